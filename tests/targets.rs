@@ -8,7 +8,7 @@ use container_core::{Limits, Progress};
 use holdall::convert::{ConvertOptions, ConvertOutcome, convert};
 use holdall::recode::recode;
 use holdall::repair::repair;
-use holdall::verify::{Verdict3, verify};
+use holdall::verify::{VerifyStatus, verify};
 use holdall::{Accept, Address, open};
 
 use crate::manifest::{Fixture, all_fixtures};
@@ -18,7 +18,7 @@ const EXTENSIONS: [&str; 5] = ["asdf", "b2nd", "blp", "gsd", "ra"];
 fn is_damaged(path: &Path) -> bool {
     let options = limits();
     let read = ReadOptions::default().with_limits(options.limits);
-    verify(path, Depth::Full, &options, &read, Progress::none()).verdict == Verdict3::Damaged
+    verify(path, Depth::Full, &options, &read, Progress::none()).verdict == VerifyStatus::Damaged
 }
 
 /// Most bytes of the datasets that are converted.

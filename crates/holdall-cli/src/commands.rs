@@ -7,9 +7,9 @@ use container_core::container::{Container, Dataset, Listed, OpenOptions};
 use container_core::region::Region;
 use container_core::report::Loss;
 use holdall::address::Address;
-use holdall::open::{Accept, Opened};
+use holdall::open::{Accept, OpenFile};
 
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::options::GlobalArgs;
 use crate::output::{Console, printable, to_stderr};
 
@@ -129,7 +129,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// Opens a whole file.
-fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
+fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
     let opened = holdall::open::open(path, accept, options);
     let opened = opened.map_err(|error| address_in_vain(path, error)).on(shown(path))?;
     tell(path, &opened.container.notices());

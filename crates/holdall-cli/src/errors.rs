@@ -191,12 +191,12 @@ fn push_octal(word: &mut String, bytes: &[u8]) {
 }
 
 /// Says which file an error is about.
-pub trait On<T> {
+pub trait ErrorContext<T> {
     /// Names the file.
     fn on(self, subject: impl Into<String>) -> Result<T>;
 }
 
-impl<T> On<T> for container_core::Result<T> {
+impl<T> ErrorContext<T> for container_core::Result<T> {
     fn on(self, subject: impl Into<String>) -> Result<T> {
         self.map_err(|error| Failure { subject: Some(subject.into()), error })
     }

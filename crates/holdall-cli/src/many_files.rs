@@ -12,7 +12,7 @@ use holdall::open::is_stream;
 
 use crate::errors::{Failure, Result};
 use crate::output::to_stderr;
-use crate::progress::{Meter, Shown};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// A file that is looked at, or a folder whose files nobody can tell, or a file of which nobody can tell what it is.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub struct Share<'a> {
     /// Its share of the memory, or all of it.
     pub limits: Limits,
     /// Tells how far it is.
-    pub meter: &'a Meter,
+    pub meter: &'a ProgressReporter,
 }
 
 /// Looks at each file, several at a time where there are several, and reports on them in order. Each has its share of
@@ -81,10 +81,11 @@ pub fn in_order<'f, T: Send>(
     let streams = files.iter().any(|file| is_stream(&file.path));
     let workers = if streams { 1 } else { jobs.min(files.len()) };
     let threads = (jobs / workers.max(1)).max(1);
-    let one = |file: &'f Named, limits, meter: &Meter| look(file, &Share { threads, limits, meter });
+    let one =
+        |file: &'f Named, limits, meter: &ProgressReporter| look(file, &Share { threads, limits, meter });
     let share = limits.with_memory(limits.memory / workers.max(1) as u64);
     let (next, alone) = (AtomicUsize::new(0), RwLock::new(()));
-    let quiet = Meter::new("", Shown::Never);
+    let quiet = ProgressReporter::new("", ShowProgress::Never);
     let (sender, receiver) = mpsc::channel::<(usize, T)>();
     let work = |sender: mpsc::Sender<(usize, T)>| {
         loop {
@@ -112,7 +113,8 @@ pub fn in_order<'f, T: Send>(
             if running == 0 {
                 return Ok(false);
             }
-            let meter = Meter::counting(format!("{} files", files.len()), Shown::OnTerminal);
+            let meter =
+                ProgressReporter::counting(format!("{} files", files.len()), ShowProgress::OnTerminal);
             let (mut early, mut due) = (BTreeMap::new(), 0);
             for (count, (at, seen)) in receiver.iter().enumerate() {
                 let _ = meter.tick(count as u64 + 1, files.len() as u64);
@@ -134,7 +136,10 @@ pub fn in_order<'f, T: Send>(
         }
     }
     for file in files {
-        let meter = Meter::new(crate::output::printable(&file.path.display().to_string()), Shown::OnTerminal);
+        let meter = ProgressReporter::new(
+            crate::output::printable(&file.path.display().to_string()),
+            ShowProgress::OnTerminal,
+        );
         report(one(file, limits, &meter))?;
     }
     Ok(())

@@ -12,15 +12,15 @@ pub use crate::escapes::{Escapes, printable};
 use crate::escapes::{Safe, safe_json};
 
 /// Sound, same, complete.
-pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const OK: Style = AnsiColor::Green.on_default();
 /// Odd, partly.
-pub const ODD: Style = AnsiColor::Yellow.on_default();
+pub const WARN: Style = AnsiColor::Yellow.on_default();
 /// Damaged, unreadable.
-pub const BAD: Style = AnsiColor::Red.on_default().bold();
+pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// Headings and names.
 pub const STRONG: Style = Style::new().bold();
 /// What may be skipped.
-pub const FAINT: Style = Style::new().dimmed();
+pub const DIM: Style = Style::new().dimmed();
 
 /// What a verb speaks through.
 pub struct Console {
@@ -46,7 +46,7 @@ impl Console {
     pub fn fail(&mut self, failure: &Failure) {
         // What was said before appears before.
         let _ = self.out.flush();
-        complain(failure);
+        print_error(failure);
         if !failure.error.is_after_change() {
             self.note(failure.outcome());
         }
@@ -60,7 +60,7 @@ impl Console {
             Ok(outcome) => self.worst.max(outcome),
             Err(failure) if failure.is_closed_pipe() => self.worst,
             Err(failure) => {
-                complain(&failure);
+                print_error(&failure);
                 // Whoever took this for a failure and repeated it would make the change twice.
                 if failure.error.is_after_change() { self.worst } else { self.worst.max(failure.outcome()) }
             }
@@ -69,9 +69,9 @@ impl Console {
 }
 
 /// Writes an error to standard error, and counts for nothing.
-pub fn complain(failure: &Failure) {
+pub fn print_error(failure: &Failure) {
     let paint = Paint::of(&io::stderr());
-    let mut text = format!("{}: ", paint.with(BAD, "holdall"));
+    let mut text = format!("{}: ", paint.with(ERROR, "holdall"));
     for (number, line) in failure.lines().iter().enumerate() {
         if number > 0 {
             text.push('\n');

@@ -12,11 +12,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::interrupt;
 
 /// Told how far an operation is; shows it where a person waits for it.
-pub struct Meter {
+pub struct ProgressReporter {
     what: String,
     unit: Unit,
     started: Instant,
-    shown: Shown,
+    shown: ShowProgress,
     bar: OnceLock<ProgressBar>,
     cancelled: AtomicBool,
 }
@@ -30,29 +30,29 @@ enum Unit {
 
 /// Whether a bar may appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShowProgress {
     /// On a standard error that is a terminal.
     OnTerminal,
     /// Never: something else is written to the same terminal.
     Never,
 }
 
-impl Meter {
+impl ProgressReporter {
     /// Before this, nothing is shown.
     const PATIENCE: Duration = Duration::from_millis(500);
 
     /// A meter for `what`, from now on, in bytes.
-    pub fn new(what: impl Into<String>, shown: Shown) -> Self {
+    pub fn new(what: impl Into<String>, shown: ShowProgress) -> Self {
         Self::with_unit(what.into(), Unit::Bytes, shown)
     }
 
     /// The same in things that are counted.
-    pub fn counting(what: impl Into<String>, shown: Shown) -> Self {
+    pub fn counting(what: impl Into<String>, shown: ShowProgress) -> Self {
         Self::with_unit(what.into(), Unit::Things, shown)
     }
 
-    fn with_unit(what: String, unit: Unit, shown: Shown) -> Self {
-        let shown = if std::io::stderr().is_terminal() { shown } else { Shown::Never };
+    fn with_unit(what: String, unit: Unit, shown: ShowProgress) -> Self {
+        let shown = if std::io::stderr().is_terminal() { shown } else { ShowProgress::Never };
         Self {
             what,
             unit,
@@ -68,7 +68,7 @@ impl Meter {
         if self.cancelled.load(Ordering::Relaxed) || interrupt::asked() {
             return ControlFlow::Break(());
         }
-        if self.shown == Shown::OnTerminal && self.started.elapsed() >= Self::PATIENCE {
+        if self.shown == ShowProgress::OnTerminal && self.started.elapsed() >= Self::PATIENCE {
             let bar = self.bar.get_or_init(|| self.make_bar(total));
             bar.set_length(total);
             bar.set_position(done);
@@ -111,7 +111,7 @@ impl Meter {
     }
 }
 
-impl Drop for Meter {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         self.clear();
     }

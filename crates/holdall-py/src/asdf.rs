@@ -7,7 +7,7 @@ use container_core::report::Finding;
 use container_core::write::{Durability, Overwrite};
 use holdall::asdf::writer::{Plan, WriteOptions};
 use holdall::asdf::{File, Version, lens};
-use holdall::{Error, Opened, Result};
+use holdall::{Error, OpenFile, Result};
 use pyo3::prelude::*;
 
 use crate::errors::{raise, raise_at};
@@ -35,7 +35,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The ASDF file behind an open file.
-fn native(opened: &Opened) -> Result<&File> {
+fn native(opened: &OpenFile) -> Result<&File> {
     let file = opened.container.native().and_then(|native| native.downcast_ref::<File>());
     let file =
         file.ok_or_else(|| Error::wrong_format(format!("an ASDF file, not {}", opened.format.title)))?;

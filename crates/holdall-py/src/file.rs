@@ -6,7 +6,7 @@ use std::sync::Arc;
 use container_core::container::{Container, Digests, ReadOptions, listed};
 use container_core::dtype::Order;
 use container_core::region::Region;
-use holdall::{Accept, Opened, Result};
+use holdall::{Accept, OpenFile, Result};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -28,7 +28,7 @@ const MAX_NAMES: usize = 10_000;
 /// The file.
 #[pyclass(frozen, module = "holdall._holdall")]
 pub(crate) struct Core {
-    pub(crate) opened: Arc<Opened>,
+    pub(crate) opened: Arc<OpenFile>,
     pub(crate) limits: holdall::Limits,
 }
 
@@ -319,7 +319,7 @@ impl Core {
         &self,
         py: Python<'_>,
         Reading { region, options, bytes, .. }: Reading,
-        work: impl FnOnce(&Arc<Opened>, &Region, &ReadOptions) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&Arc<OpenFile>, &Region, &ReadOptions) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let opened = Arc::clone(&self.opened);
         let read = move |stop| work(&opened, &region, &options.with_stop(stop));

@@ -9,7 +9,7 @@ use holdall::append::{Addition, AppendOptions, append, append_from};
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert as convert_file, write};
 use holdall::diff::{DiffOptions, diff as diff_containers};
 use holdall::formats::{FORMATS, target_format};
-use holdall::open::open_to_pass;
+use holdall::open::open_for_streaming;
 use holdall::{Accept, Address, Error, Progress, Stop, json};
 use pyo3::prelude::*;
 use serde_json::Value as Json;
@@ -183,8 +183,8 @@ fn digest(
     let done = patiently(py, told, move |progress, stop| {
         let address = Address::parse_os(&address);
         let read = read(threads, container_core::container::Digests::Compare, limits).with_stop(stop);
-        let order = |_: &holdall::Opened| Some(container_core::dtype::Order::C);
-        let opened = open_to_pass(&address.file, Accept::ContainersAndArrays, &options, order)
+        let order = |_: &holdall::OpenFile| Some(container_core::dtype::Order::C);
+        let opened = open_for_streaming(&address.file, Accept::ContainersAndArrays, &options, order)
             .map_err(|error| named(error, &address))?;
         let container = &*opened.container;
         let parts = holdall::digest::select(&address, container)?;

@@ -15,7 +15,7 @@ use container_core::container::ReadOptions;
 use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::source::{read_parallel, zeroed_vec};
-use holdall::{Opened, Result};
+use holdall::{OpenFile, Result};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -40,7 +40,7 @@ enum Held {
     /// A `Vec` of this capacity, taken apart.
     Own { capacity: usize },
     /// The container that lends them.
-    Lent { _opened: Arc<Opened> },
+    Lent { _opened: Arc<OpenFile> },
 }
 
 // SAFETY: `at` is either the start of a Vec that this value alone owns, or of bytes that the container in `held`, which is Send and Sync, lends for
@@ -100,7 +100,7 @@ pub(crate) struct Values {
 /// # Errors
 /// Those of [`Container::read`]; `Limit` for a copy over the limits; `Cancelled`.
 pub(crate) fn fresh(
-    opened: &Opened,
+    opened: &OpenFile,
     dataset: usize,
     region: &Region,
     order: Option<Order>,
@@ -133,7 +133,7 @@ pub(crate) fn fresh(
 /// # Errors
 /// As [`fresh`].
 pub(crate) fn lent(
-    opened: &Arc<Opened>,
+    opened: &Arc<OpenFile>,
     dataset: usize,
     region: &Region,
     options: &ReadOptions,
@@ -172,7 +172,7 @@ impl Writable {
     /// Those of [`Container::read_into`](container_core::container::Container::read_into).
     pub(crate) fn fill(
         &mut self,
-        opened: &Opened,
+        opened: &OpenFile,
         (dataset, region, order): (usize, &Region, Order),
         options: &ReadOptions,
     ) -> Result<()> {
@@ -190,7 +190,7 @@ impl Values {
         Self::of(array, None)
     }
 
-    fn of(array: Array<'_>, opened: Option<Arc<Opened>>) -> Self {
+    fn of(array: Array<'_>, opened: Option<Arc<OpenFile>>) -> Self {
         let (shape, strides, origin) = (array.shape().to_vec(), array.strides().to_vec(), array.parts().1);
         let memory = match (array.into_bytes(), opened) {
             (Cow::Owned(bytes), _) => Memory::own(bytes),

@@ -15,7 +15,7 @@ use crate::address::Address;
 use crate::csv::{Csv, rows_like};
 use crate::formats::FORMATS;
 use crate::items::{ItemSource, Items};
-use crate::open::{Accept, Opened, is_stream, open, recognise};
+use crate::open::{Accept, OpenFile, is_stream, open, recognise};
 use crate::output_file::refuse_source;
 use crate::pack::raw_source;
 use crate::raw_bytes::Plain;
@@ -210,7 +210,7 @@ impl<'a> Job<'a> {
 }
 
 /// The one dataset of the file at `path`, of which `what` are to become rows.
-fn grown(path: &Path, what: &str, options: &AppendOptions<'_>) -> Result<(Opened, usize)> {
+fn grown(path: &Path, what: &str, options: &AppendOptions<'_>) -> Result<(OpenFile, usize)> {
     let target = open(path, Accept::ContainersAndArrays, &options.open)?;
     let [(index, _)] = Address::file(path).select(&*target.container)?[..] else {
         let error = Error::usage(format!("{what} are added to files of one array"));

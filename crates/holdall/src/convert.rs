@@ -22,7 +22,7 @@ use container_core::{Error, Progress, Result};
 use crate::address::Address;
 use crate::diff::{Attributes, DiffOptions, Difference, Retyped, compare_datasets};
 use crate::formats::target_format;
-use crate::open::{Accept, Opened, is_stream, open_to_pass};
+use crate::open::{Accept, OpenFile, is_stream, open_for_streaming};
 use crate::output_file::{Target, refuse_source};
 use crate::verify::{damage, first_damage};
 use crate::views::drop_frame_axis::without_frame_axes;
@@ -166,11 +166,11 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
         let problem = "a target that has some of the frames is not what it was made from";
         return Err(Error::usage(problem).hint("FILE::PATH[SEL], or holdall diff"));
     }
-    let target_order = |_: &Opened| match options.import.axes {
+    let target_order = |_: &OpenFile| match options.import.axes {
         Axes::AsStored => format.order,
         Axes::Reversed => format.order.map(Order::reversed),
     };
-    let opened = open_to_pass(&source.file, Accept::ContainersAndArrays, &options.open, target_order)?;
+    let opened = open_for_streaming(&source.file, Accept::ContainersAndArrays, &options.open, target_order)?;
     let mut selection = source.select(&*opened.container)?;
     if format.name != opened.format.name {
         without_frame_axes(&*opened.container, &mut selection);

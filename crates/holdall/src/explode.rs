@@ -9,7 +9,7 @@ use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
 
 use crate::created_folders::NewFolders;
-use crate::open::{Accept, Opened, is_stream, open};
+use crate::open::{Accept, OpenFile, is_stream, open};
 use crate::output_file::{Target, refuse_source};
 
 /// How files are exploded and imploded.
@@ -78,7 +78,7 @@ pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> 
 }
 
 #[cfg(feature = "asdf")]
-fn run(opened: &Opened, target: &Path, options: &ExplodeOptions) -> Result<Exploded> {
+fn run(opened: &OpenFile, target: &Path, options: &ExplodeOptions) -> Result<Exploded> {
     let file = file(opened)?;
     require_sound(opened, file, options)?;
     let mut write = asdf::writer::WriteOptions::default();
@@ -89,7 +89,7 @@ fn run(opened: &Opened, target: &Path, options: &ExplodeOptions) -> Result<Explo
 }
 
 #[cfg(feature = "asdf")]
-fn join(opened: &Opened, out: &mut Target, options: &ExplodeOptions) -> Result<()> {
+fn join(opened: &OpenFile, out: &mut Target, options: &ExplodeOptions) -> Result<()> {
     let file = file(opened)?;
     require_sound(opened, file, options)?;
     let mut write = asdf::writer::WriteOptions::default();
@@ -99,7 +99,7 @@ fn join(opened: &Opened, out: &mut Target, options: &ExplodeOptions) -> Result<(
 
 /// Refuses a file that a check calls damaged: its blocks are copied as they are.
 #[cfg(feature = "asdf")]
-fn require_sound(opened: &Opened, file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
+fn require_sound(opened: &OpenFile, file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
     let read = options.read.with_limits(options.open.limits);
     let Some(error) = crate::verify::damage(&*opened.container, Depth::Full, &read)? else { return Ok(()) };
     // A digest that does not fit has an error of its own.
@@ -121,21 +121,21 @@ fn check_digests(file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
 }
 
 #[cfg(feature = "asdf")]
-fn file(opened: &Opened) -> Result<&asdf::File> {
+fn file(opened: &OpenFile) -> Result<&asdf::File> {
     let file = opened.container.native().and_then(|native| native.downcast_ref::<asdf::File>());
     file.ok_or_else(|| cannot(opened))
 }
 
 #[cfg(not(feature = "asdf"))]
-fn run(opened: &Opened, _: &Path, _: &ExplodeOptions) -> Result<Exploded> {
+fn run(opened: &OpenFile, _: &Path, _: &ExplodeOptions) -> Result<Exploded> {
     Err(cannot(opened))
 }
 
 #[cfg(not(feature = "asdf"))]
-fn join(opened: &Opened, _: &mut Target, _: &ExplodeOptions) -> Result<()> {
+fn join(opened: &OpenFile, _: &mut Target, _: &ExplodeOptions) -> Result<()> {
     Err(cannot(opened))
 }
 
-fn cannot(opened: &Opened) -> Error {
+fn cannot(opened: &OpenFile) -> Error {
     Error::usage(format!("{} files have no exploded form (ASDF files do)", opened.format.title))
 }

@@ -64,7 +64,7 @@ pub use export::export;
 pub use extract::{extract_files, extract_lines};
 #[cfg(feature = "gsd")]
 pub use gsd;
-pub use open::{Accept, Opened, open, open_to_pass};
+pub use open::{Accept, OpenFile, open, open_for_streaming};
 pub use pack::{pack_items, pack_raw};
 #[cfg(feature = "rawarray")]
 pub use rawarray;
@@ -76,4 +76,4 @@ pub use verify::verify;
 /// The guide, whose examples run with the documentation's own.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
-pub struct Guide;
+pub struct LibraryGuide;

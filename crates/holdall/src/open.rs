@@ -24,14 +24,14 @@ pub enum Accept {
 }
 
 /// An open file and what it is.
-pub struct Opened {
+pub struct OpenFile {
     /// Its format.
     pub format: &'static Format,
     /// The file.
     pub container: Box<dyn Container>,
 }
 
-impl std::fmt::Debug for Opened {
+impl std::fmt::Debug for OpenFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Opened").field("format", &self.format.name).finish_non_exhaustive()
     }
@@ -100,30 +100,30 @@ fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
 ///
 /// # Errors
 /// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
-pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
+pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
     concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished)
 }
 
-fn open_once(path: &Path, accept: Accept, options: &OpenOptions) -> Result<Opened> {
+fn open_once(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
     let (format, input) = recognise(path, accept, options)?;
     opened(format, input, options)
 }
 
 /// True where a file ends early, or is damaged as far as opening it shows. What a quick check finds would take longer than many a read.
-fn is_unfinished(opened: &Result<Opened>) -> bool {
+fn is_unfinished(opened: &Result<OpenFile>) -> bool {
     match opened {
         Ok(opened) => !opened.container.about().complete,
         Err(error) => error.is_damage(),
     }
 }
 
-fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Result<Opened> {
+fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Result<OpenFile> {
     let container = (format.open)(input, options)?;
     let container = match &options.assume_dtype {
         Some(dtype) => Box::new(Assumed::new(container, dtype.clone())?),
         None => container,
     };
-    Ok(Opened { format, container })
+    Ok(OpenFile { format, container })
 }
 
 /// Notices about journals beside the file at `path`, for those who open it by a function that gives no container. A file without any is not
@@ -151,12 +151,12 @@ pub fn journal_notices(path: &Path, options: &OpenOptions) -> Vec<String> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_to_pass(
+pub fn open_for_streaming(
     path: &Path,
     accept: Accept,
     options: &OpenOptions,
-    order: impl Fn(&Opened) -> Option<Order>,
-) -> Result<Opened> {
+    order: impl Fn(&OpenFile) -> Option<Order>,
+) -> Result<OpenFile> {
     concurrent_writer::look(path, || open_to_pass_once(path, accept, options, &order), is_unfinished)
 }
 
@@ -164,8 +164,8 @@ fn open_to_pass_once(
     path: &Path,
     accept: Accept,
     options: &OpenOptions,
-    order: &impl Fn(&Opened) -> Option<Order>,
-) -> Result<Opened> {
+    order: &impl Fn(&OpenFile) -> Option<Order>,
+) -> Result<OpenFile> {
     let (format, input, pass) = recognise_to_pass(path, accept, options)?;
     let opened = opened(format, input, options)?;
     if matches!(pass, Pass::Never) || !passes(&*opened.container, order(&opened)) {
@@ -236,7 +236,7 @@ pub fn open_source(
     path: Option<PathBuf>,
     accept: Accept,
     options: &OpenOptions,
-) -> Result<Opened> {
+) -> Result<OpenFile> {
     let (format, input) = find_source(source, path, accept, options)?;
     opened(format, input, options)
 }
@@ -351,7 +351,7 @@ mod tests {
     #[cfg(feature = "rawarray")]
     use container_core::{container::ReadOptions, region::Region};
 
-    fn open_bytes(bytes: &[u8], accept: Accept) -> Result<Opened> {
+    fn open_bytes(bytes: &[u8], accept: Accept) -> Result<OpenFile> {
         open_source(Box::new(bytes.to_vec()), None, accept, &OpenOptions::default())
     }
 
@@ -395,7 +395,7 @@ mod tests {
         let whole = crate::testing::ra_bytes();
         std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
         let calls = std::cell::Cell::new(0);
-        let opened = open_to_pass(&path, Accept::Containers, &OpenOptions::default(), |_| {
+        let opened = open_for_streaming(&path, Accept::Containers, &OpenOptions::default(), |_| {
             calls.set(calls.get() + 1);
             std::fs::write(&path, &whole).unwrap();
             None
@@ -411,7 +411,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.ra");
         std::fs::write(&path, crate::testing::ra_bytes()).unwrap();
-        let opened = open_to_pass(&path, Accept::Containers, &OpenOptions::default(), |_| {
+        let opened = open_for_streaming(&path, Accept::Containers, &OpenOptions::default(), |_| {
             std::fs::remove_file(&path).unwrap();
             None
         });

@@ -46,7 +46,7 @@ pub enum PackOutcome {
 
 /// What raw bytes are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RawArray {
+pub struct RawBytesSpec {
     /// The elements' type, with its byte order.
     pub dtype: DType,
     /// Length of each axis; `None` for one axis, as long as the bytes make it.
@@ -152,7 +152,7 @@ fn read_back(
 /// As [`convert`](crate::convert()), and `Usage` where the bytes are not what `array` says.
 pub fn pack_raw(
     source: &Path,
-    array: &RawArray,
+    array: &RawBytesSpec,
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {

@@ -14,7 +14,7 @@ use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::foreign::Foreign;
 use crate::formats::{everything, target_format};
-use crate::open::{Accept, Damaged, Opened, open, open_source, opens_again, recognise_damaged};
+use crate::open::{Accept, Damaged, OpenFile, open, open_source, opens_again, recognise_damaged};
 use crate::output_file::{Target, refuse_source};
 
 /// What a repair did.
@@ -130,7 +130,7 @@ fn is_no_room(error: &Error) -> bool {
 
 /// Errors that a check finds in the new file, which nothing could be done about: leaves of stores, what the shapes of an array contradict.
 fn still_wrong(
-    opened: Result<Opened>,
+    opened: Result<OpenFile>,
     options: &OpenOptions,
     progress: Progress<'_>,
 ) -> Result<Vec<RepairItem>> {

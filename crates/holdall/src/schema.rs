@@ -7,7 +7,7 @@ use container_core::report::{Finding, Report, Severity, Verdict};
 use container_core::{Error, Result};
 
 use crate::open::{Accept, is_stream, open};
-use crate::verify::{Verdict3, Verification};
+use crate::verify::{Verification, VerifyStatus};
 
 /// What is asked of metadata: the schemas of their tags, and perhaps one more for the whole.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl Schema {
     /// Adds what does not fit to the outcome of a check of the file at `path`. A format without schemas gets a warning, because nothing was
     /// judged.
     pub fn judge(&self, path: &Path, open_options: &OpenOptions, verification: &mut Verification) {
-        if verification.verdict == Verdict3::Unreadable {
+        if verification.verdict == VerifyStatus::Unreadable {
             return;
         }
         let found = if is_stream(path) {
@@ -46,12 +46,12 @@ impl Schema {
                 let findings = std::mem::take(&mut verification.findings).into_iter().chain(found).collect();
                 let report = Report::new(findings, verification.blocks);
                 if report.verdict() == Verdict::Damaged {
-                    verification.verdict = Verdict3::Damaged;
+                    verification.verdict = VerifyStatus::Damaged;
                 }
                 verification.findings = report.findings;
             }
             Err(error) => {
-                verification.verdict = Verdict3::Unreadable;
+                verification.verdict = VerifyStatus::Unreadable;
                 let message = format!("the schemas: {error}");
                 verification.findings.insert(0, Finding::new(Severity::Error, "unreadable", message));
             }

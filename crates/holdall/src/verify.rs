@@ -18,7 +18,7 @@ pub struct Verification {
     /// Its format by its machine name; `None` where it was not recognised.
     pub format: Option<&'static str>,
     /// The outcome in one word.
-    pub verdict: Verdict3,
+    pub verdict: VerifyStatus,
     /// What was looked at.
     pub blocks: BlockCounts,
     /// What was found, errors first.
@@ -37,7 +37,7 @@ impl Verification {
         Self {
             path: path.display().to_string(),
             format: None,
-            verdict: Verdict3::Unreadable,
+            verdict: VerifyStatus::Unreadable,
             blocks: BlockCounts::default(),
             findings: Vec::new(),
         }
@@ -46,7 +46,7 @@ impl Verification {
 
 /// The outcome of a check: a [`Verdict`], or that there was nothing to give one on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict3 {
+pub enum VerifyStatus {
     /// Nothing wrong; notes and warnings are allowed.
     Sound,
     /// Some finding is an error.
@@ -57,7 +57,7 @@ pub enum Verdict3 {
     Unreadable,
 }
 
-impl Verdict3 {
+impl VerifyStatus {
     /// `sound`, `damaged`, `unchecked` or `unreadable`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -82,7 +82,7 @@ pub fn verify(
 ) -> Verification {
     let look = || look(path, depth, open, read, progress);
     // Another process may be writing to it.
-    concurrent_writer::look(path, look, |seen| seen.verdict != Verdict3::Sound)
+    concurrent_writer::look(path, look, |seen| seen.verdict != VerifyStatus::Sound)
 }
 
 fn look(
@@ -115,9 +115,9 @@ fn look(
     match checked {
         Ok(report) => {
             verification.verdict = match report.verdict() {
-                Verdict::Sound => Verdict3::Sound,
-                Verdict::Unchecked => Verdict3::Unchecked,
-                Verdict::Damaged => Verdict3::Damaged,
+                Verdict::Sound => VerifyStatus::Sound,
+                Verdict::Unchecked => VerifyStatus::Unchecked,
+                Verdict::Damaged => VerifyStatus::Damaged,
             };
             verification.blocks = report.blocks;
             verification.findings = report.findings;
@@ -179,7 +179,7 @@ mod tests {
         std::fs::write(&text, b"hello").unwrap();
         for path in [&text, &directory.path().join("missing"), &directory.path().to_owned()] {
             let outcome = outcome(path);
-            assert_eq!((outcome.verdict, outcome.format), (Verdict3::Unreadable, None));
+            assert_eq!((outcome.verdict, outcome.format), (VerifyStatus::Unreadable, None));
             assert_eq!(outcome.findings.len(), 1);
             assert_eq!(outcome.findings[0].code, "unreadable");
             assert_eq!(outcome.path, path.to_str().unwrap());
@@ -205,17 +205,17 @@ mod tests {
         };
         let file = crate::testing::ra_bytes();
         let sound = verdict(&file);
-        assert_eq!((sound.verdict, sound.format), (Verdict3::Sound, Some("rawarray")));
+        assert_eq!((sound.verdict, sound.format), (VerifyStatus::Sound, Some("rawarray")));
         assert_eq!((sound.blocks.total, sound.blocks.bad, sound.findings.len()), (1, 0, 0));
         let cut = verdict(&file[..70]);
-        assert_eq!((cut.verdict, cut.format), (Verdict3::Damaged, Some("rawarray")));
+        assert_eq!((cut.verdict, cut.format), (VerifyStatus::Damaged, Some("rawarray")));
         // The data segment, as the file claims it.
         assert_eq!(cut.findings[0].range, Some(64..76));
         let shorter = verdict(&file[..20]);
-        assert_eq!((shorter.verdict, shorter.format), (Verdict3::Unreadable, Some("rawarray")));
+        assert_eq!((shorter.verdict, shorter.format), (VerifyStatus::Unreadable, Some("rawarray")));
         // An array file is none of the containers.
         let array = verdict(&crate::testing::npy_bytes("|u1", "False", "(1,)", &[1]));
-        assert_eq!((array.verdict, array.format), (Verdict3::Unreadable, None));
+        assert_eq!((array.verdict, array.format), (VerifyStatus::Unreadable, None));
     }
 
     #[test]

@@ -10,12 +10,12 @@ use holdall::json;
 
 use super::csv_args::{TableArgs, is_table};
 use super::pack::ItemsOf;
-use super::write_args::{GrowArgs, tell_losses, tell_warning};
+use super::write_args::{AppendArgs, tell_losses, tell_warning};
 use super::{shown, tell_before};
-use crate::errors::{Failure, On, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{Console, printable};
-use crate::progress::{Meter, Shown};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// Add values or items to the end of a file; an error leaves it as it was
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub struct Args {
     items: Option<ItemsOf>,
 
     #[command(flatten)]
-    write: GrowArgs,
+    write: AppendArgs,
 
     /// Do not wait until the file is on the disk
     #[arg(long)]
@@ -105,7 +105,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let open = args.open.options(console.limits);
     tell_before(&args.file, &open);
     let may_be_table = matches!(addition, Addition::Datasets(_));
-    let outcome = Meter::new(printable(&file), Shown::OnTerminal).watch(|progress| {
+    let outcome = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal).watch(|progress| {
         let options = AppendOptions {
             durability: if args.no_sync { Durability::Cached } else { Durability::Synced },
             import: args.write.import_options(),

@@ -14,16 +14,16 @@ use container_core::{Error, Progress};
 use holdall::address::typed;
 use holdall::export::{AsStored, ExportFormat, export, least_len};
 use holdall::extract::{is_item, is_numbers, is_text};
-use holdall::open::{Accept, Opened, open_to_pass};
+use holdall::open::{Accept, OpenFile, open_for_streaming};
 use holdall::output_file::refuse_source;
 use holdall::views::fill_missing::Filled;
 
 use super::write_args::tell_losses;
 use super::{select, shown, tell};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, Escapes, Named, printable};
-use crate::progress::{Meter, Shown};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// Write the values of a dataset, or of a part of it, to standard output or a file
 #[derive(Debug, clap::Args)]
@@ -115,11 +115,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     };
     asked.map(not_for_terminal).transpose().on(&file)?;
     let options = args.open.options(console.limits);
-    let in_order = |opened: &Opened| {
+    let in_order = |opened: &OpenFile| {
         let stored = opened.container.dataset(0).map(|dataset| dataset.order);
         stored.map(|stored| asked.map_or(Order::C, |format| format.order(stored)))
     };
-    let opened = open_to_pass(&address.file, Accept::ContainersAndArrays, &options, in_order)
+    let opened = open_for_streaming(&address.file, Accept::ContainersAndArrays, &options, in_order)
         .on(shown(&address.file))?;
     let container = opened.container.as_ref();
     tell(&address.file, &container.notices());
@@ -148,8 +148,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let more = match output {
         Some(path) => job.to_file(path, args.force, &file)?,
         None => {
-            let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
-            let meter = Meter::new(printable(&file), bar);
+            let bar = if console.out.is_terminal() { ShowProgress::Never } else { ShowProgress::OnTerminal };
+            let meter = ProgressReporter::new(printable(&file), bar);
             let escapes = if format == ExportFormat::Json { Escapes::Json } else { Escapes::Text };
             console.out.text(escapes, |out| meter.watch(|progress| job.write(progress, out)).on(file))?
         }
@@ -195,7 +195,7 @@ impl Job<'_> {
         let len = least_len(&dataset, self.region, self.format);
         target.require_room(len).map_err(|error| error.context("writing")).on(shown(path))?;
         let mut buffered = BufWriter::with_capacity(256 << 10, Named { inner: target, name: shown(path) });
-        let meter = Meter::new(printable(source), Shown::OnTerminal);
+        let meter = ProgressReporter::new(printable(source), ShowProgress::OnTerminal);
         let losses = meter.watch(|progress| self.write(progress, &mut buffered)).on(source)?;
         let target =
             buffered.into_inner().map_err(|failed| Error::from(failed.into_error())).on(shown(path))?;

@@ -9,13 +9,13 @@ use container_core::dtype::Order;
 use container_core::format::ImportOptions;
 use container_core::source::Access;
 
-use super::write_args::MakeArgs;
+use super::write_args::NewFileArgs;
 use super::{shown, tell_before};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::interrupt;
 use crate::options::address;
 use crate::output::{Console, printable};
-use crate::progress::Meter;
+use crate::progress::ProgressReporter;
 
 /// The format whose containers are directories.
 const ZARR: &str = "zarr";
@@ -57,7 +57,7 @@ pub struct Args {
     to: Option<String>,
 
     #[command(flatten)]
-    make: MakeArgs,
+    make: NewFileArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
@@ -68,7 +68,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if args.format_name() == ZARR {
         interrupt::stop_at_ticks();
     }
-    let outcome = Meter::new(printable(&target_name), bar).watch(|progress| {
+    let outcome = ProgressReporter::new(printable(&target_name), bar).watch(|progress| {
         let mut options =
             args.make.options(args.to.as_deref(), args.import_options(), console.limits, progress);
         if args.format_name() == ZARR {

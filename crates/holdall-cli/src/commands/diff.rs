@@ -10,10 +10,10 @@ use holdall::json;
 use holdall::open::Accept;
 
 use super::{open, select, shown};
-use crate::errors::{Failure, On, Outcome, Result, shell_word};
+use crate::errors::{ErrorContext, Failure, Outcome, Result, shell_word};
 use crate::options::{DigestsArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, STRONG, printable};
-use crate::progress::{Meter, Shown};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// Compare structure, metadata and values of two files; codec and chunking are no differences
 #[derive(Debug, clap::Args)]
@@ -84,7 +84,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let (chosen_a, chosen_b) = (select(&a, of_a)?, select(&b, of_b)?);
     let (name_a, name_b) = (args.a.to_string_lossy(), args.b.to_string_lossy());
 
-    let meter = Meter::new(printable(&name_a), Shown::OnTerminal);
+    let meter = ProgressReporter::new(printable(&name_a), ShowProgress::OnTerminal);
     let unreadable = RefCell::new(Vec::new());
     let differences = meter.watch(|progress| {
         let take = |path: &str, error| unreadable.borrow_mut().push((path.to_owned(), error));

@@ -16,15 +16,15 @@ use holdall::address::{Address, typed};
 use holdall::digest::{ArrayDigest, Line, digest, line, select};
 use holdall::folder::{is_plain_folder, is_sparse_frame};
 use holdall::json;
-use holdall::open::{Accept, is_stream, open_to_pass};
+use holdall::open::{Accept, is_stream, open_for_streaming};
 use holdall::verify::first_damage;
 
 use super::{shown, tell};
-use crate::errors::{Failure, On, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::many_files::expand;
 use crate::options::{JobsArgs, OpenArgs, address};
-use crate::output::{BAD, Console, GOOD, printable, to_stderr};
-use crate::progress::{Meter, Shown};
+use crate::output::{Console, ERROR, OK, printable, to_stderr};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// Print a digest of type, shape and values, the same whatever the format, order or codec; or check a list of them
 #[derive(Debug, clap::Args)]
@@ -76,7 +76,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let workers = if streams { 1 } else { args.jobs.count().min(tasks.len()) };
     if workers <= 1 {
         for task in &tasks {
-            let meter = Meter::new(printable(&task.name()), Shown::OnTerminal);
+            let meter = ProgressReporter::new(printable(&task.name()), ShowProgress::OnTerminal);
             let limits = console.limits;
             let mut show = |answer: Answer| args.show(answer, &mut counts, console);
             work.run(task, args.jobs.count(), limits, &meter, &mut show)?;
@@ -227,7 +227,7 @@ impl Args {
             }
             console.out.json(&line)?;
         } else if expected.is_some() {
-            let style = if status == Status::Ok { GOOD } else { BAD };
+            let style = if status == Status::Ok { OK } else { ERROR };
             let word = console.out.paint.with(style, status.word()).into_owned();
             writeln!(console.out, "{}: {word}", printable(&address))?;
         } else if let Some(array) = array {
@@ -274,7 +274,7 @@ impl Work<'_> {
         task: &Task,
         threads: usize,
         limits: Limits,
-        meter: &Meter,
+        meter: &ProgressReporter,
         show: &mut dyn FnMut(Answer) -> Result<()>,
     ) -> Result<()> {
         let Some(first) = task.wanted.first() else { return Ok(()) };
@@ -283,8 +283,9 @@ impl Work<'_> {
         }
         let read = ReadOptions::default().with_threads(threads).with_limits(limits);
         let options = self.args.open.options(limits);
-        let opened =
-            open_to_pass(&first.address.file, Accept::ContainersAndArrays, &options, |_| Some(Order::C));
+        let opened = open_for_streaming(&first.address.file, Accept::ContainersAndArrays, &options, |_| {
+            Some(Order::C)
+        });
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -333,8 +334,8 @@ impl Work<'_> {
         let share = self.limits.with_memory(self.limits.memory / workers as u64);
         let threads = (self.args.jobs.count() / workers).max(1);
         let (alone, done) = (RwLock::new(()), AtomicU64::new(0));
-        let meter = Meter::new(format!("{} files", tasks.len()), Shown::OnTerminal);
-        let quiet = Meter::new("", Shown::Never);
+        let meter = ProgressReporter::new(format!("{} files", tasks.len()), ShowProgress::OnTerminal);
+        let quiet = ProgressReporter::new("", ShowProgress::Never);
         let answers = |task: &Task, limits| {
             let mut answers = Vec::new();
             self.run(task, threads, limits, &quiet, &mut |answer| {

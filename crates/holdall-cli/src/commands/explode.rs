@@ -8,7 +8,7 @@ use holdall::explode::{ExplodeOptions, Exploded, explode};
 use holdall::json::explode_json;
 
 use super::{shown, tell_before};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs};
 use crate::output::{Console, printable, to_stderr};
 

@@ -17,10 +17,10 @@ use holdall::open::{Accept, is_stream};
 
 use super::write_args::tell_losses;
 use super::{open, select, shown};
-use crate::errors::{Failure, On, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, Escapes, printable, to_stderr};
-use crate::progress::{Meter, Shown};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// Write the items of a file as files or as lines, or its datasets as .npy files
 #[derive(Debug, clap::Args)]
@@ -116,8 +116,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     match directory.filter(|_| !args.text) {
         None => {
             args.refuse_standard_output(container, &chosen).on(&file)?;
-            let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
-            let meter = Meter::new(printable(&file), bar);
+            let bar = if console.out.is_terminal() { ShowProgress::Never } else { ShowProgress::OnTerminal };
+            let meter = ProgressReporter::new(printable(&file), bar);
             console.out.text(Escapes::Text, |out| {
                 let lines = |progress: Progress<'_>| {
                     extract_lines(container, &chosen, &ExtractOptions { progress, ..options }, out)
@@ -127,7 +127,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
         Some(directory) => {
             let form = if args.items { ExtractAs::Items } else { ExtractAs::Arrays };
-            let meter = Meter::new(printable(&file), Shown::OnTerminal);
+            let meter = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal);
             let files = meter.watch(|progress: Progress<'_>| {
                 let options = ExtractOptions { progress, ..options };
                 extract_files(container, &chosen, form, directory, &options)

@@ -8,7 +8,7 @@ use holdall::open::is_stream;
 
 use super::explode::{options, show};
 use super::shown;
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs};
 use crate::output::Console;
 

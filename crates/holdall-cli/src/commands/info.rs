@@ -14,7 +14,7 @@ use crate::errors::{Failure, Outcome, Result};
 use crate::format_value;
 use crate::many_files::{expand, in_order, summary};
 use crate::options::{JobsArgs, OpenArgs};
-use crate::output::{BAD, Console, STRONG, human_bytes, printable};
+use crate::output::{Console, ERROR, STRONG, human_bytes, printable};
 
 /// Show what a file is: format, version, size, datasets, codecs, checksums, and whether all of it is there
 #[derive(Debug, clap::Args)]
@@ -114,7 +114,7 @@ fn show(rows: &[(String, String)], console: &mut Console) -> Result<()> {
             writeln!(console.out, "{}", paint.with(STRONG, &value))?;
             continue;
         }
-        let value = if value == TRUNCATED { paint.with(BAD, &value) } else { value };
+        let value = if value == TRUNCATED { paint.with(ERROR, &value) } else { value };
         writeln!(console.out, "  {:width$}  {value}", printable(name))?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use holdall::json;
 use holdall::open::Accept;
 
 use super::{chosen, no_selection, open, shown};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::options::{OpenArgs, address};
 use crate::output::Console;
 

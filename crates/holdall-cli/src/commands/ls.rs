@@ -11,10 +11,10 @@ use holdall::open::Accept;
 use holdall::verify::first_damage;
 
 use super::{no_selection, open, shown};
-use crate::errors::{Failure, On, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
 use crate::options::{OpenArgs, address};
-use crate::output::{Console, complain, human_bytes};
+use crate::output::{Console, human_bytes, print_error};
 
 /// List the datasets of a file, one line each
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         // Perhaps nobody can tell, as of a tree that cannot be read.
         container.meta().on(&file)?;
         if let Some(error) = first_damage(container) {
-            complain(&Failure { subject: Some(file), error: error.context("no dataset is listed") });
+            print_error(&Failure { subject: Some(file), error: error.context("no dataset is listed") });
         }
     }
     let most = if args.recursive { Listed::Recursive } else { Listed::Always };
@@ -85,7 +85,7 @@ fn absence(address: &Address, container: &dyn Container, index: usize, dataset: 
 /// Reports on standard error what the list does not show.
 fn tell(absent: &[Failure], console: &mut Console) -> Result<Outcome> {
     console.out.flush()?;
-    absent.iter().for_each(complain);
+    absent.iter().for_each(print_error);
     Ok(Outcome::Yes)
 }
 

@@ -8,7 +8,7 @@ use clap_mangen::Man;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 
 use super::{Cli, shown};
-use crate::errors::{Failure, On, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::ForceArgs;
 use crate::output::Console;
 

@@ -12,7 +12,7 @@ use holdall::open::Accept;
 use holdall::set_meta::{GSD_WORDS, MetaChange, Replace, set_meta};
 
 use super::{open, select, shown, tell_before};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, scalar};
 use crate::options::{OpenArgs, address};
 use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};

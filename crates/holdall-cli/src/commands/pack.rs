@@ -7,16 +7,16 @@ use container_core::{Error, Limits, Progress, Value};
 use holdall::convert::ConvertOptions;
 use holdall::formats::target_format;
 use holdall::json;
-use holdall::pack::{ItemSource, PackOutcome, RawArray};
+use holdall::pack::{ItemSource, PackOutcome, RawBytesSpec};
 use holdall::set_meta::metadata_of_file;
 
 use super::csv_args::{TableArgs, is_table, is_wrong_format};
 use super::shown;
-use super::write_args::{MakeArgs, tell_differences, tell_warning};
-use crate::errors::{Failure, On, Outcome, Result};
+use super::write_args::{NewFileArgs, tell_differences, tell_warning};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::address;
 use crate::output::{Console, printable};
-use crate::progress::Meter;
+use crate::progress::ProgressReporter;
 
 /// Write a table of text, raw elements, the lines of a text, or whole files to a container
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ pub struct Args {
     metadata: Option<PathBuf>,
 
     #[command(flatten)]
-    make: MakeArgs,
+    make: NewFileArgs,
 }
 
 /// What items are made of.
@@ -143,7 +143,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let metadata =
         args.metadata.as_deref().map(|file| metadata_of_file(file, &console.limits).on(shown(file)));
     let metadata = &metadata.transpose()?;
-    let (meter, limits) = (Meter::new(printable(&target_name), bar), console.limits);
+    let (meter, limits) = (ProgressReporter::new(printable(&target_name), bar), console.limits);
     if let Some(kind) = args.items {
         let items = kind.source(source, sources, args.dtype.as_ref()).on(&name)?;
         // Of several files, the one that an error is about is named in its text.
@@ -162,7 +162,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             _ if args.table.csv => of_table(),
             Some(dtype) => {
                 let order = if args.order == AxisOrder::C { Order::C } else { Order::F };
-                let array = RawArray { dtype: dtype.clone(), shape: args.shape.clone(), order };
+                let array = RawBytesSpec { dtype: dtype.clone(), shape: args.shape.clone(), order };
                 holdall::pack::pack_raw(source, &array, target, &options)
             }
             None => match holdall::convert::convert(&address(source.as_os_str()), target, &options) {

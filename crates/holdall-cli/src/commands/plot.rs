@@ -19,15 +19,15 @@ use holdall::open::{Accept, is_stream};
 use holdall::output_file::refuse_source;
 use holdall::views::field::OneField;
 use holdall_plot::{
-    Colors, MAX_LINES, Origin, Palette, Picture, Range, Rgba, Stretch, Style, Subject, View, heatmap,
+    Colors, MAX_LINES, Origin, Palette, Picture, PlotData, Range, Rgba, Stretch, Style, View, heatmap,
     histogram, lines, png, raster, region_text, sequences, sliced, svg, unit,
 };
 
 use super::{open, shown};
-use crate::errors::{On, Outcome, Result, shell_word_of};
+use crate::errors::{ErrorContext, Outcome, Result, shell_word_of};
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
 use crate::output::{Console, printable, to_stderr};
-use crate::progress::{Meter, Shown};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 mod options;
 mod particles;
@@ -218,8 +218,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
-    let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
-    let meter = Meter::new(printable(&file), bar);
+    let bar = if console.out.is_terminal() { ShowProgress::Never } else { ShowProgress::OnTerminal };
+    let meter = ProgressReporter::new(printable(&file), bar);
     let read = args.digests.apply(args.jobs.read_options(console.limits));
     let make = |style: &Style| {
         let drawn = meter.watch(|progress| args.draw(container, &address, style, read, progress));
@@ -379,7 +379,7 @@ impl Args {
         };
         let title = self.title.clone().unwrap_or_else(|| format!("{file}::{}", place(typed(name))));
         let subject =
-            Subject { container, index, region: &region, name: &dataset.path, part, read: &read, progress };
+            PlotData { container, index, region: &region, name: &dataset.path, part, read: &read, progress };
         let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
         let kind = dataset.dtype.as_scalar().map(|scalar| &scalar.kind);
         let is_complex = kind == Some(&Kind::Complex);

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use holdall::formats::target_format;
 
-use super::write_args::MakeArgs;
+use super::write_args::NewFileArgs;
 use super::{shown, tell_before};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::output::{Console, printable};
-use crate::progress::Meter;
+use crate::progress::ProgressReporter;
 
 /// Write a file again in its own format, with another codec, filter, chunk or digest
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub struct Args {
     compact: bool,
 
     #[command(flatten)]
-    make: MakeArgs,
+    make: NewFileArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
@@ -42,7 +42,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let _ = args.compact;
     tell_before(&args.source, &args.make.open.options(console.limits));
     let (source, target) = (shown(&args.source), shown(&args.target));
-    let outcome = Meter::new(printable(&target), bar).watch(|progress| {
+    let outcome = ProgressReporter::new(printable(&target), bar).watch(|progress| {
         let options = args.make.options(None, args.make.write.import_options(), console.limits, progress);
         holdall::recode::recode(&args.source, &args.target, &options)
     });

@@ -11,11 +11,11 @@ use holdall::repair::Repaired;
 
 use super::write_args::tell_warning;
 use super::{shown, tell_before};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value;
 use crate::options::{ForceArgs, OpenArgs};
-use crate::output::{BAD, Console, GOOD, ODD, printable};
-use crate::progress::{Meter, Shown};
+use crate::output::{Console, ERROR, OK, WARN, printable};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// Write a new file with what can be proved of a damaged one, and list what was kept, guessed and lost
 #[derive(Debug, clap::Args)]
@@ -70,7 +70,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if args.checksums {
         options.stale_digests = StaleDigests::Renew;
     }
-    let meter = Meter::new(printable(&file), Shown::OnTerminal);
+    let meter = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal);
     let overwrite = args.force.overwrite();
     let repaired =
         meter.watch(|progress| holdall::repair::repair(&args.file, target, overwrite, &options, progress));
@@ -88,7 +88,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 fn show(repaired: &Repaired, console: &mut Console) -> Result<()> {
     let report = &repaired.report;
     let groups =
-        [("kept", GOOD, &report.kept), ("guessed", ODD, &report.guessed), ("lost", BAD, &report.lost)];
+        [("kept", OK, &report.kept), ("guessed", WARN, &report.guessed), ("lost", ERROR, &report.lost)];
     for (word, style, items) in groups {
         for item in items {
             let bytes = item.range.as_ref().map(format_value::range);

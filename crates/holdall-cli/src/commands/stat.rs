@@ -10,11 +10,11 @@ use holdall::open::Accept;
 use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 
 use super::{open, select, shown};
-use crate::errors::{Failure, On, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
 use crate::options::{DigestsArgs, JobsArgs, OpenArgs, address};
-use crate::output::{Console, FAINT, STRONG, printable};
-use crate::progress::{Meter, Shown};
+use crate::output::{Console, DIM, STRONG, printable};
+use crate::progress::{ProgressReporter, ShowProgress};
 
 /// Show minimum, maximum, mean, deviation, percentiles and a histogram of values
 #[derive(Debug, clap::Args)]
@@ -75,8 +75,8 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
     let read = args.digests.apply(args.jobs.read_options(console.limits));
     for (index, region) in chosen {
         let dataset = container.require(index).on(&name)?;
-        let bar = if console.out.is_terminal() { Shown::Never } else { Shown::OnTerminal };
-        let meter = Meter::new(printable(&name), bar);
+        let bar = if console.out.is_terminal() { ShowProgress::Never } else { ShowProgress::OnTerminal };
+        let meter = ProgressReporter::new(printable(&name), bar);
         let stats = meter.watch(|progress| stat(container, index, &region, &read, progress));
         let stats = match stats {
             Err(error) if !matches!(error.kind(), ErrorKind::Cancelled) => {
@@ -155,7 +155,7 @@ fn people(
     let place = printable(&place(file, &dataset.path, selection)).into_owned();
     let field = stat.field.as_deref().map(|field| format!(" {}", printable(field))).unwrap_or_default();
     let kind = printable(&format!("{} {}", stat.dtype, format_value::shape(shape))).into_owned();
-    writeln!(console.out, "{}{field}  {}", paint.with(STRONG, &place), paint.with(FAINT, &kind))?;
+    writeln!(console.out, "{}{field}  {}", paint.with(STRONG, &place), paint.with(DIM, &kind))?;
     let mut line = format!("  count {}", stat.count);
     let nan = if stat.of == Measured::Dates { "NaT" } else { "NaN" };
     for (name, count) in [

@@ -11,10 +11,10 @@ use holdall::glob;
 use holdall::open::Accept;
 
 use super::{chosen, open, shown};
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, parts, scalar, shape, type_name};
 use crate::options::{OpenArgs, address};
-use crate::output::{Console, FAINT, Out, STRONG, printable, to_stderr};
+use crate::output::{Console, DIM, Out, STRONG, printable, to_stderr};
 
 /// Show metadata and datasets as a tree
 #[derive(Debug, clap::Args)]
@@ -260,7 +260,7 @@ fn draw(heading: &str, nodes: &[&Node], out: &mut Out) -> std::io::Result<()> {
             _ => one_line(&Value::Text(node.shown()), 100),
         };
         let name = paint.with(STRONG, &name);
-        writeln!(out, "{}{name}  {}", paint.with(FAINT, &format!("{rails}{branch}")), printable(&text))?;
+        writeln!(out, "{}{name}  {}", paint.with(DIM, &format!("{rails}{branch}")), printable(&text))?;
     }
     Ok(())
 }

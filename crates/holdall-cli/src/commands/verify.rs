@@ -9,14 +9,14 @@ use container_core::report::{Finding, Severity};
 use holdall::address::typed;
 use holdall::json;
 use holdall::schema::Schema;
-use holdall::verify::{Verdict3, Verification, verify};
+use holdall::verify::{Verification, VerifyStatus, verify};
 
 use super::shown;
-use crate::errors::{On, Outcome, Result};
+use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value;
 use crate::many_files::{Share, expand, in_order, summary};
 use crate::options::{JobsArgs, OpenArgs};
-use crate::output::{BAD, Console, FAINT, GOOD, ODD, printable, to_stderr};
+use crate::output::{Console, DIM, ERROR, OK, WARN, printable, to_stderr};
 
 /// Check files for damage: structure, checksums, and that everything decodes
 #[derive(Debug, clap::Args)]
@@ -70,13 +70,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             Some(failure) => Verification::unreadable(&file.path, &failure.error),
             None => check.one(&file.path, share),
         },
-        |verification| verification.verdict == Verdict3::Unreadable,
+        |verification| verification.verdict == VerifyStatus::Unreadable,
         |verification| {
             let (outcome, count) = match verification.verdict {
-                Verdict3::Sound => (Outcome::Yes, &mut counts[0]),
-                Verdict3::Damaged => (Outcome::No, &mut counts[1]),
-                Verdict3::Unchecked => (Outcome::CouldNot, &mut counts[3]),
-                Verdict3::Unreadable => (Outcome::CouldNot, &mut counts[2]),
+                VerifyStatus::Sound => (Outcome::Yes, &mut counts[0]),
+                VerifyStatus::Damaged => (Outcome::No, &mut counts[1]),
+                VerifyStatus::Unchecked => (Outcome::CouldNot, &mut counts[3]),
+                VerifyStatus::Unreadable => (Outcome::CouldNot, &mut counts[2]),
             };
             console.note(outcome);
             *count += 1;
@@ -120,7 +120,7 @@ fn show(verification: &Verification, json: bool, console: &mut Console) -> Resul
         show_rows(verification, console)?;
     }
     // Someone who only watches standard error learns why the exit code is 2.
-    if matches!(verification.verdict, Verdict3::Unreadable | Verdict3::Unchecked)
+    if matches!(verification.verdict, VerifyStatus::Unreadable | VerifyStatus::Unchecked)
         && (json || !console.out.is_terminal())
     {
         let finding = verification.findings.first();
@@ -136,15 +136,15 @@ fn show(verification: &Verification, json: bool, console: &mut Console) -> Resul
 
 fn show_to_people(verification: &Verification, console: &mut Console) -> Result<()> {
     let paint = console.out.paint;
-    let style = if verification.verdict == Verdict3::Sound { GOOD } else { BAD };
+    let style = if verification.verdict == VerifyStatus::Sound { OK } else { ERROR };
     let verdict = paint.with(style, verification.verdict.name());
-    let blocks = paint.with(FAINT, &blocks(verification)).into_owned();
+    let blocks = paint.with(DIM, &blocks(verification)).into_owned();
     writeln!(console.out, "{}: {verdict}{blocks}", printable(&verification.path))?;
     for finding in &verification.findings {
         let style = match finding.severity {
-            Severity::Error => BAD,
-            Severity::Warning | Severity::Unchecked => ODD,
-            Severity::Note => FAINT,
+            Severity::Error => ERROR,
+            Severity::Warning | Severity::Unchecked => WARN,
+            Severity::Note => DIM,
         };
         let place = [
             finding.part.clone(),
@@ -162,7 +162,7 @@ fn show_to_people(verification: &Verification, console: &mut Console) -> Result<
 fn blocks(verification: &Verification) -> String {
     let counts = verification.blocks;
     match (verification.verdict, counts.bad) {
-        (Verdict3::Unreadable, _) => String::new(),
+        (VerifyStatus::Unreadable, _) => String::new(),
         (_, 0) => format!(" ({} of {} blocks checked)", counts.checked, counts.total),
         (_, bad) => format!(" ({} of {} blocks checked, {bad} bad)", counts.checked, counts.total),
     }

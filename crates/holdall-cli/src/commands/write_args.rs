@@ -12,14 +12,14 @@ use holdall::json;
 use holdall::open::is_stream;
 
 use super::shown;
-use crate::errors::{Failure, On, Outcome, Result};
+use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::{ForceArgs, JobsArgs, OpenArgs};
 use crate::output::{Console, printable, to_stderr};
-use crate::progress::Shown;
+use crate::progress::ShowProgress;
 
 /// How a new file is made.
 #[derive(Clone, Debug, clap::Args)]
-pub struct MakeArgs {
+pub struct NewFileArgs {
     #[command(flatten)]
     pub write: WriteArgs,
 
@@ -45,7 +45,7 @@ pub struct MakeArgs {
     pub open: OpenArgs,
 }
 
-impl MakeArgs {
+impl NewFileArgs {
     /// The library's options.
     pub fn options<'a>(
         &'a self,
@@ -69,9 +69,9 @@ impl MakeArgs {
     }
 
     /// Refuses what cannot go to standard output, where `target` is that, and tells whether a bar may be shown.
-    pub fn check_target(&self, verb: &str, target: &Path, console: &Console) -> Result<Shown> {
+    pub fn check_target(&self, verb: &str, target: &Path, console: &Console) -> Result<ShowProgress> {
         if !is_stream(target) {
-            return Ok(Shown::OnTerminal);
+            return Ok(ShowProgress::OnTerminal);
         }
         if self.json {
             let problem = "standard output takes the target or the JSON line, not both";
@@ -85,7 +85,7 @@ impl MakeArgs {
             let problem = Error::usage("these bytes are not for a terminal");
             return Err(problem.hint("a file name, or a pipe")).on(shown(target));
         }
-        Ok(Shown::Never)
+        Ok(ShowProgress::Never)
     }
 
     /// Shows how a conversion ended. `format` is the target's, as far as it is known.
@@ -148,7 +148,7 @@ impl WriteArgs {
 
 /// How what is added to a container is written: what the file has for all of its data is not asked again.
 #[derive(Clone, Debug, clap::Args)]
-pub struct GrowArgs {
+pub struct AppendArgs {
     #[command(flatten)]
     encode: EncodeArgs,
 
@@ -156,7 +156,7 @@ pub struct GrowArgs {
     source: SourceArgs,
 }
 
-impl GrowArgs {
+impl AppendArgs {
     /// The value for missing elements, as text.
     pub fn fill(&self) -> Option<&str> {
         self.source.fill.as_deref()

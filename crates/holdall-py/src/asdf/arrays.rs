@@ -8,7 +8,7 @@ use container_core::region::Region;
 use container_core::stream::for_each_run;
 use holdall::asdf::writer::{ArraySpec, Plan};
 use holdall::asdf::yaml::Yaml;
-use holdall::{Error, Limits, Opened, Progress, Result, Stop};
+use holdall::{Error, Limits, OpenFile, Progress, Result, Stop};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -55,7 +55,7 @@ pub(super) struct Data {
 
 enum From {
     Memory(Exported),
-    Dataset { opened: Arc<Opened>, index: usize, order: Order, is_mask: bool, limits: Limits },
+    Dataset { opened: Arc<OpenFile>, index: usize, order: Order, is_mask: bool, limits: Limits },
 }
 
 /// An array that was declared, and what it is in Python.
@@ -191,7 +191,7 @@ impl Data {
 }
 
 fn pass_mask(
-    opened: &Opened,
+    opened: &OpenFile,
     index: usize,
     region: &Region,
     order: Order,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::Memory;
-use crate::verify::Verdict3;
+use crate::verify::VerifyStatus;
 use container_core::dtype::{Kind, Order};
 use container_core::format::Support;
 use container_core::report::{BlockCounts, Loss, RepairReport, Severity};
@@ -51,7 +51,7 @@ fn verification() -> Verification {
     Verification {
         path: "a.ra".into(),
         format: Some("rawarray"),
-        verdict: Verdict3::Damaged,
+        verdict: VerifyStatus::Damaged,
         blocks: BlockCounts { total: 3, checked: 2, bad: 1 },
         findings: vec![bare, finding],
     }
@@ -68,7 +68,7 @@ fn verify_has_the_keys_of_the_contract() {
             r#"{"severity":"warning","code":"odd_length","part":null,"start":5,"end":8,"dataset":"data","message":"3 bytes are left"}]}"#
         )
     );
-    let unknown = Verification { format: None, verdict: Verdict3::Unreadable, ..verification() };
+    let unknown = Verification { format: None, verdict: VerifyStatus::Unreadable, ..verification() };
     let line = verify_json(&unknown);
     assert_eq!((&line["format"], &line["verdict"]), (&Json::Null, &json!("unreadable")));
 }

@@ -108,7 +108,7 @@ fn a_format_without_items_says_so() {
 fn raw_elements_become_an_array() {
     let place = place(&[("a.raw", &[0, 1, 0, 2, 0, 3, 0, 4])]);
     let (source, target) = (place.path().join("a.raw"), place.path().join("a.npy"));
-    let array = |shape: Option<&[u64]>, order| RawArray {
+    let array = |shape: Option<&[u64]>, order| RawBytesSpec {
         dtype: DType::parse(">u2").unwrap(),
         shape: shape.map(<[u64]>::to_vec),
         order,

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use container_core::Progress;
 use container_core::container::{Depth, OpenOptions, ReadOptions};
 use container_core::source::PIECE_LEN;
-use holdall::verify::Verdict3;
+use holdall::verify::VerifyStatus;
 use rawarray::{Encoding, RawArray};
 
 use super::{Job, options};
@@ -46,7 +46,7 @@ fn encoded<'a>(job: &'a Job<'a>) -> Result<Group<'a>> {
 fn sound(path: &Path) -> Result<()> {
     let (open, read) = (OpenOptions::default(), ReadOptions::default());
     let verified = holdall::verify(path, Depth::Full, &open, &read, Progress::none());
-    ensure!(verified.verdict == Verdict3::Sound && verified.blocks.checked == 1, "{verified:?}");
+    ensure!(verified.verdict == VerifyStatus::Sound && verified.blocks.checked == 1, "{verified:?}");
     Ok(())
 }
 
