@@ -9,7 +9,7 @@ use crate::codec::{Codecs, Encoded};
 use crate::source::{PIECE_LEN, Source, check_range, read_parallel, zeroed_vec};
 use crate::{Error, Limits, Progress, Result};
 
-/// What any stored block can say of itself. Each format implements it on its own block-header type.
+/// A stored block of any format. Each format implements it on its own block-header type.
 pub trait Block {
     /// The stored bytes, absolute in their file.
     fn range(&self) -> Range<u64>;
@@ -36,15 +36,15 @@ pub trait Block {
 #[cfg(feature = "checksums")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredChecksum {
-    /// How it is computed.
+    /// The algorithm of the digest.
     pub algorithm: Algorithm,
     /// Its stored value.
     pub digest: Digest,
-    /// What it is computed over.
+    /// The bytes that the digest covers.
     pub covers: Covers,
 }
 
-/// What a digest is computed over.
+/// The bytes that a digest covers.
 #[cfg(feature = "checksums")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covers {

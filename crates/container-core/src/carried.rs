@@ -33,7 +33,7 @@ pub use tree::{
 use crate::Value;
 use crate::report::Loss;
 
-/// What the key of a form begins with.
+/// Prefix of the key of a form.
 pub const PREFIX: &str = "$holdall:";
 
 /// Top key: the path that the one dataset had.
@@ -90,7 +90,7 @@ pub fn entries(carried: &Value) -> &[(String, Value)] {
     }
 }
 
-/// What a target without a place for metadata loses of them.
+/// The loss of all metadata, for a target without a place for them.
 #[must_use]
 pub fn losses(carried: &Value) -> Option<Loss> {
     let names: Vec<&str> = entries(carried).iter().map(|(name, _)| name.as_str()).collect();

@@ -45,7 +45,7 @@ pub mod zstd;
 
 pub use encoded_source::{Encoded, decode_by_range};
 
-/// What takes decoded bytes, piece after piece.
+/// Receives decoded bytes, piece after piece.
 pub type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
 /// One compression method. Implementations hold no state between calls, so one value serves all threads.
@@ -100,7 +100,7 @@ pub trait Codec: Send + Sync {
         take(&whole)
     }
 
-    /// How many bytes `src` decodes to, to its end and without a fault, found by decoding it without keeping them, or as its own heads tell.
+    /// Number of bytes that `src` decodes to, to its end and without a fault, found by decoding it without keeping them, or as its own heads tell.
     /// `None` where `src` is broken, and for codecs that cannot tell.
     ///
     /// # Errors
@@ -110,8 +110,8 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
-    /// How many of the bytes that `encoded` is to hold can be decoded from its start, whatever is wrong behind them. `None` for codecs that
-    /// cannot tell without keeping them.
+    /// Number of bytes that can be decoded from the start of `encoded`, up to the first damage. `None` for codecs that cannot tell without keeping
+    /// them.
     ///
     /// # Errors
     /// `Unsupported` as for [`Codec::decode`], `Limit`, and those of the source.
@@ -120,7 +120,7 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
-    /// How many bytes the heads within `src` say that it decodes to, if they say it; nothing is decoded.
+    /// Decoded length as the heads within `src` give it, if they do; nothing is decoded.
     fn told_len(&self, src: &[u8]) -> Option<u64> {
         let _ = src;
         None

@@ -45,12 +45,12 @@ pub trait Container: Send + Sync {
         true
     }
 
-    /// How many there are.
+    /// Number of datasets.
     fn dataset_count(&self) -> usize {
         self.datasets().len()
     }
 
-    /// How many a plain listing shows: those of the first indices.
+    /// Number of datasets that a plain listing shows: those of the first indices.
     fn listed_count(&self) -> usize {
         self.datasets().iter().filter(|dataset| dataset.listed == Listed::Always).count()
     }
@@ -124,10 +124,10 @@ pub trait Container: Send + Sync {
         self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())
     }
 
-    /// Which elements of `region` of a dataset are missing, as its file says: an array of `bool8` of the region's shape, not zero where one is.
-    /// Of records of which fields can be missing one by one, an array of [`mask_dtype`](crate::mask::mask_dtype) of their type;
-    /// [`Hidden`](crate::mask::Hidden) takes either. `None` where the file says so of none, in formats that have no words for it, and where the file was opened with
-    /// [`Fallback::Stored`]. [`Container::read`] gives the values of missing elements as they are stored all the same.
+    /// Mask of the missing elements of `region` of a dataset: an array of `bool8` of the region's shape, not zero where one is. Of records of which
+    /// fields can be missing one by one, an array of [`mask_dtype`](crate::mask::mask_dtype) of their type; [`Hidden`](crate::mask::Hidden) takes
+    /// either. `None` where the file says so of none, in formats that have no words for it, and where the file was opened with [`Fallback::Stored`].
+    /// [`Container::read`] gives the values of missing elements as they are stored all the same.
     ///
     /// # Errors
     /// `Malformed` for a mask that does not fit; as [`Container::read`].
@@ -205,13 +205,13 @@ pub trait Container: Send + Sync {
         None
     }
 
-    /// What the file holds beside its datasets' values, types and shapes, and a bare array therefore cannot take along.
+    /// Contents of the file beside its datasets' values, types and shapes, which a bare array cannot hold.
     fn losses(&self) -> Vec<Loss> {
         Vec::new()
     }
 
-    /// What a conversion of the selected datasets takes along beside them: a map in the terms of [`crate::carried`], without what says how
-    /// values are stored. Copies. A format that says nothing has nothing.
+    /// Metadata that a conversion of the selected datasets carries: a map in the terms of [`crate::carried`], without what says how values are
+    /// stored. Copies. A format that says nothing has nothing.
     ///
     /// # Errors
     /// As [`Container::meta`].
@@ -220,7 +220,7 @@ pub trait Container: Send + Sync {
         Ok(Value::Map(Vec::new()))
     }
 
-    /// What neither the values of the selected datasets nor [`Container::carried`] tell, and every conversion of them loses.
+    /// Losses of every conversion of the selected datasets: neither their values nor [`Container::carried`] have them.
     fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         let _ = selection;
         self.losses()
@@ -249,7 +249,7 @@ pub fn every<C: Container + ?Sized>(container: &C) -> impl Iterator<Item = (usiz
     (0..container.dataset_count()).filter_map(|index| Some((index, container.dataset(index)?)))
 }
 
-/// What a file is, in one screen.
+/// Summary of a file, in one screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
     /// Format name as the command spells it: `rawarray`.
@@ -260,7 +260,7 @@ pub struct About {
     pub size: u64,
     /// False where the file ends before what it announces.
     pub complete: bool,
-    /// What else the format has to say, in its own words.
+    /// Further facts of the format, in its own words.
     pub details: Vec<(String, Value)>,
 }
 
@@ -273,7 +273,7 @@ pub struct Dataset {
     pub dtype: DType,
     /// Length of each axis.
     pub shape: Vec<u64>,
-    /// Which axis is fastest.
+    /// The order of the axes in storage.
     pub order: Order,
     /// Elements per chunk along each axis; `None` where it is not chunked, or in flat runs.
     pub chunks: Option<Vec<u64>>,
@@ -283,7 +283,7 @@ pub struct Dataset {
     pub stored: u64,
     /// Bytes of its elements.
     pub logical: u64,
-    /// What else the file says of it.
+    /// Further attributes that the file gives it.
     pub attributes: Vec<(String, Value)>,
     /// Whether a plain listing shows it.
     pub listed: Listed,
@@ -315,7 +315,7 @@ pub struct Segment {
     pub part: Option<String>,
     /// Absolute bytes.
     pub range: Range<u64>,
-    /// What they are, in the format's own words: `magic`, `dims`, `data`.
+    /// The role of the bytes, in the format's own words: `magic`, `dims`, `data`.
     pub role: String,
     /// Codec word, for encoded data.
     pub codec: Option<String>,
@@ -363,7 +363,7 @@ impl Segment {
     }
 }
 
-/// How much a check reads.
+/// Depth of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// The structure alone.
@@ -373,7 +373,7 @@ pub enum Depth {
     Full,
 }
 
-/// How far a reader goes to make sense of a file that breaks the rules in a known way.
+/// Treatment of files that break the rules in a known way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tolerance {
     /// Files must keep to the specification, known dialects included.
@@ -383,29 +383,29 @@ pub enum Tolerance {
     Lenient,
 }
 
-/// How a file is opened. Formats take what concerns them.
+/// Options for opening a file. Formats take what concerns them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
     /// Bounds on what the file may ask for.
     pub limits: Limits,
-    /// How its bytes are reached.
+    /// Access to its bytes.
     pub access: Access,
-    /// How known mistakes are met.
+    /// Treatment of known mistakes.
     pub tolerance: Tolerance,
     /// The codec to assume where the file leaves it open (RawArray's flag bit 1 has two meanings).
     pub assume_codec: Option<String>,
     /// The type of elements of which a file says none, of one axis or as large as they are stored (see [`Container::is_typed`]).
     pub assume_dtype: Option<DType>,
-    /// How the axes of column-major data are presented.
+    /// Presentation of the axes of column-major data.
     pub axes: Axes,
     /// Whether a schema fills in what is not stored, and masks and tables hide what is.
     pub fallback: Fallback,
-    /// What a repair does with digests that do not fit.
+    /// Treatment of digests that do not fit, in a repair.
     pub stale_digests: StaleDigests,
 }
 
-/// What a repair does with digests that do not fit bytes which make sense otherwise, where a format leaves that open (ASDF).
+/// Treatment of digests that do not fit bytes which are valid otherwise, in a repair, where a format leaves that open (ASDF).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StaleDigests {
     /// They stay as they are, and what they cover stays in doubt.
@@ -415,18 +415,18 @@ pub enum StaleDigests {
     Renew,
 }
 
-/// What a dataset shows where its file stores nothing and has a schema that says what this means (GSD's `hoomd`), and whether elements are
-/// missing where it stores something (ASDF's masks, nulls and deleted rows of Blosc2's tables).
+/// Values of a dataset where its file stores nothing and has a schema with defaults (GSD's `hoomd`), and whether elements are missing where it stores
+/// something (ASDF's masks, nulls and deleted rows of Blosc2's tables).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
-    /// What the schema says.
+    /// Values of the schema.
     #[default]
     Apply,
     /// Only what is stored, and all of it.
     Stored,
 }
 
-/// How the axes of column-major data are presented.
+/// Presentation of the axes of column-major data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axes {
     /// As stored: the first one is fastest, order F.
@@ -436,7 +436,7 @@ pub enum Axes {
     Reversed,
 }
 
-/// How values are read.
+/// Options for reading values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {

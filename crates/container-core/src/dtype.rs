@@ -27,7 +27,7 @@ impl ByteOrder {
     pub const NATIVE: Self = if cfg!(target_endian = "big") { Self::Big } else { Self::Little };
 }
 
-/// Which axis of an array varies fastest in storage.
+/// Order of the axes of an array in storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The last axis varies fastest (row major).
@@ -56,7 +56,7 @@ impl Order {
     }
 }
 
-/// What the bytes of a scalar mean.
+/// Interpretation of the bytes of a scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -90,7 +90,7 @@ pub enum Kind {
 /// One number, string or opaque item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scalar {
-    /// What the bytes mean.
+    /// Interpretation of the bytes.
     pub kind: Kind,
     /// Bytes per item. May be 0 for empty strings.
     pub size: usize,
@@ -227,7 +227,7 @@ impl DType {
         if self == to { Ok(Cow::Borrowed(items)) } else { self.little_endian(items) }
     }
 
-    /// What a loss says of elements that are kept as their bytes alone: their number, and their order where they have one.
+    /// Text of the loss for elements that are kept as their bytes alone: their number, and their order where they have one.
     #[must_use]
     pub fn as_bytes_told(&self) -> String {
         let order = if self.has_byte_order() { ", little-endian" } else { "" };

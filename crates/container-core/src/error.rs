@@ -11,7 +11,7 @@ use std::ops::Range;
 /// A result of this workspace.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, in terms a caller can act on.
+/// Kind of an error, in terms a caller can act on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -46,11 +46,11 @@ pub enum ErrorKind {
     /// The file asks for more than [`Limits`](crate::Limits) allow.
     #[error("{what} would be {asked}, the limit is {allowed}")]
     Limit {
-        /// What is limited, with its unit: "memory in bytes".
+        /// The limited quantity, with its unit: "memory in bytes".
         what: Cow<'static, str>,
-        /// What the file asks for.
+        /// The amount that the file asks for.
         asked: u64,
-        /// What the caller allows.
+        /// The amount that the caller allows.
         allowed: u64,
     },
     /// A sparse source does not hold these bytes yet; fetch them and run the operation again.
@@ -190,7 +190,7 @@ impl Error {
         self
     }
 
-    /// What went wrong.
+    /// Kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
@@ -208,7 +208,7 @@ impl Error {
         self.0.range.clone()
     }
 
-    /// What was being read.
+    /// The thing that was being read.
     #[must_use]
     pub fn what(&self) -> Option<&str> {
         self.0.context.as_deref()
@@ -226,7 +226,7 @@ impl Error {
         self.0.dataset.as_deref()
     }
 
-    /// What to do next, if there is something better than giving up.
+    /// The next step for the user, if there is something better than giving up.
     #[must_use]
     pub fn next_step(&self) -> Option<&str> {
         self.0.hint.as_deref()

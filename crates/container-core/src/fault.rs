@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::report::{Finding, Severity};
 use crate::{Error, ErrorKind};
 
-/// What a format's kinds of faults say of themselves.
+/// Properties of a format's kinds of faults.
 pub trait FaultKind: Copy + Eq + Debug {
     /// The stable name, as in machine output.
     fn code(self) -> &'static str;
@@ -17,7 +17,7 @@ pub trait FaultKind: Copy + Eq + Debug {
     /// Damage, something that may trouble a reader, or merely odd.
     fn severity(self) -> Severity;
 
-    /// What of the file it concerns, as errors begin: `asdf block`.
+    /// The part of the file that it concerns, as errors begin: `asdf block`.
     fn place(self) -> &'static str;
 
     /// True where nothing is damaged, but nobody knows how to read it.
@@ -37,7 +37,7 @@ pub struct Fault<K> {
     cause: Cause,
 }
 
-/// What reading gives for a fault.
+/// Result of reading for a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cause {
     Malformed,
@@ -68,7 +68,7 @@ impl<K: FaultKind> Fault<K> {
         Self { cause: Cause::Truncated { have }, ..Self::new(kind, claimed, message) }
     }
 
-    /// What `error` says of the bytes `range`, wherever it says that they are.
+    /// The fault of the bytes `range` that `error` reports, whatever range it has itself.
     #[must_use]
     pub fn of_error(kind: K, error: Error, range: Range<u64>) -> Self {
         let fault = Self::new(kind, range, error.kind().to_string());
@@ -102,7 +102,7 @@ impl<K: FaultKind> Fault<K> {
         self
     }
 
-    /// What is wrong or odd.
+    /// Kind of the fault.
     #[must_use]
     pub const fn kind(&self) -> K {
         self.kind

@@ -1,4 +1,4 @@
-//! What one format offers to a program that knows them all: one value, [`Format`], made by each format's crate.
+//! The interface of one format to a program that knows them all: one value, [`Format`], made by each format's crate.
 
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
@@ -36,9 +36,9 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// The order in which it stores elements, where it has but one.
     pub order: Option<Order>,
-    /// What is done with which version or dialect.
+    /// Support for each version or dialect.
     pub support: &'static [Support],
-    /// What its files begin with, for those whose first bytes are damaged; `sniff` may ask for more, or know others.
+    /// First bytes of its files, for those whose first bytes are damaged; `sniff` may ask for more, or know others.
     pub magics: &'static [&'static [u8]],
     /// True where a file is opened by a head of some kilobytes, however large it is: without an index, a table of chunks or a tree.
     pub opens_by_head: bool,
@@ -56,7 +56,7 @@ pub struct Format {
     pub pack: Option<PackFn>,
 }
 
-/// What is done with one version or dialect of a format.
+/// Support for one version or dialect of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Support {
     /// The version or dialect.
@@ -71,7 +71,7 @@ pub struct Support {
     pub repair: Level,
 }
 
-/// How far something is supported.
+/// Extent of support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Wholly.
@@ -122,7 +122,7 @@ impl Input {
     }
 }
 
-/// Where a new file goes.
+/// Destination of a new file.
 pub trait Output: Write {
     /// Tells how long the file will be, so that a full disk shows before anything is written.
     ///
@@ -171,15 +171,15 @@ impl<W: Write> Write for Pipe<W> {
 
 impl<W: Write> Output for Pipe<W> {}
 
-/// What to write in another format.
+/// A request to write datasets in another format.
 pub struct Import<'a> {
-    /// Where the values come from.
+    /// The container of the values.
     pub container: &'a dyn Container,
     /// Datasets by index, each with the region to take.
     pub selection: &'a [(usize, Region)],
-    /// How to write them.
+    /// Options for writing them.
     pub options: &'a ImportOptions,
-    /// How to read them.
+    /// Options for reading them.
     pub read: ReadOptions,
     /// Told `(done, total)` bytes of elements.
     pub progress: Progress<'a>,
@@ -200,8 +200,8 @@ pub fn repair_file(path: &Path, target: &Path, repair: RepairFn) -> Result<Repai
 }
 
 impl Import<'_> {
-    /// What is to be carried beside the selected datasets, and what cannot be: see [`crate::carried`]. With one dataset, its path is among it
-    /// unless it is `data`.
+    /// Metadata to be carried with the selected datasets, and the losses: see [`crate::carried`]. With one dataset, its path is among it unless it is
+    /// `data`.
     ///
     /// # Errors
     /// Those of [`Container::carried`], but for metadata that are damaged: these are a loss.
@@ -259,17 +259,17 @@ impl Import<'_> {
 pub struct Pack<'a> {
     /// The items' bytes, in order.
     pub items: &'a mut dyn Iterator<Item = Result<Vec<u8>>>,
-    /// How many there are, where that is known before the last.
+    /// Number of items, where that is known before the last.
     pub count: Option<u64>,
-    /// What they are.
+    /// Kind of the items.
     pub kind: ItemKind,
     /// The type of their elements, where they are [`ItemKind::Numbers`].
     pub dtype: Option<&'a DType>,
     /// Their names, where they have any: as many as there are items.
     pub names: Option<&'a [String]>,
-    /// What else is to be kept of them, in the format's list for such things (`others` in Bloscpack's metadata).
+    /// Further values to be kept of them, in the format's list for such things (`others` in Bloscpack's metadata).
     pub others: &'a [Value],
-    /// How to write them.
+    /// Options for writing them.
     pub options: &'a ImportOptions,
     /// Told `(done, total)` items; the total is 0 while it is not known.
     pub progress: Progress<'a>,
@@ -281,7 +281,7 @@ pub const ITEM: &str = "item";
 /// The attribute in which a lens gives the name of an item that has one.
 pub const ITEM_NAME: &str = "name";
 
-/// What items are. A lens says it of an item's dataset in the attribute [`ITEM`].
+/// Kind of items. A container gives it as the attribute [`ITEM`] of an item's dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// UTF-8 text.
@@ -320,7 +320,7 @@ pub fn item_order(dataset: &Dataset, dtype: &DType) -> Result<Option<ByteOrder>>
     order.map_err(|error| error.context(dataset.path.clone()))
 }
 
-/// How a target is written.
+/// Options for writing a target.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ImportOptions {

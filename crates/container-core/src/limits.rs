@@ -1,4 +1,4 @@
-//! How much a file may ask for.
+//! Limits on what a file may ask for.
 
 use std::sync::OnceLock;
 

@@ -48,7 +48,7 @@ pub enum Literal {
     Dict(Vec<(Literal, Literal)>),
 }
 
-/// What is wrong with a text, and where, in bytes from its start.
+/// A fault of a text and its position, in bytes from its start.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,

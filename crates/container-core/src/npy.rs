@@ -34,7 +34,7 @@ pub use write::Writer;
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// What stands before the elements of a `.npy` file.
+/// Header of a `.npy` file, before the elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
@@ -44,7 +44,7 @@ pub struct Header {
     pub dtype: DType,
     /// Length of each axis, the first index first, whatever the order of storage.
     pub shape: Vec<u64>,
-    /// Which axis varies fastest in the file.
+    /// The order of the axes in the file.
     pub order: Order,
     /// Offset of the first element.
     pub data_at: u64,

@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use crate::dtype::{ByteOrder, Kind, Scalar};
 
-/// What of a complex number becomes a double. Of other numbers each of them is the value itself.
+/// Part of a complex number that becomes a double. Of other numbers each part is the value itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// The modulus.
@@ -106,8 +106,8 @@ pub fn percentile_ranks(percent: f64, count: u64) -> ([u64; 2], f64) {
     ([low, high], part)
 }
 
-/// What lies `part` (0 to 1) of the way from `low` to `high`: from the nearer end, as numpy does it, so that the last bit is the same.
-/// Finite for any two finite numbers.
+/// The number at `part` (0 to 1) of the way from `low` to `high`: from the nearer end, as numpy does it, so that the last bit is the same. Finite for
+/// any two finite numbers.
 #[must_use]
 pub fn between(low: f64, high: f64, part: f64) -> f64 {
     let distance = high - low;

@@ -3,7 +3,7 @@
 use crate::dtype::Order;
 use crate::{Error, Result};
 
-/// What is selected along one axis: `count` indices from `start` on, `step` apart.
+/// Selection along one axis: `count` indices from `start` on, `step` apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisSelection {
     /// First index.

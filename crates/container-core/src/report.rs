@@ -1,8 +1,8 @@
-//! What a check found.
+//! Results of a check.
 
 use std::ops::Range;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Odd but legal.
@@ -31,7 +31,7 @@ impl Severity {
 /// One thing that a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// A stable name for programs, in `snake_case`; each format documents its own.
     pub code: &'static str,
@@ -89,7 +89,7 @@ impl Verdict {
     }
 }
 
-/// How many blocks a check met.
+/// Numbers of blocks that a check met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockCounts {
     /// Blocks in the file.
@@ -105,7 +105,7 @@ pub struct BlockCounts {
 pub struct Report {
     /// Findings, errors first, each severity in file order.
     pub findings: Vec<Finding>,
-    /// What was looked at.
+    /// The blocks that were checked.
     pub blocks: BlockCounts,
 }
 
@@ -139,23 +139,23 @@ impl Report {
     }
 }
 
-/// What a conversion could not carry over.
+/// A loss of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The dataset that it concerns; `None` for the file as a whole.
     pub dataset: Option<String>,
-    /// What is lost, for people.
+    /// Description of the loss, for people.
     pub what: String,
 }
 
-/// What a repair did, item by item with byte ranges of the input.
+/// Report of a repair, item by item with byte ranges of the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepairReport {
-    /// What was carried over as it was.
+    /// Items that were carried over as they were.
     pub kept: Vec<RepairItem>,
-    /// What was assumed in order to carry it over.
+    /// Assumptions that were made to carry items over.
     pub guessed: Vec<RepairItem>,
-    /// What could not be brought back.
+    /// Items that could not be brought back.
     pub lost: Vec<RepairItem>,
 }
 
@@ -164,7 +164,7 @@ pub struct RepairReport {
 pub struct RepairItem {
     /// Bytes of the damaged file.
     pub range: Option<Range<u64>>,
-    /// What it is about, for people.
+    /// Description of the item, for people.
     pub what: String,
 }
 

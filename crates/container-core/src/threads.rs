@@ -48,7 +48,7 @@ pub fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Re
     })
 }
 
-/// What threads take in turns and put back when they have used it: encoders, memory.
+/// A pool of objects that threads take and put back: encoders, memory.
 #[derive(Debug)]
 pub struct Pool<T>(Mutex<Vec<T>>);
 

@@ -24,7 +24,7 @@ pub use directory::AtomicDirectory;
 #[cfg(feature = "checksums")]
 use sidecar::Beside;
 
-/// What to do when the target exists.
+/// Treatment of a target that exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overwrite {
     /// Fail, leaving it alone.

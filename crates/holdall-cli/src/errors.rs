@@ -11,7 +11,7 @@ use holdall::open::{Accept, sniff};
 
 use crate::output::printable;
 
-/// What a verb answers. Over many files the worst answer is the command's.
+/// Result of a verb. Over many files the worst result is the command's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Yes, or clean.
@@ -43,7 +43,7 @@ impl Outcome {
 pub struct Failure {
     /// The file, as the user named it; `None` for the command as a whole.
     pub subject: Option<String>,
-    /// What went wrong.
+    /// The error.
     pub error: Error,
 }
 

@@ -54,7 +54,7 @@ pub fn expand(named: &[PathBuf]) -> Vec<Named> {
     files
 }
 
-/// How one file is looked at.
+/// Settings for the work on one file.
 pub struct Share<'a> {
     /// Threads for this file.
     pub threads: usize,

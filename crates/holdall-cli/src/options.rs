@@ -209,7 +209,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     u64::try_from(bytes).map_err(|_| bad())
 }
 
-/// What `--color` says, looked up before the arguments are parsed, so that help and usage errors obey it.
+/// The value of `--color`, looked up before the arguments are parsed, so that help and usage errors obey it.
 pub fn color_before_parsing(args: impl Iterator<Item = OsString>) -> ColorChoice {
     let mut choice = ColorChoice::Auto;
     let mut args = args.take_while(|arg| arg != "--").peekable();

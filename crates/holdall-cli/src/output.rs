@@ -19,14 +19,14 @@ pub const WARN: Style = AnsiColor::Yellow.on_default();
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// Headings and names.
 pub const STRONG: Style = Style::new().bold();
-/// What may be skipped.
+/// Style of text that may be skipped.
 pub const DIM: Style = Style::new().dimmed();
 
-/// What a verb speaks through.
+/// Output of a verb.
 pub struct Console {
     /// Standard output.
     pub out: Out,
-    /// What files are held to.
+    /// Limits for files.
     pub limits: Limits,
     worst: Outcome,
 }
@@ -107,7 +107,7 @@ impl Paint {
 pub struct Named<W> {
     /// The writer.
     pub inner: W,
-    /// What it writes to.
+    /// Name of the destination.
     pub name: String,
 }
 

@@ -21,7 +21,7 @@ pub struct ProgressReporter {
     cancelled: AtomicBool,
 }
 
-/// What is counted.
+/// Unit of the progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Bytes,

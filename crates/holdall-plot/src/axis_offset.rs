@@ -1,4 +1,4 @@
-//! What the labels of an axis have in common, which they leave out: a power of ten, and a number that is added.
+//! Offset of an axis: the power of ten and the number that its labels leave out.
 
 use crate::number_format::{exact, superscript};
 
@@ -14,8 +14,8 @@ fn power(span: f64) -> i32 {
     (span.log10() + 0.5).ceil() as i32
 }
 
-/// What numbers from `low` to `high`, whose distance is finite, have in common: a number of few digits, the one between them if
-/// there is one, else the next towards 0. It is 0 for numbers that are not far from 0.
+/// Offset of numbers from `low` to `high`, whose distance is finite: a number of few digits, the one between them if there is one, else the next
+/// towards 0. It is 0 for numbers that are not far from 0.
 ///
 /// In decimal digits: products of doubles would have more of them.
 pub(crate) fn offset(low: f64, high: f64) -> f64 {

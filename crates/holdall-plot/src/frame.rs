@@ -1,4 +1,4 @@
-//! What surrounds the data: axes with ticks, labels, title, colour bar.
+//! Parts around the data: axes with ticks, labels, title, colour bar.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::scene::{Anchor, Direction, Item, Rect, Rgba, Scene};
 use crate::ticks::{Ticks, based};
 use crate::ticks_nonlinear::Bent;
 
-/// How a picture looks, whatever it shows.
+/// Appearance of a picture, whatever it shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Style {
     /// Width and height in pixels; without them, what suits the data.
@@ -50,7 +50,7 @@ pub(crate) struct Axis {
     pub(crate) label: String,
     /// Only whole numbers mean something.
     pub(crate) whole: bool,
-    /// How numbers are spread along it.
+    /// Scale of the numbers along it.
     pub(crate) stretch: Stretch,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Frame<'s> {
     pub(crate) plan: Plan,
     pub(crate) style: &'s Style,
     pub(crate) font: Font,
-    /// What a reader of the picture should know of what is around the data.
+    /// Notes for the reader about the parts around the data.
     pub(crate) notes: Vec<String>,
     left_out: Vec<&'static str>,
     /// From where to where there are notes above the data.

@@ -12,7 +12,7 @@ use crate::scale::{Range, Stretch, place};
 use crate::scene::{Item, Pixels, Rect, Rgba};
 use crate::values::PlotData;
 
-/// Which corner the first value is in.
+/// Corner of the first value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// The upper left one, as matrices are written.
@@ -22,12 +22,12 @@ pub enum Origin {
     Lower,
 }
 
-/// How a plane is coloured.
+/// Colours of a plane.
 #[derive(Clone)]
 pub struct Colors {
-    /// Which values get the ends of the palette.
+    /// Values at the ends of the palette.
     pub range: Range,
-    /// How those between are spread.
+    /// Scale of the values between them.
     pub stretch: Stretch,
     /// The colours.
     pub palette: Palette,

@@ -1,4 +1,4 @@
-//! What integers are counted from, so that doubles tell neighbours apart.
+//! Base that is subtracted from integers, so that doubles distinguish neighbours.
 
 use container_core::Result;
 use container_core::dtype::{ByteOrder, Kind, Scalar};

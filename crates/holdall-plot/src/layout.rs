@@ -1,4 +1,4 @@
-//! What surrounds the data, as far as there is room for it.
+//! Layout of the parts around the data, by the room that there is.
 
 use crate::frame::Style;
 
@@ -11,7 +11,7 @@ pub(crate) struct Margins {
     pub(crate) bottom: u32,
 }
 
-/// How much there is beside the data. Each step leaves out what the one before it has least use of.
+/// Parts beside the data. Each step leaves out what the one before it has least use of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Beside {
     Everything,
@@ -25,7 +25,7 @@ pub(crate) enum Beside {
     Nothing,
 }
 
-/// How much there is above and below.
+/// Parts above and below the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Above {
     Everything,
@@ -37,7 +37,7 @@ pub(crate) enum Above {
     Nothing,
 }
 
-/// What a sheet of some size has around the data.
+/// Layout of a sheet of some size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) margins: Margins,
@@ -52,8 +52,8 @@ const HEIGHT: f64 = 100.0;
 const PART: f64 = 0.4;
 
 impl Style {
-    /// What there is room for around the data of a sheet of this size; `side` is a colour bar or a legend. The same for every number of
-    /// digits, so that a picture of the same size has the same place for its data.
+    /// Layout of the parts around the data that fit a sheet of this size; `side` is a colour bar or a legend. The same for every number of digits, so
+    /// that a picture of the same size has the same place for its data.
     pub(crate) fn plan(&self, size: (u32, u32), side: bool) -> Plan {
         let margins = |beside: Beside, above: Above| {
             if self.bare {

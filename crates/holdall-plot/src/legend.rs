@@ -1,11 +1,11 @@
-//! Which colour is what, to the right of the data.
+//! Legend: names of the colours, to the right of the data.
 
 use crate::ellipsis::shortened;
 use crate::frame::Frame;
 use crate::layout::Beside;
 use crate::scene::{Anchor, Item, Rect, Rgba};
 
-/// How a colour is shown.
+/// Sample of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Line,

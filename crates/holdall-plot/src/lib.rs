@@ -52,7 +52,7 @@ pub use values::{PlotData, region_text, sliced, unit};
 /// A picture, and what was chosen for it.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// What is drawn.
+    /// The picture.
     pub scene: Scene,
     /// The ends of colours or of the axis of values; `None` without a finite value.
     pub range: Option<Range>,

@@ -210,8 +210,8 @@ fn clipped(points: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>>
     parts
 }
 
-/// How often values occur: bars over `bins` intervals, or as many as suit the number of values. What is outside `range` is not
-/// counted. [`Stretch::Log`] and others bend the axis of the counts.
+/// Draws a histogram: bars over `bins` intervals, or as many as suit the number of values. What is outside `range` is not counted. [`Stretch::Log`]
+/// and others bend the axis of the counts.
 ///
 /// # Errors
 /// As [`lines`], for any number of axes.

@@ -18,7 +18,7 @@ use crate::spheres::{self, Place, Sphere};
 /// Most colours of types.
 const MAX_COLORS: usize = crate::categorical_palette::MAX_COLOURS;
 
-/// Where the viewer is.
+/// Position of the viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
     /// x to the right, y up.
@@ -254,7 +254,7 @@ pub fn counted(particles: u64) -> String {
     format!("{particles} particle{}", if particles == 1 { "" } else { "s" })
 }
 
-/// What has to be seen: the box, and the spheres in and around it.
+/// Bounds of the box and of the spheres in and around it.
 struct Bounds {
     low: [f64; 3],
     high: [f64; 3],
@@ -293,7 +293,7 @@ impl Bounds {
     }
 }
 
-/// Where x, y and z go.
+/// Draws the directions of x, y and z.
 fn triad(frame: &mut Frame<'_>, axes: [[f64; 3]; 3], style: &Style) {
     if style.bare {
         return;

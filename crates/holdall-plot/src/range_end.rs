@@ -33,7 +33,7 @@ impl Bound {
         Self::billionths(value.saturating_mul(BILLION))
     }
 
-    /// What lies `beyond` behind the integer `base`; to the billionth, unless the base is 0.
+    /// The number `beyond` after the integer `base`; to the billionth, unless the base is 0.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "to the billionth; integers of 8 bytes are far below the greatest of 16"
@@ -61,7 +61,7 @@ impl Bound {
         Some(digits(text).map_or(double.into(), |value| Self(Held::Billionths(value))))
     }
 
-    /// What is between the integer `base` and this.
+    /// Distance from the integer `base` to this.
     pub(crate) fn beyond(self, base: i128) -> f64 {
         match self.0 {
             Held::Double(value) if base == 0 => value,

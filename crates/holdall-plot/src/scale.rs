@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 
 use crate::range_end::Bound;
 
-/// How values between the two ends are spread. With `x` from 0 to 1 between them:
+/// Scale of values between the two ends. With `x` from 0 to 1 between them:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stretch {
     /// x.
@@ -221,7 +221,7 @@ fn deviation(values: &[f64], left_out: &[bool]) -> f64 {
     (used.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / used.len() as f64).sqrt()
 }
 
-/// How far `value` is from `low` to `high`, without overflow; in the middle where they are the same.
+/// Position of `value` between `low` (0) and `high` (1), without overflow; 0.5 where they are the same.
 #[must_use]
 pub fn place(value: f64, low: f64, high: f64) -> f64 {
     let width = high / 2.0 - low / 2.0;

@@ -13,7 +13,7 @@ impl Rgba {
     pub const GRID: Self = Self(120, 120, 120, 255);
 }
 
-/// Where along a text its place is.
+/// Position of a text's anchor along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// At its first character.
@@ -24,7 +24,7 @@ pub enum Anchor {
     End,
 }
 
-/// Which way a text runs.
+/// Direction of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the right.
@@ -80,7 +80,7 @@ pub struct Rect {
 pub enum Item {
     /// A filled rectangle.
     Rect {
-        /// Where.
+        /// Position and size.
         rect: Rect,
         /// In which colour.
         fill: Rgba,
@@ -103,13 +103,13 @@ pub enum Item {
     },
     /// A line of text.
     Text {
-        /// Where the base line has its anchor.
+        /// Position of the anchor on the base line.
         at: (f64, f64),
         /// Height of the font.
         size: f64,
-        /// What of the text is there.
+        /// The part of the text at that position.
         anchor: Anchor,
-        /// Which way it runs.
+        /// Direction of the text.
         direction: Direction,
         /// Its colour.
         color: Rgba,
@@ -118,7 +118,7 @@ pub enum Item {
     },
     /// Points, each a rectangle with sharp edges.
     Image {
-        /// Where.
+        /// Position and size.
         rect: Rect,
         /// The points.
         pixels: Pixels,
@@ -134,7 +134,7 @@ pub struct Scene {
     pub height: u32,
     /// Pixels per inch.
     pub dpi: u32,
-    /// What is drawn.
+    /// Items of the picture, the lowest first.
     pub items: Vec<Item>,
 }
 

@@ -37,15 +37,15 @@ pub struct Snapshot {
 /// Numbers of particles.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// What they are.
+    /// Label of the values.
     pub label: String,
     /// One for each particle.
     pub values: Vec<f64>,
-    /// What they are counted from.
+    /// Base that is subtracted from them.
     pub(crate) counting: Counting,
 }
 
-/// Where positions are.
+/// Name of the positions.
 const POSITION: &str = "particles/position";
 
 /// The number of frames, where the container holds frames of particles.
@@ -151,7 +151,7 @@ impl Snapshot {
     }
 }
 
-/// Where things of one frame are looked for.
+/// Lookup of the quantities of one frame.
 struct Look<'a> {
     container: &'a dyn Container,
     frame: u64,

@@ -23,13 +23,13 @@ pub(crate) struct Sphere {
 
 /// From the lengths of the box to the picture.
 pub(crate) struct Place {
-    /// What is at the left and lower edge.
+    /// Coordinates of the left and lower edge.
     pub low: [f64; 2],
     /// Pixels for each length of 1.
     pub scale: f64,
     /// Width and height in pixels.
     pub size: (u32, u32),
-    /// What is furthest away and nearest, where it is to be told by paleness.
+    /// Depths of the furthest and nearest point, where paleness shows depth.
     pub depth: Option<(f64, f64)>,
 }
 
@@ -39,7 +39,7 @@ const FINE: usize = 2;
 /// Points along the side of a square.
 const SIDE: usize = 16;
 
-/// How many points are looked at: of a sound file a few for each particle and a few for each pixel.
+/// Budget of points: of a valid file a few for each particle and a few for each pixel.
 ///
 /// A million spheres of which each fills the picture and none hides another would take hours. The nearest are drawn until it is spent, and of
 /// those behind them the middles.
@@ -107,7 +107,7 @@ struct Disc {
     x: f64,
     y: f64,
     radius: f64,
-    /// How near its middle is, in the lengths of the box, and how much nearer what is nearest of it.
+    /// Depth of its middle, in lengths of the box, and distance from there to its nearest point.
     z: f64,
     up: f64,
     color: Rgba,
@@ -224,13 +224,13 @@ impl Canvas {
 }
 
 impl Disc {
-    /// How near it is where its surface stands up by `up` of its radius.
+    /// Depth at a point that is `up` of its radius above the middle.
     #[expect(clippy::cast_possible_truncation, reason = "as exact as a picture needs")]
     fn at(&self, up: f64) -> f32 {
         (self.z + up * self.up) as f32
     }
 
-    /// How near it may be within these rows and columns; `None` where it is not in them.
+    /// Nearest depth within these rows and columns; `None` where it is not in them.
     fn nearest(&self, rows: &Range<usize>, columns: &Range<usize>) -> Option<f32> {
         let off = |middle: f64, range: &Range<usize>| {
             let (low, high) = (range.start as f64 + 0.5, range.end as f64 - 0.5);

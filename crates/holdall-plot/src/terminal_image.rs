@@ -9,7 +9,7 @@ use container_core::Result;
 use crate::encode::png;
 use crate::scene::{Pixels, Rgba};
 
-/// How a terminal shows pixels.
+/// Protocol by which a terminal shows pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// Kitty's graphics protocol: PNG in escape sequences.

@@ -1,4 +1,4 @@
-//! Where the texts of a scene are, for tests.
+//! Boxes of the texts of a scene, for tests.
 
 use crate::font::Font;
 use crate::scene::{Anchor, Direction, Item, Rect, Scene};

@@ -9,7 +9,7 @@ use container_core::{Error, Progress, Result, Value};
 
 use crate::integer_base::beyond;
 
-/// What is drawn: a part of a dataset.
+/// The data of a picture: a part of a dataset.
 #[derive(Clone, Copy)]
 pub struct PlotData<'a> {
     /// The file.
@@ -18,11 +18,11 @@ pub struct PlotData<'a> {
     pub index: usize,
     /// The part of it.
     pub region: &'a Region,
-    /// How it is called in the title.
+    /// Name in the title.
     pub name: &'a str,
-    /// What of complex numbers is drawn.
+    /// Part of complex numbers that is drawn.
     pub part: Part,
-    /// How it is read.
+    /// Options for reading it.
     pub read: &'a ReadOptions,
     /// Who is told how far it is.
     pub progress: Progress<'a>,
@@ -150,7 +150,7 @@ pub(crate) struct Stored<'b> {
     pub(crate) mask: &'b [u8],
 }
 
-/// What is missing is drawn as NaN is.
+/// Missing values are drawn as NaN is.
 fn hide(values: &mut [f64], mask: &[u8]) {
     let masked = values.iter_mut().zip(mask).filter(|(_, masked)| **masked != 0);
     masked.for_each(|(value, _)| *value = f64::NAN);

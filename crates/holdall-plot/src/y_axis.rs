@@ -87,7 +87,7 @@ impl Frame<'_> {
         start + widest + self.px(GAP) + OVER * self.px(13.0)
     }
 
-    /// What numbers that begin at `start` may take of the sheet, with a label behind them or without.
+    /// Room on the sheet for numbers that begin at `start`, with a label after them or without.
     pub(crate) fn room_behind(&self, start: f64, has_label: bool) -> f64 {
         let normal = self.px(13.0);
         let label = if has_label { 2.0 + (UNDER + OVER) * normal + self.px(GAP) } else { 2.0 };
@@ -120,8 +120,8 @@ impl Frame<'_> {
         place
     }
 
-    /// Where what numbers leave out has room above the data, from `at` on or further left where it is too long for that, and the height
-    /// of its letters.
+    /// Position of the note of what numbers leave out, above the data, from `at` on or further left where it is too long for that, and the height of
+    /// its letters.
     fn note_place(&self, at: f64, note: &str) -> Option<(f64, f64)> {
         let (sheet, small) = (f64::from(self.scene.width) - 4.0, self.small());
         let wide = self.font.width(note, small);
@@ -133,7 +133,7 @@ impl Frame<'_> {
             .then_some((from, size))
     }
 
-    /// What numbers leave out, at a place of [`Frame::note_place`].
+    /// Draws what numbers leave out at a place of [`Frame::note_place`].
     pub(crate) fn note(&mut self, (from, size): (f64, f64), note: &str) {
         if note.is_empty() {
             return;
@@ -149,25 +149,25 @@ impl Frame<'_> {
         (self.rect.y - self.px(8.0)).max(size * OVER)
     }
 
-    /// Where numbers below a note may begin.
+    /// Upper end of the numbers below a note.
     pub(crate) fn under_note(&self, place: Option<(f64, f64)>, note: &str) -> f64 {
         let size = place.filter(|_| !note.is_empty()).map(|(_, size)| size);
         size.map_or(0.0, |size| self.note_line(size) + 0.1 * size)
     }
 }
 
-/// Where numbers along an upright line are.
+/// Positions of the numbers along a vertical axis.
 pub(crate) struct Numbers {
     /// The ends of their ticks.
     pub(crate) line: (f64, f64),
-    /// Where they begin or end.
+    /// Position at which they begin or end.
     pub(crate) at: f64,
     pub(crate) anchor: Anchor,
     /// Height of their letters.
     pub(crate) size: f64,
-    /// How wide they may be.
+    /// Largest width.
     pub(crate) room: f64,
-    /// What those are called that are wider.
+    /// Replacement of wider ones.
     pub(crate) long: &'static str,
 }
 

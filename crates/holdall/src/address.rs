@@ -33,7 +33,7 @@ pub struct Address {
     pub file: PathBuf,
     /// Path of the dataset, as written before the brackets.
     pub dataset: Option<String>,
-    /// What is selected, without the brackets.
+    /// The selection, without the brackets.
     pub selection: Option<String>,
 }
 

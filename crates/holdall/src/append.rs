@@ -22,39 +22,39 @@ use crate::raw_bytes::Plain;
 use crate::verify::first_damage;
 use crate::views::fill_missing::Filled;
 
-/// What is added.
+/// Data to be added.
 #[derive(Clone, Copy, Debug)]
 pub enum Addition<'a> {
     /// The datasets of an address, in any format that is read, array files included.
     Datasets(&'a Address),
     /// Raw elements; `-` is standard input.
     Raw {
-        /// Where they are.
+        /// Path of the lines.
         source: &'a Path,
         /// Their type, which is that of the file but for its byte order; `None` where it is that, too.
         dtype: Option<&'a DType>,
     },
     /// The rows of a table of text, of the type that the file has; `-` is standard input.
     Table {
-        /// Where it is.
+        /// Path of the table.
         source: &'a Path,
-        /// How it is read. A type is that of the file but for its byte order.
+        /// Options for reading it. A type is that of the file but for its byte order.
         csv: &'a Csv,
     },
     /// Items.
     Items(ItemSource<'a>),
 }
 
-/// How something is added.
+/// Options of an append.
 #[derive(Clone)]
 pub struct AppendOptions<'a> {
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,
-    /// How what is new is written; the file's own ways where this names none. Its limits are those of `open`.
+    /// Options for writing the new data; the file's own settings where this has none. Its limits are those of `open`.
     pub import: ImportOptions,
-    /// How the file and what is added to it are opened.
+    /// Options for opening the file and the data.
     pub open: OpenOptions,
-    /// How values are read. Digests are compared whatever this says.
+    /// Options for reading values. Digests are compared whatever this says.
     pub read: ReadOptions,
     /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
     pub fill: Option<&'a str>,
@@ -76,14 +76,14 @@ impl Default for AppendOptions<'_> {
     }
 }
 
-/// What was added.
+/// Result of an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// The file's format by its machine name.
     pub format: &'static str,
     /// Paths of the datasets that were added, in the source.
     pub datasets: Vec<String>,
-    /// What of them the file does not hold. Where there is a warning, some losses may be missing.
+    /// Losses: parts of the data that the file does not hold. Where there is a warning, some losses may be missing.
     pub losses: Vec<Loss>,
     /// The error of the last sync: the file has grown, and a power cut may undo it.
     pub warning: Option<String>,

@@ -9,7 +9,7 @@ use container_core::{Result, Value};
 /// Entries by name, and what cannot be told as one.
 pub(crate) type Entries = (Vec<(String, Value)>, Vec<Loss>);
 
-/// What the file says beside the selected arrays.
+/// Attributes of the file beside the selected arrays.
 ///
 /// # Errors
 /// Those of [`Container::carried`].

@@ -29,20 +29,20 @@ use crate::views::drop_frame_axis::without_frame_axes;
 use crate::views::fill_missing::Filled;
 use crate::views::reverse_axes::Reversed;
 
-/// How a conversion is done.
+/// Options of a conversion.
 #[derive(Clone)]
 pub struct ConvertOptions<'a> {
     /// The target's format by its machine name; `None` to go by the extension.
     pub to: Option<&'a str>,
-    /// What happens to a target that exists.
+    /// Treatment of a target that exists.
     pub overwrite: Overwrite,
     /// Whether the target is on the disk when the call returns.
     pub durability: Durability,
-    /// How the target is written. Its limits are those of `open`.
+    /// Options for writing the target. Its limits are those of `open`.
     pub import: ImportOptions,
-    /// How the source is opened.
+    /// Options for opening the source.
     pub open: OpenOptions,
-    /// How values are read. Digests are compared whatever this says.
+    /// Options for reading values. Digests are compared whatever this says.
     pub read: ReadOptions,
     /// The value of missing elements in targets without masks, as a cell of CSV; `None` for NaN, NaT, and what is stored. With a value, ASDF
     /// targets have no masks either.
@@ -111,14 +111,14 @@ impl Losses {
     }
 }
 
-/// What a conversion did.
+/// Result of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// The target's format by its machine name.
     pub target_format: &'static str,
     /// Paths of the datasets that were converted, in the source.
     pub datasets: Vec<String>,
-    /// What the target does not hold.
+    /// Losses: what the target does not hold.
     pub losses: Vec<Loss>,
     /// Why the target may not survive a power cut, where the disk did not confirm it.
     pub warning: Option<String>,
@@ -136,7 +136,7 @@ pub(crate) struct Written {
     pub(crate) warning: Option<String>,
 }
 
-/// How a conversion ended.
+/// End of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConvertOutcome {
     /// The target is in its place.
@@ -345,7 +345,7 @@ fn done(
     ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses, warning })
 }
 
-/// What has been written, which has no name yet, opened.
+/// Reopens the target, which has no name yet.
 fn reopened(task: &Import<'_>, format: &Format, out: &Target) -> Result<Box<dyn Container>> {
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     open_written(task, format, Box::new(FileSource::new(written)?))
@@ -407,7 +407,7 @@ fn without_new_masks(
     Ok(())
 }
 
-/// What has been written, seen through the reader of its format.
+/// Opens the target by the reader of its format.
 fn open_written(task: &Import<'_>, format: &Format, source: Box<dyn Source>) -> Result<Box<dyn Container>> {
     #[cfg(feature = "fits")]
     if format.name == crate::fits::FORMAT.name {

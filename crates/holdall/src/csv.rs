@@ -46,14 +46,14 @@ pub(crate) fn element(cell: &str, scalar: &Scalar) -> Option<Vec<u8>> {
     cell::encode(cell.as_bytes(), scalar, &mut bytes).map(|()| bytes)
 }
 
-/// How a table is read.
+/// Options for reading a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csv {
-    /// What the cells are: a scalar for each of them, or a record whose fields are the columns. `None` to find out.
+    /// Type of the cells: a scalar for each of them, or a record whose fields are the columns. `None` infers it.
     pub dtype: Option<DType>,
-    /// What the first row is.
+    /// Meaning of the first row.
     pub header: Header,
-    /// What is between the cells of a row.
+    /// Delimiter between the cells of a row.
     pub delimiter: u8,
 }
 
@@ -64,7 +64,7 @@ impl Default for Csv {
     }
 }
 
-/// What the first row of a table is.
+/// Meaning of the first row of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
     /// Names, where all of its cells are text that does not begin as numbers do, and they stand above places along `axis0`, `axis1` and so on, or above a column that is no text, or where they are no values of

@@ -22,7 +22,7 @@ use crate::verify::first_damage;
 /// Told of a dataset that is passed over, by its path, and why.
 pub type PassOver<'a> = &'a dyn Fn(&str, Error);
 
-/// What counts as a difference.
+/// Rules of a comparison.
 #[derive(Clone, Copy)]
 pub struct DiffOptions<'a> {
     /// Relative tolerance: `|a - b| <= atol + rtol * |b|`. With both 0, values are compared bit by bit.
@@ -31,7 +31,7 @@ pub struct DiffOptions<'a> {
     pub atol: f64,
     /// Names that are passed over, with `*` and `?`: paths of datasets, keys or pointers of metadata.
     pub ignore: &'a [String],
-    /// How values are read.
+    /// Options for reading values.
     pub read: ReadOptions,
     /// Told of each dataset that cannot be read, by its path; the others are compared then. Without it the first one ends the work.
     pub unreadable: Option<PassOver<'a>>,
@@ -52,7 +52,7 @@ impl Default for DiffOptions<'_> {
 pub struct Difference {
     /// The dataset; `None` for the file as a whole.
     pub dataset: Option<String>,
-    /// What differs, for people.
+    /// Description of the difference, for people.
     pub what: String,
 }
 
@@ -158,8 +158,8 @@ pub(crate) fn compare_datasets(
     Ok(found)
 }
 
-/// How a target may spell the path of a dataset, where it has none that is the same: the steps of a path of ASDF have escapes, and where one name begins another
-/// (`a` and `a/b`) the whole path is one step. On the way back they are undone.
+/// Spellings that a target may have for the path of a dataset, where it has none that is the same: the steps of a path of ASDF have escapes, and
+/// where one name begins another (`a` and `a/b`) the whole path is one step. On the way back they are undone.
 fn spellings(path: &str) -> Vec<String> {
     let steps = path.replace('~', "~0");
     let mut all = vec![escape(path).into_owned()];

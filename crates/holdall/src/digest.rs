@@ -24,7 +24,7 @@ mod list;
 use crate::pack_records::Packer;
 pub use list::{Line, line};
 
-/// What an array is, and its digest.
+/// Type, shape and digest of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayDigest {
     /// The type that was hashed: little-endian, records without padding and titles.

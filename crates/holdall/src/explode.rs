@@ -12,25 +12,25 @@ use crate::created_folders::NewFolders;
 use crate::open::{Accept, OpenFile, is_stream, open};
 use crate::output_file::{Target, refuse_source};
 
-/// How files are exploded and imploded.
+/// Options for exploding and imploding files.
 #[derive(Clone, Debug, Default)]
 pub struct ExplodeOptions {
-    /// What happens to files that exist.
+    /// Treatment of files that exist.
     pub overwrite: Overwrite,
     /// Whether files are on the disk when the call returns.
     pub durability: Durability,
-    /// How the source is opened.
+    /// Options for opening the source.
     pub open: OpenOptions,
-    /// How its digests are compared, which they always are.
+    /// Options for comparing its digests, which they always are.
     pub read: ReadOptions,
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exploded {
     /// The files; that of the tree last.
     pub files: Vec<PathBuf>,
-    /// What they do not hold, for people.
+    /// Losses: what they do not hold, for people.
     pub losses: Vec<String>,
 }
 

@@ -91,7 +91,7 @@ impl ExportFormat {
     }
 }
 
-/// How `.npy` files hold the types that numpy lacks.
+/// Form in `.npy` files of the types that numpy lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AsStored {
     /// bfloat16 becomes `<f4`, which holds every value of it.

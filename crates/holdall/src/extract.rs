@@ -21,7 +21,7 @@ use crate::lines::{Ending, ending_of};
 use crate::views::drop_frame_axis::without_frame_axis;
 use crate::views::fill_missing::Filled;
 
-/// What a dataset is taken out as.
+/// Form in which a dataset is extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtractAs {
     /// Its bytes, under the name it was packed with, or `items/<number>`.
@@ -35,7 +35,7 @@ pub enum ExtractAs {
 pub struct Extracted {
     /// Path of the dataset.
     pub dataset: String,
-    /// Where it went.
+    /// Path of the new file.
     pub path: PathBuf,
     /// Bytes of its elements.
     pub bytes: u64,

@@ -15,7 +15,7 @@ const INDEX: &str = "chunks.b2frame";
 /// Folders within folders beyond this are a mistake, or a trap.
 const DEEPEST: usize = 128;
 
-/// What lies below a folder.
+/// An entry below a folder.
 #[derive(Debug)]
 pub enum Found {
     /// A container, or a file with the extension of one.
@@ -94,7 +94,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
     }
 }
 
-/// What is in a folder, and the error that ended the list, if one did.
+/// Entries of a folder, and the error that ended the list, if one did.
 fn list(folder: &Path) -> (Vec<fs::DirEntry>, Option<io::Error>) {
     let mut entries = Vec::new();
     let all = fs::read_dir(folder).and_then(|mut all| {

@@ -26,7 +26,7 @@ pub static FORMATS: &[&Format] = &[
 /// them (`convert`, `cat` and `diff` know them, `verify` and `repair` do not).
 pub static ARRAY_FILES: &[&Format] = &[&container_core::npy::FORMAT];
 
-/// What is only written: targets of `convert` for other programs.
+/// Formats that are only written: targets of `convert` for other programs.
 pub static TARGETS: &[&Format] = &[
     #[cfg(feature = "fits")]
     &crate::fits::FORMAT,

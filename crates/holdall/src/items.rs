@@ -24,7 +24,7 @@ use crate::pack::raw_source;
 
 mod arrays;
 
-/// What items are made of.
+/// Source of items.
 #[derive(Clone, Copy, Debug)]
 pub enum ItemSource<'a> {
     /// The lines of a text, each without its line feed; `-` is standard input.
@@ -77,7 +77,7 @@ impl Items {
         Ok(Self { from, kind, names, others, limits, datasets: Vec::new() })
     }
 
-    /// How many there are.
+    /// Number of items.
     pub(crate) fn len(&self) -> usize {
         match &self.from {
             From::Lines(_, lines) => lines.ranges.len(),
@@ -209,7 +209,7 @@ fn cannot_be_kept(path: &Path) -> Error {
         .hint("rename the file: without ':', '\\' and control characters")
 }
 
-/// What cannot be in a file's name everywhere.
+/// True for characters that some systems do not allow in a file's name.
 fn is_odd(c: char) -> bool {
     c.is_control() || c == '\\' || c == ':'
 }

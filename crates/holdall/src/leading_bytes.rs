@@ -24,7 +24,7 @@ const MAX_CANDIDATES: usize = 16;
 
 /// A file that does not begin with its first byte.
 pub(crate) struct Found {
-    /// Where it begins, from 1 on.
+    /// Offset of its first byte, from 1 on.
     pub(crate) at: u64,
     pub(crate) format: &'static Format,
     /// Its bytes.

@@ -15,7 +15,7 @@ const LINES: &str = "lines";
 /// The note that the last of them had no line end.
 const UNENDED: &str = "no line end after the last";
 
-/// How a text ends.
+/// End of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// With a line feed, or it is empty.
@@ -29,7 +29,7 @@ pub enum Ending {
 pub(crate) struct Lines {
     /// The bytes of each line, without its end.
     pub(crate) ranges: Vec<Range<u64>>,
-    /// How it ends.
+    /// Its end.
     pub(crate) ending: Ending,
     /// `Text` where every line is UTF-8.
     pub(crate) kind: ItemKind,
@@ -66,7 +66,7 @@ impl Lines {
         Ok(Self { ranges, ending, kind: if utf8.ended_well() { ItemKind::Text } else { ItemKind::Bytes } })
     }
 
-    /// What is kept beside the items, so that the text can be put together again.
+    /// Notes that are kept beside the items, so that the text can be put together again.
     pub(crate) fn notes(&self) -> Vec<Value> {
         let mut notes = vec![Value::from(LINES)];
         if self.ending == Ending::Open {
@@ -76,7 +76,7 @@ impl Lines {
     }
 }
 
-/// What the notes of a file say: `None` where its items were not the lines of a text.
+/// The end of a text from the notes of a file: `None` where its items were not the lines of a text.
 pub(crate) fn ending_of(notes: Option<&Value>) -> Option<Ending> {
     let Some(Value::List(notes)) = notes else { return None };
     let has = |word: &str| notes.iter().any(|note| *note == Value::from(word));

@@ -14,7 +14,7 @@ use crate::formats::{ARRAY_FILES, FORMATS};
 use crate::views::assume_dtype::Assumed;
 use crate::{concurrent_writer, leading_bytes};
 
-/// What may be opened.
+/// Kinds of files that may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accept {
     /// The container formats alone.
@@ -254,7 +254,7 @@ pub(crate) fn recognise(
 pub(crate) struct Damaged {
     pub(crate) format: &'static Format,
     pub(crate) input: Input,
-    /// Where its first bytes are damaged: what there is to say where it cannot be repaired.
+    /// The error for a file that cannot be repaired, where its first bytes are damaged.
     pub(crate) unknown: Option<Error>,
     /// Bytes in front of it, which are none of its own.
     pub(crate) prefix: u64,
@@ -323,7 +323,7 @@ fn read(path: &Path, options: &OpenOptions) -> Result<(Box<dyn Source>, Option<P
     Ok((open_path(path, options.access, &options.limits)?, Some(path.to_owned())))
 }
 
-/// What formats are known by.
+/// The bytes by which formats are recognised.
 fn head(source: &dyn Source) -> Result<Vec<u8>> {
     Ok(source.read(0..source.len().min(Probe::LEN as u64))?.into_owned())
 }

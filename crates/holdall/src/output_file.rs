@@ -1,4 +1,4 @@
-//! Where a new file goes: an atomic file, or standard output.
+//! Destination of a new file: an atomic file, or standard output.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Stdout, Write};
@@ -47,7 +47,7 @@ impl Target {
         }
     }
 
-    /// What has been written, to be read back; `None` for a pipe.
+    /// The file that has been written, to be read back; `None` for a pipe.
     pub(crate) fn written(&self) -> Option<io::Result<File>> {
         match &self.to {
             To::File(file) => Some(file.file().try_clone()),

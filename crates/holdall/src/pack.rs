@@ -20,14 +20,14 @@ use crate::open::is_stream;
 use crate::output_file::{Target, refuse_source};
 use crate::raw_bytes::Plain;
 
-/// What a packing of items did.
+/// Result of packing items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packing {
     /// The target's format by its machine name.
     pub target_format: &'static str,
-    /// How many items there are.
+    /// Number of items.
     pub items: u64,
-    /// What they are.
+    /// Kind of the items.
     pub kind: ItemKind,
     /// The type of their elements, where they are numbers.
     pub dtype: Option<DType>,
@@ -35,7 +35,7 @@ pub struct Packing {
     pub warning: Option<String>,
 }
 
-/// How a packing ended.
+/// End of a packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackOutcome {
     /// The target is in its place.
@@ -44,14 +44,14 @@ pub enum PackOutcome {
     Differs(Vec<Difference>),
 }
 
-/// What raw bytes are.
+/// Type and shape of raw bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawBytesSpec {
     /// The elements' type, with its byte order.
     pub dtype: DType,
     /// Length of each axis; `None` for one axis, as long as the bytes make it.
     pub shape: Option<Vec<u64>>,
-    /// Which axis is fastest.
+    /// The order of the axes.
     pub order: Order,
 }
 

@@ -50,7 +50,7 @@ fn count(field: &Field) -> usize {
     field.shape.iter().fold(1, |count, len| count.saturating_mul(*len))
 }
 
-/// What of an element at `base` is kept. Parts that touch are one.
+/// Collects the bytes that are kept of an element at `base`. Parts that touch are one.
 fn collect(dtype: &DType, base: usize, parts: &mut Vec<(usize, usize)>) -> Result<()> {
     let record = match dtype {
         DType::Scalar(scalar) => {

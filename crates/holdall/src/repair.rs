@@ -17,12 +17,12 @@ use crate::formats::{everything, target_format};
 use crate::open::{Accept, Damaged, OpenFile, open, open_source, opens_again, recognise_damaged};
 use crate::output_file::{Target, refuse_source};
 
-/// What a repair did.
+/// Result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
     /// The format of the file, and of what was written.
     pub format: &'static str,
-    /// What was kept, guessed and lost.
+    /// Items that were kept, guessed and lost.
     pub report: RepairReport,
     /// Why the target may not survive a power cut, where the disk did not confirm it; without a target, why the new file was not checked.
     pub warning: Option<String>,

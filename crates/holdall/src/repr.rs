@@ -27,7 +27,7 @@ use float::{Float, write_complex};
 use integer::Integer;
 pub(crate) use time::count as date_count;
 
-/// What one scalar is, decoded as far as its type is known.
+/// One scalar, decoded as far as its type is known.
 pub(crate) enum Item<'a> {
     Bool(bool),
     Integer(Integer),

@@ -9,7 +9,7 @@ use container_core::{Error, Result};
 use crate::open::{Accept, is_stream, open};
 use crate::verify::{Verification, VerifyStatus};
 
-/// What is asked of metadata: the schemas of their tags, and perhaps one more for the whole.
+/// Schemas that metadata are validated against: those of their tags, and perhaps one more for the whole.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     /// Text and name.

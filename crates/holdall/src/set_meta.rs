@@ -18,14 +18,14 @@ pub enum MetaChange {
     /// The value at a pointer: for ASDF YAML 1.1 in flow style, else JSON, or text that does not begin as JSON. A place that is not there is made where what holds it is; `/list/-` appends. The tag of
     /// what is there stays, unless the value has one.
     Set {
-        /// Where.
+        /// The JSON pointer.
         pointer: String,
-        /// What.
+        /// The new value.
         value: String,
     },
-    /// What is at the pointer goes.
+    /// Removes the node at the pointer.
     Unset {
-        /// Where.
+        /// The JSON pointer.
         pointer: String,
     },
 }

@@ -40,14 +40,14 @@ const PIECE: u64 = 4 << 20;
 /// Most bytes of values that are kept for percentiles; more are read again instead.
 const MAX_KEPT: u64 = 1 << 30;
 
-/// What is known of a dataset, or of one field of its records.
+/// Statistics of a dataset, or of one field of its records.
 #[derive(Clone, Debug)]
 pub struct Stat {
     /// Name of the field, `a.b` within a record in a record; `None` for the elements themselves.
     pub field: Option<String>,
     /// Its type.
     pub dtype: DType,
-    /// What was measured.
+    /// The numbers that were measured.
     pub of: Measured,
     /// Number of elements, all of them.
     pub count: u64,
@@ -61,11 +61,11 @@ pub struct Stat {
     pub positive_infinity: u64,
     /// Elements without a character (strings).
     pub empty: u64,
-    /// What the finite values come to; `None` without any.
+    /// Summary of the finite values; `None` without any.
     pub summary: Option<Summary>,
 }
 
-/// What the numbers of a [`Stat`] are of.
+/// Numbers that a [`Stat`] is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
     /// The values.
@@ -94,7 +94,7 @@ impl Measured {
     }
 }
 
-/// What finite values come to.
+/// Summary of finite values.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// The least.
@@ -110,7 +110,7 @@ pub struct Summary {
     /// One for each of [`PERCENTILES`]. Of dates, the last tick of the unit that is not after it; between integers one of which is beyond 2⁵³, where
     /// doubles round, the last integer that is not greater.
     pub percentiles: [Number; 7],
-    /// How the values are spread.
+    /// Distribution of the values.
     pub histogram: Histogram,
 }
 
@@ -173,7 +173,7 @@ struct Found {
     ranks: Ranks,
     /// Beyond `base`.
     histogram: Option<Histogram>,
-    /// What integers are counted from that doubles would round.
+    /// Base that is subtracted from integers that doubles would round.
     base: i128,
     is_done: bool,
 }
@@ -420,7 +420,7 @@ enum Elements<'b> {
     Items(&'b [u8]),
 }
 
-/// What one piece adds.
+/// Contribution of one piece.
 struct Measure {
     moments: Moments,
     tally: Tally,

@@ -10,7 +10,7 @@ use container_core::{Error, Progress, Result};
 use crate::concurrent_writer;
 use crate::open::{Accept, Pass, passes, recognise, recognise_to_pass};
 
-/// What a check of one file came to.
+/// Result of checking one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
     /// The file, as it was named.
@@ -19,9 +19,9 @@ pub struct Verification {
     pub format: Option<&'static str>,
     /// The outcome in one word.
     pub verdict: VerifyStatus,
-    /// What was looked at.
+    /// The blocks that were checked.
     pub blocks: BlockCounts,
-    /// What was found, errors first.
+    /// Findings, errors first.
     pub findings: Vec<Finding>,
 }
 

@@ -19,7 +19,7 @@ pub fn tags(container: &dyn Container) -> Result<HashMap<String, String>> {
     Ok(HashMap::new())
 }
 
-/// What the metadata are at a JSON pointer, as a YAML document; for the empty pointer the text as it stands in the file. The outer `None` is for formats whose
+/// Metadata at a JSON pointer, as a YAML document; for the empty pointer the text as it stands in the file. The outer `None` is for formats whose
 /// metadata are no YAML, the inner for a pointer that finds nothing.
 ///
 /// # Errors

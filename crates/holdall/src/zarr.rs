@@ -40,7 +40,7 @@ use codecs::Own;
 /// The file of metadata in each directory of a node.
 const METADATA: &str = "zarr.json";
 
-/// What `-f` replaces: a directory that has one of these, or nothing at all.
+/// Marks of directories that `-f` replaces: one of these, or nothing at all.
 const MARKS: [&str; 4] = [METADATA, ".zgroup", ".zarray", ".zmetadata"];
 
 /// Zarr in the table of formats. A directory is no stream, so `convert` writes it by itself.
@@ -114,7 +114,7 @@ fn is_zarr(directory: &Path) -> bool {
 struct Job {
     /// One for each selected dataset, in order.
     arrays: Vec<ArrayPlan>,
-    /// What the file says beside its arrays.
+    /// Metadata of the file beside its arrays.
     metadata: Vec<(String, Value)>,
     /// True where the arrays are in a group.
     in_group: bool,
@@ -230,7 +230,7 @@ impl Job {
     }
 }
 
-/// What JSON has no word for is told as a conversion to other formats tells it.
+/// Values that JSON lacks are written as a conversion to other formats writes them.
 fn json_of(value: &Value) -> Json {
     value_json(&to_json_value(value))
 }

@@ -11,7 +11,7 @@ use super::{Array, contiguous_strides};
 use crate::dtype::{DType, Order, Record};
 use crate::{Error, Result};
 
-/// Where a field is in each record, and what it holds.
+/// Position and type of a field in each record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPlace {
     /// Bytes from the start of the outermost record.

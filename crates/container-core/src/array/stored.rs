@@ -9,14 +9,14 @@ use crate::region::{AxisSelection, Kept, Region};
 use crate::source::{Source, check_range, read_parallel, zeroed_vec};
 use crate::{Error, Limits, Result};
 
-/// Where an array without gaps lies in a source.
+/// Location of an array without gaps in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredArray {
     /// Element type, with its byte order.
     pub dtype: DType,
     /// Length of each axis.
     pub shape: Vec<u64>,
-    /// Which axis is fastest.
+    /// The order of the axes in storage.
     pub order: Order,
     /// Absolute offset of the first element.
     pub data_at: u64,

@@ -1,4 +1,4 @@
-//! What JSON can say, and the forms for what it cannot.
+//! Metadata as JSON, with forms for values that JSON lacks.
 
 use super::{PREFIX, form, form_of};
 use crate::Value;

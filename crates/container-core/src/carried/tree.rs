@@ -1,4 +1,4 @@
-//! What is done to carried metadata on the way: names set aside and joined again, forms guarded, depth bounded.
+//! Changes of carried metadata on their way: names set aside and joined again, forms guarded, depth bounded.
 
 use std::collections::{HashMap, HashSet};
 
@@ -119,7 +119,7 @@ pub fn depth(value: &Value) -> usize {
     }
 }
 
-/// What is not deeper than every format can hold, and the losses of the rest.
+/// The part that is no deeper than every format can hold, and the losses of the rest.
 #[must_use]
 pub fn shallow(carried: Value) -> (Value, Vec<Loss>) {
     let Value::Map(all) = carried else { return (carried, Vec::new()) };
@@ -131,7 +131,7 @@ pub fn shallow(carried: Value) -> (Value, Vec<Loss>) {
     (Value::Map(kept), lost.collect())
 }
 
-/// What a form is called behind the prefix.
+/// Names of forms, after the prefix.
 const KINDS: [&str; 11] =
     ["bytes", "float", "int", "pairs", "timestamp", "tag", "anchor", "alias", "array", "ext", "raw"];
 

@@ -1,4 +1,4 @@
-//! Which crate computes which checksum.
+//! The crate that computes each checksum.
 
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};

@@ -49,7 +49,7 @@ impl Md5 {
         blocks
     }
 
-    /// What ends the input: the bytes that are left, a one, zeros, and the length in bits. One block, or two where that does not fit.
+    /// The end of the input: the bytes that are left, a one, zeros, and the length in bits. One block, or two where that does not fit.
     pub(super) fn padding(&self) -> ([[u8; BLOCK]; 2], usize) {
         let have = usize::try_from(self.len % BLOCK as u64).unwrap_or_default();
         let count = if have < BLOCK - 8 { 1 } else { 2 };

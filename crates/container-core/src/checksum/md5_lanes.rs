@@ -13,7 +13,7 @@ use super::md5::{self, Md5};
 mod avx2;
 mod portable;
 
-/// How lanes are computed.
+/// Implementation of the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kernel {
     /// Four lanes, on any machine.

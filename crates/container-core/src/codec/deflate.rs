@@ -30,7 +30,7 @@ use match_finder::{BEFORE, Finder};
 use match_selection::{Chunk, Parser};
 use tokens::{Counts, Step, UNIT};
 
-/// How far back a match reaches.
+/// Longest distance of a match, in bytes.
 pub(super) const WINDOW: usize = 32 << 10;
 
 /// Bytes after which it is asked whether a new block is to begin.
@@ -39,13 +39,13 @@ const CHUNK: usize = 16 << 10;
 /// Bytes of the largest block.
 const BLOCK: usize = 512 << 10;
 
-/// What lies before all data.
+/// The bytes before all data.
 static ZEROS: [u8; BEFORE] = [0; BEFORE];
 
 /// Data that become less than one part of so many are left to others: long matches are what counts there.
 const MAX_RATIO: u64 = 4;
 
-/// What comes behind the data.
+/// The continuation after the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// Nothing: the last block is told to be it.
@@ -54,7 +54,7 @@ pub(super) enum End {
     Open,
 }
 
-/// Which data are taken.
+/// The data that are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     /// All.

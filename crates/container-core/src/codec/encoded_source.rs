@@ -29,9 +29,9 @@ pub fn decode_by_range(codec: &dyn Codec, src: &[u8], dst: &mut [u8]) -> Result<
 /// The encoded form of `decoded_len` bytes, in a source.
 #[derive(Clone)]
 pub struct Encoded<'a> {
-    /// Where the bytes are.
+    /// The source of the bytes.
     pub source: &'a dyn Source,
-    /// Which of its bytes, absolute.
+    /// Range of the bytes in it, absolute.
     pub range: Range<u64>,
     /// Bytes after decoding.
     pub decoded_len: u64,

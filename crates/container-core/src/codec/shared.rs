@@ -1,10 +1,10 @@
-//! What the codecs share: levels, room for the result, and the words for data that do not fit.
+//! Common parts of the codecs: levels, room for the result, and messages for data that do not fit.
 
 use std::borrow::Cow;
 
 use crate::Error;
 
-/// What every codec says when `src` is not an encoding of exactly `want` bytes.
+/// The error of every codec for `src` that is not an encoding of exactly `want` bytes.
 pub(super) fn wrong_length(name: &str, want: usize, problem: impl Into<Cow<'static, str>>) -> Error {
     Error::malformed(format!("{name} data do not decode to exactly {want} bytes: {}", problem.into()))
 }

@@ -152,7 +152,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// Which bytes of a stream, or of several in a row, are wanted.
+/// The wanted bytes of a stream, or of several in a row.
 pub(super) struct Part<'a> {
     pub(super) name: &'static str,
     pub(super) src: Feed<'a>,
@@ -249,14 +249,14 @@ pub(super) fn pass<D: Decoder>(
     Part { name, src, skip, dst: &mut [], stop, to_end: true }.run_passing(take, start)
 }
 
-/// How many bytes one decoder from `start` after another makes of all of `src`. `None` where they cannot.
+/// Number of bytes that one decoder from `start` after another makes of all of `src`. `None` where they cannot.
 pub(super) fn count<D: Decoder>(src: &[u8], start: impl FnMut() -> Result<D>) -> Result<Option<u64>> {
     let Walked { made, is_whole } = walk(src, u64::MAX, u64::MAX, Stop::never(), start)?;
     Ok(is_whole.then_some(made))
 }
 
-/// How many of the first `most` bytes one decoder after another makes of `src` before it fails. `starts` gives what starts them, for a walk
-/// from the start of `src`.
+/// Number of bytes, at most `most`, that one decoder after another makes of `src` before it fails. `starts` gives what starts them, for a walk from
+/// the start of `src`.
 pub(super) fn reach<D: Decoder, S: FnMut() -> Result<D>>(
     src: &[u8],
     most: u64,
@@ -272,7 +272,7 @@ pub(super) fn reach<D: Decoder, S: FnMut() -> Result<D>>(
     walk(src, most, made, stop, starts()).map(|walked| walked.made)
 }
 
-/// How far a walk went.
+/// End of a walk.
 struct Walked {
     made: u64,
     /// Whether it used all of its source, and the last stream ended there.

@@ -21,7 +21,7 @@ use zfp_rs::{
 use super::shared::{make_room, wrong_length};
 use crate::{Error, Result};
 
-/// What a stream was told to keep of each value.
+/// Mode in which a stream was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     /// So much that none is off by more than this, which counts as the next power of two below it.
@@ -96,7 +96,7 @@ fn decode_as<T: ZfpScalar>(src: &[u8], mode: Mode, shape: &[usize], dst: &mut [u
     Ok(())
 }
 
-/// How many axes there are, and how long each is, the fastest first.
+/// Number and lengths of the axes, the fastest first.
 fn axes(shape: &[usize]) -> Result<(ZfpDimensionality, [usize; 4])> {
     Ok(match *shape {
         [x] => (ZfpDimensionality::D1, [x, 0, 0, 0]),

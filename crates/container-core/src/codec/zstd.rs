@@ -76,7 +76,7 @@ impl Codec for Zstd {
         Ok(())
     }
 
-    /// What the heads of the frames tell, without decoding them; where one does not tell, by decoding all.
+    /// Length from the heads of the frames, without decoding them; where one has no length, by decoding all.
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
         match told_len(src) {
             Told::Len(len) => Ok(Some(len)),
@@ -131,7 +131,7 @@ fn in_steps(src: &[u8], dst: &mut [u8], stop: Stop) -> Result<bool> {
     }
 }
 
-/// What the heads of frames say of their lengths.
+/// Lengths in the heads of frames.
 enum Told {
     /// They hold so many bytes, all together.
     Len(u64),
@@ -375,7 +375,7 @@ fn out_of_memory() -> Error {
     io::Error::from(io::ErrorKind::OutOfMemory).into()
 }
 
-/// What is wrong where no data can be to blame.
+/// The error for a fault that no data can cause.
 fn refused(code: usize) -> Error {
     if is(code, ZSTD_ErrorCode::ZSTD_error_memory_allocation) {
         out_of_memory()
@@ -389,7 +389,7 @@ const fn is(code: usize, known: ZSTD_ErrorCode) -> bool {
     code.wrapping_neg() == known as usize
 }
 
-/// What the library means by an error of decoding.
+/// The error for a failed decoding, by the library's code.
 fn failed(code: usize, want: usize) -> Error {
     explained(code).unwrap_or_else(|| wrong_length("zstd", want, zstd_safe::get_error_name(code)))
 }

@@ -6,7 +6,7 @@ use nom::bytes::complete::{take_till, take_while_m_n};
 use super::Literal;
 use super::parse::{Step, fail};
 
-/// How a string's prefix says to read it.
+/// Form of a string, by its prefix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Text,
@@ -69,7 +69,7 @@ fn kept(input: &str) -> Step<'_, Meaning> {
     }
 }
 
-/// What follows a backslash.
+/// Reads the characters after a backslash.
 ///
 /// Spec: <https://docs.python.org/3/reference/lexical_analysis.html#escape-sequences>
 fn escape(input: &str, form: Form) -> Step<'_, Meaning> {

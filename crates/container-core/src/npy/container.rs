@@ -38,7 +38,7 @@ pub const FORMAT: Format = Format {
     pack: None,
 };
 
-/// What becomes of bfloat16, which numpy lacks.
+/// Treatment of bfloat16, which numpy lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bfloat {
     /// Widened to `<f4`, exactly.
@@ -234,7 +234,7 @@ pub fn export(
     Ok(what.map(|what| Loss { dataset: Some(dataset.path.clone()), what }).into_iter().collect())
 }
 
-/// What happens to the bytes of an element.
+/// Change of the bytes of an element.
 #[derive(Clone, Copy)]
 enum Change {
     None,

@@ -142,7 +142,7 @@ fn dict(bytes: &[u8], version: (u8, u8), at: u64) -> Result<Literal> {
     })
 }
 
-/// What the dict says, its three keys checked as numpy checks them.
+/// Type, order and shape from the dict, its three keys checked as numpy checks them.
 fn facts(dict: &Literal, limits: &Limits) -> Result<(DType, Order, Vec<u64>)> {
     let Literal::Dict(pairs) = dict else {
         return Err(Error::malformed("not a dict"));

@@ -12,7 +12,7 @@ pub struct Behind<S> {
 }
 
 impl<S: Source> Behind<S> {
-    /// What `source` has from `start` on: nothing where it is not that long.
+    /// The bytes of `source` from `start` on: none where it is not that long.
     pub fn new(source: S, start: u64) -> Self {
         let start = start.min(source.len());
         Self { source, start }

@@ -8,7 +8,7 @@ use super::passing::{Passing, PassingSource};
 use super::{FileSource, Source, read_exact_at};
 use crate::{Error, Limits, Result};
 
-/// How the bytes of a file are reached.
+/// Access to the bytes of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
@@ -122,7 +122,7 @@ use positioned as probed;
 enum Opened {
     /// A regular file that is not empty, and its length in bytes.
     File(File, u64),
-    /// What another kind of file held, or all of a file where that is asked for.
+    /// Contents of another kind of file, or all of a file where that is asked for.
     Memory(Vec<u8>),
 }
 

@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::storage::Storage;
 use crate::Result;
 
-/// What a writer does to a file.
+/// Operation of a writer on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Bytes are written; those of a vectored write are one.
     Write {
-        /// Where the first goes.
+        /// Offset of the first byte.
         at: u64,
         /// All of them.
         bytes: Vec<u8>,
     },
     /// The length is set.
     SetLen(u64),
-    /// What came before is on the disk.
+    /// All that came before is on the disk.
     Sync,
     /// Blocks are set aside.
     Reserve(Range<u64>),
@@ -60,13 +60,13 @@ impl RecordingStorage {
         Self(Arc::new(Mutex::new(Recording { image: start, ..Recording::default() })))
     }
 
-    /// What has been done so far.
+    /// All operations so far.
     #[must_use]
     pub fn operations(&self) -> Vec<Operation> {
         self.recording().operations.clone()
     }
 
-    /// How much has been done so far: the number of operations.
+    /// Number of operations so far.
     #[must_use]
     pub fn operation_count(&self) -> usize {
         self.recording().operations.len()

@@ -51,7 +51,7 @@ pub struct Crash<'a> {
     pub image: &'a [u8],
     /// Operations that surely took effect: what the writer had promised when it had done so many must be there.
     pub done: usize,
-    /// Which state this is, for messages.
+    /// Name of this state, for messages.
     pub what: String,
 }
 
@@ -107,7 +107,7 @@ fn killed(
     }
 }
 
-/// Where a write is torn, in ascending order.
+/// Offsets at which a write is torn, in ascending order.
 fn cuts(at: u64, len: usize) -> Vec<usize> {
     let to_sector = usize::try_from(at.next_multiple_of(SECTOR) - at).unwrap_or(usize::MAX);
     let sectors = (to_sector..len).step_by(512);
@@ -152,11 +152,11 @@ pub fn power_images(start: &[u8], operations: &[Operation], seed: u64, mut look:
     look(&Crash { image: &base, done: first, what: "power cut after everything".into() });
 }
 
-/// What lies between two syncs.
+/// The operations between two syncs.
 struct Epoch<'a> {
     base: &'a [u8],
     operations: &'a [Operation],
-    /// What comes about or not: how often, at most.
+    /// Units that may or may not come about: how often, at most.
     units: BTreeMap<Unit, usize>,
     scratch: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! What a power cut can leave of a write: a disk writes a sector whole or not at all.
+//! States that a power cut can leave of a write: a disk writes a sector whole or not at all.
 
 use std::ops::Range;
 

@@ -197,7 +197,7 @@ impl Source for StorageSource<'_> {
     }
 }
 
-/// Where `len` bytes from `at` on end.
+/// End of `len` bytes from `at` on.
 fn end_of(at: u64, len: usize) -> Result<u64> {
     at.checked_add(len as u64)
         .ok_or_else(|| Error::usage(format!("{len} bytes at {at} would end past 2^64 bytes")))

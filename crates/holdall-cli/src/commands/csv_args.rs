@@ -1,4 +1,4 @@
-//! How a table of text is read.
+//! Options for tables of text.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub struct TableArgs {
     delimiter: u8,
 }
 
-/// What the first row of a table is.
+/// Meaning of the first row of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum HeaderIs {
     /// Names, if it is text alone above a column that is not
@@ -47,7 +47,7 @@ fn delimiter(text: &str) -> std::result::Result<u8, String> {
 }
 
 impl TableArgs {
-    /// How the table is read, whose cells are of `dtype` where that is told.
+    /// Options for reading the table, whose cells are of `dtype` where that is given.
     pub fn csv(&self, dtype: Option<&DType>) -> Csv {
         let header = match self.header {
             HeaderIs::Auto => Header::Auto,

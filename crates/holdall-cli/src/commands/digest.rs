@@ -97,7 +97,7 @@ struct Counts {
     differ: u64,
 }
 
-/// What is asked of one file.
+/// Work on one file.
 struct Task {
     wanted: Vec<Wanted>,
     /// Why it cannot be read, where that is known without opening it: a folder that cannot be listed.
@@ -114,11 +114,11 @@ struct Wanted {
     /// In the bytes of the name, which may be no text.
     typed: Vec<u8>,
     address: Address,
-    /// What the list says; nothing where there is no list.
+    /// Digest in the list; `None` where there is no list.
     expected: Option<Digest>,
 }
 
-/// What came of one array, or of what could not be read.
+/// Result for one array, or for one that could not be read.
 struct Answer {
     address: Vec<u8>,
     file: String,

@@ -42,7 +42,7 @@ pub struct Args {
     open: OpenArgs,
 }
 
-/// What is told of one file.
+/// Information about one file.
 enum Told<'a> {
     /// A folder that cannot be listed, or a file that cannot be read.
     Unreadable(&'a Failure),

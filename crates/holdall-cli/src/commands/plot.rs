@@ -299,7 +299,7 @@ impl Args {
         Ok(Drawing { drawn, limits: read.limits })
     }
 
-    /// Where the picture goes; nowhere but to the terminal where only that is asked for.
+    /// Path of the picture; `None` where only the terminal is asked for.
     fn target(&self, address: &Address) -> container_core::Result<Option<PathBuf>> {
         let Some(path) = &self.output else {
             if self.term.is_some() {
@@ -446,7 +446,7 @@ impl Args {
         recipe.add("--nan", &options::color_text(self.nan));
     }
 
-    /// What every picture has.
+    /// Adds the parts that every picture has.
     fn finish(&self, mut recipe: Recipe, picture: Picture, title: String) -> container_core::Result<Drawn> {
         if let Some(range) = picture.range {
             recipe.add("--range", &range.to_string());
@@ -459,7 +459,7 @@ impl Args {
     }
 }
 
-/// What the numbers are, for the axis of values.
+/// Label of the axis of values.
 fn label(path: &str, unit: Option<String>, part: Option<Part>) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let name = match part {

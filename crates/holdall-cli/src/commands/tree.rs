@@ -150,7 +150,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// What is shown beside the name.
+    /// Text after the name.
     fn shown(&self) -> String {
         match &self.tag {
             Some(tag) => format!("{tag} {}", self.text),

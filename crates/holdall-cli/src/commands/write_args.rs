@@ -1,4 +1,4 @@
-//! What verbs that write containers share: their options, and how their answer is shown.
+//! Common parts of the verbs that write containers: options, and the answer.
 
 use std::path::Path;
 

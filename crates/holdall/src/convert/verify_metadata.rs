@@ -12,7 +12,7 @@ use crate::diff::{Difference, compare_trees};
 
 /// The format that says by itself where arrays stand.
 const ASDF: &str = "asdf";
-/// What its cards hold is not read back.
+/// The format whose cards are not read back.
 const FITS: &str = "fits";
 
 /// Key of what is GSD's own, and the parts of it that every GSD file has.
@@ -22,7 +22,7 @@ const OF_HEADER: [&str; 3] = ["application", "schema", "schema_version"];
 /// Key of what is RawArray's own.
 const RAWARRAY: &str = "rawarray";
 
-/// What beginnings of losses say that metadata are not to be expected in the target.
+/// First words of losses after which no metadata are expected in the target.
 const LOST: [&str; 2] = ["metadata", "trailer"];
 
 /// Differences between what the source carries and what the target does. Of a file of the same kind, the format's own import takes more along

@@ -44,7 +44,7 @@ impl<'a> Encoder<'a> {
         Ok(Self { slots, skipped })
     }
 
-    /// How many cells a record takes; `None` where each cell is an element.
+    /// Number of cells of a record; `None` where each cell is an element.
     pub(super) fn cells(&self) -> Option<usize> {
         match &self.slots {
             Slots::Elements(_) => None,
@@ -209,7 +209,7 @@ fn integer(value: i128, kind: &Kind, order: ByteOrder, out: &mut [u8]) -> Option
     (least..beyond).contains(&value).then(|| put_number(out, bytes.get(..out.len())?, order))?
 }
 
-/// What is spelled as an integer; `None` where it is none, or further from 0 than 2⁶⁴ − 1.
+/// The integer that a text spells; `None` where it is none, or further from 0 than 2⁶⁴ − 1.
 pub(super) fn whole(text: &[u8]) -> Option<i128> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),

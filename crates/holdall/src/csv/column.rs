@@ -1,4 +1,4 @@
-//! What the cells of a column are, found out cell by cell.
+//! Type inference for the cells of a column.
 
 use container_core::dtype::{ByteOrder, DType, Kind};
 
@@ -7,7 +7,7 @@ use super::cell::{decimal, is_complex, trimmed, whole};
 /// From 0 to here, doubles have every integer.
 const ALL_DOUBLES: u128 = 1 << f64::MANTISSA_DIGITS;
 
-/// What one cell is.
+/// Class of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Empty,
@@ -19,7 +19,7 @@ enum Class {
     Text,
 }
 
-/// What the cells of a column are so far.
+/// Classes of the cells of a column so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Column {
     empty: bool,
@@ -193,7 +193,7 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What is spelled as an integer, where it comes back as it is written, but for a plus.
+/// The integer that a text spells, where it comes back as it is written, but for a plus.
 fn integer(text: &[u8]) -> Option<i128> {
     let value = match text {
         b"-0" => return None,

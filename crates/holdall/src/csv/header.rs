@@ -1,4 +1,4 @@
-//! What the names of columns say about the array: the axes that `cat` writes out, and sub-arrays.
+//! Array shape from the names of columns: the axes that `cat` writes out, and sub-arrays.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::cell::too_wide;
 use super::rows::Row;
 use crate::export::{MAX_COLUMNS, record_names};
 
-/// How many columns at the start are called `axis0`, `axis1` and so on, others following them; 0 where they are fewer than two.
+/// Number of columns at the start that are called `axis0`, `axis1` and so on, others following them; 0 where they are fewer than two.
 pub(super) fn axes(names: &[String]) -> usize {
     let axes = names.iter().enumerate().take_while(|(axis, name)| **name == format!("axis{axis}")).count();
     if axes < 2 || axes == names.len() { 0 } else { axes }
@@ -83,7 +83,7 @@ pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
     Ok(DType::Record(Record { fields, size: offset }))
 }
 
-/// What names of columns are asked for, of a record that there is.
+/// Use of the names of columns for a record that there is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     /// Its own, each in its place.
@@ -122,7 +122,7 @@ pub(super) fn are_names_of(record: &Record, names: &[String]) -> Result<bool> {
     Ok(columns == names)
 }
 
-/// What the field of a column is called: columns without a name as numpy calls them.
+/// Name of the field of a column: columns without a name are called as in numpy.
 pub(super) fn column_name(at: usize, name: &str) -> String {
     if name.is_empty() { format!("f{at}") } else { name.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! What a table is as a whole: its first reading.
+//! First reading of a table: shape and type.
 
 use container_core::array::byte_len;
 use container_core::dtype::{DType, Kind};
@@ -13,7 +13,8 @@ use super::rows::{Row, Rows};
 use super::spill::{Elements, reserve};
 use super::{Csv, Header};
 
-/// How many times the text an array may be whose types nobody asked for. Text columns take four bytes for each character of their longest cell, in every row.
+/// Largest size of an array of inferred types, as a multiple of its text. Text columns take four bytes for each character of their longest cell, in
+/// every row.
 const MAX_TIMES: u64 = 256;
 
 /// Arrays below this size, in bytes, are never too large.
@@ -34,7 +35,7 @@ pub(super) struct Table {
     pub(super) integers: Option<Elements>,
 }
 
-/// What becomes of a type for all cells where columns have names.
+/// Treatment of one type for all cells where columns have names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OneType {
     /// Each column is a field of it.

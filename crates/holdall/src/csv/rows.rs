@@ -16,9 +16,9 @@ pub(super) struct Rows<'a> {
     core: csv_core::Reader,
     delimiter: u8,
     piece: Vec<u8>,
-    /// How much of the piece has been used.
+    /// Number of bytes of the piece that have been used.
     used: usize,
-    /// Where in the source the piece ends.
+    /// End of the piece in the source.
     end: u64,
     cells: Vec<u8>,
     ends: Vec<usize>,
@@ -150,12 +150,12 @@ impl<'a> Rows<'a> {
         }))
     }
 
-    /// How far in the source the reader is.
+    /// Position of the reader in the source.
     fn at(&self) -> u64 {
         self.place(self.used)
     }
 
-    /// Where in the source a byte of the piece is.
+    /// Position in the source of a byte of the piece.
     fn place(&self, in_piece: usize) -> u64 {
         let left = self.piece.len().saturating_sub(in_piece) as u64;
         self.end.saturating_sub(left)
@@ -176,7 +176,7 @@ fn grow<T: Copy + Default>(room: &mut Vec<T>, most: u64) -> Result<()> {
 }
 
 impl Row<'_> {
-    /// How many cells it has.
+    /// Number of cells.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }

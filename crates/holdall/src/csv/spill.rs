@@ -21,7 +21,7 @@ impl Elements {
         Self { file: SpooledTempFile::new(BUFFER), buffer: Vec::new() }
     }
 
-    /// What the elements of a row of `len` bytes are to be appended to.
+    /// The buffer for the elements of a row of `len` bytes.
     ///
     /// # Errors
     /// `Limit`; `Io` of the temporary file.

@@ -22,12 +22,12 @@ fn bytes(plain: &Plain) -> Vec<u8> {
     array.bytes(Order::C, &Limits::default()).unwrap().into_owned()
 }
 
-/// What it is, as `ls` says it.
+/// Type and shape, as `ls` shows them.
 fn kind(plain: &Plain) -> (String, Vec<u64>) {
     (plain.datasets()[0].dtype.to_string(), plain.datasets()[0].shape.clone())
 }
 
-/// What `cat --format csv` says of elements.
+/// Elements as `cat --format csv` writes them.
 fn as_csv(dtype: &str, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     let dtype = DType::parse(dtype).unwrap();
     let plain = Plain::new(Box::new(bytes.to_vec()), dtype, shape.to_vec(), Order::C).unwrap();

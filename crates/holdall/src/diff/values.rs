@@ -104,7 +104,7 @@ impl<'a> Ruler<'a> {
         self.options.progress.tick(self.done, self.total)
     }
 
-    /// What differs between two datasets of one shape and comparable types; `None` if nothing does.
+    /// The difference between two datasets of one shape and comparable types; `None` if there is none.
     pub(super) fn compare(&mut self, a: &Side<'_>, b: &Side<'_>) -> Result<Option<String>> {
         let shape = a.region.shape();
         let limits = &self.options.read.limits;
@@ -171,7 +171,7 @@ fn is_same_type(a: &DType, b: &DType) -> bool {
     a == b || a.to_string() == b.to_string()
 }
 
-/// What a format that lacks the first type makes of it: a wider one, or its bytes.
+/// True where the second type replaces the first in a format that lacks it: a wider one, or its bytes.
 fn is_retyped(a: &DType, b: &DType) -> bool {
     (is_narrow(a) && is_single(b))
         || (is_bool(a) && is_byte(b))
@@ -261,7 +261,7 @@ fn widened(run: &[u8], scalar: &Scalar) -> Vec<u8> {
     bits.flat_map(|bits| f16::from_bits(bits).to_f32().to_le_bytes()).collect()
 }
 
-/// How many elements differ, and the first of them in C order.
+/// Number of elements that differ, and the first of them in C order.
 #[derive(Default)]
 struct Tally {
     differing: u64,

@@ -26,9 +26,9 @@ pub fn line(digest: &Digest, address: &[u8]) -> Vec<u8> {
 /// A line that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What the array had when the list was made.
+    /// Digest of the array when the list was made.
     pub digest: Digest,
-    /// Where it is, as the list has it; see [`crate::address::Address::parse_bytes`].
+    /// Address of the array, as the list has it; see [`crate::address::Address::parse_bytes`].
     pub address: Vec<u8>,
 }
 

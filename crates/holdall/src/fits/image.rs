@@ -1,4 +1,4 @@
-//! What FITS makes of elements.
+//! Elements in FITS.
 
 use container_core::container::Dataset;
 use container_core::dtype::{ByteOrder, DType, Kind};

@@ -93,7 +93,7 @@ fn cards(source: &dyn Source, at: u64) -> Result<(HashMap<String, i128>, u64)> {
     }
 }
 
-/// What a header tells of the data behind it; `None` where there are none.
+/// Description of the data after a header; `None` where there are none.
 fn image(cards: &HashMap<String, i128>, data_at: u64) -> Result<Option<Image>> {
     let absent = |key: &str| Error::malformed(format!("a header without {key}")).at(data_at..data_at);
     let card = |key: &str| cards.get(key).copied().ok_or_else(|| absent(key));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 const DAY: i128 = 86_400;
 
-/// What a unit counts.
+/// Length of a unit of time.
 enum Unit {
     Years,
     Months,
@@ -17,7 +17,7 @@ enum Unit {
     },
 }
 
-/// How much of the time of day a unit shows.
+/// Part of the time of day that a unit shows.
 enum Shown {
     Hour,
     Minute,

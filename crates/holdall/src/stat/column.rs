@@ -1,4 +1,4 @@
-//! What of an element is measured: itself, or each field of a record.
+//! Columns of a statistic: an element itself, or each field of a record.
 
 use container_core::dtype::{DType, Kind, Record, Scalar};
 use container_core::mask::{Hidden, field_scalars, scalars};

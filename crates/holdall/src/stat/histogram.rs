@@ -1,11 +1,11 @@
-//! How values are spread between the least and the greatest.
+//! Distribution of values between the least and the greatest.
 
 /// Counts of values in intervals of equal width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Where the first interval begins.
+    /// Lower end of the first interval.
     pub low: f64,
-    /// Where the last one ends; the value there belongs to it.
+    /// Upper end of the last one; the value there belongs to it.
     pub high: f64,
     /// Values in each. An interval has its lower end, not its upper one.
     pub counts: Vec<u64>,
@@ -48,7 +48,7 @@ impl Histogram {
         }
     }
 
-    /// What values are multiplied by so that neither their widest range nor the inverse of the narrowest is infinite: a power of two.
+    /// Factor of values, so that neither their widest range nor the inverse of the narrowest is infinite: a power of two.
     fn unit(&self) -> f64 {
         const GREAT: f64 = f64::from_bits((1023 + 200) << 52);
         match self.high - self.low {

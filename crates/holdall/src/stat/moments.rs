@@ -5,7 +5,7 @@ use super::exact_sum::{Total, added};
 use super::sort_keys::{Batch, Keys};
 use super::wide_squares::Squares;
 
-/// What is summed up in one pass.
+/// Sums of one pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
     finite: u64,
@@ -19,9 +19,9 @@ pub(super) struct Moments {
     total: Total,
     /// Beyond `base`: what distances are measured from, the double nearest to the mean.
     mean: f64,
-    /// What the mean is beyond `mean`: the distances from that are many, and their squares would tell.
+    /// The rest of the mean beyond `mean`: the distances from that are many, and their squares would tell.
     rest: f64,
-    /// What integers are counted from that doubles would round.
+    /// Base that is subtracted from integers that doubles would round.
     base: i128,
     /// Sum of the squared distances from the mean.
     squares: Squares,

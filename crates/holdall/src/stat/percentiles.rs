@@ -42,7 +42,7 @@ struct Group {
     found: Vec<u64>,
 }
 
-/// What a pass finds for each group.
+/// Result of a pass for each group.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     prefixes: Vec<u64>,

@@ -5,7 +5,7 @@ use container_core::numbers::{Part, doubles, is_beyond_doubles};
 
 use super::Number;
 
-/// What keys stand for.
+/// Meaning of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keys {
     Signed,
@@ -25,7 +25,7 @@ impl Keys {
         }
     }
 
-    /// What is between the number of a key and the integer `base`; of floating-point numbers the number.
+    /// Distance from the integer `base` to the number of a key; of floating-point numbers the number.
     pub(super) fn beyond(self, key: u64, base: i128) -> f64 {
         match self.number(key) {
             Number::Integer(value) if base != 0 => value.saturating_sub(base) as f64,

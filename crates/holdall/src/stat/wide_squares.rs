@@ -7,7 +7,7 @@ pub(super) struct Squares {
     unit: Unit,
 }
 
-/// What numbers are divided by before they are squared.
+/// Divisor of numbers before they are squared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Unit {
     /// 2⁻⁶⁰⁰: squares are below 2⁻⁹⁰⁰, where doubles end.
@@ -25,7 +25,7 @@ const STEP: f64 = f64::from_bits((1023 + 600) << 52);
 const MIN_SUM: f64 = f64::from_bits((1023 - 900) << 52);
 
 impl Unit {
-    /// What numbers are multiplied by.
+    /// Factor of numbers.
     const fn factor(self) -> f64 {
         match self {
             Self::Small => STEP,

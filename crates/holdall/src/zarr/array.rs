@@ -15,7 +15,7 @@ use super::grid::Grid;
 use super::types::{ZarrType, raw, zarr_type};
 use crate::pack_records::Packer;
 
-/// What is made of a dataset.
+/// Plan for writing a dataset.
 pub(super) struct ArrayPlan {
     /// Its path in the source.
     pub(super) path: String,
@@ -98,7 +98,7 @@ impl ArrayPlan {
         })
     }
 
-    /// What `zarr.json` says.
+    /// Contents of `zarr.json`.
     pub(super) fn metadata(&self, attributes: &Map<String, Json>) -> Json {
         let axes = self.grid.shape.len();
         let mut codecs = Vec::new();
@@ -130,7 +130,7 @@ impl ArrayPlan {
         metadata
     }
 
-    /// How many chunks are made at a time, within the limit on memory.
+    /// Number of chunks that are made at a time, within the limit on memory.
     ///
     /// # Errors
     /// `Limit` where there is no room for one.
@@ -163,7 +163,7 @@ impl ArrayPlan {
         self.compression.holds(stored, plain, &read.limits)
     }
 
-    /// What the chunk at `place` holds, `None` where it is all zeros; and the bytes of the source that it has.
+    /// Contents of the chunk at `place`, `None` where it is all zeros; and the bytes of the source that it has.
     ///
     /// # Errors
     /// Those of reading; `Limit`; `Io` when there is no memory.

@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 const BLOSC_LEVELS: std::ops::RangeInclusive<i32> = 0..=9;
 const BLOSC_LEVEL: u8 = 5;
 
-/// How chunks are compressed.
+/// Compression of chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
     None,
@@ -24,7 +24,7 @@ pub(super) enum Compression {
     Blosc { compressor: Compressor, level: u8, filter: Filter, typesize: usize },
 }
 
-/// What comes before a codec of Blosc.
+/// Filter before a codec of Blosc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Filter {
     None,
@@ -32,7 +32,7 @@ pub(super) enum Filter {
     Bitshuffle,
 }
 
-/// How the source stores its chunks, as far as it says so for all of them.
+/// Encoding of the chunks of the source, where it is the same for all of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Own {
     /// The name of its format.

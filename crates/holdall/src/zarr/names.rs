@@ -1,4 +1,4 @@
-//! Where in a directory the nodes of a group are.
+//! Names of the nodes of a group in a directory.
 
 use std::collections::HashSet;
 

@@ -25,7 +25,7 @@ pub(super) struct Reader<'s> {
     src: &'s [u8],
     /// The byte that is loaded next.
     at: usize,
-    /// What has been loaded, from the top.
+    /// The bits that have been loaded, from the top.
     word: u64,
     /// Bits of it that count.
     count: u32,
@@ -99,7 +99,7 @@ pub(super) struct Joiner {
     pub(super) bytes: Vec<u8>,
     /// The bits behind them, from the top.
     last: u8,
-    /// How many those are, 0 to 7.
+    /// Number of those bits, 0 to 7.
     count: u32,
 }
 

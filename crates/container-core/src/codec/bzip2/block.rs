@@ -39,7 +39,7 @@ pub(super) struct Unpacker {
     /// The transform of the text.
     last: Vec<u8>,
     text: Vec<u8>,
-    /// What the block holds.
+    /// The decoded bytes of the block.
     pub(super) out: Vec<u8>,
 }
 
@@ -155,7 +155,7 @@ impl Unpacker {
     }
 }
 
-/// Which bytes occur, in their order, and how many they are.
+/// The bytes that occur, in their order, and their number.
 fn alphabet(bits: &mut Reader<'_>) -> Option<(Recent, usize)> {
     let mut bytes = [0; 256];
     let mut used = 0_usize;

@@ -23,10 +23,10 @@ use crate::codec::shared::{level_in, make_room};
 use crate::codec::streaming::{PIECE_LEN, encode_in_pieces};
 use crate::{Error, Result};
 
-/// What begins a block: the digits of pi.
+/// Magic of a block: the digits of pi.
 pub(super) const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 
-/// What follows the last block: the digits of its square root.
+/// Magic after the last block: the digits of its square root.
 pub(super) const END_MAGIC: u64 = 0x1772_4538_5090;
 
 /// Bits of either.
@@ -62,8 +62,8 @@ impl Cutter {
         Ok(Self { full, len: 0, run: None, seen: 0 })
     }
 
-    /// Where the block that begins with `data` ends, if more follows there. `data` is to begin where the block does each time, and to be
-    /// as long as at the last call or longer.
+    /// End of the block that begins with `data`, if more follows there. `data` is to begin where the block does each time, and to be as long as at
+    /// the last call or longer.
     pub fn cut(&mut self, data: &[u8]) -> Option<usize> {
         let Self { full, mut len, mut run, seen } = *self;
         for (at, byte) in data.iter().enumerate().skip(seen) {

@@ -37,7 +37,7 @@ pub(super) struct Walk {
     pieces: Vec<Piece>,
 }
 
-/// What lies between two starts.
+/// The part between two starts.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     lane: usize,
@@ -50,7 +50,7 @@ struct Piece {
 /// A piece in the making.
 #[derive(Clone, Copy)]
 struct Lane {
-    /// Where its bytes go.
+    /// Index of the lane that its bytes go to.
     lane: usize,
     piece: usize,
     from: usize,
@@ -158,7 +158,7 @@ impl Walk {
     }
 }
 
-/// Where the bytes of each value begin when they are sorted.
+/// Position of the first byte of each value when the bytes are sorted.
 fn starts(bytes: &[u8]) -> [u32; 256] {
     // Several counts, so that equal bytes in a row need not wait for each other.
     let mut counts = [[0_u32; 256]; 4];

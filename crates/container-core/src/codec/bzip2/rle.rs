@@ -32,7 +32,7 @@ pub(super) fn expand(bytes: &[u8], most: u64, out: &mut Vec<u8>) -> Option<()> {
     (out.len() as u64 <= most).then_some(())
 }
 
-/// Where the first four equal bytes begin.
+/// Position of the first four equal bytes.
 fn four(bytes: &[u8]) -> Option<usize> {
     /// Places that are looked at together.
     const TOGETHER: usize = 32;

@@ -16,7 +16,7 @@ use super::parallel::decode;
 use super::scan::{Found, next_magic};
 use crate::{ErrorKind, Result};
 
-/// What looks like the blocks of bzip2 streams, in the order in which they are stored.
+/// Candidates for blocks of bzip2 streams, in the order in which they are stored.
 pub struct Blocks<'s> {
     src: &'s [u8],
     /// Each with whether it begins where the one before ended, or the first block of a source does.
@@ -49,7 +49,7 @@ impl<'s> Blocks<'s> {
         Self { src, found, reach_end }
     }
 
-    /// How many there are.
+    /// Number of candidates.
     #[must_use]
     pub fn len(&self) -> usize {
         self.found.len()
@@ -80,8 +80,8 @@ impl<'s> Blocks<'s> {
         self.reach_end
     }
 
-    /// What the block `index` holds, if that is no more than `most` bytes and fits its checksum; `None` for damaged blocks and behind the
-    /// last one.
+    /// Decoded bytes of the block `index`, if that is no more than `most` bytes and fits its checksum; `None` for damaged blocks and behind the last
+    /// one.
     ///
     /// # Errors
     /// `Io` when there is no memory.

@@ -1,4 +1,4 @@
-//! Where the blocks of bzip2 streams are. Nothing says so: blocks have no lengths and begin at any bit, so their magics are searched
+//! Search for the blocks of bzip2 streams. No field gives their positions: blocks have no lengths and begin at any bit, so their magics are searched
 //! for.
 //!
 //! Compressed data can look like a magic, by chance once in 2^48 bits. A block that is cut there does not decode, which its checksum
@@ -66,13 +66,13 @@ pub(super) struct Scan<'s> {
     src: &'s [u8],
     /// The bit of the magic that comes next; `None` where a stream is to begin.
     magic_at: Option<u64>,
-    /// Where a stream is to begin.
+    /// Expected position of a stream, in bytes.
     stream_at: u64,
     level: u8,
     crc: u32,
 }
 
-/// What keeps a source from being taken apart: it is damaged, or a magic is none.
+/// The reason why a source cannot be split into blocks: damage, or a magic that is none.
 pub(super) struct Odd;
 
 impl<'s> Scan<'s> {

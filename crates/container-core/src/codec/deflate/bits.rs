@@ -3,7 +3,7 @@
 /// Appends bits to bytes: up to 56 of them between two calls of [`Bits::flush`].
 pub(super) struct Bits<'a> {
     out: &'a mut Vec<u8>,
-    /// Where in `out` the bits that are held belong.
+    /// Position in `out` of the bits that are held.
     at: usize,
     held: u64,
     count: u32,

@@ -105,7 +105,7 @@ struct Head {
     symbols: [(u8, u8, u8); LITERALS + DISTANCES],
     used: usize,
     lens: [u8; 19],
-    /// How many of `lens` are written.
+    /// Number of `lens` that are written.
     told: usize,
     bits: u64,
 }

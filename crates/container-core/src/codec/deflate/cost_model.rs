@@ -1,4 +1,4 @@
-//! What symbols will cost, as far as it can be told from those before.
+//! Cost model: expected bits of each symbol, from those before.
 
 use super::tokens::{
     Counts, DISTANCES, END, LENGTH_EXTRA, LENGTH_SYMBOL, LITERALS, LONGEST, SHORTEST, UNIT, log2,
@@ -13,7 +13,7 @@ pub(super) struct Costs {
     distances: [i32; 32],
     /// Of a literal, on average.
     mean: i32,
-    /// How far back a match of so many bytes may lie to be worth a look.
+    /// Longest distance at which a match of so many bytes pays.
     reach: [u16; 8],
 }
 
@@ -24,7 +24,7 @@ fn distance_base(symbol: usize) -> u16 {
 }
 
 impl Costs {
-    /// What is likely where nothing is known but the bytes.
+    /// Costs where nothing is known but the bytes.
     pub(super) fn of_bytes(src: &[u8]) -> Self {
         let mut counts = Counts::NONE;
         for byte in src {
@@ -36,8 +36,8 @@ impl Costs {
         Self::of(&counts)
     }
 
-    /// What symbols cost where they occur as often as `counts` tell. Matches that did not occur are taken to be likely enough that
-    /// they will when there is something to gain.
+    /// Costs of symbols that occur as often as `counts` says. Matches that did not occur are taken to be likely enough that they will when there is
+    /// something to gain.
     pub(super) fn of(counts: &Counts) -> Self {
         let cost = |count: u32, sum: u32| (log2(sum) - log2(count.clamp(1, sum))) as i32;
         let sum = counts.literals[..LITERALS].iter().sum::<u32>().max(1);
@@ -77,7 +77,7 @@ impl Costs {
         this
     }
 
-    /// How far back a match of so many bytes, 7 for more, may lie to be worth a look.
+    /// Longest distance at which a match of so many bytes, 7 for more, pays.
     #[inline(always)]
     pub(super) const fn reach(&self) -> [u16; 8] {
         self.reach

@@ -32,7 +32,7 @@ pub(super) fn lengths(counts: &[u32], longest: usize, lens: &mut [u8]) {
     }
 }
 
-/// How many leaves of a Huffman tree lie how deep; those deeper than 31 count as 31.
+/// Number of leaves of a Huffman tree at each depth; those deeper than 31 count as 31.
 fn depths(sorted: &[u64]) -> [u32; 32] {
     let used = sorted.len();
     // Inner nodes come out in the order of their counts, so the two smallest nodes are always at the front of the two queues.

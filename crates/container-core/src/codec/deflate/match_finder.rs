@@ -1,4 +1,4 @@
-//! Where bytes were before.
+//! Match finder: hash tables of earlier sequences of bytes.
 //!
 //! Two tables tell where three and six bytes were last: the nearest match costs least, and longer ones are found without walking over chains
 //! of shorter ones. No jump of the search depends on what is found: in arrays with noise jumps that cannot be foretold would take most of the time.
@@ -22,15 +22,15 @@ const LONG_BITS: u32 = 15;
 pub(super) struct Finder {
     short: Box<[u16; 1 << SHORT_BITS]>,
     long: Box<[u16; 1 << LONG_BITS]>,
-    /// Where the data begin.
+    /// Position of the first byte of the data.
     base: usize,
 }
 
-/// What was found at some places of a group.
+/// Matches that were found at some places of a group.
 pub(super) struct Group {
     /// A bit for each place where there is something.
     pub(super) found: u64,
-    /// How far back.
+    /// Distances of short matches.
     short: [u16; GROUP],
     long: [u16; GROUP],
 }

@@ -1,4 +1,4 @@
-//! What is told as matches: the choice, made for arrays, whose items have a few bytes of which some are noise.
+//! Selection of matches, made for arrays, whose items have a few bytes of which some are noise.
 //!
 //! At most places of such arrays there is no match, or one of three bytes, so that what it costs decides whether it is worth having. And matches begin
 //! at the same places of all items: from time to time it is found out which these are, and elsewhere nothing is looked for.
@@ -30,7 +30,7 @@ pub(super) struct Parser {
     finder: Finder,
     /// Chunks up to now.
     chunks: usize,
-    /// Which places of a record are looked at, a bit for each.
+    /// Places of a record that are searched, a bit for each.
     phases: u8,
     /// Whether six bytes are looked for, too.
     is_long: bool,

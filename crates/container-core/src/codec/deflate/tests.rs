@@ -1,4 +1,4 @@
-//! What is written decodes, by another's decoder, to what it was made of; codes are what RFC 1951 allows, and sizes what they should be.
+//! Encoded data are decoded by another's decoder to what they were made of; codes are what RFC 1951 allows, and sizes what they should be.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use proptest::prelude::*;

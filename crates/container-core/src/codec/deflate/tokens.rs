@@ -1,4 +1,4 @@
-//! What a block is made of before it has codes: literals and matches, and how often each symbol of theirs occurs.
+//! Tokens of a block before it has codes: literals and matches, and how often each of their symbols occurs.
 //!
 //! Spec: RFC 1951 section 3.2.5
 
@@ -23,7 +23,7 @@ pub(super) struct Step {
     pub(super) literals: u32,
     /// Bytes of the match; 0 for none.
     pub(super) len: u16,
-    /// How far back it lies, less 1.
+    /// Distance of the match, less 1.
     pub(super) back: u16,
 }
 
@@ -69,7 +69,7 @@ pub(super) const fn distance_symbol(back: u32) -> (usize, u32) {
     ((2 * high + (back >> (high - 1) & 1)) as usize, high - 1)
 }
 
-/// How often symbols occur.
+/// Number of occurrences of each symbol.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     /// All of 512, so that no index has to be looked at.
@@ -121,7 +121,7 @@ impl Counts {
         self.extra += other.extra;
     }
 
-    /// How many literals and lengths there are.
+    /// Number of literals and lengths.
     pub(super) fn used(&self) -> u64 {
         self.literals.iter().filter(|count| **count > 0).count() as u64
     }
@@ -134,7 +134,7 @@ impl Counts {
     }
 }
 
-/// What logarithms are multiples of: 1 / 256.
+/// Unit of logarithms: 1 / 256.
 pub(super) const UNIT: u32 = 256;
 
 /// The logarithm of 1 + k / 256.

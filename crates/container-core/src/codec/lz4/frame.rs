@@ -32,7 +32,7 @@ use header::{Frame, StoredBlock};
 
 mod header;
 
-/// How far back a match reaches.
+/// Longest distance of a match, in bytes.
 const WINDOW: usize = 64 << 10;
 
 /// `lz4f`: one or more LZ4 frames, skippable ones among them. Only reads.

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 /// The shortest match; encoded lengths count from here.
 const MIN_MATCH: u64 = 4;
 
-/// What a block would decode to.
+/// Result of walking over a block without decoding it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockShape {
     /// Bytes that decode: all of a complete block, those before the damage of another. Literals count
@@ -25,11 +25,11 @@ pub struct BlockShape {
     pub decoded_len: u64,
     /// Bytes of the source that these take, which is where the damage is.
     pub encoded_len: usize,
-    /// How the walk ended.
+    /// End of the walk.
     pub end: BlockEnd,
 }
 
-/// How the walk over a block ended.
+/// End of the walk over a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockEnd {
     /// At the end of the block and of the source.

@@ -24,7 +24,7 @@ use crate::codec::deflate::{self, End, Taken, deflate};
 use crate::codec::shared::{level_in, make_room};
 use crate::codec::streaming::PIECE_LEN;
 
-/// How far back a match reaches: what is worth giving to [`Segments::encode`] as what was before.
+/// Longest distance of a match, in bytes: more than this before the data has no use for [`Segments::encode`].
 pub const WINDOW: usize = deflate::WINDOW;
 
 /// Bytes of the segments of [`super::Zlib`] where no level is asked for.

@@ -90,7 +90,7 @@ impl FileStorage {
     }
 }
 
-/// How often a file is opened that others replace at the same time.
+/// Number of attempts to open a file that others replace at the same time.
 const ATTEMPTS: usize = 16;
 
 /// That the name is still that of the file, before another is put in its place.

@@ -1,4 +1,4 @@
-//! Which frame of particles is drawn, and how.
+//! The frame of particles that is drawn, and its view.
 
 use container_core::Error;
 use container_core::container::{Container, ReadOptions};

@@ -1,4 +1,4 @@
-//! What an LZ4 frame says of itself and of its blocks.
+//! Headers of an LZ4 frame and of its blocks.
 
 #![deny(
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ const SKIPPABLE: u32 = 0x184D_2A50;
 
 /// A frame descriptor.
 pub(super) struct Frame {
-    /// Where the first block is.
+    /// Offset of the first block.
     pub(super) blocks_at: usize,
     /// Most decoded bytes of a block.
     pub(super) block_max: usize,
@@ -40,14 +40,14 @@ pub(super) struct Frame {
     pub(super) has_dictionary: bool,
 }
 
-/// Where a block is.
+/// Position of a block.
 pub(super) struct StoredBlock {
     /// Its bytes.
     pub(super) data: Range<usize>,
     /// Whether they are the data themselves.
     pub(super) is_plain: bool,
     checksum: Option<u32>,
-    /// Where the next one is.
+    /// Offset of the next block.
     pub(super) next: usize,
 }
 
