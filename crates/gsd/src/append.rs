@@ -12,12 +12,12 @@ use container_core::stream::prove;
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
-use crate::carry::METADATA;
+use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::hoomd::SCHEMA;
-use crate::import::part::{self, Frames, Part};
+use crate::import::planned_chunk::{self, Frames, Part};
 use crate::import::{Words, no_frames, stream, whole_file};
 use crate::late_logs;
-use crate::rank::SHAPE_SUFFIX;
+use crate::metadata::METADATA;
 use crate::writer::{Commit, Writer, WriterOptions};
 use crate::{IndexEntry, Type};
 
@@ -66,7 +66,7 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
     let mut parts: Vec<Part> = Vec::with_capacity(job.selection.len());
     for (index, region) in job.selection {
         let dataset = &*job.container.require(*index)?;
-        let fits = counterpart(&stored, &part::chunk_name(job.container, &dataset.path), job)?;
+        let fits = counterpart(&stored, &planned_chunk::chunk_name(job.container, &dataset.path), job)?;
         // One frame, where the array is as the chunk of a frame is.
         let single = words.frames.is_none() && fits.is_some_and(|fits| fits.shape == region.shape());
         let frames = match &words.frames {
@@ -78,7 +78,7 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
             part.name.clone_from(&fits.name);
             check(&part, fits)?;
         }
-        part::refuse_metadata(&part.name)?;
+        planned_chunk::refuse_metadata(&part.name)?;
         losses.extend(
             part.loss.iter().map(|what| Loss { dataset: Some(dataset.path.clone()), what: what.clone() }),
         );
@@ -87,7 +87,7 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
     }
     let schema = writer.header().schema_name();
     complete(&stored, &parts, &schema)?;
-    let count = part::frames(&parts)?;
+    let count = planned_chunk::frames(&parts)?;
     if schema == SCHEMA && count > 0 {
         let names = parts.iter().map(|part| part.name.clone());
         let own: BTreeSet<String> = names.filter(|name| name.starts_with(late_logs::PREFIX)).collect();

@@ -12,15 +12,15 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Error, Progress, Result};
 
+use crate::byte_map;
 use crate::fault::{Fault, FaultKind};
 use crate::file::File;
 use crate::hoomd::{Grade, Trajectory, check_trajectory};
 use crate::index::IndexEntry;
 use crate::repair;
-use crate::segments;
-use crate::stacked::Facts;
+use crate::stacked::names::Facts;
 
-mod missing;
+mod missing_entries;
 
 /// What a check needs beside the file: the facts of its names, its chunks in file order, the file once more for the schema.
 pub(crate) struct Subject<'a> {
@@ -46,7 +46,7 @@ pub(crate) fn check(
         use FaultKind::{BlocksOverlap, IndexEmpty, IndexPastEnd, NamelistPastEnd};
         matches!(fault.kind(), BlocksOverlap | IndexEmpty | IndexPastEnd | NamelistPastEnd)
     });
-    let places = segments::faults(file, &options.limits)?;
+    let places = byte_map::faults(file, &options.limits)?;
     if !blocks_broken {
         // What damaged entries leave unnamed is not odd.
         let broken = broken || places.iter().any(|fault| fault.severity() == Severity::Error);
@@ -54,7 +54,7 @@ pub(crate) fn check(
         findings.extend(told.map(Fault::finding));
     }
     if !broken {
-        findings.extend(missing::entries(file, &places).iter().map(Fault::finding));
+        findings.extend(missing_entries::entries(file, &places).iter().map(Fault::finding));
         findings.extend(frame_faults(subject).iter().map(Fault::finding));
     }
     let total = file.layout().entries().saturating_add(file.layout().dropped_entries());
@@ -88,8 +88,8 @@ pub(crate) fn check(
 
 /// True for a file without an entry that has data of frames: a writer was stopped before its first commit.
 pub(crate) fn lacks_all_entries(file: &File, limits: &container_core::Limits) -> bool {
-    let places = || segments::faults(file, limits).unwrap_or_default();
-    file.index().is_empty() && !missing::entries(file, &places()).is_empty()
+    let places = || byte_map::faults(file, limits).unwrap_or_default();
+    file.index().is_empty() && !missing_entries::entries(file, &places()).is_empty()
 }
 
 /// What is odd about frames and names.

@@ -15,17 +15,17 @@ use container_core::report::{Loss, Report};
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Limits, Progress, Result, Value};
 
-use crate::catalogue::{Catalogue, Place};
 use crate::check::{self, Subject};
-use crate::derived::Derived;
+use crate::datasets::{Catalogue, Place};
 use crate::file::{File, OpenOptions};
 use crate::frames::Frames;
-use crate::gather::{Fallback, Rows, Stack};
+use crate::hoomd::defaults::Derived;
+use crate::hoomd::log_records::{self, LogRecords};
 use crate::index::IndexEntry;
 use crate::layout::Policy;
-use crate::log_records::{self, LogRecords};
-use crate::stacked::Facts;
-use crate::{append, carry, details, header, hoomd, import, repair, segments};
+use crate::stacked::names::Facts;
+use crate::stacked::{Fallback, Rows, Stack};
+use crate::{append, byte_map, header, hoomd, import, info, metadata, repair};
 
 const ALL: Level = Level::Yes;
 
@@ -259,12 +259,12 @@ impl Container for Lens {
             version: Some(self.file.header().gsd_version.to_string()),
             size: self.file.layout().file_len(),
             complete: self.file.layout().is_complete() && !check::lacks_all_entries(&self.file, &self.limits),
-            details: details::details(&self.file, &self.catalogue.facts, &self.limits),
+            details: info::details(&self.file, &self.catalogue.facts, &self.limits),
         }
     }
 
     fn meta(&self) -> Result<Value> {
-        details::meta(&self.file)
+        info::meta(&self.file)
     }
 
     fn datasets(&self) -> &[Dataset] {
@@ -368,8 +368,8 @@ impl Container for Lens {
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        let visit = |range, part| look(segments::segment(&self.file, range, &part));
-        segments::walk(&self.file, &self.limits, visit, |_, _, _, _| {})
+        let visit = |range, part| look(byte_map::segment(&self.file, range, &part));
+        byte_map::walk(&self.file, &self.limits, visit, |_, _, _, _| {})
     }
 
     fn checksums(&self) -> BTreeSet<String> {
@@ -388,14 +388,15 @@ impl Container for Lens {
     }
 
     fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        carry::of_file(&self.file, &self.catalogue, selection)
+        metadata::of_file(&self.file, &self.catalogue, selection)
     }
 
     fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         let what = "names of chunks that are not UTF-8 or are there twice, and which frames store them";
         let hidden =
             "application, schema and frames: the metadata of the file have a key \"gsd\" of their own";
-        let told = [(!carry::has_clear_names(&self.file), what), (carry::is_hidden(&self.file), hidden)];
+        let told =
+            [(!metadata::has_clear_names(&self.file), what), (metadata::is_hidden(&self.file), hidden)];
         let told = told.into_iter().filter(|(is_told, _)| *is_told);
         let told = told.map(|(_, what)| Loss { dataset: None, what: what.to_owned() });
         told.chain(selection.iter().flat_map(|(index, _)| self.left_out(*index))).collect()

@@ -15,8 +15,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::file::File;
 use crate::index::{Index, IndexEntry};
+use crate::index_search::Sorted;
 use crate::namelist::Names;
-use crate::search::Sorted;
 
 /// One bit for each entry of the index, set where the entry is hidden by another. Without a word where no entry is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use container_core::{Error, Limits, Result};
 use crate::duplicates::Hidden;
 use crate::header::Header;
 use crate::index::{Index, IndexEntry};
+use crate::index_search::Sorted;
 use crate::layout::{Layout, Policy};
 use crate::namelist::Names;
-use crate::search::Sorted;
 
 mod read;
 

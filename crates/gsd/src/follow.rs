@@ -23,7 +23,7 @@ use container_core::{Error, ErrorKind, Result};
 
 use crate::header::{Header, INDEX_ENTRY_LEN};
 use crate::index::{Index, IndexEntry};
-use crate::scan::Rules;
+use crate::index_scan::Rules;
 use crate::{File, OpenOptions};
 
 mod read;

@@ -1,8 +1,8 @@
 //! Writing datasets of any container as a GSD file.
 
-mod again;
-pub(crate) mod own;
-pub(crate) mod part;
+pub(crate) mod planned_chunk;
+mod restore_gsd;
+pub(crate) mod same_format;
 pub(crate) mod stream;
 
 use container_core::carried;
@@ -12,14 +12,14 @@ use container_core::report::{Loss, Severity};
 use container_core::stream::prove;
 use container_core::{Error, Result, Value};
 
-use crate::carry::{self, Chunks};
-use crate::emit::Plan;
+use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::header::{Header, Version, name_field};
 use crate::late_logs::NewLogs;
-use crate::rank::SHAPE_SUFFIX;
+use crate::metadata::{self, Chunks};
+use crate::writer::sequential::Plan;
 use crate::{File, Type};
-use again::Again;
-use part::{Frames, Part};
+use planned_chunk::{Frames, Part};
+use restore_gsd::Again;
 
 /// Words for the header of a new file.
 const APPLICATION_WORD: &str = "application";
@@ -137,18 +137,18 @@ fn refuse_codec(job: &Import<'_>) -> Result<()> {
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let words = Words::new(job)?;
     if let Some(file) = whole_file(job)? {
-        return own::copy(file, &words, job, out);
+        return same_format::copy(file, &words, job, out);
     }
     let (tree, mut losses) = job.carried()?;
     let paths = paths(job, &tree, &mut losses)?;
     let plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
-    let mut header = carry::header(&tree, plan.header());
+    let mut header = metadata::header(&tree, plan.header());
     // Parts of another GSD file are arrays like others: what they mean in its schema, they mean with the rest of it.
     let mut tree = tree;
-    if part::is_gsd(job.container) {
+    if planned_chunk::is_gsd(job.container) {
         losses.extend(job.container.losses());
         if header.take().is_some() {
-            tree = carried::without(tree, carry::OWN);
+            tree = carried::without(tree, metadata::OWN);
         }
     }
     let was_gsd = header.is_some();
@@ -167,9 +167,9 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     };
     let mut tree = carried::without(tree, carried::NAME);
     if was_gsd {
-        tree = carried::without(tree, carry::OWN);
+        tree = carried::without(tree, metadata::OWN);
     }
-    let metadata = carry::to_json(&tree)?;
+    let metadata = metadata::to_json(&tree)?;
     if let Some(again) = again {
         let metadata = metadata.filter(|_| again.frames() > 0);
         if again.frames() == 0 {
@@ -185,14 +185,14 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         // Nothing is written for what a cut file merely claims.
         prove(job.container, part.index, &part.region, &job.read)?;
     }
-    let frames = part::frames(&parts)?;
+    let frames = planned_chunk::frames(&parts)?;
     let metadata = metadata.filter(|_| frames > 0);
     if frames == 0 {
         losses.extend(carried::losses(&tree));
     }
     // In frame 0, before the others: these may be one long run.
     if let Some(metadata) = &metadata {
-        let id = plan.name(carry::METADATA.as_bytes())?;
+        let id = plan.name(metadata::METADATA.as_bytes())?;
         plan.chunk(0, id, Type::Uint8, metadata.len() as u64, 1)?;
     }
     plan_chunks(&mut plan, &parts, frames)?;
@@ -259,14 +259,16 @@ fn parts(job: &Import<'_>, words: &Words, paths: &[String]) -> Result<(Vec<Part>
                 return Err(Error::usage("axes cannot be reversed and one of them taken as the frames"));
             }
             (Some(range), Axes::AsStored) => Frames::Axis(range),
-            (None, Axes::AsStored) if part::is_stacked(job.container, dataset, region) => Frames::Axis(""),
+            (None, Axes::AsStored) if planned_chunk::is_stacked(job.container, dataset, region) => {
+                Frames::Axis("")
+            }
             (None, _) => Frames::One,
         };
         let mut part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
         if *path != dataset.path {
             part.name.clone_from(path);
         }
-        part::refuse_metadata(&part.name)?;
+        planned_chunk::refuse_metadata(&part.name)?;
         if let Some(what) = &part.loss {
             losses.push(Loss { dataset: Some(dataset.path.clone()), what: what.clone() });
         }

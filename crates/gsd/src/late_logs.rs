@@ -6,7 +6,7 @@ use container_core::report::Loss;
 use container_core::{Error, Result};
 
 use crate::import::NEW_LOGS_WORD;
-use crate::import::own::entries_of;
+use crate::import::same_format::entries_of;
 use crate::writer::Writer;
 use crate::{File, IndexEntry};
 

@@ -17,9 +17,10 @@ use container_core::{Error, Limits, Result};
 use crate::fault::{Fault, FaultKind, Faults};
 use crate::header::{self, Header};
 use crate::index::{Index, IndexEntry};
-use crate::layout_faults;
+use crate::index_scan::{self, Rules};
 use crate::namelist::Names;
-use crate::scan::{self, Rules};
+
+mod faults;
 
 /// How much of a file is checked when it is opened, and what becomes of one that is not as it should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -139,7 +140,7 @@ impl Layout {
         policy: Policy,
     ) -> Result<(Self, Option<Vec<u8>>)> {
         let strict = policy == Policy::Strict;
-        let mut faults = layout_faults::faults(&self.header, self.file_len);
+        let mut faults = faults::faults(&self.header, self.file_len);
         let torn = !faults.as_slice().is_empty();
         let refuse = |faults: &Faults| {
             // Doubtful names and text are no less readable for it, a second entry of one name is.
@@ -160,7 +161,7 @@ impl Layout {
         if !overlap {
             self.names = Names::parse(&bytes, self.header.is_v1());
             if !torn {
-                layout_faults::name_faults(&self.header, &self.names, &bytes, &mut faults);
+                faults::name_faults(&self.header, &self.names, &bytes, &mut faults);
                 refuse(&faults)?;
             }
         }
@@ -180,12 +181,12 @@ impl Layout {
         };
         // Where blocks are cut, what their entries lack is a consequence.
         let mut own = Faults::default();
-        let scan = scan::scan(index, &rules, &mut own, strict);
+        let scan = index_scan::scan(index, &rules, &mut own, strict);
         refuse(&own)?;
         self.dropped = scan.dropped;
         self.entries = scan.used as u64;
         let copy = if scan.rebuild {
-            let (copy, frames) = scan::rebuilt(index.first(scan.used), &rules, limits)?;
+            let (copy, frames) = index_scan::rebuilt(index.first(scan.used), &rules, limits)?;
             self.entries = copy.len() as u64 / header::INDEX_ENTRY_LEN;
             self.frames = frames;
             Some(copy)

@@ -2,41 +2,36 @@
 #![forbid(unsafe_code)]
 
 mod append;
-mod carry;
-mod catalogue;
+mod byte_map;
 mod check;
+mod chunk_shape;
 mod chunk_type;
+mod coalesced_reads;
 mod container;
-mod derived;
-mod details;
+mod datasets;
 mod duplicates;
-pub mod emit;
 mod fault;
 mod file;
 mod follow;
 mod frames;
-pub mod gather;
 pub mod header;
 pub mod hoomd;
 mod import;
 pub mod index;
-mod joined;
+mod index_check;
+mod index_scan;
+mod index_search;
+mod info;
 mod late_logs;
 mod layout;
-mod layout_faults;
-mod log_records;
-mod name_map;
+mod metadata;
+mod name_ids;
 mod namelist;
-mod rank;
+mod read_buffer;
 pub mod repair;
 pub mod rewrite;
-mod scan;
-mod search;
-mod segments;
 mod set_names;
-mod sound;
 mod stacked;
-mod window;
 mod writer;
 
 pub use chunk_type::Type;
@@ -49,12 +44,13 @@ pub use fault::{Fault, FaultKind};
 pub use file::{File, OpenOptions};
 pub use follow::{Change, Follower, Settle};
 pub use frames::Frames;
-pub use gather::{Fallback, Rows, Stack};
 pub use header::{Header, Version};
 pub use index::{Index, IndexEntry};
 pub use layout::{Layout, Policy};
 pub use namelist::{MAX_NAMES, Names};
 pub use set_names::{HeaderNames, set_names};
+pub use stacked::{Fallback, Rows, Stack};
+pub use writer::sequential;
 pub use writer::{
     Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Writer, WriterOptions, write_restart,
 };

@@ -19,7 +19,7 @@ use nom::sequence::terminated;
 use nom::{IResult, Parser};
 
 use crate::header::NAMELIST_ENTRY_LEN;
-use crate::name_map::{NameMap, Seed};
+use crate::name_ids::{NameMap, Seed};
 
 /// Most names of a file: ids have 16 bits, and the reference keeps 65535 for "not found".
 pub const MAX_NAMES: usize = 65535;

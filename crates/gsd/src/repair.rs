@@ -20,30 +20,28 @@
 //!
 //! Values carry no digest: a chunk is called kept where its entry makes sense by itself and beside all others.
 //!
-//! The result is written by [`emit`](crate::emit), little-endian, file layer 2.1. Memory is needed for the index, time is
+//! The result is written by [`sequential`](crate::sequential), little-endian, file layer 2.1. Memory is needed for the index, time is
 //! proportional to the file.
 
+mod bit_flips;
+mod damaged_file;
 mod entries;
-mod expect;
-mod first;
-mod flips;
+mod find_index;
+mod first_frame;
+mod frame_templates;
 mod frames;
-mod hypotheses;
 mod index;
-mod input;
-mod inserted;
-mod joints;
-mod moved;
-mod names;
+mod intact;
+mod name_recovery;
 mod output;
-mod repeats;
+mod plan;
+mod repeated_appends;
 mod report;
-mod rescue;
-mod salvage;
-mod schema;
-mod search;
-mod shift;
-mod sound;
+mod schema_hints;
+mod shifted;
+mod split_names;
+mod uncommitted_frames;
+mod value_model;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,10 +53,10 @@ use container_core::source::{Access, Overlay, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{ErrorKind, Limits, Progress, Result, magic};
 
-use self::input::Damaged;
-use self::inserted::Inserted;
-use self::rescue::Rescue;
-use self::sound::Sound;
+use self::damaged_file::Damaged;
+use self::intact::Sound;
+use self::plan::Rescue;
+use self::shifted::header::Inserted;
 use crate::container::FORMAT;
 use crate::fault::{Fault, FaultKind};
 use crate::header::INDEX_ENTRY_LEN;
@@ -161,32 +159,32 @@ fn repair_placed(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
-    let joints = joints::find(&damaged)?;
-    report.guessed.extend(joints::told(&damaged, &joints)?);
+    let joints = split_names::find(&damaged)?;
+    report.guessed.extend(split_names::told(&damaged, &joints)?);
     let parted = Overlay::patched(source, joints.into_iter().map(|at| (at, vec![0])).collect());
     damaged.source = &parted;
     let single;
-    if let Some(repeats) = repeats::find(&damaged)? {
+    if let Some(repeats) = repeated_appends::find(&damaged)? {
         report.guessed.push(repeats.told());
         single = Overlay::patched(&parted, vec![repeats.patch]);
         (damaged.source, damaged.known) = (&single, repeats.ranges);
     }
-    let mut sound = sound::listed(&damaged)?;
+    let mut sound = intact::listed(&damaged)?;
     let mended;
-    let flips = flips::find(&damaged)?;
+    let flips = bit_flips::find(&damaged)?;
     if !flips.is_empty() {
-        report.guessed.extend(flips::told(&damaged, &flips)?);
-        mended = Overlay::patched(damaged.source, flips::patches(&flips, damaged.order()));
+        report.guessed.extend(bit_flips::told(&damaged, &flips)?);
+        mended = Overlay::patched(damaged.source, bit_flips::patches(&flips, damaged.order()));
         damaged.source = &mended;
-        sound = sound::listed(&damaged)?;
+        sound = intact::listed(&damaged)?;
     }
     if let Some(listed) = &sound
-        && moved::find(&damaged, &listed.found.entries)?.is_some()
+        && shifted::chunks::find(&damaged, &listed.found.entries)?.is_some()
     {
         sound = None;
     }
     if let Some((frames, chunks)) = sound.as_ref().and_then(Sound::hidden) {
-        let what = repeats::left_out(&frames, chunks);
+        let what = repeated_appends::left_out(&frames, chunks);
         report.guessed.push(RepairItem::new(damaged.header.index_range().unwrap_or_default(), what));
     }
     let rescue = Rescue::new(damaged, sound, options, report, progress)?;
@@ -206,17 +204,17 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Res
     let look = || -> Result<Vec<Fault>> {
         let mut damaged = Damaged::open(source, *limits, &mut Vec::new())?;
         let single;
-        if let Some(repeats) = repeats::find(&damaged)? {
+        if let Some(repeats) = repeated_appends::find(&damaged)? {
             single = Overlay::patched(source, vec![repeats.patch]);
             (damaged.source, damaged.known) = (&single, repeats.ranges);
         }
         let faults = |kind, items: Vec<RepairItem>| {
             items.into_iter().map(move |item| Fault::new(kind, item.range.unwrap_or_default(), item.what))
         };
-        let flips = flips::told(&damaged, &flips::find(&damaged)?)?;
+        let flips = bit_flips::told(&damaged, &bit_flips::find(&damaged)?)?;
         let mut found: Vec<Fault> = faults(FaultKind::EntryUnlike, flips).collect();
-        let Some(sound) = sound::listed(&damaged)? else { return Ok(found) };
-        if let Some(moved) = moved::find(&damaged, &sound.found.entries)? {
+        let Some(sound) = intact::listed(&damaged)? else { return Ok(found) };
+        if let Some(moved) = shifted::chunks::find(&damaged, &sound.found.entries)? {
             found.extend(faults(FaultKind::ChunksMoved, vec![moved.told(&damaged, &sound.found.entries)]));
         }
         if found.is_empty() && orphans {

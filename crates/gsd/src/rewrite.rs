@@ -14,18 +14,18 @@ use container_core::format::Output;
 use container_core::report::Loss;
 use container_core::{Error, Progress, Result};
 
-use crate::emit::Plan;
 use crate::file::File;
 use crate::frames::Frames;
-use crate::gather::Fallback;
 use crate::import::HeaderWords;
 pub use crate::late_logs::NewLogs;
+use crate::stacked::Fallback;
+use crate::writer::sequential::Plan;
 
-mod assemble;
-mod data;
-mod input;
+mod chunk_data;
+mod frames;
+mod source;
 
-use assemble::Assembly;
+use frames::Assembly;
 
 /// What becomes of chunks of the `hoomd` schema that are equal to what their frame inherits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

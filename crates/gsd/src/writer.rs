@@ -1,6 +1,6 @@
 //! Writing a file: chunks, frames, and when they are committed.
 //!
-//! How a commit is laid out on the disk is a [`Scheme`]; what the two write is in `atomic` and `reference`. Chunks go to the end of
+//! How a commit is laid out on the disk is a [`Scheme`]; what the two write is in `commit_atomic` and `commit_compatible`. Chunks go to the end of
 //! the file in the order in which they are written, through a buffer where they are small. Entries of the index and new names wait
 //! in memory for the commit.
 //!
@@ -17,24 +17,25 @@ use container_core::{Error, ErrorKind, Limits, Result};
 use crate::header::{self, Header, Version};
 use crate::index::IndexEntry;
 
-mod atomic;
 mod chunks;
-mod existing;
+mod commit_atomic;
+mod commit_compatible;
+mod empty_file;
 mod frames;
-mod image;
 mod names;
 mod options;
-mod reading;
-mod reference;
+mod read_back;
+mod reopen;
 mod reservation;
-mod restart;
+mod restart_file;
+pub mod sequential;
 mod truncate;
 mod upgrade;
 
 use names::NameTable;
 pub use options::{Alignment, Commit, Mode, Scheme, WriterOptions};
 pub use reservation::{Reservation, RowWriter};
-pub use restart::write_restart;
+pub use restart_file::write_restart;
 
 /// Version of the file layer that is written.
 pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
@@ -119,7 +120,7 @@ pub struct Writer<S: Storage = FileStorage> {
     ended: u64,
     state: State,
     /// Room for names that no header points to.
-    spare: Option<atomic::Spare>,
+    spare: Option<commit_atomic::Spare>,
     /// Whether the header's namelist is one that this writer made.
     owns_names: bool,
     /// Chunks of the frame that others write.
@@ -204,7 +205,7 @@ impl Writer<FileStorage> {
             (_, opened) => opened.ok(),
         };
         let mut file = AtomicFile::create(path, overwrite)?;
-        std::io::Write::write_all(&mut file, &image::empty(&header))?;
+        std::io::Write::write_all(&mut file, &empty_file::empty(&header))?;
         file.commit(options.durability)?;
         drop(replaced);
         Self::open(path, options)
@@ -219,7 +220,7 @@ impl<S: Storage> Writer<S> {
     /// power cut.
     pub fn create_storage(mut storage: S, options: &WriterOptions) -> Result<Self> {
         let header = options.header()?;
-        let image = image::empty(&header);
+        let image = empty_file::empty(&header);
         let (head, body) = image.split_at_checked(256).unwrap_or((&image, &[]));
         storage.set_len(0)?;
         storage.write_at(header::LEN, body)?;
@@ -239,7 +240,7 @@ impl<S: Storage> Writer<S> {
     /// As [`Writer::open`].
     pub fn open_storage(storage: S, options: &WriterOptions) -> Result<Self> {
         options.check()?;
-        let found = existing::scan(&storage, options)?;
+        let found = reopen::scan(&storage, options)?;
         let mut writer = Self {
             storage: Watched::new(storage),
             options: options.clone(),
@@ -266,7 +267,7 @@ impl<S: Storage> Writer<S> {
             has_duplicates: found.has_duplicates,
         };
         if options.scheme == Scheme::Reference {
-            writer.guard(|writer| reference::set_version(writer))?;
+            writer.guard(|writer| commit_compatible::set_version(writer))?;
         }
         Ok(writer)
     }

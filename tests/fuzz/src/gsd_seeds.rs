@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use container_core::dtype::ByteOrder;
-use gsd::emit::{NewChunk, Plan, to_vec};
 use gsd::header::{Header, MAGIC, Version};
+use gsd::sequential::{NewChunk, Plan, to_vec};
 use gsd::{IndexEntry, Type};
 
 use crate::mutate::XorShift;

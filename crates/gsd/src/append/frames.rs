@@ -12,8 +12,8 @@ use container_core::{Error, Result};
 
 use crate::hoomd::SCHEMA;
 use crate::hoomd::schema::{self, Container, Inherit, Rows};
-use crate::import::own::{entries_of, pass};
-use crate::import::part::{frame_at, frame_slice};
+use crate::import::planned_chunk::{frame_at, frame_slice};
+use crate::import::same_format::{entries_of, pass};
 use crate::import::{Words, no_frames};
 use crate::late_logs::{Logs, added};
 use crate::writer::Writer;

@@ -10,13 +10,13 @@ use crate::Type;
 use crate::file::File;
 use crate::frames::Frames;
 
-mod bits;
-mod fill;
+mod buffers;
+mod collect;
 mod glob;
-mod values;
+mod validity;
 
-pub use bits::Bits;
-pub use values::{Texts, Values};
+pub use buffers::{Texts, Values};
+pub use validity::Bits;
 
 /// What stands in a frame that does not store a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -204,7 +204,7 @@ impl LogTable {
         let frames = options.frames.unwrap_or_else(|| Frames::all(file));
         frames.check(file)?;
         let ids = chosen(file, &options.names)?;
-        fill::read(file, &ids, &frames, options)
+        collect::read(file, &ids, &frames, options)
     }
 
     /// Reads the logs that are called exactly so, as [`LogTable::read`] does those that [`LogOptions::names`] fit.
@@ -222,7 +222,7 @@ impl LogTable {
         let mut ids = names.iter().map(id).collect::<Result<Vec<u16>>>()?;
         ids.sort_unstable();
         ids.dedup();
-        fill::read(file, &ids, &frames, options)
+        collect::read(file, &ids, &frames, options)
     }
 
     /// Number of rows: of frames.

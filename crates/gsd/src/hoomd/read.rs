@@ -10,7 +10,7 @@ use container_core::{Error, Result};
 use crate::header::Version;
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Inherit, Rows};
 use crate::hoomd::trajectory::Core;
-use crate::hoomd::{Shape, table};
+use crate::hoomd::{Shape, string_table};
 use crate::index::IndexEntry;
 use crate::{File, Type};
 
@@ -355,7 +355,8 @@ impl<'t> FrameView<'t> {
             self.file().read_chunk(entry).map_err(|error| self.place_error(error, field, Some(entry)))?;
         // Rows of one byte, or of none, are far smaller in the file.
         self.file().options().limits.allocate(entry.n.saturating_mul(size_of::<String>() as u64))?;
-        table::rows(&bytes, entry.n, entry.m).map_err(|error| self.place_error(error, field, Some(entry)))
+        string_table::rows(&bytes, entry.n, entry.m)
+            .map_err(|error| self.place_error(error, field, Some(entry)))
     }
 
     fn wrong(&self, field: &Field, entry: Option<&IndexEntry>, problem: String) -> Error {

@@ -7,12 +7,14 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::File;
-use crate::hoomd::found::{Found, Look, Seen};
 use crate::hoomd::read::{FrameView, Stand, field_at, place};
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows, V2_0};
 use crate::hoomd::trajectory::Core;
+use crate::hoomd::validate::cache::{Found, Look, Seen};
 use crate::hoomd::{Reals, SCHEMA, SimulationBox, Single, Trajectory, Vectors};
 use crate::index::IndexEntry;
+
+pub(super) mod cache;
 
 /// Positions may be outside the box by this part of its extent: wrapping in f32 rounds to the face.
 const TOLERANCE: f64 = 1e-6;

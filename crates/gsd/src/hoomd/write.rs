@@ -13,14 +13,17 @@ use std::path::Path;
 use container_core::write::storage::{FileStorage, Storage};
 use container_core::{Error, Result};
 
-use crate::hoomd::given::{self, Counts, Given, Value, little};
-use crate::hoomd::given_check;
-use crate::hoomd::initial::Initial;
 use crate::hoomd::read::place;
 use crate::hoomd::schema::{Fit, V2_0, field};
 use crate::hoomd::validate::Grade;
+use crate::hoomd::write::fields::{Counts, Given, Value, little};
+use crate::hoomd::write::frame0::Initial;
 use crate::hoomd::{Frame, Log, Problem, SCHEMA};
 use crate::{Mode, Type, Version, Writer, WriterOptions};
+
+pub(super) mod fields;
+pub(super) mod frame0;
+pub(super) mod validate;
 
 /// How much of a frame is checked before it is written. Numbers of rows always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -192,8 +195,8 @@ impl<S: Storage> TrajectoryWriter<S> {
     pub fn append(&mut self, frame: &Frame<'_>) -> Result<Vec<Problem>> {
         let index = self.writer.nframes();
         let none = Counts::default();
-        let counts = given::counts(frame, self.initial.as_ref().map_or(&none, |initial| &initial.counts));
-        let mut fields = given::fields(frame, &counts)?;
+        let counts = fields::counts(frame, self.initial.as_ref().map_or(&none, |initial| &initial.counts));
+        let mut fields = fields::fields(frame, &counts)?;
         self.check_versions(frame, &fields)?;
         let passed = self.check(frame, &fields, &counts, index)?;
         let step = frame.configuration.step.or(self.initial.as_ref().map(Initial::step)).unwrap_or(0);
@@ -314,7 +317,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         if self.validation == Validation::Off {
             return Ok(Vec::new());
         }
-        let mut problems = given_check::check(frame, fields, counts, self.initial.as_ref(), self.last_step);
+        let mut problems = validate::check(frame, fields, counts, self.initial.as_ref(), self.last_step);
         problems.iter_mut().for_each(|problem| problem.frame = index);
         let least = if self.validation == Validation::Strict { Grade::Warning } else { Grade::Error };
         match problems.iter().find(|problem| problem.grade >= least) {

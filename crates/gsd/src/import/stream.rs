@@ -5,7 +5,7 @@ use container_core::format::Import;
 use container_core::stream::for_each_run;
 use container_core::{Error, Progress, Result};
 
-use super::part::Part;
+use super::planned_chunk::Part;
 
 /// Bytes of the frames that are held at a time, all datasets together, where several are interleaved.
 const HELD: u64 = 8 << 20;

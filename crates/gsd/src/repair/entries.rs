@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::input::{Damaged, PAST_END};
+use super::damaged_file::{Damaged, PAST_END};
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::{Index, IndexEntry};
 

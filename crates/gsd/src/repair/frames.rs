@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use container_core::Result;
 
+use super::damaged_file::{Damaged, PAST_END};
 use super::entries::{Dropped, Ruin};
-use super::input::{Damaged, PAST_END};
 use crate::index::IndexEntry;
 
 /// Frames on either side among which one is looked for that nothing is wrong with.
@@ -209,5 +209,5 @@ pub(super) fn is_block(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool
     let entry = head.first_chunk().map(|bytes| IndexEntry::from_bytes(bytes, damaged.order()));
     let is_entry = entry.is_some_and(|entry| damaged.entry_problem(&entry, None).is_none());
     let name = head.split(|byte| *byte == 0).next().unwrap_or_default();
-    Ok(is_entry || (name.len() >= 3 && super::names::readable(name)))
+    Ok(is_entry || (name.len() >= 3 && super::name_recovery::readable(name)))
 }

@@ -6,10 +6,10 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::RepairItem;
 
+use super::damaged_file::{Damaged, PAST_END};
 use super::entries::{self, Collected};
+use super::find_index::{self, Run};
 use super::frames::Gap;
-use super::input::{Damaged, PAST_END};
-use super::search::{self, Run};
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{Index, IndexEntry};
 
@@ -31,8 +31,8 @@ pub(super) fn find(damaged: &Damaged<'_>, guessed: &mut Vec<RepairItem>) -> Resu
         best = Some((found, block));
     }
     // There is no index, or it was cut: an older copy may have more.
-    let runs = search::index_runs(damaged, std::slice::from_ref(&(header::LEN..damaged.len)))?;
-    if let Some(block) = search::block_of(&runs) {
+    let runs = find_index::index_runs(damaged, std::slice::from_ref(&(header::LEN..damaged.len)))?;
+    if let Some(block) = find_index::block_of(&runs) {
         let block = with_cut_slots(damaged, block)?;
         let found = collect(damaged, block.clone())?;
         if best.as_ref().is_none_or(|(other, _)| found.entries.len() > other.entries.len()) {
@@ -75,7 +75,7 @@ fn collect(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Collected> {
 /// the order of first use, so that one above the number of entries is none; those next to the list's that several entries have
 /// are no damage of theirs, nor are those of a first frame that has all ids up to them.
 pub(super) fn needed_names(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<usize> {
-    let listed = super::names::stated(damaged, 0)?.map_or(0, |found| found.names.len());
+    let listed = super::name_recovery::stated(damaged, 0)?.map_or(0, |found| found.names.len());
     let outside = || entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id >= listed);
     if listed > 0 && outside().count() * 2 < entries.len().max(1) {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
@@ -160,7 +160,7 @@ pub(super) fn newer(damaged: &Damaged<'_>, block: &Range<u64>, gaps: &[Gap]) -> 
     let len = block.end - block.start;
     let large = gaps.iter().map(|gap| gap.range.clone()).filter(|gap| gap.end - gap.start > len);
     let gaps: Vec<Range<u64>> = large.collect();
-    let runs: Vec<Run> = search::index_runs(damaged, &gaps)?;
+    let runs: Vec<Run> = find_index::index_runs(damaged, &gaps)?;
     for run in runs.iter().filter(|run| run.range.end - run.range.start > len) {
         let copy = run.range.start..run.range.start + len;
         let mut same = true;

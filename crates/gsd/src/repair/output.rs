@@ -6,9 +6,9 @@ use std::ops::Range;
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Progress, Result};
 
-use super::rescue::Rescue;
-use crate::emit::Plan;
+use super::plan::Rescue;
 use crate::index::IndexEntry;
+use crate::writer::sequential::Plan;
 
 /// Bytes that are turned round together.
 const PIECE: usize = 1 << 16;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::RepairItem;
 
+use super::damaged_file::Damaged;
 use super::entries::{Dropped, Ruin};
-use super::input::Damaged;
 use crate::header;
 use crate::index::IndexEntry;
 

@@ -5,11 +5,11 @@
     clippy::cast_possible_truncation
 )]
 
+mod bit_flips;
 mod build;
 mod damage;
-mod flips;
-mod inserted;
-mod middle;
-mod names;
-mod sound;
+mod gaps;
+mod intact;
+mod name_recovery;
+mod shifted;
 mod uncommitted;

@@ -2,8 +2,8 @@ use container_core::dtype::ByteOrder;
 use proptest::prelude::*;
 
 use super::*;
-use crate::emit::{NewChunk, to_vec};
 use crate::hoomd::schema::{self, Inherit};
+use crate::writer::sequential::{NewChunk, to_vec};
 use crate::{IndexEntry, Limits, OpenOptions, Policy, Type, Version};
 
 fn open(bytes: Vec<u8>) -> File {

@@ -10,8 +10,8 @@ use container_core::{Error, Result};
 use super::Writer;
 use super::names::Slots;
 use crate::Type;
+use crate::chunk_shape::{ChunkShape, SHAPE_SUFFIX};
 use crate::index::IndexEntry;
-use crate::rank::{ChunkShape, SHAPE_SUFFIX};
 
 impl<S: Storage> Writer<S> {
     /// Writes a chunk of N × M elements, row by row, to the frame that has not ended: `gsd_write_chunk`. Nothing is converted:

@@ -3,7 +3,7 @@
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
-use super::{Commit, Scheme, State, Writer, atomic, reference};
+use super::{Commit, Scheme, State, Writer, commit_atomic, commit_compatible};
 use crate::header::Header;
 
 impl<S: Storage> Writer<S> {
@@ -57,11 +57,11 @@ impl<S: Storage> Writer<S> {
     pub fn flush(&mut self) -> Result<()> {
         self.check_usable()?;
         if self.options.scheme == Scheme::Reference {
-            reference::check(self)?;
+            commit_compatible::check(self)?;
         }
         self.guard(|writer| match writer.options.scheme {
-            Scheme::Atomic => atomic::commit(writer),
-            Scheme::Reference => reference::flush(writer),
+            Scheme::Atomic => commit_atomic::commit(writer),
+            Scheme::Reference => commit_compatible::flush(writer),
         })?;
         self.ended = 0;
         Ok(())
@@ -119,7 +119,7 @@ impl<S: Storage> Writer<S> {
         let discarded = self.discard_frame();
         let before = self.committed;
         self.flush()?;
-        let closed = self.guard(atomic::close);
+        let closed = self.guard(commit_atomic::close);
         closed.map_err(|error| if self.committed > before { error.after_change() } else { error })?;
         discarded
     }

@@ -2,7 +2,7 @@
 
 use container_core::{Error, Result};
 
-use crate::name_map::NameMap;
+use crate::name_ids::NameMap;
 use crate::namelist::{MAX_NAMES, Names};
 
 /// Names by id, those of the file first.

@@ -4,7 +4,7 @@ use container_core::dtype::ByteOrder;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Result};
 
-use super::{CURRENT_VERSION, image};
+use super::{CURRENT_VERSION, empty_file};
 use crate::header::{Header, Version, name_field};
 
 /// How commits are laid out in the file.
@@ -167,7 +167,7 @@ impl WriterOptions {
     /// The header of a new file without chunks.
     pub(super) fn header(&self) -> Result<Header> {
         self.check()?;
-        Ok(image::header_of(
+        Ok(empty_file::header_of(
             self.scheme,
             &Header {
                 byte_order: ByteOrder::Little,

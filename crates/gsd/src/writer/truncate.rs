@@ -4,7 +4,7 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use super::names::NameTable;
-use super::{Scheme, Writer, atomic, image, reference};
+use super::{Scheme, Writer, commit_atomic, commit_compatible, empty_file};
 use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
 
 impl<S: Storage> Writer<S> {
@@ -37,7 +37,7 @@ impl<S: Storage> Writer<S> {
 
 /// Once to an empty index at the end of the file, and from there to one at its start, where nothing is needed any more.
 fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
-    let front = image::header_of(Scheme::Atomic, &writer.header);
+    let front = empty_file::header_of(Scheme::Atomic, &writer.header);
     let at = writer.storage.len()?.max(writer.end).next_multiple_of(512);
     let back = Header {
         index_location: at,
@@ -49,7 +49,7 @@ fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     // One unused slot and no name are zeros.
     writer.storage.set_len(at + 512)?;
     writer.sync_storage()?;
-    atomic::write_header(writer, &back)?;
+    commit_atomic::write_header(writer, &back)?;
     // Readers see no frames from here on.
     shorten(writer, &front).map_err(Error::after_change)
 }
@@ -57,10 +57,10 @@ fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
 /// Makes a file whose header points to an empty index at its end as short as it can be.
 fn shorten<S: Storage>(writer: &mut Writer<S>, front: &Header) -> Result<()> {
     writer.sync_storage()?;
-    let image = image::empty(front);
+    let image = empty_file::empty(front);
     writer.storage.write_at(LEN, image.get(256..).unwrap_or_default())?;
     writer.sync_storage()?;
-    atomic::write_header(writer, front)?;
+    commit_atomic::write_header(writer, front)?;
     writer.sync_storage()?;
     writer.storage.set_len(image.len() as u64)?;
     writer.sync_storage()
@@ -68,10 +68,10 @@ fn shorten<S: Storage>(writer: &mut Writer<S>, front: &Header) -> Result<()> {
 
 fn in_place<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let header = Header { reserved: [0; 80], ..writer.header };
-    writer.header = image::header_of(Scheme::Reference, &header);
-    let image = image::empty(&writer.header);
+    writer.header = empty_file::header_of(Scheme::Reference, &header);
+    let image = empty_file::empty(&writer.header);
     writer.storage.set_len(0)?;
-    reference::write_header(writer)?;
+    commit_compatible::write_header(writer)?;
     writer.storage.write_at(LEN, image.get(256..).unwrap_or_default())?;
     writer.sync_change()
 }

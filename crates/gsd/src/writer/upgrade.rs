@@ -5,7 +5,7 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use super::names::NameTable;
-use super::{CURRENT_VERSION, Scheme, Writer, atomic, reference};
+use super::{CURRENT_VERSION, Scheme, Writer, commit_atomic, commit_compatible};
 use crate::header::{Header, INDEX_ENTRY_LEN};
 use crate::index::{Index, IndexEntry};
 
@@ -56,13 +56,13 @@ fn turn_over<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8])
     writer.names = names;
     // Whatever room there is holds names in the old layout.
     (writer.spare, writer.owns_names) = (None, false);
-    let spare = atomic::place_names(writer, &mut header)?;
+    let spare = commit_atomic::place_names(writer, &mut header)?;
     // An empty index is one unused slot.
     let visible = writer.used.max(writer.committed).max(1);
-    let capacity = atomic::place_index(writer, &mut header, visible, index)?;
+    let capacity = commit_atomic::place_index(writer, &mut header, visible, index)?;
     header.index_allocated_entries = visible;
     writer.sync_storage()?;
-    atomic::write_header(writer, &header)?;
+    commit_atomic::write_header(writer, &header)?;
     writer.sync_change()?;
     (writer.spare, writer.capacity, writer.index_at) = (spare, capacity, header.index_location);
     writer.stale = 0;
@@ -76,13 +76,13 @@ fn in_place<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8]) 
         writer.sync_storage()?;
     }
     if let Some(range) = writer.header.namelist_range().filter(|_| !names.block().is_empty()) {
-        let block = reference::padded(names.block(), range.end - range.start);
+        let block = commit_compatible::padded(names.block(), range.end - range.start);
         writer.storage.write_at(range.start, &block)?;
         writer.sync_storage()?;
     }
     writer.names = names;
     writer.names.set_stored();
     writer.header.gsd_version = CURRENT_VERSION;
-    reference::write_header(writer)?;
+    commit_compatible::write_header(writer)?;
     writer.sync_change()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use container_core::dtype::{Element, Order};
 use container_core::source::Access;
-use gsd::emit::{Plan, to_vec};
+use gsd::sequential::{Plan, to_vec};
 use gsd::{ErrorKind, File, IndexEntry, Limits, OpenOptions, Type, Version};
 
 const VALUES: [f32; 6] = [1.5, -2.0, 3.0, 4.0, 5.0, 6.25];

@@ -223,11 +223,11 @@ fn changed_bytes_are_read_or_refused() {
 #[test]
 fn numbers_that_cost_a_file_nothing_cost_no_memory() {
     let n = u32::MAX.to_le_bytes();
-    let plan = gsd::emit::Plan::new("test", "hoomd", gsd::Version::new(2, 0)).unwrap();
+    let plan = gsd::sequential::Plan::new("test", "hoomd", gsd::Version::new(2, 0)).unwrap();
     let counts = ["particles", "bonds", "angles", "dihedrals", "impropers", "constraints", "pairs"];
     let names: Vec<String> = counts.iter().map(|container| format!("{container}/N")).collect();
     let chunks: Vec<_> = names.iter().map(|name| (0, name.as_str(), Type::Uint32, 1, 1, &n[..])).collect();
-    let bytes = gsd::emit::to_vec(plan, &chunks).unwrap();
+    let bytes = gsd::sequential::to_vec(plan, &chunks).unwrap();
     let mut options = OpenOptions::default();
     // Any one of the defaults would fit.
     options.limits = options.limits.with_memory(200 << 30);

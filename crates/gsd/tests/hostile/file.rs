@@ -5,7 +5,7 @@ use std::fs;
 use container_core::source::Access;
 use gsd::{ErrorKind, File, OpenOptions, Policy, Version};
 
-use crate::made::{Chunk, change, entry, file, open, said, word};
+use crate::crafted::{Chunk, change, entry, file, open, said, word};
 
 const V2: Version = Version::new(2, 1);
 const V1: Version = Version::new(1, 0);
@@ -203,7 +203,7 @@ fn an_index_of_holes() {
     for policy in [Policy::Compatible, Policy::Strict, Policy::Lenient] {
         let mut options = OpenOptions::default().with_policy(policy);
         options.access = Access::Positioned;
-        options.limits = options.limits.with_memory(crate::made::MEMORY);
+        options.limits = options.limits.with_memory(crate::crafted::MEMORY);
         let error = File::open_with(&path, &options).err();
         assert!(error.is_some_and(|error| matches!(error.kind(), ErrorKind::Limit { .. })), "{policy:?}");
     }

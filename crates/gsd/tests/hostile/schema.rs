@@ -11,7 +11,7 @@ use gsd::hoomd::{Trajectory, check_file, check_trajectory};
 use gsd::rewrite::{RewriteOptions, slice};
 use gsd::{ErrorKind, FORMAT, File, Frames, OpenOptions, Policy, Version};
 
-use crate::made::{Chunk, Counted, change, entry, file, open, put, said};
+use crate::crafted::{Chunk, Counted, change, entry, file, open, put, said};
 
 fn hoomd(names: &[u8], chunks: &[Chunk<'_>]) -> Vec<u8> {
     file(Version::new(2, 1), b"hoomd", 16, names, chunks)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use holdall::gsd::emit::{Plan, to_vec};
+use holdall::gsd::sequential::{Plan, to_vec};
 use holdall::gsd::{Type, Version};
 
 use crate::support::{contents, files, npy, run};

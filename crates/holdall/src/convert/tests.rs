@@ -308,11 +308,11 @@ fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
 
 #[cfg(feature = "gsd")]
 fn chunks_of_one_byte(names: &[&str], frames: u64) -> Vec<u8> {
-    let plan = gsd::emit::Plan::new("a test", "of my own", gsd::Version::new(1, 0)).unwrap();
+    let plan = gsd::sequential::Plan::new("a test", "of my own", gsd::Version::new(1, 0)).unwrap();
     let frames = (0..frames).flat_map(|frame| names.iter().map(move |name| (frame, *name)));
     let chunks: Vec<_> =
         frames.map(|(frame, name)| (frame, name, gsd::Type::Uint8, 1, 1, &[7_u8][..])).collect();
-    gsd::emit::to_vec(plan, &chunks).unwrap()
+    gsd::sequential::to_vec(plan, &chunks).unwrap()
 }
 
 /// What a conversion to ASDF and back, verified both ways, leaves of the names of a GSD file.

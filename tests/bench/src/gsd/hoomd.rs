@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use gsd::gather::{Fallback, Rows, Stack};
+use gsd::{Fallback, Rows, Stack};
 use gsd::hoomd::Trajectory;
 use gsd::{Commit, Frames, Writer};
 

@@ -2,8 +2,8 @@ use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 
 use super::*;
-use crate::emit::{NewChunk, Plan, to_vec};
 use crate::hoomd::columns::{Gaps, LogOptions};
+use crate::writer::sequential::{NewChunk, Plan, to_vec};
 use crate::{File, OpenOptions, Type, Version};
 
 /// Scalars, vectors, a matrix, a text, a quantity that comes later, one of no values.

@@ -3,7 +3,7 @@ use container_core::source::Source;
 use proptest::prelude::*;
 
 use super::*;
-use crate::emit::{NewChunk, Plan, to_vec};
+use crate::writer::sequential::{NewChunk, Plan, to_vec};
 use crate::{OpenOptions, Policy, Version};
 
 /// Bytes that are only copied, never lent.

@@ -10,7 +10,7 @@ use container_core::{Error, Result};
 
 use super::{FrameView, Stand, field_at};
 use crate::Type;
-use crate::hoomd::reals::{Reals, Single};
+use crate::hoomd::float_array::{Reals, Single};
 use crate::hoomd::schema::Field;
 use crate::index::IndexEntry;
 

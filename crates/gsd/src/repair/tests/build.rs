@@ -186,7 +186,7 @@ pub(super) fn sound(file: &[u8]) -> Option<Vec<Frame>> {
     let listed = frames(file).ok().filter(|frames| !frames.is_empty())?;
     let source: Box<dyn container_core::source::Source> = Box::new(file.to_vec());
     let options = OpenOptions::default().with_policy(Policy::Strict);
-    let faults = crate::segments::faults(&File::from_source(source, &options).ok()?, &options.limits);
+    let faults = crate::byte_map::faults(&File::from_source(source, &options).ok()?, &options.limits);
     let errors = |fault: &crate::Fault| fault.severity() == container_core::report::Severity::Error;
     (!faults.ok()?.iter().any(errors)).then_some(listed)
 }

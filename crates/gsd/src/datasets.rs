@@ -1,0 +1,151 @@
+//! The datasets of a file by number: stacked names first, then the chunks of names that do not stack, then all other chunks.
+//!
+//! A dataset is made when it is asked for. What is kept is a count for every 64 entries.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use container_core::container::Dataset;
+
+use crate::file::File;
+use crate::index::IndexEntry;
+use crate::stacked::names::{Facts, View};
+
+/// Entries that one count covers.
+const RUN: usize = 64;
+
+pub(crate) struct Catalogue {
+    pub(crate) facts: Facts,
+    /// Ids of the names that stack.
+    stacked: Vec<u16>,
+    /// Their datasets.
+    ready: Vec<Dataset>,
+    /// How many chunks are listed frame by frame, and how many only a recursive listing shows.
+    apart: u64,
+    recursive: u64,
+    /// Before each run of entries: how many of either kind.
+    counts: OnceLock<Vec<[u64; 2]>>,
+}
+
+/// What a dataset is.
+pub(crate) enum Place {
+    /// The chunks of a name in all frames.
+    Stacked(u16),
+    /// One chunk.
+    Chunk(IndexEntry),
+}
+
+impl Catalogue {
+    pub(crate) fn new(file: &File, facts: Facts) -> Self {
+        let (mut stacked, mut ready, mut apart, mut recursive) = (Vec::new(), Vec::new(), 0, 0);
+        for id in (0..=u16::MAX).take(facts.names.len()) {
+            let Some(name) = facts.get(id) else { continue };
+            match name.view {
+                View::Stacked(_) => {
+                    recursive += name.frames;
+                    // Of two names that are spelled alike, an address means the first.
+                    if let Some(dataset) = facts.stacked(file, id) {
+                        stacked.push(id);
+                        ready.push(dataset);
+                    }
+                }
+                View::Apart => apart += name.frames,
+                View::Aside => recursive += name.frames,
+                View::Hidden => {}
+            }
+        }
+        Self { facts, stacked, ready, apart, recursive, counts: OnceLock::new() }
+    }
+
+    pub(crate) fn ready(&self) -> &[Dataset] {
+        &self.ready
+    }
+
+    pub(crate) fn listed_count(&self) -> usize {
+        self.ready.len().saturating_add(usize::try_from(self.apart).unwrap_or(usize::MAX))
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        let chunks = usize::try_from(self.apart.saturating_add(self.recursive)).unwrap_or(usize::MAX);
+        self.ready.len().saturating_add(chunks)
+    }
+
+    pub(crate) fn dataset(&self, file: &File, index: usize) -> Option<Cow<'_, Dataset>> {
+        match self.place(file, index)? {
+            Place::Stacked(_) => self.ready.get(index).map(Cow::Borrowed),
+            Place::Chunk(entry) => self.facts.single(file, &entry).map(Cow::Owned),
+        }
+    }
+
+    pub(crate) fn place(&self, file: &File, index: usize) -> Option<Place> {
+        if let Some(id) = self.stacked.get(index) {
+            return Some(Place::Stacked(*id));
+        }
+        let rest = index.checked_sub(self.ready.len())? as u64;
+        let (kind, nth) = if rest < self.apart { (0, rest) } else { (1, rest - self.apart) };
+        self.nth(file, kind, nth).map(Place::Chunk)
+    }
+
+    pub(crate) fn find(&self, file: &File, path: &str) -> Option<usize> {
+        if let Some(index) = self.ready.iter().position(|dataset| dataset.path == path) {
+            return Some(index);
+        }
+        let (frame, name) = path.strip_prefix("frames/")?.split_once('/')?;
+        let number: u64 = frame.parse().ok().filter(|number: &u64| number.to_string() == frame)?;
+        // Of a name that is listed twice, the one that the frame has.
+        let named = file.names().iter().zip(0_u16..).filter(|(shown, _)| shown == name).map(|(_, id)| id);
+        let mut ids = file.names().id(name).into_iter().chain(named);
+        let id = ids.find(|id| file.find_id(number, *id).is_some())?;
+        let at = file.find_position(number, id)?;
+        let kind = self.kind(id)?;
+        let counts = self.counts(file);
+        let run = at / RUN;
+        let before = self.of_kind(file, run * RUN..at, kind).count();
+        let nth = counts.get(run)?[kind] + before as u64 + if kind == 1 { self.apart } else { 0 };
+        usize::try_from(nth).ok()?.checked_add(self.ready.len())
+    }
+
+    /// 0 for chunks that are listed, 1 for those that only a recursive listing shows.
+    fn kind(&self, id: u16) -> Option<usize> {
+        match self.facts.get(id)?.view {
+            View::Apart => Some(0),
+            View::Stacked(_) | View::Aside => Some(1),
+            View::Hidden => None,
+        }
+    }
+
+    fn counts(&self, file: &File) -> &[[u64; 2]] {
+        self.counts.get_or_init(|| {
+            let (mut counts, mut so_far) = (Vec::new(), [0_u64; 2]);
+            let hidden = file.hidden();
+            for (at, entry) in file.index().iter().enumerate() {
+                if at % RUN == 0 {
+                    counts.push(so_far);
+                }
+                if let Some(kind) = self.kind(entry.id).filter(|_| !hidden.contains(at)) {
+                    so_far[kind] += 1;
+                }
+            }
+            counts
+        })
+    }
+
+    /// The `nth` entry of a kind.
+    fn nth(&self, file: &File, kind: usize, nth: u64) -> Option<IndexEntry> {
+        let counts = self.counts(file);
+        let run = counts.partition_point(|before| before[kind] <= nth).checked_sub(1)?;
+        let range: Range<usize> = run * RUN..file.index().len().min(run * RUN + RUN);
+        let skip = usize::try_from(nth - counts[run][kind]).ok()?;
+        self.of_kind(file, range, kind).nth(skip)
+    }
+
+    /// The entries of a kind at some positions.
+    fn of_kind(&self, file: &File, range: Range<usize>, kind: usize) -> impl Iterator<Item = IndexEntry> {
+        let hidden = file.hidden();
+        let entries = range.clone().zip(file.index().slice(range).iter());
+        let found =
+            entries.filter(move |(at, entry)| self.kind(entry.id) == Some(kind) && !hidden.contains(*at));
+        found.map(|(_, entry)| entry)
+    }
+}

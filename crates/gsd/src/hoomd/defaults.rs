@@ -1,0 +1,177 @@
+//! Values that no chunk of their frame holds, by address: what the schema says of them, frame 0's chunk or the default.
+//!
+//! They are not listed and take no memory: the number of such a dataset says which frame and which name it is.
+
+use container_core::container::{Dataset, Listed};
+use container_core::dtype::Order;
+
+use crate::datasets::Catalogue;
+use crate::file::File;
+use crate::frames::Frames;
+use crate::hoomd::schema::FIELDS;
+use crate::index::IndexEntry;
+use crate::stacked::Stack;
+use crate::stacked::names::{Facts, View, attributes};
+
+/// A name whose values are not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Name {
+    /// One of the schema, by its place there.
+    Field(usize),
+    /// A log, by its id.
+    Log(u16),
+}
+
+/// A dataset that is not stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Derived {
+    /// A name of the schema that no frame has, in all of them.
+    Stacked(usize),
+    /// A name, by its id, that some frames store and nothing fills in the others: there it is missing.
+    Partly(u16),
+    /// A name in one frame that lacks it.
+    Frame(u64, Name),
+}
+
+/// Ids that there can be.
+const IDS: usize = 1 << 16;
+
+/// Names that a frame can lack: those of the schema and as many logs as there can be names.
+const WIDTH: u64 = (FIELDS.len() + IDS) as u64;
+
+impl Derived {
+    /// What an address means that no dataset of the file has.
+    pub(crate) fn parse(file: &File, facts: &Facts, path: &str) -> Option<Self> {
+        let field = |name: &str| FIELDS.iter().position(|field| field.name == name);
+        let id = file.names().id(path);
+        if let Some((id, name)) = id.and_then(|id| Some((id, facts.get(id)?))) {
+            let is_partly =
+                name.alike && name.view == View::Apart && facts.shapes.get(usize::from(id)) == Some(&None);
+            return (is_partly && name.frames < file.nframes()).then_some(Self::Partly(id));
+        }
+        if let Some(field) = field(path) {
+            return Some(Self::Stacked(field));
+        }
+        let (frame, name) = path.strip_prefix("frames/")?.split_once('/')?;
+        let number: u64 = frame.parse().ok().filter(|number: &u64| number.to_string() == frame)?;
+        let log = || file.names().id(name).filter(|_| name.starts_with("log/")).map(Name::Log);
+        let name = field(name).map(Name::Field).or_else(log)?;
+        (number < file.nframes()).then_some(Self::Frame(number, name))
+    }
+
+    /// True for a name that only some frames have.
+    pub(crate) const fn is_partly(self) -> bool {
+        matches!(self, Self::Partly(_))
+    }
+
+    /// A number of its own.
+    pub(crate) fn number(self) -> Option<usize> {
+        let number = match self {
+            Self::Stacked(field) => field as u64,
+            Self::Partly(id) => FIELDS.len() as u64 + u64::from(id),
+            Self::Frame(frame, name) => {
+                let slot = match name {
+                    Name::Field(field) => field as u64,
+                    Name::Log(id) => FIELDS.len() as u64 + u64::from(id),
+                };
+                frame.checked_mul(WIDTH)?.checked_add(slot)?.checked_add(WIDTH)?
+            }
+        };
+        usize::try_from(number).ok()
+    }
+
+    /// What has a number.
+    pub(crate) fn of_number(number: usize) -> Option<Self> {
+        let Some(id) = number.checked_sub(FIELDS.len()) else { return Some(Self::Stacked(number)) };
+        if let Ok(id) = u16::try_from(id) {
+            return Some(Self::Partly(id));
+        }
+        let rest = id.checked_sub(IDS)? as u64;
+        let (frame, slot) = (rest / WIDTH, usize::try_from(rest % WIDTH).ok()?);
+        let name = match slot.checked_sub(FIELDS.len()) {
+            None => Name::Field(slot),
+            Some(id) => Name::Log(u16::try_from(id).ok()?),
+        };
+        Some(Self::Frame(frame, name))
+    }
+
+    fn name(self, file: &File) -> Option<String> {
+        match self {
+            Self::Stacked(field) | Self::Frame(_, Name::Field(field)) => {
+                FIELDS.get(field).map(|field| field.name.to_owned())
+            }
+            Self::Partly(id) | Self::Frame(_, Name::Log(id)) => {
+                file.names().get(id).map(std::borrow::Cow::into_owned)
+            }
+        }
+    }
+
+    /// Where its values are; `None` where the schema gives none, and for what is stored.
+    pub(crate) fn stack<'f>(self, file: &'f File, catalogue: &Catalogue) -> Option<Stack<'f>> {
+        let (name, fallback) = (self.name(file)?, catalogue.facts.fallback);
+        if let Self::Partly(id) = self {
+            return Stack::with_gaps(file, &name, &Frames::all(file), &catalogue.facts.get(id)?.first).ok();
+        }
+        if !fallback.applies(file) || file.nframes() == 0 {
+            return None;
+        }
+        let id = file.names().id(&name);
+        let frames = match self {
+            Self::Stacked(_) if id.is_some_and(|id| catalogue.facts.get(id).is_some()) => return None,
+            Self::Stacked(_) => Frames::all(file),
+            Self::Frame(frame, _) if id.is_some_and(|id| file.find_id(frame, id).is_some()) => return None,
+            Self::Frame(frame, _) => Frames { start: frame, step: 1, count: 1 },
+            Self::Partly(_) => return None,
+        };
+        Stack::new(file, &name, &frames, fallback).ok()
+    }
+
+    /// The chunk of frame 0 that a frame has the values of.
+    pub(crate) fn ancestor(self, file: &File, stack: &Stack<'_>) -> Option<IndexEntry> {
+        match self {
+            Self::Stacked(_) | Self::Partly(_) => None,
+            Self::Frame(..) => {
+                stack.place(0)?;
+                file.find_chunk(0, &self.name(file)?)
+            }
+        }
+    }
+
+    /// Its dataset.
+    pub(crate) fn dataset(self, file: &File, catalogue: &Catalogue) -> Option<Dataset> {
+        self.describe(file, catalogue, &self.stack(file, catalogue)?)
+    }
+
+    /// Its dataset, where its values are known to be in `stack`.
+    pub(crate) fn describe(self, file: &File, catalogue: &Catalogue, stack: &Stack<'_>) -> Option<Dataset> {
+        let name = self.name(file)?;
+        let (frames, n, m) = stack.extent();
+        let mut shape = match self.ancestor(file, stack) {
+            Some(entry) => catalogue.facts.shape_of(file, &entry),
+            None if m == 1 => vec![n],
+            None => vec![n, m.into()],
+        };
+        let path = match self {
+            Self::Stacked(_) | Self::Partly(_) => {
+                shape.insert(0, frames);
+                name
+            }
+            Self::Frame(frame, _) => format!("frames/{frame}/{name}"),
+        };
+        Some(Dataset {
+            path,
+            dtype: stack.dtype(),
+            logical: shape.iter().fold(stack.chunk_type().size(), |size, len| size.saturating_mul(*len)),
+            shape,
+            order: Order::C,
+            chunks: None,
+            codec: "none".to_owned(),
+            stored: 0,
+            attributes: attributes(stack.chunk_type()),
+            listed: Listed::Recursive,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! The fields that a frame gives, as the chunks that they would be.
+
+use std::borrow::Cow;
+
+use container_core::dtype::ByteOrder;
+use container_core::{Error, Result};
+
+use crate::Type;
+use crate::hoomd::read::{field_at, place};
+use crate::hoomd::schema::{Container, Field};
+use crate::hoomd::{Frame, GroupData, Reals, Scalars, Shape, Single, string_table};
+
+/// Numbers of particles, bonds …, in the order of [`Container::COUNTED`].
+pub(crate) type Counts = [u32; Container::COUNTED.len()];
+
+/// A field with a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Given<'f> {
+    /// Its place in the schema's table.
+    pub(crate) at: usize,
+    pub(crate) value: Value<'f>,
+}
+
+/// What a chunk would hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value<'f> {
+    /// Numbers, little-endian.
+    Numbers { chunk_type: Type, n: u64, m: u32, bytes: Cow<'f, [u8]> },
+    /// A table of strings.
+    Text(Cow<'f, [String]>),
+    /// Shapes, as a table of JSON.
+    Shapes(Cow<'f, [Shape]>),
+}
+
+impl Given<'_> {
+    pub(crate) fn field(&self) -> &'static Field {
+        field_at(self.at)
+    }
+}
+
+impl Value<'_> {
+    /// Type, shape and bytes of the chunk.
+    ///
+    /// # Errors
+    /// `Usage` for shapes that are no JSON, and for strings that would be read otherwise.
+    pub(crate) fn chunk(&self) -> Result<(Type, u64, u32, Cow<'_, [u8]>)> {
+        let table = |texts: &[String]| {
+            if texts.iter().any(|text| text.ends_with('\0')) {
+                return Err(Error::usage("a string that ends with NUL would lose it"));
+            }
+            let (bytes, width) = string_table::bytes(texts);
+            let m = u32::try_from(width).map_err(|_| Error::usage("a string of more than 2^32 bytes"))?;
+            Ok((Type::Int8, texts.len() as u64, m, Cow::Owned(bytes)))
+        };
+        match self {
+            Self::Numbers { chunk_type, n, m, bytes } => Ok((*chunk_type, *n, *m, Cow::Borrowed(bytes))),
+            Self::Text(texts) => table(texts),
+            Self::Shapes(shapes) => table(&shapes.iter().map(Shape::to_json).collect::<Result<Vec<_>>>()?),
+        }
+    }
+
+    /// True where reading gives this value although there is no chunk in this frame nor in frame 0.
+    pub(crate) fn is_default(&self, field: &Field) -> bool {
+        match self {
+            Self::Numbers { chunk_type, bytes, .. } => {
+                let row = field.default_row(*chunk_type, ByteOrder::Little);
+                // Fixed chunks have all their values in one row.
+                !row.is_empty() && bytes.chunks(row.len()).all(|one| one == row)
+            }
+            Self::Text(texts) => texts.iter().eq(field.default_text()),
+            Self::Shapes(shapes) => shapes.iter().all(|shape| *shape == Shape::None),
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> Value<'static> {
+        match self {
+            Self::Numbers { chunk_type, n, m, bytes } => {
+                Value::Numbers { chunk_type, n, m, bytes: Cow::Owned(bytes.into_owned()) }
+            }
+            Self::Text(texts) => Value::Text(Cow::Owned(texts.into_owned())),
+            Self::Shapes(shapes) => Value::Shapes(Cow::Owned(shapes.into_owned())),
+        }
+    }
+}
+
+/// Numbers of particles, bonds … of a frame: what it says, else those of frame 0.
+pub(crate) fn counts(frame: &Frame<'_>, initial: &Counts) -> Counts {
+    let said = [
+        frame.particles.n,
+        frame.bonds.n,
+        frame.angles.n,
+        frame.dihedrals.n,
+        frame.impropers.n,
+        frame.constraints.n,
+        frame.pairs.n,
+    ];
+    std::array::from_fn(|at| said[at].unwrap_or(initial[at]))
+}
+
+/// The fields that a frame gives, in the order in which `gsd.hoomd` writes them, their rows held against `counts`.
+///
+/// # Errors
+/// `Usage` for another number of rows than there are particles, bonds …
+pub(crate) fn fields<'f>(frame: &'f Frame<'_>, counts: &Counts) -> Result<Vec<Given<'f>>> {
+    let mut list = List { given: Vec::with_capacity(16) };
+    let configuration = &frame.configuration;
+    let simulation_box = configuration.simulation_box.as_ref();
+    list.number(const { place("configuration/step") }, Type::Uint64, configuration.step);
+    let dimensions = configuration.dimensions.or_else(|| simulation_box.map(dimensions_of));
+    list.number(const { place("configuration/dimensions") }, Type::Uint8, dimensions.map(u64::from));
+    list.reals(const { place("configuration/box") }, 6, simulation_box)?;
+
+    let [particles, bonds, angles, dihedrals, impropers, constraints, pairs] = *counts;
+    let (n, data) = (particles, &frame.particles);
+    list.number(const { place("particles/N") }, Type::Uint32, data.n.map(u64::from));
+    list.text(const { place("particles/types") }, data.types.as_deref());
+    list.rows(const { place("particles/typeid") }, n, data.typeid.as_deref())?;
+    list.reals(const { place("particles/mass") }, n, data.mass.as_ref())?;
+    list.reals(const { place("particles/charge") }, n, data.charge.as_ref())?;
+    list.reals(const { place("particles/diameter") }, n, data.diameter.as_ref())?;
+    list.rows(const { place("particles/body") }, n, data.body.as_deref())?;
+    list.reals(const { place("particles/moment_inertia") }, n, data.moment_inertia.as_ref())?;
+    list.reals(const { place("particles/position") }, n, data.position.as_ref())?;
+    list.reals(const { place("particles/orientation") }, n, data.orientation.as_ref())?;
+    list.reals(const { place("particles/velocity") }, n, data.velocity.as_ref())?;
+    list.reals(const { place("particles/angmom") }, n, data.angmom.as_ref())?;
+    list.rows(const { place("particles/image") }, n, data.image.as_deref())?;
+    if let Some(shapes) = &data.type_shapes {
+        let value = Value::Shapes(Cow::Borrowed(shapes));
+        list.given.push(Given { at: const { place("particles/type_shapes") }, value });
+    }
+
+    list.groups(const { places("bonds/N", "bonds/group") }, bonds, &frame.bonds)?;
+    list.groups(const { places("angles/N", "angles/group") }, angles, &frame.angles)?;
+    list.groups(const { places("dihedrals/N", "dihedrals/group") }, dihedrals, &frame.dihedrals)?;
+    list.groups(const { places("impropers/N", "impropers/group") }, impropers, &frame.impropers)?;
+    let data = &frame.constraints;
+    list.number(const { place("constraints/N") }, Type::Uint32, data.n.map(u64::from));
+    list.reals(const { place("constraints/value") }, constraints, data.value.as_ref())?;
+    list.rows(const { place("constraints/group") }, constraints, data.group.as_deref())?;
+    list.groups(const { places("pairs/N", "pairs/group") }, pairs, &frame.pairs)?;
+    Ok(list.given)
+}
+
+/// The first of four places that follow each other in the table: N, types, typeid, group.
+const fn places(n: &str, group: &str) -> usize {
+    let first = place(n);
+    assert!(place(group) == first + 3);
+    first
+}
+
+/// 2 for a box without an Lz, else 3: what `gsd.hoomd` takes where nothing is said.
+fn dimensions_of(simulation_box: &Scalars<'_>) -> u8 {
+    let flat = match simulation_box {
+        Reals::F32(values) => values.get(2).is_some_and(|lz| *lz == 0.0),
+        Reals::F64(values) => values.get(2).is_some_and(|lz| *lz == 0.0),
+    };
+    if flat { 2 } else { 3 }
+}
+
+struct List<'f> {
+    given: Vec<Given<'f>>,
+}
+
+impl<'f> List<'f> {
+    fn number(&mut self, at: usize, chunk_type: Type, value: Option<u64>) {
+        let Some(value) = value else { return };
+        let mut bytes = value.to_le_bytes().to_vec();
+        bytes.truncate(usize::try_from(chunk_type.size()).unwrap_or(8));
+        let value = Value::Numbers { chunk_type, n: 1, m: 1, bytes: Cow::Owned(bytes) };
+        self.given.push(Given { at, value });
+    }
+
+    fn text(&mut self, at: usize, texts: Option<&'f [String]>) {
+        if let Some(texts) = texts {
+            self.given.push(Given { at, value: Value::Text(Cow::Borrowed(texts)) });
+        }
+    }
+
+    /// Rows of integers.
+    fn rows<T: bytemuck::Pod>(&mut self, at: usize, n: u32, rows: Option<&'f [T]>) -> Result<()> {
+        let Some(rows) = rows else { return Ok(()) };
+        self.array(at, n, rows.len(), field_at(at).chunk_type, bytemuck::cast_slice(rows))
+    }
+
+    fn reals<S: Single>(&mut self, at: usize, n: u32, values: Option<&'f Reals<'_, S>>) -> Result<()> {
+        let Some(values) = values else { return Ok(()) };
+        let chunk_type = if values.as_f32().is_some() { Type::Float } else { Type::Double };
+        self.array(at, n, values.len(), chunk_type, values.bytes())
+    }
+
+    fn groups<const K: usize>(&mut self, first: usize, n: u32, data: &'f GroupData<'_, K>) -> Result<()>
+    where
+        [u32; K]: bytemuck::Pod,
+    {
+        self.number(first, Type::Uint32, data.n.map(u64::from));
+        self.text(first + 1, data.types.as_deref());
+        self.rows(first + 2, n, data.typeid.as_deref())?;
+        self.rows(first + 3, n, data.group.as_deref())
+    }
+
+    fn array(&mut self, at: usize, n: u32, len: usize, chunk_type: Type, bytes: &'f [u8]) -> Result<()> {
+        let field = field_at(at);
+        if len as u64 != u64::from(n) {
+            let problem = format!("{len} rows where {n} are wanted");
+            let what = field.name;
+            return Err(Error::usage(problem)
+                .context(what)
+                .hint(format!("set {}/N", field.container.name())));
+        }
+        let value =
+            Value::Numbers { chunk_type, n: n.into(), m: field.columns, bytes: little(bytes, chunk_type) };
+        self.given.push(Given { at, value });
+        Ok(())
+    }
+}
+
+/// Bytes of elements of this machine in little-endian order.
+pub(crate) fn little(bytes: &[u8], chunk_type: Type) -> Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        return Cow::Borrowed(bytes);
+    }
+    let mut swapped = bytes.to_vec();
+    let width = usize::try_from(chunk_type.size()).unwrap_or(1);
+    swapped.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+    Cow::Owned(swapped)
+}

@@ -1,0 +1,222 @@
+//! Datasets that were a GSD file before, as the chunks that they were: each name in the frames that stored it.
+
+use container_core::container::Axes;
+use container_core::format::{Import, Output};
+use container_core::pointer::unescape;
+use container_core::report::Loss;
+use container_core::stream::prove;
+use container_core::{Error, Result};
+
+use super::planned_chunk::{Frames, Part};
+use super::{Words, stream};
+use crate::Type;
+use crate::chunk_shape::SHAPE_SUFFIX;
+use crate::metadata::{self, Chunks};
+use crate::writer::sequential::Plan;
+
+/// Bytes of memory that a planned chunk takes.
+const CHUNK_SIZE: u64 = 64;
+
+/// The chunks of a file to come.
+pub(super) struct Again {
+    chunks: Chunks,
+    /// Those of every frame, or of some.
+    stacked: Vec<Part>,
+    /// Those of one frame, by frame.
+    single: Vec<(u64, Part)>,
+    /// Whether the first stacked one is stored in the last frame, too, so that there is one: those that made it are left out.
+    fill: bool,
+    /// Names of which every frame has a chunk now, and only some had.
+    forgotten: Vec<String>,
+}
+
+impl Again {
+    /// `None` where the datasets are not what `chunks` tell of any more. `paths` are those that the datasets have.
+    pub(super) fn new(
+        job: &Import<'_>,
+        chunks: Chunks,
+        paths: &[String],
+        words: &Words,
+    ) -> Result<Option<Self>> {
+        if words.frames.is_some() || job.options.axes == Axes::Reversed {
+            return Ok(None);
+        }
+        let planned = chunks.frames.saturating_mul(job.selection.len().max(1) as u64);
+        if planned.saturating_mul(CHUNK_SIZE) > job.options.limits.memory {
+            return Ok(None);
+        }
+        let mut again =
+            Self { chunks, stacked: Vec::new(), single: Vec::new(), fill: false, forgotten: Vec::new() };
+        // What a schema fills in depends on the others: without them, each frame gets its row.
+        if again.chunks.count.is_none() || job.selection.len() != job.container.listed_count() {
+            again.forgotten = again.chunks.forget_stored();
+        }
+        for ((index, region), path) in job.selection.iter().zip(paths) {
+            let dataset = &*job.container.require(*index)?;
+            // Paths of trees have slashes within steps escaped, and escapes of their own.
+            let meant = unescape(path);
+            let Some((frame, name)) = again.chunks.find(path).or_else(|| again.chunks.find(&meant)) else {
+                return Ok(None);
+            };
+            if name == metadata::METADATA {
+                return Ok(None);
+            }
+            let is_stacked = frame.is_none() && again.chunks.frames != 1;
+            if is_stacked && region.shape().first() != Some(&again.chunks.frames) {
+                return Ok(None);
+            }
+            let frames = if is_stacked { Frames::Axis("") } else { Frames::One };
+            let mut part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+            name.clone_into(&mut part.name);
+            if again.chunks.has_shape(name) && part.shape.beside.is_none() {
+                part.shape.beside = Some(part.item.clone());
+                let Some(n) = part.shape.n.checked_mul(part.shape.m.into()) else { return Ok(None) };
+                (part.shape.n, part.shape.m) = (n, 1);
+            }
+            if is_stacked {
+                again.stacked.push(part);
+            } else {
+                again.single.push((frame.unwrap_or(0), part));
+            }
+        }
+        again.single.sort_by_key(|(frame, _)| *frame);
+        let mut once = std::collections::HashSet::new();
+        let stacked = again.stacked.iter().all(|part| once.insert((None, part.name.as_str())));
+        let single = again.single.iter().all(|(frame, part)| {
+            once.insert((Some(*frame), part.name.as_str())) && !once.contains(&(None, part.name.as_str()))
+        });
+        let unique = stacked && single;
+        let last = again.chunks.frames.saturating_sub(1);
+        let ends = |part: &Part| metadata::is_within(again.chunks.stored(&part.name), last);
+        again.fill = !again.stacked.iter().any(ends) && again.single.iter().all(|(frame, _)| *frame < last);
+        Ok(unique.then_some(again))
+    }
+
+    /// Whether a frame has the chunk of the stacked part at a place.
+    fn stores(&self, at: usize, part: &Part, frame: u64) -> bool {
+        let filled = self.fill && at == 0 && frame.checked_add(1) == Some(self.chunks.frames);
+        filled || metadata::is_within(self.chunks.stored(&part.name), frame)
+    }
+
+    /// Frames that there will be.
+    pub(super) const fn frames(&self) -> u64 {
+        self.chunks.frames
+    }
+
+    /// How many of them there will be: those after the last chunk are not.
+    fn kept_frames(&self) -> u64 {
+        match self.single.last() {
+            _ if !self.stacked.is_empty() || self.chunks.frames == 0 => self.chunks.frames,
+            Some((frame, _)) => frame.saturating_add(1),
+            None => 1,
+        }
+    }
+
+    /// Writes the file, with `metadata` in frame 0 where there are any.
+    pub(super) fn write(
+        &self,
+        mut plan: Plan,
+        metadata: Option<&[u8]>,
+        job: &Import<'_>,
+        out: &mut dyn Output,
+    ) -> Result<Vec<Loss>> {
+        let single = self.single.iter().map(|(_, part)| part);
+        for part in self.stacked.iter().chain(single) {
+            prove(job.container, part.index, &part.region, &job.read)?;
+        }
+        // Names without chunks, too, and in their order; unless something was left out.
+        let is_all = job.selection.len() == job.container.listed_count();
+        for name in self.chunks.names.iter().filter(|_| is_all) {
+            plan.name(name.as_bytes())?;
+        }
+        self.plan(&mut plan, metadata)?;
+        let mut losses = Vec::new();
+        for part in self.stacked.iter().filter(|part| self.forgotten.contains(&part.name)) {
+            let what = "which frames stored it: without the other datasets, each has a chunk";
+            losses.push(Loss { dataset: Some(part.name.clone()), what: what.to_owned() });
+        }
+        if let Some(part) = self.stacked.first().filter(|_| self.fill) {
+            let what = "stored once more, in the last frame: without a chunk there would be no such frame";
+            losses.push(Loss { dataset: Some(part.name.clone()), what: what.to_owned() });
+        }
+        let kept = self.kept_frames();
+        if kept < self.chunks.frames {
+            let what = format!("{} frames: nothing is stored after the first {kept}", self.chunks.frames);
+            losses.push(Loss { dataset: None, what });
+        }
+        let count = (plan.chunks() as u64).saturating_sub(metadata.is_some().into());
+        if let Some(had) = self.chunks.count.filter(|had| *had != count && is_all) {
+            let what = format!("the file had {had} chunks once, and now has {count}");
+            losses.push(Loss { dataset: None, what });
+        }
+        out.reserve(plan.file_len())?;
+        let mut emitter = plan.emit(out, &job.options.limits)?;
+        let (mut frame, mut next, mut before) = (0_u64, 0_usize, metadata);
+        // What a frame has beside the stacked ones.
+        let mut others = |frame: u64, sink: &mut dyn FnMut(&[u8]) -> Result<()>| -> Result<()> {
+            while let Some((_, part)) = self.single.get(next).filter(|(at, _)| *at == frame) {
+                stream::single(job, part, sink)?;
+                next = next.saturating_add(1);
+            }
+            sink(before.take().unwrap_or_default())
+        };
+        if self.stacked.is_empty() {
+            for frame in 0..kept {
+                others(frame, &mut |bytes| emitter.write(bytes))?;
+            }
+        } else {
+            let shapes: Vec<Vec<u8>> = self.stacked.iter().map(Part::shape_bytes).collect();
+            stream::for_each_frame(job, &self.stacked, self.chunks.frames, &mut |chunks| {
+                for (at, ((part, bytes), shape)) in self.stacked.iter().zip(chunks).zip(&shapes).enumerate() {
+                    if self.stores(at, part, frame) {
+                        emitter.write(bytes)?;
+                        emitter.write(shape)?;
+                    }
+                }
+                others(frame, &mut |bytes| emitter.write(bytes))?;
+                frame = frame.saturating_add(1);
+                Ok(())
+            })?;
+        }
+        emitter.finish()?;
+        Ok(losses)
+    }
+
+    fn plan(&self, plan: &mut Plan, metadata: Option<&[u8]>) -> Result<()> {
+        let mut singles = self.single.iter().peekable();
+        let frames = if self.stacked.is_empty() {
+            self.single.last().map_or(u64::from(metadata.is_some()), |(frame, _)| frame.saturating_add(1))
+        } else {
+            self.chunks.frames
+        };
+        for frame in 0..frames {
+            for (at, part) in self.stacked.iter().enumerate() {
+                if self.stores(at, part, frame) {
+                    chunk(plan, frame, part)?;
+                }
+            }
+            while let Some((_, part)) = singles.next_if(|(at, _)| *at == frame) {
+                chunk(plan, frame, part)?;
+            }
+            if let Some(metadata) = metadata.filter(|_| frame == 0) {
+                let id = plan.name(metadata::METADATA.as_bytes())?;
+                plan.chunk(0, id, Type::Uint8, metadata.len() as u64, 1)?;
+            }
+        }
+        if singles.next().is_some() {
+            return Err(Error::usage("a chunk past the last frame"));
+        }
+        Ok(())
+    }
+}
+
+/// A part's chunk in a frame, and its shape beside it.
+fn chunk(plan: &mut Plan, frame: u64, part: &Part) -> Result<()> {
+    let id = plan.name(part.name.as_bytes())?;
+    plan.chunk(frame, id, part.chunk_type, part.shape.n, part.shape.m)?;
+    if let Some(shape) = &part.shape.beside {
+        let id = plan.name(format!("{}{SHAPE_SUFFIX}", part.name).as_bytes())?;
+        plan.chunk(frame, id, Type::Uint64, shape.len() as u64, 1)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! One pass over the whole index: what is wrong with each entry, where the list ends, and the entries that can be used.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use container_core::dtype::ByteOrder;
+use container_core::source::zeroed_vec;
+use container_core::{Limits, Result};
+
+use crate::fault::{FaultKind, Faults};
+use crate::header::{Header, INDEX_ENTRY_LEN};
+use crate::index::{Index, IndexEntry};
+use crate::index_check::{is_zero, sound_slots};
+
+/// What entries are held against.
+pub(crate) struct Rules<'a> {
+    pub(crate) header: &'a Header,
+    pub(crate) file_len: u64,
+    pub(crate) names: usize,
+    /// The first frame that cannot be.
+    pub(crate) frames: u64,
+}
+
+impl Rules<'_> {
+    /// What is wrong with an entry by itself.
+    pub(crate) fn problem(&self, entry: &IndexEntry) -> Option<(FaultKind, &'static str)> {
+        if entry.chunk_type().is_none() {
+            Some((FaultKind::EntryType, "its type code has no meaning"))
+        } else if entry.byte_range().is_none_or(|range| range.end > self.file_len) {
+            Some((FaultKind::EntryRange, "its chunk is not within the file"))
+        } else if entry.frame >= self.frames {
+            Some((FaultKind::EntryFrame, "its frame is not below the number of entries allocated"))
+        } else if usize::from(entry.id) >= self.names {
+            Some((FaultKind::EntryId, "its name is not in the namelist"))
+        } else if entry.flags != 0 {
+            Some((FaultKind::EntryFlags, "its flags are not 0"))
+        } else {
+            None
+        }
+    }
+
+    /// True where frame and name of an entry are such that it can be found, readable or not.
+    fn is_placed(&self, entry: &IndexEntry) -> bool {
+        entry.frame < self.frames && usize::from(entry.id) < self.names
+    }
+}
+
+/// What a pass found.
+#[derive(Default)]
+pub(crate) struct Scan {
+    /// Slots up to the last entry that counts.
+    pub(crate) used: usize,
+    /// Entries that cannot be found: their frame or name is impossible.
+    pub(crate) dropped: u64,
+    /// True where the used slots are not the entries in order.
+    pub(crate) rebuild: bool,
+}
+
+/// Looks at every slot. What is wrong goes to `faults`; the pass ends early when `stop` says so.
+pub(crate) fn scan(index: Index<'_>, rules: &Rules<'_>, faults: &mut Faults, stop: bool) -> Scan {
+    scan_from(index, sound_slots(index, rules), rules, faults, stop)
+}
+
+/// [`scan`] behind the first `sound` slots.
+pub(crate) fn scan_from(
+    index: Index<'_>,
+    sound: usize,
+    rules: &Rules<'_>,
+    faults: &mut Faults,
+    stop: bool,
+) -> Scan {
+    let mut scan = Scan { used: sound, ..Scan::default() };
+    let (mut last, mut unused) = (sound.checked_sub(1).and_then(|last| index.get(last)), None);
+    let mut tail: Option<usize> = None;
+    let v1 = rules.header.is_v1();
+    for (at, entry) in (sound..).zip(index.slice(sound..index.len()).iter()) {
+        if entry.is_unused() {
+            if unused.is_none() && is_zero(index, at) {
+                break;
+            }
+            unused = unused.or(Some(at));
+            if tail.is_none() && entry != IndexEntry::default() {
+                tail = Some(at);
+            }
+            continue;
+        }
+        let problem = rules
+            .problem(&entry)
+            .or_else(|| (entry.m == 0).then_some((FaultKind::EntryZeroColumns, "its chunk has no columns")));
+        let place = place(rules.header, at, 1);
+        if let Some((kind, why)) = problem {
+            // What a cut file lacks are the chunk's bytes, and these are told: from the end of the file on, if not before.
+            let claimed = entry.byte_range().filter(|_| kind == FaultKind::EntryRange);
+            let claimed = claimed.map(|claimed| claimed.start.min(rules.file_len)..claimed.end);
+            let range = claimed.unwrap_or_else(|| place.clone());
+            faults.add_found_at(place.clone(), kind, range, || format!("index entry {at}: {why}"));
+        }
+        if let Some(first) = unused {
+            // What follows the end and is no entry is what a write has left, not a part of the list.
+            if problem.is_some() {
+                continue;
+            }
+            let hole = self::place(rules.header, first, at.saturating_sub(first));
+            let slots = at.saturating_sub(first);
+            faults.add(FaultKind::HoleInIndex, hole, || {
+                format!("{slots} unused slots before index entry {at}")
+            });
+            (unused, tail, scan.rebuild) = (None, None, true);
+        }
+        scan.used = at.saturating_add(1);
+        if !rules.is_placed(&entry) {
+            scan.dropped = scan.dropped.saturating_add(1);
+            scan.rebuild = true;
+        } else {
+            if let Some(last) = last {
+                let key = |entry: &IndexEntry| (entry.frame, if v1 { 0 } else { entry.id });
+                if key(&entry) < key(&last) {
+                    scan.rebuild = true;
+                }
+                // Of an entry that is wrong by itself, the place tells nothing more.
+                if problem.is_some() {
+                } else if key(&entry) < key(&last) {
+                    faults.add(FaultKind::EntryOrder, place, || {
+                        format!(
+                            "index entry {at}: frame {} and name {} come after frame {} and name {}",
+                            entry.frame, entry.id, last.frame, last.id
+                        )
+                    });
+                } else if !v1 && key(&entry) == key(&last) {
+                    faults.add(FaultKind::EntryDuplicate, place, || {
+                        format!(
+                            "index entry {at}: frame {} has a second chunk of name {}",
+                            entry.frame, entry.id
+                        )
+                    });
+                }
+            }
+            last = Some(entry);
+        }
+        if stop && !faults.as_slice().is_empty() {
+            return scan;
+        }
+    }
+    if let Some(at) = tail {
+        faults.add(FaultKind::TailNotZero, place(rules.header, at, 1), || {
+            format!("slot {at} of the index is unused, but not zero: an entry that was not written whole")
+        });
+    }
+    scan
+}
+
+/// The entries that can be found, sorted by frame and name (in 1.0 files by frame), of equal ones the last written.
+pub(crate) fn rebuilt(index: Index<'_>, rules: &Rules<'_>, limits: &Limits) -> Result<(Vec<u8>, u64)> {
+    limits.allocate((index.len() as u64).saturating_mul(INDEX_ENTRY_LEN.saturating_mul(2)))?;
+    let placed = |entry: &IndexEntry| !entry.is_unused() && rules.is_placed(entry);
+    let mut entries: Vec<IndexEntry> = index.iter().filter(placed).collect();
+    if rules.header.is_v1() {
+        entries.sort_by_key(|entry| entry.frame);
+    } else {
+        entries.sort_by_key(|entry| {
+            let readable = rules.problem(entry).is_none();
+            (entry.frame, entry.id, std::cmp::Reverse((readable, entry.location)))
+        });
+        entries.dedup_by_key(|entry| (entry.frame, entry.id));
+    }
+    let order: ByteOrder = rules.header.byte_order;
+    let mut bytes: Vec<u8> = zeroed_vec((entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN), limits)?;
+    for (place, entry) in bytes.as_chunks_mut::<32>().0.iter_mut().zip(&entries) {
+        *place = entry.to_bytes(order);
+    }
+    Ok((bytes, entries.last().map_or(0, |entry| entry.frame.saturating_add(1))))
+}
+
+/// Absolute bytes of slots of the index.
+pub(crate) fn place(header: &Header, at: usize, count: usize) -> Range<u64> {
+    let start = header.index_location.saturating_add((at as u64).saturating_mul(INDEX_ENTRY_LEN));
+    start..start.saturating_add((count as u64).saturating_mul(INDEX_ENTRY_LEN))
+}

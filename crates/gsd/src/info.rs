@@ -1,0 +1,174 @@
+//! What a file is, in one screen, and its metadata.
+
+use container_core::dtype::{ByteOrder, Order};
+use container_core::{Limits, Result, Value};
+
+use crate::byte_map;
+use crate::file::File;
+use crate::frames::Frames;
+use crate::stacked::names::{Facts, told};
+use crate::stacked::{Fallback, Rows, Stack};
+
+/// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
+const MAX_EXAMINED_ENTRIES: u64 = 1 << 21;
+
+const COUNT: &str = "particles/N";
+
+/// More names than this are not all shown.
+const NAMES: usize = 200;
+
+pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(String, Value)> {
+    let (header, layout) = (file.header(), file.layout());
+    let names: Vec<_> = file.names().iter().collect();
+    let mut details: Vec<(&str, Value)> = vec![
+        ("frames", file.nframes().into()),
+        ("chunks", layout.entries().into()),
+        ("names", (names.len() as u64).into()),
+        ("schema", header.schema_name().into()),
+        ("schema version", header.schema_version.to_string().into()),
+        ("application", header.application_name().into()),
+    ];
+    if header.byte_order == ByteOrder::Big {
+        details.push(("byte order", "big".into()));
+    }
+    if header.schema_name() == crate::hoomd::SCHEMA {
+        if let Some(last) = file.nframes().checked_sub(1) {
+            for (what, frame) in [("first step", 0), ("last step", last)] {
+                details.extend(number(file, frame, "configuration/step").map(|step| (what, step.into())));
+            }
+        }
+        details.extend(number(file, 0, COUNT).map(|count| ("particles", count.into())));
+        if let Some((least, most)) = counts(file, facts).filter(|(least, most)| least != most) {
+            details.push(("least particles", least.into()));
+            details.push(("most particles", most.into()));
+        }
+        details.extend(types(file).ok().map(|types| ("particle types", types.into())));
+        let logs: Vec<Value> = names
+            .iter()
+            .filter(|name| name.starts_with("log/"))
+            .take(NAMES)
+            .map(|name| name.as_ref().into())
+            .collect();
+        details.push(("log", logs.into()));
+    }
+    let stored = facts.names.iter().flatten().map(|name| name.stored).fold(0, u64::saturating_add);
+    details.push(("chunk bytes", stored.into()));
+    if layout.entries() <= MAX_EXAMINED_ENTRIES
+        && let Ok(waste) = byte_map::waste(file, limits)
+    {
+        details.push(("dead bytes", waste.dead.into()));
+        details.push(("orphan bytes", waste.orphan.into()));
+    }
+    details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What is told of a file whatever it holds. Where its blocks lie is the map's matter: copies that are laid out otherwise are the same.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn meta(file: &File) -> Result<Value> {
+    let header = file.header();
+    let names = file.names().iter().map(|name| Value::from(name.into_owned())).collect::<Vec<_>>();
+    let mut entries: Vec<(&str, Value)> = vec![
+        ("application", header.application_name().into()),
+        ("schema", header.schema_name().into()),
+        ("schema_version", header.schema_version.to_string().into()),
+        ("gsd_version", header.gsd_version.to_string().into()),
+        ("frames", file.nframes().into()),
+        ("names", names.into()),
+    ];
+    if header.schema_name() == crate::hoomd::SCHEMA {
+        entries.push(("box", simulation_box(file)?.into()));
+        entries.push(("types", types(file)?.into()));
+    }
+    Ok(Value::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
+}
+
+/// The number in a chunk of one, of frame 0 where the frame has none, 0 where that has none either. `None` where it cannot be read.
+fn number(file: &File, frame: u64, name: &str) -> Option<u64> {
+    let found = file.find_chunk(frame, name).or_else(|| file.find_chunk(0, name));
+    let Some(entry) = found else { return Some(0) };
+    if (entry.n, entry.m) != (1, 1) {
+        return None;
+    }
+    let bytes = file.read_chunk(&entry).ok()?;
+    let mut word = [0; 8];
+    match file.header().byte_order {
+        ByteOrder::Little => {
+            word.get_mut(..bytes.len())?.copy_from_slice(&bytes);
+            Some(u64::from_le_bytes(word))
+        }
+        ByteOrder::Big => {
+            word.get_mut(8_usize.checked_sub(bytes.len())?..)?.copy_from_slice(&bytes);
+            Some(u64::from_be_bytes(word))
+        }
+    }
+}
+
+/// The least and the most particles that a frame has, where some frame but the first tells.
+fn counts(file: &File, facts: &Facts) -> Option<(u32, u32)> {
+    let name = facts.get(file.names().id(COUNT)?)?;
+    if name.frames == 1 && name.first.frame == 0 {
+        return None;
+    }
+    let stack = Stack::like(file, COUNT, &Frames::all(file), Fallback::Schema, &name.first).ok()?;
+    let all = stack.read(&Rows::All, 1).ok()?;
+    let counts = all.elements::<u32>(Order::C, &file.options().limits).ok()?;
+    counts.iter().copied().min().zip(counts.iter().copied().max())
+}
+
+/// The box of frame 0; empty where it is none.
+fn simulation_box(file: &File) -> Result<Vec<Value>> {
+    let found =
+        file.find_chunk(0, "configuration/box").filter(|entry| entry.size().is_some_and(|size| size <= 48));
+    let Some(entry) = found else { return Ok([1.0, 1.0, 1.0, 0.0, 0.0, 0.0].map(Value::from).to_vec()) };
+    if let Some(lengths) = told(file.read_elements::<f64>(&entry))? {
+        return Ok(lengths.iter().map(|length| Value::from(*length)).collect());
+    }
+    let lengths = told(file.read_elements::<f32>(&entry))?.unwrap_or_default();
+    Ok(lengths.iter().map(|length| Value::from(f64::from(*length))).collect())
+}
+
+/// The types of frame 0.
+fn types(file: &File) -> Result<Vec<Value>> {
+    let found =
+        file.find_chunk(0, "particles/types").filter(|entry| entry.n <= NAMES as u64 && entry.m <= 4096);
+    let Some(entry) = found else { return Ok(vec!["A".into()]) };
+    let bytes = told(file.read_chunk(&entry))?.unwrap_or_default();
+    let rows = bytes.chunks_exact(usize::try_from(entry.m).unwrap_or(1).max(1));
+    let text = |row: &[u8]| {
+        let end = row.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        Value::from(String::from_utf8_lossy(&row[..end]).into_owned())
+    };
+    Ok(rows.map(text).collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use container_core::source::{SparseSource, drive};
+
+    use super::*;
+    use crate::writer::sequential::{NewChunk, Plan, to_vec};
+    use crate::{OpenOptions, Type, Version};
+
+    #[test]
+    fn what_is_not_loaded_is_asked_for() {
+        let lengths = [2.0_f32, 3.0, 4.0, 0.0, 0.0, 0.0].map(f32::to_le_bytes).concat();
+        let chunks: [NewChunk<'_>; 2] = [
+            (0, "configuration/box", Type::Float, 6, 1, &lengths),
+            (0, "particles/types", Type::Int8, 2, 2, b"A\0B\0"),
+        ];
+        let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
+        let told = |source: Box<dyn container_core::source::Source>| {
+            meta(&File::from_source(source, &OpenOptions::default())?)
+        };
+        let whole = told(Box::new(bytes.clone())).unwrap();
+        assert_eq!(whole.get("types"), Some(&Value::List(vec!["A".into(), "B".into()])));
+        let mut sparse = SparseSource::new(bytes.len() as u64);
+        let load = |range: std::ops::Range<u64>| {
+            Ok(bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()].to_vec())
+        };
+        assert_eq!(drive(&mut sparse, load, |source| told(Box::new(source.clone()))).unwrap(), whole);
+    }
+}

@@ -1,0 +1,120 @@
+//! Which entry is mended next: what each that does not fit may have been, and with which of these the most others fit.
+
+use std::collections::BTreeSet;
+
+use container_core::Result;
+use container_core::dtype::ByteOrder;
+
+use super::candidates::Breaks;
+use super::index_table::Table;
+use super::intervals::Places;
+use super::score::Fit;
+use crate::index::IndexEntry;
+
+/// A slot, the entry that was written there, and how it fits.
+pub(super) type Written = (usize, IndexEntry, Fit);
+
+/// The one to be mended.
+pub(super) enum Best {
+    One(Written),
+    /// Slots of entries of which each may be the one.
+    Several(Vec<usize>),
+    None,
+}
+
+impl Table<'_, '_> {
+    /// The entries that do not fit, and the one that each may have been.
+    pub(super) fn likely(&self) -> Result<Vec<Written>> {
+        let places = Places::of(self)?;
+        let suspects = self.suspects(&places)?.unwrap_or_default();
+        let mut found = Vec::new();
+        for slot in suspects.all() {
+            let entry = &self.slots[slot];
+            if self.fit(&places, &suspects, slot, entry)?.is_some() {
+                continue;
+            }
+            let breaks = self.breaks(&places, slot)?;
+            let is_usual = self.models(&suspects, slot, entry.id).any(|other| is_alike(&other, entry));
+            let (mut alike, mut beside) = (Vec::new(), Vec::new());
+            for bit in 0..256 {
+                let mut bytes = entry.to_bytes(ByteOrder::Little);
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                let other = IndexEntry::from_bytes(&bytes, ByteOrder::Little);
+                let is_unlikely = match breaks {
+                    Breaks::Rules => false,
+                    // What is between chunks need not be one's own.
+                    Breaks::Place => is_usual && entry.size() != other.size(),
+                    // Programs may change the type of a name, and mean it.
+                    Breaks::Form => other.id == entry.id,
+                };
+                if is_unlikely || (other.frame != entry.frame && self.leaps(slot, &other)) {
+                    continue;
+                }
+                let Some(fit) = self.fit(&places, &suspects, slot, &other)? else { continue };
+                let is_moved = other.location != entry.location;
+                if is_moved && self.is_out_of_turn(&places, &suspects.wrong, slot, &other) {
+                    continue;
+                }
+                match fit {
+                    Fit::Alike => alike.push(other),
+                    Fit::Beside => beside.push(other),
+                }
+            }
+            match (&alike[..], &beside[..]) {
+                ([one], _) => found.push((slot, *one, Fit::Alike)),
+                ([], [one]) if breaks == Breaks::Rules => found.push((slot, *one, Fit::Beside)),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// Of entries that may have been others the one with which the most fit. Where it is one of several that would each do instead
+    /// of the others, all of them.
+    pub(super) fn best(&mut self, likely: &[Written]) -> Result<Best> {
+        let slots: BTreeSet<usize> = likely.iter().map(|(slot, ..)| *slot).collect();
+        let (misfits, _) = self.cost(&slots)?;
+        let mut costs = Vec::new();
+        for (slot, is, fit) in likely {
+            let was = std::mem::replace(&mut self.slots[*slot], *is);
+            let cost = self.cost(&slots)?;
+            self.slots[*slot] = was;
+            if cost.0 < misfits {
+                costs.push(((cost, *fit == Fit::Beside), (*slot, *is, *fit)));
+            }
+        }
+        let Some(least) = costs.iter().map(|(cost, _)| *cost).min() else { return Ok(Best::None) };
+        let mut best = costs.into_iter().filter(|(cost, _)| *cost == least).map(|(_, one)| one);
+        let Some(first) = best.next() else { return Ok(Best::None) };
+        let was = std::mem::replace(&mut self.slots[first.0], first.1);
+        let places = Places::of(self)?;
+        let suspects = self.suspects(&places)?.unwrap_or_default();
+        let fits = |slot: usize| self.fit(&places, &suspects, slot, &self.slots[slot]);
+        let instead = best.map(|(slot, ..)| Ok(fits(slot)?.map(|_| slot))).collect::<Result<Vec<_>>>()?;
+        let instead: Vec<usize> = instead.into_iter().flatten().chain([first.0]).collect();
+        // What it lay over, or apart from, may be what is damaged.
+        let [before, behind] = places.beside(first.0, &first.1);
+        let beside = [before, behind].into_iter().flatten().map(fits).collect::<Result<Vec<_>>>()?;
+        let is_alone = self.is_sensible(&was) && self.in_order(first.0, &was) && beside.contains(&None);
+        self.slots[first.0] = was;
+        let is_clear = instead.len() == 1 && !is_alone;
+        Ok(if is_clear { Best::One(first) } else { Best::Several(instead) })
+    }
+
+    /// How many entries do not fit, and how many of those in question are odd in another way.
+    fn cost(&self, in_question: &BTreeSet<usize>) -> Result<(usize, usize)> {
+        let places = Places::of(self)?;
+        let Some(suspects) = self.suspects(&places)? else { return Ok((usize::MAX, 0)) };
+        let fits = suspects.all().map(|slot| self.fit(&places, &suspects, slot, &self.slots[slot]));
+        let misfits = fits.collect::<Result<Vec<_>>>()?.into_iter().filter(Option::is_none).count();
+        let is_odd = |slot: &&usize| {
+            let (slot, entry) = (**slot, &self.slots[**slot]);
+            self.leaps(slot, entry) || self.is_out_of_turn(&places, in_question, slot, entry)
+        };
+        Ok((misfits, in_question.iter().filter(is_odd).count()))
+    }
+}
+
+fn is_alike(one: &IndexEntry, other: &IndexEntry) -> bool {
+    (one.type_code, one.n, one.m) == (other.type_code, other.n, other.m)
+}

@@ -1,0 +1,148 @@
+//! Files that nothing is wrong with: what they list is taken as it is.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use container_core::report::Severity;
+use container_core::{ErrorKind, Result};
+
+use super::damaged_file::Damaged;
+use super::entries::Collected;
+use super::{repeated_appends, report};
+use crate::duplicates::Hidden;
+use crate::header::{self, INDEX_ENTRY_LEN};
+use crate::index::{Index, IndexEntry};
+use crate::layout::{Layout, Policy};
+use crate::namelist::Names;
+
+/// What a sound file lists.
+pub(super) struct Sound {
+    pub(super) found: Collected,
+    pub(super) names: Names,
+    /// Header, namelist and index with their room.
+    pub(super) blocks: Vec<Range<u64>>,
+    /// Entries that no reader finds, since their frame has another chunk of the name.
+    pub(super) twice: Vec<IndexEntry>,
+}
+
+impl Sound {
+    /// The frames that have chunks which no reader finds, and how many these are.
+    pub(super) fn hidden(&self) -> Option<(Range<u64>, u64)> {
+        let frames = self.twice.iter().map(|entry| entry.frame);
+        let (first, last) = (frames.clone().min()?, frames.max()?);
+        Some((first..last.saturating_add(1), self.twice.len() as u64))
+    }
+}
+
+/// The entries and names of a file without an error in header, names and index, and whose chunks lie apart from one another and from
+/// the blocks, or name the very same bytes as the same type. Of several chunks of one name in a frame the one that readers find.
+/// `None` for others, and where no entry is listed: then an older index may have some.
+pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
+    let limits = &damaged.limits;
+    let (layout, index) = match Layout::with_index(damaged.source, limits, Policy::Lenient) {
+        Ok(parts) => parts,
+        Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => {
+            return Err(error);
+        }
+        Err(_) => return Ok(None),
+    };
+    let header = layout.header();
+    let is_damaged = layout.faults().iter().any(|fault| fault.severity() == Severity::Error);
+    // The header may have been put right.
+    if is_damaged || *header != damaged.header || layout.entries() == 0 {
+        return Ok(None);
+    }
+    let used = layout.used_index();
+    let bytes = match &index {
+        Some(bytes) => bytes.as_slice().into(),
+        None => damaged.read(used.clone())?,
+    };
+    let count = usize::try_from(layout.entries()).unwrap_or(usize::MAX);
+    limits.allocate(layout.entries().saturating_mul(INDEX_ENTRY_LEN))?;
+    let index = Index::new(&bytes, damaged.order()).first(count);
+    let mut entries: Vec<IndexEntry> = index.iter().collect();
+    let blocks = [Some(0..header::LEN), header.index_range(), header.namelist_range()];
+    let mut blocks: Vec<Range<u64>> = blocks.into_iter().flatten().collect();
+    if !apart(damaged, &entries, &blocks)? {
+        return Ok(None);
+    }
+    blocks.extend(damaged.known.iter().cloned());
+    let hidden = Hidden::of(index, header.is_v1(), layout.frames(), layout.names().len());
+    let mut twice = Vec::new();
+    if !hidden.is_empty() {
+        let mut at = 0..entries.len();
+        entries.retain(|entry| {
+            let is_hidden = at.next().is_some_and(|at| hidden.contains(at));
+            twice.extend(is_hidden.then_some(*entry));
+            !is_hidden
+        });
+        let kept: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes(damaged.order())).collect();
+        blocks.extend(repeated_appends::apart(&twice, Index::new(&kept, damaged.order())));
+    }
+    let found = Collected { entries, used, ..Collected::default() };
+    Ok(Some(Sound { found, names: layout.names().clone(), blocks, twice }))
+}
+
+/// True for a file that opens under [`Policy::Strict`] and lists no entry; with names only where no byte behind index and names is set:
+/// else there are chunks that have lost their entries.
+pub(super) fn lists_nothing(damaged: &Damaged<'_>) -> Result<bool> {
+    match Layout::with_index(damaged.source, &damaged.limits, Policy::Strict) {
+        Ok((layout, _)) => {
+            let header = layout.header();
+            let ends =
+                [header.index_range(), header.namelist_range()].map(|range| range.map(|range| range.end));
+            let end = ends.into_iter().flatten().max().unwrap_or(0).min(damaged.len);
+            let has_data = || report::holds_something(damaged, &(end..damaged.len));
+            let is_empty = *header == damaged.header && layout.entries() == 0;
+            Ok(is_empty && (layout.names().is_empty() || !has_data()?))
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// True where no chunk shares bytes with a block or, but for being the same, with another chunk.
+fn apart(damaged: &Damaged<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<bool> {
+    damaged.limits.allocate((entries.len() as u64).saturating_mul(24))?;
+    let chunks = entries.iter().filter_map(|entry| Some((entry.byte_range()?, entry.type_code)));
+    // No type has the code 0.
+    let mut runs: Vec<(Range<u64>, u8)> =
+        chunks.chain(blocks.iter().map(|block| (block.clone(), 0))).collect();
+    runs.retain(|(range, _)| !range.is_empty());
+    runs.sort_unstable_by_key(|(range, code)| (range.start, range.end, *code));
+    Ok(runs.windows(2).all(|pair| match pair {
+        [one, other] => one.0.end <= other.0.start || (one == other && one.1 != 0),
+        _ => true,
+    }))
+}
+
+/// Leaves of entries that were not committed those that lie apart from all that a sound file lists.
+pub(super) fn keep_new(
+    more: &mut Vec<IndexEntry>,
+    more_at: &Range<u64>,
+    entries: &[IndexEntry],
+    blocks: &[Range<u64>],
+) {
+    let chunks = entries.iter().filter_map(IndexEntry::byte_range);
+    let mut used: Vec<Range<u64>> = chunks.chain(blocks.iter().cloned()).collect();
+    used.retain(|range| !range.is_empty());
+    used.sort_unstable_by_key(|range| range.start);
+    let free = |range: &Range<u64>| {
+        let at = used.partition_point(|used| used.end <= range.start);
+        used.get(at).is_none_or(|used| used.start >= range.end)
+    };
+    if !free(more_at) {
+        // What stands there is data that look like entries.
+        more.clear();
+        return;
+    }
+    let last = entries.last().map_or(0, |entry| entry.frame);
+    let listed: BTreeSet<u16> =
+        entries.iter().filter(|entry| entry.frame == last).map(|entry| entry.id).collect();
+    let is_new = |entry: &IndexEntry| {
+        let place = entry.frame > last || (entry.frame == last && !listed.contains(&entry.id));
+        place && entry.byte_range().is_some_and(|range| range.is_empty() || free(&range))
+    };
+    let good = more.iter().take_while(|entry| is_new(entry)).count();
+    more.truncate(good);
+}

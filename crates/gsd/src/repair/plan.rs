@@ -1,0 +1,285 @@
+//! What a repair keeps, and how it is written.
+
+use std::ops::Range;
+
+use container_core::report::{RepairItem, RepairReport};
+use container_core::{Error, Progress, Result};
+
+use super::damaged_file::Damaged;
+use super::entries;
+use super::frames::{self, Signs, Wounds};
+use super::intact::{self, Sound};
+use super::{RepairOptions, Salvage, first_frame, name_recovery, output, report, schema_hints, shifted};
+use crate::header::{self, Header};
+use crate::hoomd;
+use crate::index::IndexEntry;
+
+mod gaps;
+mod known_entries;
+mod tail;
+mod uncommitted;
+
+use known_entries::{add_uncommitted, needed, search_index, within_room};
+use tail::{dead_copy, free_behind, free_beside_last, is_rest_zero, torn_last};
+
+/// A file as it can be written.
+pub(super) struct Rescue<'a> {
+    damaged: Damaged<'a>,
+    header: Header,
+    names: Vec<Vec<u8>>,
+    /// Sorted by frame and id, with the frame numbers of the input.
+    entries: Vec<IndexEntry>,
+    /// Frames that later ones move up over.
+    left_out: Vec<Range<u64>>,
+    /// The used entries of the index.
+    used_index: Range<u64>,
+    pub(super) report: RepairReport,
+}
+
+impl<'a> Rescue<'a> {
+    pub(super) fn new(
+        mut damaged: Damaged<'a>,
+        mut sound: Option<Sound>,
+        options: &RepairOptions,
+        mut report: RepairReport,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
+        let v1 = damaged.header.is_v1();
+        let is_sound = sound.is_some();
+        let (mut found, block, mut blocks) = match &mut sound {
+            Some(sound) => {
+                let block = damaged.header.index_range().unwrap_or_default();
+                (std::mem::take(&mut sound.found), block, sound.blocks.clone())
+            }
+            None => search_index(&mut damaged, &mut report)?,
+        };
+        if found.entries.is_empty()
+            && options.salvage == Salvage::Checked
+            && let Some((entries, told)) = first_frame::find(&damaged, &blocks)?
+        {
+            found.entries = entries;
+            report.guessed.push(told);
+        }
+        let used_block = found.used.clone();
+        let mut uncommitted = Vec::new();
+        if options.salvage == Salvage::Checked && !found.entries.is_empty() {
+            uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks, is_sound)?;
+        }
+        let mut dropped = entries::sort(&mut found, v1);
+        // Marked in their flags, which are 0 in the file.
+        for entry in &mut found.entries {
+            let place = (entry.frame, entry.id, entry.location);
+            entry.flags = u8::from(uncommitted.binary_search(&place).is_ok());
+        }
+        if !is_sound {
+            let needed = needed(&found.entries);
+            report.guessed.extend(shifted::namelist::mend(&mut damaged, &mut found.entries, needed)?);
+            if let Some(moved) = shifted::chunks::find(&damaged, &found.entries)? {
+                dropped.extend(moved.apply(&mut found.entries));
+                blocks.push(moved.torn_bytes(&dropped, &found.entries, damaged.len));
+                report.guessed.push(moved.told(&damaged, &found.entries));
+            }
+            dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
+            report.guessed.extend(within_room(&damaged, &found.entries));
+        }
+
+        let gaps = frames::gaps(&damaged, &found.entries, &blocks)?;
+        let free: Vec<Range<u64>> = gaps.iter().map(|gap| gap.range.clone()).collect();
+        let committed = found.entries.iter().filter(|entry| entry.flags == 0);
+        let committed = committed.map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0);
+        let needed = needed(&found.entries);
+        let mut names = match sound {
+            Some(Sound { names, .. }) => name_recovery::listed(&names, &damaged, needed),
+            None => name_recovery::find(&damaged, needed, committed, &free)?,
+        };
+        blocks.push(names.range.clone());
+        report.guessed.extend(names.guess.take());
+        let entries = &found.entries;
+        let names = name_recovery::settle(
+            names,
+            &options.names,
+            |id| schema_hints::placeholder(&damaged, entries, id),
+            &mut report,
+        );
+        let header = schema_hints::header(&damaged, &names, &mut report.guessed);
+        let used_index = used_block.clone();
+        let mut rescue =
+            Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), used_index, report };
+        let signs =
+            Signs { ruins: &found.ruins, dropped: &dropped, unsorted: found.unsorted, cut: &found.cut };
+        let mut wounds = frames::wounds(&rescue.damaged, &rescue.entries, &gaps, &signs, rescue.is_hoomd())?;
+        if is_sound {
+            wounds = Wounds::default();
+        }
+        rescue.report.lost.extend(report::ruins(&found.ruins));
+        rescue.report.lost.extend(report::dropped(&dropped, &rescue.names));
+        if found.unsorted > 0 {
+            rescue.report.guessed.push(report::unsorted(found.unsorted, used_block));
+        }
+        rescue.fill_middle(&gaps, &mut wounds, options.salvage, progress)?;
+        rescue.finish(wounds, &blocks, options.salvage, is_sound, progress)?;
+        Ok(rescue)
+    }
+
+    fn is_hoomd(&self) -> bool {
+        self.header.schema_name() == hoomd::SCHEMA
+    }
+
+    /// Leaves out frames that are not whole, and adds those that were not committed.
+    fn finish(
+        &mut self,
+        wounds: Wounds,
+        blocks: &[Range<u64>],
+        salvage: Salvage,
+        is_sound: bool,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let hoomd = self.is_hoomd();
+        let mut partial = wounds.partial;
+        let beside = free_beside_last(&self.damaged, &self.entries, blocks)?;
+        if let Some(frame) = torn_last(&self.damaged, &self.entries, &beside)? {
+            partial.insert(frame);
+        }
+        // Frames at the end that are not whole go in every schema: they were never committed, or nothing follows them.
+        let mut end = self.entries.len();
+        while let Some(last) =
+            self.entries.get(end.wrapping_sub(1)).filter(|last| partial.contains(&last.frame))
+        {
+            if last.frame == 0 {
+                break;
+            }
+            end = self.entries.partition_point(|entry| entry.frame < last.frame);
+        }
+        let mut tail: Vec<IndexEntry> = self.entries.split_off(end);
+        let mut behind = free_behind(&self.damaged, &self.entries, blocks)?;
+        let mut lost = report::Frames::new("lacks chunks: left out", "lack chunks: left out");
+        if hoomd {
+            let out = |entry: &IndexEntry| entry.frame > 0 && partial.contains(&entry.frame);
+            self.entries.iter().filter(|entry| out(entry)).for_each(|entry| lost.add(entry));
+            self.entries.retain(|entry| !out(entry));
+            let inner = partial
+                .iter()
+                .filter(|frame| **frame > 0 && tail.first().is_none_or(|tail| **frame < tail.frame));
+            let inner = inner.map(|frame| *frame..*frame + 1);
+            self.left_out = output::joined(inner.chain(wounds.gone.iter().cloned()).collect());
+        }
+        let first_uncommitted = self.entries.iter().find(|entry| entry.flags != 0).map(|entry| entry.frame);
+        let committed = first_uncommitted
+            .map_or(self.entries.len(), |frame| self.entries.partition_point(|entry| entry.frame < frame));
+        let mut waiting = self.entries.split_off(committed);
+        let mut kept = report::Frames::new("", "");
+        self.entries.iter().for_each(|entry| kept.add(entry));
+        let resume = tail.first().map(|entry| entry.frame);
+        let mut taken = Vec::new();
+        let mut end = None;
+        let mut put_back = false;
+        if salvage == Salvage::Checked && !self.entries.is_empty() {
+            let (names, guessed) = (self.names.len(), self.report.guessed.len());
+            (taken, end) = self.salvage(&waiting, &behind, resume, progress)?;
+            // What is committed in a sound file is at most added to, and that only where it explains all that follows.
+            let same = |entry: &&IndexEntry| {
+                let key = (entry.frame, entry.id);
+                let at = taken.binary_search_by_key(&key, |taken| (taken.frame, taken.id));
+                at.ok().and_then(|at| taken.get(at)) == Some(entry)
+            };
+            let mut committed = tail.iter().chain(&waiting).filter(|entry| entry.flags == 0).peekable();
+            if is_sound
+                && committed.peek().is_some()
+                && !(committed.all(|entry| same(&entry)) && is_rest_zero(&self.damaged, &behind, end)?)
+            {
+                self.names.truncate(names);
+                self.report.guessed.truncate(guessed);
+                put_back = true;
+            }
+        }
+        if is_sound && (put_back || salvage == Salvage::Off || self.entries.is_empty()) {
+            let committed = tail.iter().chain(&waiting).filter(|entry| entry.flags == 0);
+            let committed: Vec<IndexEntry> = committed.copied().collect();
+            committed.iter().for_each(|entry| kept.add(entry));
+            self.entries.extend(committed);
+            self.entries.sort_by_key(|entry| (entry.frame, entry.id));
+            tail.clear();
+            waiting.retain(|entry| entry.flags != 0);
+            behind = free_behind(&self.damaged, &self.entries, blocks)?;
+            if salvage == Salvage::Checked {
+                (taken, end) = self.salvage(&[], &behind, None, progress)?;
+            }
+        }
+        let has = |entry: &IndexEntry| {
+            taken.binary_search_by_key(&(entry.frame, entry.id), |taken| (taken.frame, taken.id)).is_ok()
+        };
+        // What a sound file does not list is no loss.
+        let unproved = tail.iter().chain(&waiting).filter(|entry| !has(entry) && !is_sound);
+        unproved.for_each(|entry| lost.add(entry));
+        let left = if partial.contains(&0) { Some("frame 0 lacks chunks") } else { None };
+        self.report.kept.extend(report::ground(&self.damaged, &self.names));
+        self.report.kept.extend(kept.items());
+        self.report.lost.extend(left.map(|what| RepairItem::new(0..0, what)));
+        for gone in &wounds.gone {
+            self.report.lost.push(report::gone(gone));
+        }
+        self.report.lost.extend(lost.items());
+        let mut guessed =
+            report::Frames::new("was written and not committed", "were written and not committed");
+        taken.iter().for_each(|entry| guessed.add(entry));
+        self.report.guessed.extend(guessed.items());
+        let from = end.unwrap_or(0);
+        let whole = self.damaged.header.index_range().is_some_and(|range| range.end <= self.damaged.len);
+        // Where nothing else is wrong, and no frame was found in them, they are what a stopped writer has left or somebody added.
+        let sound = self.report.lost.is_empty() && self.report.guessed.is_empty() && whole;
+        let sound = sound && salvage == Salvage::Checked;
+        for range in &behind {
+            let rest = range.start.max(from)..range.end;
+            if let Some(copy) = dead_copy(&self.damaged, &self.used_index, &rest)? {
+                self.report.guessed.push(report::dead_copy(copy));
+                continue;
+            }
+            if !rest.is_empty() && report::holds_something(&self.damaged, &rest)? {
+                if sound {
+                    self.report.guessed.push(report::leftovers(rest));
+                } else {
+                    self.report.lost.push(report::orphans(rest));
+                }
+            }
+        }
+        self.entries.extend(taken);
+        let something = report::holds_something(&self.damaged, &(header::LEN..self.damaged.len))?;
+        if self.entries.is_empty() && (something || !whole) {
+            if !intact::lists_nothing(&self.damaged)? {
+                return Err(self.nothing());
+            }
+            for gap in frames::gaps(&self.damaged, &[], blocks)? {
+                if report::holds_something(&self.damaged, &gap.range)? {
+                    self.report.guessed.push(report::leftovers(gap.range));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn nothing(&self) -> Error {
+        let error = Error::malformed("no entry of an index describes a chunk of this file");
+        error.context("gsd index").at(header::LEN..self.damaged.len)
+    }
+
+    pub(super) const fn damaged(&self) -> &Damaged<'a> {
+        &self.damaged
+    }
+
+    pub(super) const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    pub(super) fn names(&self) -> &[Vec<u8>] {
+        &self.names
+    }
+
+    pub(super) fn entries(&self) -> &[IndexEntry] {
+        &self.entries
+    }
+
+    /// Frames that later ones move up over: in order, apart from one another.
+    pub(super) fn left_out(&self) -> &[Range<u64>] {
+        &self.left_out
+    }
+}

@@ -1,0 +1,136 @@
+//! The entries that a rescue goes by: those of the index, wherever it is, and those that were written and not committed.
+
+use std::ops::Range;
+
+use container_core::Result;
+use container_core::report::{RepairItem, RepairReport};
+
+use crate::header;
+use crate::index::IndexEntry;
+use crate::repair::damaged_file::Damaged;
+use crate::repair::entries::{self, Collected};
+use crate::repair::{frames, index, intact, name_recovery, report};
+
+/// Frames of a file whose entries name frames that it has no room for.
+const MAX_FRAMES: u64 = 1 << 12;
+
+/// The entries of an index, the block that they are in, and the blocks that are known.
+pub(super) fn search_index(
+    damaged: &mut Damaged<'_>,
+    report: &mut RepairReport,
+) -> Result<(Collected, Range<u64>, Vec<Range<u64>>)> {
+    let (mut found, block) = index::find(damaged, &mut report.guessed)?;
+    if found.entries.is_empty() {
+        // Frames without chunks take no room: an entry may be of any frame, if there is no other way.
+        damaged.frames = Some(MAX_FRAMES);
+        let (other, _) = index::find(damaged, &mut Vec::new())?;
+        if other.entries.is_empty() {
+            damaged.frames = None;
+        } else {
+            let what = "entries of frames past the room of the index: the frames before had no chunks";
+            report.guessed.push(RepairItem::new(other.used.clone(), what));
+            found = other;
+        }
+    }
+    let used_block = found.used.clone();
+    let stated = damaged.header.index_range().filter(|range| range.end > damaged.len);
+    if let Some(stated) = stated.filter(|range| !used_block.is_empty() && range.start != used_block.start) {
+        let what = "the index, cut off with the end of the file: frames that it alone listed";
+        report.lost.push(RepairItem::new(stated, what));
+    }
+    let listed = needed(&found.entries);
+    let stated = match name_recovery::stated(damaged, listed)? {
+        Some(names) => with_names_room(damaged, names.range)?,
+        None => 0..0,
+    };
+    let claimed = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
+    if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
+        report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
+    }
+    let mut blocks = vec![0..header::LEN, with_room(damaged, &used_block)?, stated];
+    blocks.extend(damaged.known.iter().cloned());
+    Ok((found, block, blocks))
+}
+
+pub(super) fn needed(entries: &[IndexEntry]) -> usize {
+    entries.iter().map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0)
+}
+
+/// An index with the empty slots that follow it, as many as the header says.
+fn with_room(damaged: &Damaged<'_>, used: &Range<u64>) -> Result<Range<u64>> {
+    let len = damaged.header.index_allocated_entries.checked_mul(header::INDEX_ENTRY_LEN);
+    let end =
+        len.and_then(|len| used.start.checked_add(len)).filter(|end| (used.end..=damaged.len).contains(end));
+    match end {
+        Some(end) if !report::holds_something(damaged, &(used.end..end))? => Ok(used.start..end),
+        _ => Ok(used.clone()),
+    }
+}
+
+/// Names with the room behind them, where nothing is in it.
+fn with_names_room(damaged: &Damaged<'_>, used: Range<u64>) -> Result<Range<u64>> {
+    let end = damaged.header.namelist_range().map(|range| range.end);
+    match end.filter(|end| (used.end..=damaged.len).contains(end)) {
+        Some(end) if !report::holds_something(damaged, &(used.end..end))? => Ok(used.start..end),
+        _ => Ok(used),
+    }
+}
+
+/// Says of chunks that are kept although they lie in the room that the header gives to index and names, where something is in it.
+pub(super) fn within_room(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Option<RepairItem> {
+    let rooms = [damaged.header.index_range(), damaged.header.namelist_range()];
+    let rooms: Vec<Range<u64>> = rooms.into_iter().flatten().collect();
+    let is_within = |range: &Range<u64>| {
+        !range.is_empty() && rooms.iter().any(|room| range.start < room.end && room.start < range.end)
+    };
+    let chunks = entries.iter().filter_map(IndexEntry::byte_range).filter(is_within);
+    let (mut all, mut count) = (None, 0_usize);
+    for range in chunks {
+        let joined =
+            all.map_or(range.clone(), |all: Range<u64>| all.start.min(range.start)..all.end.max(range.end));
+        (all, count) = (Some(joined), count.saturating_add(1));
+    }
+    let chunks = if count == 1 { "chunk" } else { "chunks" };
+    let what = format!(
+        "{count} {chunks} in the room that the header gives to index or names: it is taken to end before them"
+    );
+    all.map(|all| RepairItem::new(all, what))
+}
+
+/// Adds entries that were written and not committed; gives their frames and places, sorted.
+pub(super) fn add_uncommitted(
+    damaged: &Damaged<'_>,
+    found: &mut Collected,
+    block: &Range<u64>,
+    blocks: &mut Vec<Range<u64>>,
+    is_sound: bool,
+) -> Result<Vec<(u64, u16, i64)>> {
+    let known = blocks.clone();
+    let mut more = index::beyond(damaged, found, block)?;
+    let check = |more: &mut Option<Collected>, found: &Collected| {
+        if is_sound && let Some(some) = more {
+            intact::keep_new(&mut some.entries, &some.used, &found.entries, &known);
+            if some.entries.is_empty() {
+                *more = None;
+            }
+        }
+    };
+    check(&mut more, found);
+    if more.is_none() {
+        let gaps = frames::gaps(damaged, &found.entries, blocks)?;
+        more = index::newer(damaged, &found.used, &gaps)?;
+        check(&mut more, found);
+        if let Some(more) = &more {
+            let len = found.used.end - found.used.start;
+            blocks.push(more.used.start.saturating_sub(len)..more.used.end);
+        }
+    } else if let Some(more) = &more {
+        blocks.push(more.used.clone());
+    }
+    let Some(more) = more else { return Ok(Vec::new()) };
+    let place = |entry: &IndexEntry| (entry.frame, entry.id, entry.location);
+    let mut places: Vec<(u64, u16, i64)> = more.entries.iter().map(place).collect();
+    places.sort_unstable();
+    found.entries.extend(more.entries);
+    Ok(places)
+}

@@ -1,0 +1,106 @@
+//! The frames behind the committed ones.
+
+use std::ops::Range;
+
+use container_core::{Progress, Result};
+
+use super::Rescue;
+use crate::index::IndexEntry;
+use crate::repair::frames::{self, frame_set, is_part};
+use crate::repair::uncommitted_frames::{Walk, templates};
+use crate::repair::value_model::{Clock, Expectations};
+use crate::repair::{frame_templates, report, schema_hints};
+
+/// Frames at the end of the committed ones that show what later ones look like.
+const RECENT: usize = 64;
+
+impl Rescue<'_> {
+    /// The frames behind the committed ones: those with entries that were not committed yet, then those without; and where
+    /// the bytes of the last one end.
+    pub(super) fn salvage(
+        &mut self,
+        waiting: &[IndexEntry],
+        free: &[Range<u64>],
+        resume: Option<u64>,
+        progress: Progress<'_>,
+    ) -> Result<(Vec<IndexEntry>, Option<u64>)> {
+        let damaged = &self.damaged;
+        let starts = frames::starts(&self.entries);
+        // Frame 0 is unlike the others, unless it is the only one.
+        let from = starts.len().saturating_sub(RECENT).max(usize::from(starts.len() > 1 && self.is_hoomd()));
+        let recent: Vec<&[IndexEntry]> =
+            (from..starts.len()).map(|at| frame_set(&self.entries, &starts, at)).collect();
+        let mut meanings = schema_hints::meanings(&self.names);
+        // A first step of 0 is not written, so that its name may be missing.
+        let alone = self.is_hoomd() && starts.len() == 1;
+        let new_step = u16::try_from(self.names.len()).ok().filter(|_| alone && meanings.step.is_none());
+        meanings.step = meanings.step.or(new_step);
+        let with_first: Vec<&[IndexEntry]> =
+            [frame_set(&self.entries, &starts, 0)].into_iter().chain(recent.iter().copied()).collect();
+        let mut expected = Expectations::of(damaged, &with_first, meanings)?;
+        let mut clock = Clock::find(damaged, &recent, meanings)?;
+        if let Some(clock) = &clock {
+            expected.forget(clock.id);
+        }
+        let mut taken: Vec<IndexEntry> = Vec::new();
+        let mut previous = recent.last().copied().unwrap_or_default();
+        for frame in waiting.chunk_by(|a, b| a.frame == b.frame) {
+            if is_part(frame, previous) || !expected.meets(damaged, frame)? {
+                return Ok((taken, None));
+            }
+            if let Some((before, entry)) =
+                clock.and_then(|clock| Some((clock, frame.iter().find(|entry| entry.id == clock.id)?)))
+            {
+                let Some(next) = before.tick(damaged, entry)? else { return Ok((taken, None)) };
+                clock = Some(next);
+            }
+            taken.extend(frame.iter().map(|entry| IndexEntry { flags: 0, ..*entry }));
+            previous = frame;
+        }
+        let all = || self.entries.iter().chain(&taken);
+        let start = all().filter_map(IndexEntry::byte_range).map(|range| range.end).max();
+        let next = all().next_back().map_or(0, |entry| entry.frame + 1);
+        let (Some(clock), Some(start)) = (clock, start) else { return Ok((taken, None)) };
+        let container = |id: u16| {
+            let name = self.names.get(usize::from(id)).filter(|_| self.is_hoomd())?;
+            let slash = name.iter().position(|byte| *byte == b'/')?;
+            Some((&name[..slash], &name[slash..] == b"/N"))
+        };
+        let mut templates = templates(damaged, &recent, container)?;
+        let hypotheses_from = templates.len();
+        if let Some(step) = meanings.step.filter(|_| alone && taken.is_empty()) {
+            let name = |id: u16| Some(String::from_utf8_lossy(self.names.get(usize::from(id))?).into_owned());
+            let new = frame_templates::of(recent.first().copied().unwrap_or_default(), step, name);
+            templates.extend(new.into_iter().filter(|new| !templates.contains(new)).collect::<Vec<_>>());
+        }
+        let alignment = alignment(&self.entries);
+        let claimed = [damaged.header.index_range(), damaged.header.namelist_range()];
+        let claimed = claimed.into_iter().flatten().filter(|block| block.end <= damaged.len).collect();
+        let free = free.to_vec();
+        let walk = Walk {
+            damaged,
+            templates: &templates,
+            hypotheses_from,
+            expected: &expected,
+            free,
+            claimed,
+            alignment,
+        };
+        let (found, end) = walk.run(start, resume.unwrap_or(next).max(next), clock, progress)?;
+        let end = if found.is_empty() { None } else { Some(end) };
+        if new_step.is_some_and(|step| found.iter().any(|entry| entry.id == step)) {
+            self.names.push(b"configuration/step".to_vec());
+        }
+        if alone && !found.is_empty() && taken.is_empty() {
+            self.report.guessed.push(report::form(&found, &self.names));
+        }
+        taken.extend(found);
+        Ok((taken, end))
+    }
+}
+
+/// The largest of 64 and 8 that all chunks are at a multiple of, else 1.
+fn alignment(entries: &[IndexEntry]) -> u64 {
+    let all = |by: i64| entries.iter().filter(|entry| entry.n > 0).all(|entry| entry.location % by == 0);
+    [64, 8].into_iter().find(|by| all(*by)).map_or(1, i64::unsigned_abs)
+}

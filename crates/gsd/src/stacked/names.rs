@@ -1,0 +1,271 @@
+//! Which names stack: one pass over the index that keeps a few facts of each name, nothing of each chunk.
+
+use container_core::container::{Dataset, Listed};
+use container_core::dtype::Order;
+use container_core::{ErrorKind, Result};
+
+use crate::Type;
+use crate::chunk_shape::SHAPE_SUFFIX;
+use crate::file::File;
+use crate::frames::Frames;
+use crate::hoomd::schema::{self, Inherit};
+use crate::index::IndexEntry;
+use crate::metadata::METADATA;
+use crate::stacked::{Fallback, Stack};
+
+/// What the chunks of one name have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    /// Its chunk of the lowest frame.
+    pub(crate) first: IndexEntry,
+    /// Frames that have one; of several in a frame the one that a search finds counts.
+    pub(crate) frames: u64,
+    /// Bytes of all of them.
+    pub(crate) stored: u64,
+    /// True while all have one type and shape.
+    pub(crate) alike: bool,
+    /// How they are listed.
+    pub(crate) view: View,
+}
+
+/// How the chunks of a name are listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// As one array whose first axis is the frames; the shape of a chunk.
+    Stacked(Vec<u64>),
+    /// Frame by frame.
+    Apart,
+    /// Frame by frame, but only in a recursive listing: metadata.
+    Aside,
+    /// Not at all: the shape of other chunks.
+    Hidden,
+}
+
+/// Facts of every name, by id; `None` for names without a chunk.
+pub(crate) struct Facts {
+    pub(crate) names: Vec<Option<Name>>,
+    /// Ids of the chunks that hold the shapes of those of an id.
+    pub(crate) shapes: Vec<Option<u16>>,
+    /// What stands for chunks that a frame lacks.
+    pub(crate) fallback: Fallback,
+    /// Frames that have a chunk.
+    pub(crate) inhabited: u64,
+}
+
+impl Facts {
+    pub(crate) fn new(file: &File, fallback: Fallback) -> Result<Self> {
+        // With entries that belong to nobody knows which frame, a frame that lacks a chunk may have had one.
+        let fallback = if file.layout().dropped_entries() > 0 { Fallback::Stored } else { fallback };
+        let mut facts = Self {
+            names: vec![None; file.names().len()],
+            shapes: vec![None; file.names().len()],
+            fallback,
+            inhabited: 0,
+        };
+        facts.collect(file);
+        facts.find_shapes(file);
+        for id in 0..facts.names.len() {
+            let view = facts.view(file, id)?;
+            if let Some(name) = &mut facts.names[id] {
+                name.view = view;
+            }
+        }
+        Ok(facts)
+    }
+
+    pub(crate) fn get(&self, id: u16) -> Option<&Name> {
+        self.names.get(usize::from(id))?.as_ref()
+    }
+
+    fn collect(&mut self, file: &File) {
+        let mut last = None;
+        for (_, entry) in file.found_entries() {
+            let Some(place) = self.names.get_mut(usize::from(entry.id)) else { continue };
+            if last != Some(entry.frame) {
+                self.inhabited += 1;
+                last = Some(entry.frame);
+            }
+            let size = entry.size().unwrap_or(0);
+            match place {
+                Some(name) => {
+                    let of = |entry: &IndexEntry| (entry.type_code, entry.n, entry.m);
+                    name.alike &= of(&entry) == of(&name.first);
+                    name.frames += 1;
+                    name.stored = name.stored.saturating_add(size);
+                }
+                None => {
+                    *place = Some(Name {
+                        first: entry,
+                        frames: 1,
+                        stored: size,
+                        alike: entry.size().is_some(),
+                        view: View::Apart,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Finds the names `<name>/shape` that hold shapes: as many as there are chunks of one column, each in uint64.
+    fn find_shapes(&mut self, file: &File) {
+        for id in 0..self.names.len() {
+            let Ok(id) = u16::try_from(id) else { break };
+            let own = file.names().bytes(id).and_then(|name| name.strip_suffix(SHAPE_SUFFIX.as_bytes()));
+            let base = own.and_then(|base| str::from_utf8(base).ok()).and_then(|base| file.names().id(base));
+            let (Some(base), Some(shape)) = (base, self.get(id)) else { continue };
+            let fits = |of: &Name| of.frames == shape.frames && of.first.frame == shape.first.frame;
+            let is_shape = shape.first.chunk_type() == Some(Type::Uint64) && shape.first.m == 1;
+            if is_shape && self.get(base).is_some_and(|of| of.first.m == 1 && fits(of)) {
+                self.shapes[usize::from(base)] = Some(id);
+            }
+        }
+    }
+
+    fn view(&self, file: &File, id: usize) -> Result<View> {
+        let (Ok(id), Some(name)) = (u16::try_from(id), self.names.get(id).and_then(Option::as_ref)) else {
+            return Ok(View::Apart);
+        };
+        if self.shapes.contains(&Some(id)) {
+            return Ok(View::Hidden);
+        }
+        if file.names().bytes(id) == Some(METADATA.as_bytes()) {
+            return Ok(View::Aside);
+        }
+        // What a name means that is listed twice is the first of the two.
+        if file.names().get(id).is_none_or(|text| file.names().id(&text) != Some(id)) {
+            return Ok(View::Apart);
+        }
+        let whole = name.frames == file.nframes();
+        if !name.alike || !(whole || self.fills(file, id, name)?) {
+            return Ok(View::Apart);
+        }
+        Ok(match self.shapes[usize::from(id)] {
+            None => View::Stacked(name.first.shape()),
+            Some(shapes) => self.one_shape(file, name, shapes)?.map_or(View::Apart, View::Stacked),
+        })
+    }
+
+    /// True where the schema fills the frames that lack the chunk, with values of the same type and shape.
+    fn fills(&self, file: &File, id: u16, name: &Name) -> Result<bool> {
+        let text = file.names().get(id).unwrap_or_default();
+        if !self.fallback.applies(file) {
+            return Ok(false);
+        }
+        let initial = name.first.frame == 0;
+        let count = schema::field(&text).and_then(|field| field.container.count_chunk());
+        let constant = count.and_then(|count| file.names().id(count)).is_none_or(|count| {
+            self.get(count)
+                .is_none_or(|count| is_number(&count.first) && count.frames == 1 && count.first.frame == 0)
+        });
+        match schema::inherits(&text) {
+            Inherit::Never => Ok(false),
+            Inherit::Always if initial => Ok(true),
+            Inherit::IfSameN if initial && constant => Ok(true),
+            _ => {
+                let all = Frames::all(file);
+                Ok(told(Stack::like(file, &text, &all, self.fallback, &name.first))?.is_some())
+            }
+        }
+    }
+
+    /// The shape that the chunks of a name have, where all have the same.
+    fn one_shape(&self, file: &File, name: &Name, shapes: u16) -> Result<Option<Vec<u64>>> {
+        let beside = self.get(shapes).filter(|of| of.alike && of.frames == file.nframes());
+        let (Some(text), Some(beside)) = (file.names().get(shapes), beside) else { return Ok(None) };
+        let stack = Stack::like(file, &text, &Frames::all(file), Fallback::Stored, &beside.first);
+        let Some(all) = told(stack.and_then(|stack| stack.read(&crate::Rows::All, 1)))? else {
+            return Ok(None);
+        };
+        let words = told(all.elements::<u64>(Order::C, &file.options().limits))?;
+        let (Some(words), Ok(rank)) = (words, usize::try_from(beside.first.n)) else { return Ok(None) };
+        if rank == 0 {
+            return Ok((name.first.n == 1).then(Vec::new));
+        }
+        let Some(shape) = words.get(..rank) else { return Ok(None) };
+        let same = words.chunks(rank).all(|other| other == shape);
+        let count = container_core::region::element_count(shape.iter().copied());
+        Ok((same && count == Some(name.first.n)).then(|| shape.to_vec()))
+    }
+
+    /// The shape of one chunk as it is listed.
+    pub(crate) fn shape_of(&self, file: &File, entry: &IndexEntry) -> Vec<u64> {
+        self.true_shape(file, entry).unwrap_or_else(|| entry.shape())
+    }
+
+    fn true_shape(&self, file: &File, entry: &IndexEntry) -> Option<Vec<u64>> {
+        let shapes = (*self.shapes.get(usize::from(entry.id))?)?;
+        let beside = file.find_id(entry.frame, shapes)?;
+        // No array has that many axes.
+        if beside.n > file.options().limits.ndims || beside.m != 1 {
+            return None;
+        }
+        let shape = file.read_elements::<u64>(&beside).ok()?.into_owned();
+        let count = container_core::region::element_count(shape.iter().copied());
+        (entry.m == 1 && count == Some(entry.n)).then_some(shape)
+    }
+
+    /// The dataset of a name that stacks.
+    pub(crate) fn stacked(&self, file: &File, id: u16) -> Option<Dataset> {
+        let name = self.get(id)?;
+        let View::Stacked(shape) = &name.view else { return None };
+        let chunk_type = name.first.chunk_type()?;
+        let full: Vec<u64> = [file.nframes()].into_iter().chain(shape.iter().copied()).collect();
+        let dtype = chunk_type.dtype(file.header().byte_order);
+        Some(Dataset {
+            path: file.names().get(id)?.into_owned(),
+            logical: container_core::array::byte_len(&dtype, &full).unwrap_or(u64::MAX),
+            dtype,
+            chunks: Some([1].into_iter().chain(shape.iter().copied()).collect()),
+            shape: full,
+            order: Order::C,
+            codec: "none".to_owned(),
+            stored: name.stored,
+            attributes: attributes(chunk_type),
+            listed: Listed::Always,
+        })
+    }
+
+    /// The dataset of one chunk.
+    pub(crate) fn single(&self, file: &File, entry: &IndexEntry) -> Option<Dataset> {
+        let name = file.names().get(entry.id)?;
+        let apart = self.get(entry.id).is_some_and(|name| name.view == View::Apart);
+        // Damaged beyond that: as nothing, and reading it says why.
+        let chunk_type = entry.chunk_type().unwrap_or(Type::Uint8);
+        let size = entry.size().unwrap_or(0);
+        Some(Dataset {
+            path: format!("frames/{}/{name}", entry.frame),
+            dtype: chunk_type.dtype(file.header().byte_order),
+            shape: if entry.size().is_some() { self.shape_of(file, entry) } else { vec![0] },
+            order: Order::C,
+            chunks: None,
+            codec: "none".to_owned(),
+            stored: size,
+            logical: size,
+            attributes: attributes(chunk_type),
+            listed: if apart { Listed::Always } else { Listed::Recursive },
+        })
+    }
+}
+
+/// True for a chunk of one integer.
+fn is_number(entry: &IndexEntry) -> bool {
+    let real = [Type::Float, Type::Double, Type::Character];
+    entry.n == 1 && entry.m == 1 && entry.chunk_type().is_some_and(|found| !real.contains(&found))
+}
+
+/// `None` for what is wrong with the file; errors of the source are not the file's.
+pub(crate) fn told<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Io(_)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// What the element type does not tell.
+pub(crate) fn attributes(chunk_type: Type) -> Vec<(String, container_core::Value)> {
+    match chunk_type {
+        Type::Character => vec![("type".to_owned(), Type::Character.name().into())],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,338 @@
+//! Stacked reads: the chunks of one name in many frames, as one array with the frames first.
+//!
+//! [`Stack`] finds where each frame's values are, in one sweep of the index, and holds 8 bytes a frame. Its reads copy any rows
+//! of the frames into one buffer, on several threads. What a frame does not store comes from where the schema says: frame 0's
+//! chunk is shared by all frames that inherit it, a default is made as it is copied.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::sync::{Mutex, PoisonError};
+
+use container_core::array::Array;
+use container_core::dtype::{ByteOrder, DType, Order};
+use container_core::region::AxisSelection;
+use container_core::source::{STOP_LEN, zeroed_vec};
+use container_core::threads::on_threads;
+use container_core::{Error, Result, Stop};
+
+use crate::Type;
+use crate::coalesced_reads::Joined;
+use crate::file::File;
+use crate::frames::Frames;
+use crate::hoomd;
+use crate::index::IndexEntry;
+
+mod copy_ranges;
+mod locate;
+mod to_f64;
+
+use copy_ranges::{Runs, fill_pattern};
+pub(crate) use locate::count_of;
+use locate::{Found, Search};
+
+/// What stands for a chunk that a frame lacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fallback {
+    /// What the schema of the file says: `hoomd` has frame 0's chunk or a default. Nothing under any other schema.
+    #[default]
+    Schema,
+    /// Nothing.
+    Stored,
+}
+
+impl Fallback {
+    /// True where the `hoomd` schema fills the gaps of `file`.
+    #[must_use]
+    pub fn applies(self, file: &File) -> bool {
+        self == Self::Schema && file.header().schema_name() == hoomd::SCHEMA
+    }
+}
+
+/// The rows of each frame that are read, in the order of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows<'a> {
+    /// All.
+    All,
+    /// `count` rows from `start` on, `step` apart; the step may be negative.
+    Strided {
+        /// First row.
+        start: u64,
+        /// Distance to the next.
+        step: i64,
+        /// How many.
+        count: u64,
+    },
+    /// These, in this order; a row may come twice.
+    List(&'a [u64]),
+}
+
+impl From<&AxisSelection> for Rows<'_> {
+    fn from(axis: &AxisSelection) -> Self {
+        Self::Strided { start: axis.start, step: axis.step, count: axis.count }
+    }
+}
+
+/// Where the values of one name are, frame by frame, all of one type and shape.
+pub struct Stack<'f> {
+    file: &'f File,
+    chunk_type: Type,
+    n: u64,
+    m: u32,
+    /// Absolute offset of each frame's values; 0 for the default.
+    places: Vec<u64>,
+    /// The default, over and over.
+    default: Vec<u8>,
+    /// Which frames hold single precision, where both precisions are taken for double.
+    singles: Option<Vec<bool>>,
+    stop: Stop,
+}
+
+impl<'f> Stack<'f> {
+    /// Finds the chunks called `name` in `frames`.
+    ///
+    /// # Errors
+    /// `Usage` where the frames do not hold one type and shape, naming the first frame that differs, and for a name or a frame
+    /// without a chunk for which the fallback has nothing; `Malformed` and `Truncated` for chunks that are not within the file,
+    /// `Limit`, `Io`.
+    pub fn new(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
+        Self::find(file, name, frames, fallback, None, None)
+    }
+
+    /// As [`Stack::new`], for chunks that are all to be like `like`: a default takes its type.
+    pub(crate) fn like(
+        file: &'f File,
+        name: &str,
+        frames: &Frames,
+        fallback: Fallback,
+        like: &IndexEntry,
+    ) -> Result<Self> {
+        Self::find(file, name, frames, fallback, None, Found::of(like))
+    }
+
+    /// As [`Stack::like`], of what is stored alone: frames without a chunk have no [place](Stack::place), and read as NaN or zeros.
+    pub(crate) fn with_gaps(file: &'f File, name: &str, frames: &Frames, like: &IndexEntry) -> Result<Self> {
+        frames.check(file)?;
+        let places = zeroed_vec(frames.count, &file.options().limits)?;
+        let found = Found::of(like);
+        let mut search = Search { file, name, frames, found, places, default: Vec::new(), singles: None };
+        search.stored().map_err(|error| error.context(format!("chunk {name}")))?;
+        let Search { found, places, .. } = search;
+        let Found { chunk_type, n, m, .. } = found.ok_or_else(|| no_chunk(name))?;
+        let mut default = match chunk_type {
+            Type::Float => f32::NAN.to_le_bytes().to_vec(),
+            Type::Double => f64::NAN.to_le_bytes().to_vec(),
+            _ => Vec::new(),
+        };
+        if file.header().byte_order == ByteOrder::Big {
+            default.reverse();
+        }
+        Ok(Self { file, chunk_type, n, m, places, default, singles: None, stop: Stop::never() })
+    }
+
+    /// Finds the chunks called `name` in `frames`, of single or double precision, which may differ from frame to frame. They are
+    /// read as double: see [`Stack::read_f64`].
+    ///
+    /// # Errors
+    /// As [`Stack::new`]; `Usage` for chunks of other types.
+    pub fn of_reals(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
+        frames.check(file)?;
+        let singles = zeroed_vec::<u8>(frames.count, &file.options().limits)?;
+        let singles = singles.into_iter().map(|one| one != 0).collect();
+        Self::find(file, name, frames, fallback, Some(singles), None)
+    }
+
+    fn find(
+        file: &'f File,
+        name: &str,
+        frames: &Frames,
+        fallback: Fallback,
+        singles: Option<Vec<bool>>,
+        found: Option<Found>,
+    ) -> Result<Self> {
+        frames.check(file)?;
+        let named = |error: Error| error.context(format!("chunk {name}"));
+        let places = zeroed_vec(frames.count, &file.options().limits)?;
+        let mut search = Search { file, name, frames, found, places, default: Vec::new(), singles };
+        search.stored().map_err(named)?;
+        if search.places.contains(&0) {
+            search.gaps(fallback).map_err(named)?;
+        }
+        let Search { found, places, default, singles, .. } = search;
+        // Without frames there is no shape.
+        let Found { chunk_type, n, m, .. } =
+            found.or_else(|| Found::any(file, name)).ok_or_else(|| no_chunk(name))?;
+        Ok(Self { file, chunk_type, n, m, places, default, singles, stop: Stop::never() })
+    }
+
+    /// The same, of which reads end once `stop` is asked for.
+    #[must_use]
+    pub const fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// The element type.
+    #[must_use]
+    pub const fn chunk_type(&self) -> Type {
+        self.chunk_type
+    }
+
+    /// The element type, in the byte order of the file.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.chunk_type.dtype(self.file.header().byte_order)
+    }
+
+    /// Frames, rows and columns. As an array the last one is left out where it is 1.
+    #[must_use]
+    pub const fn extent(&self) -> (u64, u64, u32) {
+        (self.places.len() as u64, self.n, self.m)
+    }
+
+    /// Absolute offset of the chunk that holds the values of the frame at `slot` of the frames asked for; `None` for a default.
+    #[must_use]
+    pub fn place(&self, slot: usize) -> Option<u64> {
+        self.places.get(slot).copied().filter(|place| *place != 0)
+    }
+
+    /// Bytes of a row.
+    fn row_len(&self) -> u64 {
+        u64::from(self.m).saturating_mul(self.chunk_type.size())
+    }
+
+    /// Number of rows that `rows` are in each frame.
+    ///
+    /// # Errors
+    /// `Usage` for rows past the last one.
+    pub fn row_count(&self, rows: &Rows<'_>) -> Result<u64> {
+        Runs::new(rows, self.n, self.row_len()).map(|runs| runs.rows)
+    }
+
+    /// Bytes that `rows` of all the frames take.
+    ///
+    /// # Errors
+    /// `Usage` for rows past the last one, `Limit` past 2^64 bytes.
+    pub fn byte_len(&self, rows: &Rows<'_>) -> Result<u64> {
+        let runs = Runs::new(rows, self.n, self.row_len())?;
+        runs.len()
+            .and_then(|len| len.checked_mul(self.places.len() as u64))
+            .ok_or_else(|| Error::limit("memory in bytes", u64::MAX, self.file.options().limits.memory))
+    }
+
+    /// Copies `rows` of every frame to `dst`, frame after frame, in the byte order of the file, on up to `threads` threads.
+    ///
+    /// # Errors
+    /// `Usage` for rows past the last one, and where `dst` is not as long as [`Stack::byte_len`] says; those of the source; `Cancelled`.
+    pub fn read_into(&self, rows: &Rows<'_>, dst: &mut [u8], threads: usize) -> Result<()> {
+        // Below this a thread costs more than it copies.
+        const MIN_THREAD_LEN: usize = 2 << 20;
+        if self.singles.as_ref().is_some_and(|singles| singles.contains(&true)) {
+            return Err(Error::usage("single precision is read as double by read_f64"));
+        }
+        let len = self.byte_len(rows)?;
+        if dst.len() as u64 != len {
+            return Err(Error::usage(format!("a buffer of {} bytes for {len}", dst.len())));
+        }
+        let runs = Runs::new(rows, self.n, self.row_len())?;
+        let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(MIN_THREAD_LEN).max(MIN_THREAD_LEN);
+        let threads = threads.min(dst.len().div_ceil(share));
+        let shares = Mutex::new((0_u64, dst.chunks_mut(share)));
+        let work = || {
+            let mut joined = Joined::new(self.file.source(), self.file.options().limits);
+            loop {
+                let (start, piece) = {
+                    let mut next = shares.lock().unwrap_or_else(PoisonError::into_inner);
+                    let Some(piece) = next.1.next() else { return Ok(()) };
+                    let start = next.0;
+                    next.0 = start.saturating_add(piece.len() as u64);
+                    (start, piece)
+                };
+                let mut start = start;
+                for piece in piece.chunks_mut(STOP_LEN) {
+                    self.stop.check()?;
+                    self.fill(&runs, start, piece, &mut joined)?;
+                    start = start.saturating_add(piece.len() as u64);
+                }
+            }
+        };
+        on_threads(threads, &work)
+    }
+
+    /// Fills `dst` with the bytes of the result from `start` on.
+    fn fill(
+        &self,
+        runs: &Runs<'_>,
+        start: u64,
+        dst: &mut [u8],
+        joined: &mut Joined<'_, usize>,
+    ) -> Result<()> {
+        /// A run of as many bytes is read by itself, to its place.
+        const MIN_DIRECT_LEN: usize = 64 << 10;
+        let Some(first) = start.checked_div(runs.run_len) else { return Ok(()) };
+        let mut within = start.checked_rem(runs.run_len).unwrap_or(0);
+        let mut slot = usize::try_from(first.checked_div(runs.count).unwrap_or(0)).unwrap_or(usize::MAX);
+        let mut run = first.checked_rem(runs.count).unwrap_or(0);
+        let mut at = 0_usize;
+        while at < dst.len() {
+            let left = usize::try_from(runs.run_len.saturating_sub(within)).unwrap_or(usize::MAX);
+            let end = at.saturating_add(left.min(dst.len().saturating_sub(at)));
+            let piece = dst.get_mut(at..end).unwrap_or_default();
+            let offset = runs.start_of(run).saturating_add(within);
+            match self.places.get(slot) {
+                Some(0) | None => fill_pattern(&self.default, offset, piece),
+                Some(place) if piece.len() >= MIN_DIRECT_LEN => {
+                    self.file.source().read_into(place.saturating_add(offset), piece)?;
+                }
+                Some(place) => {
+                    let len = piece.len() as u64;
+                    let mut take = |to: usize, bytes: &[u8]| copy(dst, to, bytes);
+                    joined.ask(place.saturating_add(offset), len, at, &mut take)?;
+                }
+            }
+            at = end;
+            within = 0;
+            run = run.saturating_add(1);
+            if run == runs.count {
+                (run, slot) = (0, slot.saturating_add(1));
+            }
+        }
+        joined.finish(&mut |to, bytes| copy(dst, to, bytes))
+    }
+
+    /// `rows` of every frame as an array of shape (frames, rows) or (frames, rows, columns), C order, in the byte order of the
+    /// file.
+    ///
+    /// # Errors
+    /// As [`Stack::read_into`]; `Limit`.
+    pub fn read(&self, rows: &Rows<'_>, threads: usize) -> Result<Array<'static>> {
+        let mut bytes = zeroed_vec(self.byte_len(rows)?, &self.file.options().limits)?;
+        self.read_into(rows, &mut bytes, threads)?;
+        let count = self.row_count(rows)?;
+        let mut shape = vec![self.places.len() as u64, count];
+        if self.m != 1 {
+            shape.push(self.m.into());
+        }
+        Array::new(self.dtype(), shape, Order::C, bytes.into())
+    }
+}
+
+/// Copies bytes to their place.
+fn copy(dst: &mut [u8], to: usize, bytes: &[u8]) -> Result<()> {
+    if let Some(place) = dst.get_mut(to..to.saturating_add(bytes.len())) {
+        place.copy_from_slice(bytes);
+    }
+    Ok(())
+}
+
+fn no_chunk(name: &str) -> Error {
+    Error::usage(format!("no frame has a chunk {name}"))
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::cast_possible_truncation)]
+mod tests;
