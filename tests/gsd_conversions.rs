@@ -4,7 +4,7 @@ use std::path::Path;
 
 use container_core::dtype::ByteOrder;
 use container_core::write::Durability;
-use gsd::{File, Type};
+use gsd::{ChunkType, File};
 use holdall::address::Address;
 use holdall::append::{Addition, AppendOptions, append};
 use holdall::convert::{ConvertOptions, ConvertOutcome, convert};
@@ -28,7 +28,7 @@ fn whole(path: &Path) -> Address {
     Address { file: path.to_owned(), dataset: None, selection: None }
 }
 
-type Chunk = (u64, String, Option<Type>, u64, u32, Vec<u8>);
+type Chunk = (u64, String, Option<ChunkType>, u64, u32, Vec<u8>);
 
 /// Frame, name, type, rows, columns and little-endian bytes of every chunk that a search finds, by frame and name.
 fn chunks(file: &File) -> Vec<Chunk> {

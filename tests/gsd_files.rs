@@ -3,7 +3,7 @@
 use container_core::Progress;
 use container_core::dtype::ByteOrder;
 use gsd::repair::{RepairOptions, repair_source};
-use gsd::{Fallback, File, Frames, OpenOptions, Policy, Rows, Stack};
+use gsd::{Fallback, File, Frames, OpenOptions, Policy, Rows, StackedChunks};
 
 use crate::corpus;
 use crate::manifest::{Fixture, Listed, all_fixtures, sha256};
@@ -89,8 +89,8 @@ fn every_stored_chunk_is_what_the_independent_script_says() {
 
 /// What a name is in all frames, as the manifest has it; the error's text where it does not stack.
 fn stacked(file: &File, name: &str) -> Result<(String, Vec<u64>, String), String> {
-    let stack =
-        Stack::new(file, name, &Frames::all(file), Fallback::Schema).map_err(|error| error.to_string())?;
+    let stack = StackedChunks::new(file, name, &Frames::all(file), Fallback::Schema)
+        .map_err(|error| error.to_string())?;
     let len = stack.byte_len(&Rows::All).expect("a length");
     let mut bytes = vec![0; usize::try_from(len).expect("a small file")];
     stack.read_into(&Rows::All, &mut bytes, 2).expect("values");

@@ -19,7 +19,7 @@ use crate::import::{Words, no_frames, stream, whole_file};
 use crate::late_logs;
 use crate::metadata::METADATA;
 use crate::writer::{Commit, Writer, WriterOptions};
-use crate::{IndexEntry, Type};
+use crate::{ChunkType, IndexEntry};
 
 /// The entry for the table of formats: adds the frames of another GSD file, or arrays whose first axis is the frames, to the file at
 /// `path`. Committed with two syncs whatever `durability` says, because without them a power cut could take the old frames along.
@@ -108,7 +108,7 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
             if let Some(shape) = &part.shape.beside {
                 let name = format!("{}{SHAPE_SUFFIX}", part.name);
                 let lens: Vec<u8> = shape.iter().flat_map(|len| len.to_le_bytes()).collect();
-                writer.write_chunk_bytes(&name, Type::Uint64, shape.len() as u64, 1, &lens)?;
+                writer.write_chunk_bytes(&name, ChunkType::Uint64, shape.len() as u64, 1, &lens)?;
             }
         }
         writer.end_frame()
@@ -132,7 +132,7 @@ fn stored(writer: &Writer) -> Result<Vec<Stored>> {
         };
         let Some((frame, entry)) = found else { continue };
         let shape = match writer.find_chunk(frame, &format!("{name}{SHAPE_SUFFIX}"))? {
-            Some(beside) if beside.chunk_type() == Some(Type::Uint64) && entry.m == 1 => {
+            Some(beside) if beside.chunk_type() == Some(ChunkType::Uint64) && entry.m == 1 => {
                 let bytes = writer.read_chunk(&beside)?;
                 bytes.as_chunks::<8>().0.iter().map(|len| u64::from_le_bytes(*len)).collect()
             }
@@ -168,7 +168,7 @@ fn counterpart<'s>(stored: &'s [Stored], name: &str, job: &Import<'_>) -> Result
 fn check(part: &Part, fits: &Stored) -> Result<()> {
     let Stored { name, entry, shape } = fits;
     if entry.chunk_type() != Some(part.chunk_type) {
-        let stored = entry.chunk_type().map_or("unknown", Type::name);
+        let stored = entry.chunk_type().map_or("unknown", ChunkType::name);
         let problem = format!("{name} is {stored}, what is added is {}", part.chunk_type.name());
         return Err(Error::usage(problem));
     }

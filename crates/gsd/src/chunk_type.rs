@@ -5,7 +5,7 @@ use container_core::dtype::{ByteOrder, DType, Kind, Scalar};
 /// Element type of a chunk: `gsd_type` of the file layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Type {
+pub enum ChunkType {
     /// Unsigned 8-bit integer.
     Uint8 = 1,
     /// Unsigned 16-bit integer.
@@ -30,7 +30,7 @@ pub enum Type {
     Character = 11,
 }
 
-impl Type {
+impl ChunkType {
     /// All of them, by rising code.
     pub const ALL: [Self; 11] = [
         Self::Uint8,
@@ -165,16 +165,16 @@ mod tests {
         // Sizes by code, from the reference's table.
         let sizes = [0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1, 0];
         for (code, size) in (0_u8..).zip(sizes) {
-            let found = Type::from_code(code);
-            assert_eq!(found.map_or(0, Type::size), size, "{code}");
+            let found = ChunkType::from_code(code);
+            assert_eq!(found.map_or(0, ChunkType::size), size, "{code}");
             if let Some(found) = found {
                 assert_eq!(found.code(), code);
                 assert_eq!(found.dtype(ByteOrder::Big).itemsize() as u64, size);
-                assert_eq!(Type::from_dtype(&found.dtype(ByteOrder::Big)), Some(found));
+                assert_eq!(ChunkType::from_dtype(&found.dtype(ByteOrder::Big)), Some(found));
             }
         }
         for text in ["|b1", "<f2", "<c8", "<U1", "|V4", "|S2"] {
-            assert_eq!(Type::from_dtype(&DType::parse(text).unwrap()), None, "{text}");
+            assert_eq!(ChunkType::from_dtype(&DType::parse(text).unwrap()), None, "{text}");
         }
     }
 }

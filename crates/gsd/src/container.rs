@@ -24,7 +24,7 @@ use crate::hoomd::log_records::{self, LogRecords};
 use crate::index::IndexEntry;
 use crate::layout::Policy;
 use crate::stacked::names::Facts;
-use crate::stacked::{Fallback, Rows, Stack};
+use crate::stacked::{Fallback, Rows, StackedChunks};
 use crate::{append, byte_map, header, hoomd, import, info, metadata, repair};
 
 const ALL: Level = Level::Yes;
@@ -175,10 +175,10 @@ impl Lens {
             Some(first)
                 if Derived::parse(&self.file, facts, &dataset.path).is_some_and(Derived::is_partly) =>
             {
-                Stack::with_gaps(&self.file, &dataset.path, &chosen, first)?
+                StackedChunks::with_gaps(&self.file, &dataset.path, &chosen, first)?
             }
-            Some(first) => Stack::like(&self.file, &dataset.path, &chosen, facts.fallback, first)?,
-            None => Stack::new(&self.file, &dataset.path, &chosen, facts.fallback)?,
+            Some(first) => StackedChunks::like(&self.file, &dataset.path, &chosen, facts.fallback, first)?,
+            None => StackedChunks::new(&self.file, &dataset.path, &chosen, facts.fallback)?,
         };
         if chosen.count == 1
             && let Some(data_at) = stack.place(0)
@@ -229,7 +229,7 @@ impl Lens {
             let chosen =
                 Frames { step: if frames.count == 1 { 1 } else { frames.step }, ..Frames::from(frames) };
             let name = self.file.names().get(id).ok_or_else(gone)?;
-            let stack = Stack::with_gaps(&self.file, &name, &chosen, &first)?;
+            let stack = StackedChunks::with_gaps(&self.file, &name, &chosen, &first)?;
             for (slot, part) in bytes.chunks_exact_mut(each).enumerate() {
                 options.limits.stop.check()?;
                 part.fill(stack.place(slot).is_none().into());

@@ -14,9 +14,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use crate::file::File;
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::index_search::Sorted;
-use crate::namelist::Names;
+use crate::namelist::NameList;
 
 /// One bit for each entry of the index, set where the entry is hidden by another. Without a word where no entry is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Hidden {
     }
 
     /// Passes an index whose entries are sorted, of frames below `frames` and ids below `names`.
-    pub(crate) fn of(index: Index<'_>, is_v1: bool, frames: u64, names: usize) -> Self {
+    pub(crate) fn of(index: IndexBlock<'_>, is_v1: bool, frames: u64, names: usize) -> Self {
         let mut hidden = Self::default();
         let sorted = Sorted::new(index, frames, names);
         let mut set = |at: usize| hidden.set(at, index.len());
@@ -71,7 +71,7 @@ impl Hidden {
     }
 
     /// Hides the chunks of names that are listed again, where their frame has one under an id that comes before: both have one path.
-    fn add_names(&mut self, index: Index<'_>, names: &Names) {
+    fn add_names(&mut self, index: IndexBlock<'_>, names: &NameList) {
         let mut first: HashMap<Cow<'_, str>, u16> = HashMap::new();
         let mut groups: HashMap<u16, (u16, u16)> = HashMap::new();
         for (name, id) in names.iter().zip(0_u16..) {

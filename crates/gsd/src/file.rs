@@ -10,10 +10,10 @@ use container_core::{Error, Limits, Result};
 
 use crate::duplicates::Hidden;
 use crate::header::Header;
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::index_search::Sorted;
 use crate::layout::{Layout, Policy};
-use crate::namelist::Names;
+use crate::namelist::NameList;
 
 mod read;
 
@@ -99,10 +99,10 @@ impl File {
         &mut self,
         source: Box<dyn Source>,
         header: &Header,
-        names: Option<Names>,
+        names: Option<NameList>,
         entries: &[u8],
     ) -> Result<()> {
-        let new = Index::new(entries, header.byte_order);
+        let new = IndexBlock::new(entries, header.byte_order);
         let Some(last) = new.len().checked_sub(1).and_then(|last| new.get(last)) else { return Ok(()) };
         let index = self.index.get_or_insert_default();
         let len = (index.len() as u64).saturating_add(entries.len() as u64);
@@ -170,20 +170,20 @@ impl File {
 
     /// The names of chunks, by id.
     #[must_use]
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &NameList {
         self.layout.names()
     }
 
     /// The used entries of the index.
     #[must_use]
-    pub fn index(&self) -> Index<'_> {
+    pub fn index(&self) -> IndexBlock<'_> {
         let used = self.layout.used_index();
         let used = usize::try_from(self.layout.entries()).map_or(0..0, |_| used);
         let bytes = match &self.index {
             Some(bytes) => bytes,
             None => self.source.lend(used).unwrap_or_default(),
         };
-        Index::new(bytes, self.header().byte_order)
+        IndexBlock::new(bytes, self.header().byte_order)
             .first(usize::try_from(self.layout.entries()).unwrap_or(usize::MAX))
     }
 
@@ -238,7 +238,7 @@ impl File {
         entries.into_iter().filter_map(|entry| Some((self.names().get(entry.id)?, entry)))
     }
 
-    fn sorted<'i>(&self, index: Index<'i>) -> Sorted<'i> {
+    fn sorted<'i>(&self, index: IndexBlock<'i>) -> Sorted<'i> {
         Sorted::new(index, self.nframes(), self.names().len())
     }
 

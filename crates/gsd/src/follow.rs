@@ -6,7 +6,7 @@
 //!
 //! What makes a frame a committed one depends on who writes. In the atomic scheme the header counts entries, and those that it counts
 //! are committed. The reference writes the entries of frames into slots that are in sight, all in one write, which is not atomic to
-//! those who read meanwhile: see [`Settle`].
+//! those who read meanwhile: see [`LastFramePolicy`].
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,7 +22,7 @@ use container_core::source::{FileSource, Source};
 use container_core::{Error, ErrorKind, Result};
 
 use crate::header::{Header, INDEX_ENTRY_LEN};
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::index_scan::Rules;
 use crate::{File, OpenOptions};
 
@@ -45,7 +45,7 @@ pub enum Change {
 /// When the last frame counts in a file with unused slots in sight, where a write of entries may be seen in part. Such are files that
 /// the reference writes, and all that have been closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Settle {
+pub enum LastFramePolicy {
     /// When a later frame is there, or when two polls, one after the other, find its entries the same. The reference writes all
     /// entries of a flush at once, which takes microseconds: polls further apart than that never see a part twice, unless the writer
     /// was killed in the middle.
@@ -101,7 +101,7 @@ pub enum Settle {
 pub struct Follower {
     path: PathBuf,
     handle: std::fs::File,
-    settle: Settle,
+    last_frame: LastFramePolicy,
     /// The frames that were given, and no others.
     file: File,
     /// The last entry of these.
@@ -119,7 +119,7 @@ impl Follower {
     /// # Errors
     /// `WrongFormat`, `Truncated` and `Unsupported` for the header, `Io`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::open_with(path, &OpenOptions::default(), Settle::default())
+        Self::open_with(path, &OpenOptions::default(), LastFramePolicy::default())
     }
 
     /// Opens the file at `path` with options, of which policy and access are not regarded: reads are positioned, and every entry
@@ -127,7 +127,11 @@ impl Follower {
     ///
     /// # Errors
     /// As [`Follower::open`].
-    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions, settle: Settle) -> Result<Self> {
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        options: &OpenOptions,
+        last_frame: LastFramePolicy,
+    ) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
         let open = || {
@@ -139,7 +143,7 @@ impl Follower {
         Ok(Self {
             path: path.into(),
             handle,
-            settle,
+            last_frame,
             file,
             anchor: None,
             held: Vec::new(),
@@ -153,7 +157,7 @@ impl Follower {
     /// # Errors
     /// As [`Follower::open`]; the follower is then as it was.
     pub fn reopen(&mut self) -> Result<()> {
-        *self = Self::open_with(&self.path, self.file.options(), self.settle)?;
+        *self = Self::open_with(&self.path, self.file.options(), self.last_frame)?;
         Ok(())
     }
 
@@ -232,7 +236,7 @@ impl Follower {
                 _ => return Ok(None),
             }
         }
-        let is_new = Index::new(slots, header.byte_order).get(0).is_some_and(|entry| !entry.is_unused());
+        let is_new = IndexBlock::new(slots, header.byte_order).get(0).is_some_and(|entry| !entry.is_unused());
         let change = if is_new {
             self.take(&header)?
         } else {
@@ -249,7 +253,7 @@ impl Follower {
         let (mut new, full) = self.new_slots(&source, header)?;
         // Chunks are written before the entries that name them.
         let source = self.source()?;
-        let needed = Index::new(&new, header.byte_order).iter().map(|entry| usize::from(entry.id));
+        let needed = IndexBlock::new(&new, header.byte_order).iter().map(|entry| usize::from(entry.id));
         let needed = needed.max().map_or(0, |id| id.saturating_add(1));
         let mut names = self.names(&source, header, needed)?;
         let Some(all) = names.as_mut() else { return Ok(None) };
@@ -262,7 +266,7 @@ impl Follower {
         let mut good = 0_usize;
         let mut last = self.anchor.map(|bytes| IndexEntry::from_bytes(&bytes, header.byte_order));
         let mut wrong = None;
-        let index = Index::new(&new, header.byte_order);
+        let index = IndexBlock::new(&new, header.byte_order);
         for entry in index.iter() {
             let key = |entry: &IndexEntry| (entry.frame, if header.is_v1() { 0 } else { entry.id });
             // A frame that was given has all its chunks.
@@ -286,7 +290,7 @@ impl Follower {
                 .take_while(|one| Some(one.frame) == last.map(|last| last.frame));
             let start = good.saturating_sub(of_last.count());
             let held = bytes_of(&new, start..good).to_vec();
-            let twice = self.settle == Settle::Twice && doubt.is_none() && held == self.held;
+            let twice = self.last_frame == LastFramePolicy::Twice && doubt.is_none() && held == self.held;
             if !twice {
                 settled = start;
                 self.held = held;
@@ -300,7 +304,7 @@ impl Follower {
         let before = std::mem::replace(&mut self.doubt, doubt.map(|(_, bytes)| (at, bytes)));
         if settled > 0 {
             new.truncate(settled.saturating_mul(32));
-            let index = Index::new(&new, header.byte_order);
+            let index = IndexBlock::new(&new, header.byte_order);
             let needed = index.iter().map(|entry| usize::from(entry.id).saturating_add(1)).max();
             let needed = needed.unwrap_or(0).max(self.file.names().len());
             let names = names.map(|names| names.first(needed));

@@ -23,14 +23,14 @@ mod validate;
 mod write;
 
 pub use configuration::ConfigurationData;
-pub use float_array::{Quaternions, Reals, Scalars, Single, Vectors};
+pub use float_array::{FloatArray, Quaternions, Scalars, SinglePrecision, Vectors};
 pub use frame::Frame;
 pub use groups::{ConstraintData, ConstraintsView, GroupData, GroupsView};
 pub use log::{Log, Logged};
 pub use particles::{ParticleData, ParticlesView};
 pub use read::FrameView;
 pub use simulation_box::SimulationBox;
-pub use time_series::Tensor;
+pub use time_series::TimeSeries;
 pub use trajectory::Trajectory;
 pub use type_shapes::Shape;
 pub use validate::{Grade, Problem, check_file, check_frame, check_trajectory};

@@ -17,7 +17,7 @@ use crate::header::{Header, Version, name_field};
 use crate::late_logs::NewLogs;
 use crate::metadata::{self, Chunks};
 use crate::writer::sequential::Plan;
-use crate::{File, Type};
+use crate::{ChunkType, File};
 use planned_chunk::{Frames, Part};
 use restore_gsd::Again;
 
@@ -193,7 +193,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     // In frame 0, before the others: these may be one long run.
     if let Some(metadata) = &metadata {
         let id = plan.name(metadata::METADATA.as_bytes())?;
-        plan.chunk(0, id, Type::Uint8, metadata.len() as u64, 1)?;
+        plan.chunk(0, id, ChunkType::Uint8, metadata.len() as u64, 1)?;
     }
     plan_chunks(&mut plan, &parts, frames)?;
     if frames == 0 && !parts.is_empty() {
@@ -296,7 +296,7 @@ fn plan_chunks(plan: &mut Plan, parts: &[Part], frames: u64) -> Result<()> {
         for (part, (id, shape_id)) in parts.iter().zip(&ids) {
             plan.chunk(frame, *id, part.chunk_type, part.shape.n, part.shape.m)?;
             if let (Some(id), Some(shape)) = (shape_id, &part.shape.beside) {
-                plan.chunk(frame, *id, Type::Uint64, shape.len() as u64, 1)?;
+                plan.chunk(frame, *id, ChunkType::Uint64, shape.len() as u64, 1)?;
             }
         }
     }

@@ -17,7 +17,7 @@ use container_core::dtype::ByteOrder;
 use nom::number::complete::{i64, u8, u16, u32, u64};
 use nom::{IResult, Parser};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::header::endianness;
 
 /// One entry of the index: `struct gsd_index_entry`. Nothing in it has been checked.
@@ -100,8 +100,8 @@ impl IndexEntry {
 
     /// The element type; `None` for a code without one.
     #[must_use]
-    pub const fn chunk_type(&self) -> Option<Type> {
-        Type::from_code(self.type_code)
+    pub const fn chunk_type(&self) -> Option<ChunkType> {
+        ChunkType::from_code(self.type_code)
     }
 
     /// Bytes of the chunk; `None` without a type, and past 2^64.
@@ -148,12 +148,12 @@ fn fields(order: ByteOrder, bytes: &[u8]) -> IResult<&[u8], IndexEntry> {
 
 /// The entries of an index, parsed as they are asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Index<'a> {
+pub struct IndexBlock<'a> {
     entries: &'a [[u8; 32]],
     order: ByteOrder,
 }
 
-impl<'a> Index<'a> {
+impl<'a> IndexBlock<'a> {
     /// The entries in `bytes`; what is left at the end and is no whole entry is left out.
     #[must_use]
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {

@@ -13,7 +13,7 @@
 
 use container_core::dtype::ByteOrder;
 
-use crate::index::Index;
+use crate::index::IndexBlock;
 use crate::index_scan::Rules;
 
 /// Entries that are judged together.
@@ -21,7 +21,7 @@ const BLOCK: usize = 64;
 
 /// Slots from the first on that are used, and neither wrong by themselves nor out of order. Some sound ones may be left out at
 /// the end, and all of a big-endian index.
-pub(crate) fn sound_slots(index: Index<'_>, rules: &Rules<'_>) -> usize {
+pub(crate) fn sound_slots(index: IndexBlock<'_>, rules: &Rules<'_>) -> usize {
     if index.order() == ByteOrder::Big {
         return 0;
     }
@@ -30,7 +30,7 @@ pub(crate) fn sound_slots(index: Index<'_>, rules: &Rules<'_>) -> usize {
 }
 
 /// True where no bit is set in the slots from `start` on.
-pub(crate) fn is_zero(index: Index<'_>, start: usize) -> bool {
+pub(crate) fn is_zero(index: IndexBlock<'_>, start: usize) -> bool {
     let rest = index.slots().get(start..).unwrap_or_default();
     rest.chunks(BLOCK).all(|block| {
         let words = block.iter().flat_map(|slot| slot.as_chunks::<8>().0);

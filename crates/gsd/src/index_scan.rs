@@ -15,7 +15,7 @@ use container_core::{Limits, Result};
 
 use crate::fault::{FaultKind, Faults};
 use crate::header::{Header, INDEX_ENTRY_LEN};
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::index_check::{is_zero, sound_slots};
 
 /// What entries are held against.
@@ -63,13 +63,13 @@ pub(crate) struct Scan {
 }
 
 /// Looks at every slot. What is wrong goes to `faults`; the pass ends early when `stop` says so.
-pub(crate) fn scan(index: Index<'_>, rules: &Rules<'_>, faults: &mut Faults, stop: bool) -> Scan {
+pub(crate) fn scan(index: IndexBlock<'_>, rules: &Rules<'_>, faults: &mut Faults, stop: bool) -> Scan {
     scan_from(index, sound_slots(index, rules), rules, faults, stop)
 }
 
 /// [`scan`] behind the first `sound` slots.
 pub(crate) fn scan_from(
-    index: Index<'_>,
+    index: IndexBlock<'_>,
     sound: usize,
     rules: &Rules<'_>,
     faults: &mut Faults,
@@ -156,7 +156,7 @@ pub(crate) fn scan_from(
 }
 
 /// The entries that can be found, sorted by frame and name (in 1.0 files by frame), of equal ones the last written.
-pub(crate) fn rebuilt(index: Index<'_>, rules: &Rules<'_>, limits: &Limits) -> Result<(Vec<u8>, u64)> {
+pub(crate) fn rebuilt(index: IndexBlock<'_>, rules: &Rules<'_>, limits: &Limits) -> Result<(Vec<u8>, u64)> {
     limits.allocate((index.len() as u64).saturating_mul(INDEX_ENTRY_LEN.saturating_mul(2)))?;
     let placed = |entry: &IndexEntry| !entry.is_unused() && rules.is_placed(entry);
     let mut entries: Vec<IndexEntry> = index.iter().filter(placed).collect();

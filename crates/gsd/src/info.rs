@@ -7,7 +7,7 @@ use crate::byte_map;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::stacked::names::{Facts, told};
-use crate::stacked::{Fallback, Rows, Stack};
+use crate::stacked::{Fallback, Rows, StackedChunks};
 
 /// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
 const MAX_EXAMINED_ENTRIES: u64 = 1 << 21;
@@ -111,7 +111,7 @@ fn counts(file: &File, facts: &Facts) -> Option<(u32, u32)> {
     if name.frames == 1 && name.first.frame == 0 {
         return None;
     }
-    let stack = Stack::like(file, COUNT, &Frames::all(file), Fallback::Schema, &name.first).ok()?;
+    let stack = StackedChunks::like(file, COUNT, &Frames::all(file), Fallback::Schema, &name.first).ok()?;
     let all = stack.read(&Rows::All, 1).ok()?;
     let counts = all.elements::<u32>(Order::C, &file.options().limits).ok()?;
     counts.iter().copied().min().zip(counts.iter().copied().max())
@@ -150,14 +150,14 @@ mod tests {
 
     use super::*;
     use crate::writer::sequential::{NewChunk, Plan, to_vec};
-    use crate::{OpenOptions, Type, Version};
+    use crate::{ChunkType, OpenOptions, Version};
 
     #[test]
     fn what_is_not_loaded_is_asked_for() {
         let lengths = [2.0_f32, 3.0, 4.0, 0.0, 0.0, 0.0].map(f32::to_le_bytes).concat();
         let chunks: [NewChunk<'_>; 2] = [
-            (0, "configuration/box", Type::Float, 6, 1, &lengths),
-            (0, "particles/types", Type::Int8, 2, 2, b"A\0B\0"),
+            (0, "configuration/box", ChunkType::Float, 6, 1, &lengths),
+            (0, "particles/types", ChunkType::Int8, 2, 2, b"A\0B\0"),
         ];
         let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
         let told = |source: Box<dyn container_core::source::Source>| {

@@ -16,9 +16,9 @@ use container_core::{Error, Limits, Result};
 
 use crate::fault::{Fault, FaultKind, Faults};
 use crate::header::{self, Header};
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::index_scan::{self, Rules};
-use crate::namelist::Names;
+use crate::namelist::NameList;
 
 mod faults;
 
@@ -41,7 +41,7 @@ pub enum Policy {
 pub struct Layout {
     file_len: u64,
     header: Header,
-    names: Names,
+    names: NameList,
     entries: u64,
     frames: u64,
     faults: Vec<Fault>,
@@ -82,7 +82,7 @@ impl Layout {
             let problem = format!("GSD file layer {version} (0.3 and 1.0 up to 2.x are read)");
             return Err(Error::unsupported(problem).at(44..48).context("gsd header"));
         }
-        let names = Names::default();
+        let names = NameList::default();
         Ok(Self { file_len, header, names, entries: 0, frames: 0, faults: Vec::new(), dropped: 0 })
     }
 
@@ -93,7 +93,7 @@ impl Layout {
         self.frames = frame.saturating_add(1);
     }
 
-    pub(crate) fn set_names(&mut self, names: Names) {
+    pub(crate) fn set_names(&mut self, names: NameList) {
         self.names = names;
     }
 
@@ -109,7 +109,7 @@ impl Layout {
             }
             None => return Err(Error::malformed("the namelist has no room").at(32..40)),
         }
-        self.names = Names::parse(&block, self.header.is_v1());
+        self.names = NameList::parse(&block, self.header.is_v1());
         let bytes = index_bytes(source, &self.header, limits)?;
         let start = self.header.index_location;
         let entry_at = |at: u64| {
@@ -159,7 +159,7 @@ impl Layout {
         let block = clip(self.header.namelist_range(), self.header.namelist_location);
         let bytes = read(source, block.clone(), limits).map_err(|error| error.context("gsd namelist"))?;
         if !overlap {
-            self.names = Names::parse(&bytes, self.header.is_v1());
+            self.names = NameList::parse(&bytes, self.header.is_v1());
             if !torn {
                 faults::name_faults(&self.header, &self.names, &bytes, &mut faults);
                 refuse(&faults)?;
@@ -172,7 +172,7 @@ impl Layout {
             true => Cow::Borrowed(&[][..]),
             false => read(source, block, limits).map_err(|error| error.context("gsd index"))?,
         };
-        let index = Index::new(&bytes, self.header.byte_order);
+        let index = IndexBlock::new(&bytes, self.header.byte_order);
         let rules = Rules {
             header: &self.header,
             file_len: self.file_len,
@@ -243,7 +243,7 @@ impl Layout {
 
     /// The names of chunks.
     #[must_use]
-    pub const fn names(&self) -> &Names {
+    pub const fn names(&self) -> &NameList {
         &self.names
     }
 

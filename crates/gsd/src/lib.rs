@@ -34,7 +34,7 @@ mod set_names;
 mod stacked;
 mod writer;
 
-pub use chunk_type::Type;
+pub use chunk_type::ChunkType;
 pub use container::FORMAT;
 pub use container_core;
 pub use container_core::dtype::Element;
@@ -42,15 +42,16 @@ pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};
 pub use fault::{Fault, FaultKind};
 pub use file::{File, OpenOptions};
-pub use follow::{Change, Follower, Settle};
+pub use follow::{Change, Follower, LastFramePolicy};
 pub use frames::Frames;
 pub use header::{Header, Version};
-pub use index::{Index, IndexEntry};
+pub use index::{IndexBlock, IndexEntry};
 pub use layout::{Layout, Policy};
-pub use namelist::{MAX_NAMES, Names};
+pub use namelist::{MAX_NAMES, NameList};
 pub use set_names::{HeaderNames, set_names};
-pub use stacked::{Fallback, Rows, Stack};
+pub use stacked::{Fallback, Rows, StackedChunks};
 pub use writer::sequential;
 pub use writer::{
-    Alignment, Commit, Mode, Reservation, RowWriter, Scheme, Writer, WriterOptions, write_restart,
+    ChunkAlignment, Commit, CommitScheme, Reservation, RowWriter, WriteMode, Writer, WriterOptions,
+    write_restart,
 };

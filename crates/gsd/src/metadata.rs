@@ -10,7 +10,7 @@ use container_core::carried::{self, Forms};
 use container_core::region::{Kept, Region};
 use container_core::{Error, Result, Value};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::datasets::{Catalogue, Place};
 use crate::file::File;
@@ -170,7 +170,8 @@ fn stored(file: &File, catalogue: &Catalogue, ids: &[u16]) -> Vec<(String, Value
 /// The metadata of other formats that a file keeps.
 fn metadata(file: &File) -> Result<Option<Value>> {
     let Some(entry) = file.find_chunk(0, METADATA) else { return Ok(None) };
-    if entry.chunk_type() != Some(Type::Uint8) || entry.size().is_none_or(|size| size > MAX_METADATA_LEN) {
+    if entry.chunk_type() != Some(ChunkType::Uint8) || entry.size().is_none_or(|size| size > MAX_METADATA_LEN)
+    {
         return Ok(None);
     }
     let bytes = file.read_chunk(&entry)?;

@@ -26,14 +26,14 @@ pub const MAX_NAMES: usize = 65535;
 
 /// The names of a file, by id. Names are bytes; those that are not UTF-8 are shown with replacement characters.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct NameList {
     names: Vec<Box<[u8]>>,
     /// Bytes of the block up to and with the NUL of the last name.
     used: u64,
     ids: OnceLock<NameMap>,
 }
 
-impl Names {
+impl NameList {
     /// Parses a namelist block; `v1` for slots of 64 bytes. Names past the 65535th are left out.
     #[must_use]
     pub fn parse(block: &[u8], v1: bool) -> Self {
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     fn listed(block: &[u8], v1: bool) -> Vec<String> {
-        Names::parse(block, v1).iter().map(Cow::into_owned).collect()
+        NameList::parse(block, v1).iter().map(Cow::into_owned).collect()
     }
 
     #[test]
@@ -158,17 +158,17 @@ mod tests {
         // Without its NUL a name is cut.
         assert_eq!(listed(b"a\0bc", false), ["a"]);
         assert!(listed(b"", false).is_empty() && listed(b"\0\0", false).is_empty());
-        assert_eq!(Names::parse(b"a\0bc\0\0\0", false).used_len(), 5);
+        assert_eq!(NameList::parse(b"a\0bc\0\0\0", false).used_len(), 5);
     }
 
     #[test]
     fn names_that_are_no_text_are_found_as_they_are_shown() {
-        let names = Names::from_names([&b"a\xff"[..], b"a\xfe", b"b"]);
+        let names = NameList::from_names([&b"a\xff"[..], b"a\xfe", b"b"]);
         assert_eq!(names.get(1).unwrap(), "a\u{fffd}");
         // As of equal names, the first.
         assert_eq!(names.id("a\u{fffd}"), Some(0));
         assert_eq!(names.id("b\u{fffd}"), None);
-        let names = Names::from_names([&b"a\xff"[..], "a\u{fffd}".as_bytes()]);
+        let names = NameList::from_names([&b"a\xff"[..], "a\u{fffd}".as_bytes()]);
         assert_eq!(names.id("a\u{fffd}"), Some(1));
     }
 
@@ -183,13 +183,13 @@ mod tests {
 
     #[test]
     fn names_past_the_most_there_can_be_are_left_out() {
-        let names = Names::parse(&b"a\0".repeat(MAX_NAMES + 9), false);
+        let names = NameList::parse(&b"a\0".repeat(MAX_NAMES + 9), false);
         assert_eq!((names.len(), names.used_len()), (MAX_NAMES, 2 * MAX_NAMES as u64));
     }
 
     #[test]
     fn the_first_of_two_equal_names_is_found() {
-        let names = Names::parse(b"a\0b\0a\0", false);
+        let names = NameList::parse(b"a\0b\0a\0", false);
         assert_eq!((names.id("a"), names.id("b"), names.id("c")), (Some(0), Some(1), None));
     }
 }

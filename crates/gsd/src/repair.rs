@@ -10,7 +10,7 @@
 //!    whose data were written last is taken. Chunks that lie over others or in the index are lost.
 //! 3. *Search*: where the header leads to no index, or to no namelist, the file is searched for one. Each growth leaves an
 //!    older copy behind, so that even a file that was cut has most of its frames.
-//! 4. *Salvage*: frames that were written and not committed are found by the form of those that were (see [`Salvage`]).
+//! 4. *Salvage*: frames that were written and not committed are found by the form of those that were (see [`UncommittedFrames`]).
 //!    Where not one frame was committed, the first is laid out by the names and the schema `hoomd`.
 //! 5. *Names*: lost ones are replaced by what the chunks look like (`particles/position`), or by `unknown/<id>`;
 //!    [`RepairOptions::names`] says better.
@@ -64,7 +64,7 @@ use crate::index::IndexEntry;
 
 /// What becomes of data behind the last committed chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Salvage {
+pub enum UncommittedFrames {
     /// Frames are taken where their values can be true: a number that rises from frame to frame goes on doing so
     /// (`configuration/step`, or any chunk of one integer), real numbers are finite and no larger than before, positions are in
     /// the box, text is UTF-8. They are reported as guessed. Without a number that rises nothing is taken.
@@ -79,7 +79,7 @@ pub enum Salvage {
 #[non_exhaustive]
 pub struct RepairOptions {
     /// What becomes of data that no entry describes.
-    pub salvage: Salvage,
+    pub uncommitted_frames: UncommittedFrames,
     /// Names of chunks by id, used in place of what the namelist says, if it can still be read.
     pub names: BTreeMap<u16, String>,
     /// Bounds on what the file may ask for.
@@ -91,8 +91,8 @@ pub struct RepairOptions {
 impl RepairOptions {
     /// The same with or without salvage.
     #[must_use]
-    pub const fn with_salvage(mut self, salvage: Salvage) -> Self {
-        self.salvage = salvage;
+    pub const fn with_uncommitted_frames(mut self, uncommitted_frames: UncommittedFrames) -> Self {
+        self.uncommitted_frames = uncommitted_frames;
         self
     }
 

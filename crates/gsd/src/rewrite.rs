@@ -5,7 +5,7 @@
 //!
 //! Under the `hoomd` schema a frame means more than it stores: what it lacks is frame 0's. So that every frame reads as it
 //! did, the new frame 0 stores all that the old one inherited, and other frames what they would no longer inherit. With
-//! [`Equal::Drop`] chunks are left out that are equal to what the frame inherits anyway.
+//! [`RedundantChunks::Drop`] chunks are left out that are equal to what the frame inherits anyway.
 //!
 //! Frames are passed twice, once to lay the file out and once to write it; 32 bytes of memory a chunk are held. The same input
 //! and options give the same bytes.
@@ -29,7 +29,7 @@ use frames::Assembly;
 
 /// What becomes of chunks of the `hoomd` schema that are equal to what their frame inherits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Equal {
+pub enum RedundantChunks {
     /// They are left out. Time steps stay, texts, which `gsd.hoomd` 5.0.1 does not inherit, and one chunk of each frame, without
     /// which the last frame would not be seen.
     #[default]
@@ -45,7 +45,7 @@ pub struct RewriteOptions {
     /// Whether the schema's rule for absent chunks counts; if not, chunks are copied as they are stored.
     pub fallback: Fallback,
     /// What becomes of chunks that are equal to what their frame inherits.
-    pub equal: Equal,
+    pub redundant_chunks: RedundantChunks,
     /// The treatment of logs that the new frame 0 lacks, where `gsd.hoomd` read frames in their own file that it would not read in the new one.
     pub new_logs: NewLogs,
     /// Chunks start at multiples of this many bytes; see [`Plan::with_alignment`].
@@ -58,7 +58,7 @@ impl Default for RewriteOptions {
     fn default() -> Self {
         Self {
             fallback: Fallback::default(),
-            equal: Equal::default(),
+            redundant_chunks: RedundantChunks::default(),
             new_logs: NewLogs::default(),
             alignment: 8,
             header: HeaderWords::default(),
@@ -76,8 +76,8 @@ impl RewriteOptions {
 
     /// The same with another way to treat equal chunks.
     #[must_use]
-    pub const fn with_equal(mut self, equal: Equal) -> Self {
-        self.equal = equal;
+    pub const fn with_redundant_chunks(mut self, redundant_chunks: RedundantChunks) -> Self {
+        self.redundant_chunks = redundant_chunks;
         self
     }
 
@@ -99,7 +99,7 @@ impl RewriteOptions {
 /// What a rewritten file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Rewritten {
+pub struct RewriteReport {
     /// Frames.
     pub frames: u64,
     /// Chunks.
@@ -125,7 +125,7 @@ pub fn repack(
     out: &mut dyn Output,
     options: &RewriteOptions,
     progress: Progress<'_>,
-) -> Result<Rewritten> {
+) -> Result<RewriteReport> {
     slice(file, &Frames::all(file), out, options, progress)
 }
 
@@ -139,7 +139,7 @@ pub fn slice(
     out: &mut dyn Output,
     options: &RewriteOptions,
     progress: Progress<'_>,
-) -> Result<Rewritten> {
+) -> Result<RewriteReport> {
     write(&[(file, *frames)], out, options, progress)
 }
 
@@ -154,7 +154,7 @@ pub fn concat(
     out: &mut dyn Output,
     options: &RewriteOptions,
     progress: Progress<'_>,
-) -> Result<Rewritten> {
+) -> Result<RewriteReport> {
     let parts: Vec<(&File, Frames)> = files.iter().map(|file| (*file, Frames::all(file))).collect();
     write(&parts, out, options, progress)
 }
@@ -168,7 +168,7 @@ pub fn write(
     out: &mut dyn Output,
     options: &RewriteOptions,
     progress: Progress<'_>,
-) -> Result<Rewritten> {
+) -> Result<RewriteReport> {
     let Some(((first, _), rest)) = parts.split_first() else {
         return Err(Error::usage("there is no file to write"));
     };

@@ -3,4 +3,4 @@
 pub(crate) mod names;
 pub(crate) mod read;
 
-pub use read::{Fallback, Rows, Stack};
+pub use read::{Fallback, Rows, StackedChunks};

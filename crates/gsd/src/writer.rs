@@ -1,6 +1,6 @@
 //! Writing a file: chunks, frames, and when they are committed.
 //!
-//! How a commit is laid out on the disk is a [`Scheme`]; what the two write is in `commit_atomic` and `commit_compatible`. Chunks go to the end of
+//! How a commit is laid out on the disk is a [`CommitScheme`]; what the two write is in `commit_atomic` and `commit_compatible`. Chunks go to the end of
 //! the file in the order in which they are written, through a buffer where they are small. Entries of the index and new names wait
 //! in memory for the commit.
 //!
@@ -33,7 +33,7 @@ mod truncate;
 mod upgrade;
 
 use names::NameTable;
-pub use options::{Alignment, Commit, Mode, Scheme, WriterOptions};
+pub use options::{ChunkAlignment, Commit, CommitScheme, WriteMode, WriterOptions};
 pub use reservation::{Reservation, RowWriter};
 pub use restart_file::write_restart;
 
@@ -62,7 +62,7 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 ///
 /// # What survives
 ///
-/// In [`Scheme::Atomic`], a file is at any moment the last committed state, whole: after the process is killed, after a power cut,
+/// In [`CommitScheme::Atomic`], a file is at any moment the last committed state, whole: after the process is killed, after a power cut,
 /// and after a disk ran full. What is not committed is not seen. When frames are committed is the caller's choice:
 ///
 /// | [`Commit`] | killed process | power cut |
@@ -74,7 +74,7 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 /// With [`Durability::Cached`] the column of the power cut does not hold: such a file may lose frames, or not open. The first column holds
 /// as it is.
 ///
-/// In [`Scheme::Reference`], which is for files that must equal those of gsd byte for byte, a commit is as it is there: a kill or a
+/// In [`CommitScheme::Reference`], which is for files that must equal those of gsd byte for byte, a commit is as it is there: a kill or a
 /// power cut in its course can leave a last frame that lacks chunks, and a file that no reader opens.
 ///
 /// # Errors
@@ -187,12 +187,12 @@ impl Writer<FileStorage> {
     ///
     /// # Errors
     /// As the function that the mode names.
-    pub fn open_mode(path: impl AsRef<Path>, mode: Mode, options: &WriterOptions) -> Result<Self> {
+    pub fn open_mode(path: impl AsRef<Path>, mode: WriteMode, options: &WriterOptions) -> Result<Self> {
         match mode {
-            Mode::ReadWrite => Self::open(path, options),
-            Mode::Write => Self::create(path, options),
-            Mode::Exclusive => Self::create_new(path, options),
-            Mode::Append => Self::append(path, options),
+            WriteMode::ReadWrite => Self::open(path, options),
+            WriteMode::Write => Self::create(path, options),
+            WriteMode::Exclusive => Self::create_new(path, options),
+            WriteMode::Append => Self::append(path, options),
         }
     }
 
@@ -251,7 +251,7 @@ impl<S: Storage> Writer<S> {
             capacity: found.capacity,
             stale: found.stale,
             end: found.file_len,
-            durable_len: (options.scheme == Scheme::Atomic).then_some(found.file_len),
+            durable_len: (options.scheme == CommitScheme::Atomic).then_some(found.file_len),
             buffer: Vec::new(),
             entries: Vec::new(),
             pending: 0,
@@ -266,7 +266,7 @@ impl<S: Storage> Writer<S> {
             is_settled: found.capacity <= found.header.index_allocated_entries,
             has_duplicates: found.has_duplicates,
         };
-        if options.scheme == Scheme::Reference {
+        if options.scheme == CommitScheme::Reference {
             writer.guard(|writer| commit_compatible::set_version(writer))?;
         }
         Ok(writer)

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use container_core::ErrorKind;
 use gsd::{
-    Durability, File, OpenOptions, Policy, RowWriter, Scheme, Type, Writer, WriterOptions, write_restart,
+    ChunkType, CommitScheme, Durability, File, OpenOptions, Policy, RowWriter, Writer, WriterOptions,
+    write_restart,
 };
 
 const PART: &str = "HOLDALL_GSD_CHILD";
@@ -165,7 +166,7 @@ fn a_killed_restart_leaves_the_old_frame_or_the_new_one() {
 fn a_file_that_may_not_grow_keeps_what_was_committed() {
     const NAME: &str = "a_file_that_may_not_grow_keeps_what_was_committed";
     if let Some(part) = part() {
-        let scheme = if part[1] == "atomic" { Scheme::Atomic } else { Scheme::Reference };
+        let scheme = if part[1] == "atomic" { CommitScheme::Atomic } else { CommitScheme::Reference };
         let mut writer = Writer::append(&part[0], &options().with_scheme(scheme)).unwrap();
         let failed = loop {
             if let Err(error) = write_frame(&mut writer) {
@@ -224,7 +225,7 @@ fn several_processes_fill_one_chunk() {
     let mut writer = Writer::create(&path, &options()).unwrap();
     for frame in 0..2_u64 {
         writer.write_chunk("step", 1, 1, &[frame]).unwrap();
-        let chunk = writer.reserve_chunk("position", Type::Float, 3000, 3).unwrap();
+        let chunk = writer.reserve_chunk("position", ChunkType::Float, 3000, 3).unwrap();
         let token = chunk.to_token().unwrap();
         let children: Vec<Child> = ["0", "1000", "2000"]
             .map(|first| child(NAME, &[text(&path), &token, first]).spawn().unwrap())
@@ -240,7 +241,7 @@ fn several_processes_fill_one_chunk() {
         writer.end_frame().unwrap();
     }
     let other = folder.path().join("other.gsd");
-    let chunk = writer.reserve_chunk("more", Type::Float, 10, 1).unwrap();
+    let chunk = writer.reserve_chunk("more", ChunkType::Float, 10, 1).unwrap();
     Writer::create(&other, &options()).unwrap().close().unwrap();
     for (path, token) in [(&path, "gsd-rows-1 512 9 1"), (&other, &*chunk.to_token().unwrap())] {
         let error = RowWriter::open_token(path, token).unwrap_err();

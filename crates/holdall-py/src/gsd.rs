@@ -8,7 +8,7 @@ use container_core::dtype::{ByteOrder, DType, Order};
 use gsd::hoomd::columns::{Changes, LogOptions, LogTable, Values as Columns};
 use gsd::hoomd::schema;
 use gsd::{
-    Change, Commit, Durability, File, Follower, IndexEntry, Mode, OpenOptions, Policy, Scheme, Settle, Type,
+    Change, Commit, Durability, File, Follower, IndexEntry, WriteMode, OpenOptions, Policy, CommitScheme, LastFramePolicy, ChunkType,
     Version, Writer, WriterOptions,
 };
 use holdall::gsd;
@@ -55,9 +55,9 @@ impl Open {
         path: &PathBuf,
         mode: &str,
         (application, schema, version): (&str, &str, u32),
-        scheme: Scheme,
+        scheme: CommitScheme,
     ) -> Result<Self> {
-        let Some(mode) = Mode::from_name(mode) else {
+        let Some(mode) = WriteMode::from_name(mode) else {
             let options = OpenOptions::default().with_policy(Policy::Compatible);
             return Ok(Self::Reading(Box::new(File::open_with(path, &options)?)));
         };
@@ -114,7 +114,7 @@ impl Open {
             Self::Closed => return Err(Error::usage("the file is closed")),
         };
         let dtype = match chunk_type {
-            Type::Character => "text".to_owned(),
+            ChunkType::Character => "text".to_owned(),
             other => other.dtype(order).to_string(),
         };
         Ok((dtype, entry.n, entry.m, bytes))
@@ -161,7 +161,7 @@ impl GsdFile {
         schema: (String, String, u32),
         is_reference: bool,
     ) -> PyResult<Self> {
-        let scheme = if is_reference { Scheme::Reference } else { Scheme::Atomic };
+        let scheme = if is_reference { CommitScheme::Reference } else { CommitScheme::Atomic };
         let (application, name, version) = &schema;
         let open = py.detach(|| Open::new(&path, mode, (application, name, *version), scheme));
         let open = Mutex::new(open.map_err(|error| raise_at(error, &path))?);
@@ -236,7 +236,7 @@ impl GsdFile {
             Open::Writing { .. } | Open::Closed => None,
         });
         let Some(table) = table else { return Ok(None) };
-        let array = |chunk_type: Type, shape: Vec<u64>, bytes: &[u8]| {
+        let array = |chunk_type: ChunkType, shape: Vec<u64>, bytes: &[u8]| {
             let dtype = chunk_type.dtype(ByteOrder::NATIVE);
             let kind = numpy_dtype.call1((dtype.to_string(),))?;
             let array = Array::new(dtype, shape, Order::C, bytes.to_vec().into()).map_err(raise)?;
@@ -244,7 +244,7 @@ impl GsdFile {
         };
         let frames = table.len() as u64;
         let steps: Vec<u8> = table.steps.iter().flat_map(|step| step.to_ne_bytes()).collect();
-        let steps = array(Type::Uint64, vec![frames], &steps)?;
+        let steps = array(ChunkType::Uint64, vec![frames], &steps)?;
         let mut logs = Vec::new();
         for column in table.columns.iter().filter(|column| !column.has_nulls()) {
             let values = match &column.values {
@@ -273,8 +273,8 @@ impl GsdFile {
     ) -> PyResult<()> {
         let values = bytes.map_or_else(|| Ok(Exported::none()), |bytes| Exported::new(&bytes))?;
         let chunk_type = match dtype {
-            "text" => Some(Type::Character),
-            other => Type::from_dtype(&DType::parse(other).map_err(raise)?),
+            "text" => Some(ChunkType::Character),
+            other => ChunkType::from_dtype(&DType::parse(other).map_err(raise)?),
         };
         let problem = || PyRuntimeError::new_err(format!("GSD has no type for {dtype}"));
         let chunk_type = chunk_type.ok_or_else(problem)?;
@@ -366,7 +366,7 @@ pub(crate) struct GsdFollower(Mutex<Follower>);
 impl GsdFollower {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let follower = py.detach(|| Follower::open_with(&path, &OpenOptions::default(), Settle::Twice));
+        let follower = py.detach(|| Follower::open_with(&path, &OpenOptions::default(), LastFramePolicy::Twice));
         follower.map(|follower| Self(Mutex::new(follower))).map_err(|error| raise_at(error, &path))
     }
 

@@ -44,7 +44,7 @@ pub const GROUPS: &[(&str, Groups)] = &[
     ("ls", lens::list),
     ("log", log::log),
     ("hoomd", hoomd::decode),
-    ("tensor", hoomd::tensor),
+    ("tensor", hoomd::time_series),
 ];
 
 const POSITION: &str = "particles/position";

@@ -6,8 +6,8 @@ use container_core::Progress;
 use gsd::hoomd::columns::{Changes, Gaps, LogOptions, LogTable};
 use gsd::hoomd::schema::FIELDS;
 use gsd::hoomd::{
-    Frame, Reals, Scalars, Shape, Single, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation,
-    check_frame, check_trajectory, csv,
+    FloatArray, Frame, Scalars, Shape, SinglePrecision, Trajectory, TrajectoryOptions, TrajectoryWriter,
+    Validation, check_frame, check_trajectory, csv,
 };
 use gsd::{Durability, File, Writer};
 
@@ -17,13 +17,13 @@ use crate::lens::look_at_error;
 
 /// Defaults are left out, in either precision, and come back in single. A value like the default that is stored nonetheless, because
 /// frame 0 has another, keeps its precision, which this does not look at.
-fn default_as_single<S: Single>(reals: &mut Option<Reals<'_, S>>, default: S) {
+fn default_as_single<S: SinglePrecision>(reals: &mut Option<FloatArray<'_, S>>, default: S) {
     let wide = default.widen();
     let is_default = |row: &S::Double| bytemuck::bytes_of(row) == bytemuck::bytes_of(&wide);
-    if let Some(Reals::F64(rows)) = reals
+    if let Some(FloatArray::F64(rows)) = reals
         && rows.iter().all(is_default)
     {
-        *reals = Some(Reals::F32(Cow::Owned(vec![default; rows.len()])));
+        *reals = Some(FloatArray::F32(Cow::Owned(vec![default; rows.len()])));
     }
 }
 
@@ -91,7 +91,7 @@ fn tensors(trajectory: &Trajectory, feed: &mut Feed<'_>) {
     let threads = feed.threads();
     for field in FIELDS {
         let tensor = || {
-            let tensor = trajectory.tensor(field.name);
+            let tensor = trajectory.time_series(field.name);
             tensor.frames(.., 1).expect("all frames").threads(threads)
         };
         match tensor().read() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use container_core::dtype::ByteOrder;
 use gsd::header::{Header, Version};
-use gsd::{Fallback, File, Frames, IndexEntry, Policy, Rows, Stack};
+use gsd::{Fallback, File, Frames, IndexEntry, Policy, Rows, StackedChunks};
 
 use crate::feed::Feed;
 use crate::gsd_file::open;
@@ -244,7 +244,7 @@ fn stacks(file: &File, feed: &mut Feed<'_>) {
         let entries: Vec<Option<IndexEntry>> =
             (start..start + count).map(|frame| file.find_chunk(frame, &name)).collect();
         let twice = has_two_of_one(file);
-        let stack = match Stack::new(file, &name, &frames, Fallback::Stored) {
+        let stack = match StackedChunks::new(file, &name, &frames, Fallback::Stored) {
             Ok(stack) => stack,
             Err(error) => {
                 let first = entries.first().copied().flatten();

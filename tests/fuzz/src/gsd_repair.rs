@@ -4,7 +4,7 @@ use container_core::Progress;
 use container_core::dtype::ByteOrder;
 use container_core::format::Output;
 use container_core::report::RepairReport;
-use gsd::repair::{RepairOptions, Salvage, repair_source};
+use gsd::repair::{RepairOptions, UncommittedFrames, repair_source};
 use gsd::{FORMAT, File, Policy};
 
 use crate::gsd_file::open;
@@ -14,8 +14,8 @@ use crate::repaired::{self, with_and_without};
 /// Repairs the bytes, and holds the result against them.
 pub fn gsd_repair(data: &[u8]) {
     let was_strict = open(data, Policy::Strict).ok().filter(|_| is_sound(data));
-    for salvage in [Salvage::Checked, Salvage::Off] {
-        let mut options = RepairOptions::default().with_salvage(salvage);
+    for uncommitted_frames in [UncommittedFrames::Checked, UncommittedFrames::Off] {
+        let mut options = RepairOptions::default().with_uncommitted_frames(uncommitted_frames);
         options.limits = small_options().limits;
         let (repaired, report) = match repair(data, &options) {
             Ok(done) => done,
@@ -59,20 +59,20 @@ pub fn gsd_repair(data: &[u8]) {
         assert!(is_as_listed || was_strict.is_none() || !is_clean(data), "clean, and another: {report:?}");
         // Where no frame is listed, an older index may list some.
         if let Some(file) = was_strict.as_ref().filter(|file| file.nframes() > 0 && is_as_listed) {
-            keeps(file, &fixed, salvage, &report);
+            keeps(file, &fixed, uncommitted_frames, &report);
         }
     }
 }
 
 /// Every chunk of a sound file is in the repaired one.
-fn keeps(file: &File, fixed: &File, salvage: Salvage, report: &RepairReport) {
+fn keeps(file: &File, fixed: &File, uncommitted_frames: UncommittedFrames, report: &RepairReport) {
     // Bytes that nobody has an entry for may be lost, chunks may not.
     let known = ["that no entry describes", "written again later"];
     let is_known =
         |what: &str| known.iter().any(|end| what.ends_with(end)) || what.contains("no entry is left");
     assert!(report.lost.iter().all(|item| is_known(&item.what)), "{report:?}");
     assert!(fixed.nframes() >= file.nframes());
-    if salvage == Salvage::Off {
+    if uncommitted_frames == UncommittedFrames::Off {
         assert_eq!(fixed.nframes(), file.nframes());
     }
     for entry in file.index().iter() {

@@ -2,7 +2,7 @@
 
 use container_core::Progress;
 use gsd::hoomd::Trajectory;
-use gsd::rewrite::{Equal, RewriteOptions, concat, slice};
+use gsd::rewrite::{RedundantChunks, RewriteOptions, concat, slice};
 use gsd::{ErrorKind, Fallback, File, Frames, Policy};
 
 use crate::feed::Feed;
@@ -23,8 +23,9 @@ pub fn gsd_rewrite(data: &[u8]) {
         let some = Frames::range(start..file.nframes()).by(1 + feed.below(3) as u64).expect("a step");
         for frames in [Frames::all(&file), some] {
             for fallback in [Fallback::Schema, Fallback::Stored] {
-                let equal = feed.one_of(&[Equal::Drop, Equal::Keep]);
-                let mut options = RewriteOptions::default().with_fallback(fallback).with_equal(equal);
+                let equal = feed.one_of(&[RedundantChunks::Drop, RedundantChunks::Keep]);
+                let mut options =
+                    RewriteOptions::default().with_fallback(fallback).with_redundant_chunks(equal);
                 options.alignment = feed.one_of(&[1, 8, 64]);
                 copy(&file, frames, &options);
             }

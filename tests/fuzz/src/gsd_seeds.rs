@@ -6,7 +6,7 @@ use std::path::Path;
 use container_core::dtype::ByteOrder;
 use gsd::header::{Header, MAGIC, Version};
 use gsd::sequential::{NewChunk, Plan, to_vec};
-use gsd::{IndexEntry, Type};
+use gsd::{ChunkType, IndexEntry};
 
 use crate::mutate::XorShift;
 use crate::seeds::{choices as noise, gather};
@@ -37,38 +37,38 @@ pub(crate) fn small_files() -> Vec<Vec<u8>> {
     let cube: Vec<u8> = [1_f32, 1.0, 1.0, 0.0, 0.0, 0.0].iter().flat_map(|one| one.to_le_bytes()).collect();
     let count = 4_u32.to_le_bytes();
     let mut hoomd: Vec<NewChunk<'_>> = vec![
-        (0, "configuration/step", Type::Uint64, 1, 1, &step[0]),
-        (0, "configuration/box", Type::Float, 6, 1, &cube),
-        (0, "particles/N", Type::Uint32, 1, 1, &count),
-        (0, "particles/types", Type::Int8, 2, 2, b"A\0B\0"),
-        (0, "particles/typeid", Type::Uint32, 4, 1, &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]),
-        (0, "particles/position", Type::Float, 4, 3, &position),
-        (0, "bonds/N", Type::Uint32, 1, 1, &[1, 0, 0, 0]),
-        (0, "bonds/group", Type::Int32, 1, 2, &[0, 0, 0, 0, 3, 0, 0, 0]),
-        (0, "log/energy", Type::Double, 1, 1, &step[1]),
-        (0, "log/text", Type::Character, 3, 1, b"abc"),
-        (0, "particles/type_shapes", Type::Int8, 2, 3, b"{}\0{}\0"),
+        (0, "configuration/step", ChunkType::Uint64, 1, 1, &step[0]),
+        (0, "configuration/box", ChunkType::Float, 6, 1, &cube),
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &count),
+        (0, "particles/types", ChunkType::Int8, 2, 2, b"A\0B\0"),
+        (0, "particles/typeid", ChunkType::Uint32, 4, 1, &[0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]),
+        (0, "particles/position", ChunkType::Float, 4, 3, &position),
+        (0, "bonds/N", ChunkType::Uint32, 1, 1, &[1, 0, 0, 0]),
+        (0, "bonds/group", ChunkType::Int32, 1, 2, &[0, 0, 0, 0, 3, 0, 0, 0]),
+        (0, "log/energy", ChunkType::Double, 1, 1, &step[1]),
+        (0, "log/text", ChunkType::Character, 3, 1, b"abc"),
+        (0, "particles/type_shapes", ChunkType::Int8, 2, 3, b"{}\0{}\0"),
     ];
     for (frame, step) in step.iter().enumerate().skip(1) {
-        hoomd.push((frame as u64, "configuration/step", Type::Uint64, 1, 1, step));
+        hoomd.push((frame as u64, "configuration/step", ChunkType::Uint64, 1, 1, step));
         if frame % 2 == 1 {
-            hoomd.push((frame as u64, "particles/position", Type::Float, 4, 3, &position));
-            hoomd.push((frame as u64, "log/energy", Type::Double, 1, 1, step));
+            hoomd.push((frame as u64, "particles/position", ChunkType::Float, 4, 3, &position));
+            hoomd.push((frame as u64, "log/energy", ChunkType::Double, 1, 1, step));
         }
     }
     let plain: Vec<NewChunk<'_>> = vec![
-        (0, "a", Type::Uint8, 3, 1, b"abc"),
+        (0, "a", ChunkType::Uint8, 3, 1, b"abc"),
         (
             0,
             "a/shape",
-            Type::Uint64,
+            ChunkType::Uint64,
             3,
             1,
             &[1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
         ),
-        (1, "a", Type::Uint8, 3, 1, b"def"),
-        (1, "empty", Type::Float, 0, 3, b""),
-        (2, "a", Type::Uint8, 3, 1, b"ghi"),
+        (1, "a", ChunkType::Uint8, 3, 1, b"def"),
+        (1, "empty", ChunkType::Float, 0, 3, b""),
+        (2, "a", ChunkType::Uint8, 3, 1, b"ghi"),
     ];
     let file = |schema: &str, version, chunks: &[NewChunk<'_>]| {
         let plan = Plan::new("seeds", schema, version).and_then(|plan| plan.with_alignment(1));

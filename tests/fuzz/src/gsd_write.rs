@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{kill_images, power_images};
-use gsd::{Alignment, Commit, ErrorKind, File, Policy, Scheme, Type, Writer, WriterOptions};
+use gsd::{ChunkAlignment, ChunkType, Commit, CommitScheme, ErrorKind, File, Policy, Writer, WriterOptions};
 
 use crate::feed::Feed;
 use crate::gsd_file::{open, own_options};
 use crate::mutate::XorShift;
 
 /// A chunk: type, N, M, bytes.
-type Chunk = (Type, u64, u32, Vec<u8>);
+type Chunk = (ChunkType, u64, u32, Vec<u8>);
 type Frame = BTreeMap<String, Chunk>;
 
 const NAMES: &[&str] = &[
@@ -48,7 +48,7 @@ pub fn gsd_writer(data: &[u8]) {
     let mut numbers = XorShift::seeded(data);
     let mut options = WriterOptions::default();
     options.limits = own_options(Policy::Strict).limits;
-    options.scheme = feed.one_of(&[Scheme::Atomic, Scheme::Atomic, Scheme::Reference]);
+    options.scheme = feed.one_of(&[CommitScheme::Atomic, CommitScheme::Atomic, CommitScheme::Reference]);
     let storage = RecordingStorage::default();
     let mut model = Model::default();
     // Number of operations, and the frames committed by then.
@@ -56,7 +56,8 @@ pub fn gsd_writer(data: &[u8]) {
     let mut born = 0;
     for session in 0..1 + feed.below(3) {
         options.commit = feed.one_of(&[Commit::EveryFrame, Commit::Every(3), Commit::Manual]);
-        options.alignment = feed.one_of(&[Alignment::Eight, Alignment::Packed, Alignment::SixtyFour]);
+        options.alignment =
+            feed.one_of(&[ChunkAlignment::Eight, ChunkAlignment::Packed, ChunkAlignment::SixtyFour]);
         options.maximum_write_buffer_size = feed.one_of(&[1 << 20, 1, 40, 300]);
         let made = if session == 0 {
             Writer::create_storage(storage.clone(), &options)
@@ -75,7 +76,7 @@ pub fn gsd_writer(data: &[u8]) {
         if feed.below(8) == 0 {
             drop(writer);
         } else if let Err(error) = writer.close() {
-            assert!(options.scheme == Scheme::Reference, "{error}");
+            assert!(options.scheme == CommitScheme::Reference, "{error}");
             return assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
         }
         model.pending.clear();
@@ -85,14 +86,14 @@ pub fn gsd_writer(data: &[u8]) {
         let image = storage.image();
         let Ok(file) = open(&image, Policy::Strict) else {
             // The reference's files with too many frames without chunks are not opened by any reader.
-            assert!(options.scheme == Scheme::Reference && left == 0, "what was written does not open");
+            assert!(options.scheme == CommitScheme::Reference && left == 0, "what was written does not open");
             return;
         };
         equal(&file, &model.ended);
         promises.push((storage.operation_count(), left));
     }
     // What a crash could leave takes far longer than writing.
-    if options.scheme == Scheme::Atomic && numbers.below(4) == 0 {
+    if options.scheme == CommitScheme::Atomic && numbers.below(4) == 0 {
         crashes(&storage, &model, &promises, born, &mut numbers);
     }
 }
@@ -144,7 +145,7 @@ fn refused(error: &gsd::Error) {
 
 fn write(writer: &mut Writer<RecordingStorage>, model: &mut Model, feed: &mut Feed<'_>) {
     let name = feed.one_of(NAMES);
-    let chunk_type = feed.one_of(&Type::ALL);
+    let chunk_type = feed.one_of(&ChunkType::ALL);
     let (n, m) = (feed.below(9) as u64, feed.below(4) as u32);
     let n = if feed.below(20) == 0 { 200 } else { n };
     let bytes = feed.fill((n * u64::from(m) * chunk_type.size()) as usize);

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use container_core::dtype::DType;
-use gsd::{Mode, Type, Version, Writer, WriterOptions};
+use gsd::{ChunkType, Version, WriteMode, Writer, WriterOptions};
 
 /// The bytes of a chunk.
 #[must_use]
@@ -42,7 +42,7 @@ pub fn run(script: &str, path: &Path, options: &WriterOptions) -> Result<()> {
 fn call(line: &str, path: &Path, options: &WriterOptions, open: &mut Option<Writer>) -> Result<()> {
     let words: Vec<&str> = line.split_whitespace().collect();
     if let ["open", mode] = words[..] {
-        let mode = Mode::from_name(mode).context("no such mode")?;
+        let mode = WriteMode::from_name(mode).context("no such mode")?;
         *open = Some(Writer::open_mode(path, mode, options)?);
         return Ok(());
     }
@@ -52,7 +52,7 @@ fn call(line: &str, path: &Path, options: &WriterOptions, open: &mut Option<Writ
     let writer = open.as_mut().context("nothing is open")?;
     match words[..] {
         ["chunk", name, dtype, n, m, seed] => {
-            let chunk_type = Type::from_dtype(&DType::parse(dtype)?).context("no such type")?;
+            let chunk_type = ChunkType::from_dtype(&DType::parse(dtype)?).context("no such type")?;
             let (n, m, seed): (u64, u32, u64) = (n.parse()?, m.parse()?, seed.parse()?);
             let bytes = pattern(seed, usize::try_from(n * u64::from(m) * chunk_type.size())?);
             writer.write_chunk_bytes(name, chunk_type, n, m, &bytes)?;

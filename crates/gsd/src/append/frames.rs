@@ -187,7 +187,7 @@ impl Bridge {
                 Some(entry) => bytes_of(source, entry, job)?,
                 None => vec![0; 8],
             };
-            writer.write_chunk_bytes(STEP, crate::Type::Uint64, 1, 1, &value)?;
+            writer.write_chunk_bytes(STEP, crate::ChunkType::Uint64, 1, 1, &value)?;
         }
         Ok(())
     }

@@ -83,7 +83,7 @@ fn add(path: &Path, given: &Given, words: &[(&str, &str)]) -> Result<Vec<Loss>> 
     append(path, &OpenOptions::default(), &job, Durability::Cached)
 }
 
-type Chunk<'a> = (&'a str, Type, u64, u32, &'a [u8]);
+type Chunk<'a> = (&'a str, ChunkType, u64, u32, &'a [u8]);
 
 /// A file of a schema with the chunks of each frame.
 fn make(path: &Path, schema: &str, frames: &[&[Chunk<'_>]]) {
@@ -116,7 +116,7 @@ fn chunk(file: &File, frame: u64, name: &str) -> Option<Vec<u8>> {
 fn rows_of_an_array_become_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gsd");
-    make(&path, "none", &[&[("x", Type::Uint16, 2, 1, &[1, 0, 2, 0])]]);
+    make(&path, "none", &[&[("x", ChunkType::Uint16, 2, 1, &[1, 0, 2, 0])]]);
     // Big-endian, and under another name: there is but one chunk it could go to.
     add(&path, &array("data", ">u2", &[2, 2], &[0, 3, 0, 4, 0, 5, 0, 6]), &[]).unwrap();
     // As long as a frame: one.
@@ -133,7 +133,7 @@ fn rows_of_an_array_become_frames() {
 fn what_does_not_fit_leaves_the_file_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gsd");
-    make(&path, "none", &[&[("x", Type::Uint8, 2, 1, &[1, 2]), ("y", Type::Uint8, 1, 1, &[3])]]);
+    make(&path, "none", &[&[("x", ChunkType::Uint8, 2, 1, &[1, 2]), ("y", ChunkType::Uint8, 1, 1, &[3])]]);
     let before = std::fs::read(&path).unwrap();
     for (wrong, why) in [
         (array("z", "|u1", &[1, 2], &[1, 2]), "no chunk \"z\""),
@@ -163,8 +163,12 @@ fn what_does_not_fit_leaves_the_file_as_it_was() {
 fn frames_of_another_file_follow_with_all_their_chunks() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
-    make(&path, "none", &[&[("x", Type::Uint8, 1, 1, &[1])]]);
-    make(&other, "none", &[&[("y", Type::Character, 2, 1, b"hi")], &[], &[("x", Type::Int8, 0, 3, b"")]]);
+    make(&path, "none", &[&[("x", ChunkType::Uint8, 1, 1, &[1])]]);
+    make(
+        &other,
+        "none",
+        &[&[("y", ChunkType::Character, 2, 1, b"hi")], &[], &[("x", ChunkType::Int8, 0, 3, b"")]],
+    );
     assert_eq!(add(&path, &given(&other), &[]).unwrap(), []);
     let file = opened(&path);
     assert_eq!((file.nframes(), file.index().len()), (4, 3));
@@ -188,11 +192,11 @@ fn frames_of_the_schema_read_the_same_in_their_new_place() {
         &path,
         "hoomd",
         &[&[
-            ("configuration/step", Type::Uint64, 1, 1, &ten),
-            ("particles/N", Type::Uint32, 1, 1, &two),
-            ("particles/mass", Type::Float, 2, 1, &masses),
-            ("particles/charge", Type::Float, 2, 1, &charge),
-            ("log/a", Type::Uint8, 1, 1, &[1]),
+            ("configuration/step", ChunkType::Uint64, 1, 1, &ten),
+            ("particles/N", ChunkType::Uint32, 1, 1, &two),
+            ("particles/mass", ChunkType::Float, 2, 1, &masses),
+            ("particles/charge", ChunkType::Float, 2, 1, &charge),
+            ("log/a", ChunkType::Uint8, 1, 1, &[1]),
         ]],
     );
     make(
@@ -200,11 +204,14 @@ fn frames_of_the_schema_read_the_same_in_their_new_place() {
         "hoomd",
         &[
             // Step 0, charges 0 by default, no log; mass as there.
-            &[("particles/N", Type::Uint32, 1, 1, &two), ("particles/mass", Type::Float, 2, 1, &others)],
+            &[
+                ("particles/N", ChunkType::Uint32, 1, 1, &two),
+                ("particles/mass", ChunkType::Float, 2, 1, &others),
+            ],
             // Masses of frame 0.
-            &[("configuration/step", Type::Uint64, 1, 1, &twenty)],
+            &[("configuration/step", ChunkType::Uint64, 1, 1, &twenty)],
             // One particle: mass 1 by default, here and there.
-            &[("particles/N", Type::Uint32, 1, 1, &one)],
+            &[("particles/N", ChunkType::Uint32, 1, 1, &one)],
         ],
     );
     let losses = add(&path, &given(&other), &[]).unwrap();
@@ -239,12 +246,12 @@ fn no_types_are_a_table_that_gsd_reads() {
     make(
         &path,
         "hoomd",
-        &[&[("particles/N", Type::Uint32, 1, 1, &two), ("bonds/types", Type::Int8, 1, 2, b"b\0")]],
+        &[&[("particles/N", ChunkType::Uint32, 1, 1, &two), ("bonds/types", ChunkType::Int8, 1, 2, b"b\0")]],
     );
-    make(&other, "hoomd", &[&[("particles/N", Type::Uint32, 1, 1, &two)]]);
+    make(&other, "hoomd", &[&[("particles/N", ChunkType::Uint32, 1, 1, &two)]]);
     assert_eq!(add(&path, &given(&other), &[]).unwrap(), []);
     let entry = opened(&path).find_chunk(1, "bonds/types").unwrap();
-    assert_eq!((entry.type_code, entry.n, entry.m), (Type::Int8.code(), 0, 2));
+    assert_eq!((entry.type_code, entry.n, entry.m), (ChunkType::Int8.code(), 0, 2));
 }
 
 #[test]
@@ -252,7 +259,7 @@ fn an_empty_file_takes_everything_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("a.gsd"), folder.path().join("b.gsd"));
     make(&path, "hoomd", &[]);
-    make(&other, "hoomd", &[&[("particles/N", Type::Uint32, 1, 1, &[0; 4])]]);
+    make(&other, "hoomd", &[&[("particles/N", ChunkType::Uint32, 1, 1, &[0; 4])]]);
     add(&path, &given(&other), &[]).unwrap();
     let file = opened(&path);
     assert_eq!((file.nframes(), file.index().len()), (1, 1));
@@ -275,8 +282,8 @@ fn frames_that_gsd_hoomd_would_not_read_any_more_are_named() {
     let (path, logged, silent) =
         (folder.path().join("a.gsd"), folder.path().join("b.gsd"), folder.path().join("c.gsd"));
     let steps = [1_u64, 2, 3, 4].map(u64::to_le_bytes);
-    let step = |at: usize| ("configuration/step", Type::Uint64, 1, 1, &steps[at][..]);
-    make(&logged, "hoomd", &[&[step(2), ("log/e", Type::Uint8, 1, 1, &[7])]]);
+    let step = |at: usize| ("configuration/step", ChunkType::Uint64, 1, 1, &steps[at][..]);
+    make(&logged, "hoomd", &[&[step(2), ("log/e", ChunkType::Uint8, 1, 1, &[7])]]);
     make(&silent, "hoomd", &[&[step(3)]]);
 
     // Frame 0 is read without the log.

@@ -10,7 +10,7 @@ use container_core::source::{Source, check_range, read_parallel, zeroed_vec};
 use container_core::{Error, Result};
 
 use crate::index::IndexEntry;
-use crate::{File, Type};
+use crate::{ChunkType, File};
 
 impl File {
     /// The bytes of a chunk as they are stored, row by row, lent where the source can: `gsd_read_chunk`.
@@ -82,7 +82,7 @@ impl File {
     /// # Errors
     /// `Usage` for a chunk of numbers of several bytes, `Malformed` for text that is not UTF-8; else as [`File::read_chunk`].
     pub fn read_string(&self, entry: &IndexEntry) -> Result<Cow<'_, str>> {
-        if !matches!(entry.chunk_type(), Some(Type::Character | Type::Uint8 | Type::Int8)) {
+        if !matches!(entry.chunk_type(), Some(ChunkType::Character | ChunkType::Uint8 | ChunkType::Int8)) {
             return Err(Error::usage(format!("chunks of type {} are no text", entry.type_code)));
         }
         let wrong = |bytes: Range<u64>| Error::malformed("the text is not UTF-8").at(bytes);
@@ -191,5 +191,5 @@ impl File {
 
 /// True where a chunk's elements are `T`.
 fn holds<T: Element>(entry: &IndexEntry) -> bool {
-    Type::from_dtype(&T::dtype()).is_some_and(|one| Some(one) == entry.chunk_type())
+    ChunkType::from_dtype(&T::dtype()).is_some_and(|one| Some(one) == entry.chunk_type())
 }

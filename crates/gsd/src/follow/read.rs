@@ -14,8 +14,8 @@ use container_core::{Error, Result};
 
 use super::Follower;
 use crate::header::{self, Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN};
-use crate::index::Index;
-use crate::namelist::Names;
+use crate::index::IndexBlock;
+use crate::namelist::NameList;
 
 impl Follower {
     /// Used slots behind those that are known, up to the first unused one; true where none in sight is unused.
@@ -27,7 +27,7 @@ impl Follower {
         let (mut new, mut piece) = (Vec::new(), MIN_SLOTS);
         loop {
             let more = self.slots(source, header, at, piece)?;
-            let entries = Index::new(&more, header.byte_order);
+            let entries = IndexBlock::new(&more, header.byte_order);
             let used = entries.iter().position(|entry| entry.is_unused());
             let count = used.unwrap_or(entries.len());
             let len = (new.len() as u64).saturating_add((count as u64).saturating_mul(INDEX_ENTRY_LEN));
@@ -59,7 +59,12 @@ impl Follower {
     }
 
     /// The first `needed` names, or as many as there are, and at least those that are known; `None` where these are others.
-    pub(super) fn names(&self, source: &FileSource, header: &Header, needed: usize) -> Result<Option<Names>> {
+    pub(super) fn names(
+        &self,
+        source: &FileSource,
+        header: &Header,
+        needed: usize,
+    ) -> Result<Option<NameList>> {
         let known = self.file.names();
         let before = self.file.header();
         let moved = (before.namelist_location, before.namelist_allocated_entries)
@@ -74,8 +79,8 @@ impl Follower {
         let start = range.start.saturating_add(skipped).min(range.end);
         let mut bytes = zeroed_vec(range.end.saturating_sub(start), &self.file.options().limits)?;
         source.read_into(start, &mut bytes).map_err(|error| error.context("gsd namelist"))?;
-        let read = Names::parse(&bytes, header.is_v1());
-        let names = if moved { read } else { Names::from_names(known.raw().chain(read.raw())) };
+        let read = NameList::parse(&bytes, header.is_v1());
+        let names = if moved { read } else { NameList::from_names(known.raw().chain(read.raw())) };
         let same = names.len() >= known.len() && known.raw().zip(names.raw()).all(|(a, b)| a == b);
         Ok(same.then(|| names.first(needed.max(known.len()))))
     }
@@ -144,7 +149,7 @@ pub(super) fn is_same(before: &Header, after: &Header, used: u64) -> bool {
 }
 
 /// Bytes of a namelist that names take.
-fn names_len(names: &Names, v1: bool) -> u64 {
+fn names_len(names: &NameList, v1: bool) -> u64 {
     if v1 {
         return (names.len() as u64).saturating_mul(NAMELIST_ENTRY_LEN);
     }

@@ -2,9 +2,9 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::{Commit, Durability, Scheme, Type, Writer, WriterOptions};
+use crate::{ChunkType, Commit, CommitScheme, Durability, Writer, WriterOptions};
 
-fn options(scheme: Scheme) -> WriterOptions {
+fn options(scheme: CommitScheme) -> WriterOptions {
     WriterOptions::default().with_scheme(scheme).with_durability(Durability::Cached)
 }
 
@@ -64,21 +64,21 @@ fn a_writer_beside_is_followed_frame_by_frame() {
     // Index and names move several times.
     const FRAMES: u64 = 600;
     for (scheme, commit) in [
-        (Scheme::Atomic, Commit::EveryFrame),
-        (Scheme::Atomic, Commit::Every(7)),
-        (Scheme::Reference, Commit::EveryFrame),
-        (Scheme::Reference, Commit::Every(11)),
+        (CommitScheme::Atomic, Commit::EveryFrame),
+        (CommitScheme::Atomic, Commit::Every(7)),
+        (CommitScheme::Reference, Commit::EveryFrame),
+        (CommitScheme::Reference, Commit::Every(11)),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.gsd");
         let options = options(scheme).with_commit(commit);
         let mut writer = Writer::create(&path, &options).unwrap();
         // Polls come one upon the other, so that the reference's write in parts may be seen twice.
-        let (settle, given) = match scheme {
-            Scheme::Atomic => (Settle::Twice, FRAMES),
-            Scheme::Reference => (Settle::Followed, FRAMES - 1),
+        let (last_frame, given) = match scheme {
+            CommitScheme::Atomic => (LastFramePolicy::Twice, FRAMES),
+            CommitScheme::Reference => (LastFramePolicy::Followed, FRAMES - 1),
         };
-        let mut follower = Follower::open_with(&path, &OpenOptions::default(), settle).unwrap();
+        let mut follower = Follower::open_with(&path, &OpenOptions::default(), last_frame).unwrap();
         assert_eq!(follower.poll().unwrap(), Change::Nothing);
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -97,7 +97,7 @@ fn a_writer_beside_is_followed_frame_by_frame() {
         // The last frame is in sight with room behind it.
         assert_eq!(follower.poll().unwrap(), Change::Frames(given..FRAMES + 19));
         let held = FRAMES + 19..FRAMES + 20;
-        let next = if settle == Settle::Twice { Change::Frames(held) } else { Change::Nothing };
+        let next = if last_frame == LastFramePolicy::Twice { Change::Frames(held) } else { Change::Nothing };
         assert_eq!(follower.poll().unwrap(), next);
         let snapshot = follower.snapshot().unwrap();
         (0..FRAMES + 19).for_each(|frame| check(&snapshot, frame));
@@ -106,7 +106,7 @@ fn a_writer_beside_is_followed_frame_by_frame() {
 
 #[test]
 fn files_that_exist_are_read_from_their_first_frame_on() {
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("done.gsd");
         let mut writer = Writer::create(&path, &options(scheme)).unwrap();
@@ -119,7 +119,8 @@ fn files_that_exist_are_read_from_their_first_frame_on() {
         assert_eq!(follower.poll().unwrap(), Change::Frames(299..300));
         assert_eq!(follower.poll().unwrap(), Change::Nothing);
         check(follower.file(), 299);
-        let mut follower = Follower::open_with(&path, &OpenOptions::default(), Settle::Followed).unwrap();
+        let mut follower =
+            Follower::open_with(&path, &OpenOptions::default(), LastFramePolicy::Followed).unwrap();
         assert_eq!(follower.poll().unwrap(), Change::Frames(0..299));
         assert_eq!(follower.wait(|| false).unwrap(), Change::Nothing);
     }
@@ -130,7 +131,7 @@ fn a_frame_whose_entries_come_one_by_one_is_given_whole() {
     // As others see a write of entries into slots in sight, 16 bytes at a time.
     let folder = tempfile::tempdir().unwrap();
     let (path, seen) = (folder.path().join("whole.gsd"), folder.path().join("seen.gsd"));
-    let mut writer = Writer::create(&path, &options(Scheme::Reference)).unwrap();
+    let mut writer = Writer::create(&path, &options(CommitScheme::Reference)).unwrap();
     (0..2).for_each(|frame| write(&mut writer, frame));
     writer.flush().unwrap();
     let before = std::fs::read(&path).unwrap();
@@ -138,13 +139,16 @@ fn a_frame_whose_entries_come_one_by_one_is_given_whole() {
     writer.close().unwrap();
     let after = std::fs::read(&path).unwrap();
     let (first, last) = (256 + 5 * 32, 256 + 9 * 32);
-    for (step, settle) in
-        [(32, Settle::Twice), (32, Settle::Followed), (16, Settle::Followed), (8, Settle::Followed)]
-    {
+    for (step, last_frame) in [
+        (32, LastFramePolicy::Twice),
+        (32, LastFramePolicy::Followed),
+        (16, LastFramePolicy::Followed),
+        (8, LastFramePolicy::Followed),
+    ] {
         let mut now = after.clone();
         now[first..last].copy_from_slice(&before[first..last]);
         std::fs::write(&seen, &now).unwrap();
-        let mut follower = Follower::open_with(&seen, &OpenOptions::default(), settle).unwrap();
+        let mut follower = Follower::open_with(&seen, &OpenOptions::default(), last_frame).unwrap();
         assert_eq!(follower.poll().unwrap(), Change::Frames(0..1));
         let mut given = Vec::new();
         let mut look = || {
@@ -161,7 +165,7 @@ fn a_frame_whose_entries_come_one_by_one_is_given_whole() {
             look();
         }
         (0..3).for_each(|_| look());
-        let expected: &[u64] = if settle == Settle::Twice { &[1, 2, 3] } else { &[1, 2] };
+        let expected: &[u64] = if last_frame == LastFramePolicy::Twice { &[1, 2, 3] } else { &[1, 2] };
         assert_eq!(given, expected, "{step} bytes at a time");
     }
 }
@@ -171,7 +175,7 @@ fn a_frame_whose_entries_come_one_by_one_is_given_whole() {
 fn a_file_that_is_being_made_has_no_frames_yet() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, path) = (folder.path().join("whole.gsd"), folder.path().join("run.gsd"));
-    let mut writer = Writer::create(&whole, &options(Scheme::Reference)).unwrap();
+    let mut writer = Writer::create(&whole, &options(CommitScheme::Reference)).unwrap();
     (0..3).for_each(|frame| write(&mut writer, frame));
     writer.close().unwrap();
     let bytes = std::fs::read(&whole).unwrap();
@@ -185,7 +189,7 @@ fn a_file_that_is_being_made_has_no_frames_yet() {
 
 #[test]
 fn another_file_at_the_path_is_told() {
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("restart.gsd");
         for number in 0..3 {
@@ -219,7 +223,7 @@ fn another_file_at_the_path_is_told() {
 
 #[test]
 fn a_truncated_file_is_told_whatever_was_written_since() {
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         for frames in [0, 1, 3, 40, 400] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("run.gsd");
@@ -244,7 +248,7 @@ fn a_truncated_file_is_told_whatever_was_written_since() {
 fn an_entry_that_stays_senseless_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.gsd");
-    let mut writer = Writer::create(&path, &options(Scheme::Reference)).unwrap();
+    let mut writer = Writer::create(&path, &options(CommitScheme::Reference)).unwrap();
     (0..4).for_each(|frame| write(&mut writer, frame));
     writer.close().unwrap();
     let good = std::fs::read(&path).unwrap();
@@ -267,8 +271,8 @@ fn an_entry_that_stays_senseless_is_an_error() {
 fn names_of_frames_that_are_not_given_are_not_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.gsd");
-    let mut writer = Writer::create(&path, &options(Scheme::Reference)).unwrap();
-    writer.write_chunk_bytes("first", Type::Uint8, 1, 1, &[1]).unwrap();
+    let mut writer = Writer::create(&path, &options(CommitScheme::Reference)).unwrap();
+    writer.write_chunk_bytes("first", ChunkType::Uint8, 1, 1, &[1]).unwrap();
     writer.end_frame().unwrap();
     writer.close().unwrap();
     // A name as a writer leaves it that has come as far as its fourth letter.
@@ -291,7 +295,7 @@ fn names_of_frames_that_are_not_given_are_not_known() {
 fn files_of_layer_1_and_frames_without_chunks_are_followed() {
     let folder = tempfile::tempdir().unwrap();
     let old = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/ok/v1_small.gsd");
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         let path = folder.path().join(format!("{scheme:?}.gsd"));
         std::fs::copy(&old, &path).unwrap();
         let mut follower = Follower::open(&path).unwrap();

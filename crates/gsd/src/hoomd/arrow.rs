@@ -19,7 +19,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{ArrowError, Field, Schema};
 use container_core::{Error, Limits, Result};
 
-use super::columns::{Bits, Column, LogTable, Texts, Values};
+use super::columns::{Column, LogTable, Texts, ValidityBitmap, Values};
 
 pub use {arrow_array, arrow_schema};
 
@@ -144,7 +144,7 @@ fn array(column: Column, limits: &Limits) -> Result<ArrayRef> {
 }
 
 /// The bits are Arrow's: a byte's lowest first.
-fn null_buffer(stored: &Bits, rows: usize) -> NullBuffer {
+fn null_buffer(stored: &ValidityBitmap, rows: usize) -> NullBuffer {
     let words: Vec<u64> = stored.words().iter().map(|word| word.to_le()).collect();
     NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(words), 0, rows))
 }

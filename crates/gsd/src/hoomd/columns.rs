@@ -6,7 +6,7 @@
 
 use container_core::{Error, Result};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::file::File;
 use crate::frames::Frames;
 
@@ -16,7 +16,7 @@ mod glob;
 mod validity;
 
 pub use buffers::{Texts, Values};
-pub use validity::Bits;
+pub use validity::ValidityBitmap;
 
 /// What stands in a frame that does not store a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -119,7 +119,7 @@ pub struct LogTable {
     /// Its time step, by the schema: stored, else frame 0's, else 0.
     pub steps: Vec<u64>,
     /// Rows whose time step the file stores.
-    pub stored_steps: Bits,
+    pub stored_steps: ValidityBitmap,
     /// The quantities, in the order of their names in the file.
     pub columns: Vec<Column>,
     /// Quantities left out, by [`Changes::Skip`] or because no frame asked for has a value.
@@ -132,7 +132,7 @@ pub struct Column {
     /// Its name: `log/…`.
     pub name: String,
     /// Its type in the file.
-    pub chunk_type: Type,
+    pub chunk_type: ChunkType,
     /// Rows of its chunk; 1 of texts.
     pub n: u64,
     /// Columns of its chunk; 1 of texts.
@@ -140,7 +140,7 @@ pub struct Column {
     /// The values, row after row, each row n·m values in C order; zeros and empty texts where they are null.
     pub values: Values,
     /// Rows whose values the file stores.
-    pub stored: Bits,
+    pub stored: ValidityBitmap,
     /// Whether rows that the file does not store have frame 0's values; else they are null.
     pub inherits: bool,
 }

@@ -10,7 +10,7 @@ use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd::schema::FIELDS;
 use crate::index::IndexEntry;
-use crate::stacked::Stack;
+use crate::stacked::StackedChunks;
 use crate::stacked::names::{Facts, View, attributes};
 
 /// A name whose values are not stored.
@@ -107,10 +107,16 @@ impl Derived {
     }
 
     /// Where its values are; `None` where the schema gives none, and for what is stored.
-    pub(crate) fn stack<'f>(self, file: &'f File, catalogue: &Catalogue) -> Option<Stack<'f>> {
+    pub(crate) fn stack<'f>(self, file: &'f File, catalogue: &Catalogue) -> Option<StackedChunks<'f>> {
         let (name, fallback) = (self.name(file)?, catalogue.facts.fallback);
         if let Self::Partly(id) = self {
-            return Stack::with_gaps(file, &name, &Frames::all(file), &catalogue.facts.get(id)?.first).ok();
+            return StackedChunks::with_gaps(
+                file,
+                &name,
+                &Frames::all(file),
+                &catalogue.facts.get(id)?.first,
+            )
+            .ok();
         }
         if !fallback.applies(file) || file.nframes() == 0 {
             return None;
@@ -123,11 +129,11 @@ impl Derived {
             Self::Frame(frame, _) => Frames { start: frame, step: 1, count: 1 },
             Self::Partly(_) => return None,
         };
-        Stack::new(file, &name, &frames, fallback).ok()
+        StackedChunks::new(file, &name, &frames, fallback).ok()
     }
 
     /// The chunk of frame 0 that a frame has the values of.
-    pub(crate) fn ancestor(self, file: &File, stack: &Stack<'_>) -> Option<IndexEntry> {
+    pub(crate) fn ancestor(self, file: &File, stack: &StackedChunks<'_>) -> Option<IndexEntry> {
         match self {
             Self::Stacked(_) | Self::Partly(_) => None,
             Self::Frame(..) => {
@@ -143,7 +149,12 @@ impl Derived {
     }
 
     /// Its dataset, where its values are known to be in `stack`.
-    pub(crate) fn describe(self, file: &File, catalogue: &Catalogue, stack: &Stack<'_>) -> Option<Dataset> {
+    pub(crate) fn describe(
+        self,
+        file: &File,
+        catalogue: &Catalogue,
+        stack: &StackedChunks<'_>,
+    ) -> Option<Dataset> {
         let name = self.name(file)?;
         let (frames, n, m) = stack.extent();
         let mut shape = match self.ancestor(file, stack) {

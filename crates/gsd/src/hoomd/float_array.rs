@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use container_core::{Error, Result};
 
 /// A number or a row of numbers in single precision, and what it is in double precision.
-pub trait Single: bytemuck::Pod + PartialEq + Send + Sync {
+pub trait SinglePrecision: bytemuck::Pod + PartialEq + Send + Sync {
     /// The same in f64.
     type Double: bytemuck::Pod + PartialEq + Send + Sync;
 
@@ -13,7 +13,7 @@ pub trait Single: bytemuck::Pod + PartialEq + Send + Sync {
     fn widen(self) -> Self::Double;
 }
 
-impl Single for f32 {
+impl SinglePrecision for f32 {
     type Double = f64;
 
     fn widen(self) -> f64 {
@@ -21,7 +21,7 @@ impl Single for f32 {
     }
 }
 
-impl<const M: usize> Single for [f32; M] {
+impl<const M: usize> SinglePrecision for [f32; M] {
     type Double = [f64; M];
 
     fn widen(self) -> [f64; M] {
@@ -31,7 +31,7 @@ impl<const M: usize> Single for [f32; M] {
 
 /// Rows of reals in the precision in which they are stored. Nothing here narrows: f64 come out as f64, or not at all.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reals<'a, S: Single> {
+pub enum FloatArray<'a, S: SinglePrecision> {
     /// Single precision.
     F32(Cow<'a, [S]>),
     /// Double precision.
@@ -39,13 +39,13 @@ pub enum Reals<'a, S: Single> {
 }
 
 /// One real per row: masses, charges, diameters.
-pub type Scalars<'a> = Reals<'a, f32>;
+pub type Scalars<'a> = FloatArray<'a, f32>;
 /// Three per row: positions, velocities.
-pub type Vectors<'a> = Reals<'a, [f32; 3]>;
+pub type Vectors<'a> = FloatArray<'a, [f32; 3]>;
 /// Four per row, the real part first: orientations, angular momenta.
-pub type Quaternions<'a> = Reals<'a, [f32; 4]>;
+pub type Quaternions<'a> = FloatArray<'a, [f32; 4]>;
 
-impl<'a, S: Single> Reals<'a, S> {
+impl<'a, S: SinglePrecision> FloatArray<'a, S> {
     /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -103,19 +103,19 @@ impl<'a, S: Single> Reals<'a, S> {
 
     /// The same, borrowed.
     #[must_use]
-    pub fn borrowed(&self) -> Reals<'_, S> {
+    pub fn borrowed(&self) -> FloatArray<'_, S> {
         match self {
-            Self::F32(rows) => Reals::F32(Cow::Borrowed(rows)),
-            Self::F64(rows) => Reals::F64(Cow::Borrowed(rows)),
+            Self::F32(rows) => FloatArray::F32(Cow::Borrowed(rows)),
+            Self::F64(rows) => FloatArray::F64(Cow::Borrowed(rows)),
         }
     }
 
     /// The same, independent of what it borrows from.
     #[must_use]
-    pub fn into_owned(self) -> Reals<'static, S> {
+    pub fn into_owned(self) -> FloatArray<'static, S> {
         match self {
-            Self::F32(rows) => Reals::F32(Cow::Owned(rows.into_owned())),
-            Self::F64(rows) => Reals::F64(Cow::Owned(rows.into_owned())),
+            Self::F32(rows) => FloatArray::F32(Cow::Owned(rows.into_owned())),
+            Self::F64(rows) => FloatArray::F64(Cow::Owned(rows.into_owned())),
         }
     }
 
@@ -131,22 +131,22 @@ impl<'a, S: Single> Reals<'a, S> {
 
 macro_rules! conversions {
     ($($single:ty, $double:ty, [$($generics:tt)*];)+) => {$(
-        impl<'a, $($generics)*> From<&'a [$single]> for Reals<'a, $single> {
+        impl<'a, $($generics)*> From<&'a [$single]> for FloatArray<'a, $single> {
             fn from(rows: &'a [$single]) -> Self {
                 Self::F32(Cow::Borrowed(rows))
             }
         }
-        impl<'a, $($generics)*> From<&'a [$double]> for Reals<'a, $single> {
+        impl<'a, $($generics)*> From<&'a [$double]> for FloatArray<'a, $single> {
             fn from(rows: &'a [$double]) -> Self {
                 Self::F64(Cow::Borrowed(rows))
             }
         }
-        impl<$($generics)*> From<Vec<$single>> for Reals<'_, $single> {
+        impl<$($generics)*> From<Vec<$single>> for FloatArray<'_, $single> {
             fn from(rows: Vec<$single>) -> Self {
                 Self::F32(Cow::Owned(rows))
             }
         }
-        impl<$($generics)*> From<Vec<$double>> for Reals<'_, $single> {
+        impl<$($generics)*> From<Vec<$double>> for FloatArray<'_, $single> {
             fn from(rows: Vec<$double>) -> Self {
                 Self::F64(Cow::Owned(rows))
             }

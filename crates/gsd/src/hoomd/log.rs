@@ -8,12 +8,12 @@ use container_core::{Error, Result};
 
 use crate::hoomd::read::FrameView;
 use crate::index::IndexEntry;
-use crate::{File, Type};
+use crate::{ChunkType, File};
 
 /// A value of a log: an array of one or two axes, or text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logged<'a> {
-    chunk_type: Type,
+    chunk_type: ChunkType,
     n: u64,
     m: u32,
     /// In this machine's byte order, row by row.
@@ -25,7 +25,7 @@ impl<'a> Logged<'a> {
     ///
     /// # Errors
     /// `Usage` where the bytes are not as many, and for no columns.
-    pub fn new(chunk_type: Type, n: u64, m: u32, bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self> {
+    pub fn new(chunk_type: ChunkType, n: u64, m: u32, bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self> {
         let bytes = bytes.into();
         let size = n.checked_mul(m.into()).and_then(|count| count.checked_mul(chunk_type.size()));
         if m == 0 || size != Some(bytes.len() as u64) {
@@ -48,7 +48,7 @@ impl<'a> Logged<'a> {
     /// # Errors
     /// `Usage` for element types that GSD lacks, for no columns and for values that fill no whole rows.
     pub fn matrix<T: Element>(m: u32, values: &'a [T]) -> Result<Self> {
-        let chunk_type = Type::from_dtype(&T::dtype())
+        let chunk_type = ChunkType::from_dtype(&T::dtype())
             .ok_or_else(|| Error::usage(format!("GSD has no elements of {}", T::dtype())))?;
         let rows = (values.len() as u64).checked_div(m.into()).unwrap_or(0);
         Self::new(chunk_type, rows, m, bytemuck::cast_slice(values))
@@ -58,7 +58,7 @@ impl<'a> Logged<'a> {
     #[must_use]
     pub fn text(text: &'a str) -> Self {
         let bytes = text.as_bytes();
-        Self { chunk_type: Type::Character, n: bytes.len() as u64, m: 1, bytes: Cow::Borrowed(bytes) }
+        Self { chunk_type: ChunkType::Character, n: bytes.len() as u64, m: 1, bytes: Cow::Borrowed(bytes) }
     }
 
     /// The chunk of an entry.
@@ -76,7 +76,7 @@ impl<'a> Logged<'a> {
 
     /// Element type.
     #[must_use]
-    pub fn chunk_type(&self) -> Type {
+    pub fn chunk_type(&self) -> ChunkType {
         self.chunk_type
     }
 
@@ -97,7 +97,7 @@ impl<'a> Logged<'a> {
     /// # Errors
     /// `Usage` for another type; nothing is converted.
     pub fn elements<T: Element>(&self) -> Result<Cow<'_, [T]>> {
-        if Type::from_dtype(&T::dtype()) != Some(self.chunk_type) {
+        if ChunkType::from_dtype(&T::dtype()) != Some(self.chunk_type) {
             let problem = format!("the elements are {}, not {}", self.chunk_type.name(), T::dtype());
             return Err(Error::usage(problem));
         }
@@ -115,17 +115,17 @@ impl<'a> Logged<'a> {
             bytes.chunks_exact(size_of::<T>()).map(|one| widen(bytemuck::pod_read_unaligned(one))).collect()
         }
         Some(match self.chunk_type {
-            Type::Uint8 => wide(&self.bytes, |one: u8| one.into()),
-            Type::Uint16 => wide(&self.bytes, |one: u16| one.into()),
-            Type::Uint32 => wide(&self.bytes, |one: u32| one.into()),
-            Type::Uint64 => wide(&self.bytes, |one: u64| one as f64),
-            Type::Int8 => wide(&self.bytes, |one: i8| one.into()),
-            Type::Int16 => wide(&self.bytes, |one: i16| one.into()),
-            Type::Int32 => wide(&self.bytes, |one: i32| one.into()),
-            Type::Int64 => wide(&self.bytes, |one: i64| one as f64),
-            Type::Float => wide(&self.bytes, |one: f32| one.into()),
-            Type::Double => wide(&self.bytes, |one: f64| one),
-            Type::Character => return None,
+            ChunkType::Uint8 => wide(&self.bytes, |one: u8| one.into()),
+            ChunkType::Uint16 => wide(&self.bytes, |one: u16| one.into()),
+            ChunkType::Uint32 => wide(&self.bytes, |one: u32| one.into()),
+            ChunkType::Uint64 => wide(&self.bytes, |one: u64| one as f64),
+            ChunkType::Int8 => wide(&self.bytes, |one: i8| one.into()),
+            ChunkType::Int16 => wide(&self.bytes, |one: i16| one.into()),
+            ChunkType::Int32 => wide(&self.bytes, |one: i32| one.into()),
+            ChunkType::Int64 => wide(&self.bytes, |one: i64| one as f64),
+            ChunkType::Float => wide(&self.bytes, |one: f32| one.into()),
+            ChunkType::Double => wide(&self.bytes, |one: f64| one),
+            ChunkType::Character => return None,
         })
     }
 
@@ -143,7 +143,7 @@ impl<'a> Logged<'a> {
     /// # Errors
     /// `Usage` where it is no text, `Malformed` where it is no UTF-8.
     pub fn to_text(&self) -> Result<&str> {
-        if self.chunk_type != Type::Character {
+        if self.chunk_type != ChunkType::Character {
             return Err(Error::usage(format!("the elements are {}, not text", self.chunk_type.name())));
         }
         let text = std::str::from_utf8(&self.bytes).map_err(|_| Error::malformed("the text is not UTF-8"))?;
@@ -162,7 +162,7 @@ macro_rules! scalars {
         impl From<$type> for Logged<'_> {
             fn from(value: $type) -> Self {
                 let bytes = Cow::Owned(value.to_ne_bytes().to_vec());
-                Self { chunk_type: Type::$chunk_type, n: 1, m: 1, bytes }
+                Self { chunk_type: ChunkType::$chunk_type, n: 1, m: 1, bytes }
             }
         }
     )+};

@@ -11,7 +11,7 @@ use container_core::{Error, Limits, Result};
 use crate::hoomd::columns::{Changes, Column, Gaps, LogOptions, LogTable, Values};
 use crate::hoomd::schema::Container;
 use crate::stacked::Fallback;
-use crate::{File, Type};
+use crate::{ChunkType, File};
 
 /// Path of the dataset.
 pub(crate) const PATH: &str = "log";
@@ -190,8 +190,8 @@ fn fill(column: &Column, row: usize, field: &Field, record: &mut [u8]) {
     if column.is_null(row) {
         // What no mask reaches still shows that there is no number.
         match column.chunk_type {
-            Type::Float => put(record, field.offset, &f32::NAN.to_ne_bytes().repeat(width)),
-            Type::Double => put(record, field.offset, &f64::NAN.to_ne_bytes().repeat(width)),
+            ChunkType::Float => put(record, field.offset, &f32::NAN.to_ne_bytes().repeat(width)),
+            ChunkType::Double => put(record, field.offset, &f64::NAN.to_ne_bytes().repeat(width)),
             _ => {}
         }
         return;
@@ -218,7 +218,7 @@ mod tests {
     use crate::writer::sequential::{Plan, to_vec};
     use crate::{OpenOptions, Version};
 
-    type Chunk<'a> = (u64, &'a str, Type, u64, u32, &'a [u8]);
+    type Chunk<'a> = (u64, &'a str, ChunkType, u64, u32, &'a [u8]);
 
     fn records(chunks: &[Chunk<'_>], fallback: Fallback) -> Option<LogRecords> {
         let plan = Plan::new("a", "hoomd", Version::new(2, 0)).unwrap();
@@ -234,14 +234,14 @@ mod tests {
         let seven = 7_u64.to_le_bytes();
         let found = records(
             &[
-                (0, "log/energy", Type::Double, 1, 1, &half),
-                (0, "log/vector", Type::Uint16, 1, 2, &vector),
-                (0, "log/state", Type::Character, 2, 1, b"ok"),
-                (0, "log/particles/x", Type::Double, 1, 1, &half),
-                (1, "configuration/step", Type::Uint64, 1, 1, &seven),
-                (1, "log/energy", Type::Double, 1, 1, &quarter),
-                (1, "log/state", Type::Character, 3, 1, "né".as_bytes()),
-                (2, "log/late", Type::Int64, 1, 1, &((1_i64 << 53) + 1).to_le_bytes()),
+                (0, "log/energy", ChunkType::Double, 1, 1, &half),
+                (0, "log/vector", ChunkType::Uint16, 1, 2, &vector),
+                (0, "log/state", ChunkType::Character, 2, 1, b"ok"),
+                (0, "log/particles/x", ChunkType::Double, 1, 1, &half),
+                (1, "configuration/step", ChunkType::Uint64, 1, 1, &seven),
+                (1, "log/energy", ChunkType::Double, 1, 1, &quarter),
+                (1, "log/state", ChunkType::Character, 3, 1, "né".as_bytes()),
+                (2, "log/late", ChunkType::Int64, 1, 1, &((1_i64 << 53) + 1).to_le_bytes()),
             ],
             Fallback::Schema,
         )
@@ -272,8 +272,8 @@ mod tests {
     #[test]
     fn without_logs_there_are_no_records() {
         let none = |chunks: &[Chunk<'_>]| records(chunks, Fallback::Schema).is_none();
-        assert!(none(&[(0, "particles/N", Type::Uint32, 1, 1, &[0; 4])]));
-        assert!(none(&[(0, "log/particles/x", Type::Uint8, 1, 1, &[0])]));
+        assert!(none(&[(0, "particles/N", ChunkType::Uint32, 1, 1, &[0; 4])]));
+        assert!(none(&[(0, "log/particles/x", ChunkType::Uint8, 1, 1, &[0])]));
         assert!(none(&[]));
     }
 
@@ -282,9 +282,9 @@ mod tests {
         let value = |of: u16| of.to_le_bytes();
         let found = records(
             &[
-                (0, "log/p", Type::Uint16, 1, 1, &value(7)),
-                (1, "configuration/step", Type::Uint64, 1, 1, &9_u64.to_le_bytes()),
-                (2, "log/p", Type::Uint16, 1, 1, &value(8)),
+                (0, "log/p", ChunkType::Uint16, 1, 1, &value(7)),
+                (1, "configuration/step", ChunkType::Uint64, 1, 1, &9_u64.to_le_bytes()),
+                (2, "log/p", ChunkType::Uint16, 1, 1, &value(8)),
             ],
             Fallback::Stored,
         )
@@ -302,9 +302,9 @@ mod tests {
         let pair = [1.0_f64.to_le_bytes(), 2.0_f64.to_le_bytes()].concat();
         let found = records(
             &[
-                (0, "log/e", Type::Double, 1, 1, &pair[..8]),
-                (1, "log/f", Type::Int8, 1, 1, &[1]),
-                (3, "log/e", Type::Double, 2, 1, &pair),
+                (0, "log/e", ChunkType::Double, 1, 1, &pair[..8]),
+                (1, "log/f", ChunkType::Int8, 1, 1, &[1]),
+                (3, "log/e", ChunkType::Double, 2, 1, &pair),
             ],
             Fallback::Schema,
         )

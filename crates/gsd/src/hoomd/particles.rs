@@ -6,7 +6,7 @@ use container_core::Result;
 
 use crate::hoomd::read::{FrameView, place};
 use crate::hoomd::schema::Container;
-use crate::hoomd::{Quaternions, Reals, Scalars, Shape, Vectors};
+use crate::hoomd::{FloatArray, Quaternions, Scalars, Shape, Vectors};
 
 macro_rules! particles {
     ($($field:ident: $type:ident, $place:literal, $read:ident, $owned:expr, $doc:literal;)+) => {
@@ -102,19 +102,19 @@ impl<'t> FrameView<'t> {
 particles! {
     typeid: Ids, "particles/typeid", rows, |rows| Cow::Owned(rows.into_owned()),
         "Index of each particle's type. Default 0.";
-    mass: Scalars, "particles/mass", reals, Reals::into_owned, "Masses. Default 1.";
-    charge: Scalars, "particles/charge", reals, Reals::into_owned, "Charges. Default 0.";
-    diameter: Scalars, "particles/diameter", reals, Reals::into_owned, "Diameters, in units of length. Default 1.";
+    mass: Scalars, "particles/mass", reals, FloatArray::into_owned, "Masses. Default 1.";
+    charge: Scalars, "particles/charge", reals, FloatArray::into_owned, "Charges. Default 0.";
+    diameter: Scalars, "particles/diameter", reals, FloatArray::into_owned, "Diameters, in units of length. Default 1.";
     body: Bodies, "particles/body", rows, |rows| Cow::Owned(rows.into_owned()),
         "The composite body that a particle belongs to, −1 for none. Default −1.";
-    moment_inertia: Vectors, "particles/moment_inertia", reals, Reals::into_owned,
+    moment_inertia: Vectors, "particles/moment_inertia", reals, FloatArray::into_owned,
         "Moments of inertia about the body's axes, mass × length². Default 0.";
-    position: Vectors, "particles/position", reals, Reals::into_owned,
+    position: Vectors, "particles/position", reals, FloatArray::into_owned,
         "Positions within the box, in units of length. Default 0.";
-    orientation: Quaternions, "particles/orientation", reals, Reals::into_owned,
+    orientation: Quaternions, "particles/orientation", reals, FloatArray::into_owned,
         "Orientations: unit quaternions, the real part first. Default 1, 0, 0, 0.";
-    velocity: Vectors, "particles/velocity", reals, Reals::into_owned, "Velocities, length / time. Default 0.";
-    angmom: Quaternions, "particles/angmom", reals, Reals::into_owned,
+    velocity: Vectors, "particles/velocity", reals, FloatArray::into_owned, "Velocities, length / time. Default 0.";
+    angmom: Quaternions, "particles/angmom", reals, FloatArray::into_owned,
         "Angular momenta as quaternions. Default 0.";
     image: Images, "particles/image", rows, |rows| Cow::Owned(rows.into_owned()),
         "How often each particle has crossed the boundaries. Default 0.";

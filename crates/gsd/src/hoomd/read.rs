@@ -12,7 +12,7 @@ use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Inherit, Rows};
 use crate::hoomd::trajectory::Core;
 use crate::hoomd::{Shape, string_table};
 use crate::index::IndexEntry;
-use crate::{File, Type};
+use crate::{ChunkType, File};
 
 pub(crate) use load::Aligned;
 
@@ -220,9 +220,9 @@ impl<'t> FrameView<'t> {
     pub(crate) fn range_problem(&self, field: &Field, entry: &IndexEntry) -> Result<Option<String>> {
         let bits = match field.chunk_type {
             _ if field.rows != Rows::Fixed(1) || field.columns != 1 => return Ok(None),
-            Type::Uint8 => u8::BITS,
-            Type::Uint32 => u32::BITS,
-            Type::Uint64 => u64::BITS,
+            ChunkType::Uint8 => u8::BITS,
+            ChunkType::Uint32 => u32::BITS,
+            ChunkType::Uint64 => u64::BITS,
             _ => return Ok(None),
         };
         if entry.chunk_type() == Some(field.chunk_type) {
@@ -291,12 +291,12 @@ impl<'t> FrameView<'t> {
     }
 
     /// The type of a chunk, where the schema or a known writer's habit has it.
-    fn fitting_type(&self, field: &Field, entry: &IndexEntry) -> Result<Type> {
+    fn fitting_type(&self, field: &Field, entry: &IndexEntry) -> Result<ChunkType> {
         let schema = self.schema_version();
         match entry.chunk_type() {
             Some(found) if field.fit(found, schema) != Fit::Wrong => Ok(found),
             found => {
-                let found = found.map_or("no type", Type::name);
+                let found = found.map_or("no type", ChunkType::name);
                 let problem = format!("{found} where the schema has {}", field.chunk_type.name());
                 Err(self.wrong(field, Some(entry), problem))
             }

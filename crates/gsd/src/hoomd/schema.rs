@@ -7,7 +7,7 @@ use container_core::dtype::ByteOrder;
 use container_core::source::zeroed_vec;
 use container_core::{Limits, Result};
 
-use crate::Type::{self, Character, Double, Float, Int8, Int32, Uint8, Uint32, Uint64};
+use crate::ChunkType::{self, Character, Double, Float, Int8, Int32, Uint8, Uint32, Uint64};
 use crate::header::Version;
 
 /// First schema with `pairs/`.
@@ -145,9 +145,9 @@ pub struct Field {
     pub name: &'static str,
     /// The container that it belongs to.
     pub container: Container,
-    /// Element type. [`Type::Float`] may be [`Type::Double`] from schema 2.0 on. [`Type::Int8`] is a table of strings, one
+    /// Element type. [`ChunkType::Float`] may be [`ChunkType::Double`] from schema 2.0 on. [`ChunkType::Int8`] is a table of strings, one
     /// per row, NUL-padded UTF-8.
-    pub chunk_type: Type,
+    pub chunk_type: ChunkType,
     /// Rows.
     pub rows: Rows,
     /// Columns; 0 for any, the width of a table of strings.
@@ -187,8 +187,8 @@ impl Field {
 
     /// How `found` agrees with the schema of version `schema`.
     #[must_use]
-    pub fn fit(&self, found: Type, schema: Version) -> Fit {
-        let integer = |of: Type| !matches!(of, Float | Double | Character);
+    pub fn fit(&self, found: ChunkType, schema: Version) -> Fit {
+        let integer = |of: ChunkType| !matches!(of, Float | Double | Character);
         if found == self.chunk_type {
             Fit::Exact
         } else if self.is_text() {
@@ -207,7 +207,7 @@ impl Field {
     /// Bytes of one default row in elements of `chunk_type`, or of all rows of a [`Rows::Fixed`] chunk: `[1, 0, 0, 0]` of an
     /// orientation, `"A\0"` for types. Empty where there is no default.
     #[must_use]
-    pub fn default_row(&self, chunk_type: Type, order: ByteOrder) -> Vec<u8> {
+    pub fn default_row(&self, chunk_type: ChunkType, order: ByteOrder) -> Vec<u8> {
         if self.is_text() {
             return self.default_text().iter().flat_map(|text| text.bytes().chain([0])).collect();
         }
@@ -255,7 +255,7 @@ impl Field {
     pub fn default_bytes(
         &self,
         n: u64,
-        chunk_type: Type,
+        chunk_type: ChunkType,
         order: ByteOrder,
         limits: &Limits,
     ) -> Result<Vec<u8>> {
@@ -291,7 +291,7 @@ pub fn inherits(name: &str) -> Inherit {
 const fn field_of(
     container: Container,
     name: &'static str,
-    chunk_type: Type,
+    chunk_type: ChunkType,
     rows: Rows,
     columns: u32,
     default: &'static [i8],
@@ -317,7 +317,7 @@ const fn count(container: Container, name: &'static str) -> Field {
     field_of(container, name, Uint32, Rows::Fixed(1), 1, &[0])
 }
 
-const fn particle(name: &'static str, chunk_type: Type, columns: u32, default: &'static [i8]) -> Field {
+const fn particle(name: &'static str, chunk_type: ChunkType, columns: u32, default: &'static [i8]) -> Field {
     field_of(Container::Particles, name, chunk_type, Rows::N, columns, default)
 }
 
@@ -329,7 +329,7 @@ const fn group(container: Container, name: &'static str, default: &'static [i8])
     field_of(container, name, Uint32, Rows::N, container.group_size(), default)
 }
 
-const fn state(name: &'static str, chunk_type: Type, rows: Rows, columns: u32) -> Field {
+const fn state(name: &'static str, chunk_type: ChunkType, rows: Rows, columns: u32) -> Field {
     field_of(Container::State, name, chunk_type, rows, columns, &[])
 }
 

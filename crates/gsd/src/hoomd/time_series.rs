@@ -7,25 +7,25 @@ use container_core::{Error, Result};
 
 use crate::frames::Frames;
 use crate::hoomd::Trajectory;
-use crate::stacked::{Fallback, Rows, Stack};
+use crate::stacked::{Fallback, Rows, StackedChunks};
 
-/// A read of one quantity in many frames, by the schema's rule for what a frame does not store. Made by [`Trajectory::tensor`];
+/// A read of one quantity in many frames, by the schema's rule for what a frame does not store. Made by [`Trajectory::time_series`];
 /// nothing is read until one of the last methods is called.
 ///
 /// ```
 /// # use gsd::Rows;
 /// # use gsd::hoomd::Trajectory;
-/// # fn tensor(path: &str) -> gsd::Result<()> {
+/// # fn time_series(path: &str) -> gsd::Result<()> {
 /// let trajectory = Trajectory::open(path)?;
 /// // Every tenth frame, the particles with the tags 5 and 7: an array of shape (frames, 2, 3).
-/// let array = trajectory.tensor("particles/position").frames(.., 10)?.rows(Rows::List(&[5, 7])).threads(2).read()?;
+/// let array = trajectory.time_series("particles/position").frames(.., 10)?.rows(Rows::List(&[5, 7])).threads(2).read()?;
 /// println!("{:?}", array.shape());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy)]
 #[must_use]
-pub struct Tensor<'a> {
+pub struct TimeSeries<'a> {
     trajectory: &'a Trajectory,
     name: &'a str,
     frames: Frames,
@@ -35,13 +35,13 @@ pub struct Tensor<'a> {
 
 impl Trajectory {
     /// The chunks called `name` in all frames, as one array: frames first, then rows (particles by tag, bonds …), then columns.
-    pub fn tensor<'a>(&'a self, name: &'a str) -> Tensor<'a> {
+    pub fn time_series<'a>(&'a self, name: &'a str) -> TimeSeries<'a> {
         let frames = Frames::all(self.file());
-        Tensor { trajectory: self, name, frames, rows: Rows::All, threads: 1 }
+        TimeSeries { trajectory: self, name, frames, rows: Rows::All, threads: 1 }
     }
 }
 
-impl<'a> Tensor<'a> {
+impl<'a> TimeSeries<'a> {
     /// Every `step`th frame of a range, the first included.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     /// `Usage` where the frames do not hold one type and shape, naming the first frame that differs, and for rows past the last;
-    /// as [`Stack::new`] and [`Stack::read`].
+    /// as [`StackedChunks::new`] and [`StackedChunks::read`].
     pub fn read(self) -> Result<Array<'static>> {
         self.stack()?.read(&self.rows, self.threads)
     }
@@ -90,9 +90,10 @@ impl<'a> Tensor<'a> {
     /// columns of 1, and the values in C order.
     ///
     /// # Errors
-    /// As [`Tensor::read`]; `Usage` for integers and text.
+    /// As [`TimeSeries::read`]; `Usage` for integers and text.
     pub fn read_f64(self) -> Result<([u64; 3], Vec<f64>)> {
-        let stack = Stack::of_reals(self.trajectory.file(), self.name, &self.frames, Fallback::Schema)?;
+        let stack =
+            StackedChunks::of_floats(self.trajectory.file(), self.name, &self.frames, Fallback::Schema)?;
         let (frames, _, columns) = stack.extent();
         let rows = stack.row_count(&self.rows)?;
         Ok(([frames, rows, columns.into()], stack.read_f64(&self.rows, self.threads)?))
@@ -101,8 +102,8 @@ impl<'a> Tensor<'a> {
     /// Where the values are; for reads into memory of one's own.
     ///
     /// # Errors
-    /// As [`Stack::new`].
-    pub fn stack(self) -> Result<Stack<'a>> {
-        Stack::new(self.trajectory.file(), self.name, &self.frames, Fallback::Schema)
+    /// As [`StackedChunks::new`].
+    pub fn stack(self) -> Result<StackedChunks<'a>> {
+        StackedChunks::new(self.trajectory.file(), self.name, &self.frames, Fallback::Schema)
     }
 }

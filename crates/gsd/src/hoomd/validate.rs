@@ -11,7 +11,7 @@ use crate::hoomd::read::{FrameView, Stand, field_at, place};
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows, V2_0};
 use crate::hoomd::trajectory::Core;
 use crate::hoomd::validate::cache::{Found, Look, Seen};
-use crate::hoomd::{Reals, SCHEMA, SimulationBox, Single, Trajectory, Vectors};
+use crate::hoomd::{FloatArray, SCHEMA, SimulationBox, SinglePrecision, Trajectory, Vectors};
 use crate::index::IndexEntry;
 
 pub(super) mod cache;
@@ -187,7 +187,7 @@ fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut
     let field = field_at(at);
     let schema = frame.schema_version();
     let name = field.name;
-    let type_name = entry.chunk_type().map_or("no type", crate::Type::name);
+    let type_name = entry.chunk_type().map_or("no type", crate::ChunkType::name);
     let message = format!("{type_name} where schema {schema} has {}", field.chunk_type.name());
     match entry.chunk_type().map_or(Fit::Wrong, |found| field.fit(found, schema)) {
         Fit::Exact => (),
@@ -281,7 +281,7 @@ fn check_ids(
         _ => (usize::MAX, usize::MAX, Some(place("constraints/group"))),
     };
     // Ids of another type are reported as that.
-    let exact = |entry: &IndexEntry| entry.chunk_type() == Some(crate::Type::Uint32);
+    let exact = |entry: &IndexEntry| entry.chunk_type() == Some(crate::ChunkType::Uint32);
     let rows = sound(frame.count(container))?.map_or(u64::MAX, u64::from);
     if let Some(entry) = frame.stored_at(typeid).filter(exact)
         && let Some(types) = type_count(frame, types, found)?
@@ -354,7 +354,8 @@ fn check_logs(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
                 found.push(Problem::new(Grade::Warning, "late_log", &name, message), Some(&entry));
             }
             Some(first) if first.type_code != entry.type_code => {
-                let name_of = |entry: &IndexEntry| entry.chunk_type().map_or("no type", crate::Type::name);
+                let name_of =
+                    |entry: &IndexEntry| entry.chunk_type().map_or("no type", crate::ChunkType::name);
                 let message = format!("{} where frame 0 has {}", name_of(&entry), name_of(&first));
                 found.push(Problem::new(Grade::Warning, "schema_type", &name, message), Some(&entry));
             }
@@ -390,23 +391,23 @@ pub(crate) fn outside_box(positions: &Vectors<'_>, simulation_box: &SimulationBo
         within || !(x.is_finite() && y.is_finite() && z.is_finite())
     };
     let (first, count) = match positions {
-        Reals::F32(rows) => failing(rows, |row| inside(row.widen())),
-        Reals::F64(rows) => failing(rows, |row| inside(*row)),
+        FloatArray::F32(rows) => failing(rows, |row| inside(row.widen())),
+        FloatArray::F64(rows) => failing(rows, |row| inside(*row)),
     };
     let first = first?;
     let message = format!("particle {first} is outside the box{}", and_others(count));
     Some(Problem::new(Grade::Warning, "outside_box", "particles/position", message))
 }
 
-pub(crate) fn not_finite<S: Single>(name: &str, values: &Reals<'_, S>) -> Option<Problem> {
+pub(crate) fn not_finite<S: SinglePrecision>(name: &str, values: &FloatArray<'_, S>) -> Option<Problem> {
     let finite32 =
         |row: &S| bytemuck::cast_slice::<S, f32>(std::slice::from_ref(row)).iter().all(|one| one.is_finite());
     let finite64 = |row: &S::Double| {
         bytemuck::cast_slice::<S::Double, f64>(std::slice::from_ref(row)).iter().all(|one| one.is_finite())
     };
     let (first, count) = match values {
-        Reals::F32(rows) => failing(rows, finite32),
-        Reals::F64(rows) => failing(rows, finite64),
+        FloatArray::F32(rows) => failing(rows, finite32),
+        FloatArray::F64(rows) => failing(rows, finite64),
     };
     let first = first?;
     let message = format!("row {first} is not finite{}", and_others(count));

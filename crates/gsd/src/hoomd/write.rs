@@ -19,7 +19,7 @@ use crate::hoomd::validate::Grade;
 use crate::hoomd::write::fields::{Counts, Given, Value, little};
 use crate::hoomd::write::frame0::Initial;
 use crate::hoomd::{Frame, Log, Problem, SCHEMA};
-use crate::{Mode, Type, Version, Writer, WriterOptions};
+use crate::{ChunkType, Version, WriteMode, Writer, WriterOptions};
 
 pub(super) mod fields;
 pub(super) mod frame0;
@@ -111,7 +111,7 @@ impl TrajectoryWriter<FileStorage> {
     /// # Errors
     /// As [`Writer::create`].
     pub fn create(path: impl AsRef<Path>, options: &TrajectoryOptions) -> Result<Self> {
-        Self::open_mode(path, Mode::Write, options)
+        Self::open_mode(path, WriteMode::Write, options)
     }
 
     /// Opens a file to add frames to it.
@@ -119,14 +119,14 @@ impl TrajectoryWriter<FileStorage> {
     /// # Errors
     /// As [`Writer::open`] and [`TrajectoryWriter::from_writer`].
     pub fn open(path: impl AsRef<Path>, options: &TrajectoryOptions) -> Result<Self> {
-        Self::open_mode(path, Mode::ReadWrite, options)
+        Self::open_mode(path, WriteMode::ReadWrite, options)
     }
 
     /// Opens or makes a file: the modes `r+`, `w`, `x` and `a` of the reference.
     ///
     /// # Errors
     /// As [`Writer::open_mode`] and [`TrajectoryWriter::from_writer`].
-    pub fn open_mode(path: impl AsRef<Path>, mode: Mode, options: &TrajectoryOptions) -> Result<Self> {
+    pub fn open_mode(path: impl AsRef<Path>, mode: WriteMode, options: &TrajectoryOptions) -> Result<Self> {
         let mut file = options.writer.clone();
         SCHEMA.clone_into(&mut file.schema);
         Self::from_writer(Writer::open_mode(path, mode, &file)?, options)
@@ -201,7 +201,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         let passed = self.check(frame, &fields, &counts, index)?;
         let step = frame.configuration.step.or(self.initial.as_ref().map(Initial::step)).unwrap_or(0);
         if self.step_rule == StepRule::Always && frame.configuration.step.is_none() {
-            let (chunk_type, bytes) = (Type::Uint64, step.to_le_bytes().to_vec().into());
+            let (chunk_type, bytes) = (ChunkType::Uint64, step.to_le_bytes().to_vec().into());
             let value = Value::Numbers { chunk_type, n: 1, m: 1, bytes };
             fields.insert(0, Given { at: const { place("configuration/step") }, value });
         }

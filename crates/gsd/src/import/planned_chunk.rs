@@ -6,7 +6,7 @@ use container_core::format::Import;
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::{Error, Result};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::chunk_shape::ChunkShape;
 use crate::metadata::METADATA;
 
@@ -31,7 +31,7 @@ pub(crate) struct Part {
     pub(crate) frames: u64,
     /// Name of the chunk.
     pub(crate) name: String,
-    pub(crate) chunk_type: Type,
+    pub(crate) chunk_type: ChunkType,
     pub(crate) shape: ChunkShape,
     /// Shape of the array in a frame.
     pub(crate) item: Vec<u64>,
@@ -65,10 +65,10 @@ impl Part {
         };
         let mut shape = region.shape();
         let count = if axis.is_some() { shape.remove(0) } else { 1 };
-        let (chunk_type, loss) = match Type::from_dtype(&dataset.dtype) {
+        let (chunk_type, loss) = match ChunkType::from_dtype(&dataset.dtype) {
             Some(chunk_type) => (chunk_type, None),
             None if as_bytes => (
-                Type::Uint8,
+                ChunkType::Uint8,
                 Some(format!("the type {}: kept as {}", dataset.dtype, dataset.dtype.as_bytes_told())),
             ),
             None => {

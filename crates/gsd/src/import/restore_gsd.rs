@@ -9,7 +9,7 @@ use container_core::{Error, Result};
 
 use super::planned_chunk::{Frames, Part};
 use super::{Words, stream};
-use crate::Type;
+use crate::ChunkType;
 use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::metadata::{self, Chunks};
 use crate::writer::sequential::Plan;
@@ -200,7 +200,7 @@ impl Again {
             }
             if let Some(metadata) = metadata.filter(|_| frame == 0) {
                 let id = plan.name(metadata::METADATA.as_bytes())?;
-                plan.chunk(0, id, Type::Uint8, metadata.len() as u64, 1)?;
+                plan.chunk(0, id, ChunkType::Uint8, metadata.len() as u64, 1)?;
             }
         }
         if singles.next().is_some() {
@@ -216,7 +216,7 @@ fn chunk(plan: &mut Plan, frame: u64, part: &Part) -> Result<()> {
     plan.chunk(frame, id, part.chunk_type, part.shape.n, part.shape.m)?;
     if let Some(shape) = &part.shape.beside {
         let id = plan.name(format!("{}{SHAPE_SUFFIX}", part.name).as_bytes())?;
-        plan.chunk(frame, id, Type::Uint64, shape.len() as u64, 1)?;
+        plan.chunk(frame, id, ChunkType::Uint64, shape.len() as u64, 1)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 use super::planned_chunk::frame_slice;
 use super::{Words, no_frames};
 use crate::frames::Frames;
-use crate::rewrite::{Equal, RewriteOptions, slice};
+use crate::rewrite::{RedundantChunks, RewriteOptions, slice};
 use crate::stacked::Fallback;
 use crate::{File, IndexEntry};
 
@@ -20,10 +20,10 @@ const PIECE: u64 = 1 << 20;
 pub(crate) fn copy(file: &File, words: &Words, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let chosen = frame_slice(words.frames.as_deref().unwrap_or(":"), file.nframes())?;
     let frames = Frames { start: chosen.start, step: chosen.step, count: chosen.count };
-    let equal = if words.drop_repeats { Equal::Drop } else { Equal::Keep };
+    let equal = if words.drop_repeats { RedundantChunks::Drop } else { RedundantChunks::Keep };
     let whole = frames == Frames::all(file) && !words.drop_repeats;
     let fallback = if whole { Fallback::Stored } else { Fallback::Schema };
-    let mut options = RewriteOptions::default().with_fallback(fallback).with_equal(equal);
+    let mut options = RewriteOptions::default().with_fallback(fallback).with_redundant_chunks(equal);
     options.header = words.header;
     let rewritten = slice(file, &frames, out, &options, job.progress)?;
     let mut losses = rewritten.losses;

@@ -51,7 +51,7 @@ fn open(bytes: Vec<u8>) -> File {
 }
 
 /// Frame, name, type, N, M and bytes of every chunk.
-fn chunks(file: &File) -> Vec<(u64, String, Type, u64, u32, Vec<u8>)> {
+fn chunks(file: &File) -> Vec<(u64, String, ChunkType, u64, u32, Vec<u8>)> {
     let index = file.index();
     let entries = index.iter().map(|entry| {
         let name = file.names().get(entry.id).unwrap().into_owned();
@@ -61,7 +61,10 @@ fn chunks(file: &File) -> Vec<(u64, String, Type, u64, u32, Vec<u8>)> {
     entries.collect()
 }
 
-fn all(container: &dyn Container, words: &[(&str, &str)]) -> Vec<(u64, String, Type, u64, u32, Vec<u8>)> {
+fn all(
+    container: &dyn Container,
+    words: &[(&str, &str)],
+) -> Vec<(u64, String, ChunkType, u64, u32, Vec<u8>)> {
     let region = Region::whole(&container.require(0).unwrap().shape);
     chunks(&open(written(container, region, &options(words)).unwrap().0))
 }
@@ -72,7 +75,7 @@ fn an_array_becomes_a_chunk_of_frame_0_little_endian_and_row_by_row() {
     let data: Vec<u8> = (1..=6_u16).flat_map(u16::to_be_bytes).collect();
     let array = npy(">u2", true, "(2, 3)", &data);
     let expected: Vec<u8> = [1_u16, 3, 5, 2, 4, 6].into_iter().flat_map(u16::to_le_bytes).collect();
-    assert_eq!(all(&*array, &[]), [(0, "data".into(), Type::Uint16, 2, 3, expected)]);
+    assert_eq!(all(&*array, &[]), [(0, "data".into(), ChunkType::Uint16, 2, 3, expected)]);
     let region = Region::whole(&[2, 3]);
     let file = open(written(&*array, region, &options(&[])).unwrap().0);
     assert_eq!(
@@ -82,7 +85,7 @@ fn an_array_becomes_a_chunk_of_frame_0_little_endian_and_row_by_row() {
     assert!(file.header().application_name().starts_with("holdall "));
     let vector = npy("<f8", false, "(2,)", &[1_f64, 2.0].map(f64::to_le_bytes).concat());
     let found = &all(&*vector, &[])[0];
-    assert_eq!((found.2, found.3, found.4), (Type::Double, 2, 1));
+    assert_eq!((found.2, found.3, found.4), (ChunkType::Double, 2, 1));
 }
 
 #[test]
@@ -98,8 +101,8 @@ fn other_ranks_have_their_shape_beside_them() {
         let data: Vec<u8> = (0..count).collect();
         let found = all(&*npy("|u1", false, text, &data), &[]);
         let expected = [
-            (0, "data".to_owned(), Type::Uint8, u64::from(count), 1, data),
-            (0, "data/shape".to_owned(), Type::Uint64, lens.len() as u64, 1, shape(lens)),
+            (0, "data".to_owned(), ChunkType::Uint8, u64::from(count), 1, data),
+            (0, "data/shape".to_owned(), ChunkType::Uint64, lens.len() as u64, 1, shape(lens)),
         ];
         assert_eq!(found, expected, "{text}");
     }
@@ -110,7 +113,7 @@ fn the_first_axis_becomes_the_frames() {
     let data: Vec<u8> = (0..24).collect();
     let array = npy("|i1", false, "(4, 2, 3)", &data);
     let chunk = |frame: u64, from: u8| {
-        (frame, "data".to_owned(), Type::Int8, 2, 3, (from..from + 6).collect::<Vec<u8>>())
+        (frame, "data".to_owned(), ChunkType::Int8, 2, 3, (from..from + 6).collect::<Vec<u8>>())
     };
     assert_eq!(all(&*array, &[("frames", "")]), [chunk(0, 0), chunk(1, 6), chunk(2, 12), chunk(3, 18)]);
     assert_eq!(all(&*array, &[("frames", "::-2")]), [chunk(0, 18), chunk(1, 6)]);
@@ -118,7 +121,7 @@ fn the_first_axis_becomes_the_frames() {
     // The first axis that is left.
     let region = Region::parse("1, :, ::2", &[4, 2, 3]).unwrap();
     let (bytes, _) = written(&*array, region, &options(&[("frames", "")])).unwrap();
-    let row = |frame, bytes: &[u8]| (frame, "data".to_owned(), Type::Int8, 2, 1, bytes.to_vec());
+    let row = |frame, bytes: &[u8]| (frame, "data".to_owned(), ChunkType::Int8, 2, 1, bytes.to_vec());
     assert_eq!(chunks(&open(bytes)), [row(0, &[6, 8]), row(1, &[9, 11])]);
     // Shapes that an entry cannot tell are in each frame.
     let found = all(&*npy("|i1", false, "(2, 2, 1, 3)", &data[..12]), &[("frames", "")]);
@@ -139,7 +142,7 @@ fn types_that_gsd_lacks_are_refused_or_written_as_bytes() {
         assert!(error.next_step().unwrap().contains("--as-bytes"), "{descr}: {error}");
         let (bytes, losses) = written(&*array, Region::whole(&[2]), &options(&[("as-bytes", "")])).unwrap();
         let columns = if size == 1 { 1 } else { u32::from(size) };
-        assert_eq!(chunks(&open(bytes)), [(0, "data".into(), Type::Uint8, 2, columns, data)], "{descr}");
+        assert_eq!(chunks(&open(bytes)), [(0, "data".into(), ChunkType::Uint8, 2, columns, data)], "{descr}");
         let kept = if size == 1 {
             "kept as 1 byte an element".to_owned()
         } else {
@@ -153,7 +156,7 @@ fn types_that_gsd_lacks_are_refused_or_written_as_bytes() {
 #[test]
 fn text_of_single_bytes_becomes_characters() {
     let found = all(&*npy("|S1", false, "(3,)", b"abc"), &[]);
-    assert_eq!(found, [(0, "data".into(), Type::Character, 3, 1, b"abc".to_vec())]);
+    assert_eq!(found, [(0, "data".into(), ChunkType::Character, 3, 1, b"abc".to_vec())]);
 }
 
 #[test]
@@ -186,5 +189,5 @@ fn arrays_of_no_frames_are_a_loss() {
     assert!(losses.iter().any(|loss| loss.what.contains("no frames")));
     // Without it, a chunk of no rows.
     let (bytes, _) = written(&*array, Region::whole(&[0, 2]), &options(&[])).unwrap();
-    assert_eq!(chunks(&open(bytes)), [(0, "data".into(), Type::Uint8, 0, 2, vec![])]);
+    assert_eq!(chunks(&open(bytes)), [(0, "data".into(), ChunkType::Uint8, 0, 2, vec![])]);
 }

@@ -51,7 +51,7 @@ fn changed(count: u64, at: u64, change: impl Fn(&mut IndexEntry)) -> Vec<u8> {
 fn sound_of(bytes: &[u8], v1: bool) -> (usize, bool) {
     let header = header(v1);
     let rules = Rules { header: &header, file_len: FILE_LEN, names: 3, frames: 1000 };
-    let index = Index::new(bytes, ByteOrder::Little);
+    let index = IndexBlock::new(bytes, ByteOrder::Little);
     let sound = sound_slots(index, &rules);
     (sound, is_zero(index, sound))
 }
@@ -116,7 +116,7 @@ proptest! {
         }
         let header = header(v1);
         let rules = Rules { header: &header, file_len: FILE_LEN, names: 3, frames: 1000 };
-        let index = Index::new(&bytes, ByteOrder::Little);
+        let index = IndexBlock::new(&bytes, ByteOrder::Little);
         let sound = sound_slots(index, &rules);
         let mut faults = Faults::default();
         let first = scan_from(index.first(sound), 0, &rules, &mut faults, false);

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::fault::{FaultKind, Faults};
 use crate::header::{self, Header, NAMELIST_ENTRY_LEN};
-use crate::namelist::Names;
+use crate::namelist::NameList;
 
 /// Index and namelist that are not where they can be.
 pub(crate) fn faults(header: &Header, file_len: u64) -> Faults {
@@ -56,7 +56,7 @@ pub(crate) fn faults(header: &Header, file_len: u64) -> Faults {
 }
 
 /// What is wrong with names, and with the text of the header.
-pub(crate) fn name_faults(header: &Header, names: &Names, block: &[u8], faults: &mut Faults) {
+pub(crate) fn name_faults(header: &Header, names: &NameList, block: &[u8], faults: &mut Faults) {
     for (field, at, what) in [(&header.application, 48_u64, "application"), (&header.schema, 112, "schema")] {
         let text = field.split(|byte| *byte == 0).next().unwrap_or_default();
         let after = field.get(text.len()..).unwrap_or_default();

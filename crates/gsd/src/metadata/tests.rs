@@ -14,8 +14,8 @@ fn map(entries: &[(&str, Value)]) -> Value {
 fn carried(tree: &Value, frames: u64) -> (Value, usize) {
     let plan = Plan::new("holdall 1", SCHEMA, Version::new(1, 0)).unwrap();
     let json = to_json(tree).unwrap().unwrap();
-    let mut chunks: Vec<NewChunk<'_>> = vec![(0, METADATA, Type::Uint8, json.len() as u64, 1, &json)];
-    chunks.extend((0..frames).map(|frame| (frame, "a", Type::Uint8, 2, 1, &[1, 2][..])));
+    let mut chunks: Vec<NewChunk<'_>> = vec![(0, METADATA, ChunkType::Uint8, json.len() as u64, 1, &json)];
+    chunks.extend((0..frames).map(|frame| (frame, "a", ChunkType::Uint8, 2, 1, &[1, 2][..])));
     let bytes = to_vec(plan, &chunks).unwrap();
     let lens = (FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap();
     (lens.carried(&[]).unwrap(), lens.uncarried(&[]).len())

@@ -7,7 +7,7 @@ use container_core::Result;
 
 use super::damaged_file::{Damaged, PAST_END};
 use crate::header::INDEX_ENTRY_LEN;
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 
 /// Slots of an index that hold nothing of use, one run of equal ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) fn collect(damaged: &Damaged<'_>, block: Range<u64>, names: Option<us
     let whole = block.start..block.end - (block.end - block.start) % INDEX_ENTRY_LEN;
     for window in damaged.windows(whole, 0) {
         let (start, bytes) = window?;
-        for (position, entry) in (0_u64..).zip(Index::new(&bytes, damaged.order()).iter()) {
+        for (position, entry) in (0_u64..).zip(IndexBlock::new(&bytes, damaged.order()).iter()) {
             let at = start + position * INDEX_ENTRY_LEN;
             let range = at..at + INDEX_ENTRY_LEN;
             if entry == IndexEntry::default() {

@@ -13,7 +13,7 @@ use container_core::report::RepairItem;
 use super::damaged_file::Damaged;
 use super::value_model::{Meanings, all_inside, look, read_lattice, scalar};
 use super::{name_recovery, report, schema_hints};
-use crate::Type;
+use crate::ChunkType;
 use crate::hoomd;
 use crate::hoomd::schema::{Container, Rows};
 use crate::index::IndexEntry;
@@ -132,7 +132,7 @@ impl Search<'_, '_> {
         }
         let step = |location: u64| {
             let location = i64::try_from(location).unwrap_or(i64::MAX);
-            let of = Type::Uint64.code();
+            let of = ChunkType::Uint64.code();
             scalar(self.damaged, &IndexEntry { n: 1, location, m: 1, type_code: of, ..IndexEntry::default() })
         };
         let own = entries.iter().find(|entry| Some(entry.id) == self.meanings.step);
@@ -146,28 +146,32 @@ impl Search<'_, '_> {
     }
 
     /// The types and shapes that a chunk of a name may have.
-    fn forms(&self, name: &str, entries: &[IndexEntry], at: u64) -> Result<Vec<(Type, u64, u32)>> {
+    fn forms(&self, name: &str, entries: &[IndexEntry], at: u64) -> Result<Vec<(ChunkType, u64, u32)>> {
         let count = |of: Container| -> Result<u64> {
             let id = of.count_chunk().and_then(|chunk| self.names.iter().position(|name| name == chunk));
             let entry = id.and_then(|id| entries.get(id));
             let value = entry.map(|entry| scalar(self.damaged, entry)).transpose()?.flatten();
             Ok(value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0))
         };
-        let reals = |n: u64, m: u32| vec![(Type::Float, n, m), (Type::Double, n, m)];
+        let reals = |n: u64, m: u32| vec![(ChunkType::Float, n, m), (ChunkType::Double, n, m)];
         let Some(field) = hoomd::schema::field(name) else {
             if !name.starts_with("log/") {
                 return Ok(Vec::new());
             }
             let particles = count(Container::Particles)?;
-            let mut forms =
-                vec![(Type::Double, 1, 1), (Type::Double, 6, 1), (Type::Double, 3, 1), (Type::Int64, 1, 1)];
+            let mut forms = vec![
+                (ChunkType::Double, 1, 1),
+                (ChunkType::Double, 6, 1),
+                (ChunkType::Double, 3, 1),
+                (ChunkType::Int64, 1, 1),
+            ];
             if name.starts_with("log/particles/") {
                 let each = [
-                    (Type::Double, 1),
-                    (Type::Double, 3),
-                    (Type::Double, 6),
-                    (Type::Float, 3),
-                    (Type::Float, 1),
+                    (ChunkType::Double, 1),
+                    (ChunkType::Double, 3),
+                    (ChunkType::Double, 6),
+                    (ChunkType::Float, 3),
+                    (ChunkType::Float, 1),
                 ];
                 forms = each.into_iter().map(|(of, m)| (of, particles, m)).collect();
             }
@@ -176,7 +180,7 @@ impl Search<'_, '_> {
         let m = field.default_shape(1).1;
         Ok(match field.rows {
             Rows::Types if field.is_text() => {
-                self.tables(at)?.into_iter().map(|(n, m)| (Type::Int8, n, m)).collect()
+                self.tables(at)?.into_iter().map(|(n, m)| (ChunkType::Int8, n, m)).collect()
             }
             Rows::Types | Rows::Vertices => Vec::new(),
             Rows::Fixed(n) if field.is_real() => reals(n, m),
@@ -236,7 +240,7 @@ impl Search<'_, '_> {
 fn is_plain(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<bool> {
     let look = look(damaged, entry)?;
     let most = match entry.chunk_type() {
-        Some(Type::Float | Type::Double) => 1e30,
+        Some(ChunkType::Float | ChunkType::Double) => 1e30,
         _ => 1e9,
     };
     Ok(look.all_finite && !look.subnormals && look.largest < most)

@@ -4,7 +4,7 @@
 //! changes: the step, positions, perhaps the box, orientations, velocities, images, and the log, in the order of frame 0.
 
 use super::uncommitted_frames::{Item, Template};
-use crate::Type;
+use crate::ChunkType;
 use crate::index::IndexEntry;
 
 /// Chunks of which frames may have each or not, and the log.
@@ -33,7 +33,8 @@ pub(super) fn of(first: &[IndexEntry], step: u16, name: impl Fn(u16) -> Option<S
     if !entries.iter().any(is_position) {
         return Vec::new();
     }
-    let clock = IndexEntry { n: 1, m: 1, id: step, type_code: Type::Uint64.code(), ..IndexEntry::default() };
+    let clock =
+        IndexEntry { n: 1, m: 1, id: step, type_code: ChunkType::Uint64.code(), ..IndexEntry::default() };
     let item =
         |entry: &IndexEntry| Item { entry: IndexEntry { frame: 0, location: 0, ..*entry }, counted_by: None };
     let form = |chosen: u32| {

@@ -11,7 +11,7 @@ use super::entries::{self, Collected};
 use super::find_index::{self, Run};
 use super::frames::Gap;
 use crate::header::{self, INDEX_ENTRY_LEN};
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 
 /// The entries that make sense by themselves, from the block in the header or, where that holds none, the best other.
 pub(super) fn find(damaged: &Damaged<'_>, guessed: &mut Vec<RepairItem>) -> Result<(Collected, Range<u64>)> {
@@ -50,7 +50,7 @@ fn with_cut_slots(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Range<u64>
     let mut end = block.end;
     'windows: for window in damaged.windows(block.end - INDEX_ENTRY_LEN..damaged.len, 0) {
         let (start, bytes) = window?;
-        for (position, entry) in (0_u64..).zip(Index::new(&bytes, damaged.order()).iter()) {
+        for (position, entry) in (0_u64..).zip(IndexBlock::new(&bytes, damaged.order()).iter()) {
             let problem = damaged.entry_problem(&entry, None);
             let next = (entry.frame, if damaged.header.is_v1() { u16::MAX } else { entry.id });
             if problem.is_some_and(|why| why != PAST_END) || next < last {
@@ -99,7 +99,7 @@ fn with_slots_before(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Range<u
             return Ok(None);
         };
         let bytes = damaged.read(at..end)?;
-        let entry = Index::new(&bytes, damaged.order()).get(0);
+        let entry = IndexBlock::new(&bytes, damaged.order()).get(0);
         Ok(entry.filter(|entry| damaged.entry_problem(entry, None).is_none()))
     };
     let Some(mut next) = entry(block.start)? else { return Ok(block) };
@@ -136,7 +136,7 @@ pub(super) fn beyond(
     let mut most = found.entries.iter().map(|entry| entry.id).max().unwrap_or(0);
     'windows: for window in damaged.windows(block.end..damaged.len, 0) {
         let (start, bytes) = window?;
-        for (position, entry) in (0_u64..).zip(Index::new(&bytes, damaged.order()).iter()) {
+        for (position, entry) in (0_u64..).zip(IndexBlock::new(&bytes, damaged.order()).iter()) {
             let next = if damaged.header.is_v1() {
                 entry.frame >= last.frame
             } else {

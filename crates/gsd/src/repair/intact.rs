@@ -11,14 +11,14 @@ use super::entries::Collected;
 use super::{repeated_appends, report};
 use crate::duplicates::Hidden;
 use crate::header::{self, INDEX_ENTRY_LEN};
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::layout::{Layout, Policy};
-use crate::namelist::Names;
+use crate::namelist::NameList;
 
 /// What a sound file lists.
 pub(super) struct Sound {
     pub(super) found: Collected,
-    pub(super) names: Names,
+    pub(super) names: NameList,
     /// Header, namelist and index with their room.
     pub(super) blocks: Vec<Range<u64>>,
     /// Entries that no reader finds, since their frame has another chunk of the name.
@@ -59,7 +59,7 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
     };
     let count = usize::try_from(layout.entries()).unwrap_or(usize::MAX);
     limits.allocate(layout.entries().saturating_mul(INDEX_ENTRY_LEN))?;
-    let index = Index::new(&bytes, damaged.order()).first(count);
+    let index = IndexBlock::new(&bytes, damaged.order()).first(count);
     let mut entries: Vec<IndexEntry> = index.iter().collect();
     let blocks = [Some(0..header::LEN), header.index_range(), header.namelist_range()];
     let mut blocks: Vec<Range<u64>> = blocks.into_iter().flatten().collect();
@@ -77,7 +77,7 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
             !is_hidden
         });
         let kept: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes(damaged.order())).collect();
-        blocks.extend(repeated_appends::apart(&twice, Index::new(&kept, damaged.order())));
+        blocks.extend(repeated_appends::apart(&twice, IndexBlock::new(&kept, damaged.order())));
     }
     let found = Collected { entries, used, ..Collected::default() };
     Ok(Some(Sound { found, names: layout.names().clone(), blocks, twice }))

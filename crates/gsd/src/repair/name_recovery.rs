@@ -11,7 +11,7 @@ use super::damaged_file::Damaged;
 use super::split_names;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::hoomd;
-use crate::namelist::Names;
+use crate::namelist::NameList;
 
 /// Most bytes that are taken for one namelist.
 const MAX_BYTES: u64 = 64 << 20;
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    fn new(names: &Names, start: u64) -> Self {
+    fn new(names: &NameList, start: u64) -> Self {
         let ids = (0..=u16::MAX).take(names.len());
         let names_by_id = ids.map(|id| names.bytes(id).map(<[u8]>::to_vec)).collect();
         Self {
@@ -55,7 +55,7 @@ pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Foun
         return Ok(None);
     }
     let bytes = damaged.read(range.clone())?;
-    let names = Names::parse(&bytes, damaged.header.is_v1());
+    let names = NameList::parse(&bytes, damaged.header.is_v1());
     let used = usize::try_from(names.used_len()).unwrap_or(usize::MAX);
     let clean = bytes.get(used..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0));
     // Where something is behind them as well, any name that begins within another is cut.
@@ -66,7 +66,7 @@ pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Foun
 }
 
 /// The names of a sound file, with room for those that uncommitted entries need.
-pub(super) fn listed(names: &Names, damaged: &Damaged<'_>, needed: usize) -> Found {
+pub(super) fn listed(names: &NameList, damaged: &Damaged<'_>, needed: usize) -> Found {
     let mut found = Found { as_listed: true, ..Found::new(names, damaged.header.namelist_location) };
     found.names.resize(found.names.len().max(needed), None);
     found
@@ -96,7 +96,7 @@ pub(super) fn find(
             continue;
         }
         let bytes = damaged.read(block.clone())?;
-        let names = Names::parse(upto_end(&bytes, v1), v1);
+        let names = NameList::parse(upto_end(&bytes, v1), v1);
         let cut = first_is_cut(damaged, &names, block.start)?;
         if names.len() >= needed.max(1) && !cut && sensible(&names) {
             return Ok(moved(Found::new(&names, block.start)));
@@ -140,7 +140,7 @@ fn slot_name(slot: &[u8; 64]) -> Option<&[u8]> {
 }
 
 /// True for names as programs choose them: text without control characters, each once.
-pub(super) fn sensible(names: &Names) -> bool {
+pub(super) fn sensible(names: &NameList) -> bool {
     let mut seen = HashSet::new();
     (0..=u16::MAX)
         .take(names.len())
@@ -163,7 +163,7 @@ fn begin(damaged: &Damaged<'_>, at: u64) -> Result<u64> {
 }
 
 /// True where the list begins within a name of the schema, so that the pointer to it is off by a few bytes.
-fn first_is_cut(damaged: &Damaged<'_>, names: &Names, start: u64) -> Result<bool> {
+fn first_is_cut(damaged: &Damaged<'_>, names: &NameList, start: u64) -> Result<bool> {
     let Some(first) = names.bytes(0).filter(|_| start > header::LEN) else { return Ok(false) };
     let before = damaged.read(begin(damaged, start)?..start)?;
     let whole = [&before[..], first].concat();
@@ -207,7 +207,7 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
             }
         }
         if count >= needed {
-            let names = Names::parse(&rest[..used], v1);
+            let names = NameList::parse(&rest[..used], v1);
             let listed = (0..=u16::MAX).take(names.len()).filter_map(|id| names.bytes(id));
             let score = listed.filter(|name| known(name)).count() * crate::MAX_NAMES + count;
             if sensible(&names) && best.as_ref().is_none_or(|(other, _)| *other <= score) {

@@ -9,7 +9,9 @@ use super::damaged_file::Damaged;
 use super::entries;
 use super::frames::{self, Signs, Wounds};
 use super::intact::{self, Sound};
-use super::{RepairOptions, Salvage, first_frame, name_recovery, output, report, schema_hints, shifted};
+use super::{
+    RepairOptions, UncommittedFrames, first_frame, name_recovery, output, report, schema_hints, shifted,
+};
 use crate::header::{self, Header};
 use crate::hoomd;
 use crate::index::IndexEntry;
@@ -54,7 +56,7 @@ impl<'a> Rescue<'a> {
             None => search_index(&mut damaged, &mut report)?,
         };
         if found.entries.is_empty()
-            && options.salvage == Salvage::Checked
+            && options.uncommitted_frames == UncommittedFrames::Checked
             && let Some((entries, told)) = first_frame::find(&damaged, &blocks)?
         {
             found.entries = entries;
@@ -62,7 +64,7 @@ impl<'a> Rescue<'a> {
         }
         let used_block = found.used.clone();
         let mut uncommitted = Vec::new();
-        if options.salvage == Salvage::Checked && !found.entries.is_empty() {
+        if options.uncommitted_frames == UncommittedFrames::Checked && !found.entries.is_empty() {
             uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks, is_sound)?;
         }
         let mut dropped = entries::sort(&mut found, v1);
@@ -116,8 +118,8 @@ impl<'a> Rescue<'a> {
         if found.unsorted > 0 {
             rescue.report.guessed.push(report::unsorted(found.unsorted, used_block));
         }
-        rescue.fill_middle(&gaps, &mut wounds, options.salvage, progress)?;
-        rescue.finish(wounds, &blocks, options.salvage, is_sound, progress)?;
+        rescue.fill_middle(&gaps, &mut wounds, options.uncommitted_frames, progress)?;
+        rescue.finish(wounds, &blocks, options.uncommitted_frames, is_sound, progress)?;
         Ok(rescue)
     }
 
@@ -130,7 +132,7 @@ impl<'a> Rescue<'a> {
         &mut self,
         wounds: Wounds,
         blocks: &[Range<u64>],
-        salvage: Salvage,
+        uncommitted_frames: UncommittedFrames,
         is_sound: bool,
         progress: Progress<'_>,
     ) -> Result<()> {
@@ -173,9 +175,9 @@ impl<'a> Rescue<'a> {
         let mut taken = Vec::new();
         let mut end = None;
         let mut put_back = false;
-        if salvage == Salvage::Checked && !self.entries.is_empty() {
+        if uncommitted_frames == UncommittedFrames::Checked && !self.entries.is_empty() {
             let (names, guessed) = (self.names.len(), self.report.guessed.len());
-            (taken, end) = self.salvage(&waiting, &behind, resume, progress)?;
+            (taken, end) = self.find_uncommitted(&waiting, &behind, resume, progress)?;
             // What is committed in a sound file is at most added to, and that only where it explains all that follows.
             let same = |entry: &&IndexEntry| {
                 let key = (entry.frame, entry.id);
@@ -192,7 +194,7 @@ impl<'a> Rescue<'a> {
                 put_back = true;
             }
         }
-        if is_sound && (put_back || salvage == Salvage::Off || self.entries.is_empty()) {
+        if is_sound && (put_back || uncommitted_frames == UncommittedFrames::Off || self.entries.is_empty()) {
             let committed = tail.iter().chain(&waiting).filter(|entry| entry.flags == 0);
             let committed: Vec<IndexEntry> = committed.copied().collect();
             committed.iter().for_each(|entry| kept.add(entry));
@@ -201,8 +203,8 @@ impl<'a> Rescue<'a> {
             tail.clear();
             waiting.retain(|entry| entry.flags != 0);
             behind = free_behind(&self.damaged, &self.entries, blocks)?;
-            if salvage == Salvage::Checked {
-                (taken, end) = self.salvage(&[], &behind, None, progress)?;
+            if uncommitted_frames == UncommittedFrames::Checked {
+                (taken, end) = self.find_uncommitted(&[], &behind, None, progress)?;
             }
         }
         let has = |entry: &IndexEntry| {
@@ -227,7 +229,7 @@ impl<'a> Rescue<'a> {
         let whole = self.damaged.header.index_range().is_some_and(|range| range.end <= self.damaged.len);
         // Where nothing else is wrong, and no frame was found in them, they are what a stopped writer has left or somebody added.
         let sound = self.report.lost.is_empty() && self.report.guessed.is_empty() && whole;
-        let sound = sound && salvage == Salvage::Checked;
+        let sound = sound && uncommitted_frames == UncommittedFrames::Checked;
         for range in &behind {
             let rest = range.start.max(from)..range.end;
             if let Some(copy) = dead_copy(&self.damaged, &self.used_index, &rest)? {

@@ -13,7 +13,7 @@ use container_core::report::RepairItem;
 use super::damaged_file::Damaged;
 use crate::duplicates::Hidden;
 use crate::header::INDEX_ENTRY_LEN;
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 
 /// Entries that the first attempts left.
 pub(super) struct Repeats {
@@ -32,7 +32,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
     let mut used = 0;
     for window in damaged.windows(block.clone(), 0) {
         let (start, part) = window?;
-        let index = Index::new(&part, damaged.order());
+        let index = IndexBlock::new(&part, damaged.order());
         let set = index.iter().rposition(|entry| entry != IndexEntry::default());
         let Some(set) = set else { continue };
         let start = usize::try_from(start - block.start).unwrap_or(usize::MAX);
@@ -41,7 +41,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
         bytes.resize(start, 0);
         bytes.extend_from_slice(&part[..(set + 1) * 32]);
     }
-    let index = Index::new(&bytes, damaged.order());
+    let index = IndexBlock::new(&bytes, damaged.order());
     let frames = index.iter().map(|entry| entry.frame.saturating_add(1)).max().unwrap_or(0);
     let is_v1 = damaged.header.is_v1();
     let hidden = Hidden::of(index, is_v1, frames, crate::MAX_NAMES);
@@ -79,7 +79,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
             kept.extend_from_slice(&entry.to_bytes(damaged.order()));
         }
     }
-    let ranges = apart(&gone, Index::new(&kept, damaged.order()));
+    let ranges = apart(&gone, IndexBlock::new(&kept, damaged.order()));
     kept.resize(used, 0);
     let numbers = gone.iter().map(|entry| entry.frame);
     let frames = numbers.clone().min().unwrap_or(0)..numbers.max().map_or(0, |last| last.saturating_add(1));
@@ -87,7 +87,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
 }
 
 /// Ranges of chunks that none of the others has.
-pub(super) fn apart(gone: &[IndexEntry], kept: Index<'_>) -> Vec<Range<u64>> {
+pub(super) fn apart(gone: &[IndexEntry], kept: IndexBlock<'_>) -> Vec<Range<u64>> {
     let mut ranges: Vec<Range<u64>> = gone.iter().filter_map(IndexEntry::byte_range).collect();
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
@@ -104,7 +104,7 @@ pub(super) fn apart(gone: &[IndexEntry], kept: Index<'_>) -> Vec<Range<u64>> {
 
 /// True where the chunks that are there again later lie before all that are there for the last time, as those of an attempt that broke
 /// off do. An entry whose id has a wrong bit lies among the chunks of its frame.
-fn is_repeated(damaged: &Damaged<'_>, frame: &Index<'_>) -> bool {
+fn is_repeated(damaged: &Damaged<'_>, frame: &IndexBlock<'_>) -> bool {
     let mut entries: Vec<IndexEntry> = frame.iter().collect();
     if entries.iter().any(|entry| damaged.entry_problem(entry, None).is_some()) {
         return false;
@@ -122,10 +122,10 @@ fn is_repeated(damaged: &Damaged<'_>, frame: &Index<'_>) -> bool {
 
 /// True where a name of which the frame has several chunks is one bit away from one that the frame lacks and a frame beside it has, in
 /// the same type and shape: then that bit of an entry may be wrong.
-fn may_be_another(frame: &Index<'_>, beside: &[Index<'_>; 2]) -> bool {
+fn may_be_another(frame: &IndexBlock<'_>, beside: &[IndexBlock<'_>; 2]) -> bool {
     let form = |entry: &IndexEntry| (entry.type_code, entry.n, entry.m);
     let own: HashSet<u16> = frame.iter().map(|entry| entry.id).collect();
-    let others = beside.iter().flat_map(Index::iter).filter(|entry| !own.contains(&entry.id));
+    let others = beside.iter().flat_map(IndexBlock::iter).filter(|entry| !own.contains(&entry.id));
     let others: HashSet<_> = others.map(|entry| (entry.id, form(&entry))).collect();
     let mut seen = HashSet::new();
     let twice: HashSet<u16> = frame.iter().map(|entry| entry.id).filter(|id| !seen.insert(*id)).collect();

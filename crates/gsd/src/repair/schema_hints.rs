@@ -8,7 +8,7 @@ use container_core::report::RepairItem;
 use super::damaged_file::Damaged;
 use super::name_recovery::{UNKNOWN, readable};
 use super::value_model::{Meanings, scalar};
-use crate::Type;
+use crate::ChunkType;
 use crate::header::{Header, Version};
 use crate::hoomd::{self, schema};
 use crate::index::IndexEntry;
@@ -46,23 +46,27 @@ pub(super) fn placeholder(damaged: &Damaged<'_>, entries: &[IndexEntry], id: u16
     let particles = frame.filter(|entry| entry.m == 3).map(|entry| entry.n).max();
     let Some(chunk_type) = first.chunk_type().filter(|_| one_form) else { return unknown() };
     let name = match (chunk_type, first.n, first.m) {
-        (Type::Uint64, 1, 1) if values().is_some_and(|all| all.windows(2).all(|pair| pair[0] < pair[1])) => {
+        (ChunkType::Uint64, 1, 1)
+            if values().is_some_and(|all| all.windows(2).all(|pair| pair[0] < pair[1])) =>
+        {
             "configuration/step"
         }
-        (Type::Uint8, 1, 1) if values().is_some_and(|all| all.iter().all(|value| [2, 3].contains(value))) => {
+        (ChunkType::Uint8, 1, 1)
+            if values().is_some_and(|all| all.iter().all(|value| [2, 3].contains(value))) =>
+        {
             "configuration/dimensions"
         }
-        (Type::Float | Type::Double, 6, 1) => "configuration/box",
-        (Type::Uint32, 1, 1)
+        (ChunkType::Float | ChunkType::Double, 6, 1) => "configuration/box",
+        (ChunkType::Uint32, 1, 1)
             if values().is_some_and(|all| all.first().copied() == particles.map(i128::from)) =>
         {
             "particles/N"
         }
-        (Type::Float | Type::Double, n, 3) if Some(n) == particles => "particles/position",
-        (Type::Float | Type::Double, n, 4) if Some(n) == particles => "particles/orientation",
-        (Type::Int32, n, 3) if Some(n) == particles => "particles/image",
-        (Type::Uint32, n, 1) if Some(n) == particles => "particles/typeid",
-        (Type::Int8, _, m) if m > 1 => "particles/types",
+        (ChunkType::Float | ChunkType::Double, n, 3) if Some(n) == particles => "particles/position",
+        (ChunkType::Float | ChunkType::Double, n, 4) if Some(n) == particles => "particles/orientation",
+        (ChunkType::Int32, n, 3) if Some(n) == particles => "particles/image",
+        (ChunkType::Uint32, n, 1) if Some(n) == particles => "particles/typeid",
+        (ChunkType::Int8, _, m) if m > 1 => "particles/types",
         _ => return unknown(),
     };
     Cow::Borrowed(name)

@@ -13,7 +13,7 @@ use super::entries;
 use super::index;
 use super::name_recovery::{self, known, readable, sensible};
 use crate::hoomd;
-use crate::namelist::Names;
+use crate::namelist::NameList;
 
 /// Names that a list may lack: of one with more another kind of damage is likelier.
 const MAX_NAMES: usize = 16;
@@ -54,7 +54,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Vec<u64>> {
     let missing = if is_shown { likely } else { proved };
     let mut mended = list.to_vec();
     places.iter().filter_map(|at| mended.get_mut(*at).map(|byte| *byte = 0)).for_each(drop);
-    let all = Names::parse(&mended, false);
+    let all = NameList::parse(&mended, false);
     let fits = places.len() == missing && all.len() == listed.saturating_add(missing) && sensible(&all);
     let places = places.into_iter().map(|at| found.range.start.saturating_add(at as u64));
     Ok(if fits { places.collect() } else { Vec::new() })

@@ -9,7 +9,7 @@ use container_core::dtype::ByteOrder;
 use container_core::write::sectors::SECTOR;
 
 use super::damaged_file::Damaged;
-use crate::Type;
+use crate::ChunkType;
 use crate::index::IndexEntry;
 
 /// A step may grow by this many times the largest difference seen.
@@ -125,8 +125,8 @@ pub(super) fn scalar(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option
         bytes.reverse();
     }
     let signed = match entry.chunk_type() {
-        Some(Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64) => true,
-        Some(Type::Uint8 | Type::Uint16 | Type::Uint32 | Type::Uint64) => false,
+        Some(ChunkType::Int8 | ChunkType::Int16 | ChunkType::Int32 | ChunkType::Int64) => true,
+        Some(ChunkType::Uint8 | ChunkType::Uint16 | ChunkType::Uint32 | ChunkType::Uint64) => false,
         _ => return Ok(None),
     };
     let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
@@ -217,14 +217,14 @@ pub(super) fn look(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Look> {
     };
     let range = entry.byte_range().unwrap_or(0..0);
     let chunk_type = entry.chunk_type();
-    if chunk_type == Some(Type::Character) {
+    if chunk_type == Some(ChunkType::Character) {
         look.text = std::str::from_utf8(&damaged.read(range.clone())?).is_ok();
     }
     look.no_zeros = !zeros(damaged, &range)?;
     for_numbers(damaged, entry, |_, value| {
         look.all_finite &= value.is_finite();
         look.subnormals |= match chunk_type {
-            Some(Type::Float) => value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE),
+            Some(ChunkType::Float) => value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE),
             _ => value.is_subnormal(),
         };
         if value.is_finite() {
@@ -288,15 +288,15 @@ fn for_numbers(
             };
         }
         match chunk_type {
-            Type::Uint16 => numbers!(u16),
-            Type::Uint32 => numbers!(u32),
-            Type::Uint64 => numbers!(u64),
-            Type::Int16 => numbers!(i16),
-            Type::Int32 => numbers!(i32),
-            Type::Int64 => numbers!(i64),
-            Type::Float => numbers!(f32),
-            Type::Double => numbers!(f64),
-            Type::Uint8 | Type::Int8 | Type::Character => {}
+            ChunkType::Uint16 => numbers!(u16),
+            ChunkType::Uint32 => numbers!(u32),
+            ChunkType::Uint64 => numbers!(u64),
+            ChunkType::Int16 => numbers!(i16),
+            ChunkType::Int32 => numbers!(i32),
+            ChunkType::Int64 => numbers!(i64),
+            ChunkType::Float => numbers!(f32),
+            ChunkType::Double => numbers!(f64),
+            ChunkType::Uint8 | ChunkType::Int8 | ChunkType::Character => {}
         }
     }
     Ok(())
@@ -305,7 +305,7 @@ fn for_numbers(
 /// The six numbers of a box, if they are one.
 pub(super) fn read_lattice(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<[f64; 6]>> {
     let mut lattice = [0.0; 6];
-    let real = matches!(entry.chunk_type(), Some(Type::Float | Type::Double));
+    let real = matches!(entry.chunk_type(), Some(ChunkType::Float | ChunkType::Double));
     if !real || entry.n.checked_mul(u64::from(entry.m)) != Some(6) {
         return Ok(None);
     }
@@ -322,7 +322,7 @@ pub(super) fn read_lattice(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<
 
 /// Whether all positions are in the box, give or take what rounding does.
 pub(super) fn all_inside(damaged: &Damaged<'_>, entry: &IndexEntry, lattice: &[f64; 6]) -> Result<bool> {
-    let real = matches!(entry.chunk_type(), Some(Type::Float | Type::Double));
+    let real = matches!(entry.chunk_type(), Some(ChunkType::Float | ChunkType::Double));
     if !real || entry.m != 3 {
         return Ok(false);
     }

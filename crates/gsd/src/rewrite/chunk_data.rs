@@ -77,7 +77,7 @@ fn turned(
     entry: &IndexEntry,
     visit: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let size = entry.chunk_type().map_or(1, crate::Type::size);
+    let size = entry.chunk_type().map_or(1, crate::ChunkType::size);
     if order == ByteOrder::Little || size == 1 {
         return visit(bytes);
     }

@@ -8,8 +8,8 @@ use container_core::{Limits, Progress, Result};
 
 use super::chunk_data::{Data, equal};
 use super::source::{Chunk, Counts, Input, Meaning};
-use super::{Equal, RewriteOptions, Rewritten};
-use crate::Type;
+use super::{RedundantChunks, RewriteOptions, RewriteReport};
+use crate::ChunkType;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd::schema::{Fit, Inherit};
@@ -20,7 +20,7 @@ use crate::writer::sequential::Plan;
 /// A chunk of the new file.
 struct Item {
     id: u16,
-    chunk_type: Type,
+    chunk_type: ChunkType,
     n: u64,
     m: u32,
     data: Data,
@@ -30,7 +30,7 @@ impl Item {
     fn copy(input: usize, chunk: &Chunk) -> Self {
         let IndexEntry { n, m, .. } = chunk.entry;
         // An entry without a type is no chunk and has been refused.
-        let chunk_type = chunk.entry.chunk_type().unwrap_or(Type::Uint8);
+        let chunk_type = chunk.entry.chunk_type().unwrap_or(ChunkType::Uint8);
         Self { id: chunk.id, chunk_type, n, m, data: Data::Chunk { input, entry: chunk.entry } }
     }
 }
@@ -49,7 +49,7 @@ pub(super) struct Assembly<'f> {
     inputs: Vec<Input<'f>>,
     plan: Plan,
     meanings: Vec<Meaning>,
-    equal: Equal,
+    redundant_chunks: RedundantChunks,
     schema: bool,
     base: Base,
     /// Whether frame 0's chunk of an input is equal to that of the base, by input and id.
@@ -83,7 +83,7 @@ impl<'f> Assembly<'f> {
             inputs: inputs?,
             plan,
             meanings,
-            equal: options.equal,
+            redundant_chunks: options.redundant_chunks,
             schema,
             base: Base::default(),
             same: HashMap::new(),
@@ -97,7 +97,7 @@ impl<'f> Assembly<'f> {
     }
 
     /// Lays the file out, and writes it.
-    pub(super) fn run(mut self, out: &mut dyn Output, progress: Progress<'_>) -> Result<Rewritten> {
+    pub(super) fn run(mut self, out: &mut dyn Output, progress: Progress<'_>) -> Result<RewriteReport> {
         let frames: u64 = self.inputs.iter().map(|input| input.frames.count).sum();
         let mut plan = self.plan.clone();
         let mut frame = 0;
@@ -129,7 +129,7 @@ impl<'f> Assembly<'f> {
         emitter.finish()?;
         progress.tick(file_len, file_len)?;
         let losses = self.losses();
-        Ok(Rewritten {
+        Ok(RewriteReport {
             frames: frames - self.unseen,
             chunks,
             dropped: self.dropped,
@@ -223,8 +223,8 @@ impl<'f> Assembly<'f> {
             let meaning = self.meanings[usize::from(chunk.id)];
             let base = self.base.chunks.get(&chunk.id).copied();
             // gsd.hoomd, up to 5.0.1 at least, fails to read a frame that inherits a text.
-            let is_text = chunk.entry.chunk_type() == Some(Type::Character);
-            let free = self.equal == Equal::Drop && !meaning.is_step && !is_text;
+            let is_text = chunk.entry.chunk_type() == Some(ChunkType::Character);
+            let free = self.redundant_chunks == RedundantChunks::Drop && !meaning.is_step && !is_text;
             let base = base.filter(|_| free && meaning.is_inherited(counts, &self.base.counts));
             if let Some((of, entry)) = base {
                 let drop = match pass {
@@ -342,7 +342,7 @@ impl<'f> Assembly<'f> {
             None => self.particle_types(at, stored),
         };
         let file = self.inputs[at].file;
-        let is_taken = |found: &Type| field.fit(*found, file.header().schema_version) != Fit::Wrong;
+        let is_taken = |found: &ChunkType| field.fit(*found, file.header().schema_version) != Fit::Wrong;
         let chunk_type = base.chunk_type().filter(is_taken).unwrap_or(field.chunk_type);
         let (n, m) = field.written_shape(n);
         let row = field.default_row(chunk_type, container_core::dtype::ByteOrder::Little);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::hoomd::schema::{self, Inherit};
 use crate::writer::sequential::{NewChunk, to_vec};
-use crate::{IndexEntry, Limits, OpenOptions, Policy, Type, Version};
+use crate::{ChunkType, IndexEntry, Limits, OpenOptions, Policy, Version};
 
 fn open(bytes: Vec<u8>) -> File {
     File::from_source(Box::new(bytes), &OpenOptions::default().with_policy(Policy::Strict)).unwrap()
@@ -14,7 +14,7 @@ fn file(schema: &str, chunks: &[NewChunk<'_>]) -> File {
     open(to_vec(Plan::new("test", schema, Version::new(1, 4)).unwrap(), chunks).unwrap())
 }
 
-fn rewritten(parts: &[(&File, Frames)], options: &RewriteOptions) -> (File, Rewritten) {
+fn rewritten(parts: &[(&File, Frames)], options: &RewriteOptions) -> (File, RewriteReport) {
     let mut out = Vec::new();
     let report = write(parts, &mut out, options, Progress::none()).unwrap();
     assert_eq!(out.len() as u64, report.file_len);
@@ -83,7 +83,7 @@ fn sketches() -> impl Strategy<Value = Vec<Sketch>> {
 }
 
 /// As [`NewChunk`], with its bytes.
-type Sketched = (u64, &'static str, Type, u64, u32, Vec<u8>);
+type Sketched = (u64, &'static str, ChunkType, u64, u32, Vec<u8>);
 
 /// The chunks of a trajectory: as many rows as the frame has particles or bonds.
 fn chunks(frames: &[Sketch]) -> Vec<Sketched> {
@@ -95,17 +95,17 @@ fn chunks(frames: &[Sketch]) -> Vec<Sketched> {
         };
         for (name, value) in NAMES.into_iter().zip(*sketch).filter(|(_, value)| *value < 3) {
             let (chunk_type, n, m) = match name {
-                "configuration/step" => (Type::Uint64, 1, 1),
-                "configuration/box" => (Type::Float, 6, 1),
-                "particles/types" => (Type::Int8, u64::from(value), 2),
-                "particles/position" => (Type::Float, n(2), 3),
-                "particles/mass" => (Type::Float, n(2), 1),
-                "bonds/group" => (Type::Uint32, n(6), 2),
-                "log/a" => (Type::Int16, 1, 1),
-                "log/particles/b" => (Type::Int16, 3, 2),
-                "state/hpmc/integrate/d" => (Type::Double, 1, 1),
-                "own" => (Type::Uint8, 2, 1),
-                _ => (Type::Uint32, 1, 1),
+                "configuration/step" => (ChunkType::Uint64, 1, 1),
+                "configuration/box" => (ChunkType::Float, 6, 1),
+                "particles/types" => (ChunkType::Int8, u64::from(value), 2),
+                "particles/position" => (ChunkType::Float, n(2), 3),
+                "particles/mass" => (ChunkType::Float, n(2), 1),
+                "bonds/group" => (ChunkType::Uint32, n(6), 2),
+                "log/a" => (ChunkType::Int16, 1, 1),
+                "log/particles/b" => (ChunkType::Int16, 3, 2),
+                "state/hpmc/integrate/d" => (ChunkType::Double, 1, 1),
+                "own" => (ChunkType::Uint8, 2, 1),
+                _ => (ChunkType::Uint32, 1, 1),
             };
             let size = usize::try_from(chunk_type.size()).unwrap();
             let mut bytes = vec![0; usize::try_from(n).unwrap() * m as usize * size];
@@ -155,9 +155,9 @@ proptest! {
         if big {
             b = open(big_endian(b.source().lend(0..b.source().len()).unwrap()));
         }
-        let equal = if drop { Equal::Drop } else { Equal::Keep };
+        let equal = if drop { RedundantChunks::Drop } else { RedundantChunks::Keep };
         let fallback = if stored { Fallback::Stored } else { Fallback::Schema };
-        let options = RewriteOptions::default().with_equal(equal).with_fallback(fallback);
+        let options = RewriteOptions::default().with_redundant_chunks(equal).with_fallback(fallback);
         let options = options.with_new_logs(NewLogs::Keep);
         let start = start.min(a.nframes());
         let chosen = Frames::range(start..a.nframes()).by(step).unwrap();
@@ -205,14 +205,14 @@ fn equal_chunks_are_written_once_and_frames_stay() {
     let (one, mass) = ([1, 0, 0, 0], 1.5_f32.to_le_bytes());
     let step = 5_u64.to_le_bytes();
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, STEP, Type::Uint64, 1, 1, &step),
-        (0, "particles/N", Type::Uint32, 1, 1, &one),
-        (0, "particles/mass", Type::Float, 1, 1, &mass),
-        (1, STEP, Type::Uint64, 1, 1, &step),
-        (1, "particles/N", Type::Uint32, 1, 1, &one),
-        (1, "particles/mass", Type::Float, 1, 1, &mass),
-        (2, "particles/N", Type::Uint32, 1, 1, &one),
-        (2, "particles/mass", Type::Float, 1, 1, &mass),
+        (0, STEP, ChunkType::Uint64, 1, 1, &step),
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &one),
+        (0, "particles/mass", ChunkType::Float, 1, 1, &mass),
+        (1, STEP, ChunkType::Uint64, 1, 1, &step),
+        (1, "particles/N", ChunkType::Uint32, 1, 1, &one),
+        (1, "particles/mass", ChunkType::Float, 1, 1, &mass),
+        (2, "particles/N", ChunkType::Uint32, 1, 1, &one),
+        (2, "particles/mass", ChunkType::Float, 1, 1, &mass),
     ];
     let old = file("hoomd", &chunks);
     let all = [(&old, Frames::all(&old))];
@@ -234,7 +234,8 @@ fn equal_chunks_are_written_once_and_frames_stay() {
         ]
     );
     assert_eq!((report.dropped, report.added, report.frames), (3, 0, 3));
-    let (kept, report) = rewritten(&all, &RewriteOptions::default().with_equal(Equal::Keep));
+    let (kept, report) =
+        rewritten(&all, &RewriteOptions::default().with_redundant_chunks(RedundantChunks::Keep));
     assert_eq!((kept.index().len(), report.dropped), (8, 0));
     let (kept, _) = rewritten(&all, &RewriteOptions::default().with_fallback(Fallback::Stored));
     assert_eq!(kept.index().len(), 8);
@@ -247,16 +248,16 @@ fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
     for n in [0_u8, 1] {
         let count = [n, 0, 0, 0];
         let chunks: Vec<NewChunk<'_>> = vec![
-            (0, "particles/N", Type::Uint32, 1, 1, &count),
-            (1, "particles/N", Type::Uint32, 1, 1, &count),
-            (1, "particles/typeid", Type::Float, n.into(), 1, &one[..usize::from(n) * 4]),
-            (2, STEP, Type::Uint64, 1, 1, &[9; 8]),
+            (0, "particles/N", ChunkType::Uint32, 1, 1, &count),
+            (1, "particles/N", ChunkType::Uint32, 1, 1, &count),
+            (1, "particles/typeid", ChunkType::Float, n.into(), 1, &one[..usize::from(n) * 4]),
+            (2, STEP, ChunkType::Uint64, 1, 1, &[9; 8]),
         ];
         let old = file("hoomd", &chunks);
         let (new, _) = rewritten(&[(&old, Frames::range(1..3))], &RewriteOptions::default());
         assert_eq!(value(&new, 1, "particles/typeid"), Some((n.into(), 1, vec![0; usize::from(n) * 4])));
         let entry = new.find_chunk(1, "particles/typeid").unwrap();
-        assert_eq!(entry.chunk_type(), Some(Type::Uint32));
+        assert_eq!(entry.chunk_type(), Some(ChunkType::Uint32));
     }
 }
 
@@ -265,19 +266,20 @@ fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
 #[test]
 fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
     let (huge, minus, one) = ((5_u64 << 40).to_le_bytes(), [0xFF], 1_u32.to_le_bytes());
-    let wrong = [(Type::Uint64, &huge[..]), (Type::Int8, &minus)];
+    let wrong = [(ChunkType::Uint64, &huge[..]), (ChunkType::Int8, &minus)];
     for (chunk_type, number) in wrong {
         let chunks: Vec<NewChunk<'_>> = vec![
-            (0, STEP, Type::Uint64, 1, 1, &[1; 8]),
+            (0, STEP, ChunkType::Uint64, 1, 1, &[1; 8]),
             (1, "constraints/N", chunk_type, 1, 1, number),
-            (2, "constraints/N", Type::Uint32, 1, 1, &one),
+            (2, "constraints/N", ChunkType::Uint32, 1, 1, &one),
         ];
         let old = file("hoomd", &chunks);
         let (mut out, options) = (Vec::new(), RewriteOptions::default());
         let error = slice(&old, &Frames::range(1..3), &mut out, &options, Progress::none()).unwrap_err();
         assert!(error.is_damage() && out.is_empty(), "{error}");
         assert_eq!(error.range(), old.index().get(1).unwrap().byte_range());
-        let stack = crate::Stack::new(&old, "constraints/value", &Frames::all(&old), Fallback::Schema);
+        let stack =
+            crate::StackedChunks::new(&old, "constraints/value", &Frames::all(&old), Fallback::Schema);
         assert!(stack.is_err_and(|error| error.is_damage()));
 
         let options = options.with_fallback(Fallback::Stored);
@@ -293,10 +295,10 @@ fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
 fn defaults_that_cost_a_file_nothing_are_not_written_out() {
     let n = 2_000_000_000_u32.to_le_bytes();
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, "particles/N", Type::Uint32, 1, 1, &[1, 0, 0, 0]),
-        (1, "particles/N", Type::Uint32, 1, 1, &n),
-        (1, "particles/mass", Type::Float, 1, 1, &[1; 4]),
-        (2, "particles/N", Type::Uint32, 1, 1, &n),
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &[1, 0, 0, 0]),
+        (1, "particles/N", ChunkType::Uint32, 1, 1, &n),
+        (1, "particles/mass", ChunkType::Float, 1, 1, &[1; 4]),
+        (2, "particles/N", ChunkType::Uint32, 1, 1, &n),
     ];
     let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
     let mut options = OpenOptions::default().with_policy(Policy::Strict);
@@ -310,8 +312,14 @@ fn defaults_that_cost_a_file_nothing_are_not_written_out() {
 
 #[test]
 fn a_log_that_frames_did_not_have_is_a_loss() {
-    let a = file("hoomd", &[(0, "log/x", Type::Uint8, 1, 1, b"x"), (0, STEP, Type::Uint64, 1, 1, &[0; 8])]);
-    let b = file("hoomd", &[(0, "log/y", Type::Uint8, 1, 1, b"y"), (1, STEP, Type::Uint64, 1, 1, &[1; 8])]);
+    let a = file(
+        "hoomd",
+        &[(0, "log/x", ChunkType::Uint8, 1, 1, b"x"), (0, STEP, ChunkType::Uint64, 1, 1, &[0; 8])],
+    );
+    let b = file(
+        "hoomd",
+        &[(0, "log/y", ChunkType::Uint8, 1, 1, b"y"), (1, STEP, ChunkType::Uint64, 1, 1, &[1; 8])],
+    );
     let mut out = Vec::new();
     let report = concat(&[&a, &b], &mut out, &RewriteOptions::default(), Progress::none()).unwrap();
     assert_eq!((report.frames, report.losses.len()), (3, 1));
@@ -364,14 +372,16 @@ fn is_read(file: &File, frame: u64) -> bool {
 #[test]
 fn logs_that_the_first_file_lacks_are_named_before_they_make_frames_unreadable() {
     let [one, two] = [[1], [2]];
-    let plain =
-        file("hoomd", &[(0, "log/e", Type::Uint8, 1, 1, &one), (1, "log/e", Type::Uint8, 1, 1, &two)]);
+    let plain = file(
+        "hoomd",
+        &[(0, "log/e", ChunkType::Uint8, 1, 1, &one), (1, "log/e", ChunkType::Uint8, 1, 1, &two)],
+    );
     let more = file(
         "hoomd",
         &[
-            (0, "log/e", Type::Uint8, 1, 1, &one),
-            (0, "log/f", Type::Uint8, 1, 1, &one),
-            (1, "log/e", Type::Uint8, 1, 1, &two),
+            (0, "log/e", ChunkType::Uint8, 1, 1, &one),
+            (0, "log/f", ChunkType::Uint8, 1, 1, &one),
+            (1, "log/e", ChunkType::Uint8, 1, 1, &two),
         ],
     );
     let write_all =
@@ -405,11 +415,11 @@ fn logs_that_the_first_file_lacks_are_named_before_they_make_frames_unreadable()
 #[test]
 fn a_log_that_is_listed_and_stored_nowhere_counts() {
     let value = [1];
-    let plain = file("hoomd", &[(0, "log/e", Type::Uint8, 1, 1, &value)]);
+    let plain = file("hoomd", &[(0, "log/e", ChunkType::Uint8, 1, 1, &value)]);
     let mut plan = Plan::new("test", "hoomd", Version::new(1, 4)).unwrap();
     plan.name(b"log/e").unwrap();
     plan.name(b"log/never").unwrap();
-    let listed = open(to_vec(plan, &[(0, "log/e", Type::Uint8, 1, 1, &value)]).unwrap());
+    let listed = open(to_vec(plan, &[(0, "log/e", ChunkType::Uint8, 1, 1, &value)]).unwrap());
     let write_all = |options: &RewriteOptions| {
         concat(&[&plain, &listed], &mut Vec::new(), options, Progress::none()).map(|done| done.frames)
     };
@@ -419,9 +429,9 @@ fn a_log_that_is_listed_and_stored_nowhere_counts() {
     let late = file(
         "hoomd",
         &[
-            (0, "log/e", Type::Uint8, 1, 1, &value),
-            (2, "log/g", Type::Uint8, 1, 1, &value),
-            (3, "log/e", Type::Uint8, 1, 1, &value),
+            (0, "log/e", ChunkType::Uint8, 1, 1, &value),
+            (2, "log/g", ChunkType::Uint8, 1, 1, &value),
+            (3, "log/e", ChunkType::Uint8, 1, 1, &value),
         ],
     );
     let (new, _) = rewritten(&[(&late, Frames::range(2..4))], &RewriteOptions::default());

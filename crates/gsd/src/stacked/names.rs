@@ -4,14 +4,14 @@ use container_core::container::{Dataset, Listed};
 use container_core::dtype::Order;
 use container_core::{ErrorKind, Result};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd::schema::{self, Inherit};
 use crate::index::IndexEntry;
 use crate::metadata::METADATA;
-use crate::stacked::{Fallback, Stack};
+use crate::stacked::{Fallback, StackedChunks};
 
 /// What the chunks of one name have in common.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ impl Facts {
             let base = own.and_then(|base| str::from_utf8(base).ok()).and_then(|base| file.names().id(base));
             let (Some(base), Some(shape)) = (base, self.get(id)) else { continue };
             let fits = |of: &Name| of.frames == shape.frames && of.first.frame == shape.first.frame;
-            let is_shape = shape.first.chunk_type() == Some(Type::Uint64) && shape.first.m == 1;
+            let is_shape = shape.first.chunk_type() == Some(ChunkType::Uint64) && shape.first.m == 1;
             if is_shape && self.get(base).is_some_and(|of| of.first.m == 1 && fits(of)) {
                 self.shapes[usize::from(base)] = Some(id);
             }
@@ -163,7 +163,7 @@ impl Facts {
             Inherit::IfSameN if initial && constant => Ok(true),
             _ => {
                 let all = Frames::all(file);
-                Ok(told(Stack::like(file, &text, &all, self.fallback, &name.first))?.is_some())
+                Ok(told(StackedChunks::like(file, &text, &all, self.fallback, &name.first))?.is_some())
             }
         }
     }
@@ -172,7 +172,7 @@ impl Facts {
     fn one_shape(&self, file: &File, name: &Name, shapes: u16) -> Result<Option<Vec<u64>>> {
         let beside = self.get(shapes).filter(|of| of.alike && of.frames == file.nframes());
         let (Some(text), Some(beside)) = (file.names().get(shapes), beside) else { return Ok(None) };
-        let stack = Stack::like(file, &text, &Frames::all(file), Fallback::Stored, &beside.first);
+        let stack = StackedChunks::like(file, &text, &Frames::all(file), Fallback::Stored, &beside.first);
         let Some(all) = told(stack.and_then(|stack| stack.read(&crate::Rows::All, 1)))? else {
             return Ok(None);
         };
@@ -230,7 +230,7 @@ impl Facts {
         let name = file.names().get(entry.id)?;
         let apart = self.get(entry.id).is_some_and(|name| name.view == View::Apart);
         // Damaged beyond that: as nothing, and reading it says why.
-        let chunk_type = entry.chunk_type().unwrap_or(Type::Uint8);
+        let chunk_type = entry.chunk_type().unwrap_or(ChunkType::Uint8);
         let size = entry.size().unwrap_or(0);
         Some(Dataset {
             path: format!("frames/{}/{name}", entry.frame),
@@ -249,7 +249,7 @@ impl Facts {
 
 /// True for a chunk of one integer.
 fn is_number(entry: &IndexEntry) -> bool {
-    let real = [Type::Float, Type::Double, Type::Character];
+    let real = [ChunkType::Float, ChunkType::Double, ChunkType::Character];
     entry.n == 1 && entry.m == 1 && entry.chunk_type().is_some_and(|found| !real.contains(&found))
 }
 
@@ -263,9 +263,9 @@ pub(crate) fn told<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 /// What the element type does not tell.
-pub(crate) fn attributes(chunk_type: Type) -> Vec<(String, container_core::Value)> {
+pub(crate) fn attributes(chunk_type: ChunkType) -> Vec<(String, container_core::Value)> {
     match chunk_type {
-        Type::Character => vec![("type".to_owned(), Type::Character.name().into())],
+        ChunkType::Character => vec![("type".to_owned(), ChunkType::Character.name().into())],
         _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Stacked reads: the chunks of one name in many frames, as one array with the frames first.
 //!
-//! [`Stack`] finds where each frame's values are, in one sweep of the index, and holds 8 bytes a frame. Its reads copy any rows
+//! [`StackedChunks`] finds where each frame's values are, in one sweep of the index, and holds 8 bytes a frame. Its reads copy any rows
 //! of the frames into one buffer, on several threads. What a frame does not store comes from where the schema says: frame 0's
 //! chunk is shared by all frames that inherit it, a default is made as it is copied.
 #![deny(
@@ -20,7 +20,7 @@ use container_core::source::{STOP_LEN, zeroed_vec};
 use container_core::threads::on_threads;
 use container_core::{Error, Result, Stop};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::coalesced_reads::Joined;
 use crate::file::File;
 use crate::frames::Frames;
@@ -78,9 +78,9 @@ impl From<&AxisSelection> for Rows<'_> {
 }
 
 /// Where the values of one name are, frame by frame, all of one type and shape.
-pub struct Stack<'f> {
+pub struct StackedChunks<'f> {
     file: &'f File,
-    chunk_type: Type,
+    chunk_type: ChunkType,
     n: u64,
     m: u32,
     /// Absolute offset of each frame's values; 0 for the default.
@@ -92,7 +92,7 @@ pub struct Stack<'f> {
     stop: Stop,
 }
 
-impl<'f> Stack<'f> {
+impl<'f> StackedChunks<'f> {
     /// Finds the chunks called `name` in `frames`.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl<'f> Stack<'f> {
         Self::find(file, name, frames, fallback, None, None)
     }
 
-    /// As [`Stack::new`], for chunks that are all to be like `like`: a default takes its type.
+    /// As [`StackedChunks::new`], for chunks that are all to be like `like`: a default takes its type.
     pub(crate) fn like(
         file: &'f File,
         name: &str,
@@ -114,7 +114,7 @@ impl<'f> Stack<'f> {
         Self::find(file, name, frames, fallback, None, Found::of(like))
     }
 
-    /// As [`Stack::like`], of what is stored alone: frames without a chunk have no [place](Stack::place), and read as NaN or zeros.
+    /// As [`StackedChunks::like`], of what is stored alone: frames without a chunk have no [place](StackedChunks::place), and read as NaN or zeros.
     pub(crate) fn with_gaps(file: &'f File, name: &str, frames: &Frames, like: &IndexEntry) -> Result<Self> {
         frames.check(file)?;
         let places = zeroed_vec(frames.count, &file.options().limits)?;
@@ -124,8 +124,8 @@ impl<'f> Stack<'f> {
         let Search { found, places, .. } = search;
         let Found { chunk_type, n, m, .. } = found.ok_or_else(|| no_chunk(name))?;
         let mut default = match chunk_type {
-            Type::Float => f32::NAN.to_le_bytes().to_vec(),
-            Type::Double => f64::NAN.to_le_bytes().to_vec(),
+            ChunkType::Float => f32::NAN.to_le_bytes().to_vec(),
+            ChunkType::Double => f64::NAN.to_le_bytes().to_vec(),
             _ => Vec::new(),
         };
         if file.header().byte_order == ByteOrder::Big {
@@ -135,11 +135,11 @@ impl<'f> Stack<'f> {
     }
 
     /// Finds the chunks called `name` in `frames`, of single or double precision, which may differ from frame to frame. They are
-    /// read as double: see [`Stack::read_f64`].
+    /// read as double: see [`StackedChunks::read_f64`].
     ///
     /// # Errors
-    /// As [`Stack::new`]; `Usage` for chunks of other types.
-    pub fn of_reals(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
+    /// As [`StackedChunks::new`]; `Usage` for chunks of other types.
+    pub fn of_floats(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
         frames.check(file)?;
         let singles = zeroed_vec::<u8>(frames.count, &file.options().limits)?;
         let singles = singles.into_iter().map(|one| one != 0).collect();
@@ -178,7 +178,7 @@ impl<'f> Stack<'f> {
 
     /// The element type.
     #[must_use]
-    pub const fn chunk_type(&self) -> Type {
+    pub const fn chunk_type(&self) -> ChunkType {
         self.chunk_type
     }
 
@@ -227,7 +227,7 @@ impl<'f> Stack<'f> {
     /// Copies `rows` of every frame to `dst`, frame after frame, in the byte order of the file, on up to `threads` threads.
     ///
     /// # Errors
-    /// `Usage` for rows past the last one, and where `dst` is not as long as [`Stack::byte_len`] says; those of the source; `Cancelled`.
+    /// `Usage` for rows past the last one, and where `dst` is not as long as [`StackedChunks::byte_len`] says; those of the source; `Cancelled`.
     pub fn read_into(&self, rows: &Rows<'_>, dst: &mut [u8], threads: usize) -> Result<()> {
         // Below this a thread costs more than it copies.
         const MIN_THREAD_LEN: usize = 2 << 20;
@@ -308,7 +308,7 @@ impl<'f> Stack<'f> {
     /// file.
     ///
     /// # Errors
-    /// As [`Stack::read_into`]; `Limit`.
+    /// As [`StackedChunks::read_into`]; `Limit`.
     pub fn read(&self, rows: &Rows<'_>, threads: usize) -> Result<Array<'static>> {
         let mut bytes = zeroed_vec(self.byte_len(rows)?, &self.file.options().limits)?;
         self.read_into(rows, &mut bytes, threads)?;

@@ -9,7 +9,7 @@ use container_core::{Error, Result};
 
 use super::Writer;
 use super::names::Slots;
-use crate::Type;
+use crate::ChunkType;
 use crate::chunk_shape::{ChunkShape, SHAPE_SUFFIX};
 use crate::index::IndexEntry;
 
@@ -22,7 +22,7 @@ impl<S: Storage> Writer<S> {
     /// one too many, or is in the frame already. `Io`, which ends the writing.
     pub fn write_chunk<T: Element>(&mut self, name: &str, n: u64, m: u32, elements: &[T]) -> Result<()> {
         let dtype = T::dtype();
-        let chunk_type = Type::from_dtype(&dtype).ok_or_else(|| {
+        let chunk_type = ChunkType::from_dtype(&dtype).ok_or_else(|| {
             Error::usage(format!("GSD has no chunks of {dtype}")).hint("store them as bytes: uint8, N × M")
         })?;
         let bytes = dtype.little_endian(bytemuck::cast_slice(elements))?;
@@ -36,7 +36,7 @@ impl<S: Storage> Writer<S> {
     pub fn write_chunk_bytes(
         &mut self,
         name: &str,
-        chunk_type: Type,
+        chunk_type: ChunkType,
         n: u64,
         m: u32,
         bytes: &[u8],
@@ -76,7 +76,7 @@ impl<S: Storage> Writer<S> {
     /// # Errors
     /// As [`Writer::write_chunk`]; `Usage` for a file of layer 1.0, which has no such type.
     pub fn write_string(&mut self, name: &str, text: &str) -> Result<()> {
-        self.write_chunk_bytes(name, Type::Character, text.len() as u64, 1, text.as_bytes())
+        self.write_chunk_bytes(name, ChunkType::Character, text.len() as u64, 1, text.as_bytes())
     }
 
     /// Writes bytes that mean something to somebody else: type `uint8`, M = 1.
@@ -84,7 +84,7 @@ impl<S: Storage> Writer<S> {
     /// # Errors
     /// As [`Writer::write_chunk`].
     pub fn write_blob(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.write_chunk_bytes(name, Type::Uint8, bytes.len() as u64, 1, bytes)
+        self.write_chunk_bytes(name, ChunkType::Uint8, bytes.len() as u64, 1, bytes)
     }
 
     /// Writes an array of any rank: (N,) and (N, M) as they are, others as N × 1 with a chunk `<name>/shape` of `uint64`.
@@ -95,7 +95,7 @@ impl<S: Storage> Writer<S> {
     /// As [`Writer::write_chunk`].
     pub fn write_array(&mut self, name: &str, array: &Array<'_>) -> Result<()> {
         let dtype = array.dtype();
-        let chunk_type = Type::from_dtype(dtype).ok_or_else(|| {
+        let chunk_type = ChunkType::from_dtype(dtype).ok_or_else(|| {
             Error::usage(format!("GSD has no chunks of {dtype}")).hint("store them as bytes: uint8, N × M")
         })?;
         let mut bytes = array.bytes(Order::C, &self.options.limits)?;
@@ -116,12 +116,12 @@ impl<S: Storage> Writer<S> {
     }
 
     /// Bytes of a chunk that can be written.
-    pub(super) fn check_chunk(&self, chunk_type: Type, n: u64, m: u32) -> Result<u64> {
+    pub(super) fn check_chunk(&self, chunk_type: ChunkType, n: u64, m: u32) -> Result<u64> {
         self.check_usable()?;
         if m == 0 {
             return Err(Error::usage("a chunk has at least one column (M = 0)").hint("N = 0 makes it empty"));
         }
-        if chunk_type == Type::Character && self.names.slots() == Slots::Fixed {
+        if chunk_type == ChunkType::Character && self.names.slots() == Slots::Fixed {
             return Err(Error::usage("files of layer 1.0 have no text").hint("upgrade the file"));
         }
         let size = n.checked_mul(u64::from(m)).and_then(|count| count.checked_mul(chunk_type.size()));
@@ -140,7 +140,7 @@ impl<S: Storage> Writer<S> {
         if size == 0 { 0 } else { at.next_multiple_of(self.options.chunk_alignment()) - at }
     }
 
-    pub(super) fn push_entry(&mut self, id: u16, chunk_type: Type, n: u64, m: u32, at: u64) {
+    pub(super) fn push_entry(&mut self, id: u16, chunk_type: ChunkType, n: u64, m: u32, at: u64) {
         // `check_chunk` has seen to it that places fit.
         let location = i64::try_from(at).unwrap_or(i64::MAX);
         let type_code = chunk_type.code();

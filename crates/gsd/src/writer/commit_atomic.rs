@@ -27,7 +27,7 @@ use super::frames::Ended;
 use super::{CURRENT_VERSION, Writer, copy_within};
 use crate::duplicates::Hidden;
 use crate::header::{Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN, Version};
-use crate::index::Index;
+use crate::index::IndexBlock;
 
 /// Where a moved index starts: entries straddle neither sectors of 512 bytes nor of 4096, nor pages.
 const INDEX_ALIGNMENT: u64 = 4096;
@@ -136,7 +136,7 @@ fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended:
 fn single_entries<S: Storage>(writer: &Writer<S>) -> Result<Vec<u8>> {
     let mut bytes: Vec<u8> = zeroed_vec(INDEX_ENTRY_LEN * writer.used, &writer.options.limits)?;
     writer.storage.read_at(writer.index_at, &mut bytes)?;
-    let index = Index::new(&bytes, writer.header.byte_order);
+    let index = IndexBlock::new(&bytes, writer.header.byte_order);
     let hidden = Hidden::of(index, false, writer.committed, writer.names.iter().count());
     let kept = bytes.as_chunks::<32>().0.iter().enumerate().filter(|(at, _)| !hidden.contains(*at));
     Ok(kept.flat_map(|(_, entry)| *entry).collect())

@@ -1,18 +1,18 @@
 //! Files without frames.
 
-use super::{CURRENT_VERSION, Scheme};
+use super::{CURRENT_VERSION, CommitScheme};
 use crate::header::{Header, LEN};
 
 /// Slots of a new index.
 const ENTRIES: u64 = 128;
 
 /// The header of a file without frames that is otherwise as `header` says.
-pub(super) fn header_of(scheme: Scheme, header: &Header) -> Header {
+pub(super) fn header_of(scheme: CommitScheme, header: &Header) -> Header {
     let entries = ENTRIES;
     let names = match scheme {
         // The first commit moves the names: what is visible is never written to. Readers trip over no namelist at all.
-        Scheme::Atomic => 1,
-        Scheme::Reference => 16,
+        CommitScheme::Atomic => 1,
+        CommitScheme::Reference => 16,
     };
     Header {
         gsd_version: CURRENT_VERSION,

@@ -3,7 +3,7 @@
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
-use super::{Commit, Scheme, State, Writer, commit_atomic, commit_compatible};
+use super::{Commit, CommitScheme, State, Writer, commit_atomic, commit_compatible};
 use crate::header::Header;
 
 impl<S: Storage> Writer<S> {
@@ -56,12 +56,12 @@ impl<S: Storage> Writer<S> {
     /// the file; nothing has changed then.
     pub fn flush(&mut self) -> Result<()> {
         self.check_usable()?;
-        if self.options.scheme == Scheme::Reference {
+        if self.options.scheme == CommitScheme::Reference {
             commit_compatible::check(self)?;
         }
         self.guard(|writer| match writer.options.scheme {
-            Scheme::Atomic => commit_atomic::commit(writer),
-            Scheme::Reference => commit_compatible::flush(writer),
+            CommitScheme::Atomic => commit_atomic::commit(writer),
+            CommitScheme::Reference => commit_compatible::flush(writer),
         })?;
         self.ended = 0;
         Ok(())
@@ -112,7 +112,7 @@ impl<S: Storage> Writer<S> {
 
     fn finish(&mut self) -> Result<()> {
         // The reference leaves the data of an unended frame in the file.
-        if self.options.scheme == Scheme::Reference {
+        if self.options.scheme == CommitScheme::Reference {
             return self.flush();
         }
         // Rows that are being written keep their frame from being given up, but not those before it from being committed.

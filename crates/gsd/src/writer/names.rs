@@ -3,7 +3,7 @@
 use container_core::{Error, Result};
 
 use crate::name_ids::NameMap;
-use crate::namelist::{MAX_NAMES, Names};
+use crate::namelist::{MAX_NAMES, NameList};
 
 /// Names by id, those of the file first.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub(super) enum Slots {
 }
 
 impl NameTable {
-    pub(super) fn new(names: &Names, slots: Slots) -> Self {
+    pub(super) fn new(names: &NameList, slots: Slots) -> Self {
         let mut table = Self { slots, ..Self::default() };
         for id in (0..=u16::MAX).take(names.len()) {
             if let Some(name) = names.bytes(id) {

@@ -9,7 +9,7 @@ use crate::header::{Header, Version, name_field};
 
 /// How commits are laid out in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Scheme {
+pub enum CommitScheme {
     /// The header says how many entries of the index there are, and is written last: a commit comes about or does not. Every
     /// reader of GSD reads such files, and the reference appends to them.
     #[default]
@@ -32,8 +32,8 @@ pub enum Commit {
 
 /// At which multiples chunks start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Alignment {
-    /// Anywhere, as the reference writes. The only one in [`Scheme::Reference`].
+pub enum ChunkAlignment {
+    /// Anywhere, as the reference writes. The only one in [`CommitScheme::Reference`].
     Packed,
     /// 8 bytes: mapped chunks of every type can be borrowed.
     #[default]
@@ -42,7 +42,7 @@ pub enum Alignment {
     SixtyFour,
 }
 
-impl Alignment {
+impl ChunkAlignment {
     /// In bytes.
     #[must_use]
     pub const fn bytes(self) -> u64 {
@@ -56,7 +56,7 @@ impl Alignment {
 
 /// The reference's modes of opening for writing. Its `r` is [`crate::File`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum WriteMode {
     /// `r+`: an existing file.
     ReadWrite,
     /// `w`: a new file, in place of any that is there.
@@ -67,7 +67,7 @@ pub enum Mode {
     Append,
 }
 
-impl Mode {
+impl WriteMode {
     /// The mode that the reference spells like this.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -92,14 +92,14 @@ pub struct WriterOptions {
     /// Version of the schema. For new files.
     pub schema_version: Version,
     /// How commits are laid out.
-    pub scheme: Scheme,
+    pub scheme: CommitScheme,
     /// When frames are committed.
     pub commit: Commit,
     /// Whether commits wait for the disk, each of them twice. Frames that were committed without survive the end of the process, but
     /// not a power cut.
     pub durability: Durability,
     /// Where chunks start.
-    pub alignment: Alignment,
+    pub alignment: ChunkAlignment,
     /// Bytes of chunks that wait in memory at most. Larger chunks are not buffered.
     pub maximum_write_buffer_size: usize,
     /// Bounds on what an existing file may ask for.
@@ -112,10 +112,10 @@ impl Default for WriterOptions {
             application: concat!("holdall ", env!("CARGO_PKG_VERSION")).into(),
             schema: "none".into(),
             schema_version: Version::new(1, 0),
-            scheme: Scheme::Atomic,
+            scheme: CommitScheme::Atomic,
             commit: Commit::EveryFrame,
             durability: Durability::Synced,
-            alignment: Alignment::Eight,
+            alignment: ChunkAlignment::Eight,
             maximum_write_buffer_size: 1 << 20,
             limits: Limits::default(),
         }
@@ -125,7 +125,7 @@ impl Default for WriterOptions {
 impl WriterOptions {
     /// The same with another scheme.
     #[must_use]
-    pub const fn with_scheme(mut self, scheme: Scheme) -> Self {
+    pub const fn with_scheme(mut self, scheme: CommitScheme) -> Self {
         self.scheme = scheme;
         self
     }
@@ -159,8 +159,8 @@ impl WriterOptions {
     /// Where chunks start, in bytes.
     pub(super) const fn chunk_alignment(&self) -> u64 {
         match self.scheme {
-            Scheme::Atomic => self.alignment.bytes(),
-            Scheme::Reference => 1,
+            CommitScheme::Atomic => self.alignment.bytes(),
+            CommitScheme::Reference => 1,
         }
     }
 

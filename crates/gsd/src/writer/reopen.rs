@@ -8,9 +8,9 @@ use container_core::write::storage::{Storage, StorageSource};
 use container_core::{Error, Limits, Result};
 
 use super::names::{NameTable, Slots};
-use super::{Scheme, WriterOptions};
+use super::{CommitScheme, WriterOptions};
 use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::layout::{Layout, Policy};
 
 pub(super) struct Existing {
@@ -47,9 +47,9 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
     let allocated = header.index_allocated_entries;
     let mut stale = 0;
     let capacity = match options.scheme {
-        Scheme::Reference => allocated,
+        CommitScheme::Reference => allocated,
         // Where nothing is referred to and all is zero, or what a commit wrote that was broken off.
-        Scheme::Atomic => {
+        CommitScheme::Atomic => {
             let end = layout.used_index().end;
             // A namelist that runs into the room leaves none.
             let namelist = header.namelist_range().filter(|range| range.end > end);
@@ -97,7 +97,7 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
         let len = used.end.saturating_sub(start).min(bytes.len() as u64);
         let piece = bytes.get_mut(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
         source.read_into(start, piece)?;
-        for entry in Index::new(piece, header.byte_order).iter() {
+        for entry in IndexBlock::new(piece, header.byte_order).iter() {
             if entry.is_unused() {
                 return Err(wrong(at, "its location is 0, and entries follow"));
             }
@@ -139,7 +139,7 @@ fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: 
         let mut bytes: Vec<u8> = zeroed_vec(len - len % INDEX_ENTRY_LEN, limits)?;
         source.read_into(at, &mut bytes)?;
         at = at.saturating_add(bytes.len() as u64);
-        for entry in Index::new(&bytes, layout.header().byte_order).iter() {
+        for entry in IndexBlock::new(&bytes, layout.header().byte_order).iter() {
             slot = slot.saturating_add(1);
             if entry == IndexEntry::default() {
                 is_torn = false;

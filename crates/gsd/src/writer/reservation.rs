@@ -13,7 +13,7 @@ use container_core::write::storage::{FileStorage, Storage, write_all_at};
 use container_core::{Error, Result};
 
 use super::Writer;
-use crate::Type;
+use crate::ChunkType;
 
 /// A chunk whose room is reserved in the frame that has not ended.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct Shared {
 /// A chunk, and where it goes.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    chunk_type: Type,
+    chunk_type: ChunkType,
     n: u64,
     m: u32,
     at: u64,
@@ -146,7 +146,13 @@ impl Writer<FileStorage> {
     ///
     /// # Errors
     /// As [`Writer::write_chunk`].
-    pub fn reserve_chunk(&mut self, name: &str, chunk_type: Type, n: u64, m: u32) -> Result<Reservation> {
+    pub fn reserve_chunk(
+        &mut self,
+        name: &str,
+        chunk_type: ChunkType,
+        n: u64,
+        m: u32,
+    ) -> Result<Reservation> {
         let size = self.check_chunk(chunk_type, n, m)?;
         let file = self.storage.get().file().try_clone()?;
         let id = self.names.take(name, self.frame)?;
@@ -236,7 +242,7 @@ impl RowWriter {
     pub fn write_rows<T: Element>(&self, first_row: u64, elements: &[T]) -> Result<()> {
         let place = &self.shared.place;
         let dtype = T::dtype();
-        if Type::from_dtype(&dtype) != Some(place.chunk_type) {
+        if ChunkType::from_dtype(&dtype) != Some(place.chunk_type) {
             return Err(Error::usage(format!(
                 "the chunk is one of {}, not {dtype}",
                 place.chunk_type.name()
@@ -291,7 +297,7 @@ fn place_of(token: &str) -> Option<Place> {
         return None;
     }
     let at = words.next()?.parse().ok()?;
-    let chunk_type = Type::from_code(words.next()?.parse().ok()?)?;
+    let chunk_type = ChunkType::from_code(words.next()?.parse().ok()?)?;
     let (n, m): (u64, u32) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let place = Place { chunk_type, n, m, at };
     let end = n.checked_mul(place.row_len()).and_then(|len| len.checked_add(at))?;

@@ -1,6 +1,6 @@
 //! New files written in one go, from beginning to end, to anything that takes bytes.
 //!
-//! What chunks there will be is said first, in a [`Plan`]; an [`Emitter`] then writes header, names and index, and takes the
+//! What chunks there will be is said first, in a [`Plan`]; an [`SequentialWriter`] then writes header, names and index, and takes the
 //! chunks' bytes as one stream. Nothing is sought and nothing patched, so a pipe will do. The same plan and the same bytes give
 //! the same file:
 //!
@@ -28,7 +28,7 @@ use container_core::dtype::ByteOrder;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::header::{self, Header, NAMELIST_ENTRY_LEN, Version, name_field};
 use crate::index::IndexEntry;
 use crate::namelist::MAX_NAMES;
@@ -141,7 +141,7 @@ impl Plan {
     /// # Errors
     /// `Usage` for a frame below the one before, a name that is not in the list, `m` of 0, and sizes past 2^63 bytes; `Limit`
     /// without memory for the entry. A second chunk of one name in one frame shows in [`Plan::emit`].
-    pub fn chunk(&mut self, frame: u64, id: u16, chunk_type: Type, n: u64, m: u32) -> Result<()> {
+    pub fn chunk(&mut self, frame: u64, id: u16, chunk_type: ChunkType, n: u64, m: u32) -> Result<()> {
         let wrong = |why: &str| Err(Error::usage(format!("frame {frame}, name {id}, {n} by {m}: {why}")));
         if self.entries.last().is_some_and(|last| last.frame > frame) {
             return wrong("frames have to rise");
@@ -208,7 +208,7 @@ impl Plan {
     /// # Errors
     /// `Usage` for two chunks of one name in one frame; `Limit` where frames without chunks would make unused entries of more
     /// than `limits.memory` bytes; `Io`.
-    pub fn emit<W: Write>(mut self, out: W, limits: &Limits) -> Result<Emitter<W>> {
+    pub fn emit<W: Write>(mut self, out: W, limits: &Limits) -> Result<SequentialWriter<W>> {
         let (index_at, index_slots, data_at) = (self.index_at(), self.index_slots(), self.data_at());
         let unused = index_slots.saturating_sub(self.entries.len() as u64);
         if unused > 1 {
@@ -250,14 +250,14 @@ impl Plan {
         }
         out.pad_to(data_at)?;
         let end = data_at.saturating_add(self.data_len);
-        let mut emitter = Emitter { out, entries: self.entries, next: 0, left: 0, end };
+        let mut emitter = SequentialWriter { out, entries: self.entries, next: 0, left: 0, end };
         emitter.advance()?;
         Ok(emitter)
     }
 }
 
 /// A file being written: the bytes of its chunks are due.
-pub struct Emitter<W: Write> {
+pub struct SequentialWriter<W: Write> {
     out: Counted<W>,
     entries: Vec<IndexEntry>,
     /// The chunk after the one being written.
@@ -267,7 +267,7 @@ pub struct Emitter<W: Write> {
     end: u64,
 }
 
-impl<W: Write> Emitter<W> {
+impl<W: Write> SequentialWriter<W> {
     /// Takes the bytes of the planned chunks, little-endian, one chunk after the other without anything between them, in
     /// pieces of any length.
     ///
@@ -343,12 +343,12 @@ impl<W: Write> Counted<W> {
 }
 
 /// A chunk in memory: `(frame, name, type, n, m, bytes)`, bytes little-endian.
-pub type NewChunk<'a> = (u64, &'a str, Type, u64, u32, &'a [u8]);
+pub type NewChunk<'a> = (u64, &'a str, ChunkType, u64, u32, &'a [u8]);
 
 /// A whole file in memory.
 ///
 /// # Errors
-/// As [`Plan::name`], [`Plan::chunk`], [`Plan::emit`] and [`Emitter::finish`].
+/// As [`Plan::name`], [`Plan::chunk`], [`Plan::emit`] and [`SequentialWriter::finish`].
 pub fn to_vec(mut plan: Plan, chunks: &[NewChunk<'_>]) -> Result<Vec<u8>> {
     for (frame, name, chunk_type, n, m, _) in chunks {
         let id = plan.name(name.as_bytes())?;

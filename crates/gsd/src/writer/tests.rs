@@ -4,7 +4,7 @@ use container_core::dtype::{DType, Order};
 use container_core::write::recording::{Operation, RecordingStorage};
 
 use super::*;
-use crate::{File, OpenOptions, Policy, Type};
+use crate::{ChunkType, File, OpenOptions, Policy};
 
 mod syncs;
 
@@ -46,7 +46,7 @@ fn usage<T>(result: Result<T>) {
 
 #[test]
 fn frames_are_read_back_as_they_were_committed() {
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         for commit in [Commit::EveryFrame, Commit::Every(7), Commit::Manual] {
             let storage = RecordingStorage::default();
             let options = options().with_scheme(scheme).with_commit(commit);
@@ -65,7 +65,7 @@ fn frames_are_read_back_as_they_were_committed() {
             assert_eq!(opened(&storage).header().schema_version, Version::new(1, 2));
 
             // Another writer goes on, in either scheme.
-            for scheme in [Scheme::Reference, Scheme::Atomic] {
+            for scheme in [CommitScheme::Reference, CommitScheme::Atomic] {
                 let before = opened(&storage).nframes();
                 let options = options.clone().with_scheme(scheme);
                 let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
@@ -144,7 +144,7 @@ fn all_names_there_can_be_and_no_more() {
 
 #[test]
 fn frames_without_chunks_never_hide_those_after_them() {
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         let storage = RecordingStorage::default();
         let mut writer = Writer::create_storage(storage.clone(), &options().with_scheme(scheme)).unwrap();
         (0..50).for_each(|_| writer.end_frame().unwrap());
@@ -168,7 +168,7 @@ fn frames_without_chunks_never_hide_those_after_them() {
 #[test]
 fn files_that_no_reader_opens_are_not_made() {
     let storage = RecordingStorage::default();
-    let options = options().with_scheme(Scheme::Reference).with_commit(Commit::Manual);
+    let options = options().with_scheme(CommitScheme::Reference).with_commit(Commit::Manual);
     let mut writer = Writer::create_storage(storage.clone(), &options).unwrap();
     for frame in 0..130_u64 {
         if frame == 127 || frame == 129 {
@@ -227,7 +227,7 @@ fn arrays_of_every_rank_keep_their_shape() {
     let file = opened(&storage);
     for (number, shape) in shapes.iter().enumerate() {
         let entry = file.find_chunk(0, &format!("{number}")).unwrap();
-        assert_eq!(entry.chunk_type(), Some(Type::Uint16));
+        assert_eq!(entry.chunk_type(), Some(ChunkType::Uint16));
         let count = usize::try_from(shape.iter().product::<u64>()).unwrap();
         let values: Vec<u16> = (0..).take(count).collect();
         assert_eq!(*file.read_elements::<u16>(&entry).unwrap(), values);
@@ -240,13 +240,13 @@ fn arrays_of_every_rank_keep_their_shape() {
         }
     }
     let text = file.find_chunk(0, "text").unwrap();
-    assert_eq!((text.chunk_type(), text.n, text.m), (Some(Type::Character), 8, 1));
+    assert_eq!((text.chunk_type(), text.n, text.m), (Some(ChunkType::Character), 8, 1));
     assert_eq!(&*file.read_chunk(&text).unwrap(), "größer".as_bytes());
 }
 
 #[test]
 fn a_full_disk_ends_the_writing_and_leaves_what_was_committed() {
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         let whole = RecordingStorage::default();
         let options = options().with_scheme(scheme);
         let mut writer = Writer::create_storage(whole.clone(), &options).unwrap();
@@ -279,7 +279,7 @@ fn a_full_disk_ends_the_writing_and_leaves_what_was_committed() {
             // Nothing but what was not committed is given back.
             let last = storage.operations().split_off(operations);
             assert!(matches!(last.as_slice(), [] | [Operation::SetLen(_)]), "{last:?}");
-            assert!(scheme == Scheme::Atomic || last.is_empty(), "{last:?}");
+            assert!(scheme == CommitScheme::Atomic || last.is_empty(), "{last:?}");
             check(&opened(&storage), committed);
             // With room again, it goes on.
             storage.set_room(None);
@@ -302,7 +302,7 @@ fn modes_are_those_of_the_reference() {
         writer.close().unwrap();
         File::open(&path).unwrap().nframes()
     };
-    let mode = |name| Mode::from_name(name).unwrap();
+    let mode = |name| WriteMode::from_name(name).unwrap();
     let open = |name| Writer::open_mode(&path, mode(name), &options());
     assert!(matches!(open("r+").err().unwrap().kind(), ErrorKind::Io(_)));
     assert_eq!(one_frame(open("a").unwrap()), 1);
@@ -319,12 +319,14 @@ fn modes_are_those_of_the_reference() {
     }
     drop(held);
     assert_eq!(one_frame(open("a").unwrap()), 2);
-    assert_eq!(Mode::from_name("r"), None);
+    assert_eq!(WriteMode::from_name("r"), None);
 }
 
 #[test]
 fn chunks_start_where_they_are_to() {
-    for (alignment, bytes) in [(Alignment::Packed, 1), (Alignment::Eight, 8), (Alignment::SixtyFour, 64)] {
+    for (alignment, bytes) in
+        [(ChunkAlignment::Packed, 1), (ChunkAlignment::Eight, 8), (ChunkAlignment::SixtyFour, 64)]
+    {
         let storage = RecordingStorage::default();
         let mut options = options();
         options.alignment = alignment;
@@ -348,7 +350,7 @@ fn chunks_start_where_they_are_to() {
 fn damaged_files_are_refused_or_written_without_panic() {
     let storage = RecordingStorage::default();
     let mut writer =
-        Writer::create_storage(storage.clone(), &options().with_scheme(Scheme::Reference)).unwrap();
+        Writer::create_storage(storage.clone(), &options().with_scheme(CommitScheme::Reference)).unwrap();
     write(&mut writer, 0..3);
     writer.close().unwrap();
     let whole = storage.image();
@@ -362,7 +364,7 @@ fn damaged_files_are_refused_or_written_without_panic() {
     }
     let mut taken = 0;
     for image in images {
-        for scheme in [Scheme::Atomic, Scheme::Reference] {
+        for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
             let storage = RecordingStorage::new(image.clone());
             let Ok(mut writer) = Writer::open_storage(storage, &options().with_scheme(scheme)) else {
                 continue;

@@ -4,7 +4,7 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use super::names::NameTable;
-use super::{Scheme, Writer, commit_atomic, commit_compatible, empty_file};
+use super::{CommitScheme, Writer, commit_atomic, commit_compatible, empty_file};
 use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
 
 impl<S: Storage> Writer<S> {
@@ -20,8 +20,8 @@ impl<S: Storage> Writer<S> {
         self.check_usable()?;
         self.close_reservations()?;
         self.guard(|writer| match writer.options.scheme {
-            Scheme::Atomic => turn_over(writer),
-            Scheme::Reference => in_place(writer),
+            CommitScheme::Atomic => turn_over(writer),
+            CommitScheme::Reference => in_place(writer),
         })?;
         (self.index_at, self.capacity) = (self.header.index_location, self.header.index_allocated_entries);
         self.end = self.storage.len()?;
@@ -37,7 +37,7 @@ impl<S: Storage> Writer<S> {
 
 /// Once to an empty index at the end of the file, and from there to one at its start, where nothing is needed any more.
 fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
-    let front = empty_file::header_of(Scheme::Atomic, &writer.header);
+    let front = empty_file::header_of(CommitScheme::Atomic, &writer.header);
     let at = writer.storage.len()?.max(writer.end).next_multiple_of(512);
     let back = Header {
         index_location: at,
@@ -68,7 +68,7 @@ fn shorten<S: Storage>(writer: &mut Writer<S>, front: &Header) -> Result<()> {
 
 fn in_place<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let header = Header { reserved: [0; 80], ..writer.header };
-    writer.header = empty_file::header_of(Scheme::Reference, &header);
+    writer.header = empty_file::header_of(CommitScheme::Reference, &header);
     let image = empty_file::empty(&writer.header);
     writer.storage.set_len(0)?;
     commit_compatible::write_header(writer)?;

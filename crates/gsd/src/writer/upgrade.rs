@@ -5,9 +5,9 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use super::names::NameTable;
-use super::{CURRENT_VERSION, Scheme, Writer, commit_atomic, commit_compatible};
+use super::{CURRENT_VERSION, CommitScheme, Writer, commit_atomic, commit_compatible};
 use crate::header::{Header, INDEX_ENTRY_LEN};
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 
 impl<S: Storage> Writer<S> {
     /// Makes a file of layer 1.0 one of 2.1: `gsd_upgrade`. Chunks stay where they are; one of layer 2 stays as it is.
@@ -30,8 +30,8 @@ impl<S: Storage> Writer<S> {
         self.names.iter().for_each(|name| names.push(name));
         let index = self.sorted_index()?;
         self.guard(|writer| match writer.options.scheme {
-            Scheme::Atomic => turn_over(writer, names, &index),
-            Scheme::Reference => in_place(writer, names, &index),
+            CommitScheme::Atomic => turn_over(writer, names, &index),
+            CommitScheme::Reference => in_place(writer, names, &index),
         })
     }
 
@@ -42,7 +42,7 @@ impl<S: Storage> Writer<S> {
         self.storage.read_at(self.header.index_location, &mut bytes)?;
         self.options.limits.allocate(len.saturating_mul(2))?;
         let order = self.header.byte_order;
-        let mut entries: Vec<IndexEntry> = Index::new(&bytes, order).iter().collect();
+        let mut entries: Vec<IndexEntry> = IndexBlock::new(&bytes, order).iter().collect();
         entries.sort_by_key(|entry| (entry.frame, entry.id));
         for (slot, entry) in bytes.as_chunks_mut::<32>().0.iter_mut().zip(entries) {
             *slot = entry.to_bytes(order);

@@ -5,7 +5,7 @@
 
 use container_core::write::recording::{Operation, RecordingStorage};
 use container_core::write::replay::{self, Crash};
-use gsd::{Commit, Durability, Policy, Scheme, Writer};
+use gsd::{Commit, CommitScheme, Durability, Policy, Writer};
 
 mod script;
 
@@ -15,7 +15,7 @@ use script::{Script, Torn, append, made_by, options, write_frame};
 fn a_new_file_and_its_frames() {
     for commit in [Commit::EveryFrame, Commit::Every(20), Commit::Manual] {
         let mut script = Script::new(Vec::new());
-        let options = options(Scheme::Atomic, commit);
+        let options = options(CommitScheme::Atomic, commit);
         drop(Writer::create_storage(script.storage.clone(), &options).unwrap());
         script.promise();
         append(&mut script, &options, 70, 3);
@@ -26,32 +26,33 @@ fn a_new_file_and_its_frames() {
 
 #[test]
 fn names_that_outgrow_their_room() {
-    let mut script = Script::new(made_by(Scheme::Atomic, 3));
-    append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 60, 300);
+    let mut script = Script::new(made_by(CommitScheme::Atomic, 3));
+    append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 60, 300);
     script.check("long names");
 }
 
 #[test]
 fn an_index_that_outgrows_its_room() {
-    let mut script = Script::new(made_by(Scheme::Atomic, 120));
-    append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 40, 3);
+    let mut script = Script::new(made_by(CommitScheme::Atomic, 120));
+    append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 40, 3);
     script.check("a moved index");
 }
 
 #[test]
 fn frames_behind_those_of_the_reference() {
     for frames in [0, 1, 30, 60] {
-        let mut script = Script::new(made_by(Scheme::Reference, frames));
-        append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 9, 3);
+        let mut script = Script::new(made_by(CommitScheme::Reference, frames));
+        append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 9, 3);
         script.check(&format!("{frames} frames of the reference"));
     }
 }
 
 #[test]
 fn frames_behind_ones_without_chunks() {
-    let mut script = Script::new(made_by(Scheme::Atomic, 2));
+    let mut script = Script::new(made_by(CommitScheme::Atomic, 2));
     let mut writer =
-        Writer::open_storage(script.storage.clone(), &options(Scheme::Atomic, Commit::EveryFrame)).unwrap();
+        Writer::open_storage(script.storage.clone(), &options(CommitScheme::Atomic, Commit::EveryFrame))
+            .unwrap();
     for frame in 0..60_u8 {
         if frame >= 20 {
             writer.write_chunk("a", 1, 1, &[frame]).unwrap();
@@ -67,8 +68,8 @@ fn frames_behind_ones_without_chunks() {
 /// Zeros that were given up, and are behind the index, are room for more of it, which may be on no disk.
 #[test]
 fn room_that_nobody_waited_for() {
-    let mut script = Script::new(made_by(Scheme::Atomic, 60));
-    let options = options(Scheme::Atomic, Commit::EveryFrame);
+    let mut script = Script::new(made_by(CommitScheme::Atomic, 60));
+    let options = options(CommitScheme::Atomic, Commit::EveryFrame);
     for zeros in [0, 4000, 0] {
         let mut writer = Writer::open_storage(script.storage.clone(), &options).unwrap();
         writer.write_chunk("given up", zeros, 1, &vec![0_u8; usize::try_from(zeros).unwrap()]).unwrap();
@@ -82,16 +83,16 @@ fn room_that_nobody_waited_for() {
 /// The harness has to find what is wrong: the reference's order of writing, and commits that forget to sync.
 #[test]
 fn writers_that_can_be_torn_are_found_out() {
-    let mut script = Script::new(made_by(Scheme::Reference, 30));
-    append(&mut script, &options(Scheme::Reference, Commit::EveryFrame), 10, 3);
+    let mut script = Script::new(made_by(CommitScheme::Reference, 30));
+    append(&mut script, &options(CommitScheme::Reference, Commit::EveryFrame), 10, 3);
     let broken = script.broken();
     assert!(broken.iter().any(|what| what.starts_with("killed")), "no kill found");
     assert!(broken.iter().any(|what| what.starts_with("power")), "no power cut found");
 
-    let mut script = Script::new(made_by(Scheme::Atomic, 30));
+    let mut script = Script::new(made_by(CommitScheme::Atomic, 30));
     append(
         &mut script,
-        &options(Scheme::Atomic, Commit::EveryFrame).with_durability(Durability::Cached),
+        &options(CommitScheme::Atomic, Commit::EveryFrame).with_durability(Durability::Cached),
         10,
         3,
     );
@@ -111,9 +112,9 @@ fn fixture(name: &str) -> Vec<u8> {
 fn files_of_older_versions_before_and_after_their_upgrade() {
     for name in ["v1_0_frames", "v1_small", "v1_types", "v1_write_order", "v03_small", "v20_small"] {
         let mut script = Script::new(fixture(name));
-        append(&mut script, &options(Scheme::Atomic, Commit::EveryFrame), 9, 3);
+        append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 9, 3);
         let mut writer =
-            Writer::open_storage(script.storage.clone(), &options(Scheme::Atomic, Commit::EveryFrame))
+            Writer::open_storage(script.storage.clone(), &options(CommitScheme::Atomic, Commit::EveryFrame))
                 .unwrap();
         writer.upgrade().unwrap();
         assert!(!writer.header().is_v1());
@@ -127,10 +128,12 @@ fn files_of_older_versions_before_and_after_their_upgrade() {
 
 #[test]
 fn a_file_that_is_truncated() {
-    for start in [made_by(Scheme::Atomic, 40), made_by(Scheme::Reference, 40), fixture("v1_small")] {
+    for start in
+        [made_by(CommitScheme::Atomic, 40), made_by(CommitScheme::Reference, 40), fixture("v1_small")]
+    {
         let mut script = Script::new(start);
         let mut writer =
-            Writer::open_storage(script.storage.clone(), &options(Scheme::Atomic, Commit::EveryFrame))
+            Writer::open_storage(script.storage.clone(), &options(CommitScheme::Atomic, Commit::EveryFrame))
                 .unwrap();
         writer.truncate().unwrap();
         assert_eq!(script.storage.image().len(), 4416);
@@ -155,7 +158,7 @@ fn write_zeros(writer: &mut Writer<RecordingStorage>) {
 /// What a crash leaves behind is not taken for room, and what is written next can crash as well.
 #[test]
 fn frames_after_a_crash() {
-    let options = options(Scheme::Atomic, Commit::EveryFrame);
+    let options = options(CommitScheme::Atomic, Commit::EveryFrame);
     for frames in [0, 41] {
         let storage = RecordingStorage::default();
         let mut writer = Writer::create_storage(storage.clone(), &options).unwrap();
@@ -204,7 +207,7 @@ fn frames_behind_those_of_every_producer() {
         for path in std::fs::read_dir(folder.join(kind)).unwrap().map(|entry| entry.unwrap().path()) {
             let image = std::fs::read(&path).unwrap();
             let storage = RecordingStorage::new(image.clone());
-            let options = options(Scheme::Atomic, Commit::EveryFrame);
+            let options = options(CommitScheme::Atomic, Commit::EveryFrame);
             let Ok(mut writer) = Writer::open_storage(storage.clone(), &options) else {
                 // Big-endian, or damaged. It is as it was.
                 let big = image.starts_with(&[0x65, 0xdf]);
@@ -230,8 +233,8 @@ fn frames_behind_those_of_every_producer() {
 /// A kill within a commit leaves entries that no header counts. They are room for the next commit, not a reason to copy the index.
 #[test]
 fn a_kill_within_a_commit_costs_no_copy_of_the_index() {
-    let options = options(Scheme::Atomic, Commit::EveryFrame);
-    let mut image = made_by(Scheme::Atomic, 500);
+    let options = options(CommitScheme::Atomic, Commit::EveryFrame);
+    let mut image = made_by(CommitScheme::Atomic, 500);
     let (start, frames) = (image.len(), script::read(&image).unwrap().len());
     for round in 0..25 {
         let storage = RecordingStorage::new(image.clone());
@@ -266,7 +269,7 @@ fn kills_and_reopens_cost_no_more_room_than_in_the_references_scheme() {
         writer.write_chunk("log/energy", 1, 1, &[0.25_f64]).unwrap();
         writer.end_frame().unwrap();
     };
-    let len_after = |scheme: Scheme, first: usize| {
+    let len_after = |scheme: CommitScheme, first: usize| {
         let storage = RecordingStorage::default();
         let mut writer = Writer::create_storage(storage.clone(), &options(scheme, Commit::Manual)).unwrap();
         (0..2000).for_each(|_| write(&mut writer));
@@ -290,7 +293,8 @@ fn kills_and_reopens_cost_no_more_room_than_in_the_references_scheme() {
         image.len()
     };
     for first in 0..4 {
-        let [atomic, reference] = [Scheme::Atomic, Scheme::Reference].map(|scheme| len_after(scheme, first));
+        let [atomic, reference] =
+            [CommitScheme::Atomic, CommitScheme::Reference].map(|scheme| len_after(scheme, first));
         assert!(atomic * 10 <= reference * 11, "{atomic} {reference}");
     }
 }

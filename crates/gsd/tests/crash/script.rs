@@ -2,7 +2,7 @@
 
 use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{self, Crash};
-use gsd::{Commit, Error, File, OpenOptions, Policy, Scheme, Version, Writer, WriterOptions};
+use gsd::{Commit, CommitScheme, Error, File, OpenOptions, Policy, Version, Writer, WriterOptions};
 
 /// What a file holds: for each frame its chunks by name, in the order of names.
 pub type State = Vec<Vec<(String, Vec<u8>)>>;
@@ -94,7 +94,7 @@ impl Script {
     }
 }
 
-pub fn options(scheme: Scheme, commit: Commit) -> WriterOptions {
+pub fn options(scheme: CommitScheme, commit: Commit) -> WriterOptions {
     let mut options = WriterOptions::default()
         .with_schema("crash", "none", Version::new(1, 0))
         .with_scheme(scheme)
@@ -140,7 +140,7 @@ pub fn append(script: &mut Script, options: &WriterOptions, frames: u64, name_le
 }
 
 /// A file of so many frames.
-pub fn made_by(scheme: Scheme, frames: u64) -> Vec<u8> {
+pub fn made_by(scheme: CommitScheme, frames: u64) -> Vec<u8> {
     let storage = RecordingStorage::default();
     let options = options(scheme, Commit::Manual);
     let mut writer = Writer::create_storage(storage.clone(), &options).unwrap();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use container_core::dtype::{Element, Order};
 use container_core::source::Access;
 use gsd::sequential::{Plan, to_vec};
-use gsd::{ErrorKind, File, IndexEntry, Limits, OpenOptions, Type, Version};
+use gsd::{ChunkType, ErrorKind, File, IndexEntry, Limits, OpenOptions, Version};
 
 const VALUES: [f32; 6] = [1.5, -2.0, 3.0, 4.0, 5.0, 6.25];
 
@@ -14,7 +14,7 @@ const VALUES: [f32; 6] = [1.5, -2.0, 3.0, 4.0, 5.0, 6.25];
 fn file(alignment: u64) -> File {
     let plan = Plan::new("test", "none", Version::new(1, 0)).unwrap().with_alignment(alignment).unwrap();
     let values: Vec<u8> = VALUES.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let chunks = [(0, "a", Type::Uint8, 1, 1, &[7][..]), (0, "b", Type::Float, 3, 2, &values)];
+    let chunks = [(0, "a", ChunkType::Uint8, 1, 1, &[7][..]), (0, "b", ChunkType::Float, 3, 2, &values)];
     // Of words, so that what is aligned in the file is aligned in memory.
     let bytes = to_vec(plan, &chunks).unwrap();
     let mut words = vec![0_u64; bytes.len().div_ceil(8)];
@@ -52,7 +52,7 @@ fn other_types_and_other_counts_are_refused() {
 fn compare<T: Element + PartialEq + std::fmt::Debug>(
     file: &File,
     entry: &IndexEntry,
-    chunk_type: Type,
+    chunk_type: ChunkType,
 ) -> usize {
     if entry.chunk_type() != Some(chunk_type) {
         return 0;
@@ -78,12 +78,12 @@ fn both_byte_orders_and_all_ways_into_a_file_give_the_same() {
             let file = File::open_with(folder.join(name), &options).unwrap();
             let mut compared = 0;
             for entry in file.index().iter() {
-                compared += compare::<u8>(&file, &entry, Type::Uint8);
-                compared += compare::<i16>(&file, &entry, Type::Int16);
-                compared += compare::<u32>(&file, &entry, Type::Uint32);
-                compared += compare::<i64>(&file, &entry, Type::Int64);
-                compared += compare::<f32>(&file, &entry, Type::Float);
-                compared += compare::<f64>(&file, &entry, Type::Double);
+                compared += compare::<u8>(&file, &entry, ChunkType::Uint8);
+                compared += compare::<i16>(&file, &entry, ChunkType::Int16);
+                compared += compare::<u32>(&file, &entry, ChunkType::Uint32);
+                compared += compare::<i64>(&file, &entry, ChunkType::Int64);
+                compared += compare::<f32>(&file, &entry, ChunkType::Float);
+                compared += compare::<f64>(&file, &entry, ChunkType::Double);
             }
             assert!(compared >= 6, "{name}: {compared}");
         }
@@ -132,12 +132,12 @@ fn text_ends_where_its_padding_begins() {
     let plan = Plan::new("test", "none", Version::new(1, 0)).unwrap();
     let text = |name, chunk_type, bytes: &'static [u8]| (0, name, chunk_type, bytes.len() as u64, 1, bytes);
     let chunks = [
-        text("a", Type::Character, "caf\u{e9}\0".as_bytes()),
-        text("b", Type::Int8, b"a\0b\0\0"),
-        text("c", Type::Uint8, b"\0\0"),
-        text("d", Type::Character, b""),
-        text("e", Type::Character, b"\xff"),
-        (0, "f", Type::Float, 1, 1, &[0; 4]),
+        text("a", ChunkType::Character, "caf\u{e9}\0".as_bytes()),
+        text("b", ChunkType::Int8, b"a\0b\0\0"),
+        text("c", ChunkType::Uint8, b"\0\0"),
+        text("d", ChunkType::Character, b""),
+        text("e", ChunkType::Character, b"\xff"),
+        (0, "f", ChunkType::Float, 1, 1, &[0; 4]),
     ];
     let bytes = to_vec(plan, &chunks).unwrap();
     let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();

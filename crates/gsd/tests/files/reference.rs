@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use container_core::write::storage::FileStorage;
-use gsd::{Commit, File, Scheme, Type, Version, Writer, WriterOptions};
+use gsd::{ChunkType, Commit, CommitScheme, File, Version, Writer, WriterOptions};
 
 fn fixture(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd");
@@ -17,7 +17,7 @@ fn fixture(name: &str) -> PathBuf {
 fn options() -> WriterOptions {
     WriterOptions::default()
         .with_schema("make.py", "none", Version::new(1, 2))
-        .with_scheme(Scheme::Reference)
+        .with_scheme(CommitScheme::Reference)
         .with_commit(Commit::Manual)
 }
 
@@ -128,7 +128,7 @@ fn frames_that_were_not_ended() {
     (0..2).for_each(|frame| write_frame(&mut writer, &file, frame));
     let len = file.source().len();
     let orphan = file.source().read(len - 20..len).unwrap();
-    writer.write_chunk_bytes("x", Type::Int16, 10, 1, &orphan).unwrap();
+    writer.write_chunk_bytes("x", ChunkType::Int16, 10, 1, &orphan).unwrap();
     // Their data are left.
     writer.close().unwrap();
     target.assert_is("fl_unended");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use container_core::Progress;
 use container_core::dtype::ByteOrder;
-use gsd::repair::{RepairOptions, Salvage, repair_source};
+use gsd::repair::{RepairOptions, UncommittedFrames, repair_source};
 use gsd::{File, IndexEntry, OpenOptions, Policy};
 
 fn fixtures() -> Vec<PathBuf> {
@@ -44,8 +44,8 @@ fn sound_files_are_kept_whole() {
             assert!(path.file_name().unwrap().to_str().unwrap().starts_with("duplicate_"), "{path:?}");
             continue;
         };
-        for salvage in [Salvage::Checked, Salvage::Off] {
-            let options = RepairOptions::default().with_salvage(salvage);
+        for uncommitted_frames in [UncommittedFrames::Checked, UncommittedFrames::Off] {
+            let options = RepairOptions::default().with_uncommitted_frames(uncommitted_frames);
             let run = |file: &[u8]| {
                 let mut out = Vec::new();
                 let report = repair_source(&file, &options, Some(&mut out), Progress::none()).unwrap();
@@ -59,7 +59,7 @@ fn sound_files_are_kept_whole() {
             assert_eq!(lost.count(), 0, "{path:?} {report:?}");
             let fixed = strict(&once).unwrap();
             assert!(fixed.nframes() >= whole.nframes(), "{path:?} {report:?}");
-            if salvage == Salvage::Off {
+            if uncommitted_frames == UncommittedFrames::Off {
                 let counts = |file: &File| (file.nframes(), file.index().len());
                 assert_eq!(counts(&fixed), counts(&whole), "{path:?}");
             }

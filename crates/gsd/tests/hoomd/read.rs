@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use container_core::Progress;
-use gsd::hoomd::{Frame, GroupData, Reals, Single, Trajectory, check_trajectory};
-use gsd::{ErrorKind, File, OpenOptions, Policy, Type};
+use gsd::hoomd::{FloatArray, Frame, GroupData, SinglePrecision, Trajectory, check_trajectory};
+use gsd::{ChunkType, ErrorKind, File, OpenOptions, Policy};
 
 const GOLDEN: &str = include_str!("golden/hoomd_frames.txt");
 
@@ -33,7 +33,7 @@ fn integers<T: bytemuck::Pod>(kind: &str, rows: &[T]) -> String {
     show(kind, 4, bytemuck::cast_slice(rows))
 }
 
-fn reals<S: Single>(values: &Reals<'_, S>) -> String {
+fn reals<S: SinglePrecision>(values: &FloatArray<'_, S>) -> String {
     show("f", if values.as_f32().is_some() { 4 } else { 8 }, values.bytes())
 }
 
@@ -82,8 +82,8 @@ fn lines(start: &str, frame: &Frame<'_>) -> String {
     write!(out, "{start} log").unwrap();
     for (name, value) in frame.log.iter() {
         let kind = match value.chunk_type() {
-            Type::Float | Type::Double => "f",
-            Type::Int8 | Type::Int16 | Type::Int32 | Type::Int64 => "i",
+            ChunkType::Float | ChunkType::Double => "f",
+            ChunkType::Int8 | ChunkType::Int16 | ChunkType::Int32 | ChunkType::Int64 => "i",
             _ => "u",
         };
         let width = usize::try_from(value.chunk_type().size()).unwrap();
@@ -226,7 +226,8 @@ fn numbers_that_cost_a_file_nothing_cost_no_memory() {
     let plan = gsd::sequential::Plan::new("test", "hoomd", gsd::Version::new(2, 0)).unwrap();
     let counts = ["particles", "bonds", "angles", "dihedrals", "impropers", "constraints", "pairs"];
     let names: Vec<String> = counts.iter().map(|container| format!("{container}/N")).collect();
-    let chunks: Vec<_> = names.iter().map(|name| (0, name.as_str(), Type::Uint32, 1, 1, &n[..])).collect();
+    let chunks: Vec<_> =
+        names.iter().map(|name| (0, name.as_str(), ChunkType::Uint32, 1, 1, &n[..])).collect();
     let bytes = gsd::sequential::to_vec(plan, &chunks).unwrap();
     let mut options = OpenOptions::default();
     // Any one of the defaults would fit.

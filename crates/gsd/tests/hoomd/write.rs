@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gsd::hoomd::{
     Frame, Logged, Shape, StepRule, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation,
 };
-use gsd::{Commit, Durability, ErrorKind, File, Scheme, Version, WriterOptions};
+use gsd::{Commit, CommitScheme, Durability, ErrorKind, File, Version, WriterOptions};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd/ok")
@@ -69,7 +69,7 @@ fn the_same_frames_make_the_file_of_gsd_hoomd() {
         let version = trajectory.schema_version();
         let writer = WriterOptions::default()
             .with_schema("gsd.hoomd 5.0.1", "hoomd", version)
-            .with_scheme(Scheme::Reference)
+            .with_scheme(CommitScheme::Reference)
             .with_commit(Commit::Manual)
             .with_durability(Durability::Cached);
         let options = TrajectoryOptions::default()

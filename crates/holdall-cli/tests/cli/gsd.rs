@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use holdall::gsd::sequential::{Plan, to_vec};
-use holdall::gsd::{Type, Version};
+use holdall::gsd::{ChunkType, Version};
 
 use crate::support::{contents, files, npy, run};
 
-type Chunk<'a> = (u64, &'a str, Type, u64, u32, &'a [u8]);
+type Chunk<'a> = (u64, &'a str, ChunkType, u64, u32, &'a [u8]);
 
 fn write(path: &Path, schema: &str, chunks: &[Chunk<'_>]) {
     let plan = Plan::new("a test", schema, Version::new(1, 4)).unwrap();
@@ -126,14 +126,14 @@ fn a_file_is_copied_chunk_by_chunk() {
     let directory = files();
     let at = directory.path();
     let chunks: [Chunk<'_>; 5] = [
-        (0, "b", Type::Uint16, 2, 1, &[1, 0, 2, 0]),
-        (0, "a", Type::Character, 3, 1, b"abc"),
-        (1, "b", Type::Uint16, 1, 2, &[3, 0, 4, 0]),
-        (3, "a", Type::Int8, 0, 5, b""),
+        (0, "b", ChunkType::Uint16, 2, 1, &[1, 0, 2, 0]),
+        (0, "a", ChunkType::Character, 3, 1, b"abc"),
+        (1, "b", ChunkType::Uint16, 1, 2, &[3, 0, 4, 0]),
+        (3, "a", ChunkType::Int8, 0, 5, b""),
         (
             3,
             "an/unusually/long/name/of/more/than/sixty-three/bytes/in/all/of/it",
-            Type::Double,
+            ChunkType::Double,
             1,
             1,
             &[0; 8],
@@ -156,7 +156,7 @@ fn texts_are_text() {
     let directory = files();
     let at = directory.path();
     let text = "né ok".as_bytes();
-    write(&at.join("a.gsd"), "none", &[(0, "s", Type::Character, text.len() as u64, 1, text)]);
+    write(&at.join("a.gsd"), "none", &[(0, "s", ChunkType::Character, text.len() as u64, 1, text)]);
     assert!(run(at, &["ls", "a.gsd"]).expect(0).starts_with("s\t|S1\t(1, 6)\t"));
     assert_eq!(run(at, &["cat", "a.gsd", "--format", "text"]).expect(0), "né ok\n");
     assert_eq!(run(at, &["cat", "a.gsd", "--format", "raw"]).expect(0), "né ok");
@@ -173,12 +173,12 @@ fn the_log_is_a_table() {
         &at.join("a.gsd"),
         "hoomd",
         &[
-            (0, "log/e", Type::Double, 1, 1, &f(0.5)),
-            (0, "log/v", Type::Uint32, 1, 2, &vector),
-            (0, "log/s", Type::Character, 1, 1, b"a"),
-            (1, "configuration/step", Type::Uint64, 1, 1, &u(10)),
-            (1, "log/e", Type::Double, 1, 1, &f(-2.0)),
-            (1, "log/s", Type::Character, 2, 1, b"bc"),
+            (0, "log/e", ChunkType::Double, 1, 1, &f(0.5)),
+            (0, "log/v", ChunkType::Uint32, 1, 2, &vector),
+            (0, "log/s", ChunkType::Character, 1, 1, b"a"),
+            (1, "configuration/step", ChunkType::Uint64, 1, 1, &u(10)),
+            (1, "log/e", ChunkType::Double, 1, 1, &f(-2.0)),
+            (1, "log/s", ChunkType::Character, 2, 1, b"bc"),
         ],
     );
     let table = run(at, &["cat", "a.gsd::log", "--format", "csv"]).expect(0).to_owned();
@@ -186,7 +186,7 @@ fn the_log_is_a_table() {
     assert_eq!(run(at, &["cat", "a.gsd::log[1:]", "--format", "csv"]).expect(0).lines().count(), 2);
     assert_eq!(run(at, &["cat", "a.gsd::log/e", "--format", "csv"]).expect(0), "0.5\n-2.0\n");
     run(at, &["convert", "a.gsd::log", "log.npy", "--verify"]).expect(0);
-    write(&at.join("b.gsd"), "none", &[(0, "x", Type::Uint8, 1, 1, &[1])]);
+    write(&at.join("b.gsd"), "none", &[(0, "x", ChunkType::Uint8, 1, 1, &[1])]);
     // An absent chunk is an answer.
     run(at, &["cat", "b.gsd::log"]).expect(1);
 }
@@ -200,9 +200,9 @@ fn what_is_stored_is_shown_without_the_schema() {
         &at.join("a.gsd"),
         "hoomd",
         &[
-            (0, "particles/N", Type::Uint32, 1, 1, &n),
-            (0, "particles/mass", Type::Float, 1, 1, &2_f32.to_le_bytes()),
-            (1, "particles/charge", Type::Float, 1, 1, &3_f32.to_le_bytes()),
+            (0, "particles/N", ChunkType::Uint32, 1, 1, &n),
+            (0, "particles/mass", ChunkType::Float, 1, 1, &2_f32.to_le_bytes()),
+            (1, "particles/charge", ChunkType::Float, 1, 1, &3_f32.to_le_bytes()),
         ],
     );
     assert_eq!(run(at, &["cat", "a.gsd::particles/mass"]).expect(0), "2.0\n2.0\n");
@@ -216,7 +216,8 @@ fn what_is_stored_is_shown_without_the_schema() {
 fn of_a_damaged_file_nothing_is_copied() {
     let directory = files();
     let at = directory.path();
-    let chunks: [Chunk<'_>; 2] = [(0, "x", Type::Uint8, 1, 1, &[1]), (1, "x", Type::Uint8, 1, 1, &[2])];
+    let chunks: [Chunk<'_>; 2] =
+        [(0, "x", ChunkType::Uint8, 1, 1, &[1]), (1, "x", ChunkType::Uint8, 1, 1, &[2])];
     write(&at.join("a.gsd"), "none", &chunks);
     let mut bytes = std::fs::read(at.join("a.gsd")).unwrap();
     // Header, a unit of names, an entry; byte 30 of the second one is its type.
@@ -249,9 +250,9 @@ fn a_chunk_that_is_not_there_is_an_answer() {
         &at.join("a.gsd"),
         "hoomd",
         &[
-            (0, "particles/N", Type::Uint32, 1, 1, &1_u32.to_le_bytes()),
-            (0, "particles/mass", Type::Float, 1, 1, &mass),
-            (1, "configuration/step", Type::Uint64, 1, 1, &step),
+            (0, "particles/N", ChunkType::Uint32, 1, 1, &1_u32.to_le_bytes()),
+            (0, "particles/mass", ChunkType::Float, 1, 1, &mass),
+            (1, "configuration/step", ChunkType::Uint64, 1, 1, &step),
         ],
     );
     for path in ["log/none", "frames/1/log/none", "frames/9/particles/mass", "nothing"] {
@@ -295,10 +296,10 @@ fn what_the_table_of_the_log_leaves_out_is_named() {
         &at.join("a.gsd"),
         "hoomd",
         &[
-            (0, "log/e", Type::Double, 1, 1, &pair[..8]),
-            (0, "log/f", Type::Double, 1, 1, &pair[..8]),
-            (0, "log/particles/x", Type::Double, 2, 1, &pair),
-            (1, "log/e", Type::Double, 2, 1, &pair),
+            (0, "log/e", ChunkType::Double, 1, 1, &pair[..8]),
+            (0, "log/f", ChunkType::Double, 1, 1, &pair[..8]),
+            (0, "log/particles/x", ChunkType::Double, 2, 1, &pair),
+            (1, "log/e", ChunkType::Double, 2, 1, &pair),
         ],
     );
     for verb in [&["cat", "a.gsd::log"][..], &["stat", "a.gsd::log"], &["convert", "a.gsd::log", "a.asdf"]] {
@@ -313,7 +314,7 @@ fn what_the_table_of_the_log_leaves_out_is_named() {
 fn application_and_schema_of_a_file_are_changed_where_they_are() {
     let directory = files();
     let at = directory.path();
-    write(&at.join("a.gsd"), "hoomd", &[(0, "log/e", Type::Uint8, 1, 1, &[7])]);
+    write(&at.join("a.gsd"), "hoomd", &[(0, "log/e", ChunkType::Uint8, 1, 1, &[7])]);
     let before = std::fs::read(at.join("a.gsd")).unwrap();
     run(at, &["meta", "a.gsd", "--set", "application=mine 1.0", "--set", "/schema_version=2.0"]).expect(0);
     let shown = run(at, &["meta", "a.gsd"]);
@@ -340,7 +341,7 @@ fn application_and_schema_of_a_file_are_changed_where_they_are() {
 fn what_is_no_selection_is_a_usage_error_whether_the_chunk_is_there_or_not() {
     let directory = files();
     let at = directory.path();
-    write(&at.join("a.gsd"), "hoomd", &[(0, "log/e", Type::Uint8, 4, 1, &[1, 2, 3, 4])]);
+    write(&at.join("a.gsd"), "hoomd", &[(0, "log/e", ChunkType::Uint8, 4, 1, &[1, 2, 3, 4])]);
     for text in ["[0][e==1]", "[e>1]", "[[0, 1]]", "[-1][mask]", "[0][1]", "[e>1].sum()", "[0", "]"] {
         for name in ["log/e", "log/missing", "frames/0/log/e", "frames/9/log/e"] {
             for verb in ["cat", "stat", "digest"] {

@@ -311,7 +311,7 @@ fn chunks_of_one_byte(names: &[&str], frames: u64) -> Vec<u8> {
     let plan = gsd::sequential::Plan::new("a test", "of my own", gsd::Version::new(1, 0)).unwrap();
     let frames = (0..frames).flat_map(|frame| names.iter().map(move |name| (frame, *name)));
     let chunks: Vec<_> =
-        frames.map(|(frame, name)| (frame, name, gsd::Type::Uint8, 1, 1, &[7_u8][..])).collect();
+        frames.map(|(frame, name)| (frame, name, gsd::ChunkType::Uint8, 1, 1, &[7_u8][..])).collect();
     gsd::sequential::to_vec(plan, &chunks).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use gsd::{Fallback, Rows, Stack};
+use gsd::{Fallback, Rows, StackedChunks};
 use gsd::hoomd::Trajectory;
 use gsd::{Commit, Frames, Writer};
 
@@ -84,7 +84,7 @@ fn touched(frame: &gsd::hoomd::Frame<'_>) -> f64 {
         + position.map_or(f64::NAN, |position| f64::from(position[0]))
 }
 
-pub(super) fn tensor<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
+pub(super) fn time_series<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let (frames, particles) = (job.frames(10_000), 1000);
     let path = simulation(job, frames, particles)?;
     let rows = [("of all particles", particles as u64), ("of 10 particles in 1000", 10)];
@@ -97,7 +97,7 @@ fn one_tensor<'a>(job: &'a Job<'a>, path: &Path, which: &str, frames: u64, rows:
         move || {
             let read = || {
                 let file = gsd::File::open(&path)?;
-                let stack = Stack::new(&file, POSITION, &Frames::all(&file), Fallback::Schema)?;
+                let stack = StackedChunks::new(&file, POSITION, &Frames::all(&file), Fallback::Schema)?;
                 Ok(stack.read(&Rows::Strided { start: 0, step: 1, count: rows }, threads)?)
             };
             timed(read, |array| {

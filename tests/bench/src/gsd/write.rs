@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context as _, Result, ensure};
-use gsd::{Alignment, Commit, Scheme, Writer, WriterOptions};
+use gsd::{ChunkAlignment, Commit, CommitScheme, Writer, WriterOptions};
 use hoomd_gsd::file_layer::GsdFile;
 
 use super::{C, CRATE, Job, OURS, POSITION, PYTHON, options, pool, sum, text, words};
@@ -73,8 +73,8 @@ pub(super) fn flush<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
 
 fn group<'a>(job: &'a Job<'a>, title: String, frames: u64, particles: usize, when: When) -> Group<'a> {
     let atomic = options(when.commit());
-    let mut reference = atomic.clone().with_scheme(Scheme::Reference);
-    reference.alignment = Alignment::Packed;
+    let mut reference = atomic.clone().with_scheme(CommitScheme::Reference);
+    reference.alignment = ChunkAlignment::Packed;
     let counts = [frames.to_string(), particles.to_string()];
     let python = Contender::new(PYTHON, move || {
         to_new_file(job, frames, particles, |path| {

@@ -13,7 +13,8 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use anyhow::{Context as _, Result, bail, ensure};
 use container_core::dtype::{ByteOrder, DType};
 use gsd::{
-    Commit, Durability, Error, ErrorKind, File, IndexEntry, Mode, OpenOptions, Policy, Scheme, Type, Version,
+    ChunkType, Commit, CommitScheme, Durability, Error, ErrorKind, File, IndexEntry, OpenOptions, Policy,
+    Version, WriteMode,
 };
 use gsd::{Writer, WriterOptions};
 
@@ -25,14 +26,14 @@ enum Open {
 
 fn open(args: &[String]) -> Result<Open> {
     let [path, mode, application, schema, version, scheme] = args else { bail!("six arguments") };
-    let Some(mode) = Mode::from_name(mode) else {
+    let Some(mode) = WriteMode::from_name(mode) else {
         let options = OpenOptions::default().with_policy(Policy::Compatible);
         return Ok(Open::Reading(Box::new(File::open_with(path, &options)?)));
     };
     // The reference cuts names that are too long.
     let cut = |name: &str| name.chars().take(63).collect::<String>();
     let version = Version(version.parse()?);
-    let scheme = if scheme == "reference" { Scheme::Reference } else { Scheme::Atomic };
+    let scheme = if scheme == "reference" { CommitScheme::Reference } else { CommitScheme::Atomic };
     let options = WriterOptions::default()
         .with_schema(&cut(application), &cut(schema), version)
         .with_scheme(scheme)
@@ -88,9 +89,9 @@ impl Open {
         match *fields {
             ["write", name, dtype, n, m, _] => {
                 let chunk_type = if dtype == "text" {
-                    Some(Type::Character)
+                    Some(ChunkType::Character)
                 } else {
-                    Type::from_dtype(&DType::parse(dtype)?)
+                    ChunkType::from_dtype(&DType::parse(dtype)?)
                 };
                 let chunk_type = chunk_type.context("invalid type")?;
                 self.writer()?.write_chunk_bytes(name, chunk_type, n.parse()?, m.parse()?, payload)?;
@@ -111,7 +112,8 @@ impl Open {
                 if let Some(entry) = self.find(frame, name)? {
                     let chunk_type = entry.chunk_type().context("invalid type")?;
                     let dtype = chunk_type.dtype(ByteOrder::Little);
-                    let dtype = if chunk_type == Type::Character { "text".into() } else { dtype.to_string() };
+                    let dtype =
+                        if chunk_type == ChunkType::Character { "text".into() } else { dtype.to_string() };
                     bytes = self.read(&entry)?;
                     said = format!("{dtype}\t{}\t{}\t{}", entry.n, entry.m, bytes.len());
                 }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use container_core::dtype::DType;
-use gsd::{Commit, Durability, Scheme, Type};
+use gsd::{ChunkType, Commit, CommitScheme, Durability};
 use hoomd_gsd::file_layer::{GsdFile, Mode};
 use interop::gsd_calls::{options, pattern, run};
 use interop::json_peer::folder;
@@ -29,7 +29,7 @@ fn write(who: Who, script: &str, path: &Path) {
     let options = options().with_commit(Commit::Every(2)).with_durability(Durability::Cached);
     let written = match who {
         Who::Atomic => run(script, path, &options),
-        Who::Reference => run(script, path, &options.with_scheme(Scheme::Reference)),
+        Who::Reference => run(script, path, &options.with_scheme(CommitScheme::Reference)),
         _ => by_hoomd_gsd(script, path),
     };
     written.unwrap_or_else(|error| panic!("{} by {who:?}: {error:#}\n{script}", path.display()));
@@ -44,7 +44,7 @@ fn by_hoomd_gsd(script: &str, path: &Path) -> anyhow::Result<()> {
     for call in script.lines() {
         match call.split_whitespace().collect::<Vec<_>>()[..] {
             ["chunk", name, dtype, n, m, seed] => {
-                let size = Type::from_dtype(&DType::parse(dtype)?).unwrap().size() as usize;
+                let size = ChunkType::from_dtype(&DType::parse(dtype)?).unwrap().size() as usize;
                 let bytes = pattern(seed.parse()?, n.parse::<usize>()? * m.parse::<usize>()? * size);
                 chunk(&mut file, name, dtype, m, &bytes)?;
             }

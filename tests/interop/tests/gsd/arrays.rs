@@ -7,7 +7,7 @@ use bytemuck::cast_slice;
 use container_core::checksum::Algorithm;
 use container_core::dtype::Order;
 use container_core::write::Durability;
-use gsd::Type;
+use gsd::ChunkType;
 use gsd::hoomd::Trajectory;
 use gsd::hoomd::columns::{Changes, LogOptions, LogTable, Values};
 use gsd::hoomd::schema::{FIELDS, Field};
@@ -27,12 +27,12 @@ fn line(frames: u64, name: &str, dtype: &str, len: usize, little: &[u8]) -> Stri
 /// A field of the schema in all frames, where it has one shape in them.
 fn field(trajectory: &Trajectory, field: &Field) -> Option<String> {
     let (frames, name) = (trajectory.len(), field.name);
-    if field.chunk_type == Type::Float {
-        let (shape, values) = trajectory.tensor(name).read_f64().ok()?;
+    if field.chunk_type == ChunkType::Float {
+        let (shape, values) = trajectory.time_series(name).read_f64().ok()?;
         assert_eq!(shape.iter().product::<u64>(), values.len() as u64, "{name}");
         return Some(line(frames, name, "<f8", values.len(), &little_endian(8, cast_slice(&values))));
     }
-    let array = trajectory.tensor(name).read().ok()?;
+    let array = trajectory.time_series(name).read().ok()?;
     let bytes = array.bytes(Order::C, &gsd::Limits::default()).unwrap();
     let dtype = array.dtype().to_string();
     // Stored numbers, or defaults as this machine has them.

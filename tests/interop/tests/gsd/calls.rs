@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use container_core::dtype::DType;
-use gsd::{Commit, Durability, Scheme, Type};
+use gsd::{ChunkType, Commit, CommitScheme, Durability};
 use interop::gsd_calls::{options, pattern, run};
 use interop::json_peer::folder;
 
@@ -92,7 +92,7 @@ pub fn expected(script: &str) -> String {
     for call in script.lines() {
         match call.split_whitespace().collect::<Vec<_>>()[..] {
             ["chunk", name, dtype, n, m, seed] => {
-                let chunk_type = Type::from_dtype(&DType::parse(dtype).unwrap()).unwrap();
+                let chunk_type = ChunkType::from_dtype(&DType::parse(dtype).unwrap()).unwrap();
                 let (n, m): (u64, u32) = (n.parse().unwrap(), m.parse().unwrap());
                 let bytes = pattern(seed.parse().unwrap(), (n * u64::from(m) * chunk_type.size()) as usize);
                 pending.push((name.to_owned(), chunk_type, n, m, bytes));
@@ -139,7 +139,7 @@ fn the_same_calls_make_the_same_file_in_the_references_scheme() {
     let args = scripts.iter().flat_map(|(script, path)| [script.as_os_str(), path.as_os_str()]);
     gsd(Gsd::Newest, [std::ffi::OsStr::new("calls")].into_iter().chain(args));
     let reference = options()
-        .with_scheme(Scheme::Reference)
+        .with_scheme(CommitScheme::Reference)
         .with_commit(Commit::Manual)
         .with_durability(Durability::Cached);
     for (script, path) in scripts {
@@ -160,13 +160,14 @@ fn everyone_reads_what_is_written_here() {
         let script = std::fs::read_to_string(script).unwrap();
         let number = path.file_stem().unwrap().to_str().unwrap().parse::<usize>().unwrap();
         let mut options = options()
-            .with_scheme([Scheme::Atomic, Scheme::Atomic, Scheme::Reference][number % 3])
+            .with_scheme([CommitScheme::Atomic, CommitScheme::Atomic, CommitScheme::Reference][number % 3])
             .with_commit(
                 [Commit::EveryFrame, Commit::Every(3), Commit::Manual, Commit::Every(1000)][number % 4],
             )
             .with_durability(Durability::Cached);
         options.alignment =
-            [gsd::Alignment::Packed, gsd::Alignment::Eight, gsd::Alignment::SixtyFour][number / 4 % 3];
+            [gsd::ChunkAlignment::Packed, gsd::ChunkAlignment::Eight, gsd::ChunkAlignment::SixtyFour]
+                [number / 4 % 3];
         run(&script, &path, &options).unwrap_or_else(|error| panic!("{}: {error:#}", path.display()));
         let expected = expected(&script);
         assert_same(&ours(&path), &expected, "here");

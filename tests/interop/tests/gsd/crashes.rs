@@ -5,7 +5,7 @@ use std::path::Path;
 use container_core::dtype::DType;
 use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{Crash, kill_images, power_images};
-use gsd::{Scheme, Type, Writer};
+use gsd::{ChunkType, CommitScheme, Writer};
 use interop::gsd_calls::{options, pattern};
 use tempfile::tempdir;
 
@@ -16,7 +16,7 @@ use crate::peers::{Gsd, files, gsd, listed};
 fn call(writer: &mut Writer<RecordingStorage>, call: &str) {
     match call.split_whitespace().collect::<Vec<_>>()[..] {
         ["chunk", name, dtype, n, m, seed] => {
-            let chunk_type = Type::from_dtype(&DType::parse(dtype).unwrap()).unwrap();
+            let chunk_type = ChunkType::from_dtype(&DType::parse(dtype).unwrap()).unwrap();
             let (n, m): (u64, u32) = (n.parse().unwrap(), m.parse().unwrap());
             let bytes = pattern(seed.parse().unwrap(), (n * u64::from(m) * chunk_type.size()) as usize);
             writer.write_chunk_bytes(name, chunk_type, n, m, &bytes).unwrap();
@@ -35,7 +35,7 @@ struct Recorded {
 }
 
 /// Frames that `script` appends to those that another one makes, each committed when it ends.
-fn record(first: &str, scheme: Scheme, script: &str) -> Recorded {
+fn record(first: &str, scheme: CommitScheme, script: &str) -> Recorded {
     let storage = RecordingStorage::default();
     let mut writer = Writer::create_storage(storage.clone(), &options().with_scheme(scheme)).unwrap();
     first.lines().for_each(|line| call(&mut writer, line));
@@ -85,7 +85,7 @@ impl Recorded {
 fn gsd_reads_the_last_commit_or_the_one_before_it() {
     let folder = tempdir().unwrap();
     let mut states = 0;
-    for (number, scheme) in [(0, Scheme::Atomic), (1, Scheme::Reference)] {
+    for (number, scheme) in [(0, CommitScheme::Atomic), (1, CommitScheme::Reference)] {
         let (mut random, mut names) = (Random(77 + number), Vec::new());
         let first = frames(&mut random, 12, &mut names).replace("flush\n", "");
         let script = frames(&mut random, 25, &mut names).replace("flush\n", "");

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use gsd::hoomd::{ConstraintData, Frame, GroupData, ParticleData, Reals, Shape, Single, Trajectory};
-use gsd::{Element, Type};
+use gsd::hoomd::{
+    ConstraintData, FloatArray, Frame, GroupData, ParticleData, Shape, SinglePrecision, Trajectory,
+};
+use gsd::{ChunkType, Element};
 
 use crate::listing::{line, little_endian, text_line, whole};
 
@@ -49,7 +51,7 @@ impl List<'_> {
     }
 
     /// A line for numbers as they lie in memory.
-    fn add(&mut self, name: &str, chunk_type: Type, n: u64, m: u32, native: &[u8]) {
+    fn add(&mut self, name: &str, chunk_type: ChunkType, n: u64, m: u32, native: &[u8]) {
         let size = usize::try_from(chunk_type.size()).unwrap();
         self.lines.push(line(self.at, name, chunk_type, n, m, &little_endian(size, native)));
     }
@@ -89,12 +91,12 @@ impl List<'_> {
     }
 
     fn rows<T: Element>(&mut self, name: &str, m: u32, values: &[T]) {
-        let chunk_type = Type::from_dtype(&T::dtype()).unwrap();
+        let chunk_type = ChunkType::from_dtype(&T::dtype()).unwrap();
         let n = values.len() as u64 / u64::from(m);
         self.add(name, chunk_type, n, m, bytemuck::cast_slice(values));
     }
 
-    fn reals<S: Single>(&mut self, name: &str, m: u32, values: Option<&Reals<'_, S>>) {
+    fn reals<S: SinglePrecision>(&mut self, name: &str, m: u32, values: Option<&FloatArray<'_, S>>) {
         let values = values.unwrap();
         let n = values.len() as u64;
         let doubles: &[f64] =
@@ -103,9 +105,9 @@ impl List<'_> {
         let singles: Vec<f32> = doubles.iter().map(|value| *value as f32).collect();
         let is_single = doubles.iter().zip(&singles).all(|(double, single)| *double == f64::from(*single));
         match (values.as_f32(), is_single) {
-            (Some(_), _) => self.add(name, Type::Float, n, m, values.bytes()),
-            (None, true) => self.add(name, Type::Float, n, m, bytemuck::cast_slice(&singles)),
-            (None, false) => self.add(name, Type::Double, n, m, values.bytes()),
+            (Some(_), _) => self.add(name, ChunkType::Float, n, m, values.bytes()),
+            (None, true) => self.add(name, ChunkType::Float, n, m, bytemuck::cast_slice(&singles)),
+            (None, false) => self.add(name, ChunkType::Double, n, m, values.bytes()),
         }
     }
 

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use gsd::{Change, File, Follower, OpenOptions, Settle};
+use gsd::{Change, File, Follower, LastFramePolicy, OpenOptions};
 use interop::peer::{python, script};
 
 /// Checks that a frame is as the script has written it.
@@ -76,7 +76,7 @@ fn frames_of_gsd_come_once_and_whole() {
                 }
             });
             let _release = Release(&answered);
-            let open = || Follower::open_with(&path, &OpenOptions::default(), Settle::Twice);
+            let open = || Follower::open_with(&path, &OpenOptions::default(), LastFramePolicy::Twice);
             let mut follower = loop {
                 // The reference makes its files in steps.
                 match open() {

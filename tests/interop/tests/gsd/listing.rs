@@ -4,12 +4,12 @@ use std::path::Path;
 
 use container_core::checksum::Algorithm;
 use container_core::dtype::ByteOrder;
-use gsd::{File, OpenOptions, Policy, Type};
+use gsd::{ChunkType, File, OpenOptions, Policy};
 use hoomd_gsd::file_layer::{DataType, GsdFile, IndexEntry, Mode};
 
 /// Frame, name, dtype, shape and MD5.
-pub fn line(frame: u64, name: &str, chunk_type: Type, n: u64, m: u32, bytes: &[u8]) -> String {
-    if chunk_type == Type::Character {
+pub fn line(frame: u64, name: &str, chunk_type: ChunkType, n: u64, m: u32, bytes: &[u8]) -> String {
+    if chunk_type == ChunkType::Character {
         let text = std::str::from_utf8(bytes).unwrap();
         return text_line(frame, name, text);
     }
@@ -95,7 +95,7 @@ fn hoomd_gsd_line(file: &GsdFile, entry: &IndexEntry, name: &str, stored: &[u8])
                 10 => columns::<10>(file, frame, name),
                 _ => stored.to_vec(),
             };
-            line(frame, name, Type::$chunk_type, n, m, &bytes)
+            line(frame, name, ChunkType::$chunk_type, n, m, &bytes)
         }};
     }
     match entry.data_type().unwrap() {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use gsd::hoomd::{StepRule, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation};
-use gsd::{Commit, Durability, Scheme, Version, WriterOptions};
+use gsd::{Commit, CommitScheme, Durability, Version, WriterOptions};
 use holdall::Address;
 use holdall::append::{Addition, AppendOptions, append};
 
@@ -46,7 +46,7 @@ fn write(given: &Path, target: &Path, step: StepRule, writer: WriterOptions) {
 fn writer(number: usize, version: Version) -> WriterOptions {
     WriterOptions::default()
         .with_schema("cross", "hoomd", version)
-        .with_scheme([Scheme::Atomic, Scheme::Atomic, Scheme::Reference][number % 3])
+        .with_scheme([CommitScheme::Atomic, CommitScheme::Atomic, CommitScheme::Reference][number % 3])
         .with_commit([Commit::EveryFrame, Commit::Manual, Commit::Every(2), Commit::Every(9)][number % 4])
         .with_durability(Durability::Cached)
 }

@@ -4,21 +4,21 @@ use arrow_schema::DataType;
 use super::*;
 use crate::hoomd::columns::{Gaps, LogOptions};
 use crate::writer::sequential::{NewChunk, Plan, to_vec};
-use crate::{File, OpenOptions, Type, Version};
+use crate::{ChunkType, File, OpenOptions, Version};
 
 /// Scalars, vectors, a matrix, a text, a quantity that comes later, one of no values.
 fn table(gaps: Gaps) -> LogTable {
     let word = |value: f64| value.to_le_bytes();
     let pair = [word(3.0), word(4.0)].concat();
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, "log/energy", Type::Double, 1, 1, &[0, 0, 0, 0, 0, 0, 0xF8, 0x3F]),
-        (0, "log/empty", Type::Double, 0, 3, b""),
-        (0, "log/matrix", Type::Uint8, 2, 3, &[1, 2, 3, 4, 5, 6]),
-        (0, "log/note", Type::Character, 2, 1, "é".as_bytes()),
-        (0, "log/pair", Type::Double, 2, 1, &pair),
-        (1, "configuration/step", Type::Uint64, 1, 1, &[9, 0, 0, 0, 0, 0, 0, 0]),
-        (1, "log/late", Type::Int16, 1, 2, &[1, 0, 255, 255]),
-        (2, "log/note", Type::Character, 1, 1, b"b"),
+        (0, "log/energy", ChunkType::Double, 1, 1, &[0, 0, 0, 0, 0, 0, 0xF8, 0x3F]),
+        (0, "log/empty", ChunkType::Double, 0, 3, b""),
+        (0, "log/matrix", ChunkType::Uint8, 2, 3, &[1, 2, 3, 4, 5, 6]),
+        (0, "log/note", ChunkType::Character, 2, 1, "é".as_bytes()),
+        (0, "log/pair", ChunkType::Double, 2, 1, &pair),
+        (1, "configuration/step", ChunkType::Uint64, 1, 1, &[9, 0, 0, 0, 0, 0, 0, 0]),
+        (1, "log/late", ChunkType::Int16, 1, 2, &[1, 0, 255, 255]),
+        (2, "log/note", ChunkType::Character, 1, 1, b"b"),
     ];
     let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
     let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();

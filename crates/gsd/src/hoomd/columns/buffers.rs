@@ -4,7 +4,7 @@ use container_core::dtype::{ByteOrder, Element};
 use container_core::source::zeroed_vec;
 use container_core::{Limits, Result};
 
-use crate::Type;
+use crate::ChunkType;
 
 macro_rules! values {
     ($($(#[$doc:meta])* $variant:ident($element:ty) = $type:ident;)+) => {
@@ -19,10 +19,10 @@ macro_rules! values {
 
         impl Values {
             /// `len` zeros of a type; `len` empty texts for characters.
-            pub(super) fn zeros(of: Type, len: u64, limits: &Limits) -> Result<Self> {
+            pub(super) fn zeros(of: ChunkType, len: u64, limits: &Limits) -> Result<Self> {
                 Ok(match of {
-                    $(Type::$type => Self::$variant(zeroed_vec(len, limits)?),)+
-                    Type::Character => Self::Text(Texts { bytes: String::new(), spans: zeroed_vec(len, limits)? }),
+                    $(ChunkType::$type => Self::$variant(zeroed_vec(len, limits)?),)+
+                    ChunkType::Character => Self::Text(Texts { bytes: String::new(), spans: zeroed_vec(len, limits)? }),
                 })
             }
 

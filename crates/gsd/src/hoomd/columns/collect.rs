@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use container_core::threads::on_threads;
 use container_core::{Error, Limits, Result};
 
-use super::{Bits, Changes, Column, Gaps, LogOptions, LogTable, Shapes, Skipped, Texts, Values};
-use crate::Type;
+use super::{Changes, Column, Gaps, LogOptions, LogTable, Shapes, Skipped, Texts, ValidityBitmap, Values};
+use crate::ChunkType;
 use crate::coalesced_reads::Joined;
 use crate::file::File;
 use crate::frames::{Frames, sweep};
@@ -48,7 +48,7 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
         column.values.swap_from(file.header().byte_order);
     }
     let mut columns = columns.into_iter();
-    let mut stored_steps = Bits::zeros(frames.count, &budget.limits)?;
+    let mut stored_steps = ValidityBitmap::zeros(frames.count, &budget.limits)?;
     let steps = match step.and_then(|_| columns.next()) {
         Some(mut column) => {
             if !column.stored.is_empty() {
@@ -96,7 +96,7 @@ impl Budget {
 /// What a quantity is. Texts are all alike.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
-    chunk_type: Type,
+    chunk_type: ChunkType,
     n: u64,
     m: u32,
     row_len: usize,
@@ -106,7 +106,7 @@ impl Shape {
     fn of(entry: &IndexEntry) -> Result<Self> {
         let wrong = || Error::malformed(format!("the entry of frame {} describes no chunk", entry.frame));
         let chunk_type = entry.chunk_type().ok_or_else(wrong)?;
-        if chunk_type == Type::Character {
+        if chunk_type == ChunkType::Character {
             return Ok(Self { chunk_type, n: 1, m: 1, row_len: SPAN_LEN });
         }
         let row_len = entry.size().and_then(|size| usize::try_from(size).ok()).ok_or_else(wrong)?;
@@ -115,7 +115,7 @@ impl Shape {
 
     fn fits(&self, entry: &IndexEntry) -> bool {
         let same = entry.type_code == self.chunk_type.code();
-        same && (self.chunk_type == Type::Character || (entry.n, entry.m) == (self.n, self.m))
+        same && (self.chunk_type == ChunkType::Character || (entry.n, entry.m) == (self.n, self.m))
     }
 }
 
@@ -129,7 +129,7 @@ struct Filling {
     /// Not of the shapes that are asked for.
     left: bool,
     values: Values,
-    stored: Bits,
+    stored: ValidityBitmap,
     /// The first frame whose chunk is another.
     changed: Option<(u64, String)>,
 }
@@ -257,7 +257,7 @@ fn fill(
         let row = usize::try_from(slot).unwrap_or(usize::MAX);
         let at = row * shape.row_len;
         part.stored[row / 64] |= 1 << (row % 64);
-        if shape.chunk_type == Type::Character {
+        if shape.chunk_type == ChunkType::Character {
             part.data[at..][..shape.row_len].copy_from_slice(bytemuck::cast_slice(&[range.start, range.end]));
             return Ok(());
         }
@@ -353,7 +353,15 @@ impl Filling {
     fn new(file: &File, id: u16, gaps: Gaps) -> Self {
         let ancestor = file.find_id(0, id).filter(|_| gaps == Gaps::FromFrame0);
         let values = Values::U8(Vec::new());
-        Self { id, ancestor, shape: None, left: false, values, stored: Bits::default(), changed: None }
+        Self {
+            id,
+            ancestor,
+            shape: None,
+            left: false,
+            values,
+            stored: ValidityBitmap::default(),
+            changed: None,
+        }
     }
 
     fn start(&mut self, shape: Shape, rows: u64, shapes: Shapes, budget: &mut Budget) -> Result<()> {
@@ -363,9 +371,9 @@ impl Filling {
         }
         budget.take(rows.saturating_mul(shape.row_len as u64))?;
         let width =
-            if shape.chunk_type == Type::Character { 1 } else { shape.n.saturating_mul(shape.m.into()) };
+            if shape.chunk_type == ChunkType::Character { 1 } else { shape.n.saturating_mul(shape.m.into()) };
         self.values = Values::zeros(shape.chunk_type, rows.saturating_mul(width), &budget.limits)?;
-        self.stored = Bits::zeros(rows, &budget.limits)?;
+        self.stored = ValidityBitmap::zeros(rows, &budget.limits)?;
         self.shape = Some(shape);
         Ok(())
     }
@@ -375,7 +383,7 @@ impl Filling {
         if self.changed.as_ref().is_some_and(|(frame, _)| *frame <= entry.frame) {
             return;
         }
-        let now = entry.chunk_type().map_or("no type", Type::name);
+        let now = entry.chunk_type().map_or("no type", ChunkType::name);
         let why = format!(
             "frame {} has {} by {} of {now}, others {} by {} of {}",
             entry.frame,

@@ -42,14 +42,14 @@ fn logged() -> [File; 2] {
     let pair = [a, b].concat();
     let step = 7_u64.to_le_bytes();
     file(&[
-        (0, "log/energy", Type::Double, 1, 1, &a),
-        (0, "log/note", Type::Character, 5, 1, b"a,\"b\""),
-        (0, "log/pair", Type::Double, 2, 1, &pair),
-        (1, STEP, Type::Uint64, 1, 1, &step),
-        (1, "log/late", Type::Int16, 1, 2, &[1, 0, 255, 255]),
-        (2, "log/energy", Type::Double, 1, 1, &c),
-        (2, "log/note", Type::Character, 4, 1, "é\0\0".as_bytes()),
-        (3, "other", Type::Uint8, 1, 1, b"x"),
+        (0, "log/energy", ChunkType::Double, 1, 1, &a),
+        (0, "log/note", ChunkType::Character, 5, 1, b"a,\"b\""),
+        (0, "log/pair", ChunkType::Double, 2, 1, &pair),
+        (1, STEP, ChunkType::Uint64, 1, 1, &step),
+        (1, "log/late", ChunkType::Int16, 1, 2, &[1, 0, 255, 255]),
+        (2, "log/energy", ChunkType::Double, 1, 1, &c),
+        (2, "log/note", ChunkType::Character, 4, 1, "é\0\0".as_bytes()),
+        (3, "other", ChunkType::Uint8, 1, 1, b"x"),
     ])
 }
 
@@ -87,7 +87,7 @@ fn gaps_are_frame_0s_or_null() {
 #[test]
 fn logs_are_read_by_their_very_names() {
     let value = 1.5_f64.to_le_bytes();
-    let odd = ["log/a*", "log/[a]", "log/ab"].map(|name| (0, name, Type::Double, 1, 1, &value[..]));
+    let odd = ["log/a*", "log/[a]", "log/ab"].map(|name| (0, name, ChunkType::Double, 1, 1, &value[..]));
     for file in file(&odd) {
         let read = |names: &[&str]| LogTable::read_named(&file, names, &LogOptions::default());
         let names = |names: &[&str]| {
@@ -123,11 +123,11 @@ fn names_and_frames_are_chosen() {
 fn a_quantity_that_changes_is_refused_or_left_out() {
     let (one, two) = (1_f64.to_le_bytes(), [1_f32.to_le_bytes(), 2_f32.to_le_bytes()].concat());
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, "log/a", Type::Double, 1, 1, &one),
-        (0, "log/b", Type::Double, 1, 1, &one),
-        (1, "log/a", Type::Float, 1, 2, &two),
-        (1, "log/b", Type::Double, 1, 1, &one),
-        (2, "log/a", Type::Float, 2, 1, &two),
+        (0, "log/a", ChunkType::Double, 1, 1, &one),
+        (0, "log/b", ChunkType::Double, 1, 1, &one),
+        (1, "log/a", ChunkType::Float, 1, 2, &two),
+        (1, "log/b", ChunkType::Double, 1, 1, &one),
+        (2, "log/a", ChunkType::Float, 2, 1, &two),
     ];
     for file in file(&chunks) {
         let error = LogTable::read(&file, &LogOptions::default()).unwrap_err();
@@ -142,19 +142,19 @@ fn a_quantity_that_changes_is_refused_or_left_out() {
 #[test]
 fn numbers_of_every_type_have_their_shortest_text() {
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, "log/f", Type::Float, 1, 1, &[0xCD, 0xCC, 0xCC, 0x3D]),
-        (0, "log/i", Type::Int8, 1, 1, &[0x80]),
+        (0, "log/f", ChunkType::Float, 1, 1, &[0xCD, 0xCC, 0xCC, 0x3D]),
+        (0, "log/i", ChunkType::Int8, 1, 1, &[0x80]),
         (
             0,
             "log/n",
-            Type::Double,
+            ChunkType::Double,
             3,
             1,
             &[0, 0, 0, 0, 0, 0, 0xF8, 0x7F, 0, 0, 0, 0, 0, 0, 0xF0, 0xFF, 1, 0, 0, 0, 0, 0, 0, 0],
         ),
-        (0, "log/t", Type::Character, 0, 1, b""),
-        (0, "log/u", Type::Uint64, 1, 1, &[0xFF; 8]),
-        (0, "log/z", Type::Double, 0, 3, b""),
+        (0, "log/t", ChunkType::Character, 0, 1, b""),
+        (0, "log/u", ChunkType::Uint64, 1, 1, &[0xFF; 8]),
+        (0, "log/z", ChunkType::Double, 0, 3, b""),
     ];
     for file in file(&chunks) {
         let table = LogTable::read(&file, &LogOptions::default()).unwrap();
@@ -168,10 +168,10 @@ fn numbers_of_every_type_have_their_shortest_text() {
 
 #[test]
 fn steps_of_other_widths_are_widened_and_others_refused() {
-    for file in file(&[(0, STEP, Type::Uint32, 1, 1, &[5, 0, 0, 0])]) {
+    for file in file(&[(0, STEP, ChunkType::Uint32, 1, 1, &[5, 0, 0, 0])]) {
         assert_eq!(LogTable::read(&file, &LogOptions::default()).unwrap().steps, [5]);
     }
-    for file in file(&[(0, STEP, Type::Float, 1, 1, &[5, 0, 0, 0])]) {
+    for file in file(&[(0, STEP, ChunkType::Float, 1, 1, &[5, 0, 0, 0])]) {
         let error = LogTable::read(&file, &LogOptions::default()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
     }
@@ -197,7 +197,7 @@ proptest! {
             }
         }
         let chunks: Vec<NewChunk<'_>> =
-            chunks.iter().map(|(frame, name, bytes)| (*frame, name.as_str(), Type::Uint64, 1, 1, &bytes[..])).collect();
+            chunks.iter().map(|(frame, name, bytes)| (*frame, name.as_str(), ChunkType::Uint64, 1, 1, &bytes[..])).collect();
         for file in file(&chunks) {
             let all = file.nframes();
             let count = all.div_ceil(step.unsigned_abs());

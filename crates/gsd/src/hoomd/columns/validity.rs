@@ -5,12 +5,12 @@ use container_core::{Limits, Result};
 
 /// One bit for each row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bits {
+pub struct ValidityBitmap {
     pub(super) words: Vec<u64>,
     len: usize,
 }
 
-impl Bits {
+impl ValidityBitmap {
     /// `len` zeros.
     pub(super) fn zeros(len: u64, limits: &Limits) -> Result<Self> {
         let words = zeroed_vec(len.div_ceil(64), limits)?;

@@ -5,7 +5,7 @@ use container_core::region::Region;
 use container_core::{Limits, Result};
 
 use super::*;
-use crate::Type;
+use crate::ChunkType;
 use crate::container::FORMAT;
 use crate::header::Version;
 use crate::writer::sequential::{NewChunk, Plan, to_vec};
@@ -35,9 +35,9 @@ fn floats(values: &[f32]) -> Vec<u8> {
 fn what_no_frame_stores_has_the_values_of_the_schema() {
     let (n, place) = (3_u32.to_le_bytes(), floats(&[0.5; 9]));
     let chunks: [NewChunk<'_>; 3] = [
-        (0, "particles/N", Type::Uint32, 1, 1, &n),
-        (0, "particles/position", Type::Float, 3, 3, &place),
-        (1, "particles/position", Type::Float, 3, 3, &place),
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &n),
+        (0, "particles/position", ChunkType::Float, 3, 3, &place),
+        (1, "particles/position", ChunkType::Float, 3, 3, &place),
     ];
     let file = lens("hoomd", &chunks, Fallback::Apply);
     let file = &*file;
@@ -80,14 +80,14 @@ fn a_frame_has_the_values_of_frame_0_where_n_varies() {
     let (masses, more) = (floats(&[2.0; 3]), floats(&[2.0; 5]));
     let (log, shape) = (floats(&[7.0; 4]), [2_u64, 1, 2].map(u64::to_le_bytes).concat());
     let chunks: [NewChunk<'_>; 8] = [
-        (0, "particles/N", Type::Uint32, 1, 1, &n[0]),
-        (0, "particles/mass", Type::Float, 3, 1, &masses),
-        (0, "log/x", Type::Float, 4, 1, &log),
-        (0, "log/x/shape", Type::Uint64, 3, 1, &shape),
-        (1, "particles/N", Type::Uint32, 1, 1, &n[1]),
-        (1, "particles/mass", Type::Float, 5, 1, &more),
-        (2, "particles/N", Type::Uint32, 1, 1, &n[1]),
-        (3, "log/late", Type::Float, 4, 1, &log),
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &n[0]),
+        (0, "particles/mass", ChunkType::Float, 3, 1, &masses),
+        (0, "log/x", ChunkType::Float, 4, 1, &log),
+        (0, "log/x/shape", ChunkType::Uint64, 3, 1, &shape),
+        (1, "particles/N", ChunkType::Uint32, 1, 1, &n[1]),
+        (1, "particles/mass", ChunkType::Float, 5, 1, &more),
+        (2, "particles/N", ChunkType::Uint32, 1, 1, &n[1]),
+        (3, "log/late", ChunkType::Float, 4, 1, &log),
     ];
     let file = lens("hoomd", &chunks, Fallback::Apply);
     let file = &*file;
@@ -103,8 +103,10 @@ fn a_frame_has_the_values_of_frame_0_where_n_varies() {
 #[test]
 fn a_large_n_is_refused_when_it_is_read() -> Result<()> {
     let n = u32::MAX.to_le_bytes();
-    let chunks: [NewChunk<'_>; 2] =
-        [(0, "particles/N", Type::Uint32, 1, 1, &n), (9, "configuration/step", Type::Uint64, 1, 1, &[1; 8])];
+    let chunks: [NewChunk<'_>; 2] = [
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &n),
+        (9, "configuration/step", ChunkType::Uint64, 1, 1, &[1; 8]),
+    ];
     let file = lens("hoomd", &chunks, Fallback::Apply);
     let index = file.find("particles/orientation").unwrap();
     let shape = file.require(index)?.shape.clone();

@@ -9,8 +9,8 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::{FrameView, Stand, field_at};
-use crate::Type;
-use crate::hoomd::float_array::{Reals, Single};
+use crate::ChunkType;
+use crate::hoomd::float_array::{FloatArray, SinglePrecision};
 use crate::hoomd::schema::Field;
 use crate::index::IndexEntry;
 
@@ -36,25 +36,25 @@ impl<'t> FrameView<'t> {
     }
 
     /// Rows of reals, in the precision in which they are stored. A default has the precision of frame 0's chunk, else f32.
-    pub(crate) fn reals<S: Single>(&self, at: usize) -> Result<Reals<'t, S>> {
+    pub(crate) fn reals<S: SinglePrecision>(&self, at: usize) -> Result<FloatArray<'t, S>> {
         let field = field_at(at);
         let stand = self.stand(at)?;
         let chunk_type = match stand {
             Stand::Stored(entry) | Stand::Initial(entry) => self.fitting_type(field, &entry)?,
-            Stand::SharedDefault => Type::Float,
+            Stand::SharedDefault => ChunkType::Float,
             Stand::Default => {
                 let initial = self.core.initial.entry(self.file(), at);
-                initial.and_then(|entry| entry.chunk_type()).unwrap_or(Type::Float)
+                initial.and_then(|entry| entry.chunk_type()).unwrap_or(ChunkType::Float)
             }
         };
         Ok(match chunk_type {
-            Type::Double => Reals::F64(self.load(at, field, stand, Type::Double)?),
-            _ => Reals::F32(self.load(at, field, stand, Type::Float)?),
+            ChunkType::Double => FloatArray::F64(self.load(at, field, stand, ChunkType::Double)?),
+            _ => FloatArray::F32(self.load(at, field, stand, ChunkType::Float)?),
         })
     }
 
     /// Rows of `T` of what stands for the field, whose elements are as wide as those of `like`.
-    fn load<T: Pod>(&self, at: usize, field: &Field, stand: Stand, like: Type) -> Result<Cow<'t, [T]>> {
+    fn load<T: Pod>(&self, at: usize, field: &Field, stand: Stand, like: ChunkType) -> Result<Cow<'t, [T]>> {
         match stand {
             Stand::Stored(entry) => {
                 self.check(field, &entry, size_of::<T>())?;
@@ -94,7 +94,7 @@ impl<'t> FrameView<'t> {
         at: usize,
         field: &Field,
         entry: Option<&IndexEntry>,
-        like: Type,
+        like: ChunkType,
     ) -> Result<&'t Aligned> {
         let missing = || Error::usage("no such field of the schema");
         let cell: &'t OnceLock<Aligned> = self.core.shared(at).ok_or_else(missing)?;

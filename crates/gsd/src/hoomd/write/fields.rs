@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Result};
 
-use crate::Type;
+use crate::ChunkType;
 use crate::hoomd::read::{field_at, place};
 use crate::hoomd::schema::{Container, Field};
-use crate::hoomd::{Frame, GroupData, Reals, Scalars, Shape, Single, string_table};
+use crate::hoomd::{FloatArray, Frame, GroupData, Scalars, Shape, SinglePrecision, string_table};
 
 /// Numbers of particles, bonds …, in the order of [`Container::COUNTED`].
 pub(crate) type Counts = [u32; Container::COUNTED.len()];
@@ -25,7 +25,7 @@ pub(crate) struct Given<'f> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'f> {
     /// Numbers, little-endian.
-    Numbers { chunk_type: Type, n: u64, m: u32, bytes: Cow<'f, [u8]> },
+    Numbers { chunk_type: ChunkType, n: u64, m: u32, bytes: Cow<'f, [u8]> },
     /// A table of strings.
     Text(Cow<'f, [String]>),
     /// Shapes, as a table of JSON.
@@ -43,14 +43,14 @@ impl Value<'_> {
     ///
     /// # Errors
     /// `Usage` for shapes that are no JSON, and for strings that would be read otherwise.
-    pub(crate) fn chunk(&self) -> Result<(Type, u64, u32, Cow<'_, [u8]>)> {
+    pub(crate) fn chunk(&self) -> Result<(ChunkType, u64, u32, Cow<'_, [u8]>)> {
         let table = |texts: &[String]| {
             if texts.iter().any(|text| text.ends_with('\0')) {
                 return Err(Error::usage("a string that ends with NUL would lose it"));
             }
             let (bytes, width) = string_table::bytes(texts);
             let m = u32::try_from(width).map_err(|_| Error::usage("a string of more than 2^32 bytes"))?;
-            Ok((Type::Int8, texts.len() as u64, m, Cow::Owned(bytes)))
+            Ok((ChunkType::Int8, texts.len() as u64, m, Cow::Owned(bytes)))
         };
         match self {
             Self::Numbers { chunk_type, n, m, bytes } => Ok((*chunk_type, *n, *m, Cow::Borrowed(bytes))),
@@ -105,14 +105,14 @@ pub(crate) fn fields<'f>(frame: &'f Frame<'_>, counts: &Counts) -> Result<Vec<Gi
     let mut list = List { given: Vec::with_capacity(16) };
     let configuration = &frame.configuration;
     let simulation_box = configuration.simulation_box.as_ref();
-    list.number(const { place("configuration/step") }, Type::Uint64, configuration.step);
+    list.number(const { place("configuration/step") }, ChunkType::Uint64, configuration.step);
     let dimensions = configuration.dimensions.or_else(|| simulation_box.map(dimensions_of));
-    list.number(const { place("configuration/dimensions") }, Type::Uint8, dimensions.map(u64::from));
+    list.number(const { place("configuration/dimensions") }, ChunkType::Uint8, dimensions.map(u64::from));
     list.reals(const { place("configuration/box") }, 6, simulation_box)?;
 
     let [particles, bonds, angles, dihedrals, impropers, constraints, pairs] = *counts;
     let (n, data) = (particles, &frame.particles);
-    list.number(const { place("particles/N") }, Type::Uint32, data.n.map(u64::from));
+    list.number(const { place("particles/N") }, ChunkType::Uint32, data.n.map(u64::from));
     list.text(const { place("particles/types") }, data.types.as_deref());
     list.rows(const { place("particles/typeid") }, n, data.typeid.as_deref())?;
     list.reals(const { place("particles/mass") }, n, data.mass.as_ref())?;
@@ -135,7 +135,7 @@ pub(crate) fn fields<'f>(frame: &'f Frame<'_>, counts: &Counts) -> Result<Vec<Gi
     list.groups(const { places("dihedrals/N", "dihedrals/group") }, dihedrals, &frame.dihedrals)?;
     list.groups(const { places("impropers/N", "impropers/group") }, impropers, &frame.impropers)?;
     let data = &frame.constraints;
-    list.number(const { place("constraints/N") }, Type::Uint32, data.n.map(u64::from));
+    list.number(const { place("constraints/N") }, ChunkType::Uint32, data.n.map(u64::from));
     list.reals(const { place("constraints/value") }, constraints, data.value.as_ref())?;
     list.rows(const { place("constraints/group") }, constraints, data.group.as_deref())?;
     list.groups(const { places("pairs/N", "pairs/group") }, pairs, &frame.pairs)?;
@@ -152,8 +152,8 @@ const fn places(n: &str, group: &str) -> usize {
 /// 2 for a box without an Lz, else 3: what `gsd.hoomd` takes where nothing is said.
 fn dimensions_of(simulation_box: &Scalars<'_>) -> u8 {
     let flat = match simulation_box {
-        Reals::F32(values) => values.get(2).is_some_and(|lz| *lz == 0.0),
-        Reals::F64(values) => values.get(2).is_some_and(|lz| *lz == 0.0),
+        FloatArray::F32(values) => values.get(2).is_some_and(|lz| *lz == 0.0),
+        FloatArray::F64(values) => values.get(2).is_some_and(|lz| *lz == 0.0),
     };
     if flat { 2 } else { 3 }
 }
@@ -163,7 +163,7 @@ struct List<'f> {
 }
 
 impl<'f> List<'f> {
-    fn number(&mut self, at: usize, chunk_type: Type, value: Option<u64>) {
+    fn number(&mut self, at: usize, chunk_type: ChunkType, value: Option<u64>) {
         let Some(value) = value else { return };
         let mut bytes = value.to_le_bytes().to_vec();
         bytes.truncate(usize::try_from(chunk_type.size()).unwrap_or(8));
@@ -183,9 +183,14 @@ impl<'f> List<'f> {
         self.array(at, n, rows.len(), field_at(at).chunk_type, bytemuck::cast_slice(rows))
     }
 
-    fn reals<S: Single>(&mut self, at: usize, n: u32, values: Option<&'f Reals<'_, S>>) -> Result<()> {
+    fn reals<S: SinglePrecision>(
+        &mut self,
+        at: usize,
+        n: u32,
+        values: Option<&'f FloatArray<'_, S>>,
+    ) -> Result<()> {
         let Some(values) = values else { return Ok(()) };
-        let chunk_type = if values.as_f32().is_some() { Type::Float } else { Type::Double };
+        let chunk_type = if values.as_f32().is_some() { ChunkType::Float } else { ChunkType::Double };
         self.array(at, n, values.len(), chunk_type, values.bytes())
     }
 
@@ -193,13 +198,13 @@ impl<'f> List<'f> {
     where
         [u32; K]: bytemuck::Pod,
     {
-        self.number(first, Type::Uint32, data.n.map(u64::from));
+        self.number(first, ChunkType::Uint32, data.n.map(u64::from));
         self.text(first + 1, data.types.as_deref());
         self.rows(first + 2, n, data.typeid.as_deref())?;
         self.rows(first + 3, n, data.group.as_deref())
     }
 
-    fn array(&mut self, at: usize, n: u32, len: usize, chunk_type: Type, bytes: &'f [u8]) -> Result<()> {
+    fn array(&mut self, at: usize, n: u32, len: usize, chunk_type: ChunkType, bytes: &'f [u8]) -> Result<()> {
         let field = field_at(at);
         if len as u64 != u64::from(n) {
             let problem = format!("{len} rows where {n} are wanted");
@@ -216,7 +221,7 @@ impl<'f> List<'f> {
 }
 
 /// Bytes of elements of this machine in little-endian order.
-pub(crate) fn little(bytes: &[u8], chunk_type: Type) -> Cow<'_, [u8]> {
+pub(crate) fn little(bytes: &[u8], chunk_type: ChunkType) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(bytes);
     }

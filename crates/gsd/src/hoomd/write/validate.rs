@@ -153,7 +153,7 @@ impl Context<'_, '_> {
         let mut found = SimulationBox::default();
         if let Some(Value::Numbers { chunk_type, bytes, .. }) = self.value(place("configuration/box")) {
             let values: Vec<f64> = match chunk_type {
-                crate::Type::Double => {
+                crate::ChunkType::Double => {
                     bytes.as_chunks().0.iter().map(|word| f64::from_le_bytes(*word)).collect()
                 }
                 _ => bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word).into()).collect(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use container_core::Result;
 
 use super::intervals::Places;
-use crate::index::{Index, IndexEntry};
+use crate::index::{IndexBlock, IndexEntry};
 use crate::repair::damaged_file::Damaged;
 use crate::repair::index;
 
@@ -26,7 +26,7 @@ impl<'t, 'a> Table<'t, 'a> {
         let mut used = 0;
         for window in damaged.windows(damaged.index_block(), 0) {
             let (_, bytes) = window?;
-            let entries = Index::new(&bytes, damaged.order());
+            let entries = IndexBlock::new(&bytes, damaged.order());
             // With what is known of their places, 120 bytes for each.
             damaged.limits.allocate((slots.len() + entries.len()) as u64 * 120)?;
             for entry in entries.iter() {

@@ -11,7 +11,7 @@ use super::Rescue;
 use super::tail::is_rest_zero;
 use crate::index::IndexEntry;
 use crate::repair::frames::{Gap, Wounds, is_block, is_padding};
-use crate::repair::{Salvage, report};
+use crate::repair::{UncommittedFrames, report};
 
 /// Places that are looked at: a file that was damaged in more was not damaged in its middle.
 const MAX_GAPS: usize = 64;
@@ -22,7 +22,7 @@ impl Rescue<'_> {
         &mut self,
         gaps: &[Gap],
         wounds: &mut Wounds,
-        salvage: Salvage,
+        uncommitted_frames: UncommittedFrames,
         progress: Progress<'_>,
     ) -> Result<()> {
         let inner = gaps.iter().filter_map(|gap| {
@@ -37,8 +37,8 @@ impl Rescue<'_> {
             }
             let whole = |frame: &u64| !wounds.partial.contains(frame);
             let proved = whole(&(missing.start - 1)) && whole(&missing.end);
-            let found = match salvage {
-                Salvage::Checked if proved => self.between(&missing, &range, progress)?,
+            let found = match uncommitted_frames {
+                UncommittedFrames::Checked if proved => self.between(&missing, &range, progress)?,
                 _ => None,
             };
             let known = wounds.gone.iter().any(|gone| gone.start <= missing.start && missing.end <= gone.end);
@@ -67,7 +67,7 @@ impl Rescue<'_> {
         let (names, guessed) = (self.names.len(), self.report.guessed.len());
         let later = self.entries.split_off(at);
         let free = [range.clone()];
-        let found = self.salvage(&[], &free, None, progress);
+        let found = self.find_uncommitted(&[], &free, None, progress);
         self.entries.extend(later);
         let (found, end) = found?;
         let frames = found.chunk_by(|a, b| a.frame == b.frame).count() as u64;

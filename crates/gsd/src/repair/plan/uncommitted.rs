@@ -17,7 +17,7 @@ const RECENT: usize = 64;
 impl Rescue<'_> {
     /// The frames behind the committed ones: those with entries that were not committed yet, then those without; and where
     /// the bytes of the last one end.
-    pub(super) fn salvage(
+    pub(super) fn find_uncommitted(
         &mut self,
         waiting: &[IndexEntry],
         free: &[Range<u64>],

@@ -11,8 +11,8 @@ use container_core::{Limits, Result};
 
 use super::namelist::MAX_SHIFT;
 use crate::header::{self, Header};
-use crate::index::{Index, IndexEntry};
-use crate::namelist::Names;
+use crate::index::{IndexBlock, IndexEntry};
+use crate::namelist::NameList;
 use crate::repair::name_recovery::{self, sensible};
 use crate::repair::schema_hints;
 
@@ -153,12 +153,12 @@ impl Look<'_> {
         };
         // Hardly any place has so much as one.
         let one = self.source.read(range.start..range.start + header::INDEX_ENTRY_LEN)?;
-        if !Index::new(&one, header.byte_order).get(0).is_some_and(|entry| is_entry(&entry)) {
+        if !IndexBlock::new(&one, header.byte_order).get(0).is_some_and(|entry| is_entry(&entry)) {
             return Ok(0);
         }
         self.limits.allocate(range.end - range.start)?;
         let bytes = self.source.read(range)?;
-        let entries = Index::new(&bytes, header.byte_order);
+        let entries = IndexBlock::new(&bytes, header.byte_order);
         let listed = entries.iter().take_while(is_entry);
         Ok(listed.map(|entry| usize::from(entry.id).saturating_add(1)).max().unwrap_or(0))
     }
@@ -169,7 +169,7 @@ impl Look<'_> {
         let before = self.source.read(range.start - 1..range.start)?;
         self.limits.allocate(range.end - range.start)?;
         let bytes = self.source.read(range)?;
-        let names = Names::parse(name_recovery::upto_end(&bytes, header.is_v1()), header.is_v1());
+        let names = NameList::parse(name_recovery::upto_end(&bytes, header.is_v1()), header.is_v1());
         let is_begun = before.first().is_some_and(u8::is_ascii_graphic);
         Ok(names.len() >= needed && !is_begun && sensible(&names))
     }

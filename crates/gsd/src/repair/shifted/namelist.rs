@@ -5,7 +5,7 @@ use container_core::report::RepairItem;
 
 use crate::header;
 use crate::index::IndexEntry;
-use crate::namelist::Names;
+use crate::namelist::NameList;
 use crate::repair::damaged_file::Damaged;
 use crate::repair::name_recovery::sensible;
 
@@ -60,7 +60,7 @@ fn is_list(damaged: &Damaged<'_>, at: u64, size: u64, needed: usize) -> Result<b
     let bytes = damaged.read(damaged.clip(Some(at - 1..at.saturating_add(size))))?;
     let Some((0, list)) = bytes.split_first().map(|(first, rest)| (*first, rest)) else { return Ok(false) };
     let end = list.windows(2).position(|pair| pair == [0, 0]).map_or(list.len(), |end| end + 1);
-    let names = Names::parse(list.get(..end).unwrap_or_default(), false);
+    let names = NameList::parse(list.get(..end).unwrap_or_default(), false);
     Ok(names.len() >= needed && sensible(&names))
 }
 

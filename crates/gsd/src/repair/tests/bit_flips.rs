@@ -5,7 +5,7 @@ use container_core::dtype::ByteOrder;
 use container_core::report::RepairReport;
 
 use super::build::*;
-use crate::Type;
+use crate::ChunkType;
 use crate::header::Version;
 use crate::repair::{RepairOptions, repair_source};
 
@@ -78,12 +78,12 @@ fn entries_with_one_other_bit_are_as_they_were_written() {
 fn a_chunk_in_the_room_of_the_names_is_where_it_was_written_or_lost() {
     let mut builder = Builder::hoomd();
     for frame in 0..4_u8 {
-        builder.chunk("configuration/step", Type::Uint64, 1, 1, &u64::from(frame).to_le_bytes());
+        builder.chunk("configuration/step", ChunkType::Uint64, 1, 1, &u64::from(frame).to_le_bytes());
         if frame == 0 {
-            builder.chunk("configuration/box", Type::Float, 6, 1, &[2; 24]);
-            builder.chunk("particles/N", Type::Uint32, 1, 1, &[3, 0, 0, 0]);
+            builder.chunk("configuration/box", ChunkType::Float, 6, 1, &[2; 24]);
+            builder.chunk("particles/N", ChunkType::Uint32, 1, 1, &[3, 0, 0, 0]);
         }
-        builder.chunk("particles/position", Type::Float, 3, 3, &[frame + 1; 36]).end_frame();
+        builder.chunk("particles/position", ChunkType::Float, 3, 3, &[frame + 1; 36]).end_frame();
     }
     builder.flush();
     let whole = frames(&builder.file).unwrap();
@@ -116,11 +116,11 @@ fn shapes_may_differ_from_frame_to_frame() {
         let mut builder = Builder::new("none", version, order);
         for frame in 0..24_u8 {
             let (rows, id) = (u64::from(frame * 7 % 5 + 1), frame % 3);
-            builder.chunk("a", Type::Float, rows, 2, &vec![frame + 1; 8 * rows as usize]);
+            builder.chunk("a", ChunkType::Float, rows, 2, &vec![frame + 1; 8 * rows as usize]);
             if id != 1 {
-                builder.chunk("b", Type::Uint16, 3, 1, &[frame + 1; 6]);
+                builder.chunk("b", ChunkType::Uint16, 3, 1, &[frame + 1; 6]);
             }
-            builder.chunk("c", Type::Uint8, 5, 1, &[frame + 1; 5]).end_frame();
+            builder.chunk("c", ChunkType::Uint8, 5, 1, &[frame + 1; 5]).end_frame();
         }
         builder.flush();
         let outcome = flip(&builder, &[7, 20, 33]);
@@ -145,7 +145,10 @@ fn a_mended_file_needs_no_other_repair() {
 #[test]
 fn of_two_entries_that_may_each_be_the_damaged_one_neither_is_changed() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
-    builder.chunk("a", Type::Uint8, 8, 1, &[1; 8]).chunk("b", Type::Uint8, 8, 1, &[2; 8]).end_frame();
+    builder
+        .chunk("a", ChunkType::Uint8, 8, 1, &[1; 8])
+        .chunk("b", ChunkType::Uint8, 8, 1, &[2; 8])
+        .end_frame();
     builder.flush();
     let mut file = builder.file.clone();
     // One after the other, each the whole of both; and the first in the place of the second.
@@ -160,7 +163,7 @@ fn a_chunk_that_lost_its_end_is_not_a_shorter_one() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for frame in 0..6_u8 {
         let rows = u64::from(frame % 2 * 2 + 5);
-        builder.chunk("a", Type::Uint64, rows, 1, &vec![frame + 1; 8 * rows as usize]).end_frame();
+        builder.chunk("a", ChunkType::Uint64, rows, 1, &vec![frame + 1; 8 * rows as usize]).end_frame();
     }
     builder.flush();
     let file = &builder.file[..builder.file.len() - 8];
@@ -196,7 +199,7 @@ fn names_that_several_entries_have_are_missing_from_a_list_that_lacks_them() {
     for frame in 0..10_u8 {
         for (name, rows) in [("a", 5), ("bb", 3), ("c", 1)] {
             // The first are zeros, as behind the names.
-            builder.chunk(name, Type::Uint16, rows, 1, &vec![frame; 2 * rows as usize]);
+            builder.chunk(name, ChunkType::Uint16, rows, 1, &vec![frame; 2 * rows as usize]);
         }
         builder.end_frame();
     }

@@ -8,11 +8,11 @@ use container_core::report::RepairReport;
 
 use crate::header::{Header, Version};
 use crate::index::IndexEntry;
-use crate::repair::{RepairOptions, Salvage, repair_source};
-use crate::{File, OpenOptions, Policy, Result, Type};
+use crate::repair::{RepairOptions, UncommittedFrames, repair_source};
+use crate::{ChunkType, File, OpenOptions, Policy, Result};
 
 /// Chunks of a frame by name: type, rows, columns, bytes.
-pub(super) type Frame = BTreeMap<String, (Type, u64, u32, Vec<u8>)>;
+pub(super) type Frame = BTreeMap<String, (ChunkType, u64, u32, Vec<u8>)>;
 
 /// Writes as the reference does: data at the end, the index doubled at the end when it is full.
 pub(super) struct Builder {
@@ -49,7 +49,7 @@ impl Builder {
     }
 
     /// Adds a chunk of elements that are given little-endian.
-    pub(super) fn chunk(&mut self, name: &str, of: Type, n: u64, m: u32, bytes: &[u8]) -> &mut Self {
+    pub(super) fn chunk(&mut self, name: &str, of: ChunkType, n: u64, m: u32, bytes: &[u8]) -> &mut Self {
         assert_eq!(bytes.len() as u64, n * u64::from(m) * of.size());
         let id = self.names.iter().position(|other| other == name).unwrap_or_else(|| {
             self.names.push(name.into());
@@ -115,15 +115,15 @@ impl Builder {
     pub(super) fn hoomd_frame(&mut self, step: u64, particles: usize) -> &mut Self {
         if self.frame == 0 {
             let lattice = [10.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
-            self.chunk("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice));
-            self.chunk("particles/N", Type::Uint32, 1, 1, &(particles as u32).to_le_bytes());
+            self.chunk("configuration/box", ChunkType::Float, 6, 1, bytemuck::cast_slice(&lattice));
+            self.chunk("particles/N", ChunkType::Uint32, 1, 1, &(particles as u32).to_le_bytes());
         }
-        self.chunk("configuration/step", Type::Uint64, 1, 1, &step.to_le_bytes());
+        self.chunk("configuration/step", ChunkType::Uint64, 1, 1, &step.to_le_bytes());
         let positions: Vec<u8> = (0..3 * particles)
             .flat_map(|at| (((step as usize * 31 + at * 17) % 97) as f32 / 10.0 - 4.8).to_le_bytes())
             .collect();
-        self.chunk("particles/position", Type::Float, particles as u64, 3, &positions);
-        self.chunk("log/energy", Type::Double, 1, 1, &(step as f64 * 0.5 - 7.25).to_le_bytes());
+        self.chunk("particles/position", ChunkType::Float, particles as u64, 3, &positions);
+        self.chunk("log/energy", ChunkType::Double, 1, 1, &(step as f64 * 0.5 - 7.25).to_le_bytes());
         self.end_frame()
     }
 }
@@ -163,7 +163,7 @@ pub(super) fn repaired(file: &[u8]) -> Result<(Vec<Frame>, RepairReport)> {
 }
 
 pub(super) fn committed(file: &[u8]) -> Result<(Vec<Frame>, RepairReport)> {
-    repaired_with(file, &RepairOptions::default().with_salvage(Salvage::Off))
+    repaired_with(file, &RepairOptions::default().with_uncommitted_frames(UncommittedFrames::Off))
 }
 
 /// A file of `frames` frames flushed every so often, and its frames.

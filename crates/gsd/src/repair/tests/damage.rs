@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::build::*;
-use crate::Type;
+use crate::ChunkType;
 use crate::header::Version;
 use container_core::dtype::ByteOrder;
 
@@ -36,9 +36,9 @@ fn an_undamaged_file_is_kept_whole() {
 fn frames_may_have_fewer_chunks_than_others() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for frame in 0..20_u64 {
-        builder.chunk("a", Type::Uint64, 1, 1, &frame.to_le_bytes());
+        builder.chunk("a", ChunkType::Uint64, 1, 1, &frame.to_le_bytes());
         if frame % 3 == 0 {
-            builder.chunk("b", Type::Float, 2, 3, &[1; 24]);
+            builder.chunk("b", ChunkType::Float, 2, 3, &[1; 24]);
         }
         builder.end_frame();
         if frame % 4 == 0 {
@@ -134,13 +134,13 @@ fn a_last_frame_of_which_the_index_lost_the_end_is_not_kept_in_part() {
     for frame in 0..60_u64 {
         if frame == 0 {
             let lattice = [10.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
-            builder.chunk("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice));
-            builder.chunk("particles/position", Type::Float, 2, 3, &[1; 24]);
-            builder.chunk("log/energy", Type::Double, 1, 1, &[1; 8]);
+            builder.chunk("configuration/box", ChunkType::Float, 6, 1, bytemuck::cast_slice(&lattice));
+            builder.chunk("particles/position", ChunkType::Float, 2, 3, &[1; 24]);
+            builder.chunk("log/energy", ChunkType::Double, 1, 1, &[1; 8]);
         } else {
-            builder.chunk("configuration/step", Type::Uint64, 1, 1, &frame.to_le_bytes());
-            builder.chunk("particles/position", Type::Float, 2, 3, &[frame as u8; 24]);
-            builder.chunk("log/energy", Type::Double, 1, 1, &[frame as u8; 8]);
+            builder.chunk("configuration/step", ChunkType::Uint64, 1, 1, &frame.to_le_bytes());
+            builder.chunk("particles/position", ChunkType::Float, 2, 3, &[frame as u8; 24]);
+            builder.chunk("log/energy", ChunkType::Double, 1, 1, &[frame as u8; 8]);
         }
         builder.end_frame();
         if frame == 55 {

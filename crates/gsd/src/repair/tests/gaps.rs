@@ -3,7 +3,7 @@
 use container_core::dtype::ByteOrder;
 
 use super::build::*;
-use crate::Type;
+use crate::ChunkType;
 use crate::header::Version;
 
 /// The entries `gone` out of the index at 256, later ones moved up or not.
@@ -42,7 +42,7 @@ fn frames_between_others_are_brought_back_by_their_form() {
 fn frames_between_others_that_nothing_tells_apart_are_lost() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for frame in 0..20_u8 {
-        builder.chunk("a", Type::Uint8, 7, 1, &[frame + 1; 7]).end_frame();
+        builder.chunk("a", ChunkType::Uint8, 7, 1, &[frame + 1; 7]).end_frame();
     }
     builder.flush();
     let file = without(&builder.file, 8..11, true);

@@ -1,7 +1,7 @@
 //! Sound files, which are kept whole, and what looked like damage in them.
 
 use super::build::*;
-use crate::Type;
+use crate::ChunkType;
 use crate::header::Version;
 use container_core::Progress;
 use container_core::dtype::ByteOrder;
@@ -13,8 +13,10 @@ fn plain() -> Builder {
 /// All is kept, with and without salvage, and the second repair gives the same bytes as the first.
 fn assert_kept_whole(file: &[u8]) {
     let listed = frames(file).unwrap();
-    for salvage in [crate::repair::Salvage::Checked, crate::repair::Salvage::Off] {
-        let options = crate::repair::RepairOptions::default().with_salvage(salvage);
+    for uncommitted_frames in
+        [crate::repair::UncommittedFrames::Checked, crate::repair::UncommittedFrames::Off]
+    {
+        let options = crate::repair::RepairOptions::default().with_uncommitted_frames(uncommitted_frames);
         let run = |file: &[u8]| {
             let mut out = Vec::new();
             let report =
@@ -50,7 +52,7 @@ fn short_chunks_before_padding_are_kept() {
     for frame in 0..20_u64 {
         // Seven bytes mostly, five in frame 7, each padded to eight.
         let len = if frame == 7 { 5 } else { 7 };
-        builder.chunk("log/text", Type::Uint8, len, 1, &b"energy."[..len as usize]);
+        builder.chunk("log/text", ChunkType::Uint8, len, 1, &b"energy."[..len as usize]);
         let end = builder.file.len().next_multiple_of(8);
         builder.file.resize(end, 0);
         builder.end_frame();
@@ -68,7 +70,7 @@ fn short_chunks_before_padding_are_kept() {
 #[test]
 fn the_last_frame_may_have_fewer_chunks_and_bytes_behind_it() {
     let (mut builder, whole) = sample(6, 4, 3);
-    builder.chunk("configuration/step", Type::Uint64, 1, 1, &7000_u64.to_le_bytes()).end_frame().flush();
+    builder.chunk("configuration/step", ChunkType::Uint64, 1, 1, &7000_u64.to_le_bytes()).end_frame().flush();
     builder.file.extend([0xA5; 500]);
     assert_kept_whole(&builder.file);
     assert_eq!(repaired(&builder.file).unwrap().0.len(), whole.len() + 1);
@@ -79,8 +81,8 @@ fn empty_chunks_may_lie_in_the_header() {
     for order in [ByteOrder::Little, ByteOrder::Big] {
         let mut builder = Builder::new("none", Version::new(2, 1), order);
         for frame in 0..4_u32 {
-            builder.chunk("a", Type::Uint32, 1, 1, &frame.to_le_bytes());
-            builder.chunk("b", Type::Float, 0, 3, &[]).end_frame();
+            builder.chunk("a", ChunkType::Uint32, 1, 1, &frame.to_le_bytes());
+            builder.chunk("b", ChunkType::Float, 0, 3, &[]).end_frame();
         }
         builder.flush();
         let entry = builder.header.index_location as usize + 32;
@@ -110,7 +112,7 @@ fn names_in_use_are_not_replaced() {
         let header = builder.header.to_bytes();
         builder.file[..256].copy_from_slice(&header);
         for frame in 0..3_u64 {
-            builder.chunk(name, Type::Uint64, 1, 1, &frame.to_le_bytes()).end_frame();
+            builder.chunk(name, ChunkType::Uint64, 1, 1, &frame.to_le_bytes()).end_frame();
         }
         builder.flush();
         assert_kept_whole(&builder.file);
@@ -126,9 +128,9 @@ fn data_that_look_like_entries_are_none() {
     builder.file[..256].copy_from_slice(&header);
     let (index, end) = (256 + 64, 256 + 32 * 128);
     // Two entries fill the index; behind it stands one more, which is the data of the first.
-    builder.chunk("a", Type::Uint8, 32, 1, &[0; 32]).end_frame();
-    builder.chunk("a", Type::Uint8, 8, 1, &[7; 8]).end_frame().flush();
-    let second = crate::index::Index::new(&builder.file[256..320], ByteOrder::Little).get(1).unwrap();
+    builder.chunk("a", ChunkType::Uint8, 32, 1, &[0; 32]).end_frame();
+    builder.chunk("a", ChunkType::Uint8, 8, 1, &[7; 8]).end_frame().flush();
+    let second = crate::index::IndexBlock::new(&builder.file[256..320], ByteOrder::Little).get(1).unwrap();
     let fake = crate::index::IndexEntry { frame: 2, ..second }.to_bytes(ByteOrder::Little);
     assert!(index + 32 < end);
     builder.file[index..index + 32].copy_from_slice(&fake);
@@ -156,7 +158,7 @@ fn the_dry_run_fails_where_the_other_does() {
 #[test]
 fn frame_numbers_past_reason_are_refused() {
     let mut builder = plain();
-    builder.chunk("a", Type::Uint64, 1, 1, &[1; 8]).end_frame().flush();
+    builder.chunk("a", ChunkType::Uint64, 1, 1, &[1; 8]).end_frame().flush();
     for frame in [524_288_u64, 1 << 40] {
         builder.file[256..264].copy_from_slice(&frame.to_le_bytes());
         let mut out = Vec::new();
@@ -182,11 +184,11 @@ fn a_frame_that_was_written_again_keeps_the_chunks_that_readers_find() {
             if frame == at {
                 let step = 1000 * (frame + 1);
                 let lattice = [9.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
-                let chunks: [(&str, Type, u64, u32, Vec<u8>); 4] = [
-                    ("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice).to_vec()),
-                    ("particles/N", Type::Uint32, 1, 1, 3_u32.to_le_bytes().to_vec()),
-                    ("configuration/step", Type::Uint64, 1, 1, step.to_le_bytes().to_vec()),
-                    ("particles/position", Type::Float, 3, 3, vec![1; 36]),
+                let chunks: [(&str, ChunkType, u64, u32, Vec<u8>); 4] = [
+                    ("configuration/box", ChunkType::Float, 6, 1, bytemuck::cast_slice(&lattice).to_vec()),
+                    ("particles/N", ChunkType::Uint32, 1, 1, 3_u32.to_le_bytes().to_vec()),
+                    ("configuration/step", ChunkType::Uint64, 1, 1, step.to_le_bytes().to_vec()),
+                    ("particles/position", ChunkType::Float, 3, 3, vec![1; 36]),
                 ];
                 // Later frames have no box and no N.
                 let skip = if frame == 0 { 0 } else { 2 };

@@ -3,7 +3,7 @@
 use container_core::dtype::ByteOrder;
 
 use super::build::*;
-use crate::Type;
+use crate::ChunkType;
 use crate::header::Version;
 
 /// Offsets of the NULs between the names of a file.
@@ -16,7 +16,7 @@ fn plain(third: &str, count: u8) -> Builder {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for frame in 0..count {
         for (id, name) in ["first", "b", third, "fourth@"].into_iter().enumerate() {
-            builder.chunk(name, Type::Uint16, 1, 1, &[frame, id as u8]);
+            builder.chunk(name, ChunkType::Uint16, 1, 1, &[frame, id as u8]);
         }
         builder.end_frame();
     }

@@ -1,7 +1,7 @@
 //! Frames that were written and not committed.
 
 use super::build::*;
-use crate::Type;
+use crate::ChunkType;
 use crate::header::Version;
 use container_core::dtype::ByteOrder;
 
@@ -37,7 +37,7 @@ fn frames_of_several_forms_are_told_apart() {
     let frame = |builder: &mut Builder, at: u64| {
         if at % 3 == 1 {
             let velocity: Vec<u8> = (0..12).flat_map(|axis| ((at + axis) as f32).to_le_bytes()).collect();
-            builder.chunk("particles/velocity", Type::Float, 4, 3, &velocity);
+            builder.chunk("particles/velocity", ChunkType::Float, 4, 3, &velocity);
         }
         builder.hoomd_frame(100 * at + 100, 4);
     };
@@ -83,11 +83,11 @@ fn bytes_that_cannot_be_frames_are_left_out() {
 fn without_a_number_that_rises_nothing_is_taken() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for _ in 0..5 {
-        builder.chunk("a", Type::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
+        builder.chunk("a", ChunkType::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
     }
     builder.flush();
     let whole = frames(&builder.file).unwrap();
-    builder.chunk("a", Type::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
+    builder.chunk("a", ChunkType::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
     let (new, report) = repaired(&builder.file).unwrap();
     assert_eq!(new, whole);
     assert_eq!((report.guessed.len(), report.lost.len()), (1, 0), "{report:?}");
@@ -132,12 +132,12 @@ fn frame_0_is_enough_to_go_by() {
             // The first step is not written where it is 0.
             if frame == 0 && first_step == 0 {
                 let lattice = [10.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
-                builder.chunk("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice));
-                builder.chunk("particles/N", Type::Uint32, 1, 1, &4_u32.to_le_bytes());
+                builder.chunk("configuration/box", ChunkType::Float, 6, 1, bytemuck::cast_slice(&lattice));
+                builder.chunk("particles/N", ChunkType::Uint32, 1, 1, &4_u32.to_le_bytes());
                 let positions: Vec<u8> =
                     (0..12).flat_map(|at| (at as f32 / 3.0 - 1.0).to_le_bytes()).collect();
-                builder.chunk("particles/position", Type::Float, 4, 3, &positions);
-                builder.chunk("log/energy", Type::Double, 1, 1, &1.5_f64.to_le_bytes());
+                builder.chunk("particles/position", ChunkType::Float, 4, 3, &positions);
+                builder.chunk("log/energy", ChunkType::Double, 1, 1, &1.5_f64.to_le_bytes());
                 builder.end_frame();
             } else {
                 builder.hoomd_frame(first_step + 500 * frame, 4);
@@ -236,18 +236,26 @@ fn frames_of_a_file_without_an_entry_are_laid_out_by_the_schema() {
 fn texts_and_types_of_a_first_frame_are_told_from_what_follows_them() {
     let mut builder = Builder::hoomd();
     for frame in 0..4_u64 {
-        builder.chunk("configuration/step", Type::Uint64, 1, 1, &(frame * 50 + 7).to_le_bytes());
+        builder.chunk("configuration/step", ChunkType::Uint64, 1, 1, &(frame * 50 + 7).to_le_bytes());
         if frame == 0 {
             let lattice = [10.0_f32, 12.0, 14.0, 0.0, 0.0, 0.0];
-            builder.chunk("configuration/box", Type::Float, 6, 1, bytemuck::cast_slice(&lattice));
-            builder.chunk("particles/N", Type::Uint32, 1, 1, &3_u32.to_le_bytes());
-            builder.chunk("particles/types", Type::Int8, 2, 5, b"A\0\0\0\0long\0");
-            builder.chunk("particles/typeid", Type::Uint32, 3, 1, bytemuck::cast_slice(&[0_u32, 1, 1]));
-            builder.chunk("particles/mass", Type::Float, 3, 1, bytemuck::cast_slice(&[1.5_f32, 2.5, 2.0]));
+            builder.chunk("configuration/box", ChunkType::Float, 6, 1, bytemuck::cast_slice(&lattice));
+            builder.chunk("particles/N", ChunkType::Uint32, 1, 1, &3_u32.to_le_bytes());
+            builder.chunk("particles/types", ChunkType::Int8, 2, 5, b"A\0\0\0\0long\0");
+            builder.chunk("particles/typeid", ChunkType::Uint32, 3, 1, bytemuck::cast_slice(&[0_u32, 1, 1]));
+            builder.chunk(
+                "particles/mass",
+                ChunkType::Float,
+                3,
+                1,
+                bytemuck::cast_slice(&[1.5_f32, 2.5, 2.0]),
+            );
         }
         let positions: Vec<f32> =
             (0..9_u16).map(|at| f32::from(at) / 2.0 - f32::from(frame as u8) / 4.0 - 1.0).collect();
-        builder.chunk("particles/position", Type::Float, 3, 3, bytemuck::cast_slice(&positions)).end_frame();
+        builder
+            .chunk("particles/position", ChunkType::Float, 3, 3, bytemuck::cast_slice(&positions))
+            .end_frame();
     }
     builder.flush();
     let whole = frames(&builder.file).unwrap();

@@ -11,7 +11,7 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Fallback;
-use crate::Type;
+use crate::ChunkType;
 use crate::file::File;
 use crate::frames::{Frames, sweep};
 use crate::hoomd::schema::{self, Inherit};
@@ -22,7 +22,7 @@ use crate::read_buffer::Window;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
     frame: u64,
-    pub(super) chunk_type: Type,
+    pub(super) chunk_type: ChunkType,
     pub(super) n: u64,
     pub(super) m: u32,
 }
@@ -85,10 +85,10 @@ impl Search<'_> {
             )));
         };
         if let Some(singles) = &mut self.singles {
-            let single = chunk_type == Type::Float;
+            let single = chunk_type == ChunkType::Float;
             if single {
-                chunk_type = Type::Double;
-            } else if chunk_type != Type::Double {
+                chunk_type = ChunkType::Double;
+            } else if chunk_type != ChunkType::Double {
                 let problem = format!("frame {frame} has {}, which are no real numbers", chunk_type.name());
                 return Err(Error::usage(problem));
             }
@@ -149,7 +149,7 @@ impl Search<'_> {
                     let chunk_type = self.found.map(|found| found.chunk_type).or(own);
                     let chunk_type = chunk_type.unwrap_or(field.chunk_type);
                     let wide = self.singles.is_some() && field.is_real();
-                    let chunk_type = if wide { Type::Double } else { chunk_type };
+                    let chunk_type = if wide { ChunkType::Double } else { chunk_type };
                     let n =
                         if field.name == "particles/type_shapes" { self.particle_types(frame)? } else { n };
                     let (n, m) = field.default_shape(n);
@@ -218,7 +218,7 @@ pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut Window<'_>)
     let wrong = || Error::malformed(format!("the count of frame {} is no single integer", entry.frame));
     let chunk_type = entry.chunk_type().filter(|_| entry.n == 1 && entry.m == 1).ok_or_else(wrong)?;
     let range = entry.byte_range().ok_or_else(wrong)?;
-    if matches!(chunk_type, Type::Float | Type::Double | Type::Character) {
+    if matches!(chunk_type, ChunkType::Float | ChunkType::Double | ChunkType::Character) {
         return Err(wrong());
     }
     let value = chunk_type.integer(window.bytes(range.clone())?, file.header().byte_order);

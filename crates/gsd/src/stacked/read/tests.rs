@@ -32,7 +32,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 fn read(file: &File, name: &str, rows: &Rows<'_>) -> Result<(Vec<u64>, Vec<f32>)> {
-    let stack = Stack::new(file, name, &Frames::all(file), Fallback::Schema)?;
+    let stack = StackedChunks::new(file, name, &Frames::all(file), Fallback::Schema)?;
     let array = stack.read(rows, 2)?;
     let values = array.elements::<f32>(Order::C, &file.options().limits)?.into_owned();
     Ok((array.shape().to_vec(), values))
@@ -44,10 +44,10 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
     let other = floats(&[7., 8., 9., 7., 8., 9.]);
     let (n2, n3) = (2_u32.to_le_bytes(), 3_u32.to_le_bytes());
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, "particles/N", Type::Uint32, 1, 1, &n2),
-        (0, "particles/position", Type::Float, 2, 3, &two),
-        (1, "configuration/step", Type::Uint64, 1, 1, &[9, 0, 0, 0, 0, 0, 0, 0]),
-        (2, "particles/position", Type::Float, 2, 3, &other),
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &n2),
+        (0, "particles/position", ChunkType::Float, 2, 3, &two),
+        (1, "configuration/step", ChunkType::Uint64, 1, 1, &[9, 0, 0, 0, 0, 0, 0, 0]),
+        (2, "particles/position", ChunkType::Float, 2, 3, &other),
     ];
     for file in file("hoomd", &chunks) {
         let (shape, values) = read(&file, "particles/position", &Rows::All).unwrap();
@@ -57,18 +57,19 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
         let (shape, values) = read(&file, "particles/orientation", &Rows::List(&[1])).unwrap();
         assert_eq!((shape, &values[..4]), (vec![3, 1, 4], &[1., 0., 0., 0.][..]));
         // Without the schema a gap is an error.
-        let stored = Stack::new(&file, "particles/position", &Frames::all(&file), Fallback::Stored);
+        let stored = StackedChunks::new(&file, "particles/position", &Frames::all(&file), Fallback::Stored);
         assert!(stored.is_err_and(|error| error.to_string().contains("frame 1")));
     }
     let mut more = chunks.clone();
-    more.push((3, "particles/N", Type::Uint32, 1, 1, &n3));
+    more.push((3, "particles/N", ChunkType::Uint32, 1, 1, &n3));
     for file in file("hoomd", &more) {
         // Three particles at the default, where frame 0 has two.
         let error = read(&file, "particles/position", &Rows::All).unwrap_err();
         assert!(
             matches!(error.kind(), ErrorKind::Usage(_)) && error.to_string().contains("frame 3 has 3 by 3")
         );
-        let last = Stack::new(&file, "particles/position", &Frames::range(3..4), Fallback::Schema).unwrap();
+        let last =
+            StackedChunks::new(&file, "particles/position", &Frames::range(3..4), Fallback::Schema).unwrap();
         assert_eq!((last.extent(), last.place(0)), ((1, 3, 3), None));
         assert!(
             last.read(&Rows::All, 1)
@@ -78,7 +79,7 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
                 .iter()
                 .all(|b| *b == 0)
         );
-        let counts = Stack::new(&file, "particles/N", &Frames::all(&file), Fallback::Schema).unwrap();
+        let counts = StackedChunks::new(&file, "particles/N", &Frames::all(&file), Fallback::Schema).unwrap();
         let counts = counts.read(&Rows::All, 1).unwrap();
         assert_eq!(*counts.elements::<u32>(Order::C, &file.options().limits).unwrap(), [2, 2, 2, 3]);
     }
@@ -92,9 +93,9 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
 fn shapes_and_types_that_change_are_refused_by_frame() {
     let double = 1_f64.to_le_bytes();
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, "a", Type::Float, 2, 1, &double),
-        (1, "a", Type::Float, 2, 1, &double),
-        (2, "a", Type::Double, 1, 1, &double),
+        (0, "a", ChunkType::Float, 2, 1, &double),
+        (1, "a", ChunkType::Float, 2, 1, &double),
+        (2, "a", ChunkType::Double, 1, 1, &double),
     ];
     for file in file("none", &chunks) {
         let error = read(&file, "a", &Rows::All).unwrap_err();
@@ -103,11 +104,11 @@ fn shapes_and_types_that_change_are_refused_by_frame() {
             "{error}"
         );
         assert!(read(&file, "b", &Rows::All).is_err());
-        let stack = Stack::new(&file, "a", &Frames::range(0..2), Fallback::Stored).unwrap();
+        let stack = StackedChunks::new(&file, "a", &Frames::range(0..2), Fallback::Stored).unwrap();
         assert!(stack.byte_len(&Rows::List(&[2])).is_err());
         assert!(stack.byte_len(&Rows::Strided { start: 1, step: 1, count: 2 }).is_err());
         assert!(stack.read_into(&Rows::All, &mut [0; 3], 1).is_err());
-        assert!(Stack::new(&file, "a", &Frames::range(0..4), Fallback::Stored).is_err());
+        assert!(StackedChunks::new(&file, "a", &Frames::range(0..4), Fallback::Stored).is_err());
     }
 }
 
@@ -117,10 +118,10 @@ fn precisions_are_mixed_only_as_double() {
     let double: Vec<u8> = [0.1, -5.0, 1e300].iter().flat_map(|value: &f64| value.to_le_bytes()).collect();
     let step = [1, 0, 0, 0, 0, 0, 0, 0];
     let chunks: Vec<NewChunk<'_>> = vec![
-        (0, "particles/N", Type::Uint32, 1, 1, &[3, 0, 0, 0]),
-        (0, "particles/charge", Type::Float, 3, 1, &single),
-        (1, "particles/charge", Type::Double, 3, 1, &double),
-        (2, "configuration/step", Type::Uint64, 1, 1, &step),
+        (0, "particles/N", ChunkType::Uint32, 1, 1, &[3, 0, 0, 0]),
+        (0, "particles/charge", ChunkType::Float, 3, 1, &single),
+        (1, "particles/charge", ChunkType::Double, 3, 1, &double),
+        (2, "configuration/step", ChunkType::Uint64, 1, 1, &step),
     ];
     let tenth = f64::from(0.1_f32);
     let [lent, copied] = file("hoomd", &chunks);
@@ -133,20 +134,20 @@ fn precisions_are_mixed_only_as_double() {
         assert!(error.next_step().is_some_and(|step| step.contains("f64")));
         let all = Frames::all(&file);
         for threads in [1, 2] {
-            let stack = Stack::of_reals(&file, "particles/charge", &all, Fallback::Schema).unwrap();
+            let stack = StackedChunks::of_floats(&file, "particles/charge", &all, Fallback::Schema).unwrap();
             let values = stack.read_f64(&Rows::All, threads).unwrap();
             assert_eq!(values, [tenth, 2.0, 3.0, 0.1, -5.0, 1e300, tenth, 2.0, 3.0]);
             let values = stack.read_f64(&Rows::List(&[2, 0]), threads).unwrap();
             assert_eq!(values, [3.0, tenth, 1e300, 0.1, 3.0, tenth]);
             assert!(stack.read(&Rows::All, threads).is_err());
         }
-        let diameter = Stack::of_reals(&file, "particles/diameter", &all, Fallback::Schema).unwrap();
+        let diameter = StackedChunks::of_floats(&file, "particles/diameter", &all, Fallback::Schema).unwrap();
         assert_eq!(diameter.read_f64(&Rows::All, 1).unwrap(), [1.0; 9]);
-        let single = Stack::new(&file, "particles/mass", &all, Fallback::Schema).unwrap();
+        let single = StackedChunks::new(&file, "particles/mass", &all, Fallback::Schema).unwrap();
         assert_eq!(single.read_f64(&Rows::Strided { start: 2, step: -2, count: 2 }, 1).unwrap(), [1.0; 6]);
-        assert!(Stack::of_reals(&file, "particles/N", &all, Fallback::Schema).is_err());
+        assert!(StackedChunks::of_floats(&file, "particles/N", &all, Fallback::Schema).is_err());
         let trajectory = hoomd::Trajectory::from_file(file).unwrap();
-        let tensor = trajectory.tensor("particles/charge");
+        let tensor = trajectory.time_series("particles/charge");
         let (shape, values) = tensor.frames(1.., 2).unwrap().rows(Rows::List(&[1])).read_f64().unwrap();
         assert_eq!((shape, values), ([1, 1, 1], vec![-5.0]));
         assert!(tensor.frames(..4, 1).is_err() && tensor.frames(.., 0).is_err());
@@ -169,12 +170,12 @@ proptest! {
         let data: Vec<Vec<u8>> = (0..frames).map(|f| (0..len).map(|at| (f * 7 + at) as u8).collect()).collect();
         let mut chunks: Vec<NewChunk<'_>> = Vec::new();
         for (frame, bytes) in data.iter().enumerate() {
-            chunks.push((frame as u64, "other", Type::Uint8, 3, 1, b"abc"));
-            chunks.push((frame as u64, "a", Type::Uint16, n, m, bytes));
+            chunks.push((frame as u64, "other", ChunkType::Uint8, 3, 1, b"abc"));
+            chunks.push((frame as u64, "a", ChunkType::Uint16, n, m, bytes));
         }
         for file in file("none", &chunks) {
             let chosen = Frames { start, step, count };
-            let stack = Stack::new(&file, "a", &chosen, Fallback::Schema);
+            let stack = StackedChunks::new(&file, "a", &chosen, Fallback::Schema);
             let valid = chosen.check(&file).is_ok();
             prop_assert_eq!(stack.is_ok(), valid);
             let Ok(stack) = stack else { continue };
@@ -213,7 +214,7 @@ fn of_two_chunks_of_one_name_in_a_frame_the_one_that_a_search_finds_is_read() {
     let chunks: Vec<NewChunk<'_>> = [(0, "a"), (0, "b"), (0, "c"), (1, "a"), (2, "a")]
         .into_iter()
         .zip(&values)
-        .map(|((frame, name), value)| (frame, name, Type::Float, 1, 1, value.as_slice()))
+        .map(|((frame, name), value)| (frame, name, ChunkType::Float, 1, 1, value.as_slice()))
         .collect();
     let sound = to_vec(Plan::new("test", "none", Version::new(1, 0)).unwrap(), &chunks).unwrap();
     let index = File::from_source(Box::new(sound.clone()), &OpenOptions::default()).unwrap();
@@ -227,7 +228,7 @@ fn of_two_chunks_of_one_name_in_a_frame_the_one_that_a_search_finds_is_read() {
         for name in ["a", "b"] {
             let Some(found) = file.find_chunk(0, name) else { continue };
             let found = file.read_elements::<f32>(&found).unwrap()[0];
-            let one = Stack::new(&file, name, &Frames::range(0..1), Fallback::Stored).unwrap();
+            let one = StackedChunks::new(&file, name, &Frames::range(0..1), Fallback::Stored).unwrap();
             let one = one.read(&Rows::All, 1).unwrap();
             assert_eq!(one.elements::<f32>(Order::C, &file.options().limits).unwrap()[0], found);
         }
@@ -254,11 +255,12 @@ fn of_far_apart_chunks_nothing_but_their_values_is_read() {
     let (position, energy) = (vec![1; 12 << 10], 7_u64.to_le_bytes());
     let chunks: Vec<NewChunk<'_>> = (0..100)
         .flat_map(|frame| {
-            let position: NewChunk<'_> = (frame, "particles/position", Type::Float, 1 << 10, 3, &position);
+            let position: NewChunk<'_> =
+                (frame, "particles/position", ChunkType::Float, 1 << 10, 3, &position);
             [
                 position,
-                (frame, "log/e", Type::Double, 1, 1, &energy),
-                (frame, "log/f", Type::Double, 1, 1, &energy),
+                (frame, "log/e", ChunkType::Double, 1, 1, &energy),
+                (frame, "log/f", ChunkType::Double, 1, 1, &energy),
             ]
         })
         .collect();
@@ -268,7 +270,7 @@ fn of_far_apart_chunks_nothing_but_their_values_is_read() {
     let file = File::from_source(Box::new(source), &OpenOptions::default()).unwrap();
     let counted = || [0, 1].map(|of: usize| counts[of].swap(0, std::sync::atomic::Ordering::Relaxed));
     counted();
-    let stack = Stack::new(&file, "log/e", &Frames::all(&file), Fallback::Schema).unwrap();
+    let stack = StackedChunks::new(&file, "log/e", &Frames::all(&file), Fallback::Schema).unwrap();
     assert_eq!(stack.read(&Rows::All, 1).unwrap().shape(), [100, 1]);
     assert_eq!(counted(), [100, 800]);
     // Of two logs side by side both at once.
@@ -285,12 +287,13 @@ fn of_far_apart_texts_nothing_but_their_bytes_is_read() {
         .iter()
         .zip(0_u64..)
         .flat_map(|(state, frame)| {
-            let position: NewChunk<'_> = (frame, "particles/position", Type::Float, 1 << 10, 3, &position);
+            let position: NewChunk<'_> =
+                (frame, "particles/position", ChunkType::Float, 1 << 10, 3, &position);
             let state: NewChunk<'_> =
-                (frame, "log/state", Type::Character, state.len() as u64, 1, state.as_bytes());
+                (frame, "log/state", ChunkType::Character, state.len() as u64, 1, state.as_bytes());
             // Every second frame has the text and the vector of frame 0.
-            let phase: NewChunk<'_> = (frame, "log/phase", Type::Character, 5, 1, b"fluid");
-            let vector: NewChunk<'_> = (frame, "log/vector", Type::Double, 3, 1, &vector);
+            let phase: NewChunk<'_> = (frame, "log/phase", ChunkType::Character, 5, 1, b"fluid");
+            let vector: NewChunk<'_> = (frame, "log/vector", ChunkType::Double, 3, 1, &vector);
             let own = [position, state, phase, vector];
             own.into_iter().take(if frame % 2 == 0 { 4 } else { 2 })
         })

@@ -14,11 +14,11 @@ use container_core::source::zeroed_vec;
 use container_core::threads::on_threads;
 use container_core::{Error, Result};
 
-use super::{Rows, Runs, Stack, fill_pattern};
-use crate::Type;
+use super::{Rows, Runs, StackedChunks, fill_pattern};
+use crate::ChunkType;
 use crate::read_buffer::Window;
 
-impl Stack<'_> {
+impl StackedChunks<'_> {
     /// `rows` of every frame as double precision, frame after frame, in this machine's byte order, on up to `threads` threads.
     /// Every single-precision value has its equal in double precision.
     ///
@@ -26,9 +26,9 @@ impl Stack<'_> {
     /// `Usage` for rows past the last one and for stacks of other types; `Limit`; those of the source.
     pub fn read_f64(&self, rows: &Rows<'_>, threads: usize) -> Result<Vec<f64>> {
         let single = match (self.chunk_type, &self.singles) {
-            (Type::Double, None) => false,
-            (Type::Float, None) => true,
-            (Type::Double, Some(_)) => false,
+            (ChunkType::Double, None) => false,
+            (ChunkType::Float, None) => true,
+            (ChunkType::Double, Some(_)) => false,
             _ => return Err(Error::usage(format!("{} are no real numbers", self.chunk_type.name()))),
         };
         let limits = &self.file.options().limits;
@@ -54,7 +54,7 @@ impl Stack<'_> {
                 let Some((slot, values)) = next else { return Ok(()) };
                 self.stop.check()?;
                 let place = self.places.get(slot).copied().unwrap_or(0);
-                if is_single(slot) && (place > 0 || self.chunk_type == Type::Float) {
+                if is_single(slot) && (place > 0 || self.chunk_type == ChunkType::Float) {
                     if singles.len() != values.len() {
                         singles = zeroed_vec(values.len() as u64, limits)?;
                     }

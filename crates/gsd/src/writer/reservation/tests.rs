@@ -14,11 +14,11 @@ fn threads_fill_a_chunk_and_the_frame_waits_for_them() {
     let path = folder.path().join("a.gsd");
     let mut writer = Writer::create(&path, &WriterOptions::default()).unwrap();
     writer.write_chunk("before", 1, 1, &[1_u8]).unwrap();
-    let chunk = writer.reserve_chunk("values", Type::Uint32, 4000, 2).unwrap();
+    let chunk = writer.reserve_chunk("values", ChunkType::Uint32, 4000, 2).unwrap();
     writer.write_chunk("after", 1, 1, &[2_u8]).unwrap();
-    usage(writer.reserve_chunk("values", Type::Uint32, 1, 1));
-    usage(writer.reserve_chunk("m", Type::Uint32, 1, 0));
-    usage(writer.reserve_chunk("n", Type::Double, u64::MAX / 4, 1));
+    usage(writer.reserve_chunk("values", ChunkType::Uint32, 1, 1));
+    usage(writer.reserve_chunk("m", ChunkType::Uint32, 1, 0));
+    usage(writer.reserve_chunk("n", ChunkType::Double, u64::MAX / 4, 1));
     std::thread::scope(|scope| {
         for thread in 0..4_u64 {
             let rows = chunk.row_writer();
@@ -35,9 +35,9 @@ fn threads_fill_a_chunk_and_the_frame_waits_for_them() {
     assert_eq!(chunk.missing(), None);
     writer.end_frame().unwrap();
 
-    let empty = writer.reserve_chunk("values", Type::Uint32, 0, 2).unwrap();
+    let empty = writer.reserve_chunk("values", ChunkType::Uint32, 0, 2).unwrap();
     assert_eq!(empty.missing(), None);
-    let held = writer.reserve_chunk("held", Type::Uint8, 10, 1).unwrap();
+    let held = writer.reserve_chunk("held", ChunkType::Uint8, 10, 1).unwrap();
     let rows = held.row_writer();
     usage(rows.write_rows(0, &[1_u16]));
     usage(rows.write_rows(8, &[1_u8; 3]));
@@ -53,7 +53,7 @@ fn threads_fill_a_chunk_and_the_frame_waits_for_them() {
     held.confirm(5..10).unwrap();
     writer.end_frame().unwrap();
     usage(rows.write_rows(0, &[1_u8]));
-    let given_up = writer.reserve_chunk("held", Type::Uint8, 10, 1).unwrap();
+    let given_up = writer.reserve_chunk("held", ChunkType::Uint8, 10, 1).unwrap();
     writer.close().unwrap();
     usage(given_up.row_writer().write_rows(0, &[1_u8]));
     usage(given_up.confirm(0..1));
@@ -73,7 +73,7 @@ fn a_sparse_chunk_of_over_four_gibibytes() {
     let path = folder.path().join("large.gsd");
     let mut writer = Writer::create(&path, &WriterOptions::default()).unwrap();
     let rows = (5 << 30) / 24;
-    let chunk = writer.reserve_chunk("position", Type::Double, rows, 3).unwrap();
+    let chunk = writer.reserve_chunk("position", ChunkType::Double, rows, 3).unwrap();
     let row_writer = chunk.row_writer();
     row_writer.write_rows(0, &[1_f64, 2.0, 3.0]).unwrap();
     row_writer.write_rows(rows - 1, &[4_f64, 5.0, 6.0]).unwrap();

@@ -24,11 +24,11 @@ fn an_empty_file_has_room_for_one_entry_and_one_name() {
 #[test]
 fn entries_are_sorted_data_are_as_given_and_aligned() {
     let chunks: [NewChunk<'_>; 5] = [
-        (0, "a", Type::Uint8, 3, 1, b"xyz"),
-        (0, "b", Type::Uint16, 1, 2, b"1234"),
-        (2, "c", Type::Character, 0, 1, b""),
-        (2, "b", Type::Uint8, 1, 1, b"!"),
-        (2, "a", Type::Uint8, 1, 1, b"?"),
+        (0, "a", ChunkType::Uint8, 3, 1, b"xyz"),
+        (0, "b", ChunkType::Uint16, 1, 2, b"1234"),
+        (2, "c", ChunkType::Character, 0, 1, b""),
+        (2, "b", ChunkType::Uint8, 1, 1, b"!"),
+        (2, "a", ChunkType::Uint8, 1, 1, b"?"),
     ];
     let bytes = to_vec(plan(), &chunks).unwrap();
     // Header, names, five entries; chunks of 3, 4, 0, 1 and 1 bytes at multiples of 8.
@@ -49,12 +49,12 @@ fn entries_are_sorted_data_are_as_given_and_aligned() {
 
 #[test]
 fn frames_without_chunks_leave_room_in_the_index() {
-    let file = open(to_vec(plan(), &[(200, "a", Type::Uint8, 1, 1, b"x")]).unwrap());
+    let file = open(to_vec(plan(), &[(200, "a", ChunkType::Uint8, 1, 1, b"x")]).unwrap());
     assert_eq!((file.header().index_allocated_entries, file.nframes()), (201, 201));
     // Far more room than there may be memory.
     let mut far = plan();
     let id = far.name(b"a").unwrap();
-    far.chunk(1 << 50, id, Type::Uint8, 1, 1).unwrap();
+    far.chunk(1 << 50, id, ChunkType::Uint8, 1, 1).unwrap();
     assert!(far.emit(Vec::new(), &Limits::default()).is_err());
 }
 
@@ -62,7 +62,7 @@ fn frames_without_chunks_leave_room_in_the_index() {
 fn a_name_list_that_fills_its_block_ends_with_a_zero() {
     for len in [62, 63, 64] {
         let name = "n".repeat(len);
-        let bytes = to_vec(plan(), &[(0, &name, Type::Uint8, 1, 1, b"x")]).unwrap();
+        let bytes = to_vec(plan(), &[(0, &name, ChunkType::Uint8, 1, 1, b"x")]).unwrap();
         let file = open(bytes.clone());
         let range = file.header().namelist_range().unwrap();
         assert_eq!(bytes[usize::try_from(range.end).unwrap() - 1], 0);
@@ -73,20 +73,20 @@ fn a_name_list_that_fills_its_block_ends_with_a_zero() {
 #[test]
 fn what_is_not_as_planned_is_refused() {
     assert!(plan().name(b"").is_err() && plan().name(b"a\0b").is_err());
-    assert!(plan().chunk(0, 0, Type::Uint8, 1, 1).is_err());
+    assert!(plan().chunk(0, 0, ChunkType::Uint8, 1, 1).is_err());
     let mut two = plan();
     let id = two.name(b"a").unwrap();
-    two.chunk(1, id, Type::Uint8, 2, 1).unwrap();
-    assert!(two.chunk(0, id, Type::Uint8, 1, 1).is_err());
-    assert!(two.chunk(1, id, Type::Uint8, 1, 0).is_err());
-    assert!(two.chunk(1, id, Type::Double, u64::MAX / 4, 4).is_err());
+    two.chunk(1, id, ChunkType::Uint8, 2, 1).unwrap();
+    assert!(two.chunk(0, id, ChunkType::Uint8, 1, 1).is_err());
+    assert!(two.chunk(1, id, ChunkType::Uint8, 1, 0).is_err());
+    assert!(two.chunk(1, id, ChunkType::Double, u64::MAX / 4, 4).is_err());
     let limits = Limits::default();
     let mut short = two.clone().emit(Vec::new(), &limits).unwrap();
     short.write(b"x").unwrap();
     assert!(short.finish().is_err());
     let mut long = two.clone().emit(Vec::new(), &limits).unwrap();
     assert!(long.write(b"xyz").is_err());
-    two.chunk(1, id, Type::Uint8, 2, 1).unwrap();
+    two.chunk(1, id, ChunkType::Uint8, 2, 1).unwrap();
     assert!(two.emit(Vec::new(), &limits).is_err());
 }
 

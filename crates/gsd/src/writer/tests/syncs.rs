@@ -5,7 +5,7 @@ use super::*;
 /// Whoever is told that an append failed repeats it: the frames must not be there then.
 #[test]
 fn an_error_says_whether_the_frames_are_in_the_file() {
-    for created in [WriterOptions::default(), WriterOptions::default().with_scheme(Scheme::Reference)] {
+    for created in [WriterOptions::default(), WriterOptions::default().with_scheme(CommitScheme::Reference)] {
         let start = RecordingStorage::default();
         let mut writer = Writer::create_storage(start.clone(), &created).unwrap();
         write(&mut writer, 0..3);
@@ -34,7 +34,7 @@ fn an_error_says_whether_the_file_has_changed() {
         [("flush", Writer::flush), ("truncate", Writer::truncate), ("upgrade", Writer::upgrade)];
     let v1 =
         std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/gsd/ok/v1_small.gsd")).unwrap();
-    for scheme in [Scheme::Atomic, Scheme::Reference] {
+    for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         let manual = options().with_scheme(scheme).with_commit(Commit::Manual);
         for (name, change) in changes {
             let start = RecordingStorage::default();
@@ -65,7 +65,7 @@ fn an_error_says_whether_the_file_has_changed() {
                 drop(writer);
                 let says = changed.as_ref().map_or_else(Error::is_after_change, |()| true);
                 // Between its syncs the reference's upgrade leaves what no reader opens.
-                let may_be_torn = scheme == Scheme::Reference && name == "upgrade" && !says;
+                let may_be_torn = scheme == CommitScheme::Reference && name == "upgrade" && !says;
                 assert!(
                     may_be_torn || is_changed(&storage) == says,
                     "{scheme:?} {name} {syncs}: {changed:?}"
