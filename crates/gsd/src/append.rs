@@ -14,8 +14,8 @@ use container_core::{Error, Result};
 
 use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::hoomd::SCHEMA;
-use crate::import::planned_chunk::{self, Frames, Part};
-use crate::import::{Words, no_frames, stream, whole_file};
+use crate::import::planned_chunk::{self, Frames, PlannedChunk};
+use crate::import::{ImportSettings, no_frames, stream, whole_file};
 use crate::late_logs;
 use crate::metadata::METADATA;
 use crate::writer::{Commit, Writer, WriterOptions};
@@ -30,15 +30,15 @@ pub(crate) fn append(
     durability: Durability,
 ) -> Result<Vec<Loss>> {
     let _ = durability;
-    let words = Words::for_append(job)?;
+    let settings = ImportSettings::for_append(job)?;
     let mut options =
         WriterOptions::default().with_commit(Commit::Manual).with_durability(Durability::Synced);
     options.limits = open.limits;
     let source = whole_file(job)?;
     let mut writer = Writer::open(path, &options)?;
     let written = match source {
-        Some(source) => frames::add(&mut writer, source, &words, job),
-        None => add_arrays(&mut writer, &words, job),
+        Some(source) => frames::add(&mut writer, source, &settings, job),
+        None => add_arrays(&mut writer, &settings, job),
     };
     match written {
         Ok(losses) => {
@@ -60,20 +60,20 @@ struct Stored {
 }
 
 /// Adds arrays: as many frames as their first axes are long.
-fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Vec<Loss>> {
+fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &Import<'_>) -> Result<Vec<Loss>> {
     let stored = stored(writer)?;
     let mut losses = Vec::new();
-    let mut parts: Vec<Part> = Vec::with_capacity(job.selection.len());
+    let mut parts: Vec<PlannedChunk> = Vec::with_capacity(job.selection.len());
     for (index, region) in job.selection {
         let dataset = &*job.container.require(*index)?;
         let fits = counterpart(&stored, &planned_chunk::chunk_name(job.container, &dataset.path), job)?;
         // One frame, where the array is as the chunk of a frame is.
-        let single = words.frames.is_none() && fits.is_some_and(|fits| fits.shape == region.shape());
-        let frames = match &words.frames {
+        let single = settings.frames.is_none() && fits.is_some_and(|fits| fits.shape == region.shape());
+        let frames = match &settings.frames {
             _ if single => Frames::One,
             range => Frames::Axis(range.as_deref().unwrap_or_default()),
         };
-        let mut part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+        let mut part = PlannedChunk::new(job, *index, dataset, region, frames, settings.as_bytes)?;
         if let Some(fits) = fits {
             part.name.clone_from(&fits.name);
             check(&part, fits)?;
@@ -93,7 +93,7 @@ fn add_arrays(writer: &mut Writer, words: &Words, job: &Import<'_>) -> Result<Ve
         let own: BTreeSet<String> = names.filter(|name| name.starts_with(late_logs::PREFIX)).collect();
         // All frames that are added have the same.
         let added = [late_logs::Added { logs: own, is_read: true }];
-        let (dropped, told) = late_logs::Logs::of(writer)?.check(&added, words.new_logs)?;
+        let (dropped, told) = late_logs::Logs::of(writer)?.check(&added, settings.new_logs)?;
         parts.retain(|part| !dropped.contains(&part.name));
         losses.extend(told);
     }
@@ -165,7 +165,7 @@ fn counterpart<'s>(stored: &'s [Stored], name: &str, job: &Import<'_>) -> Result
 }
 
 /// Refuses arrays of another type or shape: what is in every frame would no longer stack.
-fn check(part: &Part, fits: &Stored) -> Result<()> {
+fn check(part: &PlannedChunk, fits: &Stored) -> Result<()> {
     let Stored { name, entry, shape } = fits;
     if entry.chunk_type() != Some(part.chunk_type) {
         let stored = entry.chunk_type().map_or("unknown", ChunkType::name);
@@ -180,7 +180,7 @@ fn check(part: &Part, fits: &Stored) -> Result<()> {
 }
 
 /// Refuses frames that lack chunks which those of the file have, where no schema says what stands for them.
-fn complete(stored: &[Stored], parts: &[Part], schema: &str) -> Result<()> {
+fn complete(stored: &[Stored], parts: &[PlannedChunk], schema: &str) -> Result<()> {
     if schema == SCHEMA {
         return Ok(());
     }

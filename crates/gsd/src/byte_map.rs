@@ -13,7 +13,7 @@ use crate::index::IndexEntry;
 
 /// What a run of bytes is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum SegmentKind {
     /// The header.
     Header,
     /// Entries of the index.
@@ -36,7 +36,7 @@ pub(crate) enum Part {
     Orphan,
 }
 
-impl Part {
+impl SegmentKind {
     pub(crate) const fn role(&self) -> &'static str {
         match self {
             Self::Header => "header",
@@ -58,21 +58,21 @@ impl Part {
 pub(crate) fn walk(
     file: &File,
     limits: &Limits,
-    mut visit: impl FnMut(Range<u64>, Part) -> Result<()>,
-    mut overlap: impl FnMut(&Part, &Part, Range<u64>, bool),
+    mut visit: impl FnMut(Range<u64>, SegmentKind) -> Result<()>,
+    mut overlap: impl FnMut(&SegmentKind, &SegmentKind, Range<u64>, bool),
 ) -> Result<()> {
     let len = file.layout().file_len();
     let mut runs = blocks(file);
     let entries = file.index();
-    limits.allocate((entries.len() as u64).saturating_mul(size_of::<(Range<u64>, Part)>() as u64))?;
+    limits.allocate((entries.len() as u64).saturating_mul(size_of::<(Range<u64>, SegmentKind)>() as u64))?;
     for entry in entries.iter() {
         if let Some(range) = entry.byte_range().filter(|range| range.end <= len && range.start < range.end) {
-            runs.push((range, Part::Chunk(entry)));
+            runs.push((range, SegmentKind::Chunk(entry)));
         }
     }
     runs.sort_by_key(|(range, _)| range.start);
-    let marks = Marks::new(file);
-    let (mut at, mut last): (u64, Option<(Range<u64>, Part)>) = (0, None);
+    let marks = CopyMarkers::new(file);
+    let (mut at, mut last): (u64, Option<(Range<u64>, SegmentKind)>) = (0, None);
     for (range, part) in runs {
         if let Some((before, owner)) = last.as_ref().filter(|(before, _)| before.end > range.start) {
             let shared = range.start..range.end.min(before.end);
@@ -97,11 +97,11 @@ pub(crate) fn walk(
 }
 
 /// Header, index and namelist, as far as they are in the file.
-fn blocks(file: &File) -> Vec<(Range<u64>, Part)> {
+fn blocks(file: &File) -> Vec<(Range<u64>, SegmentKind)> {
     let (header, layout) = (file.header(), file.layout());
     let len = layout.file_len();
-    let mut runs = vec![(0..header::LEN.min(len), Part::Header)];
-    let mut add = |whole: Option<Range<u64>>, used: u64, parts: [Part; 2]| {
+    let mut runs = vec![(0..header::LEN.min(len), SegmentKind::Header)];
+    let mut add = |whole: Option<Range<u64>>, used: u64, parts: [SegmentKind; 2]| {
         let Some(whole) = whole else { return };
         let whole = whole.start.min(len)..whole.end.min(len);
         let end = whole.start.saturating_add(used).min(whole.end);
@@ -112,19 +112,19 @@ fn blocks(file: &File) -> Vec<(Range<u64>, Part)> {
         }
     };
     let used = layout.entries().saturating_mul(header::INDEX_ENTRY_LEN);
-    add(header.index_range(), used, [Part::Index, Part::IndexRoom]);
-    add(header.namelist_range(), layout.names().used_len(), [Part::Names, Part::NamesRoom]);
+    add(header.index_range(), used, [SegmentKind::Index, SegmentKind::IndexRoom]);
+    add(header.namelist_range(), layout.names().used_len(), [SegmentKind::Names, SegmentKind::NamesRoom]);
     runs
 }
 
 /// What earlier copies of index and namelist begin with.
-struct Marks<'f> {
+struct CopyMarkers<'f> {
     file: &'f File,
     first_entry: Option<[u8; 32]>,
     first_name: Vec<u8>,
 }
 
-impl<'f> Marks<'f> {
+impl<'f> CopyMarkers<'f> {
     fn new(file: &'f File) -> Self {
         let first_entry = file.index().get(0).map(|entry| entry.to_bytes(file.header().byte_order));
         let name = file.names().bytes(0).unwrap_or_default();
@@ -133,7 +133,11 @@ impl<'f> Marks<'f> {
     }
 
     /// Tells what a gap consists of.
-    fn gap(&self, gap: Range<u64>, visit: &mut impl FnMut(Range<u64>, Part) -> Result<()>) -> Result<()> {
+    fn gap(
+        &self,
+        gap: Range<u64>,
+        visit: &mut impl FnMut(Range<u64>, SegmentKind) -> Result<()>,
+    ) -> Result<()> {
         let mut at = gap.start;
         while at < gap.end {
             // Enough to tell copies by; a longer one goes on in the next turn.
@@ -145,7 +149,7 @@ impl<'f> Marks<'f> {
                 None => self.recognise(&bytes),
             };
             let mut end = at.saturating_add(len as u64);
-            if len == bytes.len() && matches!(part, Part::Orphan) {
+            if len == bytes.len() && matches!(part, SegmentKind::Orphan) {
                 end = gap.end;
             }
             visit(at..end, part)?;
@@ -156,12 +160,12 @@ impl<'f> Marks<'f> {
 
     /// The blocks of a new file, which were never written to where they grew at once: gsd puts an index of 128 entries at 256
     /// and the namelist after it.
-    fn initial(&self, at: u64, bytes: &[u8]) -> Option<(usize, Part)> {
+    fn initial(&self, at: u64, bytes: &[u8]) -> Option<(usize, SegmentKind)> {
         const INDEX: usize = 4096;
         let names = if self.file.header().is_v1() { 8192 } else { 1024 };
         let (len, part) = match at {
-            header::LEN => (INDEX, Part::DeadIndex),
-            _ if at == header::LEN + INDEX as u64 => (names, Part::DeadNames),
+            header::LEN => (INDEX, SegmentKind::DeadIndex),
+            _ if at == header::LEN + INDEX as u64 => (names, SegmentKind::DeadNames),
             _ => return None,
         };
         let block = bytes.get(..len)?;
@@ -169,19 +173,19 @@ impl<'f> Marks<'f> {
     }
 
     /// What `bytes` start with, and how many of them it is.
-    fn recognise(&self, bytes: &[u8]) -> (usize, Part) {
+    fn recognise(&self, bytes: &[u8]) -> (usize, SegmentKind) {
         let set = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
         if set == bytes.len() {
-            return (set, Part::Padding);
+            return (set, SegmentKind::Padding);
         }
         if self.first_entry.is_some_and(|first| bytes.starts_with(&first)) {
-            return (self.index_len(bytes), Part::DeadIndex);
+            return (self.index_len(bytes), SegmentKind::DeadIndex);
         }
         if !self.first_name.is_empty() && bytes.starts_with(&self.first_name) {
-            return (self.names_len(bytes), Part::DeadNames);
+            return (self.names_len(bytes), SegmentKind::DeadNames);
         }
         let next = self.first_entry.and_then(|first| find(bytes, &first));
-        (next.unwrap_or(bytes.len()), Part::Orphan)
+        (next.unwrap_or(bytes.len()), SegmentKind::Orphan)
     }
 
     /// Entries that are those of the index, and the zero slots after them.
@@ -215,9 +219,9 @@ fn find(bytes: &[u8], pattern: &[u8; 32]) -> Option<usize> {
 }
 
 /// One entry of the map.
-pub(crate) fn segment(file: &File, range: Range<u64>, part: &Part) -> Segment {
+pub(crate) fn segment(file: &File, range: Range<u64>, part: &SegmentKind) -> Segment {
     let mut segment = Segment { range: range.clone(), role: part.role().to_owned(), ..Segment::default() };
-    if let Part::Chunk(entry) = part {
+    if let SegmentKind::Chunk(entry) = part {
         let name = file.names().get(entry.id).unwrap_or_default();
         segment.codec = Some("none".to_owned());
         segment.stored = entry.size();
@@ -242,8 +246,8 @@ pub(crate) fn waste(file: &File, limits: &Limits) -> Result<Waste> {
         |range, part| {
             let len = range.end - range.start;
             match part {
-                Part::DeadIndex | Part::DeadNames => waste.dead += len,
-                Part::Orphan => waste.orphan += len,
+                SegmentKind::DeadIndex | SegmentKind::DeadNames => waste.dead += len,
+                SegmentKind::Orphan => waste.orphan += len,
                 _ => {}
             }
             Ok(())
@@ -263,19 +267,19 @@ pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
         |range, part| {
             let len = range.end - range.start;
             match part {
-                Part::DeadIndex => {
+                SegmentKind::DeadIndex => {
                     found.push(Fault::new(
                         FaultKind::DeadIndex,
                         range,
                         format!("{len} bytes of an earlier copy of the index"),
                     ));
                 }
-                Part::DeadNames => found.push(Fault::new(
+                SegmentKind::DeadNames => found.push(Fault::new(
                     FaultKind::DeadBytes,
                     range,
                     format!("{len} bytes of an earlier copy of the namelist"),
                 )),
-                Part::Orphan => {
+                SegmentKind::Orphan => {
                     found.push(Fault::new(
                         FaultKind::OrphanBytes,
                         range,
@@ -288,10 +292,12 @@ pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
         },
         |one, other, range, same| {
             let (kind, what) = match (one, other) {
-                (Part::Chunk(a), Part::Chunk(b)) if same && a.type_code == b.type_code => {
+                (SegmentKind::Chunk(a), SegmentKind::Chunk(b)) if same && a.type_code == b.type_code => {
                     (FaultKind::SharedBytes, "two entries name the same bytes")
                 }
-                (Part::Chunk(_), Part::Chunk(_)) => (FaultKind::ChunksOverlap, "two chunks overlap"),
+                (SegmentKind::Chunk(_), SegmentKind::Chunk(_)) => {
+                    (FaultKind::ChunksOverlap, "two chunks overlap")
+                }
                 _ => (FaultKind::ChunkInBlock, "a chunk lies in header, index or namelist"),
             };
             shared.add(kind, range, || what.to_owned());

@@ -18,20 +18,20 @@ use crate::file::File;
 use crate::hoomd::{Grade, Trajectory, check_trajectory};
 use crate::index::IndexEntry;
 use crate::repair;
-use crate::stacked::names::Facts;
+use crate::stacked::names::NameStats;
 
 mod missing_entries;
 
 /// What a check needs beside the file: the facts of its names, its chunks in file order, the file once more for the schema.
-pub(crate) struct Subject<'a> {
+pub(crate) struct CheckTarget<'a> {
     pub(crate) file: &'a File,
-    pub(crate) facts: &'a Facts,
+    pub(crate) facts: &'a NameStats,
     pub(crate) chunks: &'a [IndexEntry],
     pub(crate) again: &'a dyn Fn() -> Result<File>,
 }
 
 pub(crate) fn check(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     depth: Depth,
     options: &ReadOptions,
     progress: Progress<'_>,
@@ -93,7 +93,7 @@ pub(crate) fn lacks_all_entries(file: &File, limits: &container_core::Limits) ->
 }
 
 /// What is odd about frames and names.
-fn frame_faults(subject: &Subject<'_>) -> Vec<Fault> {
+fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
     let (file, facts) = (subject.file, subject.facts);
     let mut faults = Vec::new();
     let index = file.layout().used_index();
@@ -136,17 +136,17 @@ fn frame_faults(subject: &Subject<'_>) -> Vec<Fault> {
 
 /// Reads every chunk, in file order, and says how many bytes they are. Bytes that several chunks name are read once, so that a small file is not a day's work.
 fn read_all(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<(Vec<Finding>, u64)> {
     /// Chunks that a thread takes at once.
-    const RUN: usize = 64;
+    const CHUNKS_PER_TASK: usize = 64;
     let (file, chunks) = (subject.file, subject.chunks);
     // For each run where the chunks before it end.
-    let (mut reach, mut total) = (Vec::with_capacity(chunks.len() / RUN + 1), 0_u64);
+    let (mut reach, mut total) = (Vec::with_capacity(chunks.len() / CHUNKS_PER_TASK + 1), 0_u64);
     let mut end = 0;
-    for run in chunks.chunks(RUN) {
+    for run in chunks.chunks(CHUNKS_PER_TASK) {
         reach.push(end);
         run.iter().for_each(|chunk| total = total.saturating_add(len(&unread(chunk, &mut end))));
     }
@@ -156,7 +156,9 @@ fn read_all(
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some((run, end)) = chunks.chunks(RUN).nth(at).zip(reach.get(at)) else { return Ok(()) };
+            let Some((run, end)) = chunks.chunks(CHUNKS_PER_TASK).nth(at).zip(reach.get(at)) else {
+                return Ok(());
+            };
             let (mut end, mut bytes) = (*end, 0_u64);
             for chunk in run {
                 let unread = unread(chunk, &mut end);
@@ -174,7 +176,7 @@ fn read_all(
             progress.tick(done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes), total)?;
         }
     };
-    on_threads(options.threads.min(chunks.len() / RUN).max(1), &work)?;
+    on_threads(options.threads.min(chunks.len() / CHUNKS_PER_TASK).max(1), &work)?;
     Ok((findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), total))
 }
 
@@ -200,7 +202,7 @@ fn unreadable(file: &File, chunk: &IndexEntry, error: Error) -> Result<Finding> 
 }
 
 /// What is odd by the schema: none of it is damage.
-fn schema_findings(subject: &Subject<'_>, progress: Progress<'_>) -> Result<Vec<Finding>> {
+fn schema_findings(subject: &CheckTarget<'_>, progress: Progress<'_>) -> Result<Vec<Finding>> {
     let trajectory = match (subject.again)().and_then(Trajectory::from_file) {
         Ok(trajectory) => trajectory,
         Err(error)

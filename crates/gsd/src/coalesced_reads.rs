@@ -18,17 +18,17 @@ const MAX_READ: u64 = 1 << 20;
 
 /// Bytes between two pieces that are read along: as many as eight times a piece, at least and at most these. One read of a page takes
 /// as long as copying some kilobytes.
-const GAP: std::ops::RangeInclusive<u64> = 64..=4096;
+const READ_ALONG_LEN: std::ops::RangeInclusive<u64> = 64..=4096;
 
 /// Reads pieces of a source, of which each has a tag.
-pub(crate) struct Joined<'s, T> {
+pub(crate) struct CoalescedReads<'s, T> {
     source: &'s dyn Source,
     limits: Limits,
     pieces: Vec<(u64, u64, T)>,
     buffer: Vec<u8>,
 }
 
-impl<'s, T: Copy> Joined<'s, T> {
+impl<'s, T: Copy> CoalescedReads<'s, T> {
     pub(crate) const fn new(source: &'s dyn Source, limits: Limits) -> Self {
         Self { source, limits, pieces: Vec::new(), buffer: Vec::new() }
     }
@@ -56,7 +56,9 @@ impl<'s, T: Copy> Joined<'s, T> {
             let mut end = start.saturating_add(len);
             let mut count = 1_usize;
             for (at, len, _) in rest.iter().skip(1) {
-                let reach = end.saturating_add(len.saturating_mul(8).clamp(*GAP.start(), *GAP.end()));
+                let reach = end.saturating_add(
+                    len.saturating_mul(8).clamp(*READ_ALONG_LEN.start(), *READ_ALONG_LEN.end()),
+                );
                 let joined = end.max(at.saturating_add(*len));
                 if *at > reach || joined.saturating_sub(start) > MAX_READ {
                     break;
@@ -93,9 +95,9 @@ mod tests {
     use super::*;
 
     /// Bytes that are only copied, and what was asked of them.
-    struct Counted(Vec<u8>, Mutex<Vec<(u64, usize)>>);
+    struct CountingSource(Vec<u8>, Mutex<Vec<(u64, usize)>>);
 
-    impl Source for Counted {
+    impl Source for CountingSource {
         fn len(&self) -> u64 {
             self.0.len() as u64
         }
@@ -110,8 +112,8 @@ mod tests {
     fn neighbours_are_read_together_and_nothing_else() {
         let bytes: Vec<u8> =
             (0..200_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
-        let source = Counted(bytes.clone(), Mutex::default());
-        let mut joined = Joined::new(&source, Limits::default());
+        let source = CountingSource(bytes.clone(), Mutex::default());
+        let mut joined = CoalescedReads::new(&source, Limits::default());
         let mut found = [0; 8 * 6];
         let mut take = |tag: usize, piece: &[u8]| {
             found[tag * 8..][..8].copy_from_slice(piece);
@@ -127,7 +129,7 @@ mod tests {
             assert_eq!(found[tag * 8..][..8], bytes[usize::try_from(at).unwrap()..][..8]);
         }
         assert_eq!(*source.1.lock().unwrap(), [(0, 16), (50_000, 68), (100_000, 8)]);
-        let mut joined = Joined::new(&source, Limits::default());
+        let mut joined = CoalescedReads::new(&source, Limits::default());
         assert!(
             joined
                 .ask(199_999, 2, 0, &mut |_, _| Ok(()))

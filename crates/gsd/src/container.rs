@@ -15,15 +15,15 @@ use container_core::report::{Loss, Report};
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Limits, Progress, Result, Value};
 
-use crate::check::{self, Subject};
-use crate::datasets::{Catalogue, Place};
+use crate::check::{self, CheckTarget};
+use crate::datasets::{DatasetIndex, StoredDataset};
 use crate::file::{File, OpenOptions};
 use crate::frames::Frames;
-use crate::hoomd::defaults::Derived;
+use crate::hoomd::defaults::DefaultDataset;
 use crate::hoomd::log_records::{self, LogRecords};
 use crate::index::IndexEntry;
 use crate::layout::Policy;
-use crate::stacked::names::Facts;
+use crate::stacked::names::NameStats;
 use crate::stacked::{Fallback, Rows, StackedChunks};
 use crate::{append, byte_map, header, hoomd, import, info, metadata, repair};
 
@@ -44,7 +44,7 @@ pub const FORMAT: Format = Format {
     magics: &[&header::MAGIC.to_le_bytes(), &header::MAGIC.to_be_bytes()],
     opens_by_head: false,
     sniff: |probe: &Probe<'_>| header::byte_order(probe.head).is_some(),
-    open: |input: Input, options: &container::OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
+    open: |input: Input, options: &container::OpenOptions| Ok(Box::new(GsdContainer::new(input, options)?)),
     import: Some(import::import),
     repair: Some(repair::repair_to),
     append: Some(append::append),
@@ -52,20 +52,20 @@ pub const FORMAT: Format = Format {
 };
 
 /// A file seen through the lens.
-struct Lens {
+struct GsdContainer {
     file: File,
     /// The bytes once more, for those who want a file of their own.
     source: Arc<Box<dyn Source>>,
     options: OpenOptions,
     limits: Limits,
-    catalogue: Catalogue,
+    datasets: DatasetIndex,
     /// Readable chunks in file order, once they are asked for.
     chunks: OnceLock<Vec<IndexEntry>>,
     /// The log as records, once it is asked for; `None` where there is none.
     log: OnceLock<Option<LogRecords>>,
 }
 
-impl Lens {
+impl GsdContainer {
     fn new(input: Input, options: &container::OpenOptions) -> Result<Self> {
         let source = Arc::new(input.into_source()?);
         let limits = options.limits;
@@ -76,9 +76,9 @@ impl Lens {
             container::Fallback::Apply => Fallback::Schema,
             container::Fallback::Stored => Fallback::Stored,
         };
-        let catalogue = Catalogue::new(&file, Facts::new(&file, fallback)?);
+        let datasets = DatasetIndex::new(&file, NameStats::new(&file, fallback)?);
         let options = options_of_file;
-        Ok(Self { file, source, options, limits, catalogue, chunks: OnceLock::new(), log: OnceLock::new() })
+        Ok(Self { file, source, options, limits, datasets, chunks: OnceLock::new(), log: OnceLock::new() })
     }
 
     fn chunks(&self) -> &[IndexEntry] {
@@ -100,30 +100,35 @@ impl Lens {
     }
 
     fn log(&self) -> Option<&LogRecords> {
-        let read = || LogRecords::read(&self.file, self.catalogue.facts.fallback).ok().flatten();
+        let read = || LogRecords::read(&self.file, self.datasets.facts.fallback).ok().flatten();
         self.log.get_or_init(read).as_ref()
     }
 
     fn is_log(&self, index: usize) -> bool {
-        index == self.catalogue.count() && self.may_log()
+        index == self.datasets.count() && self.may_log()
     }
 
     /// What has a number behind those of the catalogue and the log.
-    fn derived(&self, index: usize) -> Option<Derived> {
-        let number = index.checked_sub(self.catalogue.count())?.checked_sub(1)?;
-        Derived::of_number(number)
+    fn derived(&self, index: usize) -> Option<DefaultDataset> {
+        let number = index.checked_sub(self.datasets.count())?.checked_sub(1)?;
+        DefaultDataset::of_number(number)
     }
 
     /// Reads a region of what no chunk of its frame holds.
-    fn read_derived(&self, derived: Derived, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
+    fn read_derived(
+        &self,
+        derived: DefaultDataset,
+        region: &Region,
+        options: &ReadOptions,
+    ) -> Result<Array<'_>> {
         let gone = || Error::usage("no such dataset");
-        let stack = derived.stack(&self.file, &self.catalogue).ok_or_else(gone)?;
-        let dataset = derived.describe(&self.file, &self.catalogue, &stack).ok_or_else(gone)?;
-        if let Derived::Stacked(_) | Derived::Partly(_) = derived {
+        let stack = derived.stack(&self.file, &self.datasets).ok_or_else(gone)?;
+        let dataset = derived.describe(&self.file, &self.datasets, &stack).ok_or_else(gone)?;
+        if let DefaultDataset::Stacked(_) | DefaultDataset::Partly(_) = derived {
             // Its places are let go before those of the chosen frames are looked for.
             drop(stack);
             let first = match derived {
-                Derived::Partly(id) => self.catalogue.facts.get(id).map(|name| name.first),
+                DefaultDataset::Partly(id) => self.datasets.facts.get(id).map(|name| name.first),
                 _ => None,
             };
             return self.read_frames(&dataset, first.as_ref(), region, options);
@@ -145,7 +150,7 @@ impl Lens {
 
     /// Reads a region of the chunks of one name in all frames.
     fn read_stacked(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        let facts = &self.catalogue.facts;
+        let facts = &self.datasets.facts;
         let gone = || Error::usage("no such dataset");
         let dataset = facts.stacked(&self.file, id).ok_or_else(gone)?;
         let first = facts.get(id).map(|name| name.first).ok_or_else(gone)?;
@@ -160,7 +165,7 @@ impl Lens {
         region: &Region,
         options: &ReadOptions,
     ) -> Result<Array<'_>> {
-        let facts = &self.catalogue.facts;
+        let facts = &self.datasets.facts;
         let gone = || Error::usage("no such dataset");
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
         let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
@@ -173,7 +178,8 @@ impl Lens {
         let chosen = Frames { step: if frames.count == 1 { 1 } else { frames.step }, ..Frames::from(frames) };
         let stack = match first {
             Some(first)
-                if Derived::parse(&self.file, facts, &dataset.path).is_some_and(Derived::is_partly) =>
+                if DefaultDataset::parse(&self.file, facts, &dataset.path)
+                    .is_some_and(DefaultDataset::is_partly) =>
             {
                 StackedChunks::with_gaps(&self.file, &dataset.path, &chosen, first)?
             }
@@ -219,7 +225,7 @@ impl Lens {
     /// Reads the mask of a region: true for values of frames that do not store the name.
     fn partly_mask(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
         let gone = || Error::usage("no such dataset");
-        let first = self.catalogue.facts.get(id).map(|name| name.first).ok_or_else(gone)?;
+        let first = self.datasets.facts.get(id).map(|name| name.first).ok_or_else(gone)?;
         let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
         let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
         let each = inner.iter().fold(1, |len: u64, axis| len.saturating_mul(axis.count));
@@ -240,7 +246,7 @@ impl Lens {
 
     fn read_chunk(&self, entry: &IndexEntry, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let mut stored = self.file.stored_array(entry)?;
-        stored.shape = self.catalogue.facts.shape_of(&self.file, entry);
+        stored.shape = self.datasets.facts.shape_of(&self.file, entry);
         stored.read(self.file.source(), region, &options.limits, options.threads)
     }
 }
@@ -252,14 +258,14 @@ fn selected<'a>(array: Array<'a>, region: &Region) -> Result<Array<'a>> {
     array.select(&kept)
 }
 
-impl Container for Lens {
+impl Container for GsdContainer {
     fn about(&self) -> About {
         About {
             format: FORMAT.name,
             version: Some(self.file.header().gsd_version.to_string()),
             size: self.file.layout().file_len(),
             complete: self.file.layout().is_complete() && !check::lacks_all_entries(&self.file, &self.limits),
-            details: info::details(&self.file, &self.catalogue.facts, &self.limits),
+            details: info::details(&self.file, &self.datasets.facts, &self.limits),
         }
     }
 
@@ -268,16 +274,16 @@ impl Container for Lens {
     }
 
     fn datasets(&self) -> &[Dataset] {
-        self.catalogue.ready()
+        self.datasets.ready()
     }
 
     fn dataset_count(&self) -> usize {
         // The log as a table repeats what is there, and is not listed.
-        self.catalogue.count()
+        self.datasets.count()
     }
 
     fn listed_count(&self) -> usize {
-        self.catalogue.listed_count()
+        self.datasets.listed_count()
     }
 
     fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
@@ -285,18 +291,18 @@ impl Container for Lens {
             return self.log().map(|log| Cow::Borrowed(log.dataset()));
         }
         if let Some(derived) = self.derived(index) {
-            return derived.dataset(&self.file, &self.catalogue).map(Cow::Owned);
+            return derived.dataset(&self.file, &self.datasets).map(Cow::Owned);
         }
-        self.catalogue.dataset(&self.file, index)
+        self.datasets.dataset(&self.file, index)
     }
 
     fn find(&self, path: &str) -> Option<usize> {
-        let found = self.catalogue.find(&self.file, path);
-        let log = || (path == log_records::PATH && self.may_log()).then(|| self.catalogue.count());
+        let found = self.datasets.find(&self.file, path);
+        let log = || (path == log_records::PATH && self.may_log()).then(|| self.datasets.count());
         let derived = || {
-            let derived = Derived::parse(&self.file, &self.catalogue.facts, path)?;
-            derived.stack(&self.file, &self.catalogue)?;
-            self.catalogue.count().checked_add(1)?.checked_add(derived.number()?)
+            let derived = DefaultDataset::parse(&self.file, &self.datasets.facts, path)?;
+            derived.stack(&self.file, &self.datasets)?;
+            self.datasets.count().checked_add(1)?.checked_add(derived.number()?)
         };
         found.or_else(log).or_else(derived)
     }
@@ -313,9 +319,9 @@ impl Container for Lens {
         if let Some(derived) = self.derived(index) {
             return self.read_derived(derived, region, options);
         }
-        match self.catalogue.place(&self.file, index) {
-            Some(Place::Stacked(id)) => self.read_stacked(id, region, options),
-            Some(Place::Chunk(entry)) => self.read_chunk(&entry, region, options),
+        match self.datasets.stored(&self.file, index) {
+            Some(StoredDataset::Stacked(id)) => self.read_stacked(id, region, options),
+            Some(StoredDataset::Chunk(entry)) => self.read_chunk(&entry, region, options),
             None => Err(Error::usage(format!("no dataset {index}"))),
         }
     }
@@ -328,7 +334,7 @@ impl Container for Lens {
             return Array::new(part.dtype().clone(), part.shape().to_vec(), Order::C, bytes.into()).map(Some);
         }
         match self.derived(index) {
-            Some(Derived::Partly(id)) => self.partly_mask(id, region, options).map(Some),
+            Some(DefaultDataset::Partly(id)) => self.partly_mask(id, region, options).map(Some),
             _ => Ok(None),
         }
     }
@@ -343,12 +349,12 @@ impl Container for Lens {
     }
 
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
-        let facts = &self.catalogue.facts;
+        let facts = &self.datasets.facts;
         let derived = || {
-            let derived = Derived::parse(&self.file, facts, &dataset.path);
-            matches!(derived, Some(Derived::Stacked(_) | Derived::Partly(_)))
+            let derived = DefaultDataset::parse(&self.file, facts, &dataset.path);
+            matches!(derived, Some(DefaultDataset::Stacked(_) | DefaultDataset::Partly(_)))
         };
-        self.catalogue.ready().iter().any(|own| own.path == dataset.path) || derived()
+        self.datasets.ready().iter().any(|own| own.path == dataset.path) || derived()
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
@@ -388,7 +394,7 @@ impl Container for Lens {
     }
 
     fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        metadata::of_file(&self.file, &self.catalogue, selection)
+        metadata::of_file(&self.file, &self.datasets, selection)
     }
 
     fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
@@ -404,8 +410,12 @@ impl Container for Lens {
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         let again = || File::from_source(Box::new(Arc::clone(&self.source)), &self.options);
-        let subject =
-            Subject { file: &self.file, facts: &self.catalogue.facts, chunks: self.chunks(), again: &again };
+        let subject = CheckTarget {
+            file: &self.file,
+            facts: &self.datasets.facts,
+            chunks: self.chunks(),
+            again: &again,
+        };
         check::check(&subject, depth, options, progress)
     }
 }

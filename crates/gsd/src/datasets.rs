@@ -10,13 +10,13 @@ use container_core::container::Dataset;
 
 use crate::file::File;
 use crate::index::IndexEntry;
-use crate::stacked::names::{Facts, View};
+use crate::stacked::names::{Listing, NameStats};
 
 /// Entries that one count covers.
-const RUN: usize = 64;
+const ENTRIES_PER_COUNT: usize = 64;
 
-pub(crate) struct Catalogue {
-    pub(crate) facts: Facts,
+pub(crate) struct DatasetIndex {
+    pub(crate) facts: NameStats,
     /// Ids of the names that stack.
     stacked: Vec<u16>,
     /// Their datasets.
@@ -29,20 +29,20 @@ pub(crate) struct Catalogue {
 }
 
 /// What a dataset is.
-pub(crate) enum Place {
+pub(crate) enum StoredDataset {
     /// The chunks of a name in all frames.
     Stacked(u16),
     /// One chunk.
     Chunk(IndexEntry),
 }
 
-impl Catalogue {
-    pub(crate) fn new(file: &File, facts: Facts) -> Self {
+impl DatasetIndex {
+    pub(crate) fn new(file: &File, facts: NameStats) -> Self {
         let (mut stacked, mut ready, mut apart, mut recursive) = (Vec::new(), Vec::new(), 0, 0);
         for id in (0..=u16::MAX).take(facts.names.len()) {
             let Some(name) = facts.get(id) else { continue };
             match name.view {
-                View::Stacked(_) => {
+                Listing::Stacked(_) => {
                     recursive += name.frames;
                     // Of two names that are spelled alike, an address means the first.
                     if let Some(dataset) = facts.stacked(file, id) {
@@ -50,9 +50,9 @@ impl Catalogue {
                         ready.push(dataset);
                     }
                 }
-                View::Apart => apart += name.frames,
-                View::Aside => recursive += name.frames,
-                View::Hidden => {}
+                Listing::Apart => apart += name.frames,
+                Listing::Aside => recursive += name.frames,
+                Listing::Hidden => {}
             }
         }
         Self { facts, stacked, ready, apart, recursive, counts: OnceLock::new() }
@@ -72,19 +72,19 @@ impl Catalogue {
     }
 
     pub(crate) fn dataset(&self, file: &File, index: usize) -> Option<Cow<'_, Dataset>> {
-        match self.place(file, index)? {
-            Place::Stacked(_) => self.ready.get(index).map(Cow::Borrowed),
-            Place::Chunk(entry) => self.facts.single(file, &entry).map(Cow::Owned),
+        match self.stored(file, index)? {
+            StoredDataset::Stacked(_) => self.ready.get(index).map(Cow::Borrowed),
+            StoredDataset::Chunk(entry) => self.facts.single(file, &entry).map(Cow::Owned),
         }
     }
 
-    pub(crate) fn place(&self, file: &File, index: usize) -> Option<Place> {
+    pub(crate) fn stored(&self, file: &File, index: usize) -> Option<StoredDataset> {
         if let Some(id) = self.stacked.get(index) {
-            return Some(Place::Stacked(*id));
+            return Some(StoredDataset::Stacked(*id));
         }
         let rest = index.checked_sub(self.ready.len())? as u64;
         let (kind, nth) = if rest < self.apart { (0, rest) } else { (1, rest - self.apart) };
-        self.nth(file, kind, nth).map(Place::Chunk)
+        self.nth(file, kind, nth).map(StoredDataset::Chunk)
     }
 
     pub(crate) fn find(&self, file: &File, path: &str) -> Option<usize> {
@@ -100,8 +100,8 @@ impl Catalogue {
         let at = file.find_position(number, id)?;
         let kind = self.kind(id)?;
         let counts = self.counts(file);
-        let run = at / RUN;
-        let before = self.of_kind(file, run * RUN..at, kind).count();
+        let run = at / ENTRIES_PER_COUNT;
+        let before = self.of_kind(file, run * ENTRIES_PER_COUNT..at, kind).count();
         let nth = counts.get(run)?[kind] + before as u64 + if kind == 1 { self.apart } else { 0 };
         usize::try_from(nth).ok()?.checked_add(self.ready.len())
     }
@@ -109,9 +109,9 @@ impl Catalogue {
     /// 0 for chunks that are listed, 1 for those that only a recursive listing shows.
     fn kind(&self, id: u16) -> Option<usize> {
         match self.facts.get(id)?.view {
-            View::Apart => Some(0),
-            View::Stacked(_) | View::Aside => Some(1),
-            View::Hidden => None,
+            Listing::Apart => Some(0),
+            Listing::Stacked(_) | Listing::Aside => Some(1),
+            Listing::Hidden => None,
         }
     }
 
@@ -120,7 +120,7 @@ impl Catalogue {
             let (mut counts, mut so_far) = (Vec::new(), [0_u64; 2]);
             let hidden = file.hidden();
             for (at, entry) in file.index().iter().enumerate() {
-                if at % RUN == 0 {
+                if at % ENTRIES_PER_COUNT == 0 {
                     counts.push(so_far);
                 }
                 if let Some(kind) = self.kind(entry.id).filter(|_| !hidden.contains(at)) {
@@ -135,7 +135,8 @@ impl Catalogue {
     fn nth(&self, file: &File, kind: usize, nth: u64) -> Option<IndexEntry> {
         let counts = self.counts(file);
         let run = counts.partition_point(|before| before[kind] <= nth).checked_sub(1)?;
-        let range: Range<usize> = run * RUN..file.index().len().min(run * RUN + RUN);
+        let range: Range<usize> =
+            run * ENTRIES_PER_COUNT..file.index().len().min(run * ENTRIES_PER_COUNT + ENTRIES_PER_COUNT);
         let skip = usize::try_from(nth - counts[run][kind]).ok()?;
         self.of_kind(file, range, kind).nth(skip)
     }

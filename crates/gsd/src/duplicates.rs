@@ -20,11 +20,11 @@ use crate::namelist::NameList;
 
 /// One bit for each entry of the index, set where the entry is hidden by another. Without a word where no entry is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hidden {
+pub(crate) struct ShadowedEntries {
     words: Vec<u64>,
 }
 
-impl Hidden {
+impl ShadowedEntries {
     /// Passes the index of a file, whose names may be listed more than once.
     pub(crate) fn of_file(file: &File) -> Self {
         let index = file.index();

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use container_core::source::{Access, Source, copy_vec, open_path_probed};
 use container_core::{Error, Limits, Result};
 
-use crate::duplicates::Hidden;
+use crate::duplicates::ShadowedEntries;
 use crate::header::Header;
 use crate::index::{IndexBlock, IndexEntry};
 use crate::index_search::Sorted;
@@ -55,7 +55,7 @@ pub struct File {
     index: Option<Vec<u8>>,
     options: OpenOptions,
     /// Entries that no search finds, once they are asked for.
-    hidden: OnceLock<Hidden>,
+    hidden: OnceLock<ShadowedEntries>,
 }
 
 impl File {
@@ -221,8 +221,8 @@ impl File {
     }
 
     /// The entries that no search finds.
-    pub(crate) fn hidden(&self) -> &Hidden {
-        self.hidden.get_or_init(|| Hidden::of_file(self))
+    pub(crate) fn hidden(&self) -> &ShadowedEntries {
+        self.hidden.get_or_init(|| ShadowedEntries::of_file(self))
     }
 
     /// True where `frame` has a chunk called `name`.

@@ -199,7 +199,7 @@ impl Follower {
         if self.replaced {
             return Ok(Change::Replaced);
         }
-        let change = match self.look() {
+        let change = match self.poll_file() {
             // Only a file that has been cut ends before what was in it.
             Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.is_cut()? => None,
             // The reference makes a file in steps: the header is there before the index that it names.
@@ -215,11 +215,11 @@ impl Follower {
     }
 
     /// `None` for a file that is another.
-    fn look(&mut self) -> Result<Option<Change>> {
+    fn poll_file(&mut self) -> Result<Option<Change>> {
         if self.is_cut()? {
             return Ok(None);
         }
-        let Some(header) = self.settled_header()? else { return Ok(Some(Change::Nothing)) };
+        let Some(header) = self.stable_header()? else { return Ok(Some(Change::Nothing)) };
         let used = self.file.layout().entries();
         if !is_same(self.file.header(), &header, used) {
             return Ok(None);

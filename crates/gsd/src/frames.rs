@@ -110,7 +110,7 @@ pub(crate) fn sweep(
     mut visit: impl FnMut(u64, usize, &IndexEntry) -> Result<()>,
 ) -> Result<()> {
     /// Entries passed in the time of one search.
-    const SEARCH: u64 = 64;
+    const ENTRIES_PER_SEARCH: u64 = 64;
     let span = frames.span();
     if span.is_empty() {
         return Ok(());
@@ -118,7 +118,7 @@ pub(crate) fn sweep(
     let first = file.frame_entries(span.start);
     let last = file.frame_entries(span.end.saturating_sub(1));
     let range = first.start..last.end;
-    let searches = frames.count.saturating_mul(ids.len() as u64).saturating_mul(SEARCH);
+    let searches = frames.count.saturating_mul(ids.len() as u64).saturating_mul(ENTRIES_PER_SEARCH);
     if searches < range.len() as u64 {
         for slot in 0..frames.count {
             let Some(frame) = frames.frame(slot) else { continue };
@@ -131,8 +131,8 @@ pub(crate) fn sweep(
         return Ok(());
     }
     // Names have 16-bit ids, so there are never too many for a table of them.
-    const NONE: u32 = u32::MAX;
-    let mut table = vec![NONE; ids.iter().max().map_or(0, |id| usize::from(*id).saturating_add(1))];
+    const NO_CHUNK: u32 = u32::MAX;
+    let mut table = vec![NO_CHUNK; ids.iter().max().map_or(0, |id| usize::from(*id).saturating_add(1))];
     for (id, which) in ids.iter().zip(0_u32..) {
         if let Some(place) = table.get_mut(usize::from(*id)) {
             *place = which;
@@ -148,12 +148,12 @@ pub(crate) fn sweep(
         let again =
             last == Some(key(&entry)) || entries.peek().is_some_and(|next| key(&next.1) == key(&entry));
         last = Some(key(&entry));
-        let which = table.get(usize::from(entry.id)).copied().unwrap_or(NONE);
+        let which = table.get(usize::from(entry.id)).copied().unwrap_or(NO_CHUNK);
         let is_hidden = || match hidden {
             Some(hidden) => hidden.contains(at),
             None => again && file.find_position(entry.frame, entry.id) != Some(at),
         };
-        if which != NONE
+        if which != NO_CHUNK
             && let Some(slot) = frames.slot(entry.frame)
             && !is_hidden()
         {

@@ -18,16 +18,16 @@ use crate::late_logs::NewLogs;
 use crate::metadata::{self, Chunks};
 use crate::writer::sequential::Plan;
 use crate::{ChunkType, File};
-use planned_chunk::{Frames, Part};
-use restore_gsd::Again;
+use planned_chunk::{Frames, PlannedChunk};
+use restore_gsd::RestoredChunks;
 
 /// Words for the header of a new file.
-const APPLICATION_WORD: &str = "application";
-const SCHEMA_WORD: &str = "schema";
-const VERSION_WORD: &str = "schema-version";
+const APPLICATION_OPTION: &str = "application";
+const SCHEMA_OPTION: &str = "schema";
+const VERSION_OPTION: &str = "schema-version";
 
 /// The word for logs that frame 0 lacks.
-pub(crate) const NEW_LOGS_WORD: &str = "new-logs";
+pub(crate) const NEW_LOGS_OPTION: &str = "new-logs";
 
 /// What new files say they were written by, and the schema of arrays that have none.
 const APPLICATION: &str = concat!("holdall ", env!("CARGO_PKG_VERSION"));
@@ -37,24 +37,24 @@ pub(crate) const SCHEMA: &str = "none";
 pub(crate) const WRITER: &str = "holdall ";
 
 /// What a GSD target can be told.
-pub(crate) struct Words {
+pub(crate) struct ImportSettings {
     pub(crate) frames: Option<String>,
     pub(crate) as_bytes: bool,
     pub(crate) drop_repeats: bool,
     /// Application and schema that the options give for the header.
-    pub(crate) header: HeaderWords,
+    pub(crate) header: HeaderSettings,
     pub(crate) new_logs: NewLogs,
 }
 
 /// Fields of the header that a user names.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct HeaderWords {
+pub(crate) struct HeaderSettings {
     application: Option<[u8; 64]>,
     schema: Option<[u8; 64]>,
     schema_version: Option<Version>,
 }
 
-impl HeaderWords {
+impl HeaderSettings {
     /// The header with these fields.
     pub(crate) fn apply(&self, header: &Header) -> Header {
         Header {
@@ -66,50 +66,50 @@ impl HeaderWords {
     }
 }
 
-impl Words {
+impl ImportSettings {
     fn new(job: &Import<'_>) -> Result<Self> {
         let known =
-            ["frames", ImportOptions::AS_BYTES, "repeats", APPLICATION_WORD, SCHEMA_WORD, VERSION_WORD];
+            ["frames", ImportOptions::AS_BYTES, "repeats", APPLICATION_OPTION, SCHEMA_OPTION, VERSION_OPTION];
         job.options.allow_words("GSD", &known)?;
         Self::of(job)
     }
 
     /// What an append can be told.
     pub(crate) fn for_append(job: &Import<'_>) -> Result<Self> {
-        job.options.allow_words_of_append("GSD", &["frames", ImportOptions::AS_BYTES, NEW_LOGS_WORD])?;
+        job.options.allow_words_of_append("GSD", &["frames", ImportOptions::AS_BYTES, NEW_LOGS_OPTION])?;
         Self::of(job)
     }
 
     fn of(job: &Import<'_>) -> Result<Self> {
         refuse_codec(job)?;
         let as_bytes = job.options.as_bytes();
-        let (header, new_logs) = (HeaderWords::default(), NewLogs::default());
-        let mut words = Self { frames: None, as_bytes, drop_repeats: false, header, new_logs };
+        let (header, new_logs) = (HeaderSettings::default(), NewLogs::default());
+        let mut settings = Self { frames: None, as_bytes, drop_repeats: false, header, new_logs };
         for (word, value) in &job.options.words {
             match (word.as_str(), value.as_str()) {
-                ("frames", value) if value != "none" => words.frames = Some(value.to_owned()),
-                ("repeats", "drop") => words.drop_repeats = true,
-                ("repeats", "keep") => words.drop_repeats = false,
+                ("frames", value) if value != "none" => settings.frames = Some(value.to_owned()),
+                ("repeats", "drop") => settings.drop_repeats = true,
+                ("repeats", "keep") => settings.drop_repeats = false,
                 ("repeats", _) => {
                     return Err(Error::usage(format!("GSD has no repeats={value} (it has keep, drop)")));
                 }
-                (APPLICATION_WORD, value) => {
-                    words.header.application = Some(name_field("application", value)?);
+                (APPLICATION_OPTION, value) => {
+                    settings.header.application = Some(name_field("application", value)?);
                 }
-                (SCHEMA_WORD, value) => words.header.schema = Some(name_field("schema", value)?),
-                (VERSION_WORD, value) => words.header.schema_version = Some(version(value)?),
-                (NEW_LOGS_WORD, "refuse") => words.new_logs = NewLogs::Refuse,
-                (NEW_LOGS_WORD, "drop") => words.new_logs = NewLogs::Drop,
-                (NEW_LOGS_WORD, "keep") => words.new_logs = NewLogs::Keep,
-                (NEW_LOGS_WORD, _) => {
-                    let problem = format!("GSD has no {NEW_LOGS_WORD}={value} (it has refuse, drop, keep)");
+                (SCHEMA_OPTION, value) => settings.header.schema = Some(name_field("schema", value)?),
+                (VERSION_OPTION, value) => settings.header.schema_version = Some(version(value)?),
+                (NEW_LOGS_OPTION, "refuse") => settings.new_logs = NewLogs::Refuse,
+                (NEW_LOGS_OPTION, "drop") => settings.new_logs = NewLogs::Drop,
+                (NEW_LOGS_OPTION, "keep") => settings.new_logs = NewLogs::Keep,
+                (NEW_LOGS_OPTION, _) => {
+                    let problem = format!("GSD has no {NEW_LOGS_OPTION}={value} (it has refuse, drop, keep)");
                     return Err(Error::usage(problem));
                 }
                 // Another word with the value none.
                 _ => {}
             }
         }
-        Ok(words)
+        Ok(settings)
     }
 }
 
@@ -118,7 +118,9 @@ fn version(text: &str) -> Result<Version> {
     let parts = text.split_once('.').unwrap_or((text, "0"));
     match (parts.0.parse(), parts.1.parse()) {
         (Ok(major), Ok(minor)) => Ok(Version::new(major, minor)),
-        _ => Err(Error::usage(format!("{VERSION_WORD}={text} is no version")).hint("-O schema-version=1.4")),
+        _ => {
+            Err(Error::usage(format!("{VERSION_OPTION}={text} is no version")).hint("-O schema-version=1.4"))
+        }
     }
 }
 
@@ -135,9 +137,9 @@ fn refuse_codec(job: &Import<'_>) -> Result<()> {
 /// Writes the selected datasets, little-endian and row-major: frame 0 of a file of schema `none`, or with the word `frames` as many
 /// frames as their first axis is long. All of another GSD file is copied chunk by chunk, with its schema.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    let words = Words::new(job)?;
+    let settings = ImportSettings::new(job)?;
     if let Some(file) = whole_file(job)? {
-        return same_format::copy(file, &words, job, out);
+        return same_format::copy(file, &settings, job, out);
     }
     let (tree, mut losses) = job.carried()?;
     let paths = paths(job, &tree, &mut losses)?;
@@ -153,15 +155,15 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     }
     let was_gsd = header.is_some();
     let header = header.unwrap_or(*plan.header());
-    let mut plan = Plan::like(&words.header.apply(&header));
-    let again = match Chunks::of(&tree).filter(|_| was_gsd) {
+    let mut plan = Plan::like(&settings.header.apply(&header));
+    let restored = match Chunks::of(&tree).filter(|_| was_gsd) {
         Some(chunks) => {
-            let again = Again::new(job, chunks, &paths, &words)?;
-            if again.is_none() {
+            let restored = RestoredChunks::new(job, chunks, &paths, &settings)?;
+            if restored.is_none() {
                 let what = "which frames stored the chunks: the arrays are others now".to_owned();
                 losses.push(Loss { dataset: None, what });
             }
-            again
+            restored
         }
         None => None,
     };
@@ -170,16 +172,16 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         tree = carried::without(tree, metadata::OWN);
     }
     let metadata = metadata::to_json(&tree)?;
-    if let Some(again) = again {
-        let metadata = metadata.filter(|_| again.frames() > 0);
-        if again.frames() == 0 {
+    if let Some(restored) = restored {
+        let metadata = metadata.filter(|_| restored.frames() > 0);
+        if restored.frames() == 0 {
             losses.extend(carried::losses(&tree));
         }
-        losses.extend(again.write(plan, metadata.as_deref(), job, out)?);
+        losses.extend(restored.write(plan, metadata.as_deref(), job, out)?);
         losses.extend(job.container.uncarried(job.selection));
         return Ok(losses);
     }
-    let (parts, lost) = parts(job, &words, &paths)?;
+    let (parts, lost) = parts(job, &settings, &paths)?;
     losses.extend(lost);
     for part in &parts {
         // Nothing is written for what a cut file merely claims.
@@ -218,7 +220,7 @@ pub(crate) fn no_frames() -> Loss {
 /// # Errors
 /// The first fault of a damaged file: what of it is left is for `repair` to say.
 pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
-    let file = of_lens(job);
+    let file = gsd_file_of(job);
     let damage =
         file.and_then(|file| file.layout().faults().iter().find(|fault| fault.severity() == Severity::Error));
     match damage {
@@ -227,7 +229,7 @@ pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
     }
 }
 
-fn of_lens<'a>(job: &Import<'a>) -> Option<&'a File> {
+fn gsd_file_of<'a>(job: &Import<'a>) -> Option<&'a File> {
     let file = job.container.native()?.downcast_ref::<File>()?;
     job.is_all().then_some(file)
 }
@@ -249,12 +251,16 @@ fn paths(job: &Import<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result<Vec<S
 }
 
 /// What each selected dataset becomes, and what is lost on the way.
-fn parts(job: &Import<'_>, words: &Words, paths: &[String]) -> Result<(Vec<Part>, Vec<Loss>)> {
+fn parts(
+    job: &Import<'_>,
+    settings: &ImportSettings,
+    paths: &[String],
+) -> Result<(Vec<PlannedChunk>, Vec<Loss>)> {
     let mut losses = Vec::new();
-    let mut parts: Vec<Part> = Vec::with_capacity(job.selection.len());
+    let mut parts: Vec<PlannedChunk> = Vec::with_capacity(job.selection.len());
     for ((index, region), path) in job.selection.iter().zip(paths) {
         let dataset = &*job.container.require(*index)?;
-        let frames = match (&words.frames, job.options.axes) {
+        let frames = match (&settings.frames, job.options.axes) {
             (Some(_), Axes::Reversed) => {
                 return Err(Error::usage("axes cannot be reversed and one of them taken as the frames"));
             }
@@ -264,7 +270,7 @@ fn parts(job: &Import<'_>, words: &Words, paths: &[String]) -> Result<(Vec<Part>
             }
             (None, _) => Frames::One,
         };
-        let mut part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+        let mut part = PlannedChunk::new(job, *index, dataset, region, frames, settings.as_bytes)?;
         if *path != dataset.path {
             part.name.clone_from(path);
         }
@@ -284,7 +290,7 @@ fn parts(job: &Import<'_>, words: &Words, paths: &[String]) -> Result<(Vec<Part>
 }
 
 /// The chunks of every frame, with their shapes beside them.
-fn plan_chunks(plan: &mut Plan, parts: &[Part], frames: u64) -> Result<()> {
+fn plan_chunks(plan: &mut Plan, parts: &[PlannedChunk], frames: u64) -> Result<()> {
     let mut ids = Vec::with_capacity(parts.len());
     for part in parts {
         let id = plan.name(part.name.as_bytes())?;

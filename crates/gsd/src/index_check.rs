@@ -17,7 +17,7 @@ use crate::index::IndexBlock;
 use crate::index_scan::Rules;
 
 /// Entries that are judged together.
-const BLOCK: usize = 64;
+const ENTRIES_PER_BLOCK: usize = 64;
 
 /// Slots from the first on that are used, and neither wrong by themselves nor out of order. Some sound ones may be left out at
 /// the end, and all of a big-endian index.
@@ -32,7 +32,7 @@ pub(crate) fn sound_slots(index: IndexBlock<'_>, rules: &Rules<'_>) -> usize {
 /// True where no bit is set in the slots from `start` on.
 pub(crate) fn is_zero(index: IndexBlock<'_>, start: usize) -> bool {
     let rest = index.slots().get(start..).unwrap_or_default();
-    rest.chunks(BLOCK).all(|block| {
+    rest.chunks(ENTRIES_PER_BLOCK).all(|block| {
         let words = block.iter().flat_map(|slot| slot.as_chunks::<8>().0);
         words.fold(0, |all, word| all | u64::from_ne_bytes(*word)) == 0
     })
@@ -42,7 +42,7 @@ fn count<const V1: bool>(slots: &[[u8; 32]], rules: &Rules<'_>) -> usize {
     let names = rules.names as u64;
     let mut last: Option<Key> = None;
     let mut sound = 0_usize;
-    for block in slots.chunks(BLOCK) {
+    for block in slots.chunks(ENTRIES_PER_BLOCK) {
         let mut all = true;
         let mut before = last;
         for slot in block {

@@ -6,7 +6,7 @@ use container_core::{Limits, Result, Value};
 use crate::byte_map;
 use crate::file::File;
 use crate::frames::Frames;
-use crate::stacked::names::{Facts, told};
+use crate::stacked::names::{NameStats, skip_file_errors};
 use crate::stacked::{Fallback, Rows, StackedChunks};
 
 /// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
@@ -17,7 +17,7 @@ const COUNT: &str = "particles/N";
 /// More names than this are not all shown.
 const NAMES: usize = 200;
 
-pub(crate) fn details(file: &File, facts: &Facts, limits: &Limits) -> Vec<(String, Value)> {
+pub(crate) fn details(file: &File, facts: &NameStats, limits: &Limits) -> Vec<(String, Value)> {
     let (header, layout) = (file.header(), file.layout());
     let names: Vec<_> = file.names().iter().collect();
     let mut details: Vec<(&str, Value)> = vec![
@@ -106,7 +106,7 @@ fn number(file: &File, frame: u64, name: &str) -> Option<u64> {
 }
 
 /// The least and the most particles that a frame has, where some frame but the first tells.
-fn counts(file: &File, facts: &Facts) -> Option<(u32, u32)> {
+fn counts(file: &File, facts: &NameStats) -> Option<(u32, u32)> {
     let name = facts.get(file.names().id(COUNT)?)?;
     if name.frames == 1 && name.first.frame == 0 {
         return None;
@@ -122,10 +122,10 @@ fn simulation_box(file: &File) -> Result<Vec<Value>> {
     let found =
         file.find_chunk(0, "configuration/box").filter(|entry| entry.size().is_some_and(|size| size <= 48));
     let Some(entry) = found else { return Ok([1.0, 1.0, 1.0, 0.0, 0.0, 0.0].map(Value::from).to_vec()) };
-    if let Some(lengths) = told(file.read_elements::<f64>(&entry))? {
+    if let Some(lengths) = skip_file_errors(file.read_elements::<f64>(&entry))? {
         return Ok(lengths.iter().map(|length| Value::from(*length)).collect());
     }
-    let lengths = told(file.read_elements::<f32>(&entry))?.unwrap_or_default();
+    let lengths = skip_file_errors(file.read_elements::<f32>(&entry))?.unwrap_or_default();
     Ok(lengths.iter().map(|length| Value::from(f64::from(*length))).collect())
 }
 
@@ -134,7 +134,7 @@ fn types(file: &File) -> Result<Vec<Value>> {
     let found =
         file.find_chunk(0, "particles/types").filter(|entry| entry.n <= NAMES as u64 && entry.m <= 4096);
     let Some(entry) = found else { return Ok(vec!["A".into()]) };
-    let bytes = told(file.read_chunk(&entry))?.unwrap_or_default();
+    let bytes = skip_file_errors(file.read_chunk(&entry))?.unwrap_or_default();
     let rows = bytes.chunks_exact(usize::try_from(entry.m).unwrap_or(1).max(1));
     let text = |row: &[u8]| {
         let end = row.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
-use crate::import::NEW_LOGS_WORD;
+use crate::import::NEW_LOGS_OPTION;
 use crate::import::same_format::entries_of;
 use crate::writer::Writer;
 use crate::{File, IndexEntry};
@@ -107,9 +107,9 @@ impl Logs {
             }
             _ => {
                 let error = Error::usage(unread.sentence("would not"));
-                let keep = format!("-O {NEW_LOGS_WORD}=keep to add all as it is");
+                let keep = format!("-O {NEW_LOGS_OPTION}=keep to add all as it is");
                 Err(match left {
-                    None => error.hint(format!("-O {NEW_LOGS_WORD}=drop to leave these logs out, {keep}")),
+                    None => error.hint(format!("-O {NEW_LOGS_OPTION}=drop to leave these logs out, {keep}")),
                     Some(_) => error.hint(keep),
                 })
             }

@@ -12,7 +12,7 @@ use container_core::{Error, Result, Value};
 
 use crate::ChunkType;
 use crate::chunk_shape::SHAPE_SUFFIX;
-use crate::datasets::{Catalogue, Place};
+use crate::datasets::{DatasetIndex, StoredDataset};
 use crate::file::File;
 use crate::header::{Header, Version, name_field};
 
@@ -30,7 +30,7 @@ const OWN_KEYS: [&str; 8] =
     ["application", "schema", "schema_version", "reserved", "frames", "names", "stored", "chunks"];
 
 /// What a file carries beside selected datasets. A key of the user's that is called as the format's own takes its place.
-pub(crate) fn of_file(file: &File, catalogue: &Catalogue, selection: &[(usize, Region)]) -> Result<Value> {
+pub(crate) fn of_file(file: &File, datasets: &DatasetIndex, selection: &[(usize, Region)]) -> Result<Value> {
     let mut entries = match metadata(file)? {
         Some(Value::Map(entries)) => entries,
         _ => Vec::new(),
@@ -50,7 +50,7 @@ pub(crate) fn of_file(file: &File, catalogue: &Catalogue, selection: &[(usize, R
     if header.reserved != [0; 80] {
         own.push(("reserved".to_owned(), header.reserved.to_vec().into()));
     }
-    own.extend(frames(file, catalogue, selection).unwrap_or_default());
+    own.extend(frames(file, datasets, selection).unwrap_or_default());
     entries.push((OWN.to_owned(), Value::Map(own)));
     Ok(Value::Map(entries))
 }
@@ -95,22 +95,26 @@ pub(crate) fn has_clear_names(file: &File) -> bool {
 }
 
 /// How many frames there are, and which of them store the chunks of the selected datasets; nothing for parts of datasets.
-fn frames(file: &File, catalogue: &Catalogue, selection: &[(usize, Region)]) -> Option<Vec<(String, Value)>> {
+fn frames(
+    file: &File,
+    datasets: &DatasetIndex,
+    selection: &[(usize, Region)],
+) -> Option<Vec<(String, Value)>> {
     if !has_clear_names(file) {
         return None;
     }
     let mut ids = Vec::new();
     for (index, region) in selection {
-        let dataset = catalogue.dataset(file, *index)?;
+        let dataset = datasets.dataset(file, *index)?;
         let is_whole = region.is_whole(&dataset.shape) || is_of_one_frame(region, &dataset.shape);
-        match catalogue.place(file, *index)? {
-            Place::Stacked(id) if is_whole => ids.push(id),
-            Place::Chunk(entry) if is_whole => ids.push(entry.id),
+        match datasets.stored(file, *index)? {
+            StoredDataset::Stacked(id) if is_whole => ids.push(id),
+            StoredDataset::Chunk(entry) if is_whole => ids.push(entry.id),
             _ => return None,
         }
     }
-    let is_all = selection.len() == catalogue.listed_count();
-    let shapes = |id: &u16| catalogue.facts.shapes.get(usize::from(*id)).copied().flatten();
+    let is_all = selection.len() == datasets.listed_count();
+    let shapes = |id: &u16| datasets.facts.shapes.get(usize::from(*id)).copied().flatten();
     ids.sort_unstable();
     ids.dedup();
     let of_shapes: Vec<u16> = ids.iter().filter_map(shapes).collect();
@@ -119,7 +123,7 @@ fn frames(file: &File, catalogue: &Catalogue, selection: &[(usize, Region)]) -> 
     let names = all.filter_map(|id| file.names().get(id)).filter(|name| name != METADATA);
     let names: Vec<Value> = names.map(|name| name.into_owned().into()).collect();
     let mut told = vec![("frames".to_owned(), file.nframes().into()), ("names".to_owned(), names.into())];
-    let stored = stored(file, catalogue, &ids);
+    let stored = stored(file, datasets, &ids);
     if !stored.is_empty() {
         told.push(("stored".to_owned(), Value::Map(stored)));
     }
@@ -141,11 +145,11 @@ fn is_of_one_frame(region: &Region, shape: &[u64]) -> bool {
 }
 
 /// Runs of frames, half-open, of the names that stack and are not in every frame.
-fn stored(file: &File, catalogue: &Catalogue, ids: &[u16]) -> Vec<(String, Value)> {
-    let stacks = |id: &u16| matches!(catalogue.facts.get(*id), Some(name) if matches!(name.view, crate::stacked::names::View::Stacked(_)));
+fn stored(file: &File, datasets: &DatasetIndex, ids: &[u16]) -> Vec<(String, Value)> {
+    let stacks = |id: &u16| matches!(datasets.facts.get(*id), Some(name) if matches!(name.view, crate::stacked::names::Listing::Stacked(_)));
     let partly = ids.iter().filter(|id| stacks(id));
     let partly =
-        partly.filter(|id| catalogue.facts.get(**id).is_some_and(|name| name.frames < file.nframes()));
+        partly.filter(|id| datasets.facts.get(**id).is_some_and(|name| name.frames < file.nframes()));
     let mut runs: HashMap<u16, Vec<(u64, u64)>> = partly.map(|id| (*id, Vec::new())).collect();
     if runs.is_empty() {
         return Vec::new();

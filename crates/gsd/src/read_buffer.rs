@@ -16,7 +16,7 @@ use container_core::{Limits, Result};
 const MIN_FETCH: u64 = 4 << 10;
 const MAX_FETCH: u64 = 1 << 20;
 
-pub(crate) struct Window<'s> {
+pub(crate) struct ReadBuffer<'s> {
     source: &'s dyn Source,
     /// Everything, where the source lends it.
     all: Option<&'s [u8]>,
@@ -27,7 +27,7 @@ pub(crate) struct Window<'s> {
     limits: Limits,
 }
 
-impl<'s> Window<'s> {
+impl<'s> ReadBuffer<'s> {
     pub(crate) fn new(source: &'s dyn Source, limits: Limits) -> Self {
         let all = source.lend(0..source.len());
         Self { source, all, buffer: Vec::new(), start: 0, ahead: MIN_FETCH, limits }
@@ -110,7 +110,7 @@ mod tests {
             (0..3_000_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
         let source = Copied(bytes.clone());
         for source in [&source as &dyn Source, &bytes] {
-            let mut window = Window::new(source, Limits::default());
+            let mut window = ReadBuffer::new(source, Limits::default());
             let mut at = 1_u64;
             for step in 0..3000_u64 {
                 // Forwards, with jumps back and long reads between.

@@ -16,7 +16,7 @@ use container_core::{Error, Progress, Result};
 
 use crate::file::File;
 use crate::frames::Frames;
-use crate::import::HeaderWords;
+use crate::import::HeaderSettings;
 pub use crate::late_logs::NewLogs;
 use crate::stacked::Fallback;
 use crate::writer::sequential::Plan;
@@ -25,7 +25,7 @@ mod chunk_data;
 mod frames;
 mod source;
 
-use frames::Assembly;
+use frames::FramePlan;
 
 /// What becomes of chunks of the `hoomd` schema that are equal to what their frame inherits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ pub struct RewriteOptions {
     /// Chunks start at multiples of this many bytes; see [`Plan::with_alignment`].
     pub alignment: u64,
     /// Fields of the header that are to be others.
-    pub(crate) header: HeaderWords,
+    pub(crate) header: HeaderSettings,
 }
 
 impl Default for RewriteOptions {
@@ -61,7 +61,7 @@ impl Default for RewriteOptions {
             redundant_chunks: RedundantChunks::default(),
             new_logs: NewLogs::default(),
             alignment: 8,
-            header: HeaderWords::default(),
+            header: HeaderSettings::default(),
         }
     }
 }
@@ -185,7 +185,7 @@ pub fn write(
     }
     let header = options.header.apply(&header);
     let plan = Plan::like(&header).with_alignment(options.alignment)?;
-    Assembly::new(parts, plan, options)?.run(out, progress)
+    FramePlan::new(parts, plan, options)?.run(out, progress)
 }
 
 #[cfg(test)]

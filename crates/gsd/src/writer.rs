@@ -120,7 +120,7 @@ pub struct Writer<S: Storage = FileStorage> {
     ended: u64,
     state: State,
     /// Room for names that no header points to.
-    spare: Option<commit_atomic::Spare>,
+    spare: Option<commit_atomic::SpareNamelist>,
     /// Whether the header's namelist is one that this writer made.
     owns_names: bool,
     /// Chunks of the frame that others write.
@@ -128,7 +128,7 @@ pub struct Writer<S: Storage = FileStorage> {
     /// Bytes of entries on their way to the disk, kept for their memory.
     scratch: Vec<u8>,
     /// False while the room of the index may be on no disk: what an earlier writer gave up makes room, and nobody waited for it.
-    is_settled: bool,
+    is_room_synced: bool,
     /// Whether committed frames have several chunks of one name. Which of them the reference finds depends on the length of the index, so
     /// the next commit writes an index without the others.
     has_duplicates: bool,
@@ -263,7 +263,7 @@ impl<S: Storage> Writer<S> {
             owns_names: false,
             reservations: Vec::new(),
             scratch: Vec::new(),
-            is_settled: found.capacity <= found.header.index_allocated_entries,
+            is_room_synced: found.capacity <= found.header.index_allocated_entries,
             has_duplicates: found.has_duplicates,
         };
         if options.scheme == CommitScheme::Reference {
@@ -344,7 +344,7 @@ impl<S: Storage> Writer<S> {
             Durability::Synced => self.storage.sync()?,
             Durability::Cached => {}
         }
-        self.is_settled = true;
+        self.is_room_synced = true;
         Ok(())
     }
 
@@ -370,12 +370,12 @@ fn copy_within(
     to: u64,
     limits: &Limits,
 ) -> Result<()> {
-    const PIECE: u64 = 1 << 20;
+    const PIECE_LEN: u64 = 1 << 20;
     let mut piece =
-        container_core::source::zeroed_vec(PIECE.min(from.end.saturating_sub(from.start)), limits)?;
+        container_core::source::zeroed_vec(PIECE_LEN.min(from.end.saturating_sub(from.start)), limits)?;
     let mut done = 0;
     while from.start + done < from.end {
-        let len = PIECE.min(from.end - from.start - done);
+        let len = PIECE_LEN.min(from.end - from.start - done);
         // At most the length of the piece.
         let bytes = piece.get_mut(..usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
         storage.read_at(from.start + done, bytes)?;

@@ -14,7 +14,7 @@ use crate::hoomd::SCHEMA;
 use crate::hoomd::schema::{self, Container, Inherit, Rows};
 use crate::import::planned_chunk::{frame_at, frame_slice};
 use crate::import::same_format::{entries_of, pass};
-use crate::import::{Words, no_frames};
+use crate::import::{ImportSettings, no_frames};
 use crate::late_logs::{Logs, added};
 use crate::writer::Writer;
 use crate::{File, IndexEntry};
@@ -22,13 +22,18 @@ use crate::{File, IndexEntry};
 const STEP: &str = "configuration/step";
 
 /// Adds the frames of `source`, or some of them.
-pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Import<'_>) -> Result<Vec<Loss>> {
+pub(super) fn add(
+    writer: &mut Writer,
+    source: &File,
+    settings: &ImportSettings,
+    job: &Import<'_>,
+) -> Result<Vec<Loss>> {
     let (own, other) = (writer.header().schema_name(), source.header().schema_name());
     if own != other {
         let problem = format!("this file has the schema {own:?}, what is added {other:?}");
         return Err(Error::usage(problem).hint("FILE::PATH, to add an array"));
     }
-    let chosen = frame_slice(words.frames.as_deref().unwrap_or(":"), source.nframes())?;
+    let chosen = frame_slice(settings.frames.as_deref().unwrap_or(":"), source.nframes())?;
     if chosen.count == 0 && source.nframes() > 0 {
         return Ok(vec![no_frames()]);
     }
@@ -38,7 +43,7 @@ pub(super) fn add(writer: &mut Writer, source: &File, words: &Words, job: &Impor
     let (dropped, mut losses) = match own == SCHEMA {
         true => {
             let frames = (0..chosen.count).map(|new| frame_at(chosen, new));
-            Logs::of(writer)?.check(&added(source, frames)?, words.new_logs)?
+            Logs::of(writer)?.check(&added(source, frames)?, settings.new_logs)?
         }
         false => (BTreeSet::new(), Vec::new()),
     };

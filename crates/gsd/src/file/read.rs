@@ -120,11 +120,11 @@ impl File {
     /// Fills `dst` with the bytes of `range`, which is a chunk's and as long, and puts them into this machine's order.
     fn fill<T: Element>(&self, entry: &IndexEntry, range: Range<u64>, dst: &mut [T]) -> Result<()> {
         // A copy of more than the cache holds goes around it, which is slower where `dst` is memory that is used again.
-        const PIECE: usize = 256 << 10;
+        const PIECE_LEN: usize = 256 << 10;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(dst);
         match self.source.lend(range.clone()) {
             Some(lent) => {
-                let pieces = bytes.chunks_mut(PIECE).zip(lent.chunks(PIECE));
+                let pieces = bytes.chunks_mut(PIECE_LEN).zip(lent.chunks(PIECE_LEN));
                 pieces.for_each(|(to, from)| to.copy_from_slice(from));
             }
             None => {

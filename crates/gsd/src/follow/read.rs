@@ -86,8 +86,8 @@ impl Follower {
     }
 
     /// The header, when two reads find it the same; `None` where it is being written all the time.
-    pub(super) fn settled_header(&self) -> Result<Option<Header>> {
-        const TRIES: usize = 16;
+    pub(super) fn stable_header(&self) -> Result<Option<Header>> {
+        const MAX_TRIES: usize = 16;
         let source = self.source()?;
         let read = || {
             let mut bytes = [0; 256];
@@ -97,7 +97,7 @@ impl Follower {
         if bytes == self.file.header().to_bytes() {
             return Ok(Some(*self.file.header()));
         }
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let again = read()?;
             if again == bytes {
                 // What is no header belongs to another file.

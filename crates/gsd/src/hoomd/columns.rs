@@ -254,7 +254,7 @@ fn chosen(file: &File, patterns: &[String]) -> Result<Vec<u16>> {
         let Some(short) = name.strip_prefix("log/") else { continue };
         let mut take = patterns.is_empty();
         for (pattern, used) in patterns.iter().zip(&mut used) {
-            if glob::fits(pattern, &name) || glob::fits(pattern, short) {
+            if glob::matches(pattern, &name) || glob::matches(pattern, short) {
                 (take, *used) = (true, true);
             }
         }

@@ -2,7 +2,7 @@
 
 use container_core::{Error, Result};
 
-use crate::hoomd::read::{FrameView, place};
+use crate::hoomd::read::{FrameView, field_index};
 use crate::hoomd::{Scalars, SimulationBox};
 
 /// Time step, dimensions and box of a frame. `None` stands for what frame 0 has, in frame 0 for the default.
@@ -31,7 +31,7 @@ impl<'t> FrameView<'t> {
     /// # Errors
     /// `Malformed` where the chunk is not one number from 0 on; as [`File::read_chunk`](crate::File::read_chunk).
     pub fn step(&self) -> Result<u64> {
-        self.scalar(const { place("configuration/step") })
+        self.scalar(const { field_index("configuration/step") })
     }
 
     /// 2 or 3, by the schema; what is stored.
@@ -39,7 +39,7 @@ impl<'t> FrameView<'t> {
     /// # Errors
     /// As [`FrameView::step`].
     pub fn dimensions(&self) -> Result<u8> {
-        self.scalar(const { place("configuration/dimensions") })
+        self.scalar(const { field_index("configuration/dimensions") })
     }
 
     /// The six numbers of the box in the precision in which they are stored: Lx, Ly, Lz, xy, xz, yz.
@@ -47,7 +47,7 @@ impl<'t> FrameView<'t> {
     /// # Errors
     /// `Malformed` where the chunk is not six reals; as [`File::read_chunk`](crate::File::read_chunk).
     pub fn box_values(&self) -> Result<Scalars<'t>> {
-        self.reals(const { place("configuration/box") })
+        self.reals(const { field_index("configuration/box") })
     }
 
     /// The box in f64, with its geometry.
@@ -79,13 +79,13 @@ impl<'t> FrameView<'t> {
     pub fn stored_configuration(&self) -> Result<ConfigurationData<'t>> {
         let stored = |at| self.is_stored(at);
         Ok(ConfigurationData {
-            step: if stored(const { place("configuration/step") }) { Some(self.step()?) } else { None },
-            dimensions: if stored(const { place("configuration/dimensions") }) {
+            step: if stored(const { field_index("configuration/step") }) { Some(self.step()?) } else { None },
+            dimensions: if stored(const { field_index("configuration/dimensions") }) {
                 Some(self.dimensions()?)
             } else {
                 None
             },
-            simulation_box: if stored(const { place("configuration/box") }) {
+            simulation_box: if stored(const { field_index("configuration/box") }) {
                 Some(self.box_values()?)
             } else {
                 None

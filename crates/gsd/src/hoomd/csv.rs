@@ -13,7 +13,7 @@ use container_core::Result;
 use super::columns::{Column, LogTable, Values};
 
 /// Text that is gathered before it is written.
-const GATHERED: usize = 1 << 16;
+const TEXT_BUFFER_LEN: usize = 1 << 16;
 
 /// Writes a table.
 ///
@@ -32,7 +32,7 @@ pub fn write(table: &LogTable, out: &mut dyn Write) -> Result<()> {
             fields(column, row, &mut text);
         }
         text.push('\n');
-        if text.len() > GATHERED {
+        if text.len() > TEXT_BUFFER_LEN {
             out.write_all(text.as_bytes())?;
             text.clear();
         }

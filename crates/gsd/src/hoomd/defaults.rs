@@ -5,17 +5,17 @@
 use container_core::container::{Dataset, Listed};
 use container_core::dtype::Order;
 
-use crate::datasets::Catalogue;
+use crate::datasets::DatasetIndex;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd::schema::FIELDS;
 use crate::index::IndexEntry;
 use crate::stacked::StackedChunks;
-use crate::stacked::names::{Facts, View, attributes};
+use crate::stacked::names::{Listing, NameStats, attributes};
 
 /// A name whose values are not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
+pub(crate) enum DefaultName {
     /// One of the schema, by its place there.
     Field(usize),
     /// A log, by its id.
@@ -24,29 +24,29 @@ pub(crate) enum Name {
 
 /// A dataset that is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Derived {
+pub(crate) enum DefaultDataset {
     /// A name of the schema that no frame has, in all of them.
     Stacked(usize),
     /// A name, by its id, that some frames store and nothing fills in the others: there it is missing.
     Partly(u16),
     /// A name in one frame that lacks it.
-    Frame(u64, Name),
+    Frame(u64, DefaultName),
 }
 
 /// Ids that there can be.
-const IDS: usize = 1 << 16;
+const MAX_IDS: usize = 1 << 16;
 
 /// Names that a frame can lack: those of the schema and as many logs as there can be names.
-const WIDTH: u64 = (FIELDS.len() + IDS) as u64;
+const NAMES_PER_FRAME: u64 = (FIELDS.len() + MAX_IDS) as u64;
 
-impl Derived {
+impl DefaultDataset {
     /// What an address means that no dataset of the file has.
-    pub(crate) fn parse(file: &File, facts: &Facts, path: &str) -> Option<Self> {
+    pub(crate) fn parse(file: &File, facts: &NameStats, path: &str) -> Option<Self> {
         let field = |name: &str| FIELDS.iter().position(|field| field.name == name);
         let id = file.names().id(path);
         if let Some((id, name)) = id.and_then(|id| Some((id, facts.get(id)?))) {
             let is_partly =
-                name.alike && name.view == View::Apart && facts.shapes.get(usize::from(id)) == Some(&None);
+                name.alike && name.view == Listing::Apart && facts.shapes.get(usize::from(id)) == Some(&None);
             return (is_partly && name.frames < file.nframes()).then_some(Self::Partly(id));
         }
         if let Some(field) = field(path) {
@@ -54,8 +54,8 @@ impl Derived {
         }
         let (frame, name) = path.strip_prefix("frames/")?.split_once('/')?;
         let number: u64 = frame.parse().ok().filter(|number: &u64| number.to_string() == frame)?;
-        let log = || file.names().id(name).filter(|_| name.starts_with("log/")).map(Name::Log);
-        let name = field(name).map(Name::Field).or_else(log)?;
+        let log = || file.names().id(name).filter(|_| name.starts_with("log/")).map(DefaultName::Log);
+        let name = field(name).map(DefaultName::Field).or_else(log)?;
         (number < file.nframes()).then_some(Self::Frame(number, name))
     }
 
@@ -71,10 +71,10 @@ impl Derived {
             Self::Partly(id) => FIELDS.len() as u64 + u64::from(id),
             Self::Frame(frame, name) => {
                 let slot = match name {
-                    Name::Field(field) => field as u64,
-                    Name::Log(id) => FIELDS.len() as u64 + u64::from(id),
+                    DefaultName::Field(field) => field as u64,
+                    DefaultName::Log(id) => FIELDS.len() as u64 + u64::from(id),
                 };
-                frame.checked_mul(WIDTH)?.checked_add(slot)?.checked_add(WIDTH)?
+                frame.checked_mul(NAMES_PER_FRAME)?.checked_add(slot)?.checked_add(NAMES_PER_FRAME)?
             }
         };
         usize::try_from(number).ok()
@@ -86,44 +86,39 @@ impl Derived {
         if let Ok(id) = u16::try_from(id) {
             return Some(Self::Partly(id));
         }
-        let rest = id.checked_sub(IDS)? as u64;
-        let (frame, slot) = (rest / WIDTH, usize::try_from(rest % WIDTH).ok()?);
+        let rest = id.checked_sub(MAX_IDS)? as u64;
+        let (frame, slot) = (rest / NAMES_PER_FRAME, usize::try_from(rest % NAMES_PER_FRAME).ok()?);
         let name = match slot.checked_sub(FIELDS.len()) {
-            None => Name::Field(slot),
-            Some(id) => Name::Log(u16::try_from(id).ok()?),
+            None => DefaultName::Field(slot),
+            Some(id) => DefaultName::Log(u16::try_from(id).ok()?),
         };
         Some(Self::Frame(frame, name))
     }
 
     fn name(self, file: &File) -> Option<String> {
         match self {
-            Self::Stacked(field) | Self::Frame(_, Name::Field(field)) => {
+            Self::Stacked(field) | Self::Frame(_, DefaultName::Field(field)) => {
                 FIELDS.get(field).map(|field| field.name.to_owned())
             }
-            Self::Partly(id) | Self::Frame(_, Name::Log(id)) => {
+            Self::Partly(id) | Self::Frame(_, DefaultName::Log(id)) => {
                 file.names().get(id).map(std::borrow::Cow::into_owned)
             }
         }
     }
 
     /// Where its values are; `None` where the schema gives none, and for what is stored.
-    pub(crate) fn stack<'f>(self, file: &'f File, catalogue: &Catalogue) -> Option<StackedChunks<'f>> {
-        let (name, fallback) = (self.name(file)?, catalogue.facts.fallback);
+    pub(crate) fn stack<'f>(self, file: &'f File, datasets: &DatasetIndex) -> Option<StackedChunks<'f>> {
+        let (name, fallback) = (self.name(file)?, datasets.facts.fallback);
         if let Self::Partly(id) = self {
-            return StackedChunks::with_gaps(
-                file,
-                &name,
-                &Frames::all(file),
-                &catalogue.facts.get(id)?.first,
-            )
-            .ok();
+            return StackedChunks::with_gaps(file, &name, &Frames::all(file), &datasets.facts.get(id)?.first)
+                .ok();
         }
         if !fallback.applies(file) || file.nframes() == 0 {
             return None;
         }
         let id = file.names().id(&name);
         let frames = match self {
-            Self::Stacked(_) if id.is_some_and(|id| catalogue.facts.get(id).is_some()) => return None,
+            Self::Stacked(_) if id.is_some_and(|id| datasets.facts.get(id).is_some()) => return None,
             Self::Stacked(_) => Frames::all(file),
             Self::Frame(frame, _) if id.is_some_and(|id| file.find_id(frame, id).is_some()) => return None,
             Self::Frame(frame, _) => Frames { start: frame, step: 1, count: 1 },
@@ -144,21 +139,21 @@ impl Derived {
     }
 
     /// Its dataset.
-    pub(crate) fn dataset(self, file: &File, catalogue: &Catalogue) -> Option<Dataset> {
-        self.describe(file, catalogue, &self.stack(file, catalogue)?)
+    pub(crate) fn dataset(self, file: &File, datasets: &DatasetIndex) -> Option<Dataset> {
+        self.describe(file, datasets, &self.stack(file, datasets)?)
     }
 
     /// Its dataset, where its values are known to be in `stack`.
     pub(crate) fn describe(
         self,
         file: &File,
-        catalogue: &Catalogue,
+        datasets: &DatasetIndex,
         stack: &StackedChunks<'_>,
     ) -> Option<Dataset> {
         let name = self.name(file)?;
         let (frames, n, m) = stack.extent();
         let mut shape = match self.ancestor(file, stack) {
-            Some(entry) => catalogue.facts.shape_of(file, &entry),
+            Some(entry) => datasets.facts.shape_of(file, &entry),
             None if m == 1 => vec![n],
             None => vec![n, m.into()],
         };

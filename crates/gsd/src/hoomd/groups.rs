@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use container_core::Result;
 
 use crate::hoomd::Scalars;
-use crate::hoomd::read::{FrameView, place};
+use crate::hoomd::read::{FrameView, field_index};
 use crate::hoomd::schema::Container;
 
 /// Groups of K particles each: bonds and special pairs (2), angles (3), dihedrals and impropers (4). `None` stands for what frame 0
@@ -141,8 +141,8 @@ pub struct ConstraintsView<'f, 't> {
     frame: &'f FrameView<'t>,
 }
 
-const VALUE: usize = place("constraints/value");
-const GROUP: usize = place("constraints/group");
+const VALUE: usize = field_index("constraints/value");
+const GROUP: usize = field_index("constraints/group");
 
 impl<'t> ConstraintsView<'_, 't> {
     /// Number of constraints.
@@ -184,7 +184,7 @@ impl<'t> ConstraintsView<'_, 't> {
     pub fn read_stored(&self) -> Result<ConstraintData<'t>> {
         let stored = |at| self.frame.is_stored(at);
         Ok(ConstraintData {
-            n: if stored(const { place("constraints/N") }) { Some(self.n()?) } else { None },
+            n: if stored(const { field_index("constraints/N") }) { Some(self.n()?) } else { None },
             value: if stored(VALUE) { Some(self.value()?) } else { None },
             group: if stored(GROUP) { Some(self.group()?) } else { None },
         })
@@ -198,7 +198,7 @@ macro_rules! containers {
                 #[doc = $doc]
                 #[must_use]
                 pub fn $method(&self) -> GroupsView<'_, 't, $size> {
-                    let places = const { [place($types), place($typeid), place($group)] };
+                    let places = const { [field_index($types), field_index($typeid), field_index($group)] };
                     GroupsView { frame: self, container: Container::$container, places }
                 }
             )+

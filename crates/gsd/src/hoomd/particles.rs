@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use container_core::Result;
 
-use crate::hoomd::read::{FrameView, place};
+use crate::hoomd::read::{FrameView, field_index};
 use crate::hoomd::schema::Container;
 use crate::hoomd::{FloatArray, Quaternions, Scalars, Shape, Vectors};
 
@@ -43,7 +43,7 @@ macro_rules! particles {
                 /// # Errors
                 /// `Malformed` for a chunk of another type or shape; as [`File::read_chunk`](crate::File::read_chunk).
                 pub fn $field(&self) -> Result<particles!(@type $type 't)> {
-                    self.frame.$read(const { place($place) })
+                    self.frame.$read(const { field_index($place) })
                 }
             )+
 
@@ -67,14 +67,14 @@ macro_rules! particles {
             pub fn read_stored(&self) -> Result<ParticleData<'t>> {
                 let stored = |at| self.frame.is_stored(at);
                 Ok(ParticleData {
-                    n: if stored(const { place("particles/N") }) { Some(self.n()?) } else { None },
-                    types: if stored(const { place("particles/types") }) { Some(self.types()?) } else { None },
-                    type_shapes: if stored(const { place("particles/type_shapes") }) {
+                    n: if stored(const { field_index("particles/N") }) { Some(self.n()?) } else { None },
+                    types: if stored(const { field_index("particles/types") }) { Some(self.types()?) } else { None },
+                    type_shapes: if stored(const { field_index("particles/type_shapes") }) {
                         Some(self.type_shapes()?)
                     } else {
                         None
                     },
-                    $($field: if stored(const { place($place) }) { Some(self.$field()?) } else { None },)+
+                    $($field: if stored(const { field_index($place) }) { Some(self.$field()?) } else { None },)+
                 })
             }
         }
@@ -134,7 +134,7 @@ impl<'t> ParticlesView<'_, 't> {
     /// # Errors
     /// `Malformed` for a chunk that is no table of UTF-8; as [`File::read_chunk`](crate::File::read_chunk).
     pub fn types(&self) -> Result<Cow<'t, [String]>> {
-        self.frame.type_names(const { place("particles/types") })
+        self.frame.type_names(const { field_index("particles/types") })
     }
 
     /// Shapes of the types.

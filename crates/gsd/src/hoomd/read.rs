@@ -9,19 +9,19 @@ use container_core::{Error, Result};
 
 use crate::header::Version;
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Inherit, Rows};
-use crate::hoomd::trajectory::Core;
+use crate::hoomd::trajectory::TrajectoryState;
 use crate::hoomd::{Shape, string_table};
 use crate::index::IndexEntry;
 use crate::{ChunkType, File};
 
-pub(crate) use load::Aligned;
+pub(crate) use load::AlignedValues;
 
 /// Number of chunks that the schema knows.
 pub(crate) const FIELD_COUNT: usize = FIELDS.len();
 
 /// Place of a chunk in [`FIELDS`]; a name that is not there does not compile.
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-pub(crate) const fn place(name: &str) -> usize {
+pub(crate) const fn field_index(name: &str) -> usize {
     let (mut at, name) = (0, name.as_bytes());
     while at < FIELDS.len() {
         let other = FIELDS[at].name.as_bytes();
@@ -39,14 +39,14 @@ pub(crate) const fn place(name: &str) -> usize {
 
 /// Where the fields of one frame are in the index.
 #[derive(Clone, Debug)]
-pub(crate) struct Slots {
+pub(crate) struct FieldSlots {
     /// Entries of the frame.
     entries: Range<usize>,
     /// By field: its entry among those of the frame, counted from 1; 0 where there is none.
     at: [u32; FIELD_COUNT],
 }
 
-impl Slots {
+impl FieldSlots {
     pub(crate) fn of_frame(file: &File, fields: &[u8], frame: u64) -> Self {
         let entries = file.frame_entries(frame);
         let mut at = [0; FIELD_COUNT];
@@ -74,11 +74,11 @@ impl Slots {
 
 /// What stands for a field in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stand {
+pub(crate) enum FieldSource {
     /// A chunk of the frame.
     Stored(IndexEntry),
     /// A chunk of frame 0.
-    Initial(IndexEntry),
+    Frame0(IndexEntry),
     /// The default, where frame 0's is the default too and has as many rows.
     SharedDefault,
     /// The default.
@@ -92,16 +92,16 @@ pub(crate) enum Stand {
 /// they are frame 0's; else they are copies.
 pub struct FrameView<'t> {
     file: &'t File,
-    core: &'t Core,
+    core: &'t TrajectoryState,
     index: u64,
-    slots: Slots,
+    slots: FieldSlots,
 }
 
 impl<'t> FrameView<'t> {
-    pub(crate) fn new(file: &'t File, core: &'t Core, index: u64) -> Self {
+    pub(crate) fn new(file: &'t File, core: &'t TrajectoryState, index: u64) -> Self {
         let slots = match index {
             0 => core.initial.clone(),
-            _ => Slots::of_frame(file, core.fields(), index),
+            _ => FieldSlots::of_frame(file, core.fields(), index),
         };
         Self { file, core, index, slots }
     }
@@ -124,7 +124,7 @@ impl<'t> FrameView<'t> {
         self.file.header().schema_version
     }
 
-    pub(crate) fn core(&self) -> &'t Core {
+    pub(crate) fn core(&self) -> &'t TrajectoryState {
         self.core
     }
 
@@ -141,13 +141,13 @@ impl<'t> FrameView<'t> {
     /// `Malformed` where the chunk is not one number of 0 to 2^32 − 1; as [`File::read_chunk`].
     pub fn count(&self, container: Container) -> Result<u32> {
         let at = match container {
-            Container::Particles => const { place("particles/N") },
-            Container::Bonds => const { place("bonds/N") },
-            Container::Angles => const { place("angles/N") },
-            Container::Dihedrals => const { place("dihedrals/N") },
-            Container::Impropers => const { place("impropers/N") },
-            Container::Constraints => const { place("constraints/N") },
-            Container::Pairs => const { place("pairs/N") },
+            Container::Particles => const { field_index("particles/N") },
+            Container::Bonds => const { field_index("bonds/N") },
+            Container::Angles => const { field_index("angles/N") },
+            Container::Dihedrals => const { field_index("dihedrals/N") },
+            Container::Impropers => const { field_index("impropers/N") },
+            Container::Constraints => const { field_index("constraints/N") },
+            Container::Pairs => const { field_index("pairs/N") },
             Container::Configuration | Container::State | Container::Log => return Ok(0),
         };
         self.scalar(at)
@@ -169,21 +169,21 @@ impl<'t> FrameView<'t> {
     }
 
     /// What stands for the field at `at`.
-    pub(crate) fn stand(&self, at: usize) -> Result<Stand> {
+    pub(crate) fn stand(&self, at: usize) -> Result<FieldSource> {
         if let Some(entry) = self.slots.entry(self.file(), at) {
-            return Ok(Stand::Stored(entry));
+            return Ok(FieldSource::Stored(entry));
         }
         let field = field_at(at);
         let same = match field.inherits {
             Inherit::Always => true,
-            Inherit::Never => return Ok(Stand::Default),
+            Inherit::Never => return Ok(FieldSource::Default),
             Inherit::IfSameN => self.has_initial_count(field.container)?,
         };
         let initial = self.core.initial.entry(self.file(), at);
         Ok(match (same, initial) {
-            (true, Some(entry)) => Stand::Initial(entry),
-            (true, None) => Stand::SharedDefault,
-            (false, _) => Stand::Default,
+            (true, Some(entry)) => FieldSource::Frame0(entry),
+            (true, None) => FieldSource::SharedDefault,
+            (false, _) => FieldSource::Default,
         })
     }
 
@@ -199,8 +199,10 @@ impl<'t> FrameView<'t> {
     pub(crate) fn scalar<T: TryFrom<i128>>(&self, at: usize) -> Result<T> {
         let field = field_at(at);
         let value = match self.stand(at)? {
-            Stand::Stored(entry) | Stand::Initial(entry) => self.number(field, &entry)?,
-            Stand::SharedDefault | Stand::Default => field.default.first().copied().map_or(0, i128::from),
+            FieldSource::Stored(entry) | FieldSource::Frame0(entry) => self.number(field, &entry)?,
+            FieldSource::SharedDefault | FieldSource::Default => {
+                field.default.first().copied().map_or(0, i128::from)
+            }
         };
         T::try_from(value).map_err(|_| self.wrong(field, None, format!("{value} is out of range")))
     }
@@ -246,7 +248,7 @@ impl<'t> FrameView<'t> {
         }
         let mut total = 0_u64;
         for (at, field) in FIELDS.iter().enumerate().filter(|(_, field)| field.rows == Rows::N) {
-            if matches!(self.stand(at)?, Stand::Default | Stand::SharedDefault) {
+            if matches!(self.stand(at)?, FieldSource::Default | FieldSource::SharedDefault) {
                 let row = u64::from(field.columns).saturating_mul(8);
                 total = total.saturating_add(row.saturating_mul(self.count(field.container)?.into()));
             }
@@ -307,8 +309,8 @@ impl<'t> FrameView<'t> {
     pub(crate) fn type_names(&self, at: usize) -> Result<Cow<'t, [String]>> {
         let field = field_at(at);
         match self.stand(at)? {
-            Stand::Stored(entry) => Ok(Cow::Owned(self.text_rows(field, &entry)?)),
-            Stand::Initial(entry) => {
+            FieldSource::Stored(entry) => Ok(Cow::Owned(self.text_rows(field, &entry)?)),
+            FieldSource::Frame0(entry) => {
                 let Some(cell) = self.core.shared_types(field.container) else {
                     return Ok(Cow::Owned(self.text_rows(field, &entry)?));
                 };
@@ -318,14 +320,14 @@ impl<'t> FrameView<'t> {
                 let names = self.text_rows(field, &entry)?;
                 Ok(Cow::Borrowed(cell.get_or_init(|| names)))
             }
-            Stand::SharedDefault | Stand::Default => {
+            FieldSource::SharedDefault | FieldSource::Default => {
                 Ok(Cow::Owned(field.default_text().iter().map(|text| (*text).to_owned()).collect()))
             }
         }
     }
 
     pub(crate) fn shapes(&self) -> Result<Cow<'t, [Shape]>> {
-        const AT: usize = place("particles/type_shapes");
+        const AT: usize = field_index("particles/type_shapes");
         let field = field_at(AT);
         let parse = |entry: &IndexEntry| -> Result<Vec<Shape>> {
             let rows = self.text_rows(field, entry)?;
@@ -333,8 +335,8 @@ impl<'t> FrameView<'t> {
             shapes.collect::<Result<_>>().map_err(|error| self.place_error(error, field, Some(entry)))
         };
         match self.stand(AT)? {
-            Stand::Stored(entry) => Ok(Cow::Owned(parse(&entry)?)),
-            Stand::Initial(entry) => {
+            FieldSource::Stored(entry) => Ok(Cow::Owned(parse(&entry)?)),
+            FieldSource::Frame0(entry) => {
                 let cell = self.core.shared_shapes();
                 if let Some(shapes) = cell.get() {
                     return Ok(Cow::Borrowed(shapes));
@@ -342,8 +344,8 @@ impl<'t> FrameView<'t> {
                 let shapes = parse(&entry)?;
                 Ok(Cow::Borrowed(cell.get_or_init(|| shapes)))
             }
-            Stand::SharedDefault | Stand::Default => {
-                let types = self.type_names(const { place("particles/types") })?.len();
+            FieldSource::SharedDefault | FieldSource::Default => {
+                let types = self.type_names(const { field_index("particles/types") })?.len();
                 Ok(Cow::Owned(vec![Shape::None; types]))
             }
         }
@@ -372,7 +374,7 @@ impl<'t> FrameView<'t> {
     }
 }
 
-/// The field at a place that [`place`] has given.
+/// The field at a place that [`field_index`] has given.
 pub(crate) fn field_at(at: usize) -> &'static Field {
     const FIRST: &Field = &FIELDS[0];
     FIELDS.get(at).unwrap_or(FIRST)

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use container_core::{Error, Result};
 
 use crate::header::Version;
-use crate::hoomd::read::{Aligned, FIELD_COUNT, FrameView, Slots};
+use crate::hoomd::read::{AlignedValues, FIELD_COUNT, FieldSlots, FrameView};
 use crate::hoomd::schema::{Container, FIELDS};
 use crate::hoomd::{Frame, SCHEMA, Shape};
 use crate::{File, OpenOptions};
@@ -31,19 +31,19 @@ pub(crate) const NO_FIELD: u8 = u8::MAX;
 /// ```
 pub struct Trajectory {
     file: File,
-    core: Core,
+    core: TrajectoryState,
 }
 
 /// What frames of a file have in common.
-pub(crate) struct Core {
+pub(crate) struct TrajectoryState {
     /// Index in [`FIELDS`] by chunk id.
     fields: Vec<u8>,
     /// Chunks called `log/…`: id and name without `log/`, by rising id.
     logs: Vec<(u16, String)>,
     /// Chunks of frame 0.
-    pub(crate) initial: Slots,
+    pub(crate) initial: FieldSlots,
     /// Values of frame 0, those of defaults included, read when they are first inherited.
-    shared: [OnceLock<Aligned>; FIELD_COUNT],
+    shared: [OnceLock<AlignedValues>; FIELD_COUNT],
     types: [OnceLock<Vec<String>>; Container::COUNTED.len()],
     shapes: OnceLock<Vec<Shape>>,
 }
@@ -70,7 +70,7 @@ impl Trajectory {
     /// # Errors
     /// `WrongFormat` for another schema, `Unsupported` for a version of it that is not 1.x or 2.x.
     pub fn from_file(file: File) -> Result<Self> {
-        let core = Core::new(&file)?;
+        let core = TrajectoryState::new(&file)?;
         Ok(Self { file, core })
     }
 
@@ -175,12 +175,12 @@ impl Trajectory {
         (0..count).map(move |at| FrameView::new(&self.file, &self.core, start + at as u64 * step))
     }
 
-    pub(crate) fn core(&self) -> &Core {
+    pub(crate) fn core(&self) -> &TrajectoryState {
         &self.core
     }
 }
 
-impl Core {
+impl TrajectoryState {
     /// Finds frame 0's chunks, and which chunks are the schema's.
     pub(crate) fn new(file: &File) -> Result<Self> {
         let header = file.header();
@@ -201,7 +201,7 @@ impl Core {
         }
         let logs = (0..=u16::MAX).zip(file.names().iter());
         let logs = logs.filter_map(|(id, name)| Some((id, name.strip_prefix("log/")?.to_owned()))).collect();
-        let initial = Slots::of_frame(file, &fields, 0);
+        let initial = FieldSlots::of_frame(file, &fields, 0);
         let shared = std::array::from_fn(|_| OnceLock::new());
         let types = std::array::from_fn(|_| OnceLock::new());
         Ok(Self { fields, logs, initial, shared, types, shapes: OnceLock::new() })
@@ -215,7 +215,7 @@ impl Core {
         &self.logs
     }
 
-    pub(crate) fn shared(&self, field: usize) -> Option<&OnceLock<Aligned>> {
+    pub(crate) fn shared(&self, field: usize) -> Option<&OnceLock<AlignedValues>> {
         self.shared.get(field)
     }
 

@@ -7,10 +7,10 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::File;
-use crate::hoomd::read::{FrameView, Stand, field_at, place};
+use crate::hoomd::read::{FieldSource, FrameView, field_at, field_index};
 use crate::hoomd::schema::{Container, FIELDS, Field, Fit, Rows, V2_0};
-use crate::hoomd::trajectory::Core;
-use crate::hoomd::validate::cache::{Found, Look, Seen};
+use crate::hoomd::trajectory::TrajectoryState;
+use crate::hoomd::validate::cache::{CheckedChunk, ChunkCheck, ValidationCache};
 use crate::hoomd::{FloatArray, SCHEMA, SimulationBox, SinglePrecision, Trajectory, Vectors};
 use crate::index::IndexEntry;
 
@@ -104,7 +104,7 @@ pub fn check_file(file: &File, progress: Progress<'_>) -> Result<Vec<Problem>> {
             ..Problem::new(Grade::Warning, "newer_schema", "", message)
         });
     }
-    match Core::new(file) {
+    match TrajectoryState::new(file) {
         Ok(core) => problems.extend(check_frames(file, &core, progress)?),
         // Of versions that are not known nothing more can be said.
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => (),
@@ -113,8 +113,8 @@ pub fn check_file(file: &File, progress: Progress<'_>) -> Result<Vec<Problem>> {
     Ok(problems)
 }
 
-fn check_frames(file: &File, core: &Core, progress: Progress<'_>) -> Result<Vec<Problem>> {
-    let mut found = Found::default();
+fn check_frames(file: &File, core: &TrajectoryState, progress: Progress<'_>) -> Result<Vec<Problem>> {
+    let mut found = ValidationCache::default();
     let mut previous = None;
     for index in 0..file.nframes() {
         let frame = FrameView::new(file, core, index);
@@ -131,13 +131,13 @@ fn check_frames(file: &File, core: &Core, progress: Progress<'_>) -> Result<Vec<
 /// # Errors
 /// As [`check_file`].
 pub fn check_frame(frame: &FrameView<'_>, previous: Option<u64>) -> Result<Vec<Problem>> {
-    let mut found = Found::of_frame(frame.index());
+    let mut found = ValidationCache::of_frame(frame.index());
     check_into(frame, previous, &mut found)?;
     Ok(found.problems)
 }
 
 /// The value, or `None` where the file is at fault, which other checks report.
-fn sound<T>(value: Result<T>) -> Result<Option<T>> {
+fn skip_damage<T>(value: Result<T>) -> Result<Option<T>> {
     match value {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_damage() => Ok(None),
@@ -145,7 +145,7 @@ fn sound<T>(value: Result<T>) -> Result<Option<T>> {
     }
 }
 
-fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut Found) -> Result<()> {
+fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut ValidationCache) -> Result<()> {
     for at in 0..FIELDS.len() {
         if let Some(entry) = frame.stored_at(at) {
             check_chunk(frame, at, &entry, found)?;
@@ -154,24 +154,25 @@ fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut Found) -
     let stored = |name: &str| frame.stored(name);
     let step = stored("configuration/step");
     if step.is_some()
-        && let (Some(step_value), Some(previous)) = (sound(frame.step())?, previous)
+        && let (Some(step_value), Some(previous)) = (skip_damage(frame.step())?, previous)
         && step_value <= previous
     {
         let message = format!("step {step_value} comes after step {previous}");
         found.push(Problem::new(Grade::Warning, "step_order", "configuration/step", message), step.as_ref());
     }
     let simulation_box = check_box(frame, found)?;
-    let particles = sound(frame.count(Container::Particles))?;
+    let particles = skip_damage(frame.count(Container::Particles))?;
     let position = stored("particles/position").or_else(|| stored("configuration/box"));
-    const POSITION: usize = place("particles/position");
+    const POSITION: usize = field_index("particles/position");
     if let (Some(entry), Some(simulation_box), Some(chunk)) =
         (position, simulation_box, chunk_of(frame, POSITION)?)
     {
         let geometry = simulation_box.values().map(f64::to_bits);
         let beside = [u64::from(simulation_box.dimensions), particles.map_or(u64::MAX, u64::from)];
-        let seen = Seen::new(Look::Outside, POSITION, &chunk).beside(geometry.into_iter().chain(beside));
-        found.look(seen, &entry, |_| {
-            let positions = sound(frame.particles().position())?;
+        let seen = CheckedChunk::new(ChunkCheck::Outside, POSITION, &chunk)
+            .with_parameters(geometry.into_iter().chain(beside));
+        found.check_once(seen, &entry, |_| {
+            let positions = skip_damage(frame.particles().position())?;
             Ok(positions.and_then(|positions| outside_box(&positions, &simulation_box)))
         })?;
     }
@@ -183,7 +184,12 @@ fn check_into(frame: &FrameView<'_>, previous: Option<u64>, found: &mut Found) -
 }
 
 /// Type, shape and finiteness of one chunk.
-fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut Found) -> Result<()> {
+fn check_chunk(
+    frame: &FrameView<'_>,
+    at: usize,
+    entry: &IndexEntry,
+    found: &mut ValidationCache,
+) -> Result<()> {
     let field = field_at(at);
     let schema = frame.schema_version();
     let name = field.name;
@@ -203,12 +209,12 @@ fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut
         Fit::Readable => found.push(Problem::new(Grade::Warning, "schema_type", name, message), Some(entry)),
     }
     let shape = match field.rows {
-        Rows::N | Rows::Fixed(_) => sound(frame.shape_problem(field, entry))?.flatten(),
+        Rows::N | Rows::Fixed(_) => skip_damage(frame.shape_problem(field, entry))?.flatten(),
         Rows::Types | Rows::Vertices => None,
     };
     if let Some(problem) = shape {
         found.push(Problem::new(Grade::Error, "schema_shape", name, problem), Some(entry));
-    } else if let Some(problem) = sound(frame.range_problem(field, entry))?.flatten() {
+    } else if let Some(problem) = skip_damage(frame.range_problem(field, entry))?.flatten() {
         found.push(Problem::new(Grade::Error, "schema_range", name, problem), Some(entry));
     } else if field.is_text() {
         if entry.m == 1 {
@@ -218,11 +224,11 @@ fn check_chunk(frame: &FrameView<'_>, at: usize, entry: &IndexEntry, found: &mut
         check_text(frame, at, field, entry, found)?;
     } else if field.is_real() && field.container != Container::State && name != "configuration/box" {
         // The shape was held against the frame's counts above.
-        found.look(Seen::new(Look::Finite, at, entry), entry, |_| {
+        found.check_once(CheckedChunk::new(ChunkCheck::Finite, at, entry), entry, |_| {
             Ok(match field.columns {
-                1 => sound(frame.reals::<f32>(at))?.and_then(|values| not_finite(name, &values)),
-                3 => sound(frame.reals::<[f32; 3]>(at))?.and_then(|values| not_finite(name, &values)),
-                _ => sound(frame.reals::<[f32; 4]>(at))?.and_then(|values| not_finite(name, &values)),
+                1 => skip_damage(frame.reals::<f32>(at))?.and_then(|values| not_finite(name, &values)),
+                3 => skip_damage(frame.reals::<[f32; 3]>(at))?.and_then(|values| not_finite(name, &values)),
+                _ => skip_damage(frame.reals::<[f32; 4]>(at))?.and_then(|values| not_finite(name, &values)),
             })
         })?;
     }
@@ -234,13 +240,13 @@ fn check_text(
     at: usize,
     field: &Field,
     entry: &IndexEntry,
-    found: &mut Found,
+    found: &mut ValidationCache,
 ) -> Result<()> {
     let damaged = |error: Error| -> Result<Option<Problem>> {
         let problem = Problem::new(Grade::Error, "schema_text", field.name, error.kind().to_string());
         if error.is_damage() { Ok(Some(problem)) } else { Err(error) }
     };
-    found.look(Seen::new(Look::Text, at, entry), entry, |_| {
+    found.check_once(CheckedChunk::new(ChunkCheck::Text, at, entry), entry, |_| {
         if field.name == "particles/type_shapes" {
             return frame.shapes().map_or_else(damaged, |_| Ok(None));
         }
@@ -249,8 +255,8 @@ fn check_text(
 }
 
 /// Reports what is wrong with a box that the frame stores, and gives the box where nothing is.
-fn check_box(frame: &FrameView<'_>, found: &mut Found) -> Result<Option<SimulationBox>> {
-    let Some(simulation_box) = sound(frame.simulation_box())? else { return Ok(None) };
+fn check_box(frame: &FrameView<'_>, found: &mut ValidationCache) -> Result<Option<SimulationBox>> {
+    let Some(simulation_box) = skip_damage(frame.simulation_box())? else { return Ok(None) };
     let problem = improper_box(&simulation_box);
     let proper = problem.is_none();
     let stored = frame.stored("configuration/box").or_else(|| frame.stored("configuration/dimensions"));
@@ -265,30 +271,40 @@ fn check_ids(
     frame: &FrameView<'_>,
     container: Container,
     particles: Option<u32>,
-    found: &mut Found,
+    found: &mut ValidationCache,
 ) -> Result<()> {
     let (types, typeid, group) = match container {
-        Container::Particles => (place("particles/types"), place("particles/typeid"), None),
-        Container::Bonds => (place("bonds/types"), place("bonds/typeid"), Some(place("bonds/group"))),
-        Container::Angles => (place("angles/types"), place("angles/typeid"), Some(place("angles/group"))),
-        Container::Dihedrals => {
-            (place("dihedrals/types"), place("dihedrals/typeid"), Some(place("dihedrals/group")))
+        Container::Particles => (field_index("particles/types"), field_index("particles/typeid"), None),
+        Container::Bonds => {
+            (field_index("bonds/types"), field_index("bonds/typeid"), Some(field_index("bonds/group")))
         }
-        Container::Impropers => {
-            (place("impropers/types"), place("impropers/typeid"), Some(place("impropers/group")))
+        Container::Angles => {
+            (field_index("angles/types"), field_index("angles/typeid"), Some(field_index("angles/group")))
         }
-        Container::Pairs => (place("pairs/types"), place("pairs/typeid"), Some(place("pairs/group"))),
-        _ => (usize::MAX, usize::MAX, Some(place("constraints/group"))),
+        Container::Dihedrals => (
+            field_index("dihedrals/types"),
+            field_index("dihedrals/typeid"),
+            Some(field_index("dihedrals/group")),
+        ),
+        Container::Impropers => (
+            field_index("impropers/types"),
+            field_index("impropers/typeid"),
+            Some(field_index("impropers/group")),
+        ),
+        Container::Pairs => {
+            (field_index("pairs/types"), field_index("pairs/typeid"), Some(field_index("pairs/group")))
+        }
+        _ => (usize::MAX, usize::MAX, Some(field_index("constraints/group"))),
     };
     // Ids of another type are reported as that.
     let exact = |entry: &IndexEntry| entry.chunk_type() == Some(crate::ChunkType::Uint32);
-    let rows = sound(frame.count(container))?.map_or(u64::MAX, u64::from);
+    let rows = skip_damage(frame.count(container))?.map_or(u64::MAX, u64::from);
     if let Some(entry) = frame.stored_at(typeid).filter(exact)
         && let Some(types) = type_count(frame, types, found)?
     {
-        let seen = Seen::new(Look::Ids, typeid, &entry).beside([types as u64, rows]);
-        found.look(seen, &entry, |_| {
-            let ids = sound(frame.rows::<u32>(typeid))?;
+        let seen = CheckedChunk::new(ChunkCheck::Ids, typeid, &entry).with_parameters([types as u64, rows]);
+        found.check_once(seen, &entry, |_| {
+            let ids = skip_damage(frame.rows::<u32>(typeid))?;
             Ok(ids.and_then(|ids| bad_typeid(field_at(typeid).name, &ids, types)))
         })?;
     }
@@ -296,14 +312,19 @@ fn check_ids(
     let entry = frame.stored_at(group).or_else(|| frame.stored("particles/N"));
     let (Some(entry), Some(particles)) = (entry, particles) else { return Ok(()) };
     let Some(chunk) = chunk_of(frame, group)? else { return Ok(()) };
-    let tags = found.number(Seen::new(Look::Tags, group, &chunk).beside([rows]), || {
-        let tags = match container.group_size() {
-            2 => sound(frame.rows::<[u32; 2]>(group))?.and_then(|rows| largest(rows.as_flattened())),
-            3 => sound(frame.rows::<[u32; 3]>(group))?.and_then(|rows| largest(rows.as_flattened())),
-            _ => sound(frame.rows::<[u32; 4]>(group))?.and_then(|rows| largest(rows.as_flattened())),
-        };
-        Ok(tags.map(u64::from))
-    })?;
+    let tags =
+        found.number(CheckedChunk::new(ChunkCheck::Tags, group, &chunk).with_parameters([rows]), || {
+            let tags =
+                match container.group_size() {
+                    2 => skip_damage(frame.rows::<[u32; 2]>(group))?
+                        .and_then(|rows| largest(rows.as_flattened())),
+                    3 => skip_damage(frame.rows::<[u32; 3]>(group))?
+                        .and_then(|rows| largest(rows.as_flattened())),
+                    _ => skip_damage(frame.rows::<[u32; 4]>(group))?
+                        .and_then(|rows| largest(rows.as_flattened())),
+                };
+            Ok(tags.map(u64::from))
+        })?;
     let tags = tags.and_then(|tag| u32::try_from(tag).ok());
     found.push_some(bad_tag(field_at(group).name, tags, particles), Some(&entry));
     Ok(())
@@ -311,44 +332,44 @@ fn check_ids(
 
 /// The chunk, of this frame or of frame 0, that stands for the field: defaults, of however many rows, are sound.
 fn chunk_of(frame: &FrameView<'_>, at: usize) -> Result<Option<IndexEntry>> {
-    let stand = sound(frame.stand(at))?;
+    let stand = skip_damage(frame.stand(at))?;
     Ok(match stand {
-        Some(Stand::Stored(entry) | Stand::Initial(entry)) => Some(entry),
+        Some(FieldSource::Stored(entry) | FieldSource::Frame0(entry)) => Some(entry),
         _ => None,
     })
 }
 
 /// How many types a container has, where its table can be read.
-fn type_count(frame: &FrameView<'_>, at: usize, found: &mut Found) -> Result<Option<usize>> {
-    let count = || Ok(sound(frame.type_names(at))?.map(|names| names.len() as u64));
+fn type_count(frame: &FrameView<'_>, at: usize, found: &mut ValidationCache) -> Result<Option<usize>> {
+    let count = || Ok(skip_damage(frame.type_names(at))?.map(|names| names.len() as u64));
     let types = match chunk_of(frame, at)? {
-        Some(chunk) => found.number(Seen::new(Look::Count, at, &chunk), count)?,
+        Some(chunk) => found.number(CheckedChunk::new(ChunkCheck::Count, at, &chunk), count)?,
         None => count()?,
     };
     Ok(types.and_then(|types| usize::try_from(types).ok()))
 }
 
-fn check_shapes(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
-    const SHAPES: usize = place("particles/type_shapes");
+fn check_shapes(frame: &FrameView<'_>, found: &mut ValidationCache) -> Result<()> {
+    const SHAPES: usize = field_index("particles/type_shapes");
     let Some(entry) = frame.stored_at(SHAPES) else { return Ok(()) };
-    let shapes = found.number(Seen::new(Look::Count, SHAPES, &entry), || {
-        Ok(sound(frame.shapes())?.map(|shapes| shapes.len() as u64))
+    let shapes = found.number(CheckedChunk::new(ChunkCheck::Count, SHAPES, &entry), || {
+        Ok(skip_damage(frame.shapes())?.map(|shapes| shapes.len() as u64))
     })?;
-    if let (Some(shapes), Some(types)) = (shapes, type_count(frame, place("particles/types"), found)?) {
+    if let (Some(shapes), Some(types)) = (shapes, type_count(frame, field_index("particles/types"), found)?) {
         found.push_some(shape_count(usize::try_from(shapes).unwrap_or(usize::MAX), types), Some(&entry));
     }
     Ok(())
 }
 
 /// Logs that frame 0 lacks, and those of another type than there.
-fn check_logs(frame: &FrameView<'_>, found: &mut Found) -> Result<()> {
+fn check_logs(frame: &FrameView<'_>, found: &mut ValidationCache) -> Result<()> {
     if frame.index() == 0 {
         return Ok(());
     }
     let file = frame.file();
     for entry in file.index().slice(frame.entries()).iter() {
         let Some(name) = file.names().get(entry.id).filter(|name| name.starts_with("log/")) else { continue };
-        match found.initial(file, entry.id) {
+        match found.frame0_entry(file, entry.id) {
             None => {
                 let message = "not in frame 0, which stands for frames without it".to_owned();
                 found.push(Problem::new(Grade::Warning, "late_log", &name, message), Some(&entry));

@@ -13,11 +13,11 @@ use std::path::Path;
 use container_core::write::storage::{FileStorage, Storage};
 use container_core::{Error, Result};
 
-use crate::hoomd::read::place;
+use crate::hoomd::read::field_index;
 use crate::hoomd::schema::{Fit, V2_0, field};
 use crate::hoomd::validate::Grade;
-use crate::hoomd::write::fields::{Counts, Given, Value, little};
-use crate::hoomd::write::frame0::Initial;
+use crate::hoomd::write::fields::{Counts, FrameField, Value, to_little_endian};
+use crate::hoomd::write::frame0::Frame0;
 use crate::hoomd::{Frame, Log, Problem, SCHEMA};
 use crate::{ChunkType, Version, WriteMode, Writer, WriterOptions};
 
@@ -100,7 +100,7 @@ pub struct TrajectoryWriter<S: Storage = FileStorage> {
     writer: Writer<S>,
     validation: Validation,
     step_rule: StepRule,
-    initial: Option<Initial>,
+    initial: Option<Frame0>,
     /// Step of the last frame.
     last_step: Option<u64>,
 }
@@ -152,7 +152,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         }
         let (mut initial, mut last_step) = (None, None);
         if let Some(last) = writer.nframes().checked_sub(1) {
-            let loaded = Initial::load(&writer)?;
+            let loaded = Frame0::load(&writer)?;
             let step = match writer.find_chunk(last, "configuration/step")? {
                 Some(entry) => first_word(&writer.read_chunk(&entry)?),
                 None => loaded.step(),
@@ -199,11 +199,11 @@ impl<S: Storage> TrajectoryWriter<S> {
         let mut fields = fields::fields(frame, &counts)?;
         self.check_versions(frame, &fields)?;
         let passed = self.check(frame, &fields, &counts, index)?;
-        let step = frame.configuration.step.or(self.initial.as_ref().map(Initial::step)).unwrap_or(0);
+        let step = frame.configuration.step.or(self.initial.as_ref().map(Frame0::step)).unwrap_or(0);
         if self.step_rule == StepRule::Always && frame.configuration.step.is_none() {
             let (chunk_type, bytes) = (ChunkType::Uint64, step.to_le_bytes().to_vec().into());
             let value = Value::Numbers { chunk_type, n: 1, m: 1, bytes };
-            fields.insert(0, Given { at: const { place("configuration/step") }, value });
+            fields.insert(0, FrameField { at: const { field_index("configuration/step") }, value });
         }
         fields.retain(|given| self.is_needed(given));
         if let Err(error) = self.put(&fields, frame) {
@@ -213,7 +213,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         }
         self.last_step = Some(step);
         if self.initial.is_none() {
-            self.initial = Some(Initial::of_frame(fields, counts));
+            self.initial = Some(Frame0::of_frame(fields, counts));
         }
         self.writer.end_frame()?;
         Ok(passed)
@@ -248,8 +248,8 @@ impl<S: Storage> TrajectoryWriter<S> {
     }
 
     /// True where reading would not give the value without a chunk.
-    fn is_needed(&self, given: &Given<'_>) -> bool {
-        let is_step = given.at == const { place("configuration/step") };
+    fn is_needed(&self, given: &FrameField<'_>) -> bool {
+        let is_step = given.at == const { field_index("configuration/step") };
         if is_step && self.step_rule == StepRule::Always {
             return true;
         }
@@ -260,7 +260,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         }
     }
 
-    fn put(&mut self, fields: &[Given<'_>], frame: &Frame<'_>) -> Result<()> {
+    fn put(&mut self, fields: &[FrameField<'_>], frame: &Frame<'_>) -> Result<()> {
         for given in fields {
             let name = given.field().name;
             let (chunk_type, n, m, bytes) = given.value.chunk().map_err(|error| error.context(name))?;
@@ -273,14 +273,14 @@ impl<S: Storage> TrajectoryWriter<S> {
     fn put_log(&mut self, prefix: &str, log: &Log<'_>) -> Result<()> {
         for (name, value) in log.iter() {
             let (n, m) = value.shape();
-            let bytes = little(value.bytes(), value.chunk_type());
+            let bytes = to_little_endian(value.bytes(), value.chunk_type());
             self.writer.write_chunk_bytes(&format!("{prefix}{name}"), value.chunk_type(), n, m, &bytes)?;
         }
         Ok(())
     }
 
     /// Refuses what the version of the schema does not have.
-    fn check_versions(&self, frame: &Frame<'_>, fields: &[Given<'_>]) -> Result<()> {
+    fn check_versions(&self, frame: &Frame<'_>, fields: &[FrameField<'_>]) -> Result<()> {
         let schema = self.schema_version();
         for given in fields {
             if let Value::Numbers { chunk_type, .. } = given.value
@@ -310,7 +310,7 @@ impl<S: Storage> TrajectoryWriter<S> {
     fn check(
         &self,
         frame: &Frame<'_>,
-        fields: &[Given<'_>],
+        fields: &[FrameField<'_>],
         counts: &Counts,
         index: u64,
     ) -> Result<Vec<Problem>> {

@@ -23,7 +23,7 @@ pub(crate) enum Frames<'a> {
 }
 
 /// A dataset and what becomes of it.
-pub(crate) struct Part {
+pub(crate) struct PlannedChunk {
     pub(crate) index: usize,
     pub(crate) region: Region,
     /// The axis of the source that is the frames.
@@ -45,7 +45,7 @@ pub(crate) struct Part {
     pub(crate) loss: Option<String>,
 }
 
-impl Part {
+impl PlannedChunk {
     pub(crate) fn new(
         job: &Import<'_>,
         index: usize,
@@ -124,7 +124,7 @@ impl Part {
 ///
 /// # Errors
 /// `Usage` where datasets differ in it.
-pub(crate) fn frames(parts: &[Part]) -> Result<u64> {
+pub(crate) fn frames(parts: &[PlannedChunk]) -> Result<u64> {
     let Some(first) = parts.first() else { return Ok(0) };
     match parts.iter().find(|part| part.frames != first.frames) {
         None => Ok(first.frames),

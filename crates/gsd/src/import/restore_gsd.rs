@@ -7,8 +7,8 @@ use container_core::report::Loss;
 use container_core::stream::prove;
 use container_core::{Error, Result};
 
-use super::planned_chunk::{Frames, Part};
-use super::{Words, stream};
+use super::planned_chunk::{Frames, PlannedChunk};
+use super::{ImportSettings, stream};
 use crate::ChunkType;
 use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::metadata::{self, Chunks};
@@ -18,82 +18,89 @@ use crate::writer::sequential::Plan;
 const CHUNK_SIZE: u64 = 64;
 
 /// The chunks of a file to come.
-pub(super) struct Again {
+pub(super) struct RestoredChunks {
     chunks: Chunks,
     /// Those of every frame, or of some.
-    stacked: Vec<Part>,
+    stacked: Vec<PlannedChunk>,
     /// Those of one frame, by frame.
-    single: Vec<(u64, Part)>,
+    single: Vec<(u64, PlannedChunk)>,
     /// Whether the first stacked one is stored in the last frame, too, so that there is one: those that made it are left out.
     fill: bool,
     /// Names of which every frame has a chunk now, and only some had.
-    forgotten: Vec<String>,
+    no_longer_sparse: Vec<String>,
 }
 
-impl Again {
+impl RestoredChunks {
     /// `None` where the datasets are not what `chunks` tell of any more. `paths` are those that the datasets have.
     pub(super) fn new(
         job: &Import<'_>,
         chunks: Chunks,
         paths: &[String],
-        words: &Words,
+        settings: &ImportSettings,
     ) -> Result<Option<Self>> {
-        if words.frames.is_some() || job.options.axes == Axes::Reversed {
+        if settings.frames.is_some() || job.options.axes == Axes::Reversed {
             return Ok(None);
         }
         let planned = chunks.frames.saturating_mul(job.selection.len().max(1) as u64);
         if planned.saturating_mul(CHUNK_SIZE) > job.options.limits.memory {
             return Ok(None);
         }
-        let mut again =
-            Self { chunks, stacked: Vec::new(), single: Vec::new(), fill: false, forgotten: Vec::new() };
+        let mut restored = Self {
+            chunks,
+            stacked: Vec::new(),
+            single: Vec::new(),
+            fill: false,
+            no_longer_sparse: Vec::new(),
+        };
         // What a schema fills in depends on the others: without them, each frame gets its row.
-        if again.chunks.count.is_none() || job.selection.len() != job.container.listed_count() {
-            again.forgotten = again.chunks.forget_stored();
+        if restored.chunks.count.is_none() || job.selection.len() != job.container.listed_count() {
+            restored.no_longer_sparse = restored.chunks.forget_stored();
         }
         for ((index, region), path) in job.selection.iter().zip(paths) {
             let dataset = &*job.container.require(*index)?;
             // Paths of trees have slashes within steps escaped, and escapes of their own.
             let meant = unescape(path);
-            let Some((frame, name)) = again.chunks.find(path).or_else(|| again.chunks.find(&meant)) else {
+            let Some((frame, name)) = restored.chunks.find(path).or_else(|| restored.chunks.find(&meant))
+            else {
                 return Ok(None);
             };
             if name == metadata::METADATA {
                 return Ok(None);
             }
-            let is_stacked = frame.is_none() && again.chunks.frames != 1;
-            if is_stacked && region.shape().first() != Some(&again.chunks.frames) {
+            let is_stacked = frame.is_none() && restored.chunks.frames != 1;
+            if is_stacked && region.shape().first() != Some(&restored.chunks.frames) {
                 return Ok(None);
             }
             let frames = if is_stacked { Frames::Axis("") } else { Frames::One };
-            let mut part = Part::new(job, *index, dataset, region, frames, words.as_bytes)?;
+            let mut part = PlannedChunk::new(job, *index, dataset, region, frames, settings.as_bytes)?;
             name.clone_into(&mut part.name);
-            if again.chunks.has_shape(name) && part.shape.beside.is_none() {
+            if restored.chunks.has_shape(name) && part.shape.beside.is_none() {
                 part.shape.beside = Some(part.item.clone());
                 let Some(n) = part.shape.n.checked_mul(part.shape.m.into()) else { return Ok(None) };
                 (part.shape.n, part.shape.m) = (n, 1);
             }
             if is_stacked {
-                again.stacked.push(part);
+                restored.stacked.push(part);
             } else {
-                again.single.push((frame.unwrap_or(0), part));
+                restored.single.push((frame.unwrap_or(0), part));
             }
         }
-        again.single.sort_by_key(|(frame, _)| *frame);
+        restored.single.sort_by_key(|(frame, _)| *frame);
         let mut once = std::collections::HashSet::new();
-        let stacked = again.stacked.iter().all(|part| once.insert((None, part.name.as_str())));
-        let single = again.single.iter().all(|(frame, part)| {
+        let stacked = restored.stacked.iter().all(|part| once.insert((None, part.name.as_str())));
+        let single = restored.single.iter().all(|(frame, part)| {
             once.insert((Some(*frame), part.name.as_str())) && !once.contains(&(None, part.name.as_str()))
         });
         let unique = stacked && single;
-        let last = again.chunks.frames.saturating_sub(1);
-        let ends = |part: &Part| metadata::is_within(again.chunks.stored(&part.name), last);
-        again.fill = !again.stacked.iter().any(ends) && again.single.iter().all(|(frame, _)| *frame < last);
-        Ok(unique.then_some(again))
+        let last = restored.chunks.frames.saturating_sub(1);
+        let ends = |part: &PlannedChunk| metadata::is_within(restored.chunks.stored(&part.name), last);
+        restored.fill =
+            !restored.stacked.iter().any(ends) && restored.single.iter().all(|(frame, _)| *frame < last);
+        Ok(unique.then_some(restored))
     }
 
     /// Whether a frame has the chunk of the stacked part at a place.
-    fn stores(&self, at: usize, part: &Part, frame: u64) -> bool {
+    fn stores(&self, at: usize, part: &PlannedChunk, frame: u64) -> bool {
         let filled = self.fill && at == 0 && frame.checked_add(1) == Some(self.chunks.frames);
         filled || metadata::is_within(self.chunks.stored(&part.name), frame)
     }
@@ -131,7 +138,7 @@ impl Again {
         }
         self.plan(&mut plan, metadata)?;
         let mut losses = Vec::new();
-        for part in self.stacked.iter().filter(|part| self.forgotten.contains(&part.name)) {
+        for part in self.stacked.iter().filter(|part| self.no_longer_sparse.contains(&part.name)) {
             let what = "which frames stored it: without the other datasets, each has a chunk";
             losses.push(Loss { dataset: Some(part.name.clone()), what: what.to_owned() });
         }
@@ -165,7 +172,7 @@ impl Again {
                 others(frame, &mut |bytes| emitter.write(bytes))?;
             }
         } else {
-            let shapes: Vec<Vec<u8>> = self.stacked.iter().map(Part::shape_bytes).collect();
+            let shapes: Vec<Vec<u8>> = self.stacked.iter().map(PlannedChunk::shape_bytes).collect();
             stream::for_each_frame(job, &self.stacked, self.chunks.frames, &mut |chunks| {
                 for (at, ((part, bytes), shape)) in self.stacked.iter().zip(chunks).zip(&shapes).enumerate() {
                     if self.stores(at, part, frame) {
@@ -211,7 +218,7 @@ impl Again {
 }
 
 /// A part's chunk in a frame, and its shape beside it.
-fn chunk(plan: &mut Plan, frame: u64, part: &Part) -> Result<()> {
+fn chunk(plan: &mut Plan, frame: u64, part: &PlannedChunk) -> Result<()> {
     let id = plan.name(part.name.as_bytes())?;
     plan.chunk(frame, id, part.chunk_type, part.shape.n, part.shape.m)?;
     if let Some(shape) = &part.shape.beside {

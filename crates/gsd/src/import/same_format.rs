@@ -6,25 +6,30 @@ use container_core::report::Loss;
 use container_core::{Error, Result};
 
 use super::planned_chunk::frame_slice;
-use super::{Words, no_frames};
+use super::{ImportSettings, no_frames};
 use crate::frames::Frames;
 use crate::rewrite::{RedundantChunks, RewriteOptions, slice};
 use crate::stacked::Fallback;
 use crate::{File, IndexEntry};
 
 /// Bytes of a chunk that pass at a time.
-const PIECE: u64 = 1 << 20;
+const PIECE_LEN: u64 = 1 << 20;
 
 /// Writes the chunks of all frames as they are stored, or of some so that they read as they did, as file layer 2.1. Nothing that
 /// no entry refers to is taken along.
-pub(crate) fn copy(file: &File, words: &Words, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    let chosen = frame_slice(words.frames.as_deref().unwrap_or(":"), file.nframes())?;
+pub(crate) fn copy(
+    file: &File,
+    settings: &ImportSettings,
+    job: &Import<'_>,
+    out: &mut dyn Output,
+) -> Result<Vec<Loss>> {
+    let chosen = frame_slice(settings.frames.as_deref().unwrap_or(":"), file.nframes())?;
     let frames = Frames { start: chosen.start, step: chosen.step, count: chosen.count };
-    let equal = if words.drop_repeats { RedundantChunks::Drop } else { RedundantChunks::Keep };
-    let whole = frames == Frames::all(file) && !words.drop_repeats;
+    let equal = if settings.drop_repeats { RedundantChunks::Drop } else { RedundantChunks::Keep };
+    let whole = frames == Frames::all(file) && !settings.drop_repeats;
     let fallback = if whole { Fallback::Stored } else { Fallback::Schema };
     let mut options = RewriteOptions::default().with_fallback(fallback).with_redundant_chunks(equal);
-    options.header = words.header;
+    options.header = settings.header;
     let rewritten = slice(file, &frames, out, &options, job.progress)?;
     let mut losses = rewritten.losses;
     if chosen.count == 0 && file.nframes() > 0 {
@@ -52,7 +57,7 @@ pub(crate) fn pass(file: &File, entry: &IndexEntry, sink: &mut dyn FnMut(&[u8]) 
         return Ok(());
     }
     let dtype: DType = file.stored_array(entry)?.dtype;
-    let rows = PIECE.checked_div(size / entry.n.max(1)).unwrap_or(PIECE).max(1);
+    let rows = PIECE_LEN.checked_div(size / entry.n.max(1)).unwrap_or(PIECE_LEN).max(1);
     let mut first = 0;
     while first < entry.n {
         let end = first.saturating_add(rows).min(entry.n);

@@ -5,7 +5,7 @@ use container_core::format::Import;
 use container_core::stream::for_each_run;
 use container_core::{Error, Progress, Result};
 
-use super::planned_chunk::Part;
+use super::planned_chunk::PlannedChunk;
 
 /// Bytes of the frames that are held at a time, all datasets together, where several are interleaved.
 const HELD: u64 = 8 << 20;
@@ -13,7 +13,7 @@ const HELD: u64 = 8 << 20;
 /// Passes to `sink` the chunks of frame after frame, and within a frame those of each part: its elements, then its shape.
 pub(crate) fn write(
     job: &Import<'_>,
-    parts: &[Part],
+    parts: &[PlannedChunk],
     frames: u64,
     sink: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
@@ -45,7 +45,7 @@ pub(crate) fn write(
 /// A frame that may be long: in pieces.
 fn one_frame(
     job: &Import<'_>,
-    parts: &[Part],
+    parts: &[PlannedChunk],
     frame: u64,
     done: &mut Done<'_>,
     sink: &mut dyn FnMut(&[u8]) -> Result<()>,
@@ -61,13 +61,13 @@ fn one_frame(
 /// Frames that are short: the same ones of every part are read at once.
 fn several(
     job: &Import<'_>,
-    parts: &[Part],
+    parts: &[PlannedChunk],
     first: u64,
     count: u64,
     done: &mut Done<'_>,
     sink: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let shapes: Vec<Vec<u8>> = parts.iter().map(Part::shape_bytes).collect();
+    let shapes: Vec<Vec<u8>> = parts.iter().map(PlannedChunk::shape_bytes).collect();
     frames_at_once(job, parts, first, count, done, &mut |chunks| {
         for (bytes, shape) in chunks.iter().zip(&shapes) {
             sink(bytes)?;
@@ -80,7 +80,7 @@ fn several(
 /// Passes to `sink` the elements of each part, little-endian, frame after frame.
 pub(crate) fn for_each_frame(
     job: &Import<'_>,
-    parts: &[Part],
+    parts: &[PlannedChunk],
     frames: u64,
     sink: &mut dyn FnMut(&[&[u8]]) -> Result<()>,
 ) -> Result<()> {
@@ -97,7 +97,11 @@ pub(crate) fn for_each_frame(
 }
 
 /// Passes to `sink` a part that is one chunk: its elements, then its shape.
-pub(crate) fn single(job: &Import<'_>, part: &Part, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub(crate) fn single(
+    job: &Import<'_>,
+    part: &PlannedChunk,
+    sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let mut done = Done { job, total: part.len, before: 0 };
     part.run(job, &part.region, &mut done, sink)?;
     sink(&part.shape_bytes())
@@ -111,7 +115,7 @@ fn at_a_time(job: &Import<'_>, frame_len: u64) -> u64 {
 
 fn frames_at_once(
     job: &Import<'_>,
-    parts: &[Part],
+    parts: &[PlannedChunk],
     first: u64,
     count: u64,
     done: &mut Done<'_>,
@@ -140,7 +144,7 @@ fn frames_at_once(
     Ok(())
 }
 
-impl Part {
+impl PlannedChunk {
     /// Passes the elements of a region, little-endian.
     fn run(
         &self,

@@ -9,7 +9,7 @@ use container_core::{ErrorKind, Result};
 use super::damaged_file::Damaged;
 use super::entries::Collected;
 use super::{repeated_appends, report};
-use crate::duplicates::Hidden;
+use crate::duplicates::ShadowedEntries;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
 use crate::layout::{Layout, Policy};
@@ -67,7 +67,7 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
         return Ok(None);
     }
     blocks.extend(damaged.known.iter().cloned());
-    let hidden = Hidden::of(index, header.is_v1(), layout.frames(), layout.names().len());
+    let hidden = ShadowedEntries::of(index, header.is_v1(), layout.frames(), layout.names().len());
     let mut twice = Vec::new();
     if !hidden.is_empty() {
         let mut at = 0..entries.len();

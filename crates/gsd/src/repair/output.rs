@@ -11,7 +11,7 @@ use crate::index::IndexEntry;
 use crate::writer::sequential::Plan;
 
 /// Bytes that are turned round together.
-const PIECE: usize = 1 << 16;
+const PIECE_LEN: usize = 1 << 16;
 
 impl Rescue<'_> {
     /// All that the new file will have, with what it may not have refused.
@@ -60,7 +60,7 @@ impl Rescue<'_> {
                     emitter.write(&bytes)?;
                     continue;
                 }
-                for piece in bytes.chunks(PIECE) {
+                for piece in bytes.chunks(PIECE_LEN) {
                     let mut piece = Cow::Borrowed(piece);
                     piece.to_mut().chunks_exact_mut(width).for_each(<[u8]>::reverse);
                     emitter.write(&piece)?;

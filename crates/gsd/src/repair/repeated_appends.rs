@@ -11,7 +11,7 @@ use container_core::Result;
 use container_core::report::RepairItem;
 
 use super::damaged_file::Damaged;
-use crate::duplicates::Hidden;
+use crate::duplicates::ShadowedEntries;
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::{IndexBlock, IndexEntry};
 
@@ -44,7 +44,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
     let index = IndexBlock::new(&bytes, damaged.order());
     let frames = index.iter().map(|entry| entry.frame.saturating_add(1)).max().unwrap_or(0);
     let is_v1 = damaged.header.is_v1();
-    let hidden = Hidden::of(index, is_v1, frames, crate::MAX_NAMES);
+    let hidden = ShadowedEntries::of(index, is_v1, frames, crate::MAX_NAMES);
     if hidden.is_empty() {
         return Ok(None);
     }

@@ -5,12 +5,12 @@ use std::ops::Range;
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Limits, Result};
 
-use super::source::Input;
+use super::source::SourceFile;
 use crate::index::IndexEntry;
-use crate::read_buffer::Window;
+use crate::read_buffer::ReadBuffer;
 
 /// Bytes passed through at a time.
-const PIECE: u64 = 256 << 10;
+const PIECE_LEN: u64 = 256 << 10;
 
 /// Where the bytes of a new chunk come from.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ impl Data {
     /// Calls `visit` with the bytes in pieces, little-endian.
     pub(super) fn pieces(
         &self,
-        inputs: &mut [Input<'_>],
+        inputs: &mut [SourceFile<'_>],
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
         match self {
@@ -39,14 +39,14 @@ impl Data {
                 let range = entry.byte_range().unwrap_or(0..0);
                 let mut at = range.start;
                 while at < range.end {
-                    let end = range.end.min(at.saturating_add(PIECE));
-                    little(input, entry, at..end, visit)?;
+                    let end = range.end.min(at.saturating_add(PIECE_LEN));
+                    to_little_endian(input, entry, at..end, visit)?;
                     at = end;
                 }
                 Ok(())
             }
             Self::Pattern(pattern, len) => {
-                let repeats = usize::try_from(PIECE).unwrap_or(0) / pattern.len().max(1);
+                let repeats = usize::try_from(PIECE_LEN).unwrap_or(0) / pattern.len().max(1);
                 let block = pattern.repeat(repeats.max(1));
                 let mut left = *len;
                 while left > 0 && !block.is_empty() {
@@ -60,9 +60,9 @@ impl Data {
     }
 }
 
-/// One piece, which holds whole elements: [`PIECE`] is a multiple of their sizes.
-fn little(
-    input: &mut Input<'_>,
+/// One piece, which holds whole elements: [`PIECE_LEN`] is a multiple of their sizes.
+fn to_little_endian(
+    input: &mut SourceFile<'_>,
     entry: &IndexEntry,
     range: Range<u64>,
     visit: &mut dyn FnMut(&[u8]) -> Result<()>,
@@ -88,7 +88,7 @@ fn turned(
 
 /// True where two chunks, the second one of a frame 0, hold the same values of the same type in the same shape.
 pub(super) fn equal(
-    inputs: &mut [Input<'_>],
+    inputs: &mut [SourceFile<'_>],
     a: (usize, &IndexEntry),
     b: (usize, &IndexEntry),
 ) -> Result<bool> {
@@ -105,20 +105,20 @@ pub(super) fn equal(
     let len = one.end - one.start;
     let mut at = 0;
     while at < len {
-        let end = len.min(at + PIECE);
+        let end = len.min(at + PIECE_LEN);
         let no_file = || Error::usage("no such file");
         let piece = |range: &Range<u64>| range.start + at..range.start + end;
         // Taken out, because both may be of one file.
         let beside = inputs.get_mut(of_b).ok_or_else(no_file)?;
         let mut window =
-            std::mem::replace(&mut beside.beside, Window::new(beside.file.source(), Limits::default()));
+            std::mem::replace(&mut beside.beside, ReadBuffer::new(beside.file.source(), Limits::default()));
         let input = inputs.get_mut(of_a).ok_or_else(no_file)?;
         let mut same = false;
         if order_a == order_b {
             same = window.bytes(piece(&other))? == input.window.bytes(piece(&one))?;
         } else {
             turned(window.bytes(piece(&other))?, order_b, b, &mut |theirs| {
-                little(input, a, piece(&one), &mut |ours| {
+                to_little_endian(input, a, piece(&one), &mut |ours| {
                     same = ours == theirs;
                     Ok(())
                 })

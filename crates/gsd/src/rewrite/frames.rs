@@ -7,7 +7,7 @@ use container_core::report::Loss;
 use container_core::{Limits, Progress, Result};
 
 use super::chunk_data::{Data, equal};
-use super::source::{Chunk, Counts, Input, Meaning};
+use super::source::{Chunk, Counts, NameRole, SourceFile};
 use super::{RedundantChunks, RewriteOptions, RewriteReport};
 use crate::ChunkType;
 use crate::file::File;
@@ -45,10 +45,10 @@ struct Base {
     same_as: Option<usize>,
 }
 
-pub(super) struct Assembly<'f> {
-    inputs: Vec<Input<'f>>,
+pub(super) struct FramePlan<'f> {
+    inputs: Vec<SourceFile<'f>>,
     plan: Plan,
-    meanings: Vec<Meaning>,
+    meanings: Vec<NameRole>,
     redundant_chunks: RedundantChunks,
     schema: bool,
     base: Base,
@@ -66,7 +66,7 @@ pub(super) struct Assembly<'f> {
     late: Vec<Loss>,
 }
 
-impl<'f> Assembly<'f> {
+impl<'f> FramePlan<'f> {
     pub(super) fn new(
         parts: &[(&'f File, Frames)],
         mut plan: Plan,
@@ -77,7 +77,7 @@ impl<'f> Assembly<'f> {
         let (dropped, late) = if schema { late_logs(parts, options)? } else { Default::default() };
         let inputs: Result<Vec<_>> = parts
             .iter()
-            .map(|(file, frames)| Input::new(file, *frames, &mut plan, &mut meanings, schema, &dropped))
+            .map(|(file, frames)| SourceFile::new(file, *frames, &mut plan, &mut meanings, schema, &dropped))
             .collect();
         Ok(Self {
             inputs: inputs?,
@@ -397,7 +397,7 @@ fn late_logs(parts: &[(&File, Frames)], options: &RewriteOptions) -> Result<(BTr
 }
 
 /// Takes the chunks of a new frame.
-type Visit<'a, 'f> = dyn FnMut(&mut [Input<'f>], &[Item]) -> Result<()> + 'a;
+type Visit<'a, 'f> = dyn FnMut(&mut [SourceFile<'f>], &[Item]) -> Result<()> + 'a;
 
 /// The same is done twice.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd::schema::{self, Container, Field, Inherit};
 use crate::index::IndexEntry;
-use crate::read_buffer::Window;
+use crate::read_buffer::ReadBuffer;
 use crate::stacked::read::count_of;
 use crate::writer::sequential::Plan;
 
@@ -17,7 +17,7 @@ pub(super) type Counts = [u64; 7];
 
 /// What a name of the new file means.
 #[derive(Clone, Copy)]
-pub(super) struct Meaning {
+pub(super) struct NameRole {
     pub(super) inherits: Inherit,
     pub(super) field: Option<&'static Field>,
     /// The container whose N decides what is inherited.
@@ -27,7 +27,7 @@ pub(super) struct Meaning {
     pub(super) is_step: bool,
 }
 
-impl Meaning {
+impl NameRole {
     pub(super) fn of(name: &[u8], schema: bool) -> Self {
         // As trajectories show names: a log whose name is not UTF-8 is a log.
         let shown = String::from_utf8_lossy(name);
@@ -59,7 +59,7 @@ pub(super) struct Chunk {
     pub(super) entry: IndexEntry,
 }
 
-pub(super) struct Input<'f> {
+pub(super) struct SourceFile<'f> {
     pub(super) file: &'f File,
     pub(super) frames: Frames,
     /// Ids in the new file; `None` for a name that is listed a second time.
@@ -71,18 +71,18 @@ pub(super) struct Input<'f> {
     /// Frame 0's chunks, by rising id in the new file, and its counts.
     pub(super) first: Vec<Chunk>,
     pub(super) first_counts: Counts,
-    pub(super) window: Window<'f>,
+    pub(super) window: ReadBuffer<'f>,
     /// For what is read beside what goes by: frame 0.
-    pub(super) beside: Window<'f>,
+    pub(super) beside: ReadBuffer<'f>,
 }
 
-impl<'f> Input<'f> {
+impl<'f> SourceFile<'f> {
     /// Adds the file's names to the plan, but for those that are left out.
     pub(super) fn new(
         file: &'f File,
         frames: Frames,
         plan: &mut Plan,
-        meanings: &mut Vec<Meaning>,
+        meanings: &mut Vec<NameRole>,
         schema: bool,
         left_out: &BTreeSet<String>,
     ) -> Result<Self> {
@@ -96,11 +96,11 @@ impl<'f> Input<'f> {
             }
             let id = plan.name(name)?;
             if usize::from(id) == meanings.len() {
-                meanings.push(Meaning::of(name, schema));
+                meanings.push(NameRole::of(name, schema));
             }
             ids.push(Some(id).filter(|id| seen.insert(*id)));
         }
-        let window = || Window::new(file.source(), file.options().limits);
+        let window = || ReadBuffer::new(file.source(), file.options().limits);
         let (window, beside) = (window(), window());
         let mut input = Self {
             file,
@@ -180,7 +180,7 @@ impl<'f> Input<'f> {
     }
 
     /// The counts of a frame: stored, else frame 0's, else 0.
-    pub(super) fn counts(&mut self, chunks: &[Chunk], meanings: &[Meaning]) -> Result<Counts> {
+    pub(super) fn counts(&mut self, chunks: &[Chunk], meanings: &[NameRole]) -> Result<Counts> {
         let mut counts = self.first_counts;
         for chunk in chunks {
             let counted = meanings.get(usize::from(chunk.id)).and_then(|meaning| meaning.counts);

@@ -15,7 +15,7 @@ use crate::stacked::{Fallback, StackedChunks};
 
 /// What the chunks of one name have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct Name {
+pub(crate) struct StackableName {
     /// Its chunk of the lowest frame.
     pub(crate) first: IndexEntry,
     /// Frames that have one; of several in a frame the one that a search finds counts.
@@ -25,12 +25,12 @@ pub(crate) struct Name {
     /// True while all have one type and shape.
     pub(crate) alike: bool,
     /// How they are listed.
-    pub(crate) view: View,
+    pub(crate) view: Listing,
 }
 
 /// How the chunks of a name are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum View {
+pub(crate) enum Listing {
     /// As one array whose first axis is the frames; the shape of a chunk.
     Stacked(Vec<u64>),
     /// Frame by frame.
@@ -42,8 +42,8 @@ pub(crate) enum View {
 }
 
 /// Facts of every name, by id; `None` for names without a chunk.
-pub(crate) struct Facts {
-    pub(crate) names: Vec<Option<Name>>,
+pub(crate) struct NameStats {
+    pub(crate) names: Vec<Option<StackableName>>,
     /// Ids of the chunks that hold the shapes of those of an id.
     pub(crate) shapes: Vec<Option<u16>>,
     /// What stands for chunks that a frame lacks.
@@ -52,7 +52,7 @@ pub(crate) struct Facts {
     pub(crate) inhabited: u64,
 }
 
-impl Facts {
+impl NameStats {
     pub(crate) fn new(file: &File, fallback: Fallback) -> Result<Self> {
         // With entries that belong to nobody knows which frame, a frame that lacks a chunk may have had one.
         let fallback = if file.layout().dropped_entries() > 0 { Fallback::Stored } else { fallback };
@@ -73,7 +73,7 @@ impl Facts {
         Ok(facts)
     }
 
-    pub(crate) fn get(&self, id: u16) -> Option<&Name> {
+    pub(crate) fn get(&self, id: u16) -> Option<&StackableName> {
         self.names.get(usize::from(id))?.as_ref()
     }
 
@@ -94,12 +94,12 @@ impl Facts {
                     name.stored = name.stored.saturating_add(size);
                 }
                 None => {
-                    *place = Some(Name {
+                    *place = Some(StackableName {
                         first: entry,
                         frames: 1,
                         stored: size,
                         alike: entry.size().is_some(),
-                        view: View::Apart,
+                        view: Listing::Apart,
                     });
                 }
             }
@@ -113,7 +113,7 @@ impl Facts {
             let own = file.names().bytes(id).and_then(|name| name.strip_suffix(SHAPE_SUFFIX.as_bytes()));
             let base = own.and_then(|base| str::from_utf8(base).ok()).and_then(|base| file.names().id(base));
             let (Some(base), Some(shape)) = (base, self.get(id)) else { continue };
-            let fits = |of: &Name| of.frames == shape.frames && of.first.frame == shape.first.frame;
+            let fits = |of: &StackableName| of.frames == shape.frames && of.first.frame == shape.first.frame;
             let is_shape = shape.first.chunk_type() == Some(ChunkType::Uint64) && shape.first.m == 1;
             if is_shape && self.get(base).is_some_and(|of| of.first.m == 1 && fits(of)) {
                 self.shapes[usize::from(base)] = Some(id);
@@ -121,32 +121,32 @@ impl Facts {
         }
     }
 
-    fn view(&self, file: &File, id: usize) -> Result<View> {
+    fn view(&self, file: &File, id: usize) -> Result<Listing> {
         let (Ok(id), Some(name)) = (u16::try_from(id), self.names.get(id).and_then(Option::as_ref)) else {
-            return Ok(View::Apart);
+            return Ok(Listing::Apart);
         };
         if self.shapes.contains(&Some(id)) {
-            return Ok(View::Hidden);
+            return Ok(Listing::Hidden);
         }
         if file.names().bytes(id) == Some(METADATA.as_bytes()) {
-            return Ok(View::Aside);
+            return Ok(Listing::Aside);
         }
         // What a name means that is listed twice is the first of the two.
         if file.names().get(id).is_none_or(|text| file.names().id(&text) != Some(id)) {
-            return Ok(View::Apart);
+            return Ok(Listing::Apart);
         }
         let whole = name.frames == file.nframes();
         if !name.alike || !(whole || self.fills(file, id, name)?) {
-            return Ok(View::Apart);
+            return Ok(Listing::Apart);
         }
         Ok(match self.shapes[usize::from(id)] {
-            None => View::Stacked(name.first.shape()),
-            Some(shapes) => self.one_shape(file, name, shapes)?.map_or(View::Apart, View::Stacked),
+            None => Listing::Stacked(name.first.shape()),
+            Some(shapes) => self.one_shape(file, name, shapes)?.map_or(Listing::Apart, Listing::Stacked),
         })
     }
 
     /// True where the schema fills the frames that lack the chunk, with values of the same type and shape.
-    fn fills(&self, file: &File, id: u16, name: &Name) -> Result<bool> {
+    fn fills(&self, file: &File, id: u16, name: &StackableName) -> Result<bool> {
         let text = file.names().get(id).unwrap_or_default();
         if !self.fallback.applies(file) {
             return Ok(false);
@@ -163,20 +163,21 @@ impl Facts {
             Inherit::IfSameN if initial && constant => Ok(true),
             _ => {
                 let all = Frames::all(file);
-                Ok(told(StackedChunks::like(file, &text, &all, self.fallback, &name.first))?.is_some())
+                Ok(skip_file_errors(StackedChunks::like(file, &text, &all, self.fallback, &name.first))?
+                    .is_some())
             }
         }
     }
 
     /// The shape that the chunks of a name have, where all have the same.
-    fn one_shape(&self, file: &File, name: &Name, shapes: u16) -> Result<Option<Vec<u64>>> {
+    fn one_shape(&self, file: &File, name: &StackableName, shapes: u16) -> Result<Option<Vec<u64>>> {
         let beside = self.get(shapes).filter(|of| of.alike && of.frames == file.nframes());
         let (Some(text), Some(beside)) = (file.names().get(shapes), beside) else { return Ok(None) };
         let stack = StackedChunks::like(file, &text, &Frames::all(file), Fallback::Stored, &beside.first);
-        let Some(all) = told(stack.and_then(|stack| stack.read(&crate::Rows::All, 1)))? else {
+        let Some(all) = skip_file_errors(stack.and_then(|stack| stack.read(&crate::Rows::All, 1)))? else {
             return Ok(None);
         };
-        let words = told(all.elements::<u64>(Order::C, &file.options().limits))?;
+        let words = skip_file_errors(all.elements::<u64>(Order::C, &file.options().limits))?;
         let (Some(words), Ok(rank)) = (words, usize::try_from(beside.first.n)) else { return Ok(None) };
         if rank == 0 {
             return Ok((name.first.n == 1).then(Vec::new));
@@ -207,7 +208,7 @@ impl Facts {
     /// The dataset of a name that stacks.
     pub(crate) fn stacked(&self, file: &File, id: u16) -> Option<Dataset> {
         let name = self.get(id)?;
-        let View::Stacked(shape) = &name.view else { return None };
+        let Listing::Stacked(shape) = &name.view else { return None };
         let chunk_type = name.first.chunk_type()?;
         let full: Vec<u64> = [file.nframes()].into_iter().chain(shape.iter().copied()).collect();
         let dtype = chunk_type.dtype(file.header().byte_order);
@@ -228,7 +229,7 @@ impl Facts {
     /// The dataset of one chunk.
     pub(crate) fn single(&self, file: &File, entry: &IndexEntry) -> Option<Dataset> {
         let name = file.names().get(entry.id)?;
-        let apart = self.get(entry.id).is_some_and(|name| name.view == View::Apart);
+        let apart = self.get(entry.id).is_some_and(|name| name.view == Listing::Apart);
         // Damaged beyond that: as nothing, and reading it says why.
         let chunk_type = entry.chunk_type().unwrap_or(ChunkType::Uint8);
         let size = entry.size().unwrap_or(0);
@@ -254,7 +255,7 @@ fn is_number(entry: &IndexEntry) -> bool {
 }
 
 /// `None` for what is wrong with the file; errors of the source are not the file's.
-pub(crate) fn told<T>(result: Result<T>) -> Result<Option<T>> {
+pub(crate) fn skip_file_errors<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if matches!(error.kind(), ErrorKind::Missing(_) | ErrorKind::Io(_)) => Err(error),

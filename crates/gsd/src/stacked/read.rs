@@ -21,7 +21,7 @@ use container_core::threads::on_threads;
 use container_core::{Error, Result, Stop};
 
 use crate::ChunkType;
-use crate::coalesced_reads::Joined;
+use crate::coalesced_reads::CoalescedReads;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::hoomd;
@@ -31,9 +31,9 @@ mod copy_ranges;
 mod locate;
 mod to_f64;
 
-use copy_ranges::{Runs, fill_pattern};
+use copy_ranges::{CopyRanges, fill_pattern};
 pub(crate) use locate::count_of;
-use locate::{Found, Search};
+use locate::{ValueLocation, ValueSearch};
 
 /// What stands for a chunk that a frame lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -111,18 +111,19 @@ impl<'f> StackedChunks<'f> {
         fallback: Fallback,
         like: &IndexEntry,
     ) -> Result<Self> {
-        Self::find(file, name, frames, fallback, None, Found::of(like))
+        Self::find(file, name, frames, fallback, None, ValueLocation::of(like))
     }
 
     /// As [`StackedChunks::like`], of what is stored alone: frames without a chunk have no [place](StackedChunks::place), and read as NaN or zeros.
     pub(crate) fn with_gaps(file: &'f File, name: &str, frames: &Frames, like: &IndexEntry) -> Result<Self> {
         frames.check(file)?;
         let places = zeroed_vec(frames.count, &file.options().limits)?;
-        let found = Found::of(like);
-        let mut search = Search { file, name, frames, found, places, default: Vec::new(), singles: None };
+        let found = ValueLocation::of(like);
+        let mut search =
+            ValueSearch { file, name, frames, found, places, default: Vec::new(), singles: None };
         search.stored().map_err(|error| error.context(format!("chunk {name}")))?;
-        let Search { found, places, .. } = search;
-        let Found { chunk_type, n, m, .. } = found.ok_or_else(|| no_chunk(name))?;
+        let ValueSearch { found, places, .. } = search;
+        let ValueLocation { chunk_type, n, m, .. } = found.ok_or_else(|| no_chunk(name))?;
         let mut default = match chunk_type {
             ChunkType::Float => f32::NAN.to_le_bytes().to_vec(),
             ChunkType::Double => f64::NAN.to_le_bytes().to_vec(),
@@ -152,20 +153,20 @@ impl<'f> StackedChunks<'f> {
         frames: &Frames,
         fallback: Fallback,
         singles: Option<Vec<bool>>,
-        found: Option<Found>,
+        found: Option<ValueLocation>,
     ) -> Result<Self> {
         frames.check(file)?;
         let named = |error: Error| error.context(format!("chunk {name}"));
         let places = zeroed_vec(frames.count, &file.options().limits)?;
-        let mut search = Search { file, name, frames, found, places, default: Vec::new(), singles };
+        let mut search = ValueSearch { file, name, frames, found, places, default: Vec::new(), singles };
         search.stored().map_err(named)?;
         if search.places.contains(&0) {
             search.gaps(fallback).map_err(named)?;
         }
-        let Search { found, places, default, singles, .. } = search;
+        let ValueSearch { found, places, default, singles, .. } = search;
         // Without frames there is no shape.
-        let Found { chunk_type, n, m, .. } =
-            found.or_else(|| Found::any(file, name)).ok_or_else(|| no_chunk(name))?;
+        let ValueLocation { chunk_type, n, m, .. } =
+            found.or_else(|| ValueLocation::any(file, name)).ok_or_else(|| no_chunk(name))?;
         Ok(Self { file, chunk_type, n, m, places, default, singles, stop: Stop::never() })
     }
 
@@ -210,7 +211,7 @@ impl<'f> StackedChunks<'f> {
     /// # Errors
     /// `Usage` for rows past the last one.
     pub fn row_count(&self, rows: &Rows<'_>) -> Result<u64> {
-        Runs::new(rows, self.n, self.row_len()).map(|runs| runs.rows)
+        CopyRanges::new(rows, self.n, self.row_len()).map(|runs| runs.rows)
     }
 
     /// Bytes that `rows` of all the frames take.
@@ -218,7 +219,7 @@ impl<'f> StackedChunks<'f> {
     /// # Errors
     /// `Usage` for rows past the last one, `Limit` past 2^64 bytes.
     pub fn byte_len(&self, rows: &Rows<'_>) -> Result<u64> {
-        let runs = Runs::new(rows, self.n, self.row_len())?;
+        let runs = CopyRanges::new(rows, self.n, self.row_len())?;
         runs.len()
             .and_then(|len| len.checked_mul(self.places.len() as u64))
             .ok_or_else(|| Error::limit("memory in bytes", u64::MAX, self.file.options().limits.memory))
@@ -238,12 +239,12 @@ impl<'f> StackedChunks<'f> {
         if dst.len() as u64 != len {
             return Err(Error::usage(format!("a buffer of {} bytes for {len}", dst.len())));
         }
-        let runs = Runs::new(rows, self.n, self.row_len())?;
+        let runs = CopyRanges::new(rows, self.n, self.row_len())?;
         let share = dst.len().div_ceil(threads.max(1)).next_multiple_of(MIN_THREAD_LEN).max(MIN_THREAD_LEN);
         let threads = threads.min(dst.len().div_ceil(share));
         let shares = Mutex::new((0_u64, dst.chunks_mut(share)));
         let work = || {
-            let mut joined = Joined::new(self.file.source(), self.file.options().limits);
+            let mut joined = CoalescedReads::new(self.file.source(), self.file.options().limits);
             loop {
                 let (start, piece) = {
                     let mut next = shares.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,10 +267,10 @@ impl<'f> StackedChunks<'f> {
     /// Fills `dst` with the bytes of the result from `start` on.
     fn fill(
         &self,
-        runs: &Runs<'_>,
+        runs: &CopyRanges<'_>,
         start: u64,
         dst: &mut [u8],
-        joined: &mut Joined<'_, usize>,
+        joined: &mut CoalescedReads<'_, usize>,
     ) -> Result<()> {
         /// A run of as many bytes is read by itself, to its place.
         const MIN_DIRECT_LEN: usize = 64 << 10;

@@ -23,9 +23,9 @@ use container_core::Result;
 use container_core::source::zeroed_vec;
 use container_core::write::storage::Storage;
 
-use super::frames::Ended;
+use super::frames::PendingEntries;
 use super::{CURRENT_VERSION, Writer, copy_within};
-use crate::duplicates::Hidden;
+use crate::duplicates::ShadowedEntries;
 use crate::header::{Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN, Version};
 use crate::index::IndexBlock;
 
@@ -41,7 +41,7 @@ const MIN_NAMES: u64 = 1024;
 /// Room for names that no header points to, with a part of the list in it. A list only grows, so the next one starts with the same
 /// bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spare {
+pub(super) struct SpareNamelist {
     at: u64,
     room: u64,
     /// Bytes of the list that are there.
@@ -73,10 +73,13 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
 }
 
 /// Writes the whole namelist where no header points; gives what will be spare room once the header points there.
-pub(super) fn place_names<S: Storage>(writer: &mut Writer<S>, header: &mut Header) -> Result<Option<Spare>> {
+pub(super) fn place_names<S: Storage>(
+    writer: &mut Writer<S>,
+    header: &mut Header,
+) -> Result<Option<SpareNamelist>> {
     let block = writer.names.block();
     let len = block.len() as u64;
-    let old = Spare {
+    let old = SpareNamelist {
         at: header.namelist_location,
         room: header.namelist_allocated_entries.saturating_mul(NAMELIST_ENTRY_LEN),
         stored: writer.names.stored_len(),
@@ -87,7 +90,7 @@ pub(super) fn place_names<S: Storage>(writer: &mut Writer<S>, header: &mut Heade
         None => {
             let room = len.saturating_mul(2).next_power_of_two().max(MIN_NAMES);
             let at = writer.end.next_multiple_of(NAMELIST_ENTRY_LEN);
-            Spare { at, room, stored: 0 }
+            SpareNamelist { at, room, stored: 0 }
         }
     };
     let new = block.get(place.stored..).unwrap_or_default();
@@ -104,7 +107,11 @@ pub(super) fn place_names<S: Storage>(writer: &mut Writer<S>, header: &mut Heade
 }
 
 /// Writes the encoded entries where readers do not look; gives the room of the index.
-fn place_entries<S: Storage>(writer: &mut Writer<S>, header: &mut Header, ended: &Ended) -> Result<u64> {
+fn place_entries<S: Storage>(
+    writer: &mut Writer<S>,
+    header: &mut Header,
+    ended: &PendingEntries,
+) -> Result<u64> {
     let single = if writer.has_duplicates { Some(single_entries(writer)?) } else { None };
     if let Some(single) = &single {
         writer.used = single.len() as u64 / INDEX_ENTRY_LEN;
@@ -137,7 +144,7 @@ fn single_entries<S: Storage>(writer: &Writer<S>) -> Result<Vec<u8>> {
     let mut bytes: Vec<u8> = zeroed_vec(INDEX_ENTRY_LEN * writer.used, &writer.options.limits)?;
     writer.storage.read_at(writer.index_at, &mut bytes)?;
     let index = IndexBlock::new(&bytes, writer.header.byte_order);
-    let hidden = Hidden::of(index, false, writer.committed, writer.names.iter().count());
+    let hidden = ShadowedEntries::of(index, false, writer.committed, writer.names.iter().count());
     let kept = bytes.as_chunks::<32>().0.iter().enumerate().filter(|(at, _)| !hidden.contains(*at));
     Ok(kept.flat_map(|(_, entry)| *entry).collect())
 }
@@ -166,7 +173,7 @@ fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
         header.index_allocated_entries = writer.used;
     }
     if header != writer.header {
-        settle(writer)?;
+        sync_room(writer)?;
         // Either header leads to the same entries.
         let durable = writer.durable_len;
         write_header(writer, &header)?;
@@ -177,8 +184,8 @@ fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
 }
 
 /// Sees to it that the room is on the disk before the header shows any of it.
-fn settle<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
-    if writer.is_settled { Ok(()) } else { writer.sync_storage() }
+fn sync_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+    if writer.is_room_synced { Ok(()) } else { writer.sync_storage() }
 }
 
 /// Shows the room of the index. It is zero, so that is the same file to readers, and a power cut may undo it.
@@ -186,7 +193,7 @@ pub(super) fn close<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     // With entries of a commit that was broken off in it, nothing has been committed here, and the room stays hidden.
     if writer.used > 0 && writer.stale == 0 {
         let header = Header { index_allocated_entries: writer.capacity, ..writer.header };
-        settle(writer)?;
+        sync_room(writer)?;
         write_header(writer, &header)?;
     }
     Ok(())

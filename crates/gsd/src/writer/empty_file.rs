@@ -4,11 +4,11 @@ use super::{CURRENT_VERSION, CommitScheme};
 use crate::header::{Header, LEN};
 
 /// Slots of a new index.
-const ENTRIES: u64 = 128;
+const INDEX_SLOTS: u64 = 128;
 
 /// The header of a file without frames that is otherwise as `header` says.
 pub(super) fn header_of(scheme: CommitScheme, header: &Header) -> Header {
-    let entries = ENTRIES;
+    let entries = INDEX_SLOTS;
     let names = match scheme {
         // The first commit moves the names: what is visible is never written to. Readers trip over no namelist at all.
         CommitScheme::Atomic => 1,

@@ -125,7 +125,7 @@ impl<S: Storage> Writer<S> {
     }
 
     /// Entries of ended frames, by frame and id, as bytes in `scratch`; how many they are, and the frame of the last.
-    pub(super) fn encode_ended(&mut self) -> Option<Ended> {
+    pub(super) fn encode_ended(&mut self) -> Option<PendingEntries> {
         let count = self.entries.len() - self.pending;
         let (ended, _) = self.entries.split_at_mut(count);
         let key = |entry: &crate::IndexEntry| (entry.frame, entry.id);
@@ -137,11 +137,11 @@ impl<S: Storage> Writer<S> {
         for entry in &*ended {
             self.scratch.extend_from_slice(&entry.to_bytes(self.header.byte_order));
         }
-        Some(Ended { count: count as u64, last_frame })
+        Some(PendingEntries { count: count as u64, last_frame })
     }
 
     /// The entries that [`Writer::encode_ended`] encoded are in the file.
-    pub(super) fn forget_ended(&mut self, ended: &Ended) {
+    pub(super) fn forget_ended(&mut self, ended: &PendingEntries) {
         let kept = self.entries.len() - self.pending;
         self.entries.drain(..kept);
         self.used += ended.count;
@@ -169,7 +169,7 @@ impl<S: Storage> Writer<S> {
 
 /// Entries that are to be committed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
+pub(super) struct PendingEntries {
     pub(super) count: u64,
     pub(super) last_frame: u64,
 }

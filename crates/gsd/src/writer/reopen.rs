@@ -13,7 +13,7 @@ use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
 use crate::index::{IndexBlock, IndexEntry};
 use crate::layout::{Layout, Policy};
 
-pub(super) struct Existing {
+pub(super) struct ReopenState {
     pub(super) header: Header,
     pub(super) names: NameTable,
     pub(super) used: u64,
@@ -27,13 +27,13 @@ pub(super) struct Existing {
 }
 
 /// Entries read at a time.
-const PIECE: u64 = 1 << 15;
+const ENTRIES_PER_READ: u64 = 1 << 15;
 
 /// Room behind the index that is looked for: more is as good as none.
 const MAX_ROOM: u64 = 64 << 20;
 
 /// Reads header and names, and every entry: a fault is an error, for what a writer adds must not depend on it.
-pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Existing> {
+pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<ReopenState> {
     let limits = &options.limits;
     let source = StorageSource::new(storage)?;
     let layout = Layout::parse(&source, limits, Policy::Compatible)?;
@@ -65,7 +65,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Exi
         }
     };
     let slots = if header.is_v1() { Slots::Fixed } else { Slots::Packed };
-    Ok(Existing {
+    Ok(ReopenState {
         header,
         names: NameTable::new(layout.names(), slots),
         used,
@@ -91,7 +91,8 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
     let used = layout.used_index();
     let (mut at, mut lowest, mut frame) = (0_u64, u64::MAX, 0);
     let (mut last, mut has_duplicates) = (None, false);
-    let mut bytes = zeroed_vec(layout.entries().min(PIECE).saturating_mul(INDEX_ENTRY_LEN), limits)?;
+    let mut bytes =
+        zeroed_vec(layout.entries().min(ENTRIES_PER_READ).saturating_mul(INDEX_ENTRY_LEN), limits)?;
     while at < layout.entries() {
         let start = used.start.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
         let len = used.end.saturating_sub(start).min(bytes.len() as u64);
@@ -153,7 +154,7 @@ fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: 
             stale = slot;
         }
         // The room of an index is mostly empty: zeros without end say no more.
-        if slot.saturating_sub(stale) > PIECE {
+        if slot.saturating_sub(stale) > ENTRIES_PER_READ {
             break;
         }
     }

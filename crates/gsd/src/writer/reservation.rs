@@ -31,20 +31,20 @@ pub struct RowWriter {
 #[derive(Debug)]
 struct Shared {
     file: File,
-    place: Place,
+    place: RowPlace,
     rows: Arc<Rows>,
 }
 
 /// A chunk, and where it goes.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RowPlace {
     chunk_type: ChunkType,
     n: u64,
     m: u32,
     at: u64,
 }
 
-impl Place {
+impl RowPlace {
     /// Bytes of a row. The whole chunk has been found to fit a file.
     const fn row_len(&self) -> u64 {
         self.m as u64 * self.chunk_type.size()
@@ -128,7 +128,7 @@ impl Rows {
     }
 
     /// What became of a claim.
-    fn settle(&self, rows: &Range<u64>, written: bool) {
+    fn finish_claim(&self, rows: &Range<u64>, written: bool) {
         let claims = &mut self.claims().rows;
         if let Some(place) = claims.iter().position(|claim| claim.rows == *rows) {
             match claims.get_mut(place) {
@@ -166,13 +166,13 @@ impl Writer<FileStorage> {
         self.push_entry(id, chunk_type, n, m, at);
         let rows = Arc::new(Rows::new(n));
         self.reservations.push(Arc::clone(&rows));
-        let place = Place { chunk_type, n, m, at };
+        let place = RowPlace { chunk_type, n, m, at };
         Ok(Reservation { shared: Arc::new(Shared { file, place, rows }) })
     }
 }
 
 /// First word of a token, with its version.
-const TOKEN: &str = "gsd-rows-1";
+const TOKEN_PREFIX: &str = "gsd-rows-1";
 
 impl Reservation {
     /// A writer of rows, for this thread or another.
@@ -186,9 +186,9 @@ impl Reservation {
     /// # Errors
     /// `Io`.
     pub fn to_token(&self) -> Result<String> {
-        let Place { chunk_type, n, m, at } = self.shared.place;
+        let RowPlace { chunk_type, n, m, at } = self.shared.place;
         let identity = identity(&self.shared.file)?;
-        Ok(format!("{TOKEN} {at} {} {n} {m} {identity}", chunk_type.code()))
+        Ok(format!("{TOKEN_PREFIX} {at} {} {n} {m} {identity}", chunk_type.code()))
     }
 
     /// Takes it from the caller that other processes have written `rows`.
@@ -198,7 +198,7 @@ impl Reservation {
     pub fn confirm(&self, rows: Range<u64>) -> Result<()> {
         check_rows(&rows, self.shared.place.n)?;
         self.shared.rows.claim(&rows)?;
-        self.shared.rows.settle(&rows, true);
+        self.shared.rows.finish_claim(&rows, true);
         Ok(())
     }
 
@@ -217,8 +217,8 @@ impl RowWriter {
     /// # Errors
     /// `Usage` for what is no token, or one of another file; `Io`.
     pub fn open_token(path: impl AsRef<Path>, token: &str) -> Result<Self> {
-        let place =
-            place_of(token).ok_or_else(|| Error::usage(format!("{token:?} is no reservation of a chunk")))?;
+        let place = parse_token(token)
+            .ok_or_else(|| Error::usage(format!("{token:?} is no reservation of a chunk")))?;
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
         let end = place.n.saturating_mul(place.row_len()).saturating_add(place.at);
         if !token.ends_with(&format!(" {}", identity(&file)?)) || file.metadata()?.len() < end {
@@ -270,7 +270,7 @@ impl RowWriter {
         // Within the chunk, which fits a file.
         let at = place.at + first_row * row_len;
         let written = write_all_at(&self.shared.file, at, bytes);
-        self.shared.rows.settle(&rows, written.is_ok());
+        self.shared.rows.finish_claim(&rows, written.is_ok());
         written
     }
 
@@ -291,15 +291,15 @@ fn check_rows(rows: &Range<u64>, count: u64) -> Result<()> {
     Ok(())
 }
 
-fn place_of(token: &str) -> Option<Place> {
+fn parse_token(token: &str) -> Option<RowPlace> {
     let mut words = token.split(' ');
-    if words.next()? != TOKEN {
+    if words.next()? != TOKEN_PREFIX {
         return None;
     }
     let at = words.next()?.parse().ok()?;
     let chunk_type = ChunkType::from_code(words.next()?.parse().ok()?)?;
     let (n, m): (u64, u32) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    let place = Place { chunk_type, n, m, at };
+    let place = RowPlace { chunk_type, n, m, at };
     let end = n.checked_mul(place.row_len()).and_then(|len| len.checked_add(at))?;
     (m > 0 && end <= i64::MAX as u64).then_some(place)
 }

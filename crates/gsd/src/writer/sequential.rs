@@ -34,7 +34,7 @@ use crate::index::IndexEntry;
 use crate::namelist::MAX_NAMES;
 
 /// The file layer that is written.
-const LAYER: Version = Version::new(2, 1);
+const FILE_LAYER: Version = Version::new(2, 1);
 
 /// Where the index starts: at a multiple of this.
 const INDEX_ALIGNMENT: u64 = 64;
@@ -87,7 +87,7 @@ impl Plan {
             namelist_location: header::LEN,
             namelist_allocated_entries: 1,
             schema_version,
-            gsd_version: LAYER,
+            gsd_version: FILE_LAYER,
             application,
             schema,
             reserved,
@@ -222,7 +222,7 @@ impl Plan {
             entry.location = entry.location.saturating_add(base);
         }
 
-        let mut out = Counted { out: BufWriter::with_capacity(1 << 20, out), at: 0 };
+        let mut out = CountingWriter { out: BufWriter::with_capacity(1 << 20, out), at: 0 };
         out.write(&self.header.to_bytes())?;
         for name in &self.names {
             out.write(name)?;
@@ -258,7 +258,7 @@ impl Plan {
 
 /// A file being written: the bytes of its chunks are due.
 pub struct SequentialWriter<W: Write> {
-    out: Counted<W>,
+    out: CountingWriter<W>,
     entries: Vec<IndexEntry>,
     /// The chunk after the one being written.
     next: usize,
@@ -320,12 +320,12 @@ impl<W: Write> SequentialWriter<W> {
     }
 }
 
-struct Counted<W: Write> {
+struct CountingWriter<W: Write> {
     out: BufWriter<W>,
     at: u64,
 }
 
-impl<W: Write> Counted<W> {
+impl<W: Write> CountingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.out.write_all(bytes)?;
         self.at = self.at.saturating_add(bytes.len() as u64);

@@ -8,35 +8,35 @@ use container_core::{Error, Limits, Result};
 
 use super::{Changes, Column, Gaps, LogOptions, LogTable, Shapes, Skipped, Texts, ValidityBitmap, Values};
 use crate::ChunkType;
-use crate::coalesced_reads::Joined;
+use crate::coalesced_reads::CoalescedReads;
 use crate::file::File;
 use crate::frames::{Frames, sweep};
 use crate::index::IndexEntry;
 
 /// Bytes that a text takes in its column while the index is passed: start and end of its chunk.
-const SPAN_LEN: usize = 16;
+const TEXT_SPAN_LEN: usize = 16;
 
 /// Rows of which a thread takes charge at least; a multiple of 64, so that threads share no word of the bits.
-const SHARE: u64 = 1 << 14;
+const MIN_ROWS_PER_THREAD: u64 = 1 << 14;
 
 pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptions) -> Result<LogTable> {
     let step = file.names().id("configuration/step");
-    let mut columns: Vec<Filling> =
-        step.into_iter().map(|id| Filling::new(file, id, Gaps::FromFrame0)).collect();
-    columns.extend(ids.iter().map(|id| Filling::new(file, *id, options.gaps)));
+    let mut columns: Vec<ColumnBuilder> =
+        step.into_iter().map(|id| ColumnBuilder::new(file, id, Gaps::FromFrame0)).collect();
+    columns.extend(ids.iter().map(|id| ColumnBuilder::new(file, *id, options.gaps)));
     let mut budget = Budget { limits: file.options().limits, used: 0 };
     // Where they are in the first frame, or in the frame that stands for it, is where most quantities show what they are.
     for column in &mut columns {
         let first = frames.frame(0).and_then(|frame| file.find_id(frame, column.id));
         if let Some(entry) = first.or(column.ancestor) {
-            column.start(Shape::of(&entry)?, frames.count, options.shapes, &mut budget)?;
+            column.start(ColumnShape::of(&entry)?, frames.count, options.shapes, &mut budget)?;
         }
     }
     let all: Vec<usize> = (0..columns.len()).collect();
     let late = pass(file, frames, &mut columns, &all, options.threads)?;
     if !late.is_empty() {
         for (at, entry) in &late {
-            columns[*at].start(Shape::of(entry)?, frames.count, options.shapes, &mut budget)?;
+            columns[*at].start(ColumnShape::of(entry)?, frames.count, options.shapes, &mut budget)?;
         }
         let late: Vec<usize> = late.into_iter().map(|(at, _)| at).collect();
         pass(file, frames, &mut columns, &late, options.threads)?;
@@ -95,19 +95,19 @@ impl Budget {
 
 /// What a quantity is. Texts are all alike.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Shape {
+struct ColumnShape {
     chunk_type: ChunkType,
     n: u64,
     m: u32,
     row_len: usize,
 }
 
-impl Shape {
+impl ColumnShape {
     fn of(entry: &IndexEntry) -> Result<Self> {
         let wrong = || Error::malformed(format!("the entry of frame {} describes no chunk", entry.frame));
         let chunk_type = entry.chunk_type().ok_or_else(wrong)?;
         if chunk_type == ChunkType::Character {
-            return Ok(Self { chunk_type, n: 1, m: 1, row_len: SPAN_LEN });
+            return Ok(Self { chunk_type, n: 1, m: 1, row_len: TEXT_SPAN_LEN });
         }
         let row_len = entry.size().and_then(|size| usize::try_from(size).ok()).ok_or_else(wrong)?;
         Ok(Self { chunk_type, n: entry.n, m: entry.m, row_len })
@@ -120,12 +120,12 @@ impl Shape {
 }
 
 /// A column being filled.
-struct Filling {
+struct ColumnBuilder {
     id: u16,
     /// Frame 0's chunk, where gaps have its value.
     ancestor: Option<IndexEntry>,
     /// `None` until a chunk has been seen.
-    shape: Option<Shape>,
+    shape: Option<ColumnShape>,
     /// Not of the shapes that are asked for.
     left: bool,
     values: Values,
@@ -136,7 +136,7 @@ struct Filling {
 
 /// The part of a column that one thread fills.
 struct Part<'a> {
-    shape: Option<Shape>,
+    shape: Option<ColumnShape>,
     data: &'a mut [u8],
     stored: &'a mut [u64],
     changed: Option<IndexEntry>,
@@ -144,7 +144,7 @@ struct Part<'a> {
 }
 
 /// Rows from `first` on, in every column.
-struct Share<'a> {
+struct ThreadRows<'a> {
     first: u64,
     rows: u64,
     parts: Vec<Part<'a>>,
@@ -154,14 +154,18 @@ struct Share<'a> {
 fn pass(
     file: &File,
     frames: &Frames,
-    columns: &mut [Filling],
+    columns: &mut [ColumnBuilder],
     which: &[usize],
     threads: usize,
 ) -> Result<Vec<(usize, IndexEntry)>> {
     let wanted: Vec<usize> = which.iter().copied().filter(|at| !columns[*at].left).collect();
     let ids: Vec<u16> = wanted.iter().map(|at| columns[*at].id).collect();
     let threads = threads.max(1);
-    let share = frames.count.div_ceil(threads as u64 * 4).next_multiple_of(SHARE).max(SHARE);
+    let share = frames
+        .count
+        .div_ceil(threads as u64 * 4)
+        .next_multiple_of(MIN_ROWS_PER_THREAD)
+        .max(MIN_ROWS_PER_THREAD);
     let shares = shares(
         columns,
         &wanted,
@@ -170,7 +174,7 @@ fn pass(
     );
     let (queue, done) = (Mutex::new(shares.into_iter()), Mutex::new(Vec::new()));
     on_threads(threads, &|| {
-        let mut joined = Joined::new(file.source(), file.options().limits);
+        let mut joined = CoalescedReads::new(file.source(), file.options().limits);
         loop {
             let share = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(mut share) = share else { return Ok(()) };
@@ -200,19 +204,24 @@ fn first_of(first: &mut Option<IndexEntry>, new: Option<IndexEntry>) {
 }
 
 /// Cuts the columns into shares of `rows` rows.
-fn shares<'a>(columns: &'a mut [Filling], wanted: &[usize], count: u64, rows: u64) -> Vec<Share<'a>> {
+fn shares<'a>(
+    columns: &'a mut [ColumnBuilder],
+    wanted: &[usize],
+    count: u64,
+    rows: u64,
+) -> Vec<ThreadRows<'a>> {
     if count == 0 {
         return Vec::new();
     }
     let rows = rows.max(64);
     let starts = (0..count).step_by(usize::try_from(rows).unwrap_or(usize::MAX));
-    let share = |first| Share { first, rows: rows.min(count - first), parts: Vec::new() };
-    let mut shares: Vec<Share<'_>> = starts.map(share).collect();
+    let share = |first| ThreadRows { first, rows: rows.min(count - first), parts: Vec::new() };
+    let mut shares: Vec<ThreadRows<'_>> = starts.map(share).collect();
     for (at, column) in columns.iter_mut().enumerate() {
         if !wanted.contains(&at) {
             continue;
         }
-        let Filling { shape, values, stored, .. } = column;
+        let ColumnBuilder { shape, values, stored, .. } = column;
         let (mut data, mut words) = (values.bytes_mut(), &mut stored.words[..]);
         for share in &mut shares {
             // Both are as long as all shares together, or empty as long as nothing is known of the column.
@@ -232,8 +241,8 @@ fn fill(
     file: &File,
     frames: &Frames,
     ids: &[u16],
-    share: &mut Share<'_>,
-    joined: &mut Joined<'_, (usize, usize)>,
+    share: &mut ThreadRows<'_>,
+    joined: &mut CoalescedReads<'_, (usize, usize)>,
 ) -> Result<()> {
     let start = frames.frame(share.first).unwrap_or(0);
     let own = Frames { start, step: frames.step, count: share.rows };
@@ -268,8 +277,8 @@ fn fill(
 }
 
 /// Fills gaps with frame 0's values.
-fn inherit(file: &File, frames: &Frames, columns: &mut [Filling]) -> Result<()> {
-    let mut joined = Joined::new(file.source(), file.options().limits);
+fn inherit(file: &File, frames: &Frames, columns: &mut [ColumnBuilder]) -> Result<()> {
+    let mut joined = CoalescedReads::new(file.source(), file.options().limits);
     for at in 0..columns.len() {
         let Some(range) = columns[at].inherited(file, frames)? else { continue };
         if let Values::Text(_) = &columns[at].values {
@@ -297,8 +306,9 @@ struct TextRows {
 }
 
 /// Replaces the places of texts in the file by the texts. Rows one after the other that have one chunk share its text.
-fn fetch_texts(file: &File, columns: &mut [Filling], budget: &mut Budget) -> Result<()> {
-    let is_read = |column: &Filling| column.changed.is_none() && matches!(column.values, Values::Text(_));
+fn fetch_texts(file: &File, columns: &mut [ColumnBuilder], budget: &mut Budget) -> Result<()> {
+    let is_read =
+        |column: &ColumnBuilder| column.changed.is_none() && matches!(column.values, Values::Text(_));
     let mut texts: Vec<&mut Texts> = columns
         .iter_mut()
         .filter(|column| is_read(column))
@@ -314,7 +324,7 @@ fn fetch_texts(file: &File, columns: &mut [Filling], budget: &mut Budget) -> Res
         spans[rows.first..][..rows.count].fill([start, all.len() as u64]);
         Ok(())
     };
-    let mut joined = Joined::new(file.source(), file.options().limits);
+    let mut joined = CoalescedReads::new(file.source(), file.options().limits);
     // Frame by frame, because the texts of a frame are neighbours.
     let mut next = vec![0_usize; texts.len()];
     let rows = texts.iter().map(|texts| texts.spans.len()).max().unwrap_or(0);
@@ -349,7 +359,7 @@ enum Outcome {
     Skipped(Skipped),
 }
 
-impl Filling {
+impl ColumnBuilder {
     fn new(file: &File, id: u16, gaps: Gaps) -> Self {
         let ancestor = file.find_id(0, id).filter(|_| gaps == Gaps::FromFrame0);
         let values = Values::U8(Vec::new());
@@ -364,7 +374,7 @@ impl Filling {
         }
     }
 
-    fn start(&mut self, shape: Shape, rows: u64, shapes: Shapes, budget: &mut Budget) -> Result<()> {
+    fn start(&mut self, shape: ColumnShape, rows: u64, shapes: Shapes, budget: &mut Budget) -> Result<()> {
         self.left = shapes == Shapes::Scalars && (shape.n, shape.m) != (1, 1);
         if self.left {
             return Ok(());
@@ -423,7 +433,7 @@ impl Filling {
         if self.left {
             return Outcome::Left;
         }
-        let Some(Shape { chunk_type, n, m, .. }) = self.shape else {
+        let Some(ColumnShape { chunk_type, n, m, .. }) = self.shape else {
             return Outcome::Skipped(Skipped { name, frame: None, why: "no frame has a value".into() });
         };
         let (values, stored, inherits) = (self.values, self.stored, self.ancestor.is_some());

@@ -1,7 +1,7 @@
 //! Patterns of names, as Python's `fnmatch` has them: `*`, `?`, `[abc]`, `[a-c]`, `[!abc]`.
 
 /// True where all of `name` fits `pattern`.
-pub(super) fn fits(pattern: &str, name: &str) -> bool {
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
     // Where to go on when the last `*` takes one character more.
@@ -73,9 +73,9 @@ mod tests {
             ("[", "["),
             ("a**b", "ab"),
         ];
-        assert!(fit.iter().all(|(pattern, name)| fits(pattern, name)));
+        assert!(fit.iter().all(|(pattern, name)| matches(pattern, name)));
         let unfit =
             [("", "a"), ("a", ""), ("a?", "a"), ("[!ab]x", "ax"), ("[a-c]1", "d1"), ("*x", "xy"), ("A", "a")];
-        assert!(unfit.iter().all(|(pattern, name)| !fits(pattern, name)));
+        assert!(unfit.iter().all(|(pattern, name)| !matches(pattern, name)));
     }
 }

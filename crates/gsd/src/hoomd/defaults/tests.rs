@@ -122,17 +122,17 @@ fn a_large_n_is_refused_when_it_is_read() -> Result<()> {
 #[test]
 fn numbers_tell_datasets_apart() {
     let all = [
-        Derived::Stacked(0),
-        Derived::Stacked(FIELDS.len() - 1),
-        Derived::Frame(0, Name::Field(0)),
-        Derived::Frame(7, Name::Field(FIELDS.len() - 1)),
-        Derived::Frame(7, Name::Log(u16::MAX)),
-        Derived::Frame(1 << 32, Name::Log(0)),
+        DefaultDataset::Stacked(0),
+        DefaultDataset::Stacked(FIELDS.len() - 1),
+        DefaultDataset::Frame(0, DefaultName::Field(0)),
+        DefaultDataset::Frame(7, DefaultName::Field(FIELDS.len() - 1)),
+        DefaultDataset::Frame(7, DefaultName::Log(u16::MAX)),
+        DefaultDataset::Frame(1 << 32, DefaultName::Log(0)),
     ];
     for one in all {
         // Where numbers have 32 bits there is none for so late a frame.
-        let is_out = usize::BITS < u64::BITS && one == Derived::Frame(1 << 32, Name::Log(0));
-        assert_eq!(one.number().and_then(Derived::of_number), Some(one).filter(|_| !is_out));
+        let is_out = usize::BITS < u64::BITS && one == DefaultDataset::Frame(1 << 32, DefaultName::Log(0));
+        assert_eq!(one.number().and_then(DefaultDataset::of_number), Some(one).filter(|_| !is_out));
     }
-    assert_eq!(Derived::Frame(u64::MAX, Name::Field(0)).number(), None);
+    assert_eq!(DefaultDataset::Frame(u64::MAX, DefaultName::Field(0)).number(), None);
 }

@@ -8,7 +8,7 @@ use container_core::dtype::ByteOrder;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
-use super::{FrameView, Stand, field_at};
+use super::{FieldSource, FrameView, field_at};
 use crate::ChunkType;
 use crate::hoomd::float_array::{FloatArray, SinglePrecision};
 use crate::hoomd::schema::Field;
@@ -16,12 +16,12 @@ use crate::index::IndexEntry;
 
 /// Values of frame 0, aligned for every type.
 #[derive(Debug)]
-pub(crate) struct Aligned {
+pub(crate) struct AlignedValues {
     words: Vec<u64>,
     len: usize,
 }
 
-impl Aligned {
+impl AlignedValues {
     fn cast<T: Pod>(&self) -> &[T] {
         let bytes: &[u8] = bytemuck::cast_slice(&self.words);
         bytemuck::try_cast_slice(bytes.get(..self.len).unwrap_or_default()).unwrap_or_default()
@@ -40,9 +40,9 @@ impl<'t> FrameView<'t> {
         let field = field_at(at);
         let stand = self.stand(at)?;
         let chunk_type = match stand {
-            Stand::Stored(entry) | Stand::Initial(entry) => self.fitting_type(field, &entry)?,
-            Stand::SharedDefault => ChunkType::Float,
-            Stand::Default => {
+            FieldSource::Stored(entry) | FieldSource::Frame0(entry) => self.fitting_type(field, &entry)?,
+            FieldSource::SharedDefault => ChunkType::Float,
+            FieldSource::Default => {
                 let initial = self.core.initial.entry(self.file(), at);
                 initial.and_then(|entry| entry.chunk_type()).unwrap_or(ChunkType::Float)
             }
@@ -54,24 +54,30 @@ impl<'t> FrameView<'t> {
     }
 
     /// Rows of `T` of what stands for the field, whose elements are as wide as those of `like`.
-    fn load<T: Pod>(&self, at: usize, field: &Field, stand: Stand, like: ChunkType) -> Result<Cow<'t, [T]>> {
+    fn load<T: Pod>(
+        &self,
+        at: usize,
+        field: &Field,
+        stand: FieldSource,
+        like: ChunkType,
+    ) -> Result<Cow<'t, [T]>> {
         match stand {
-            Stand::Stored(entry) => {
+            FieldSource::Stored(entry) => {
                 self.check(field, &entry, size_of::<T>())?;
                 match self.lend(&entry) {
                     Some(rows) => Ok(Cow::Borrowed(rows)),
                     None => Ok(Cow::Owned(self.copy(&entry)?)),
                 }
             }
-            Stand::Initial(entry) => {
+            FieldSource::Frame0(entry) => {
                 self.check(field, &entry, size_of::<T>())?;
                 match self.lend(&entry) {
                     Some(rows) => Ok(Cow::Borrowed(rows)),
                     None => Ok(Cow::Borrowed(self.shared(at, field, Some(&entry), like)?.cast())),
                 }
             }
-            Stand::SharedDefault => Ok(Cow::Borrowed(self.shared(at, field, None, like)?.cast())),
-            Stand::Default => {
+            FieldSource::SharedDefault => Ok(Cow::Borrowed(self.shared(at, field, None, like)?.cast())),
+            FieldSource::Default => {
                 let rows = self.row_count(field)?.unwrap_or(0);
                 let limits = &self.file().options().limits;
                 // Fixed chunks hold all their values in one default row.
@@ -95,9 +101,9 @@ impl<'t> FrameView<'t> {
         field: &Field,
         entry: Option<&IndexEntry>,
         like: ChunkType,
-    ) -> Result<&'t Aligned> {
+    ) -> Result<&'t AlignedValues> {
         let missing = || Error::usage("no such field of the schema");
-        let cell: &'t OnceLock<Aligned> = self.core.shared(at).ok_or_else(missing)?;
+        let cell: &'t OnceLock<AlignedValues> = self.core.shared(at).ok_or_else(missing)?;
         if let Some(values) = cell.get() {
             return Ok(values);
         }
@@ -109,7 +115,7 @@ impl<'t> FrameView<'t> {
                 let len = limits.allocate(len)?;
                 let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
                 self.fill(entry, bytes.get_mut(..len).unwrap_or_default())?;
-                Aligned { words, len }
+                AlignedValues { words, len }
             }
             None => {
                 let rows = self.row_count(field)?.unwrap_or(0);
@@ -117,7 +123,7 @@ impl<'t> FrameView<'t> {
                 let mut words: Vec<u64> = zeroed_vec((bytes.len() as u64).div_ceil(8), limits)?;
                 let place: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
                 place.get_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
-                Aligned { words, len: bytes.len() }
+                AlignedValues { words, len: bytes.len() }
             }
         };
         Ok(cell.get_or_init(|| aligned))

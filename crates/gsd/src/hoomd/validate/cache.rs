@@ -1,4 +1,4 @@
-//! What a check has found, and what it has looked at: chunks that name the same bytes are looked at once, and counted each.
+//! Results of checks by chunk: chunks that share bytes are checked once and counted each.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::index::IndexEntry;
 /// Looks that are remembered. Disjoint ranges more than these are small ones of a large file, which are soon read again.
 const MAX_REMEMBERED: usize = 1 << 14;
 
-/// What was asked of a chunk.
+/// The kind of check of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Look {
+pub(crate) enum ChunkCheck {
     Finite,
     Text,
     Outside,
@@ -25,52 +25,52 @@ pub(crate) enum Look {
     Count,
 }
 
-/// A look at some bytes: all that its result depends on.
+/// One check of some bytes: everything that its result depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Seen {
-    look: Look,
+pub(crate) struct CheckedChunk {
+    check: ChunkCheck,
     field: usize,
     location: i64,
     n: u64,
     m: u32,
     type_code: u8,
     /// Rows wanted, types there are, or the box, as bits.
-    beside: [u64; 8],
+    parameters: [u64; 8],
 }
 
-impl Seen {
-    pub(crate) fn new(look: Look, field: usize, entry: &IndexEntry) -> Self {
+impl CheckedChunk {
+    pub(crate) fn new(check: ChunkCheck, field: usize, entry: &IndexEntry) -> Self {
         let IndexEntry { location, n, m, type_code, .. } = *entry;
-        Self { look, field, location, n, m, type_code, beside: [0; 8] }
+        Self { check, field, location, n, m, type_code, parameters: [0; 8] }
     }
 
-    pub(crate) fn beside(mut self, values: impl IntoIterator<Item = u64>) -> Self {
-        self.beside.iter_mut().zip(values).for_each(|(place, value)| *place = value);
+    pub(crate) fn with_parameters(mut self, values: impl IntoIterator<Item = u64>) -> Self {
+        self.parameters.iter_mut().zip(values).for_each(|(place, value)| *place = value);
         self
     }
 }
 
 /// Problems, equal ones of several frames counted together.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ValidationCache {
     pub(crate) problems: Vec<Problem>,
     pub(crate) frame: u64,
     /// Places of the problems of a chunk, by its name.
     places: HashMap<String, Vec<usize>>,
-    /// The code of the problem that a look had.
-    looks: HashMap<Seen, Option<&'static str>>,
-    numbers: HashMap<Seen, Option<u64>>,
+    /// The code of the problem that a check had.
+    results: HashMap<CheckedChunk, Option<&'static str>>,
+    numbers: HashMap<CheckedChunk, Option<u64>>,
     /// Types of frame 0's chunks, by id.
     initial: Option<HashMap<u16, IndexEntry>>,
 }
 
-impl Found {
+impl ValidationCache {
     pub(crate) fn of_frame(frame: u64) -> Self {
         Self { frame, ..Self::default() }
     }
 
     pub(crate) fn push(&mut self, problem: Problem, entry: Option<&IndexEntry>) {
-        if self.again(problem.code, &problem.chunk) {
+        if self.count_again(problem.code, &problem.chunk) {
             return;
         }
         let range = entry.and_then(IndexEntry::byte_range);
@@ -85,7 +85,7 @@ impl Found {
     }
 
     /// Counts a problem that is known.
-    fn again(&mut self, code: &str, chunk: &str) -> bool {
+    fn count_again(&mut self, code: &str, chunk: &str) -> bool {
         for at in self.places.get(chunk).into_iter().flatten() {
             if let Some(known) = self.problems.get_mut(*at).filter(|known| known.code == code) {
                 known.frames = known.frames.saturating_add(1);
@@ -95,24 +95,24 @@ impl Found {
         false
     }
 
-    /// Looks at a chunk, unless its bytes were looked at for the same before: then the problem of then is counted once more.
-    pub(crate) fn look(
+    /// Checks a chunk. If the same bytes had the same check before, counts the known problem again.
+    pub(crate) fn check_once(
         &mut self,
-        seen: Seen,
+        checked: CheckedChunk,
         entry: &IndexEntry,
-        look: impl FnOnce(&mut Self) -> Result<Option<Problem>>,
+        check: impl FnOnce(&mut Self) -> Result<Option<Problem>>,
     ) -> Result<()> {
-        if let Some(known) = self.looks.get(&seen).copied() {
+        if let Some(known) = self.results.get(&checked).copied() {
             if let Some(code) = known {
-                self.again(code, field_at(seen.field).name);
+                self.count_again(code, field_at(checked.field).name);
             }
             return Ok(());
         }
-        let problem = look(self)?;
-        if self.looks.len() >= MAX_REMEMBERED {
-            self.looks.clear();
+        let problem = check(self)?;
+        if self.results.len() >= MAX_REMEMBERED {
+            self.results.clear();
         }
-        self.looks.insert(seen, problem.as_ref().map(|problem| problem.code));
+        self.results.insert(checked, problem.as_ref().map(|problem| problem.code));
         self.push_some(problem, Some(entry));
         Ok(())
     }
@@ -120,22 +120,22 @@ impl Found {
     /// A number of a chunk, computed once for all that name the same bytes; `None` where there is none.
     pub(crate) fn number(
         &mut self,
-        seen: Seen,
+        checked: CheckedChunk,
         compute: impl FnOnce() -> Result<Option<u64>>,
     ) -> Result<Option<u64>> {
-        if let Some(known) = self.numbers.get(&seen) {
+        if let Some(known) = self.numbers.get(&checked) {
             return Ok(*known);
         }
         let number = compute()?;
         if self.numbers.len() >= MAX_REMEMBERED {
             self.numbers.clear();
         }
-        self.numbers.insert(seen, number);
+        self.numbers.insert(checked, number);
         Ok(number)
     }
 
     /// Frame 0's chunk of an id, of several the one that a search finds.
-    pub(crate) fn initial(&mut self, file: &File, id: u16) -> Option<IndexEntry> {
+    pub(crate) fn frame0_entry(&mut self, file: &File, id: u16) -> Option<IndexEntry> {
         let collect = || file.found_of_frame(0).into_iter().map(|entry| (entry.id, entry)).collect();
         self.initial.get_or_insert_with(collect).get(&id).copied()
     }

@@ -6,7 +6,7 @@ use container_core::dtype::ByteOrder;
 use container_core::{Error, Result};
 
 use crate::ChunkType;
-use crate::hoomd::read::{field_at, place};
+use crate::hoomd::read::{field_at, field_index};
 use crate::hoomd::schema::{Container, Field};
 use crate::hoomd::{FloatArray, Frame, GroupData, Scalars, Shape, SinglePrecision, string_table};
 
@@ -15,7 +15,7 @@ pub(crate) type Counts = [u32; Container::COUNTED.len()];
 
 /// A field with a value.
 #[derive(Clone, Debug)]
-pub(crate) struct Given<'f> {
+pub(crate) struct FrameField<'f> {
     /// Its place in the schema's table.
     pub(crate) at: usize,
     pub(crate) value: Value<'f>,
@@ -32,7 +32,7 @@ pub(crate) enum Value<'f> {
     Shapes(Cow<'f, [Shape]>),
 }
 
-impl Given<'_> {
+impl FrameField<'_> {
     pub(crate) fn field(&self) -> &'static Field {
         field_at(self.at)
     }
@@ -101,51 +101,55 @@ pub(crate) fn counts(frame: &Frame<'_>, initial: &Counts) -> Counts {
 ///
 /// # Errors
 /// `Usage` for another number of rows than there are particles, bonds …
-pub(crate) fn fields<'f>(frame: &'f Frame<'_>, counts: &Counts) -> Result<Vec<Given<'f>>> {
-    let mut list = List { given: Vec::with_capacity(16) };
+pub(crate) fn fields<'f>(frame: &'f Frame<'_>, counts: &Counts) -> Result<Vec<FrameField<'f>>> {
+    let mut list = FieldList { given: Vec::with_capacity(16) };
     let configuration = &frame.configuration;
     let simulation_box = configuration.simulation_box.as_ref();
-    list.number(const { place("configuration/step") }, ChunkType::Uint64, configuration.step);
+    list.number(const { field_index("configuration/step") }, ChunkType::Uint64, configuration.step);
     let dimensions = configuration.dimensions.or_else(|| simulation_box.map(dimensions_of));
-    list.number(const { place("configuration/dimensions") }, ChunkType::Uint8, dimensions.map(u64::from));
-    list.reals(const { place("configuration/box") }, 6, simulation_box)?;
+    list.number(
+        const { field_index("configuration/dimensions") },
+        ChunkType::Uint8,
+        dimensions.map(u64::from),
+    );
+    list.reals(const { field_index("configuration/box") }, 6, simulation_box)?;
 
     let [particles, bonds, angles, dihedrals, impropers, constraints, pairs] = *counts;
     let (n, data) = (particles, &frame.particles);
-    list.number(const { place("particles/N") }, ChunkType::Uint32, data.n.map(u64::from));
-    list.text(const { place("particles/types") }, data.types.as_deref());
-    list.rows(const { place("particles/typeid") }, n, data.typeid.as_deref())?;
-    list.reals(const { place("particles/mass") }, n, data.mass.as_ref())?;
-    list.reals(const { place("particles/charge") }, n, data.charge.as_ref())?;
-    list.reals(const { place("particles/diameter") }, n, data.diameter.as_ref())?;
-    list.rows(const { place("particles/body") }, n, data.body.as_deref())?;
-    list.reals(const { place("particles/moment_inertia") }, n, data.moment_inertia.as_ref())?;
-    list.reals(const { place("particles/position") }, n, data.position.as_ref())?;
-    list.reals(const { place("particles/orientation") }, n, data.orientation.as_ref())?;
-    list.reals(const { place("particles/velocity") }, n, data.velocity.as_ref())?;
-    list.reals(const { place("particles/angmom") }, n, data.angmom.as_ref())?;
-    list.rows(const { place("particles/image") }, n, data.image.as_deref())?;
+    list.number(const { field_index("particles/N") }, ChunkType::Uint32, data.n.map(u64::from));
+    list.text(const { field_index("particles/types") }, data.types.as_deref());
+    list.rows(const { field_index("particles/typeid") }, n, data.typeid.as_deref())?;
+    list.reals(const { field_index("particles/mass") }, n, data.mass.as_ref())?;
+    list.reals(const { field_index("particles/charge") }, n, data.charge.as_ref())?;
+    list.reals(const { field_index("particles/diameter") }, n, data.diameter.as_ref())?;
+    list.rows(const { field_index("particles/body") }, n, data.body.as_deref())?;
+    list.reals(const { field_index("particles/moment_inertia") }, n, data.moment_inertia.as_ref())?;
+    list.reals(const { field_index("particles/position") }, n, data.position.as_ref())?;
+    list.reals(const { field_index("particles/orientation") }, n, data.orientation.as_ref())?;
+    list.reals(const { field_index("particles/velocity") }, n, data.velocity.as_ref())?;
+    list.reals(const { field_index("particles/angmom") }, n, data.angmom.as_ref())?;
+    list.rows(const { field_index("particles/image") }, n, data.image.as_deref())?;
     if let Some(shapes) = &data.type_shapes {
         let value = Value::Shapes(Cow::Borrowed(shapes));
-        list.given.push(Given { at: const { place("particles/type_shapes") }, value });
+        list.given.push(FrameField { at: const { field_index("particles/type_shapes") }, value });
     }
 
-    list.groups(const { places("bonds/N", "bonds/group") }, bonds, &frame.bonds)?;
-    list.groups(const { places("angles/N", "angles/group") }, angles, &frame.angles)?;
-    list.groups(const { places("dihedrals/N", "dihedrals/group") }, dihedrals, &frame.dihedrals)?;
-    list.groups(const { places("impropers/N", "impropers/group") }, impropers, &frame.impropers)?;
+    list.groups(const { group_field_index("bonds/N", "bonds/group") }, bonds, &frame.bonds)?;
+    list.groups(const { group_field_index("angles/N", "angles/group") }, angles, &frame.angles)?;
+    list.groups(const { group_field_index("dihedrals/N", "dihedrals/group") }, dihedrals, &frame.dihedrals)?;
+    list.groups(const { group_field_index("impropers/N", "impropers/group") }, impropers, &frame.impropers)?;
     let data = &frame.constraints;
-    list.number(const { place("constraints/N") }, ChunkType::Uint32, data.n.map(u64::from));
-    list.reals(const { place("constraints/value") }, constraints, data.value.as_ref())?;
-    list.rows(const { place("constraints/group") }, constraints, data.group.as_deref())?;
-    list.groups(const { places("pairs/N", "pairs/group") }, pairs, &frame.pairs)?;
+    list.number(const { field_index("constraints/N") }, ChunkType::Uint32, data.n.map(u64::from));
+    list.reals(const { field_index("constraints/value") }, constraints, data.value.as_ref())?;
+    list.rows(const { field_index("constraints/group") }, constraints, data.group.as_deref())?;
+    list.groups(const { group_field_index("pairs/N", "pairs/group") }, pairs, &frame.pairs)?;
     Ok(list.given)
 }
 
 /// The first of four places that follow each other in the table: N, types, typeid, group.
-const fn places(n: &str, group: &str) -> usize {
-    let first = place(n);
-    assert!(place(group) == first + 3);
+const fn group_field_index(n: &str, group: &str) -> usize {
+    let first = field_index(n);
+    assert!(field_index(group) == first + 3);
     first
 }
 
@@ -158,22 +162,22 @@ fn dimensions_of(simulation_box: &Scalars<'_>) -> u8 {
     if flat { 2 } else { 3 }
 }
 
-struct List<'f> {
-    given: Vec<Given<'f>>,
+struct FieldList<'f> {
+    given: Vec<FrameField<'f>>,
 }
 
-impl<'f> List<'f> {
+impl<'f> FieldList<'f> {
     fn number(&mut self, at: usize, chunk_type: ChunkType, value: Option<u64>) {
         let Some(value) = value else { return };
         let mut bytes = value.to_le_bytes().to_vec();
         bytes.truncate(usize::try_from(chunk_type.size()).unwrap_or(8));
         let value = Value::Numbers { chunk_type, n: 1, m: 1, bytes: Cow::Owned(bytes) };
-        self.given.push(Given { at, value });
+        self.given.push(FrameField { at, value });
     }
 
     fn text(&mut self, at: usize, texts: Option<&'f [String]>) {
         if let Some(texts) = texts {
-            self.given.push(Given { at, value: Value::Text(Cow::Borrowed(texts)) });
+            self.given.push(FrameField { at, value: Value::Text(Cow::Borrowed(texts)) });
         }
     }
 
@@ -213,15 +217,19 @@ impl<'f> List<'f> {
                 .context(what)
                 .hint(format!("set {}/N", field.container.name())));
         }
-        let value =
-            Value::Numbers { chunk_type, n: n.into(), m: field.columns, bytes: little(bytes, chunk_type) };
-        self.given.push(Given { at, value });
+        let value = Value::Numbers {
+            chunk_type,
+            n: n.into(),
+            m: field.columns,
+            bytes: to_little_endian(bytes, chunk_type),
+        };
+        self.given.push(FrameField { at, value });
         Ok(())
     }
 }
 
 /// Bytes of elements of this machine in little-endian order.
-pub(crate) fn little(bytes: &[u8], chunk_type: ChunkType) -> Cow<'_, [u8]> {
+pub(crate) fn to_little_endian(bytes: &[u8], chunk_type: ChunkType) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(bytes);
     }

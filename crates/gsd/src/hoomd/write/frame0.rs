@@ -6,21 +6,21 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use crate::Writer;
-use crate::hoomd::read::{FIELD_COUNT, place};
+use crate::hoomd::read::{FIELD_COUNT, field_index};
 use crate::hoomd::schema::{Container, FIELDS};
-use crate::hoomd::write::fields::{Counts, Given, Value};
+use crate::hoomd::write::fields::{Counts, FrameField, Value};
 use crate::hoomd::{Shape, string_table};
 
 /// The chunks that frame 0 has.
-pub(crate) struct Initial {
+pub(crate) struct Frame0 {
     values: [Option<Value<'static>>; FIELD_COUNT],
     /// Its numbers of particles, bonds …
     pub(crate) counts: Counts,
 }
 
-impl Initial {
+impl Frame0 {
     /// Frame 0 of what has just been written.
-    pub(crate) fn of_frame(fields: Vec<Given<'_>>, counts: Counts) -> Self {
+    pub(crate) fn of_frame(fields: Vec<FrameField<'_>>, counts: Counts) -> Self {
         let mut values = std::array::from_fn(|_| None);
         for given in fields {
             if let Some(place) = values.get_mut(given.at) {
@@ -82,7 +82,7 @@ impl Initial {
 
     /// Its time step.
     pub(crate) fn step(&self) -> u64 {
-        self.word(const { place("configuration/step") }).unwrap_or(0)
+        self.word(const { field_index("configuration/step") }).unwrap_or(0)
     }
 
     /// A number that is there.

@@ -2,22 +2,22 @@
 
 use std::borrow::Cow;
 
-use crate::hoomd::read::{field_at, place};
+use crate::hoomd::read::{field_at, field_index};
 use crate::hoomd::schema::Container;
 use crate::hoomd::validate::{
     Grade, Problem, bad_tag, bad_typeid, duplicate_names, improper_box, largest, not_finite, outside_box,
     shape_count,
 };
-use crate::hoomd::write::fields::{Counts, Given, Value};
-use crate::hoomd::write::frame0::Initial;
+use crate::hoomd::write::fields::{Counts, FrameField, Value};
+use crate::hoomd::write::frame0::Frame0;
 use crate::hoomd::{Frame, SimulationBox};
 
 /// Checks the fields that a frame gives against each other and against what it takes from frame 0.
 pub(crate) fn check(
     frame: &Frame<'_>,
-    fields: &[Given<'_>],
+    fields: &[FrameField<'_>],
     counts: &Counts,
-    initial: Option<&Initial>,
+    initial: Option<&Frame0>,
     last_step: Option<u64>,
 ) -> Vec<Problem> {
     let context = Context { fields, counts, initial };
@@ -30,12 +30,12 @@ pub(crate) fn check(
     }
     check_box(frame, &context, &mut problems);
     for (container, first) in [
-        (Container::Particles, place("particles/N")),
-        (Container::Bonds, place("bonds/N")),
-        (Container::Angles, place("angles/N")),
-        (Container::Dihedrals, place("dihedrals/N")),
-        (Container::Impropers, place("impropers/N")),
-        (Container::Pairs, place("pairs/N")),
+        (Container::Particles, field_index("particles/N")),
+        (Container::Bonds, field_index("bonds/N")),
+        (Container::Angles, field_index("angles/N")),
+        (Container::Dihedrals, field_index("dihedrals/N")),
+        (Container::Impropers, field_index("impropers/N")),
+        (Container::Pairs, field_index("pairs/N")),
     ] {
         let (types, typeid, group) = (first + 1, first + 2, first + 3);
         problems
@@ -50,9 +50,9 @@ pub(crate) fn check(
             problems.extend(context.tags(group, container));
         }
     }
-    problems.extend(context.tags(place("constraints/group"), Container::Constraints));
+    problems.extend(context.tags(field_index("constraints/group"), Container::Constraints));
     if let Some(shapes) = &frame.particles.type_shapes {
-        let types = context.text(place("particles/types"), false).map_or(1, <[String]>::len);
+        let types = context.text(field_index("particles/types"), false).map_or(1, <[String]>::len);
         problems.extend(shape_count(shapes.len(), types));
     }
     check_finite(frame, &mut problems);
@@ -63,7 +63,9 @@ fn check_box(frame: &Frame<'_>, context: &Context<'_, '_>, problems: &mut Vec<Pr
     let simulation_box = context.simulation_box();
     let problem = improper_box(&simulation_box);
     let proper = problem.is_none();
-    if context.is_given(place("configuration/box")) || context.is_given(place("configuration/dimensions")) {
+    if context.is_given(field_index("configuration/box"))
+        || context.is_given(field_index("configuration/dimensions"))
+    {
         problems.extend(problem);
     }
     if let Some(positions) = &frame.particles.position
@@ -94,9 +96,9 @@ fn check_finite(frame: &Frame<'_>, problems: &mut Vec<Problem>) {
 
 /// What a frame gives and what it takes from frame 0.
 struct Context<'c, 'f> {
-    fields: &'c [Given<'f>],
+    fields: &'c [FrameField<'f>],
     counts: &'c Counts,
-    initial: Option<&'c Initial>,
+    initial: Option<&'c Frame0>,
 }
 
 impl Context<'_, '_> {
@@ -142,7 +144,7 @@ impl Context<'_, '_> {
     }
 
     fn tags(&self, at: usize, container: Container) -> Option<Problem> {
-        if !self.is_given(at) && !self.is_given(place("particles/N")) {
+        if !self.is_given(at) && !self.is_given(field_index("particles/N")) {
             return None;
         }
         let tags = self.words(at, container)?;
@@ -151,7 +153,7 @@ impl Context<'_, '_> {
 
     fn simulation_box(&self) -> SimulationBox {
         let mut found = SimulationBox::default();
-        if let Some(Value::Numbers { chunk_type, bytes, .. }) = self.value(place("configuration/box")) {
+        if let Some(Value::Numbers { chunk_type, bytes, .. }) = self.value(field_index("configuration/box")) {
             let values: Vec<f64> = match chunk_type {
                 crate::ChunkType::Double => {
                     bytes.as_chunks().0.iter().map(|word| f64::from_le_bytes(*word)).collect()
@@ -162,7 +164,7 @@ impl Context<'_, '_> {
                 found = SimulationBox::new(*values, 3);
             }
         }
-        if let Some(Value::Numbers { bytes, .. }) = self.value(place("configuration/dimensions")) {
+        if let Some(Value::Numbers { bytes, .. }) = self.value(field_index("configuration/dimensions")) {
             found.dimensions = bytes.first().copied().unwrap_or(3);
         }
         found

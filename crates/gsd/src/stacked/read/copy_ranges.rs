@@ -12,7 +12,7 @@ use container_core::{Error, Result};
 use super::Rows;
 
 /// The runs of bytes that are copied from each chunk, all of one length.
-pub(super) struct Runs<'a> {
+pub(super) struct CopyRanges<'a> {
     pub(super) rows: u64,
     row_len: u64,
     /// Runs of a chunk.
@@ -21,7 +21,7 @@ pub(super) struct Runs<'a> {
     kind: Rows<'a>,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> CopyRanges<'a> {
     pub(super) fn new(rows: &Rows<'a>, n: u64, row_len: u64) -> Result<Self> {
         let outside = |what: String| Error::usage(format!("{what} of chunks of {n} rows"));
         let whole = |start: u64, rows: u64| Self {

@@ -16,18 +16,18 @@ use crate::file::File;
 use crate::frames::{Frames, sweep};
 use crate::hoomd::schema::{self, Inherit};
 use crate::index::IndexEntry;
-use crate::read_buffer::Window;
+use crate::read_buffer::ReadBuffer;
 
 /// Type and shape that a frame has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ValueLocation {
     frame: u64,
     pub(super) chunk_type: ChunkType,
     pub(super) n: u64,
     pub(super) m: u32,
 }
 
-impl Found {
+impl ValueLocation {
     /// What an entry has; `None` without a type.
     pub(super) fn of(entry: &IndexEntry) -> Option<Self> {
         let IndexEntry { frame, n, m, .. } = *entry;
@@ -49,18 +49,18 @@ impl Found {
 }
 
 /// A stack being put together.
-pub(super) struct Search<'a> {
+pub(super) struct ValueSearch<'a> {
     pub(super) file: &'a File,
     pub(super) name: &'a str,
     pub(super) frames: &'a Frames,
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<ValueLocation>,
     pub(super) places: Vec<u64>,
     pub(super) default: Vec<u8>,
     /// Which frames hold single precision, where both precisions are taken for double; else empty.
     pub(super) singles: Option<Vec<bool>>,
 }
 
-impl Search<'_> {
+impl ValueSearch<'_> {
     /// Places of the chunks that the frames store.
     pub(super) fn stored(&mut self) -> Result<()> {
         let Some(id) = self.file.names().id(self.name) else { return Ok(()) };
@@ -96,11 +96,11 @@ impl Search<'_> {
                 *one = single;
             }
         }
-        self.agree(Found { frame, chunk_type, n: entry.n, m: entry.m })?;
+        self.agree(ValueLocation { frame, chunk_type, n: entry.n, m: entry.m })?;
         Ok(range.start)
     }
 
-    fn agree(&mut self, new: Found) -> Result<()> {
+    fn agree(&mut self, new: ValueLocation) -> Result<()> {
         let Some(old) = self.found else {
             self.found = Some(new);
             return Ok(());
@@ -108,7 +108,8 @@ impl Search<'_> {
         if (old.chunk_type, old.n, old.m) == (new.chunk_type, new.n, new.m) {
             return Ok(());
         }
-        let say = |found: &Found| format!("{} by {} of {}", found.n, found.m, found.chunk_type.name());
+        let say =
+            |found: &ValueLocation| format!("{} by {} of {}", found.n, found.m, found.chunk_type.name());
         let problem = format!("frame {} has {}, frame {} has {}", new.frame, say(&new), old.frame, say(&old));
         let error = Error::usage(problem);
         let hint = if (old.n, old.m) == (new.n, new.m) {
@@ -153,7 +154,7 @@ impl Search<'_> {
                     let n =
                         if field.name == "particles/type_shapes" { self.particle_types(frame)? } else { n };
                     let (n, m) = field.default_shape(n);
-                    self.agree(Found { frame, chunk_type, n, m })?;
+                    self.agree(ValueLocation { frame, chunk_type, n, m })?;
                     self.default = field.default_row(chunk_type, self.file.header().byte_order);
                     0
                 }
@@ -184,7 +185,7 @@ impl Counts {
     fn new(file: &File, chunk: &str, frames: &Frames) -> Result<Self> {
         let none = Self { first: 0, stored: Vec::new() };
         let Some(id) = file.names().id(chunk) else { return Ok(none) };
-        let mut window = Window::new(file.source(), file.options().limits);
+        let mut window = ReadBuffer::new(file.source(), file.options().limits);
         let first = match file.find_id(0, id) {
             Some(entry) => count_of(file, &entry, &mut window)?,
             None => 0,
@@ -214,7 +215,7 @@ impl Counts {
 /// The value of a chunk that counts: one integer of any width, of 0 to 2^32 − 1.
 ///
 /// What is out of range counts nothing, so that nobody can say which frames have as many.
-pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut Window<'_>) -> Result<u64> {
+pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut ReadBuffer<'_>) -> Result<u64> {
     let wrong = || Error::malformed(format!("the count of frame {} is no single integer", entry.frame));
     let chunk_type = entry.chunk_type().filter(|_| entry.n == 1 && entry.m == 1).ok_or_else(wrong)?;
     let range = entry.byte_range().ok_or_else(wrong)?;

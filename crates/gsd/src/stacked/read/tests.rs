@@ -236,9 +236,9 @@ fn of_two_chunks_of_one_name_in_a_frame_the_one_that_a_search_finds_is_read() {
 }
 
 /// Bytes that are only copied, and how many.
-struct Counted(Vec<u8>, std::sync::Arc<[std::sync::atomic::AtomicU64; 2]>);
+struct CountingSource(Vec<u8>, std::sync::Arc<[std::sync::atomic::AtomicU64; 2]>);
 
-impl Source for Counted {
+impl Source for CountingSource {
     fn len(&self) -> u64 {
         self.0.len() as u64
     }
@@ -266,7 +266,7 @@ fn of_far_apart_chunks_nothing_but_their_values_is_read() {
         .collect();
     let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
     let counts = std::sync::Arc::new([const { std::sync::atomic::AtomicU64::new(0) }; 2]);
-    let source = Counted(bytes, std::sync::Arc::clone(&counts));
+    let source = CountingSource(bytes, std::sync::Arc::clone(&counts));
     let file = File::from_source(Box::new(source), &OpenOptions::default()).unwrap();
     let counted = || [0, 1].map(|of: usize| counts[of].swap(0, std::sync::atomic::Ordering::Relaxed));
     counted();
@@ -300,7 +300,7 @@ fn of_far_apart_texts_nothing_but_their_bytes_is_read() {
         .collect();
     let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
     let counts = std::sync::Arc::new([const { std::sync::atomic::AtomicU64::new(0) }; 2]);
-    let source = Counted(bytes, std::sync::Arc::clone(&counts));
+    let source = CountingSource(bytes, std::sync::Arc::clone(&counts));
     let file = File::from_source(Box::new(source), &OpenOptions::default()).unwrap();
     let counted = || [0, 1].map(|of: usize| counts[of].swap(0, std::sync::atomic::Ordering::Relaxed));
     counted();

@@ -14,9 +14,9 @@ use container_core::source::zeroed_vec;
 use container_core::threads::on_threads;
 use container_core::{Error, Result};
 
-use super::{Rows, Runs, StackedChunks, fill_pattern};
+use super::{CopyRanges, Rows, StackedChunks, fill_pattern};
 use crate::ChunkType;
-use crate::read_buffer::Window;
+use crate::read_buffer::ReadBuffer;
 
 impl StackedChunks<'_> {
     /// `rows` of every frame as double precision, frame after frame, in this machine's byte order, on up to `threads` threads.
@@ -33,8 +33,8 @@ impl StackedChunks<'_> {
         };
         let limits = &self.file.options().limits;
         let width = u64::from(self.m);
-        let wide = Runs::new(rows, self.n, width.saturating_mul(8))?;
-        let narrow = Runs::new(rows, self.n, width.saturating_mul(4))?;
+        let wide = CopyRanges::new(rows, self.n, width.saturating_mul(8))?;
+        let narrow = CopyRanges::new(rows, self.n, width.saturating_mul(4))?;
         let values = wide.rows.checked_mul(width).and_then(|len| len.checked_mul(self.places.len() as u64));
         let values = values.ok_or_else(|| Error::limit("memory in bytes", u64::MAX, limits.memory))?;
         let mut dst = zeroed_vec::<f64>(values, limits)?;
@@ -47,7 +47,7 @@ impl StackedChunks<'_> {
         };
         let frames = Mutex::new(dst.chunks_exact_mut(frame_len).enumerate());
         on_threads(threads.min(self.places.len()), &|| {
-            let mut window = Window::new(self.file.source(), *limits);
+            let mut window = ReadBuffer::new(self.file.source(), *limits);
             let mut singles: Vec<f32> = Vec::new();
             loop {
                 let next = frames.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -80,10 +80,10 @@ impl StackedChunks<'_> {
     /// The rows of one chunk; of the default at place 0.
     fn copy_runs(
         &self,
-        runs: &Runs<'_>,
+        runs: &CopyRanges<'_>,
         place: u64,
         mut dst: &mut [u8],
-        window: &mut Window<'_>,
+        window: &mut ReadBuffer<'_>,
     ) -> Result<()> {
         let len = usize::try_from(runs.run_len).unwrap_or(usize::MAX);
         for run in 0..runs.count {
