@@ -1,4 +1,4 @@
-//! The lens over an open file, and the entry for the table of formats.
+//! `Container` for an open GSD file, and its entry in the table of formats.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -51,7 +51,7 @@ pub const FORMAT: Format = Format {
     pack: None,
 };
 
-/// A file seen through the lens.
+/// A GSD file as a `Container`.
 struct GsdContainer {
     file: File,
     /// The bytes once more, for those who want a file of their own.

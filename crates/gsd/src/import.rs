@@ -215,7 +215,7 @@ pub(crate) fn no_frames() -> Loss {
     Loss { dataset: None, what: "arrays of no frames: there is no chunk to tell of them".into() }
 }
 
-/// The file behind a lens of ours, where all that it lists is wanted.
+/// The file of a `GsdContainer`, if all that it lists is wanted.
 ///
 /// # Errors
 /// The first fault of a damaged file: what of it is left is for `repair` to say.

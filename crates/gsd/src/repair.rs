@@ -53,10 +53,10 @@ use container_core::source::{Access, Overlay, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{ErrorKind, Limits, Progress, Result, magic};
 
-use self::damaged_file::Damaged;
-use self::intact::Sound;
-use self::plan::Rescue;
-use self::shifted::header::Inserted;
+use self::damaged_file::DamagedFile;
+use self::intact::IntactFile;
+use self::plan::RepairPlan;
+use self::shifted::header::ShiftedHeader;
 use crate::container::FORMAT;
 use crate::fault::{Fault, FaultKind};
 use crate::header::INDEX_ENTRY_LEN;
@@ -141,10 +141,10 @@ pub fn repair_source(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::mended(source, FORMAT.magics, &mut report)?;
-    let Some(inserted) = Inserted::find(&*source, &options.limits)? else {
+    let Some(inserted) = ShiftedHeader::find(&*source, &options.limits)? else {
         return repair_placed(&*source, options, report, out, progress);
     };
-    let view = inserted.taken_out(&*source);
+    let view = inserted.unshifted(&*source);
     let mut done = repair_placed(&view, options, report, out, progress)?;
     inserted.place(&mut done);
     Ok(done)
@@ -158,14 +158,14 @@ fn repair_placed(
     out: Option<&mut dyn Output>,
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
-    let mut damaged = Damaged::open(source, options.limits, &mut report.guessed)?;
+    let mut damaged = DamagedFile::open(source, options.limits, &mut report.guessed)?;
     let joints = split_names::find(&damaged)?;
-    report.guessed.extend(split_names::told(&damaged, &joints)?);
+    report.guessed.extend(split_names::report(&damaged, &joints)?);
     let parted = Overlay::patched(source, joints.into_iter().map(|at| (at, vec![0])).collect());
     damaged.source = &parted;
     let single;
     if let Some(repeats) = repeated_appends::find(&damaged)? {
-        report.guessed.push(repeats.told());
+        report.guessed.push(repeats.report());
         single = Overlay::patched(&parted, vec![repeats.patch]);
         (damaged.source, damaged.known) = (&single, repeats.ranges);
     }
@@ -173,7 +173,7 @@ fn repair_placed(
     let mended;
     let flips = bit_flips::find(&damaged)?;
     if !flips.is_empty() {
-        report.guessed.extend(bit_flips::told(&damaged, &flips)?);
+        report.guessed.extend(bit_flips::report(&damaged, &flips)?);
         mended = Overlay::patched(damaged.source, bit_flips::patches(&flips, damaged.order()));
         damaged.source = &mended;
         sound = intact::listed(&damaged)?;
@@ -183,16 +183,16 @@ fn repair_placed(
     {
         sound = None;
     }
-    if let Some((frames, chunks)) = sound.as_ref().and_then(Sound::hidden) {
+    if let Some((frames, chunks)) = sound.as_ref().and_then(IntactFile::hidden) {
         let what = repeated_appends::left_out(&frames, chunks);
         report.guessed.push(RepairItem::new(damaged.header.index_range().unwrap_or_default(), what));
     }
-    let rescue = Rescue::new(damaged, sound, options, report, progress)?;
+    let plan = RepairPlan::new(damaged, sound, options, report, progress)?;
     match out {
-        Some(out) => rescue.write(out, progress)?,
-        None => rescue.try_out()?,
+        Some(out) => plan.write(out, progress)?,
+        None => plan.try_out()?,
     }
-    Ok(rescue.report)
+    Ok(plan.report)
 }
 
 /// Findings for changes that a repair would make to a file that is sound by itself; `orphans` is set where it has bytes that no entry names. Nothing
@@ -202,7 +202,7 @@ fn repair_placed(
 /// Those of the source.
 pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Result<Vec<Fault>> {
     let look = || -> Result<Vec<Fault>> {
-        let mut damaged = Damaged::open(source, *limits, &mut Vec::new())?;
+        let mut damaged = DamagedFile::open(source, *limits, &mut Vec::new())?;
         let single;
         if let Some(repeats) = repeated_appends::find(&damaged)? {
             single = Overlay::patched(source, vec![repeats.patch]);
@@ -211,11 +211,11 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Res
         let faults = |kind, items: Vec<RepairItem>| {
             items.into_iter().map(move |item| Fault::new(kind, item.range.unwrap_or_default(), item.what))
         };
-        let flips = bit_flips::told(&damaged, &bit_flips::find(&damaged)?)?;
+        let flips = bit_flips::report(&damaged, &bit_flips::find(&damaged)?)?;
         let mut found: Vec<Fault> = faults(FaultKind::EntryUnlike, flips).collect();
         let Some(sound) = intact::listed(&damaged)? else { return Ok(found) };
         if let Some(moved) = shifted::chunks::find(&damaged, &sound.found.entries)? {
-            found.extend(faults(FaultKind::ChunksMoved, vec![moved.told(&damaged, &sound.found.entries)]));
+            found.extend(faults(FaultKind::ChunksMoved, vec![moved.report(&damaged, &sound.found.entries)]));
         }
         if found.is_empty() && orphans {
             found.extend(completed(damaged, sound)?);
@@ -229,16 +229,16 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Res
 }
 
 /// Committed frames to which a repair would add chunks that lie in the file without an entry.
-fn completed(damaged: Damaged<'_>, sound: Sound) -> Result<Option<Fault>> {
+fn completed(damaged: DamagedFile<'_>, sound: IntactFile) -> Result<Option<Fault>> {
     let key = |entry: &IndexEntry| (entry.frame, entry.id);
     let frames = sound.found.entries.last().map_or(0, |last| last.frame.saturating_add(1));
     damaged.limits.allocate((sound.found.entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN))?;
     let mut listed: Vec<(u64, u16)> = sound.found.entries.iter().map(key).collect();
     listed.sort_unstable();
     let options = RepairOptions { limits: damaged.limits, ..RepairOptions::default() };
-    let rescue = Rescue::new(damaged, Some(sound), &options, RepairReport::default(), Progress::none())?;
+    let plan = RepairPlan::new(damaged, Some(sound), &options, RepairReport::default(), Progress::none())?;
     let is_new = |entry: &&IndexEntry| entry.frame < frames && listed.binary_search(&key(entry)).is_err();
-    let added: Vec<&IndexEntry> = rescue.entries().iter().filter(is_new).collect();
+    let added: Vec<&IndexEntry> = plan.entries().iter().filter(is_new).collect();
     let ranges = added.iter().filter_map(|entry| entry.byte_range());
     let Some(range) = ranges.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)) else { return Ok(None) };
     let first = added.first().map_or(0, |entry| entry.frame);

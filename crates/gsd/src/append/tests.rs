@@ -10,7 +10,7 @@ use container_core::{ErrorKind, Progress, Value};
 use super::*;
 use crate::{File, OpenOptions as GsdOptions, Policy, Version};
 
-/// A GSD file or one array, as much of a lens as an append looks at.
+/// A GSD file or one array, as much of a container as an append reads.
 struct Given {
     file: Option<File>,
     datasets: Vec<Dataset>,

@@ -10,7 +10,7 @@ use crate::ChunkType;
 use crate::chunk_shape::ChunkShape;
 use crate::metadata::METADATA;
 
-/// How paths of single chunks start in the lens: `frames/<n>/<name>`.
+/// Prefix of the dataset paths of single chunks: `frames/<n>/<name>`.
 const FRAMES: &str = "frames/";
 
 /// Where an array goes.

@@ -17,8 +17,8 @@ fn carried(tree: &Value, frames: u64) -> (Value, usize) {
     let mut chunks: Vec<NewChunk<'_>> = vec![(0, METADATA, ChunkType::Uint8, json.len() as u64, 1, &json)];
     chunks.extend((0..frames).map(|frame| (frame, "a", ChunkType::Uint8, 2, 1, &[1, 2][..])));
     let bytes = to_vec(plan, &chunks).unwrap();
-    let lens = (FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap();
-    (lens.carried(&[]).unwrap(), lens.uncarried(&[]).len())
+    let container = (FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap();
+    (container.carried(&[]).unwrap(), container.uncarried(&[]).len())
 }
 
 #[test]

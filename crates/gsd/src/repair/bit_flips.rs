@@ -16,12 +16,12 @@ use container_core::Result;
 use container_core::dtype::ByteOrder;
 use container_core::report::RepairItem;
 
-use super::damaged_file::Damaged;
+use super::damaged_file::DamagedFile;
 use super::name_recovery;
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
-use index_table::Table;
-use select::Best;
+use index_table::IndexTable;
+use select::Selection;
 
 /// Entries that are gone through for what is wrong with them when one of them is another, for all that are tried.
 const MAX_WORK: usize = 1 << 26;
@@ -62,13 +62,13 @@ impl Flip {
 }
 
 /// The entries that are one bit off; none where there is no whole index.
-pub(crate) fn find(damaged: &Damaged<'_>) -> Result<Vec<Flip>> {
+pub(crate) fn find(damaged: &DamagedFile<'_>) -> Result<Vec<Flip>> {
     let Some(block) = damaged.header.index_range().filter(|_| damaged.has_index()) else {
         return Ok(Vec::new());
     };
-    let Some(mut table) = Table::read(damaged)? else { return Ok(Vec::new()) };
+    let Some(mut table) = IndexTable::read(damaged)? else { return Ok(Vec::new()) };
     // Where the names are elsewhere, chunks may seem to lie among them, and fit where the names are.
-    if name_recovery::stated(damaged, table.names.unwrap_or(0))?.is_none() {
+    if name_recovery::at_header_offset(damaged, table.names.unwrap_or(0))?.is_none() {
         return Ok(Vec::new());
     }
     let mut work = MAX_WORK;
@@ -82,11 +82,11 @@ pub(crate) fn find(damaged: &Damaged<'_>) -> Result<Vec<Flip>> {
         let Some(rest) = work.checked_sub(evaluations).filter(|_| !likely.is_empty()) else { break };
         work = rest;
         match table.best(&likely)? {
-            Best::One((slot, is, _)) => {
+            Selection::One((slot, is, _)) => {
                 written.insert(slot, std::mem::replace(&mut table.slots[slot], is));
             }
-            Best::Several(slots) => unclear.extend(slots),
-            Best::None => break,
+            Selection::Several(slots) => unclear.extend(slots),
+            Selection::None => break,
         }
     }
     // An index that begins with nothing that makes sense may begin elsewhere.
@@ -102,8 +102,8 @@ pub(crate) fn find(damaged: &Damaged<'_>) -> Result<Vec<Flip>> {
 }
 
 /// What is said of entries that were mended.
-pub(super) fn told(damaged: &Damaged<'_>, flips: &[Flip]) -> Result<Vec<RepairItem>> {
-    let listed = name_recovery::stated(damaged, 0)?.map(|found| found.names).unwrap_or_default();
+pub(super) fn report(damaged: &DamagedFile<'_>, flips: &[Flip]) -> Result<Vec<RepairItem>> {
+    let listed = name_recovery::at_header_offset(damaged, 0)?.map(|found| found.names).unwrap_or_default();
     let item = |flip: &Flip| {
         let name = listed.get(usize::from(flip.is.id)).and_then(Option::as_deref);
         let name =

@@ -15,10 +15,10 @@ use crate::index::IndexEntry;
 pub(super) const PAST_END: &str = "a chunk past the end of the file";
 
 /// Bytes that are looked at together where the source lends nothing.
-const WINDOW: u64 = 4 << 20;
+const WINDOW_LEN: u64 = 4 << 20;
 
 /// The bytes of the input, with the header that they are read by.
-pub(super) struct Damaged<'a> {
+pub(super) struct DamagedFile<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) limits: Limits,
     pub(super) len: u64,
@@ -29,7 +29,7 @@ pub(super) struct Damaged<'a> {
     pub(super) known: Vec<Range<u64>>,
 }
 
-impl<'a> Damaged<'a> {
+impl<'a> DamagedFile<'a> {
     /// Reads the header; what had to be assumed of it joins `guessed`.
     pub(super) fn open(
         source: &'a dyn Source,
@@ -137,7 +137,7 @@ impl<'a> Damaged<'a> {
     ) -> impl Iterator<Item = Result<(u64, Cow<'a, [u8]>)>> + use<'a> {
         let (source, limits) = (self.source, self.limits);
         let lent = source.lend(range.clone()).is_some();
-        let step = if lent { (range.end - range.start).max(1) } else { WINDOW };
+        let step = if lent { (range.end - range.start).max(1) } else { WINDOW_LEN };
         let mut at = range.start;
         std::iter::from_fn(move || {
             if at >= range.end {

@@ -5,20 +5,20 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::damaged_file::{Damaged, PAST_END};
+use super::damaged_file::{DamagedFile, PAST_END};
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::{IndexBlock, IndexEntry};
 
 /// Slots of an index that hold nothing of use, one run of equal ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ruin {
+pub(super) struct InvalidSlots {
     pub(super) range: Range<u64>,
     pub(super) why: &'static str,
     /// The frames that it may have belonged to, inclusive; `None` at the end, where it belonged to any later one.
     pub(super) frames: (u64, Option<u64>),
 }
 
-impl Ruin {
+impl InvalidSlots {
     pub(super) fn slots(&self) -> u64 {
         (self.range.end - self.range.start) / INDEX_ENTRY_LEN
     }
@@ -26,10 +26,10 @@ impl Ruin {
 
 /// What an index block holds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Collected {
+pub(super) struct CollectedEntries {
     /// Entries that make sense by themselves, in the order of the block; later sorted by (frame, id).
     pub(super) entries: Vec<IndexEntry>,
-    pub(super) ruins: Vec<Ruin>,
+    pub(super) invalid_slots: Vec<InvalidSlots>,
     /// Entries that were not in order.
     pub(super) unsorted: u64,
     /// Frames with entries that make sense and others that lead past the end of the file.
@@ -39,9 +39,13 @@ pub(super) struct Collected {
 }
 
 /// Reads every entry of `block`. Zeros at its end are its end; zeros before another entry are a hole.
-pub(super) fn collect(damaged: &Damaged<'_>, block: Range<u64>, names: Option<usize>) -> Result<Collected> {
-    let mut found = Collected { used: block.start..block.start, ..Collected::default() };
-    let mut pending: Vec<Ruin> = Vec::new();
+pub(super) fn collect(
+    damaged: &DamagedFile<'_>,
+    block: Range<u64>,
+    names: Option<usize>,
+) -> Result<CollectedEntries> {
+    let mut found = CollectedEntries { used: block.start..block.start, ..CollectedEntries::default() };
+    let mut pending: Vec<InvalidSlots> = Vec::new();
     let mut hole: Option<Range<u64>> = None;
     let mut bad_since_good = 0_u64;
     let mut cut: Option<u64> = None;
@@ -76,7 +80,9 @@ pub(super) fn collect(damaged: &Damaged<'_>, block: Range<u64>, names: Option<us
                 add(&mut pending, zeros, "an empty slot", (last, None));
             }
             for ruin in pending.drain(..) {
-                found.ruins.push(Ruin { frames: (last, Some(entry.frame.max(last))), ..ruin });
+                found
+                    .invalid_slots
+                    .push(InvalidSlots { frames: (last, Some(entry.frame.max(last))), ..ruin });
             }
             bad_since_good = 0;
             found.cut.extend(cut.take().filter(|frame| *frame == entry.frame));
@@ -86,24 +92,30 @@ pub(super) fn collect(damaged: &Damaged<'_>, block: Range<u64>, names: Option<us
     }
     // Ruined slots at the end; empty ones between and behind them are none.
     if bad_since_good > 0 {
-        found.ruins.extend(pending.into_iter().filter(|ruin| ruin.why != "an empty slot"));
+        found.invalid_slots.extend(pending.into_iter().filter(|ruin| ruin.why != "an empty slot"));
     }
     Ok(found)
 }
 
-fn add(ruins: &mut Vec<Ruin>, range: Range<u64>, why: &'static str, frames: (u64, Option<u64>)) {
-    let full = ruins.len() >= 4096;
-    match ruins.last_mut() {
+fn add(
+    invalid_slots: &mut Vec<InvalidSlots>,
+    range: Range<u64>,
+    why: &'static str,
+    frames: (u64, Option<u64>),
+) {
+    let full = invalid_slots.len() >= 4096;
+    match invalid_slots.last_mut() {
         Some(last) if last.why == why && last.range.end == range.start => last.range.end = range.end,
         // A block of nothing but noise: the reasons no longer matter.
         Some(last) if full => {
-            *last = Ruin { range: last.range.start..range.end, why: "nothing that makes sense", frames };
+            *last =
+                InvalidSlots { range: last.range.start..range.end, why: "nothing that makes sense", frames };
         }
-        _ => ruins.push(Ruin { range, why, frames }),
+        _ => invalid_slots.push(InvalidSlots { range, why, frames }),
     }
 }
 
-fn push(entries: &mut Vec<IndexEntry>, entry: IndexEntry, damaged: &Damaged<'_>) -> Result<()> {
+fn push(entries: &mut Vec<IndexEntry>, entry: IndexEntry, damaged: &DamagedFile<'_>) -> Result<()> {
     if entries.len() == entries.capacity() {
         let more = entries.len().max(64);
         damaged.limits.allocate((entries.len() as u64 + more as u64) * INDEX_ENTRY_LEN)?;
@@ -116,14 +128,14 @@ fn push(entries: &mut Vec<IndexEntry>, entry: IndexEntry, damaged: &Damaged<'_>)
 
 /// Forgets ruins at the end of the block where it cannot be an index any more: among data and names, and where its claimed
 /// end is not in the file. Returns where it ends then.
-pub(super) fn end_block(found: &mut Collected, names: &Range<u64>, claimed: bool) -> Option<u64> {
+pub(super) fn end_block(found: &mut CollectedEntries, names: &Range<u64>, claimed: bool) -> Option<u64> {
     let data = found.entries.iter().filter_map(IndexEntry::byte_range).map(|range| range.start);
     let limit = data.chain([names.start]).filter(|start| *start >= found.used.end).min().unwrap_or(u64::MAX);
-    let before = found.ruins.len();
-    found.ruins.retain(|ruin| {
+    let before = found.invalid_slots.len();
+    found.invalid_slots.retain(|ruin| {
         ruin.frames.1.is_some() || (ruin.range.end <= limit && (claimed || ruin.why == PAST_END))
     });
-    (found.ruins.len() < before).then_some(found.used.end)
+    (found.invalid_slots.len() < before).then_some(found.used.end)
 }
 
 /// An entry that was left out, and why.
@@ -136,7 +148,7 @@ pub(super) struct Dropped {
 }
 
 /// Sorts by (frame, id), and of several entries for one chunk keeps the one whose data lie last.
-pub(super) fn sort(found: &mut Collected, v1: bool) -> Vec<Dropped> {
+pub(super) fn sort(found: &mut CollectedEntries, v1: bool) -> Vec<Dropped> {
     let in_order = |pair: &[IndexEntry]| match pair {
         [a, b] if v1 => a.frame <= b.frame,
         [a, b] => (a.frame, a.id) < (b.frame, b.id),
@@ -194,7 +206,7 @@ fn take_out_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
 pub(super) fn take_out_clashes(
     entries: &mut Vec<IndexEntry>,
     blocks: &[Range<u64>],
-    damaged: &Damaged<'_>,
+    damaged: &DamagedFile<'_>,
 ) -> Result<Vec<Dropped>> {
     let mut places: Vec<u32> = Vec::new();
     let stored = |entry: &IndexEntry| entry.byte_range().unwrap_or(0..0);
@@ -204,7 +216,7 @@ pub(super) fn take_out_clashes(
     if !places.is_sorted_by_key(key) {
         places.sort_by_key(key);
     }
-    let usual = Usual::of(entries, damaged)?;
+    let usual = UsualShapes::of(entries, damaged)?;
     let mut bad: Vec<(u32, &'static str)> = Vec::new();
     let mut previous: Option<u32> = None;
     let mut clashing: Vec<(u32, u32)> = Vec::new();
@@ -252,7 +264,7 @@ pub(super) fn take_out_clashes(
 }
 
 /// True for the zeros that a writer puts between chunks at multiples of up to 64.
-pub(super) fn is_aligning(damaged: &Damaged<'_>, gap: &Range<u64>) -> Result<bool> {
+pub(super) fn is_aligning(damaged: &DamagedFile<'_>, gap: &Range<u64>) -> Result<bool> {
     Ok(gap.end - gap.start < 64 && damaged.read(gap.clone())?.iter().all(|byte| *byte == 0))
 }
 
@@ -298,10 +310,10 @@ impl Bounds {
 }
 
 /// The usual type and shape of each name: that of most frames, where there is one.
-struct Usual(Vec<(u64, u32, u8, u32)>);
+struct UsualShapes(Vec<(u64, u32, u8, u32)>);
 
-impl Usual {
-    fn of(entries: &[IndexEntry], damaged: &Damaged<'_>) -> Result<Self> {
+impl UsualShapes {
+    fn of(entries: &[IndexEntry], damaged: &DamagedFile<'_>) -> Result<Self> {
         let mut usual: Vec<(u64, u32, u8, u32)> = Vec::new();
         damaged.limits.allocate(65536 * 24)?;
         let ids = entries.iter().map(|entry| entry.id).max().map_or(0, |id| usize::from(id) + 1);

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::damaged_file::Damaged;
+use super::damaged_file::DamagedFile;
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
 
@@ -29,7 +29,7 @@ impl Run {
 }
 
 /// The longest runs of entries in `gaps`, the longest first and of equally long ones the later first.
-pub(super) fn index_runs(damaged: &Damaged<'_>, gaps: &[Range<u64>]) -> Result<Vec<Run>> {
+pub(super) fn index_runs(damaged: &DamagedFile<'_>, gaps: &[Range<u64>]) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     let mut current: Option<Run> = None;
     let mut keep = |run: Run| {
@@ -94,7 +94,7 @@ fn sort(runs: &mut [Run]) {
 }
 
 /// An entry, if these bytes can be one. The last two bytes, which hardly ever fit, are asked first.
-fn likely(damaged: &Damaged<'_>, slot: &[u8; 32]) -> Option<IndexEntry> {
+fn likely(damaged: &DamagedFile<'_>, slot: &[u8; 32]) -> Option<IndexEntry> {
     if slot[31] != 0 || slot[30] == 0 || slot[30] > 11 {
         return None;
     }
@@ -102,7 +102,7 @@ fn likely(damaged: &Damaged<'_>, slot: &[u8; 32]) -> Option<IndexEntry> {
     damaged.entry_problem(&entry, None).is_none().then_some(entry)
 }
 
-fn follows(damaged: &Damaged<'_>, last: (u64, u16), entry: &IndexEntry) -> bool {
+fn follows(damaged: &DamagedFile<'_>, last: (u64, u16), entry: &IndexEntry) -> bool {
     if damaged.header.is_v1() { entry.frame >= last.0 } else { (entry.frame, entry.id) > last }
 }
 

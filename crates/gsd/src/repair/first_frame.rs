@@ -10,8 +10,8 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::RepairItem;
 
-use super::damaged_file::Damaged;
-use super::value_model::{Meanings, all_inside, look, read_lattice, scalar};
+use super::damaged_file::DamagedFile;
+use super::value_model::{ChunkRoles, all_inside, chunk_stats, read_lattice, scalar};
 use super::{name_recovery, report, schema_hints};
 use crate::ChunkType;
 use crate::hoomd;
@@ -30,23 +30,23 @@ const MAX_STEP: i128 = 1 << 48;
 
 /// The chunks of frame 0 behind `blocks`, and what is said of them.
 pub(super) fn find(
-    damaged: &Damaged<'_>,
+    damaged: &DamagedFile<'_>,
     blocks: &[Range<u64>],
 ) -> Result<Option<(Vec<IndexEntry>, RepairItem)>> {
     if damaged.header.schema_name() != hoomd::SCHEMA {
         return Ok(None);
     }
-    let Some(found) = name_recovery::stated(damaged, 0)? else { return Ok(None) };
+    let Some(found) = name_recovery::at_header_offset(damaged, 0)? else { return Ok(None) };
     let listed: Vec<Vec<u8>> = found.names.into_iter().map(Option::unwrap_or_default).collect();
     let names: Vec<String> = listed.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let start = blocks.iter().map(|block| block.end).max().unwrap_or(0);
     if names.is_empty() || start >= damaged.len {
         return Ok(None);
     }
-    let mut search = Search {
+    let mut search = FirstFrameSearch {
         damaged,
         names: &names,
-        meanings: schema_hints::meanings(&listed),
+        chunk_roles: schema_hints::chunk_roles(&listed),
         alignment: 1,
         steps: MAX_STEPS,
         best: None,
@@ -74,16 +74,16 @@ enum Proof {
     AtEnd,
 }
 
-struct Search<'s, 'a> {
-    damaged: &'s Damaged<'a>,
+struct FirstFrameSearch<'s, 'a> {
+    damaged: &'s DamagedFile<'a>,
     names: &'s [String],
-    meanings: Meanings,
+    chunk_roles: ChunkRoles,
     alignment: u64,
     steps: usize,
     best: Option<(Proof, Vec<IndexEntry>)>,
 }
 
-impl Search<'_, '_> {
+impl FirstFrameSearch<'_, '_> {
     /// Tries every form of the next name behind the chunks so far.
     fn extend(&mut self, entries: &mut Vec<IndexEntry>, at: u64) -> Result<()> {
         // Of layouts that are proved as well, the one with the most names: the others end within the frame.
@@ -135,7 +135,7 @@ impl Search<'_, '_> {
             let of = ChunkType::Uint64.code();
             scalar(self.damaged, &IndexEntry { n: 1, location, m: 1, type_code: of, ..IndexEntry::default() })
         };
-        let own = entries.iter().find(|entry| Some(entry.id) == self.meanings.step);
+        let own = entries.iter().find(|entry| Some(entry.id) == self.chunk_roles.step);
         let own = match own {
             Some(entry) => scalar(self.damaged, entry)?.unwrap_or(0),
             None => 0,
@@ -201,7 +201,8 @@ impl Search<'_, '_> {
             for (row, text) in (1..=MAX_ROWS).zip(bytes.chunks_exact(width)) {
                 let len = text.iter().position(|byte| *byte == 0).unwrap_or(width);
                 let (text, rest) = text.split_at(len);
-                if !name_recovery::readable(text) || rest.is_empty() || rest.iter().any(|byte| *byte != 0) {
+                if !name_recovery::is_readable(text) || rest.is_empty() || rest.iter().any(|byte| *byte != 0)
+                {
                     break;
                 }
                 longest = longest.max(len);
@@ -223,7 +224,7 @@ impl Search<'_, '_> {
             "configuration/box" => read_lattice(damaged, entry)?.is_some(),
             _ if name.ends_with("/N") => value()?.is_some_and(|count| count <= i128::from(damaged.len)),
             "particles/position" => {
-                let lattice = entries.iter().find(|entry| Some(entry.id) == self.meanings.lattice);
+                let lattice = entries.iter().find(|entry| Some(entry.id) == self.chunk_roles.lattice);
                 let lattice = lattice.map(|entry| read_lattice(damaged, entry)).transpose()?.flatten();
                 match lattice {
                     Some(lattice) => entry.n > 0 && all_inside(damaged, entry, &lattice)?,
@@ -237,8 +238,8 @@ impl Search<'_, '_> {
 }
 
 /// Whether numbers are such as are written: finite, not tiny, and none of integers without bound.
-fn is_plain(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<bool> {
-    let look = look(damaged, entry)?;
+fn is_plain(damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<bool> {
+    let look = chunk_stats(damaged, entry)?;
     let most = match entry.chunk_type() {
         Some(ChunkType::Float | ChunkType::Double) => 1e30,
         _ => 1e9,

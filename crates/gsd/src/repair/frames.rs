@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::damaged_file::{Damaged, PAST_END};
-use super::entries::{Dropped, Ruin};
+use super::damaged_file::{DamagedFile, PAST_END};
+use super::entries::{Dropped, InvalidSlots};
 use crate::index::IndexEntry;
 
 /// Frames on either side among which one is looked for that nothing is wrong with.
@@ -26,7 +26,11 @@ pub(super) struct Gap {
 }
 
 /// The gaps of the file, in order.
-pub(super) fn gaps(damaged: &Damaged<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<Vec<Gap>> {
+pub(super) fn gaps(
+    damaged: &DamagedFile<'_>,
+    entries: &[IndexEntry],
+    blocks: &[Range<u64>],
+) -> Result<Vec<Gap>> {
     damaged.limits.allocate((entries.len() as u64).saturating_mul(24))?;
     let chunks = entries.iter().filter_map(|entry| Some((entry.byte_range()?, Some(entry.frame))));
     let mut used: Vec<(Range<u64>, Option<u64>)> = chunks
@@ -56,7 +60,7 @@ pub(super) fn gaps(damaged: &Damaged<'_>, entries: &[IndexEntry], blocks: &[Rang
 
 /// Frames that are not what they were.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wounds {
+pub(super) struct IncompleteFrames {
     /// Frames that lack chunks.
     pub(super) partial: BTreeSet<u64>,
     /// Frames that have none left; in order, apart from one another.
@@ -64,30 +68,30 @@ pub(super) struct Wounds {
 }
 
 /// What points at frames that lack something.
-pub(super) struct Signs<'s> {
-    pub(super) ruins: &'s [Ruin],
+pub(super) struct LossEvidence<'s> {
+    pub(super) invalid_slots: &'s [InvalidSlots],
     pub(super) dropped: &'s [Dropped],
     pub(super) unsorted: u64,
     pub(super) cut: &'s BTreeSet<u64>,
 }
 
 /// The frames that lack something. Where nothing is known to be lost, gaps are no sign: dead copies and padding leave them, too.
-pub(super) fn wounds(
-    damaged: &Damaged<'_>,
+pub(super) fn incomplete_frames(
+    damaged: &DamagedFile<'_>,
     entries: &[IndexEntry],
     gaps: &[Gap],
-    signs: &Signs<'_>,
+    signs: &LossEvidence<'_>,
     hoomd: bool,
-) -> Result<Wounds> {
-    let mut wounds = Wounds::default();
-    if signs.ruins.is_empty() && signs.dropped.is_empty() && signs.unsorted == 0 {
-        return Ok(wounds);
+) -> Result<IncompleteFrames> {
+    let mut incomplete_frames = IncompleteFrames::default();
+    if signs.invalid_slots.is_empty() && signs.dropped.is_empty() && signs.unsorted == 0 {
+        return Ok(incomplete_frames);
     }
-    wounds.partial.extend(signs.cut);
+    incomplete_frames.partial.extend(signs.cut);
     let mut gone: Vec<(u64, u64)> = Vec::new();
     let lost = signs.dropped.iter().filter(|dropped| !dropped.replaced);
     let mut touched: BTreeSet<u64> = lost.map(|dropped| dropped.entry.frame).collect();
-    for ruin in signs.ruins {
+    for ruin in signs.invalid_slots {
         touched.insert(ruin.frames.0);
         if let Some(behind) = ruin.frames.1 {
             touched.insert(behind);
@@ -100,7 +104,7 @@ pub(super) fn wounds(
             continue;
         }
         if before == behind && !is_block(damaged, &gap.range)? {
-            wounds.partial.insert(before);
+            incomplete_frames.partial.insert(before);
         }
         touched.extend([before, behind]);
         if before < behind {
@@ -137,41 +141,42 @@ pub(super) fn wounds(
         let part =
             nearest.into_iter().flatten().any(|other| is_part(own, frame_set(entries, &starts, other)));
         if at > 0 && part {
-            wounds.partial.insert(*frame);
+            incomplete_frames.partial.insert(*frame);
         }
     }
     for (before, behind) in gone {
         let next = starts.partition_point(|start| frame_of(start) <= before);
         let there = starts.get(next).map_or(behind, frame_of).min(behind);
         if before.saturating_add(1) < there {
-            wounds.gone.push(before.saturating_add(1)..there);
+            incomplete_frames.gone.push(before.saturating_add(1)..there);
         }
     }
-    wounds.gone.sort_unstable_by_key(|gone| (gone.start, gone.end));
+    incomplete_frames.gone.sort_unstable_by_key(|gone| (gone.start, gone.end));
     // Each starts behind a frame with entries and ends at the next one, or before it.
-    wounds.gone.dedup_by(|later, kept| {
+    incomplete_frames.gone.dedup_by(|later, kept| {
         let same = later.start <= kept.end;
         if same {
             kept.end = kept.end.max(later.end);
         }
         same
     });
-    for ruin in signs.ruins.iter().filter(|ruin| ruin.why != PAST_END) {
+    for ruin in signs.invalid_slots.iter().filter(|ruin| ruin.why != PAST_END) {
         let (first, last) = (ruin.frames.0, ruin.frames.1.unwrap_or(ruin.frames.0));
         // With nothing to hold them against, frames beside a lost entry are not proved; and some frame lacks it.
-        wounds
+        incomplete_frames
             .partial
             .extend([first, last].into_iter().filter(|frame| *frame > 0 && unproved.contains(frame)));
-        let gone = wounds.gone.partition_point(|gone| gone.end <= first);
-        let gone = wounds.gone.get(gone).is_some_and(|gone| gone.start <= last);
-        if ruin.frames.1.is_some() && !gone && wounds.partial.range(first..=last).next().is_none() {
-            wounds.partial.insert(first);
+        let gone = incomplete_frames.gone.partition_point(|gone| gone.end <= first);
+        let gone = incomplete_frames.gone.get(gone).is_some_and(|gone| gone.start <= last);
+        if ruin.frames.1.is_some() && !gone && incomplete_frames.partial.range(first..=last).next().is_none()
+        {
+            incomplete_frames.partial.insert(first);
             if first > 0 {
-                wounds.partial.insert(last);
+                incomplete_frames.partial.insert(last);
             }
         }
     }
-    Ok(wounds)
+    Ok(incomplete_frames)
 }
 
 /// Positions of the first entry of each frame.
@@ -199,15 +204,15 @@ pub(super) fn is_part(one: &[IndexEntry], other: &[IndexEntry]) -> bool {
 }
 
 /// True for the zeros that writers put between chunks to align them.
-pub(super) fn is_padding(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+pub(super) fn is_padding(damaged: &DamagedFile<'_>, range: &Range<u64>) -> Result<bool> {
     Ok(range.end - range.start < 4096 && damaged.read(range.clone())?.iter().all(|byte| *byte == 0))
 }
 
 /// True for what an index or namelist that has moved leaves behind.
-pub(super) fn is_block(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+pub(super) fn is_block(damaged: &DamagedFile<'_>, range: &Range<u64>) -> Result<bool> {
     let head = damaged.read(range.start..range.end.min(range.start.saturating_add(64)))?;
     let entry = head.first_chunk().map(|bytes| IndexEntry::from_bytes(bytes, damaged.order()));
     let is_entry = entry.is_some_and(|entry| damaged.entry_problem(&entry, None).is_none());
     let name = head.split(|byte| *byte == 0).next().unwrap_or_default();
-    Ok(is_entry || (name.len() >= 3 && super::name_recovery::readable(name)))
+    Ok(is_entry || (name.len() >= 3 && super::name_recovery::is_readable(name)))
 }

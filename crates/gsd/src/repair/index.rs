@@ -6,17 +6,20 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::RepairItem;
 
-use super::damaged_file::{Damaged, PAST_END};
-use super::entries::{self, Collected};
+use super::damaged_file::{DamagedFile, PAST_END};
+use super::entries::{self, CollectedEntries};
 use super::find_index::{self, Run};
 use super::frames::Gap;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
 
 /// The entries that make sense by themselves, from the block in the header or, where that holds none, the best other.
-pub(super) fn find(damaged: &Damaged<'_>, guessed: &mut Vec<RepairItem>) -> Result<(Collected, Range<u64>)> {
+pub(super) fn find(
+    damaged: &DamagedFile<'_>,
+    guessed: &mut Vec<RepairItem>,
+) -> Result<(CollectedEntries, Range<u64>)> {
     let stated = damaged.index_block();
-    let mut best: Option<(Collected, Range<u64>)> = None;
+    let mut best: Option<(CollectedEntries, Range<u64>)> = None;
     if !stated.is_empty() {
         let block = with_slots_before(damaged, stated.clone())?;
         let found = collect(damaged, block.clone())?;
@@ -41,11 +44,11 @@ pub(super) fn find(damaged: &Damaged<'_>, guessed: &mut Vec<RepairItem>) -> Resu
             return Ok((found, block));
         }
     }
-    Ok(best.unwrap_or_else(|| (Collected::default(), stated)))
+    Ok(best.unwrap_or_else(|| (CollectedEntries::default(), stated)))
 }
 
 /// The block with the entries behind it whose chunks were cut off with the end of the file.
-fn with_cut_slots(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Range<u64>> {
+fn with_cut_slots(damaged: &DamagedFile<'_>, block: Range<u64>) -> Result<Range<u64>> {
     let mut last = (0, 0);
     let mut end = block.end;
     'windows: for window in damaged.windows(block.end - INDEX_ENTRY_LEN..damaged.len, 0) {
@@ -64,7 +67,7 @@ fn with_cut_slots(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Range<u64>
 }
 
 /// Collects with the number of names that the ids of most entries agree with.
-fn collect(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Collected> {
+fn collect(damaged: &DamagedFile<'_>, block: Range<u64>) -> Result<CollectedEntries> {
     let found = entries::collect(damaged, block.clone(), None)?;
     let names = needed_names(damaged, &found.entries)?;
     let outside = found.entries.iter().any(|entry| usize::from(entry.id) >= names);
@@ -74,8 +77,8 @@ fn collect(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Collected> {
 /// How many names there are: as many as the namelist has, if most entries agree, else as many as they ask for. Ids are given in
 /// the order of first use, so that one above the number of entries is none; those next to the list's that several entries have
 /// are no damage of theirs, nor are those of a first frame that has all ids up to them.
-pub(super) fn needed_names(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<usize> {
-    let listed = super::name_recovery::stated(damaged, 0)?.map_or(0, |found| found.names.len());
+pub(super) fn needed_names(damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> Result<usize> {
+    let listed = super::name_recovery::at_header_offset(damaged, 0)?.map_or(0, |found| found.names.len());
     let outside = || entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id >= listed);
     if listed > 0 && outside().count() * 2 < entries.len().max(1) {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
@@ -93,7 +96,7 @@ pub(super) fn needed_names(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Res
 }
 
 /// The block with the entries right before it that are in order with its first.
-fn with_slots_before(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Range<u64>> {
+fn with_slots_before(damaged: &DamagedFile<'_>, block: Range<u64>) -> Result<Range<u64>> {
     let entry = |at: u64| -> Result<Option<IndexEntry>> {
         let Some(end) = at.checked_add(INDEX_ENTRY_LEN).filter(|end| *end <= damaged.len) else {
             return Ok(None);
@@ -115,7 +118,7 @@ fn with_slots_before(damaged: &Damaged<'_>, block: Range<u64>) -> Result<Range<u
 }
 
 /// Whether an entry may stand right before another in an index.
-fn precedes(damaged: &Damaged<'_>, before: &IndexEntry, next: &IndexEntry) -> bool {
+fn precedes(damaged: &DamagedFile<'_>, before: &IndexEntry, next: &IndexEntry) -> bool {
     let in_order = if damaged.header.is_v1() {
         (before.frame, before.location) < (next.frame, next.location)
     } else {
@@ -126,10 +129,10 @@ fn precedes(damaged: &Damaged<'_>, before: &IndexEntry, next: &IndexEntry) -> bo
 
 /// Entries behind the end of a full index, which a writer has written and not yet made part of it.
 pub(super) fn beyond(
-    damaged: &Damaged<'_>,
-    found: &Collected,
+    damaged: &DamagedFile<'_>,
+    found: &CollectedEntries,
     block: &Range<u64>,
-) -> Result<Option<Collected>> {
+) -> Result<Option<CollectedEntries>> {
     let Some(last) = found.entries.last().filter(|_| found.used.end == block.end) else { return Ok(None) };
     let mut last = *last;
     let mut end = block.end;
@@ -156,7 +159,11 @@ pub(super) fn beyond(
 }
 
 /// The entries that a larger copy of the index in the gaps has more than this one. The copy begins with the same entries.
-pub(super) fn newer(damaged: &Damaged<'_>, block: &Range<u64>, gaps: &[Gap]) -> Result<Option<Collected>> {
+pub(super) fn newer(
+    damaged: &DamagedFile<'_>,
+    block: &Range<u64>,
+    gaps: &[Gap],
+) -> Result<Option<CollectedEntries>> {
     let len = block.end - block.start;
     let large = gaps.iter().map(|gap| gap.range.clone()).filter(|gap| gap.end - gap.start > len);
     let gaps: Vec<Range<u64>> = large.collect();

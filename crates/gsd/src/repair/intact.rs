@@ -6,8 +6,8 @@ use std::ops::Range;
 use container_core::report::Severity;
 use container_core::{ErrorKind, Result};
 
-use super::damaged_file::Damaged;
-use super::entries::Collected;
+use super::damaged_file::DamagedFile;
+use super::entries::CollectedEntries;
 use super::{repeated_appends, report};
 use crate::duplicates::ShadowedEntries;
 use crate::header::{self, INDEX_ENTRY_LEN};
@@ -16,8 +16,8 @@ use crate::layout::{Layout, Policy};
 use crate::namelist::NameList;
 
 /// What a sound file lists.
-pub(super) struct Sound {
-    pub(super) found: Collected,
+pub(super) struct IntactFile {
+    pub(super) found: CollectedEntries,
     pub(super) names: NameList,
     /// Header, namelist and index with their room.
     pub(super) blocks: Vec<Range<u64>>,
@@ -25,7 +25,7 @@ pub(super) struct Sound {
     pub(super) twice: Vec<IndexEntry>,
 }
 
-impl Sound {
+impl IntactFile {
     /// The frames that have chunks which no reader finds, and how many these are.
     pub(super) fn hidden(&self) -> Option<(Range<u64>, u64)> {
         let frames = self.twice.iter().map(|entry| entry.frame);
@@ -37,7 +37,7 @@ impl Sound {
 /// The entries and names of a file without an error in header, names and index, and whose chunks lie apart from one another and from
 /// the blocks, or name the very same bytes as the same type. Of several chunks of one name in a frame the one that readers find.
 /// `None` for others, and where no entry is listed: then an older index may have some.
-pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
+pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
     let limits = &damaged.limits;
     let (layout, index) = match Layout::with_index(damaged.source, limits, Policy::Lenient) {
         Ok(parts) => parts,
@@ -79,13 +79,13 @@ pub(super) fn listed(damaged: &Damaged<'_>) -> Result<Option<Sound>> {
         let kept: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes(damaged.order())).collect();
         blocks.extend(repeated_appends::apart(&twice, IndexBlock::new(&kept, damaged.order())));
     }
-    let found = Collected { entries, used, ..Collected::default() };
-    Ok(Some(Sound { found, names: layout.names().clone(), blocks, twice }))
+    let found = CollectedEntries { entries, used, ..CollectedEntries::default() };
+    Ok(Some(IntactFile { found, names: layout.names().clone(), blocks, twice }))
 }
 
 /// True for a file that opens under [`Policy::Strict`] and lists no entry; with names only where no byte behind index and names is set:
 /// else there are chunks that have lost their entries.
-pub(super) fn lists_nothing(damaged: &Damaged<'_>) -> Result<bool> {
+pub(super) fn lists_nothing(damaged: &DamagedFile<'_>) -> Result<bool> {
     match Layout::with_index(damaged.source, &damaged.limits, Policy::Strict) {
         Ok((layout, _)) => {
             let header = layout.header();
@@ -102,7 +102,7 @@ pub(super) fn lists_nothing(damaged: &Damaged<'_>) -> Result<bool> {
 }
 
 /// True where no chunk shares bytes with a block or, but for being the same, with another chunk.
-fn apart(damaged: &Damaged<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<bool> {
+fn apart(damaged: &DamagedFile<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<bool> {
     damaged.limits.allocate((entries.len() as u64).saturating_mul(24))?;
     let chunks = entries.iter().filter_map(|entry| Some((entry.byte_range()?, entry.type_code)));
     // No type has the code 0.

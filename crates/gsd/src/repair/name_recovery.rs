@@ -7,7 +7,7 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::{RepairItem, RepairReport};
 
-use super::damaged_file::Damaged;
+use super::damaged_file::DamagedFile;
 use super::split_names;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::hoomd;
@@ -17,14 +17,14 @@ use crate::namelist::NameList;
 const MAX_BYTES: u64 = 64 << 20;
 
 /// How names begin that stand for lost ones of which nothing is known.
-pub(super) const UNKNOWN: &str = "unknown/";
+pub(super) const PLACEHOLDER_PREFIX: &str = "unknown/";
 
 /// Where a fresh file of the reference has its namelist: after an index of 128 entries.
-const USUAL_PLACE: u64 = header::LEN + 128 * INDEX_ENTRY_LEN;
+const REFERENCE_NAMELIST_AT: u64 = header::LEN + 128 * INDEX_ENTRY_LEN;
 
 /// Names by id, `None` where one is lost, and the bytes that they were found in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct RecoveredNames {
     pub(super) names: Vec<Option<Vec<u8>>>,
     pub(super) range: Range<u64>,
     /// Set where this is not what the header says.
@@ -33,7 +33,7 @@ pub(super) struct Found {
     pub(super) as_listed: bool,
 }
 
-impl Found {
+impl RecoveredNames {
     fn new(names: &NameList, start: u64) -> Self {
         let ids = (0..=u16::MAX).take(names.len());
         let names_by_id = ids.map(|id| names.bytes(id).map(<[u8]>::to_vec)).collect();
@@ -47,7 +47,7 @@ impl Found {
 }
 
 /// The namelist that the header points at, where it is one: names for every id, zeros behind them.
-pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Found>> {
+pub(super) fn at_header_offset(damaged: &DamagedFile<'_>, needed: usize) -> Result<Option<RecoveredNames>> {
     let Some(range) = damaged.header.namelist_range().filter(|range| range.end <= damaged.len) else {
         return Ok(None);
     };
@@ -60,14 +60,15 @@ pub(super) fn stated(damaged: &Damaged<'_>, needed: usize) -> Result<Option<Foun
     let clean = bytes.get(used..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0));
     // Where something is behind them as well, any name that begins within another is cut.
     let cut = first_is_cut(damaged, &names, range.start)?
-        || (!clean && needed > 0 && begin(damaged, range.start)? < range.start);
-    let sound = names.len() >= needed && !cut && (clean || (needed > 0 && sensible(&names)));
-    Ok(sound.then(|| Found { as_listed: clean, ..Found::new(&names, range.start) }))
+        || (!clean && needed > 0 && text_start(damaged, range.start)? < range.start);
+    let sound = names.len() >= needed && !cut && (clean || (needed > 0 && are_plausible(&names)));
+    Ok(sound.then(|| RecoveredNames { as_listed: clean, ..RecoveredNames::new(&names, range.start) }))
 }
 
 /// The names of a sound file, with room for those that uncommitted entries need.
-pub(super) fn listed(names: &NameList, damaged: &Damaged<'_>, needed: usize) -> Found {
-    let mut found = Found { as_listed: true, ..Found::new(names, damaged.header.namelist_location) };
+pub(super) fn listed(names: &NameList, damaged: &DamagedFile<'_>, needed: usize) -> RecoveredNames {
+    let mut found =
+        RecoveredNames { as_listed: true, ..RecoveredNames::new(names, damaged.header.namelist_location) };
     found.names.resize(found.names.len().max(needed), None);
     found
 }
@@ -75,37 +76,37 @@ pub(super) fn listed(names: &NameList, damaged: &Damaged<'_>, needed: usize) -> 
 /// Names for ids below `needed` from wherever they are; `gaps` are bytes that nothing else is known to use. Committed entries have ids below
 /// `committed`.
 pub(super) fn find(
-    damaged: &Damaged<'_>,
+    damaged: &DamagedFile<'_>,
     needed: usize,
     committed: usize,
     gaps: &[Range<u64>],
-) -> Result<Found> {
-    if let Some(found) = stated(damaged, needed)? {
+) -> Result<RecoveredNames> {
+    if let Some(found) = at_header_offset(damaged, needed)? {
         return Ok(found);
     }
     let stated_at = damaged.header.namelist_location;
     let v1 = damaged.header.is_v1();
-    let moved = |found: Found| {
+    let moved = |found: RecoveredNames| {
         let what = format!("{} names, where a namelist was found", found.names.len());
-        Found { guess: Some(RepairItem::new(found.range.clone(), what)), ..found }
+        RecoveredNames { guess: Some(RepairItem::new(found.range.clone(), what)), ..found }
     };
-    let begin = begin(damaged, stated_at)?;
-    for (place, v1) in [(begin, v1), (stated_at, v1), (stated_at, !v1), (USUAL_PLACE, v1)] {
+    let begin = text_start(damaged, stated_at)?;
+    for (place, v1) in [(begin, v1), (stated_at, v1), (stated_at, !v1), (REFERENCE_NAMELIST_AT, v1)] {
         let block = damaged.clip(Some(place..place.saturating_add(MAX_BYTES)));
         if place < header::LEN || block.is_empty() {
             continue;
         }
         let bytes = damaged.read(block.clone())?;
-        let names = NameList::parse(upto_end(&bytes, v1), v1);
+        let names = NameList::parse(until_empty_name(&bytes, v1), v1);
         let cut = first_is_cut(damaged, &names, block.start)?;
-        if names.len() >= needed.max(1) && !cut && sensible(&names) {
-            return Ok(moved(Found::new(&names, block.start)));
+        if names.len() >= needed.max(1) && !cut && are_plausible(&names) {
+            return Ok(moved(RecoveredNames::new(&names, block.start)));
         }
     }
     if needed == 0 {
-        return Ok(Found::default());
+        return Ok(RecoveredNames::default());
     }
-    let mut best: Option<(usize, Found)> = None;
+    let mut best: Option<(usize, RecoveredNames)> = None;
     let stated = damaged.clip(damaged.header.namelist_range());
     for gap in gaps {
         // What is left in the block itself is looked at below: there ids count.
@@ -124,7 +125,7 @@ pub(super) fn find(
 }
 
 /// The part of a block up to the first empty name: what follows need not be looked at.
-pub(super) fn upto_end(bytes: &[u8], v1: bool) -> &[u8] {
+pub(super) fn until_empty_name(bytes: &[u8], v1: bool) -> &[u8] {
     if v1 {
         let slots = bytes.as_chunks::<64>().0.iter().take_while(|slot| slot_name(slot).is_some()).count();
         return bytes.get(..slots * 64).unwrap_or_default();
@@ -140,20 +141,20 @@ fn slot_name(slot: &[u8; 64]) -> Option<&[u8]> {
 }
 
 /// True for names as programs choose them: text without control characters, each once.
-pub(super) fn sensible(names: &NameList) -> bool {
+pub(super) fn are_plausible(names: &NameList) -> bool {
     let mut seen = HashSet::new();
     (0..=u16::MAX)
         .take(names.len())
-        .all(|id| names.bytes(id).is_some_and(|name| readable(name) && seen.insert(name)))
+        .all(|id| names.bytes(id).is_some_and(|name| is_readable(name) && seen.insert(name)))
 }
 
 /// True for text without control characters.
-pub(super) fn readable(name: &[u8]) -> bool {
+pub(super) fn is_readable(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| !name.is_empty() && !name.chars().any(char::is_control))
 }
 
 /// Where the text begins that a place is in, if it is not far.
-fn begin(damaged: &Damaged<'_>, at: u64) -> Result<u64> {
+fn text_start(damaged: &DamagedFile<'_>, at: u64) -> Result<u64> {
     if at <= header::LEN || at > damaged.len {
         return Ok(at);
     }
@@ -163,15 +164,15 @@ fn begin(damaged: &Damaged<'_>, at: u64) -> Result<u64> {
 }
 
 /// True where the list begins within a name of the schema, so that the pointer to it is off by a few bytes.
-fn first_is_cut(damaged: &Damaged<'_>, names: &NameList, start: u64) -> Result<bool> {
+fn first_is_cut(damaged: &DamagedFile<'_>, names: &NameList, start: u64) -> Result<bool> {
     let Some(first) = names.bytes(0).filter(|_| start > header::LEN) else { return Ok(false) };
-    let before = damaged.read(begin(damaged, start)?..start)?;
+    let before = damaged.read(text_start(damaged, start)?..start)?;
     let whole = [&before[..], first].concat();
-    Ok(!before.is_empty() && known(&whole) && !known(first))
+    Ok(!before.is_empty() && is_schema_name(&whole) && !is_schema_name(first))
 }
 
 /// True for names of the `hoomd` schema.
-pub(super) fn known(name: &[u8]) -> bool {
+pub(super) fn is_schema_name(name: &[u8]) -> bool {
     let container = name.split(|byte| *byte == b'/').next().unwrap_or_default();
     name.contains(&b'/') && hoomd_containers().any(|known| known.as_bytes() == container)
 }
@@ -183,7 +184,7 @@ fn hoomd_containers() -> impl Iterator<Item = &'static str> {
 }
 
 /// Looks for lists of at least `needed` names in `bytes`. More names of the schema are better, then more names.
-fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(usize, Found)>) {
+fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(usize, RecoveredNames)>) {
     let usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_/.:+- ".contains(&byte);
     let mut at = 0;
     while at < bytes.len() {
@@ -209,9 +210,9 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
         if count >= needed {
             let names = NameList::parse(&rest[..used], v1);
             let listed = (0..=u16::MAX).take(names.len()).filter_map(|id| names.bytes(id));
-            let score = listed.filter(|name| known(name)).count() * crate::MAX_NAMES + count;
-            if sensible(&names) && best.as_ref().is_none_or(|(other, _)| *other <= score) {
-                *best = Some((score, Found::new(&names, start + at as u64)));
+            let score = listed.filter(|name| is_schema_name(name)).count() * crate::MAX_NAMES + count;
+            if are_plausible(&names) && best.as_ref().is_none_or(|(other, _)| *other <= score) {
+                *best = Some((score, RecoveredNames::new(&names, start + at as u64)));
             }
         }
         let word = rest.iter().position(|byte| !usual(*byte)).unwrap_or(rest.len());
@@ -220,7 +221,7 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
 }
 
 /// The namelist that the header points at with the names that are left in it, where some were overwritten with zeros.
-fn with_hole(damaged: &Damaged<'_>, needed: usize, committed: usize) -> Result<Found> {
+fn with_hole(damaged: &DamagedFile<'_>, needed: usize, committed: usize) -> Result<RecoveredNames> {
     let block = damaged.clip(damaged.header.namelist_range());
     let block = block.start..block.end.min(block.start.saturating_add(MAX_BYTES));
     let mut names: Vec<Option<Vec<u8>>> = vec![None; needed];
@@ -230,7 +231,7 @@ fn with_hole(damaged: &Damaged<'_>, needed: usize, committed: usize) -> Result<F
         let bytes = damaged.read(block.clone())?;
         if damaged.header.is_v1() {
             for (name, slot) in names.iter_mut().zip(bytes.as_chunks::<64>().0) {
-                *name = slot_name(slot).filter(|name| readable(name)).map(<[u8]>::to_vec);
+                *name = slot_name(slot).filter(|name| is_readable(name)).map(<[u8]>::to_vec);
             }
             left = names.iter().flatten().count();
         } else {
@@ -239,7 +240,7 @@ fn with_hole(damaged: &Damaged<'_>, needed: usize, committed: usize) -> Result<F
     }
     let what = format!("{left} of {needed} names are left");
     let guess = Some(RepairItem::new(block.clone(), what));
-    Ok(Found { names, range: block.start..block.start, guess, as_listed: false })
+    Ok(RecoveredNames { names, range: block.start..block.start, guess, as_listed: false })
 }
 
 /// Names before the hole count from the first id, names behind it from the last. How many are set. Where there is no hole, and fewer names
@@ -254,19 +255,20 @@ fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>], committed: usiz
         let is_short = listed.len() < committed;
         let is_one = |(at, name): &(usize, &&[u8])| {
             let is_last = at + 1 == listed.len();
-            in_schema(name) || (is_hoomd && !is_last && known(name) && !split_names::may_be_two(name))
+            in_schema(name)
+                || (is_hoomd && !is_last && is_schema_name(name) && !split_names::may_be_two(name))
         };
         let in_place = listed.iter().enumerate().take_while(|one| !is_short || is_one(one));
         let mut set = 0;
-        for (slot, (_, name)) in names.iter_mut().zip(in_place).filter(|(_, (_, name))| readable(name)) {
+        for (slot, (_, name)) in names.iter_mut().zip(in_place).filter(|(_, (_, name))| is_readable(name)) {
             *slot = Some(name.to_vec());
             set += 1;
         }
         return set;
     }
-    let whole = |name: &&[u8]| readable(name);
+    let whole = |name: &&[u8]| is_readable(name);
     let mut parts = bytes.split(|byte| *byte == 0);
-    let before: Vec<&[u8]> = parts.by_ref().take_while(|name| readable(name)).collect();
+    let before: Vec<&[u8]> = parts.by_ref().take_while(|name| is_readable(name)).collect();
     let behind: Vec<&[u8]> = parts.filter(|name| !name.is_empty()).collect();
     if before.len() + behind.len() > names.len() || !behind.iter().all(whole) {
         return 0;
@@ -290,8 +292,8 @@ fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>], committed: usiz
 
 /// Names that can be written: what the caller says, what was found, placeholders. Fills `report` with what is not as found: names that
 /// are made up for lost ones are lost, those that the form of chunks tells are guessed, as are those that were not written yet.
-pub(super) fn settle(
-    found: Found,
+pub(super) fn choose(
+    found: RecoveredNames,
     wanted: &BTreeMap<u16, String>,
     placeholder: impl Fn(u16) -> Cow<'static, str>,
     report: &mut RepairReport,
@@ -328,10 +330,10 @@ pub(super) fn settle(
             (None, old) => {
                 let mut new = match &old {
                     None => placeholder(id).into_owned(),
-                    Some(_) => format!("{UNKNOWN}{id}"),
+                    Some(_) => format!("{PLACEHOLDER_PREFIX}{id}"),
                 };
                 if taken.contains(new.as_bytes()) {
-                    new = format!("{UNKNOWN}{id}");
+                    new = format!("{PLACEHOLDER_PREFIX}{id}");
                 }
                 while taken.contains(new.as_bytes()) {
                     new.push('_');
@@ -343,7 +345,7 @@ pub(super) fn settle(
                         format!("name {id}, {old:?}, cannot be told from others: {new:?} stands for it")
                     }
                 };
-                let is_told = found.as_listed || !new.starts_with(UNKNOWN);
+                let is_told = found.as_listed || !new.starts_with(PLACEHOLDER_PREFIX);
                 let items = if is_told { &mut report.guessed } else { &mut report.lost };
                 items.push(RepairItem::new(at..at, what));
                 new.into_bytes()

@@ -6,14 +6,14 @@ use std::ops::Range;
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Progress, Result};
 
-use super::plan::Rescue;
+use super::plan::RepairPlan;
 use crate::index::IndexEntry;
 use crate::writer::sequential::Plan;
 
 /// Bytes that are turned round together.
 const PIECE_LEN: usize = 1 << 16;
 
-impl Rescue<'_> {
+impl RepairPlan<'_> {
     /// All that the new file will have, with what it may not have refused.
     fn plan(&self) -> Result<Plan> {
         let mut plan = Plan::like(self.header());

@@ -5,10 +5,10 @@ use std::ops::Range;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::{Error, Progress, Result};
 
-use super::damaged_file::Damaged;
+use super::damaged_file::DamagedFile;
 use super::entries;
-use super::frames::{self, Signs, Wounds};
-use super::intact::{self, Sound};
+use super::frames::{self, IncompleteFrames, LossEvidence};
+use super::intact::{self, IntactFile};
 use super::{
     RepairOptions, UncommittedFrames, first_frame, name_recovery, output, report, schema_hints, shifted,
 };
@@ -22,11 +22,13 @@ mod tail;
 mod uncommitted;
 
 use known_entries::{add_uncommitted, needed, search_index, within_room};
-use tail::{dead_copy, free_behind, free_beside_last, is_rest_zero, torn_last};
+use tail::{
+    free_after_last_chunk, free_around_last_frame, incomplete_last_frame, is_rest_zero, old_index_copy,
+};
 
 /// A file as it can be written.
-pub(super) struct Rescue<'a> {
-    damaged: Damaged<'a>,
+pub(super) struct RepairPlan<'a> {
+    damaged: DamagedFile<'a>,
     header: Header,
     names: Vec<Vec<u8>>,
     /// Sorted by frame and id, with the frame numbers of the input.
@@ -38,10 +40,10 @@ pub(super) struct Rescue<'a> {
     pub(super) report: RepairReport,
 }
 
-impl<'a> Rescue<'a> {
+impl<'a> RepairPlan<'a> {
     pub(super) fn new(
-        mut damaged: Damaged<'a>,
-        mut sound: Option<Sound>,
+        mut damaged: DamagedFile<'a>,
+        mut sound: Option<IntactFile>,
         options: &RepairOptions,
         mut report: RepairReport,
         progress: Progress<'_>,
@@ -75,11 +77,11 @@ impl<'a> Rescue<'a> {
         }
         if !is_sound {
             let needed = needed(&found.entries);
-            report.guessed.extend(shifted::namelist::mend(&mut damaged, &mut found.entries, needed)?);
+            report.guessed.extend(shifted::namelist::shift_chunks(&mut damaged, &mut found.entries, needed)?);
             if let Some(moved) = shifted::chunks::find(&damaged, &found.entries)? {
                 dropped.extend(moved.apply(&mut found.entries));
                 blocks.push(moved.torn_bytes(&dropped, &found.entries, damaged.len));
-                report.guessed.push(moved.told(&damaged, &found.entries));
+                report.guessed.push(moved.report(&damaged, &found.entries));
             }
             dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
             report.guessed.extend(within_room(&damaged, &found.entries));
@@ -91,13 +93,13 @@ impl<'a> Rescue<'a> {
         let committed = committed.map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0);
         let needed = needed(&found.entries);
         let mut names = match sound {
-            Some(Sound { names, .. }) => name_recovery::listed(&names, &damaged, needed),
+            Some(IntactFile { names, .. }) => name_recovery::listed(&names, &damaged, needed),
             None => name_recovery::find(&damaged, needed, committed, &free)?,
         };
         blocks.push(names.range.clone());
         report.guessed.extend(names.guess.take());
         let entries = &found.entries;
-        let names = name_recovery::settle(
+        let names = name_recovery::choose(
             names,
             &options.names,
             |id| schema_hints::placeholder(&damaged, entries, id),
@@ -105,22 +107,27 @@ impl<'a> Rescue<'a> {
         );
         let header = schema_hints::header(&damaged, &names, &mut report.guessed);
         let used_index = used_block.clone();
-        let mut rescue =
+        let mut plan =
             Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), used_index, report };
-        let signs =
-            Signs { ruins: &found.ruins, dropped: &dropped, unsorted: found.unsorted, cut: &found.cut };
-        let mut wounds = frames::wounds(&rescue.damaged, &rescue.entries, &gaps, &signs, rescue.is_hoomd())?;
+        let signs = LossEvidence {
+            invalid_slots: &found.invalid_slots,
+            dropped: &dropped,
+            unsorted: found.unsorted,
+            cut: &found.cut,
+        };
+        let mut incomplete_frames =
+            frames::incomplete_frames(&plan.damaged, &plan.entries, &gaps, &signs, plan.is_hoomd())?;
         if is_sound {
-            wounds = Wounds::default();
+            incomplete_frames = IncompleteFrames::default();
         }
-        rescue.report.lost.extend(report::ruins(&found.ruins));
-        rescue.report.lost.extend(report::dropped(&dropped, &rescue.names));
+        plan.report.lost.extend(report::invalid_slots(&found.invalid_slots));
+        plan.report.lost.extend(report::dropped(&dropped, &plan.names));
         if found.unsorted > 0 {
-            rescue.report.guessed.push(report::unsorted(found.unsorted, used_block));
+            plan.report.guessed.push(report::unsorted(found.unsorted, used_block));
         }
-        rescue.fill_middle(&gaps, &mut wounds, options.uncommitted_frames, progress)?;
-        rescue.finish(wounds, &blocks, options.uncommitted_frames, is_sound, progress)?;
-        Ok(rescue)
+        plan.fill_gaps(&gaps, &mut incomplete_frames, options.uncommitted_frames, progress)?;
+        plan.finish(incomplete_frames, &blocks, options.uncommitted_frames, is_sound, progress)?;
+        Ok(plan)
     }
 
     fn is_hoomd(&self) -> bool {
@@ -130,16 +137,16 @@ impl<'a> Rescue<'a> {
     /// Leaves out frames that are not whole, and adds those that were not committed.
     fn finish(
         &mut self,
-        wounds: Wounds,
+        incomplete_frames: IncompleteFrames,
         blocks: &[Range<u64>],
         uncommitted_frames: UncommittedFrames,
         is_sound: bool,
         progress: Progress<'_>,
     ) -> Result<()> {
         let hoomd = self.is_hoomd();
-        let mut partial = wounds.partial;
-        let beside = free_beside_last(&self.damaged, &self.entries, blocks)?;
-        if let Some(frame) = torn_last(&self.damaged, &self.entries, &beside)? {
+        let mut partial = incomplete_frames.partial;
+        let beside = free_around_last_frame(&self.damaged, &self.entries, blocks)?;
+        if let Some(frame) = incomplete_last_frame(&self.damaged, &self.entries, &beside)? {
             partial.insert(frame);
         }
         // Frames at the end that are not whole go in every schema: they were never committed, or nothing follows them.
@@ -153,7 +160,7 @@ impl<'a> Rescue<'a> {
             end = self.entries.partition_point(|entry| entry.frame < last.frame);
         }
         let mut tail: Vec<IndexEntry> = self.entries.split_off(end);
-        let mut behind = free_behind(&self.damaged, &self.entries, blocks)?;
+        let mut behind = free_after_last_chunk(&self.damaged, &self.entries, blocks)?;
         let mut lost = report::Frames::new("lacks chunks: left out", "lack chunks: left out");
         if hoomd {
             let out = |entry: &IndexEntry| entry.frame > 0 && partial.contains(&entry.frame);
@@ -163,7 +170,7 @@ impl<'a> Rescue<'a> {
                 .iter()
                 .filter(|frame| **frame > 0 && tail.first().is_none_or(|tail| **frame < tail.frame));
             let inner = inner.map(|frame| *frame..*frame + 1);
-            self.left_out = output::joined(inner.chain(wounds.gone.iter().cloned()).collect());
+            self.left_out = output::joined(inner.chain(incomplete_frames.gone.iter().cloned()).collect());
         }
         let first_uncommitted = self.entries.iter().find(|entry| entry.flags != 0).map(|entry| entry.frame);
         let committed = first_uncommitted
@@ -202,7 +209,7 @@ impl<'a> Rescue<'a> {
             self.entries.sort_by_key(|entry| (entry.frame, entry.id));
             tail.clear();
             waiting.retain(|entry| entry.flags != 0);
-            behind = free_behind(&self.damaged, &self.entries, blocks)?;
+            behind = free_after_last_chunk(&self.damaged, &self.entries, blocks)?;
             if uncommitted_frames == UncommittedFrames::Checked {
                 (taken, end) = self.find_uncommitted(&[], &behind, None, progress)?;
             }
@@ -217,7 +224,7 @@ impl<'a> Rescue<'a> {
         self.report.kept.extend(report::ground(&self.damaged, &self.names));
         self.report.kept.extend(kept.items());
         self.report.lost.extend(left.map(|what| RepairItem::new(0..0, what)));
-        for gone in &wounds.gone {
+        for gone in &incomplete_frames.gone {
             self.report.lost.push(report::gone(gone));
         }
         self.report.lost.extend(lost.items());
@@ -232,8 +239,8 @@ impl<'a> Rescue<'a> {
         let sound = sound && uncommitted_frames == UncommittedFrames::Checked;
         for range in &behind {
             let rest = range.start.max(from)..range.end;
-            if let Some(copy) = dead_copy(&self.damaged, &self.used_index, &rest)? {
-                self.report.guessed.push(report::dead_copy(copy));
+            if let Some(copy) = old_index_copy(&self.damaged, &self.used_index, &rest)? {
+                self.report.guessed.push(report::old_index_copy(copy));
                 continue;
             }
             if !rest.is_empty() && report::holds_something(&self.damaged, &rest)? {
@@ -264,7 +271,7 @@ impl<'a> Rescue<'a> {
         error.context("gsd index").at(header::LEN..self.damaged.len)
     }
 
-    pub(super) const fn damaged(&self) -> &Damaged<'a> {
+    pub(super) const fn damaged(&self) -> &DamagedFile<'a> {
         &self.damaged
     }
 

@@ -10,13 +10,13 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::RepairItem;
 
-use super::damaged_file::Damaged;
+use super::damaged_file::DamagedFile;
 use crate::duplicates::ShadowedEntries;
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::{IndexBlock, IndexEntry};
 
 /// Entries that the first attempts left.
-pub(super) struct Repeats {
+pub(super) struct RepeatedAppends {
     /// The index block without their entries: its place and its bytes.
     pub(super) patch: (u64, Vec<u8>),
     /// Bytes of their chunks that no other entry names.
@@ -26,7 +26,7 @@ pub(super) struct Repeats {
 }
 
 /// The chunks of attempts that were repeated; `None` where there are none.
-pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
+pub(super) fn find(damaged: &DamagedFile<'_>) -> Result<Option<RepeatedAppends>> {
     let Some(block) = damaged.header.index_range().filter(|_| damaged.has_index()) else { return Ok(None) };
     let mut bytes: Vec<u8> = Vec::new();
     let mut used = 0;
@@ -83,7 +83,7 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Option<Repeats>> {
     kept.resize(used, 0);
     let numbers = gone.iter().map(|entry| entry.frame);
     let frames = numbers.clone().min().unwrap_or(0)..numbers.max().map_or(0, |last| last.saturating_add(1));
-    Ok(Some(Repeats { patch: (block.start, kept), ranges, frames, chunks: gone.len() as u64 }))
+    Ok(Some(RepeatedAppends { patch: (block.start, kept), ranges, frames, chunks: gone.len() as u64 }))
 }
 
 /// Ranges of chunks that none of the others has.
@@ -104,7 +104,7 @@ pub(super) fn apart(gone: &[IndexEntry], kept: IndexBlock<'_>) -> Vec<Range<u64>
 
 /// True where the chunks that are there again later lie before all that are there for the last time, as those of an attempt that broke
 /// off do. An entry whose id has a wrong bit lies among the chunks of its frame.
-fn is_repeated(damaged: &Damaged<'_>, frame: &IndexBlock<'_>) -> bool {
+fn is_repeated(damaged: &DamagedFile<'_>, frame: &IndexBlock<'_>) -> bool {
     let mut entries: Vec<IndexEntry> = frame.iter().collect();
     if entries.iter().any(|entry| damaged.entry_problem(entry, None).is_some()) {
         return false;
@@ -135,9 +135,9 @@ fn may_be_another(frame: &IndexBlock<'_>, beside: &[IndexBlock<'_>; 2]) -> bool 
         .any(|entry| (0..16).any(|bit| others.contains(&(entry.id ^ (1 << bit), form(&entry)))))
 }
 
-impl Repeats {
+impl RepeatedAppends {
     /// The item of the report on them.
-    pub(super) fn told(&self) -> RepairItem {
+    pub(super) fn report(&self) -> RepairItem {
         let bytes = self.patch.0..self.patch.0 + INDEX_ENTRY_LEN;
         let bytes = self
             .ranges

@@ -5,8 +5,8 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::RepairItem;
 
-use super::damaged_file::Damaged;
-use super::entries::{Dropped, Ruin};
+use super::damaged_file::DamagedFile;
+use super::entries::{Dropped, InvalidSlots};
 use crate::header;
 use crate::index::IndexEntry;
 
@@ -56,18 +56,18 @@ impl Frames {
 }
 
 /// What the new file stands on.
-pub(super) fn ground(damaged: &Damaged<'_>, names: &[Vec<u8>]) -> Vec<RepairItem> {
+pub(super) fn ground(damaged: &DamagedFile<'_>, names: &[Vec<u8>]) -> Vec<RepairItem> {
     let schema = damaged.header.schema_name();
     vec![RepairItem::new(0..header::LEN, format!("header, schema {schema:?}, {} names", names.len()))]
 }
 
 /// Slots of the index that hold no entry.
-pub(super) fn ruins(ruins: &[Ruin]) -> Vec<RepairItem> {
+pub(super) fn invalid_slots(invalid_slots: &[InvalidSlots]) -> Vec<RepairItem> {
     let mut lines: Vec<(Range<u64>, &'static str, u64)> = Vec::new();
-    for ruin in ruins {
+    for ruin in invalid_slots {
         match lines.last_mut() {
             Some((range, why, slots))
-                if (*why == ruin.why && range.end == ruin.range.start) || lines_full(ruins) =>
+                if (*why == ruin.why && range.end == ruin.range.start) || lines_full(invalid_slots) =>
             {
                 range.end = range.end.max(ruin.range.end);
                 *slots += ruin.slots();
@@ -81,8 +81,8 @@ pub(super) fn ruins(ruins: &[Ruin]) -> Vec<RepairItem> {
         .collect()
 }
 
-fn lines_full(ruins: &[Ruin]) -> bool {
-    ruins.len() > MAX_LINES
+fn lines_full(invalid_slots: &[InvalidSlots]) -> bool {
+    invalid_slots.len() > MAX_LINES
 }
 
 /// Entries that made sense only by themselves.
@@ -159,7 +159,7 @@ pub(super) fn leftovers(range: Range<u64>) -> RepairItem {
     RepairItem::new(range, format!("{len} bytes that belong to no frame: left out"))
 }
 
-pub(super) fn dead_copy(range: Range<u64>) -> RepairItem {
+pub(super) fn old_index_copy(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
     RepairItem::new(
         range,
@@ -168,7 +168,7 @@ pub(super) fn dead_copy(range: Range<u64>) -> RepairItem {
 }
 
 /// Whether any byte of a range is not zero.
-pub(super) fn holds_something(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+pub(super) fn holds_something(damaged: &DamagedFile<'_>, range: &Range<u64>) -> Result<bool> {
     for window in damaged.windows(range.clone(), 0) {
         if window?.1.iter().any(|byte| *byte != 0) {
             return Ok(true);

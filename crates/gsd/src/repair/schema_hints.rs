@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use container_core::report::RepairItem;
 
-use super::damaged_file::Damaged;
-use super::name_recovery::{UNKNOWN, readable};
-use super::value_model::{Meanings, scalar};
+use super::damaged_file::DamagedFile;
+use super::name_recovery::{PLACEHOLDER_PREFIX, is_readable};
+use super::value_model::{ChunkRoles, scalar};
 use crate::ChunkType;
 use crate::header::{Header, Version};
 use crate::hoomd::{self, schema};
@@ -17,12 +17,12 @@ use crate::index::IndexEntry;
 const MAX_SAMPLES: usize = 16;
 
 /// The ids of the names that say whether values can be true.
-pub(super) fn meanings(names: &[Vec<u8>]) -> Meanings {
+pub(super) fn chunk_roles(names: &[Vec<u8>]) -> ChunkRoles {
     let id = |wanted: &str| {
         let at = names.iter().position(|name| name == wanted.as_bytes());
         at.and_then(|at| u16::try_from(at).ok())
     };
-    Meanings {
+    ChunkRoles {
         step: id("configuration/step"),
         lattice: id("configuration/box"),
         position: id("particles/position"),
@@ -30,10 +30,10 @@ pub(super) fn meanings(names: &[Vec<u8>]) -> Meanings {
 }
 
 /// A name for chunks whose own is lost, by their form: that of the schema where it can be told, else `unknown/<id>`.
-pub(super) fn placeholder(damaged: &Damaged<'_>, entries: &[IndexEntry], id: u16) -> Cow<'static, str> {
-    let unknown = || Cow::Owned(format!("{UNKNOWN}{id}"));
+pub(super) fn placeholder(damaged: &DamagedFile<'_>, entries: &[IndexEntry], id: u16) -> Cow<'static, str> {
+    let unknown = || Cow::Owned(format!("{PLACEHOLDER_PREFIX}{id}"));
     let schema = damaged.header.schema_name();
-    if schema != hoomd::SCHEMA && readable(schema.as_bytes()) {
+    if schema != hoomd::SCHEMA && is_readable(schema.as_bytes()) {
         return unknown();
     }
     let samples: Vec<&IndexEntry> = entries.iter().filter(|entry| entry.id == id).take(MAX_SAMPLES).collect();
@@ -73,7 +73,7 @@ pub(super) fn placeholder(damaged: &Damaged<'_>, entries: &[IndexEntry], id: u16
 }
 
 /// The header of the new file: application, schema and its version, with what could not be written as it was put right.
-pub(super) fn header(damaged: &Damaged<'_>, names: &[Vec<u8>], guessed: &mut Vec<RepairItem>) -> Header {
+pub(super) fn header(damaged: &DamagedFile<'_>, names: &[Vec<u8>], guessed: &mut Vec<RepairItem>) -> Header {
     const APPLICATION: Range<usize> = 48..112;
     const SCHEMA: Range<usize> = 112..176;
     let mut header = damaged.header;

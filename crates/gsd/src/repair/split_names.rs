@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use container_core::Result;
 use container_core::report::RepairItem;
 
-use super::damaged_file::Damaged;
+use super::damaged_file::DamagedFile;
 use super::entries;
 use super::index;
-use super::name_recovery::{self, known, readable, sensible};
+use super::name_recovery::{self, are_plausible, is_readable, is_schema_name};
 use crate::hoomd;
 use crate::namelist::NameList;
 
@@ -19,8 +19,8 @@ use crate::namelist::NameList;
 const MAX_NAMES: usize = 16;
 
 /// The places of bytes that were NULs between names, as many as names are missing; none where nothing tells which.
-pub(super) fn find(damaged: &Damaged<'_>) -> Result<Vec<u64>> {
-    let Some(found) = name_recovery::stated(damaged, 0)?.filter(|found| found.as_listed) else {
+pub(super) fn find(damaged: &DamagedFile<'_>) -> Result<Vec<u64>> {
+    let Some(found) = name_recovery::at_header_offset(damaged, 0)?.filter(|found| found.as_listed) else {
         return Ok(Vec::new());
     };
     if damaged.header.is_v1() || found.names.is_empty() {
@@ -40,22 +40,22 @@ pub(super) fn find(damaged: &Damaged<'_>) -> Result<Vec<u64>> {
     // One entry with an id too many may be what is damaged; not where the names say themselves that they are two.
     let mut places = Vec::new();
     if is_hoomd {
-        places = parts(&list, &is_bit, &known, false);
+        places = parts(&list, &is_bit, &is_schema_name, false);
     }
     if places.is_empty() {
-        places = parts(&list, &is_bit, &readable, true);
+        places = parts(&list, &is_bit, &is_readable, true);
     }
     let is_shown = !places.is_empty();
     if !is_shown && is_hoomd {
-        places = parts(&list, &|_| true, &known, false);
+        places = parts(&list, &|_| true, &is_schema_name, false);
     } else if !is_shown {
-        places = parts(&list, &is_bit, &readable, false);
+        places = parts(&list, &is_bit, &is_readable, false);
     }
     let missing = if is_shown { likely } else { proved };
     let mut mended = list.to_vec();
     places.iter().filter_map(|at| mended.get_mut(*at).map(|byte| *byte = 0)).for_each(drop);
     let all = NameList::parse(&mended, false);
-    let fits = places.len() == missing && all.len() == listed.saturating_add(missing) && sensible(&all);
+    let fits = places.len() == missing && all.len() == listed.saturating_add(missing) && are_plausible(&all);
     let places = places.into_iter().map(|at| found.range.start.saturating_add(at as u64));
     Ok(if fits { places.collect() } else { Vec::new() })
 }
@@ -70,7 +70,7 @@ fn parts(
     let mut places: Vec<usize> = Vec::new();
     let mut start = 0_usize;
     for name in list.split(|byte| *byte == 0) {
-        if !ruined || !readable(name) {
+        if !ruined || !is_readable(name) {
             places.extend(cuts(name, is_nul, is_name).map(|at| start.saturating_add(at)));
         }
         start = start.saturating_add(name.len()).saturating_add(1);
@@ -94,11 +94,11 @@ fn cuts(
 
 /// Whether a name may be two of the schema that ran into one.
 pub(super) fn may_be_two(name: &[u8]) -> bool {
-    cuts(name, &|_| true, &known).next().is_some()
+    cuts(name, &|_| true, &is_schema_name).next().is_some()
 }
 
 /// What is said of them.
-pub(super) fn told(damaged: &Damaged<'_>, places: &[u64]) -> Result<Vec<RepairItem>> {
+pub(super) fn report(damaged: &DamagedFile<'_>, places: &[u64]) -> Result<Vec<RepairItem>> {
     let item = |at: &u64| {
         let was = damaged.read(*at..*at + 1)?.first().copied().unwrap_or_default();
         let what = format!(

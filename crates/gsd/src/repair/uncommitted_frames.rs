@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use container_core::{Progress, Result};
 
-use super::damaged_file::Damaged;
-use super::value_model::{Clock, Expectations, scalar};
+use super::damaged_file::DamagedFile;
+use super::value_model::{StepCounter, ValueModel, scalar};
 use crate::index::IndexEntry;
 
 /// Templates that are tried at each place.
@@ -18,7 +18,7 @@ const MAX_TEMPLATES: usize = 16;
 
 /// One chunk of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct TemplateChunk {
     /// Its place is filled in when the template is laid somewhere.
     pub(super) entry: IndexEntry,
     /// The item of the same template whose value is the number of rows.
@@ -26,12 +26,12 @@ pub(super) struct Item {
 }
 
 /// The chunks of a frame, as they follow one another in the file.
-pub(super) type Template = Vec<Item>;
+pub(super) type Template = Vec<TemplateChunk>;
 
 /// What frames look like, from `frames` of entries; the last ones first, each form once. `container` gives each id the part of
 /// its name before the slash and whether it is that container's `N`.
 pub(super) fn templates<'n>(
-    damaged: &Damaged<'_>,
+    damaged: &DamagedFile<'_>,
     frames: &[&[IndexEntry]],
     container: impl Fn(u16) -> Option<(&'n [u8], bool)>,
 ) -> Result<Vec<Template>> {
@@ -50,7 +50,8 @@ pub(super) fn templates<'n>(
                 _ => None,
             };
             let n = if counted_by.is_some() { 0 } else { entry.n };
-            template.push(Item { entry: IndexEntry { frame: 0, location: 0, n, ..*entry }, counted_by });
+            template
+                .push(TemplateChunk { entry: IndexEntry { frame: 0, location: 0, n, ..*entry }, counted_by });
         }
         // A count has to be read before what it counts.
         let ordered =
@@ -66,12 +67,12 @@ pub(super) fn templates<'n>(
 }
 
 /// Everything that a walk over uncommitted bytes needs.
-pub(super) struct Walk<'w, 'a> {
-    pub(super) damaged: &'w Damaged<'a>,
+pub(super) struct FrameSearch<'w, 'a> {
+    pub(super) damaged: &'w DamagedFile<'a>,
     pub(super) templates: &'w [Template],
     /// Templates from here on are none that a committed frame has.
     pub(super) hypotheses_from: usize,
-    pub(super) expected: &'w Expectations,
+    pub(super) expected: &'w ValueModel,
     /// The bytes behind the last committed chunk, without known blocks.
     pub(super) free: Vec<Range<u64>>,
     /// Blocks that the header claims to be index and namelist. Such a block begins where the data before it end.
@@ -81,27 +82,27 @@ pub(super) struct Walk<'w, 'a> {
 }
 
 /// A template laid over some bytes.
-struct Fit {
+struct TemplateMatch {
     entries: Vec<IndexEntry>,
     end: u64,
-    clock: Clock,
+    counter: StepCounter,
     template: usize,
 }
 
-impl Walk<'_, '_> {
+impl FrameSearch<'_, '_> {
     /// The frames from `frame` on, sorted by (frame, id), and where the bytes begin that are none.
     pub(super) fn run(
         &self,
         start: u64,
         mut frame: u64,
-        mut clock: Clock,
+        mut counter: StepCounter,
         progress: Progress<'_>,
     ) -> Result<(Vec<IndexEntry>, u64)> {
         let mut found: Vec<IndexEntry> = Vec::new();
         let mut shown: Vec<bool> = (0..self.templates.len()).map(|at| at < self.hypotheses_from).collect();
         let mut at = start;
         while frame < self.damaged.most_frames() {
-            let Some(fit) = self.fit(at, clock, frame, &shown)? else {
+            let Some(fit) = self.best_match(at, counter, frame, &shown)? else {
                 let Some(block) = self.claimed.iter().find(|block| block.start == at && block.end > at)
                 else {
                     break;
@@ -114,7 +115,7 @@ impl Walk<'_, '_> {
             let mut entries = fit.entries;
             entries.sort_by_key(|entry| entry.id);
             found.extend(entries);
-            (at, clock) = (fit.end, fit.clock);
+            (at, counter) = (fit.end, fit.counter);
             frame += 1;
             progress.tick(at, self.damaged.len)?;
         }
@@ -122,11 +123,17 @@ impl Walk<'_, '_> {
     }
 
     /// The frame that begins at `at`; `shown` are the templates that frames were found to have.
-    fn fit(&self, at: u64, clock: Clock, frame: u64, shown: &[bool]) -> Result<Option<Fit>> {
+    fn best_match(
+        &self,
+        at: u64,
+        counter: StepCounter,
+        frame: u64,
+        shown: &[bool],
+    ) -> Result<Option<TemplateMatch>> {
         let (mut followed, mut others) = (Vec::new(), Vec::new());
         for template in 0..self.templates.len() {
-            let Some(fit) = self.lay(template, at, clock, frame)? else { continue };
-            let list = if self.begins_at(fit.end, fit.clock)? { &mut followed } else { &mut others };
+            let Some(fit) = self.match_template(template, at, counter, frame)? else { continue };
+            let list = if self.begins_at(fit.end, fit.counter)? { &mut followed } else { &mut others };
             list.push(fit);
         }
         // Best proved where another frame follows. Longer ones first: a short one may be the start of a long one.
@@ -140,14 +147,14 @@ impl Walk<'_, '_> {
     }
 
     /// The longest whose values can be true; none where two that are equally long can.
-    fn longest(&self, mut fits: Vec<Fit>) -> Result<Option<Fit>> {
+    fn longest(&self, mut fits: Vec<TemplateMatch>) -> Result<Option<TemplateMatch>> {
         fits.sort_by_key(|fit| std::cmp::Reverse(fit.end));
-        let mut best: Option<Fit> = None;
+        let mut best: Option<TemplateMatch> = None;
         for fit in fits {
             if best.as_ref().is_some_and(|best| best.end != fit.end) {
                 break;
             }
-            if self.expected.meets(self.damaged, &fit.entries)? {
+            if self.expected.accepts(self.damaged, &fit.entries)? {
                 if best.is_some() {
                     return Ok(None);
                 }
@@ -158,15 +165,21 @@ impl Walk<'_, '_> {
     }
 
     /// Lays a template at `at`; `None` where it does not fit or its clock is not the next.
-    fn lay(&self, template: usize, at: u64, clock: Clock, frame: u64) -> Result<Option<Fit>> {
+    fn match_template(
+        &self,
+        template: usize,
+        at: u64,
+        counter: StepCounter,
+        frame: u64,
+    ) -> Result<Option<TemplateMatch>> {
         let items = &self.templates[template];
-        let mut fit = Fit { entries: Vec::with_capacity(items.len()), end: at, clock, template };
+        let mut fit = TemplateMatch { entries: Vec::with_capacity(items.len()), end: at, counter, template };
         let mut ticked = false;
         for item in items {
             let Some(entry) = self.place(item, &fit, frame)? else { return Ok(None) };
-            if entry.id == clock.id {
-                let Some(next) = clock.tick(self.damaged, &entry)? else { return Ok(None) };
-                fit.clock = next;
+            if entry.id == counter.id {
+                let Some(next) = counter.advance(self.damaged, &entry)? else { return Ok(None) };
+                fit.counter = next;
                 ticked = true;
             }
             fit.entries.push(entry);
@@ -177,7 +190,7 @@ impl Walk<'_, '_> {
         Ok(ticked.then_some(fit))
     }
 
-    fn place(&self, item: &Item, fit: &Fit, frame: u64) -> Result<Option<IndexEntry>> {
+    fn place(&self, item: &TemplateChunk, fit: &TemplateMatch, frame: u64) -> Result<Option<IndexEntry>> {
         let mut entry = IndexEntry { frame, ..item.entry };
         if let Some(count) = item.counted_by.and_then(|count| fit.entries.get(count)) {
             let Some(n) = scalar(self.damaged, count)?.and_then(|n| u64::try_from(n).ok()) else {
@@ -199,14 +212,14 @@ impl Walk<'_, '_> {
         start.checked_add(size).filter(|end| *end <= free.end).map(|_| start)
     }
 
-    /// Whether some template's clock, at `at`, is the one after `clock`.
-    fn begins_at(&self, at: u64, clock: Clock) -> Result<bool> {
+    /// Whether some template's clock, at `at`, is the one after `counter`.
+    fn begins_at(&self, at: u64, counter: StepCounter) -> Result<bool> {
         for items in self.templates {
-            let mut fit = Fit { entries: Vec::new(), end: at, clock, template: 0 };
+            let mut fit = TemplateMatch { entries: Vec::new(), end: at, counter, template: 0 };
             for item in items {
                 let Some(entry) = self.place(item, &fit, 0)? else { break };
-                if entry.id == clock.id {
-                    if clock.tick(self.damaged, &entry)?.is_some() {
+                if entry.id == counter.id {
+                    if counter.advance(self.damaged, &entry)?.is_some() {
                         return Ok(true);
                     }
                     break;

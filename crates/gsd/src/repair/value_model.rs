@@ -8,16 +8,16 @@ use container_core::Result;
 use container_core::dtype::ByteOrder;
 use container_core::write::sectors::SECTOR;
 
-use super::damaged_file::Damaged;
+use super::damaged_file::DamagedFile;
 use crate::ChunkType;
 use crate::index::IndexEntry;
 
 /// A step may grow by this many times the largest difference seen.
-const MAX_STRIDES: i128 = 1024;
+const MAX_STEP_STRIDES: i128 = 1024;
 
 /// What is known of the values of one name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
+pub(super) struct ChunkStats {
     type_code: u8,
     pub(super) largest: f64,
     pub(super) all_finite: bool,
@@ -29,7 +29,7 @@ pub(super) struct Look {
 
 /// Ids of chunks that mean something.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Meanings {
+pub(super) struct ChunkRoles {
     pub(super) step: Option<u16>,
     pub(super) lattice: Option<u16>,
     pub(super) position: Option<u16>,
@@ -37,32 +37,32 @@ pub(super) struct Meanings {
 
 /// What committed frames show of later ones.
 #[derive(Debug, Default)]
-pub(super) struct Expectations {
-    looks: HashMap<u16, Look>,
-    pub(super) meanings: Meanings,
+pub(super) struct ValueModel {
+    looks: HashMap<u16, ChunkStats>,
+    pub(super) chunk_roles: ChunkRoles,
     /// Lx, Ly, Lz, xy, xz, yz of the last frame that says so; `None` where positions are not all in it.
     lattice: Option<[f64; 6]>,
 }
 
 /// A number that rises from frame to frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Clock {
+pub(super) struct StepCounter {
     pub(super) id: u16,
     last: i128,
     least: i128,
     most: i128,
 }
 
-impl Clock {
+impl StepCounter {
     /// Finds the number that rises in `frames` of entries: the step of the schema, else the first name that has one value in
     /// each of several frames. Of two frames alone it
     /// has to go on by the same difference.
     pub(super) fn find(
-        damaged: &Damaged<'_>,
+        damaged: &DamagedFile<'_>,
         frames: &[&[IndexEntry]],
-        meanings: Meanings,
+        chunk_roles: ChunkRoles,
     ) -> Result<Option<Self>> {
-        if let Some(step) = meanings.step {
+        if let Some(step) = chunk_roles.step {
             // Absent, it is 0.
             let values = frames.iter().map(|frame| match frame.iter().find(|entry| entry.id == step) {
                 Some(entry) => scalar(damaged, entry),
@@ -95,7 +95,12 @@ impl Clock {
 
     fn of(id: u16, last: i128, values: &[i128]) -> Self {
         let stride = values.windows(2).map(|pair| pair[1] - pair[0]).max();
-        Self { id, last, least: 1, most: stride.map_or(1 << 32, |stride| stride.saturating_mul(MAX_STRIDES)) }
+        Self {
+            id,
+            last,
+            least: 1,
+            most: stride.map_or(1 << 32, |stride| stride.saturating_mul(MAX_STEP_STRIDES)),
+        }
     }
 
     fn exact(id: u16, first: i128, last: i128) -> Self {
@@ -103,7 +108,7 @@ impl Clock {
     }
 
     /// The clock after `entry`, if its value can be the next.
-    pub(super) fn tick(self, damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<Self>> {
+    pub(super) fn advance(self, damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<Option<Self>> {
         let value = scalar(damaged, entry)?;
         let good = value.filter(|value| {
             let difference = value.saturating_sub(self.last);
@@ -114,7 +119,7 @@ impl Clock {
 }
 
 /// The value of a chunk of one integer.
-pub(super) fn scalar(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<i128>> {
+pub(super) fn scalar(damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<Option<i128>> {
     let Some(range) =
         entry.byte_range().filter(|range| entry.n == 1 && entry.m == 1 && range.end <= damaged.len)
     else {
@@ -135,18 +140,22 @@ pub(super) fn scalar(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option
     Ok(Some(i128::from_le_bytes(wide)))
 }
 
-impl Expectations {
+impl ValueModel {
     /// Looks at the last chunk of each name in `frames`.
-    pub(super) fn of(damaged: &Damaged<'_>, frames: &[&[IndexEntry]], meanings: Meanings) -> Result<Self> {
-        let mut expected = Self { meanings, ..Self::default() };
+    pub(super) fn of(
+        damaged: &DamagedFile<'_>,
+        frames: &[&[IndexEntry]],
+        chunk_roles: ChunkRoles,
+    ) -> Result<Self> {
+        let mut expected = Self { chunk_roles, ..Self::default() };
         let entries = || frames.iter().rev().flat_map(|frame| frame.iter());
         for entry in entries() {
             if let Entry::Vacant(vacant) = expected.looks.entry(entry.id) {
-                vacant.insert(look(damaged, entry)?);
+                vacant.insert(chunk_stats(damaged, entry)?);
             }
         }
         let last = |id: Option<u16>| entries().find(|entry| Some(entry.id) == id);
-        if let (Some(lattice), Some(position)) = (last(meanings.lattice), last(meanings.position)) {
+        if let (Some(lattice), Some(position)) = (last(chunk_roles.lattice), last(chunk_roles.position)) {
             let lattice = read_lattice(damaged, lattice)?;
             if let Some(lattice) = lattice
                 && all_inside(damaged, position, &lattice)?
@@ -163,20 +172,20 @@ impl Expectations {
     }
 
     /// Whether `entries`, chunks of one frame, hold what such chunks held before.
-    pub(super) fn meets(&self, damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<bool> {
+    pub(super) fn accepts(&self, damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> Result<bool> {
         let mut lattice = self.lattice;
         for entry in entries {
-            if Some(entry.id) == self.meanings.lattice {
+            if Some(entry.id) == self.chunk_roles.lattice {
                 let Some(found) = read_lattice(damaged, entry)? else { return Ok(false) };
                 lattice = lattice.map(|_| found);
             }
         }
         for entry in entries {
             let known = self.looks.get(&entry.id);
-            if !self.meets_one(damaged, entry, known)? {
+            if !self.accepts_chunk(damaged, entry, known)? {
                 return Ok(false);
             }
-            if let Some(lattice) = lattice.filter(|_| Some(entry.id) == self.meanings.position)
+            if let Some(lattice) = lattice.filter(|_| Some(entry.id) == self.chunk_roles.position)
                 && !all_inside(damaged, entry, &lattice)?
             {
                 return Ok(false);
@@ -185,14 +194,19 @@ impl Expectations {
         Ok(true)
     }
 
-    fn meets_one(&self, damaged: &Damaged<'_>, entry: &IndexEntry, known: Option<&Look>) -> Result<bool> {
-        let found = look(damaged, entry)?;
-        let usual = Look {
+    fn accepts_chunk(
+        &self,
+        damaged: &DamagedFile<'_>,
+        entry: &IndexEntry,
+        known: Option<&ChunkStats>,
+    ) -> Result<bool> {
+        let found = chunk_stats(damaged, entry)?;
+        let usual = ChunkStats {
             type_code: entry.type_code,
             largest: f64::MAX,
             all_finite: true,
             subnormals: false,
-            no_zeros: Some(entry.id) == self.meanings.position,
+            no_zeros: Some(entry.id) == self.chunk_roles.position,
             text: true,
         };
         let known = known.unwrap_or(&usual);
@@ -206,8 +220,8 @@ impl Expectations {
     }
 }
 
-pub(super) fn look(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Look> {
-    let mut look = Look {
+pub(super) fn chunk_stats(damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<ChunkStats> {
+    let mut look = ChunkStats {
         type_code: entry.type_code,
         largest: 0.0,
         all_finite: true,
@@ -236,7 +250,7 @@ pub(super) fn look(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Look> {
 }
 
 /// Whether a whole sector within `range` is zero, or all of a range of some numbers.
-fn zeros(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
+fn zeros(damaged: &DamagedFile<'_>, range: &Range<u64>) -> Result<bool> {
     if range.end - range.start < 12 {
         return Ok(false);
     }
@@ -263,7 +277,7 @@ fn zeros(damaged: &Damaged<'_>, range: &Range<u64>) -> Result<bool> {
 
 /// Calls `each` with the position and value of every number of a chunk until it says no. Characters are none.
 fn for_numbers(
-    damaged: &Damaged<'_>,
+    damaged: &DamagedFile<'_>,
     entry: &IndexEntry,
     mut each: impl FnMut(u64, f64) -> bool,
 ) -> Result<()> {
@@ -303,7 +317,7 @@ fn for_numbers(
 }
 
 /// The six numbers of a box, if they are one.
-pub(super) fn read_lattice(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<Option<[f64; 6]>> {
+pub(super) fn read_lattice(damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<Option<[f64; 6]>> {
     let mut lattice = [0.0; 6];
     let real = matches!(entry.chunk_type(), Some(ChunkType::Float | ChunkType::Double));
     if !real || entry.n.checked_mul(u64::from(entry.m)) != Some(6) {
@@ -321,7 +335,7 @@ pub(super) fn read_lattice(damaged: &Damaged<'_>, entry: &IndexEntry) -> Result<
 }
 
 /// Whether all positions are in the box, give or take what rounding does.
-pub(super) fn all_inside(damaged: &Damaged<'_>, entry: &IndexEntry, lattice: &[f64; 6]) -> Result<bool> {
+pub(super) fn all_inside(damaged: &DamagedFile<'_>, entry: &IndexEntry, lattice: &[f64; 6]) -> Result<bool> {
     let real = matches!(entry.chunk_type(), Some(ChunkType::Float | ChunkType::Double));
     if !real || entry.m != 3 {
         return Ok(false);

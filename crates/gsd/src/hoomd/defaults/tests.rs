@@ -10,7 +10,7 @@ use crate::container::FORMAT;
 use crate::header::Version;
 use crate::writer::sequential::{NewChunk, Plan, to_vec};
 
-fn lens(schema: &str, chunks: &[NewChunk<'_>], fallback: Fallback) -> Box<dyn Container> {
+fn container(schema: &str, chunks: &[NewChunk<'_>], fallback: Fallback) -> Box<dyn Container> {
     let bytes = to_vec(Plan::new("app", schema, Version::new(2, 0)).unwrap(), chunks).unwrap();
     let mut options = OpenOptions::default();
     options.fallback = fallback;
@@ -18,11 +18,11 @@ fn lens(schema: &str, chunks: &[NewChunk<'_>], fallback: Fallback) -> Box<dyn Co
 }
 
 /// Shape and bytes of all that an address means.
-fn at(lens: &dyn Container, path: &str) -> Option<(Vec<u64>, Vec<u8>)> {
-    let index = lens.find(path)?;
-    let shape = lens.require(index).unwrap().shape.clone();
-    assert_eq!(lens.require(index).unwrap().path, path);
-    let array = lens.read(index, &Region::whole(&shape), &ReadOptions::default()).unwrap();
+fn at(container: &dyn Container, path: &str) -> Option<(Vec<u64>, Vec<u8>)> {
+    let index = container.find(path)?;
+    let shape = container.require(index).unwrap().shape.clone();
+    assert_eq!(container.require(index).unwrap().path, path);
+    let array = container.read(index, &Region::whole(&shape), &ReadOptions::default()).unwrap();
     assert_eq!(array.shape(), shape);
     Some((shape, array.bytes(Order::C, &Limits::default()).unwrap().into_owned()))
 }
@@ -39,7 +39,7 @@ fn what_no_frame_stores_has_the_values_of_the_schema() {
         (0, "particles/position", ChunkType::Float, 3, 3, &place),
         (1, "particles/position", ChunkType::Float, 3, 3, &place),
     ];
-    let file = lens("hoomd", &chunks, Fallback::Apply);
+    let file = container("hoomd", &chunks, Fallback::Apply);
     let file = &*file;
     assert_eq!(at(file, "particles/mass"), Some((vec![2, 3], floats(&[1.0; 6]))));
     assert_eq!(at(file, "frames/0/particles/mass"), Some((vec![3], floats(&[1.0; 3]))));
@@ -67,7 +67,7 @@ fn what_no_frame_stores_has_the_values_of_the_schema() {
     assert_eq!((part.shape(), part.bytes(Order::C, &Limits::default()).unwrap().len()), (&[2, 3][..], 24));
 
     for (schema, fallback) in [("hoomd", Fallback::Stored), ("none", Fallback::Apply)] {
-        let file = lens(schema, &chunks, fallback);
+        let file = container(schema, &chunks, fallback);
         assert_eq!(at(&*file, "particles/mass"), None);
         assert_eq!(at(&*file, "frames/1/particles/N"), None);
         assert!(at(&*file, "frames/1/particles/position").is_some());
@@ -89,7 +89,7 @@ fn a_frame_has_the_values_of_frame_0_where_n_varies() {
         (2, "particles/N", ChunkType::Uint32, 1, 1, &n[1]),
         (3, "log/late", ChunkType::Float, 4, 1, &log),
     ];
-    let file = lens("hoomd", &chunks, Fallback::Apply);
+    let file = container("hoomd", &chunks, Fallback::Apply);
     let file = &*file;
     assert_eq!(at(file, "particles/mass"), None);
     // As many as frame 0 has, or not.
@@ -107,7 +107,7 @@ fn a_large_n_is_refused_when_it_is_read() -> Result<()> {
         (0, "particles/N", ChunkType::Uint32, 1, 1, &n),
         (9, "configuration/step", ChunkType::Uint64, 1, 1, &[1; 8]),
     ];
-    let file = lens("hoomd", &chunks, Fallback::Apply);
+    let file = container("hoomd", &chunks, Fallback::Apply);
     let index = file.find("particles/orientation").unwrap();
     let shape = file.require(index)?.shape.clone();
     assert_eq!(shape, [10, u64::from(u32::MAX), 4]);

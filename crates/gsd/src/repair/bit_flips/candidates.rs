@@ -4,16 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use container_core::Result;
 
-use super::index_table::Table;
-use super::intervals::Places;
+use super::index_table::IndexTable;
+use super::intervals::Intervals;
 use crate::index::IndexEntry;
 
 /// Entries that are looked at: an index with more that do not fit was damaged in another way.
-pub(super) const MAX_SUSPECTS: usize = 256;
+pub(super) const MAX_CANDIDATES: usize = 256;
 
 /// What an entry breaks that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Breaks {
+pub(super) enum Violation {
     /// What holds for all entries: it makes no sense, is not in order or lies over another.
     Rules,
     /// Nothing but that it lies apart from others.
@@ -24,29 +24,29 @@ pub(super) enum Breaks {
 
 /// Slots of entries that may not fit.
 #[derive(Debug, Default)]
-pub(super) struct Suspects {
+pub(super) struct Candidates {
     /// They break a rule, or lie beside bytes that are nobody's.
     pub(super) wrong: BTreeSet<usize>,
     /// They are unlike others of their name, or those are.
     pub(super) unlike: BTreeSet<usize>,
 }
 
-impl Suspects {
+impl Candidates {
     pub(super) fn all(&self) -> impl Iterator<Item = usize> {
         self.wrong.iter().chain(&self.unlike).copied()
     }
 }
 
-impl Table<'_, '_> {
+impl IndexTable<'_, '_> {
     /// Slots of entries that make no sense, are not in order, lie over others or apart from them, or are unlike those of their
     /// name. `None` where there are too many.
-    pub(super) fn suspects(&self, places: &Places) -> Result<Option<Suspects>> {
-        let mut wrong = places.suspects(self.damaged, &self.slots)?;
+    pub(super) fn candidates(&self, places: &Intervals) -> Result<Option<Candidates>> {
+        let mut wrong = places.candidates(self.damaged, &self.slots)?;
         let mut unlike = BTreeSet::new();
         let mut forms: HashMap<u16, (u8, u32, usize)> = HashMap::new();
         let mut last: Option<usize> = None;
         for (slot, entry) in self.slots.iter().enumerate() {
-            if wrong.len() > MAX_SUSPECTS {
+            if wrong.len() > MAX_CANDIDATES {
                 return Ok(None);
             }
             if !self.is_sensible(entry) {
@@ -60,26 +60,26 @@ impl Table<'_, '_> {
             let before = forms.insert(entry.id, (entry.type_code, entry.m, slot));
             if let Some((type_code, m, before)) = before
                 && (type_code, m) != (entry.type_code, entry.m)
-                && unlike.len() < MAX_SUSPECTS
+                && unlike.len() < MAX_CANDIDATES
             {
                 unlike.extend([before, slot]);
             }
         }
         unlike.retain(|slot| !wrong.contains(slot));
-        Ok(Some(Suspects { wrong, unlike }))
+        Ok(Some(Candidates { wrong, unlike }))
     }
 
     /// What is wrong with an entry that does not fit.
-    pub(super) fn breaks(&self, places: &Places, slot: usize) -> Result<Breaks> {
+    pub(super) fn breaks(&self, places: &Intervals, slot: usize) -> Result<Violation> {
         let entry = &self.slots[slot];
         let is_wrong =
             !self.is_sensible(entry) || !self.in_order(slot, entry) || places.is_over_another(slot, entry);
         Ok(if is_wrong {
-            Breaks::Rules
+            Violation::Rules
         } else if entry.size() != Some(0) && places.meets(self.damaged, &self.slots, slot, entry)?.is_some() {
-            Breaks::Form
+            Violation::Form
         } else {
-            Breaks::Place
+            Violation::Place
         })
     }
 }

@@ -4,24 +4,24 @@ use std::collections::BTreeSet;
 
 use container_core::Result;
 
-use super::intervals::Places;
+use super::intervals::Intervals;
 use crate::index::{IndexBlock, IndexEntry};
-use crate::repair::damaged_file::Damaged;
+use crate::repair::damaged_file::DamagedFile;
 use crate::repair::index;
 
 /// Slots on either side among which one of the same name is looked for.
 const MAX_NEIGHBOUR_DISTANCE: usize = 4096;
 
 /// The slots of the index that the header points at.
-pub(super) struct Table<'t, 'a> {
-    pub(super) damaged: &'t Damaged<'a>,
+pub(super) struct IndexTable<'t, 'a> {
+    pub(super) damaged: &'t DamagedFile<'a>,
     pub(super) slots: Vec<IndexEntry>,
     /// How many names entries need.
     pub(super) names: Option<usize>,
 }
 
-impl<'t, 'a> Table<'t, 'a> {
-    pub(super) fn read(damaged: &'t Damaged<'a>) -> Result<Option<Self>> {
+impl<'t, 'a> IndexTable<'t, 'a> {
+    pub(super) fn read(damaged: &'t DamagedFile<'a>) -> Result<Option<Self>> {
         let mut slots: Vec<IndexEntry> = Vec::new();
         let mut used = 0;
         for window in damaged.windows(damaged.index_block(), 0) {
@@ -88,15 +88,15 @@ impl<'t, 'a> Table<'t, 'a> {
     /// frames lack, as all but the first lack most, are passed over.
     pub(super) fn is_out_of_turn(
         &self,
-        places: &Places,
+        places: &Intervals,
         in_question: &BTreeSet<usize>,
         slot: usize,
         entry: &IndexEntry,
     ) -> bool {
         /// Frames that are looked at.
-        const FRAMES: usize = 8;
+        const MAX_SAMPLE_FRAMES: usize = 8;
         /// Chunks that are passed over.
-        const PASSED: usize = 64;
+        const MAX_PASSED_CHUNKS: usize = 64;
         // The slot of the chunk before, in its frame: the first of a frame comes behind none.
         let before = |slot: usize, entry: &IndexEntry| {
             let [before, _] = places.beside(slot, entry);
@@ -104,14 +104,14 @@ impl<'t, 'a> Table<'t, 'a> {
         };
         let turn = |slot: usize| before(slot, &self.slots[slot]).map(|before| self.slots[before].id);
         let is_other = |other: &usize| self.slots[*other].id == entry.id && !in_question.contains(other);
-        let others: Vec<usize> = self.near(slot).filter(is_other).take(FRAMES).collect();
+        let others: Vec<usize> = self.near(slot).filter(is_other).take(MAX_SAMPLE_FRAMES).collect();
         if others.is_empty() {
             return false;
         }
         let turns: BTreeSet<Option<u16>> = others.iter().map(|other| turn(*other)).collect();
         let is_listed = |id: u16| others.iter().any(|other| self.has_beside(*other, id));
         let mut own = before(slot, entry);
-        for _ in 0..PASSED {
+        for _ in 0..MAX_PASSED_CHUNKS {
             let id = own.map(|own| self.slots[own].id);
             if turns.contains(&id) {
                 return false;

@@ -5,19 +5,19 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::candidates::MAX_SUSPECTS;
-use super::index_table::Table;
+use super::candidates::MAX_CANDIDATES;
+use super::index_table::IndexTable;
 use crate::header;
 use crate::index::IndexEntry;
-use crate::repair::damaged_file::Damaged;
+use crate::repair::damaged_file::DamagedFile;
 use crate::repair::entries::is_aligning;
 
 /// The number of what is no chunk.
-const BLOCK: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// What stands behind a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum IntervalEnd {
     /// A chunk or a block.
     AtAnother,
     /// Nothing.
@@ -34,7 +34,7 @@ struct Run {
 }
 
 /// All chunks and blocks by where they begin.
-pub(super) struct Places {
+pub(super) struct Intervals {
     runs: Vec<Run>,
     /// For each, where those before it end: the furthest two, with their slots.
     reach: Vec<[(u64, u32); 2]>,
@@ -43,9 +43,9 @@ pub(super) struct Places {
     alignment: u64,
 }
 
-impl Places {
+impl Intervals {
     /// The places of all entries that make sense.
-    pub(super) fn of(table: &Table<'_, '_>) -> Result<Self> {
+    pub(super) fn of(table: &IndexTable<'_, '_>) -> Result<Self> {
         let damaged = table.damaged;
         let run =
             |range: Range<u64>, slot, type_code| Run { start: range.start, end: range.end, slot, type_code };
@@ -53,11 +53,11 @@ impl Places {
         let chunks = chunks.filter_map(|(slot, entry)| Some(run(entry.byte_range()?, slot, entry.type_code)));
         let blocks = [Some(0..header::LEN), damaged.header.index_range(), damaged.header.namelist_range()];
         let blocks = blocks.into_iter().flatten().chain(damaged.known.iter().cloned());
-        let blocks = blocks.map(|range| run(range, BLOCK, 0));
+        let blocks = blocks.map(|range| run(range, NO_SLOT, 0));
         let mut runs: Vec<Run> = chunks.chain(blocks).filter(|run| run.start < run.end).collect();
         runs.sort_unstable_by_key(|run| (run.start, run.end, run.slot));
         let mut reach = Vec::with_capacity(runs.len() + 1);
-        let mut furthest = [(0, BLOCK); 2];
+        let mut furthest = [(0, NO_SLOT); 2];
         for run in &runs {
             reach.push(furthest);
             furthest = match furthest {
@@ -67,7 +67,7 @@ impl Places {
             };
         }
         reach.push(furthest);
-        let is_chunk = |run: &&Run| run.slot != BLOCK;
+        let is_chunk = |run: &&Run| run.slot != NO_SLOT;
         let count = runs.iter().filter(is_chunk).count();
         let mostly = |by: &u64| {
             let at = |run: &&Run| run.start.is_multiple_of(*by);
@@ -90,12 +90,12 @@ impl Places {
     pub(super) fn beside(&self, slot: usize, entry: &IndexEntry) -> [Option<usize>; 2] {
         let Ok(start) = u64::try_from(entry.location) else { return [None; 2] };
         let ((_, before), behind) = self.around(start, slot);
-        let of = |one: u32| usize::try_from(one).ok().filter(|_| one != BLOCK);
+        let of = |one: u32| usize::try_from(one).ok().filter(|_| one != NO_SLOT);
         [of(before), behind.and_then(|run| of(run.slot))]
     }
 
     /// Whether between what ends at the one place and what begins at the other there is nothing, or what aligns it.
-    fn touch(&self, damaged: &Damaged<'_>, end: u64, start: u64) -> Result<bool> {
+    fn touch(&self, damaged: &DamagedFile<'_>, end: u64, start: u64) -> Result<bool> {
         let is_short = end < start && start - end < self.alignment && start.is_multiple_of(self.alignment);
         Ok(end == start || (is_short && is_aligning(damaged, &(end..start))?))
     }
@@ -111,11 +111,11 @@ impl Places {
     /// Whether a chunk lies between others of its frame or of those around it, and what it ends at; `None` if it does not.
     pub(super) fn meets(
         &self,
-        damaged: &Damaged<'_>,
+        damaged: &DamagedFile<'_>,
         slots: &[IndexEntry],
         slot: usize,
         entry: &IndexEntry,
-    ) -> Result<Option<End>> {
+    ) -> Result<Option<IntervalEnd>> {
         let Some(range) = entry.byte_range() else { return Ok(None) };
         let (before, behind) = self.around(range.start, slot);
         let next = behind.map_or(self.len, |run| run.start);
@@ -127,13 +127,17 @@ impl Places {
             && later
             && self.touch(damaged, before.0, range.start)?
             && self.touch(damaged, range.end, next)?;
-        Ok(fits.then_some(if behind.is_some() { End::AtAnother } else { End::OfFile }))
+        Ok(fits.then_some(if behind.is_some() { IntervalEnd::AtAnother } else { IntervalEnd::OfFile }))
     }
 
     /// Slots of chunks that lie over others, or beside bytes that are nobody's.
-    pub(super) fn suspects(&self, damaged: &Damaged<'_>, slots: &[IndexEntry]) -> Result<BTreeSet<usize>> {
-        let mut suspects = BTreeSet::new();
-        let mut add = |slot: u32| suspects.extend((slot != BLOCK).then_some(slot as usize));
+    pub(super) fn candidates(
+        &self,
+        damaged: &DamagedFile<'_>,
+        slots: &[IndexEntry],
+    ) -> Result<BTreeSet<usize>> {
+        let mut candidates = BTreeSet::new();
+        let mut add = |slot: u32| candidates.extend((slot != NO_SLOT).then_some(slot as usize));
         let mut gaps: BTreeSet<u64> = BTreeSet::new();
         for (at, run) in self.runs.iter().enumerate() {
             let [before, _] = self.reach[at];
@@ -147,7 +151,7 @@ impl Places {
             } else if before.0 < run.start && !self.touch(damaged, before.0, run.start)? {
                 add(before.1);
                 add(run.slot);
-                gaps.extend((gaps.len() < MAX_SUSPECTS).then_some(before.0));
+                gaps.extend((gaps.len() < MAX_CANDIDATES).then_some(before.0));
             }
         }
         let [last, _] = self.reach[self.runs.len()];
@@ -159,7 +163,7 @@ impl Places {
         let is_at_gap = |entry: &IndexEntry| {
             entry.size() == Some(0) && u64::try_from(entry.location).is_ok_and(|at| gaps.contains(&at))
         };
-        suspects.extend((0..slots.len()).filter(|slot| is_at_gap(&slots[*slot])).take(MAX_SUSPECTS));
-        Ok(suspects)
+        candidates.extend((0..slots.len()).filter(|slot| is_at_gap(&slots[*slot])).take(MAX_CANDIDATES));
+        Ok(candidates)
     }
 }

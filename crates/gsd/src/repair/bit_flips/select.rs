@@ -5,64 +5,64 @@ use std::collections::BTreeSet;
 use container_core::Result;
 use container_core::dtype::ByteOrder;
 
-use super::candidates::Breaks;
-use super::index_table::Table;
-use super::intervals::Places;
-use super::score::Fit;
+use super::candidates::Violation;
+use super::index_table::IndexTable;
+use super::intervals::Intervals;
+use super::score::Score;
 use crate::index::IndexEntry;
 
 /// A slot, the entry that was written there, and how it fits.
-pub(super) type Written = (usize, IndexEntry, Fit);
+pub(super) type Written = (usize, IndexEntry, Score);
 
 /// The one to be mended.
-pub(super) enum Best {
+pub(super) enum Selection {
     One(Written),
     /// Slots of entries of which each may be the one.
     Several(Vec<usize>),
     None,
 }
 
-impl Table<'_, '_> {
+impl IndexTable<'_, '_> {
     /// The entries that do not fit, and the one that each may have been.
     pub(super) fn likely(&self) -> Result<Vec<Written>> {
-        let places = Places::of(self)?;
-        let suspects = self.suspects(&places)?.unwrap_or_default();
+        let places = Intervals::of(self)?;
+        let candidates = self.candidates(&places)?.unwrap_or_default();
         let mut found = Vec::new();
-        for slot in suspects.all() {
+        for slot in candidates.all() {
             let entry = &self.slots[slot];
-            if self.fit(&places, &suspects, slot, entry)?.is_some() {
+            if self.score(&places, &candidates, slot, entry)?.is_some() {
                 continue;
             }
             let breaks = self.breaks(&places, slot)?;
-            let is_usual = self.models(&suspects, slot, entry.id).any(|other| is_alike(&other, entry));
+            let is_usual = self.models(&candidates, slot, entry.id).any(|other| is_alike(&other, entry));
             let (mut alike, mut beside) = (Vec::new(), Vec::new());
             for bit in 0..256 {
                 let mut bytes = entry.to_bytes(ByteOrder::Little);
                 bytes[bit / 8] ^= 1 << (bit % 8);
                 let other = IndexEntry::from_bytes(&bytes, ByteOrder::Little);
                 let is_unlikely = match breaks {
-                    Breaks::Rules => false,
+                    Violation::Rules => false,
                     // What is between chunks need not be one's own.
-                    Breaks::Place => is_usual && entry.size() != other.size(),
+                    Violation::Place => is_usual && entry.size() != other.size(),
                     // Programs may change the type of a name, and mean it.
-                    Breaks::Form => other.id == entry.id,
+                    Violation::Form => other.id == entry.id,
                 };
                 if is_unlikely || (other.frame != entry.frame && self.leaps(slot, &other)) {
                     continue;
                 }
-                let Some(fit) = self.fit(&places, &suspects, slot, &other)? else { continue };
+                let Some(fit) = self.score(&places, &candidates, slot, &other)? else { continue };
                 let is_moved = other.location != entry.location;
-                if is_moved && self.is_out_of_turn(&places, &suspects.wrong, slot, &other) {
+                if is_moved && self.is_out_of_turn(&places, &candidates.wrong, slot, &other) {
                     continue;
                 }
                 match fit {
-                    Fit::Alike => alike.push(other),
-                    Fit::Beside => beside.push(other),
+                    Score::Alike => alike.push(other),
+                    Score::Beside => beside.push(other),
                 }
             }
             match (&alike[..], &beside[..]) {
-                ([one], _) => found.push((slot, *one, Fit::Alike)),
-                ([], [one]) if breaks == Breaks::Rules => found.push((slot, *one, Fit::Beside)),
+                ([one], _) => found.push((slot, *one, Score::Alike)),
+                ([], [one]) if breaks == Violation::Rules => found.push((slot, *one, Score::Beside)),
                 _ => {}
             }
         }
@@ -71,7 +71,7 @@ impl Table<'_, '_> {
 
     /// Of entries that may have been others the one with which the most fit. Where it is one of several that would each do instead
     /// of the others, all of them.
-    pub(super) fn best(&mut self, likely: &[Written]) -> Result<Best> {
+    pub(super) fn best(&mut self, likely: &[Written]) -> Result<Selection> {
         let slots: BTreeSet<usize> = likely.iter().map(|(slot, ..)| *slot).collect();
         let (misfits, _) = self.cost(&slots)?;
         let mut costs = Vec::new();
@@ -80,16 +80,16 @@ impl Table<'_, '_> {
             let cost = self.cost(&slots)?;
             self.slots[*slot] = was;
             if cost.0 < misfits {
-                costs.push(((cost, *fit == Fit::Beside), (*slot, *is, *fit)));
+                costs.push(((cost, *fit == Score::Beside), (*slot, *is, *fit)));
             }
         }
-        let Some(least) = costs.iter().map(|(cost, _)| *cost).min() else { return Ok(Best::None) };
+        let Some(least) = costs.iter().map(|(cost, _)| *cost).min() else { return Ok(Selection::None) };
         let mut best = costs.into_iter().filter(|(cost, _)| *cost == least).map(|(_, one)| one);
-        let Some(first) = best.next() else { return Ok(Best::None) };
+        let Some(first) = best.next() else { return Ok(Selection::None) };
         let was = std::mem::replace(&mut self.slots[first.0], first.1);
-        let places = Places::of(self)?;
-        let suspects = self.suspects(&places)?.unwrap_or_default();
-        let fits = |slot: usize| self.fit(&places, &suspects, slot, &self.slots[slot]);
+        let places = Intervals::of(self)?;
+        let candidates = self.candidates(&places)?.unwrap_or_default();
+        let fits = |slot: usize| self.score(&places, &candidates, slot, &self.slots[slot]);
         let instead = best.map(|(slot, ..)| Ok(fits(slot)?.map(|_| slot))).collect::<Result<Vec<_>>>()?;
         let instead: Vec<usize> = instead.into_iter().flatten().chain([first.0]).collect();
         // What it lay over, or apart from, may be what is damaged.
@@ -98,14 +98,14 @@ impl Table<'_, '_> {
         let is_alone = self.is_sensible(&was) && self.in_order(first.0, &was) && beside.contains(&None);
         self.slots[first.0] = was;
         let is_clear = instead.len() == 1 && !is_alone;
-        Ok(if is_clear { Best::One(first) } else { Best::Several(instead) })
+        Ok(if is_clear { Selection::One(first) } else { Selection::Several(instead) })
     }
 
     /// How many entries do not fit, and how many of those in question are odd in another way.
     fn cost(&self, in_question: &BTreeSet<usize>) -> Result<(usize, usize)> {
-        let places = Places::of(self)?;
-        let Some(suspects) = self.suspects(&places)? else { return Ok((usize::MAX, 0)) };
-        let fits = suspects.all().map(|slot| self.fit(&places, &suspects, slot, &self.slots[slot]));
+        let places = Intervals::of(self)?;
+        let Some(candidates) = self.candidates(&places)? else { return Ok((usize::MAX, 0)) };
+        let fits = candidates.all().map(|slot| self.score(&places, &candidates, slot, &self.slots[slot]));
         let misfits = fits.collect::<Result<Vec<_>>>()?.into_iter().filter(Option::is_none).count();
         let is_odd = |slot: &&usize| {
             let (slot, entry) = (**slot, &self.slots[**slot]);

@@ -7,21 +7,21 @@ use std::ops::Range;
 
 use container_core::{Progress, Result};
 
-use super::Rescue;
+use super::RepairPlan;
 use super::tail::is_rest_zero;
 use crate::index::IndexEntry;
-use crate::repair::frames::{Gap, Wounds, is_block, is_padding};
+use crate::repair::frames::{Gap, IncompleteFrames, is_block, is_padding};
 use crate::repair::{UncommittedFrames, report};
 
 /// Places that are looked at: a file that was damaged in more was not damaged in its middle.
 const MAX_GAPS: usize = 64;
 
-impl Rescue<'_> {
+impl RepairPlan<'_> {
     /// Brings back frames in the middle, or says that they are lost.
-    pub(super) fn fill_middle(
+    pub(super) fn fill_gaps(
         &mut self,
         gaps: &[Gap],
-        wounds: &mut Wounds,
+        incomplete_frames: &mut IncompleteFrames,
         uncommitted_frames: UncommittedFrames,
         progress: Progress<'_>,
     ) -> Result<()> {
@@ -35,16 +35,19 @@ impl Rescue<'_> {
             if !something || is_padding(damaged, &range)? || is_block(damaged, &range)? {
                 continue;
             }
-            let whole = |frame: &u64| !wounds.partial.contains(frame);
+            let whole = |frame: &u64| !incomplete_frames.partial.contains(frame);
             let proved = whole(&(missing.start - 1)) && whole(&missing.end);
             let found = match uncommitted_frames {
                 UncommittedFrames::Checked if proved => self.between(&missing, &range, progress)?,
                 _ => None,
             };
-            let known = wounds.gone.iter().any(|gone| gone.start <= missing.start && missing.end <= gone.end);
+            let known = incomplete_frames
+                .gone
+                .iter()
+                .any(|gone| gone.start <= missing.start && missing.end <= gone.end);
             match found {
                 Some(found) => {
-                    wounds.gone.retain(|gone| *gone != missing);
+                    incomplete_frames.gone.retain(|gone| *gone != missing);
                     self.report.guessed.push(report::between(&found, &missing, range));
                     self.entries.extend(found);
                     self.entries.sort_by_key(|entry| (entry.frame, entry.id));

@@ -7,8 +7,8 @@ use container_core::report::{RepairItem, RepairReport};
 
 use crate::header;
 use crate::index::IndexEntry;
-use crate::repair::damaged_file::Damaged;
-use crate::repair::entries::{self, Collected};
+use crate::repair::damaged_file::DamagedFile;
+use crate::repair::entries::{self, CollectedEntries};
 use crate::repair::{frames, index, intact, name_recovery, report};
 
 /// Frames of a file whose entries name frames that it has no room for.
@@ -16,9 +16,9 @@ const MAX_FRAMES: u64 = 1 << 12;
 
 /// The entries of an index, the block that they are in, and the blocks that are known.
 pub(super) fn search_index(
-    damaged: &mut Damaged<'_>,
+    damaged: &mut DamagedFile<'_>,
     report: &mut RepairReport,
-) -> Result<(Collected, Range<u64>, Vec<Range<u64>>)> {
+) -> Result<(CollectedEntries, Range<u64>, Vec<Range<u64>>)> {
     let (mut found, block) = index::find(damaged, &mut report.guessed)?;
     if found.entries.is_empty() {
         // Frames without chunks take no room: an entry may be of any frame, if there is no other way.
@@ -39,7 +39,7 @@ pub(super) fn search_index(
         report.lost.push(RepairItem::new(stated, what));
     }
     let listed = needed(&found.entries);
-    let stated = match name_recovery::stated(damaged, listed)? {
+    let stated = match name_recovery::at_header_offset(damaged, listed)? {
         Some(names) => with_names_room(damaged, names.range)?,
         None => 0..0,
     };
@@ -57,7 +57,7 @@ pub(super) fn needed(entries: &[IndexEntry]) -> usize {
 }
 
 /// An index with the empty slots that follow it, as many as the header says.
-fn with_room(damaged: &Damaged<'_>, used: &Range<u64>) -> Result<Range<u64>> {
+fn with_room(damaged: &DamagedFile<'_>, used: &Range<u64>) -> Result<Range<u64>> {
     let len = damaged.header.index_allocated_entries.checked_mul(header::INDEX_ENTRY_LEN);
     let end =
         len.and_then(|len| used.start.checked_add(len)).filter(|end| (used.end..=damaged.len).contains(end));
@@ -68,7 +68,7 @@ fn with_room(damaged: &Damaged<'_>, used: &Range<u64>) -> Result<Range<u64>> {
 }
 
 /// Names with the room behind them, where nothing is in it.
-fn with_names_room(damaged: &Damaged<'_>, used: Range<u64>) -> Result<Range<u64>> {
+fn with_names_room(damaged: &DamagedFile<'_>, used: Range<u64>) -> Result<Range<u64>> {
     let end = damaged.header.namelist_range().map(|range| range.end);
     match end.filter(|end| (used.end..=damaged.len).contains(end)) {
         Some(end) if !report::holds_something(damaged, &(used.end..end))? => Ok(used.start..end),
@@ -77,7 +77,7 @@ fn with_names_room(damaged: &Damaged<'_>, used: Range<u64>) -> Result<Range<u64>
 }
 
 /// Says of chunks that are kept although they lie in the room that the header gives to index and names, where something is in it.
-pub(super) fn within_room(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Option<RepairItem> {
+pub(super) fn within_room(damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> Option<RepairItem> {
     let rooms = [damaged.header.index_range(), damaged.header.namelist_range()];
     let rooms: Vec<Range<u64>> = rooms.into_iter().flatten().collect();
     let is_within = |range: &Range<u64>| {
@@ -99,15 +99,15 @@ pub(super) fn within_room(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Opti
 
 /// Adds entries that were written and not committed; gives their frames and places, sorted.
 pub(super) fn add_uncommitted(
-    damaged: &Damaged<'_>,
-    found: &mut Collected,
+    damaged: &DamagedFile<'_>,
+    found: &mut CollectedEntries,
     block: &Range<u64>,
     blocks: &mut Vec<Range<u64>>,
     is_sound: bool,
 ) -> Result<Vec<(u64, u16, i64)>> {
     let known = blocks.clone();
     let mut more = index::beyond(damaged, found, block)?;
-    let check = |more: &mut Option<Collected>, found: &Collected| {
+    let check = |more: &mut Option<CollectedEntries>, found: &CollectedEntries| {
         if is_sound && let Some(some) = more {
             intact::keep_new(&mut some.entries, &some.used, &found.entries, &known);
             if some.entries.is_empty() {

@@ -6,13 +6,13 @@ use container_core::Result;
 
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
-use crate::repair::damaged_file::Damaged;
+use crate::repair::damaged_file::DamagedFile;
 use crate::repair::frames::{self, frame_set, is_part};
 use crate::repair::report;
 
 /// The bytes behind the last chunk that nothing is known to use.
-pub(super) fn free_behind(
-    damaged: &Damaged<'_>,
+pub(super) fn free_after_last_chunk(
+    damaged: &DamagedFile<'_>,
     entries: &[IndexEntry],
     blocks: &[Range<u64>],
 ) -> Result<Vec<Range<u64>>> {
@@ -22,8 +22,8 @@ pub(super) fn free_behind(
 }
 
 /// The same with the bytes in front of and between the chunks of the last frame, whose first chunks need not have the first ids.
-pub(super) fn free_beside_last(
-    damaged: &Damaged<'_>,
+pub(super) fn free_around_last_frame(
+    damaged: &DamagedFile<'_>,
     entries: &[IndexEntry],
     blocks: &[Range<u64>],
 ) -> Result<Vec<Range<u64>>> {
@@ -34,7 +34,11 @@ pub(super) fn free_beside_last(
 }
 
 /// True where nothing is set in the bytes that salvage has left.
-pub(super) fn is_rest_zero(damaged: &Damaged<'_>, behind: &[Range<u64>], end: Option<u64>) -> Result<bool> {
+pub(super) fn is_rest_zero(
+    damaged: &DamagedFile<'_>,
+    behind: &[Range<u64>],
+    end: Option<u64>,
+) -> Result<bool> {
     for range in behind {
         let rest = range.start.max(end.unwrap_or(0))..range.end;
         if !rest.is_empty() && report::holds_something(damaged, &rest)? {
@@ -46,8 +50,8 @@ pub(super) fn is_rest_zero(damaged: &Damaged<'_>, behind: &[Range<u64>], end: Op
 
 /// The last frame, if it lacks what the one before has although there are bytes beside it that no entry describes. A torn write
 /// of sorted entries lacks the last ones.
-pub(super) fn torn_last(
-    damaged: &Damaged<'_>,
+pub(super) fn incomplete_last_frame(
+    damaged: &DamagedFile<'_>,
     entries: &[IndexEntry],
     beside: &[Range<u64>],
 ) -> Result<Option<u64>> {
@@ -74,8 +78,8 @@ fn is_part_behind(one: &[IndexEntry], other: &[IndexEntry], most: Option<u16>) -
 }
 
 /// A copy of the index in `rest`, with nothing else: what a writer leaves that was stopped while the index moved.
-pub(super) fn dead_copy(
-    damaged: &Damaged<'_>,
+pub(super) fn old_index_copy(
+    damaged: &DamagedFile<'_>,
     used: &Range<u64>,
     rest: &Range<u64>,
 ) -> Result<Option<Range<u64>>> {

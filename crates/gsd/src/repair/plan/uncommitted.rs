@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use container_core::{Progress, Result};
 
-use super::Rescue;
+use super::RepairPlan;
 use crate::index::IndexEntry;
 use crate::repair::frames::{self, frame_set, is_part};
-use crate::repair::uncommitted_frames::{Walk, templates};
-use crate::repair::value_model::{Clock, Expectations};
+use crate::repair::uncommitted_frames::{FrameSearch, templates};
+use crate::repair::value_model::{StepCounter, ValueModel};
 use crate::repair::{frame_templates, report, schema_hints};
 
 /// Frames at the end of the committed ones that show what later ones look like.
-const RECENT: usize = 64;
+const MAX_SAMPLE_FRAMES: usize = 64;
 
-impl Rescue<'_> {
+impl RepairPlan<'_> {
     /// The frames behind the committed ones: those with entries that were not committed yet, then those without; and where
     /// the bytes of the last one end.
     pub(super) fn find_uncommitted(
@@ -27,32 +27,35 @@ impl Rescue<'_> {
         let damaged = &self.damaged;
         let starts = frames::starts(&self.entries);
         // Frame 0 is unlike the others, unless it is the only one.
-        let from = starts.len().saturating_sub(RECENT).max(usize::from(starts.len() > 1 && self.is_hoomd()));
+        let from = starts
+            .len()
+            .saturating_sub(MAX_SAMPLE_FRAMES)
+            .max(usize::from(starts.len() > 1 && self.is_hoomd()));
         let recent: Vec<&[IndexEntry]> =
             (from..starts.len()).map(|at| frame_set(&self.entries, &starts, at)).collect();
-        let mut meanings = schema_hints::meanings(&self.names);
+        let mut chunk_roles = schema_hints::chunk_roles(&self.names);
         // A first step of 0 is not written, so that its name may be missing.
         let alone = self.is_hoomd() && starts.len() == 1;
-        let new_step = u16::try_from(self.names.len()).ok().filter(|_| alone && meanings.step.is_none());
-        meanings.step = meanings.step.or(new_step);
+        let new_step = u16::try_from(self.names.len()).ok().filter(|_| alone && chunk_roles.step.is_none());
+        chunk_roles.step = chunk_roles.step.or(new_step);
         let with_first: Vec<&[IndexEntry]> =
             [frame_set(&self.entries, &starts, 0)].into_iter().chain(recent.iter().copied()).collect();
-        let mut expected = Expectations::of(damaged, &with_first, meanings)?;
-        let mut clock = Clock::find(damaged, &recent, meanings)?;
-        if let Some(clock) = &clock {
-            expected.forget(clock.id);
+        let mut expected = ValueModel::of(damaged, &with_first, chunk_roles)?;
+        let mut counter = StepCounter::find(damaged, &recent, chunk_roles)?;
+        if let Some(counter) = &counter {
+            expected.forget(counter.id);
         }
         let mut taken: Vec<IndexEntry> = Vec::new();
         let mut previous = recent.last().copied().unwrap_or_default();
         for frame in waiting.chunk_by(|a, b| a.frame == b.frame) {
-            if is_part(frame, previous) || !expected.meets(damaged, frame)? {
+            if is_part(frame, previous) || !expected.accepts(damaged, frame)? {
                 return Ok((taken, None));
             }
-            if let Some((before, entry)) =
-                clock.and_then(|clock| Some((clock, frame.iter().find(|entry| entry.id == clock.id)?)))
+            if let Some((before, entry)) = counter
+                .and_then(|counter| Some((counter, frame.iter().find(|entry| entry.id == counter.id)?)))
             {
-                let Some(next) = before.tick(damaged, entry)? else { return Ok((taken, None)) };
-                clock = Some(next);
+                let Some(next) = before.advance(damaged, entry)? else { return Ok((taken, None)) };
+                counter = Some(next);
             }
             taken.extend(frame.iter().map(|entry| IndexEntry { flags: 0, ..*entry }));
             previous = frame;
@@ -60,7 +63,7 @@ impl Rescue<'_> {
         let all = || self.entries.iter().chain(&taken);
         let start = all().filter_map(IndexEntry::byte_range).map(|range| range.end).max();
         let next = all().next_back().map_or(0, |entry| entry.frame + 1);
-        let (Some(clock), Some(start)) = (clock, start) else { return Ok((taken, None)) };
+        let (Some(counter), Some(start)) = (counter, start) else { return Ok((taken, None)) };
         let container = |id: u16| {
             let name = self.names.get(usize::from(id)).filter(|_| self.is_hoomd())?;
             let slash = name.iter().position(|byte| *byte == b'/')?;
@@ -68,7 +71,7 @@ impl Rescue<'_> {
         };
         let mut templates = templates(damaged, &recent, container)?;
         let hypotheses_from = templates.len();
-        if let Some(step) = meanings.step.filter(|_| alone && taken.is_empty()) {
+        if let Some(step) = chunk_roles.step.filter(|_| alone && taken.is_empty()) {
             let name = |id: u16| Some(String::from_utf8_lossy(self.names.get(usize::from(id))?).into_owned());
             let new = frame_templates::of(recent.first().copied().unwrap_or_default(), step, name);
             templates.extend(new.into_iter().filter(|new| !templates.contains(new)).collect::<Vec<_>>());
@@ -77,7 +80,7 @@ impl Rescue<'_> {
         let claimed = [damaged.header.index_range(), damaged.header.namelist_range()];
         let claimed = claimed.into_iter().flatten().filter(|block| block.end <= damaged.len).collect();
         let free = free.to_vec();
-        let walk = Walk {
+        let walk = FrameSearch {
             damaged,
             templates: &templates,
             hypotheses_from,
@@ -86,7 +89,7 @@ impl Rescue<'_> {
             claimed,
             alignment,
         };
-        let (found, end) = walk.run(start, resume.unwrap_or(next).max(next), clock, progress)?;
+        let (found, end) = walk.run(start, resume.unwrap_or(next).max(next), counter, progress)?;
         let end = if found.is_empty() { None } else { Some(end) };
         if new_step.is_some_and(|step| found.iter().any(|entry| entry.id == step)) {
             self.names.push(b"configuration/step".to_vec());

@@ -13,24 +13,27 @@ use container_core::report::RepairItem;
 use super::namelist;
 use crate::hoomd;
 use crate::index::IndexEntry;
-use crate::repair::damaged_file::Damaged;
+use crate::repair::damaged_file::DamagedFile;
 use crate::repair::entries::Dropped;
 use crate::repair::value_model::scalar;
 use crate::repair::{name_recovery, schema_hints};
 
 /// By how many times the largest difference before steps may grow. Read a byte off they grow by 256 times.
-const MAX_STRIDES: i128 = 64;
+const MAX_STEP_STRIDES: i128 = 64;
 
 /// From which frame on chunks lie elsewhere, and how far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::repair) struct Moved {
+pub(in crate::repair) struct ShiftedChunks {
     /// The frames that the bytes are missing from, or too many in.
     torn: RangeInclusive<u64>,
     by: i64,
 }
 
 /// Whether chunks were moved; `entries` are sorted.
-pub(in crate::repair) fn find(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> Result<Option<Moved>> {
+pub(in crate::repair) fn find(
+    damaged: &DamagedFile<'_>,
+    entries: &[IndexEntry],
+) -> Result<Option<ShiftedChunks>> {
     let Some(end) = namelist::claimed_end(damaged)?.filter(|_| damaged.header.schema_name() == hoomd::SCHEMA)
     else {
         return Ok(None);
@@ -45,13 +48,13 @@ pub(in crate::repair) fn find(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> 
     let is_before =
         |first: u64| blocks.iter().all(|block| block.as_ref().is_some_and(|one| one.end <= first));
     let (Some(by), true) = (by, first.is_some_and(is_before)) else { return Ok(None) };
-    let listed = name_recovery::stated(damaged, 0)?.map(|found| found.names).unwrap_or_default();
+    let listed = name_recovery::at_header_offset(damaged, 0)?.map(|found| found.names).unwrap_or_default();
     let listed: Vec<Vec<u8>> = listed.into_iter().map(Option::unwrap_or_default).collect();
-    let Some(step) = schema_hints::meanings(&listed).step else { return Ok(None) };
+    let Some(step) = schema_hints::chunk_roles(&listed).step else { return Ok(None) };
     let mut steps = entries.iter().filter(|entry| entry.id == step);
     let (mut last, mut most, mut stride): (Option<(u64, i128)>, i128, i128) = (None, 0, 0);
     let next = |last: i128, most: i128, value: Option<i128>| {
-        value.filter(|value| *value > last && value - last <= most.saturating_mul(MAX_STRIDES))
+        value.filter(|value| *value > last && value - last <= most.saturating_mul(MAX_STEP_STRIDES))
     };
     let mut moved = None;
     for entry in steps.by_ref() {
@@ -100,10 +103,10 @@ pub(in crate::repair) fn find(damaged: &Damaged<'_>, entries: &[IndexEntry]) -> 
     if !is_shown {
         return Ok(None);
     }
-    Ok(Some(Moved { torn, by }))
+    Ok(Some(ShiftedChunks { torn, by }))
 }
 
-impl Moved {
+impl ShiftedChunks {
     /// Moves the places of chunks; gives those of the frame that goes.
     pub(in crate::repair) fn apply(&self, entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
         let why = "a frame that bytes were put into, or taken out of";
@@ -131,7 +134,7 @@ impl Moved {
     }
 
     /// What is said of it.
-    pub(in crate::repair) fn told(&self, damaged: &Damaged<'_>, entries: &[IndexEntry]) -> RepairItem {
+    pub(in crate::repair) fn report(&self, damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> RepairItem {
         let behind =
             entries.iter().filter(|entry| entry.frame > *self.torn.end()).filter_map(IndexEntry::byte_range);
         let start = behind.map(|range| range.start).min().unwrap_or(damaged.len);

@@ -13,32 +13,32 @@ use super::namelist::MAX_SHIFT;
 use crate::header::{self, Header};
 use crate::index::{IndexBlock, IndexEntry};
 use crate::namelist::NameList;
-use crate::repair::name_recovery::{self, sensible};
+use crate::repair::name_recovery::{self, are_plausible};
 use crate::repair::schema_hints;
 
 /// Bytes by which places that were themselves moved are looked at.
 const MAX_DISTANCE: i64 = 64;
 
 /// Where the numbers of the header begin, and where they end.
-const NUMBERS: Range<u64> = 8..48;
+const HEADER_NUMBERS: Range<u64> = 8..48;
 
 /// Bytes that are looked at for entries and for names.
-const LOOK: u64 = 1 << 18;
+const MAX_SEARCH_LEN: u64 = 1 << 18;
 
 /// Bytes that are too many at a place in the header, or so many that are missing where there are fewer than none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::repair) struct Inserted {
+pub(in crate::repair) struct ShiftedHeader {
     at: u64,
     by: i64,
 }
 
-impl Inserted {
+impl ShiftedHeader {
     /// Looks for index and names off their places.
     pub(in crate::repair) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
         let mut head =
             vec![0; usize::try_from(source.len().min(header::LEN + MAX_SHIFT.unsigned_abs())).unwrap_or(0)];
         source.read_into(0, &mut head)?;
-        let look = Look { source, limits };
+        let look = ShiftProbe { source, limits };
         let Ok(stated) = Header::parse(&head) else { return Ok(None) };
         if look.entries(&stated, 0)? > 0 {
             return Ok(None);
@@ -52,9 +52,9 @@ impl Inserted {
         }
         // In front of the places themselves.
         for by in (1..=MAX_DISTANCE).flat_map(|by| [by, -by]) {
-            for at in NUMBERS {
+            for at in HEADER_NUMBERS {
                 let inserted = Self { at, by };
-                let header = inserted.taken_out(&head).head().ok();
+                let header = inserted.unshifted(&head).head().ok();
                 if let Some(header) = header.and_then(|head| Header::parse(&head).ok())
                     && is_likely(&header)
                     && is_within(&header, source.len().saturating_add_signed(-by))
@@ -68,8 +68,8 @@ impl Inserted {
     }
 
     /// The file without the bytes that are too many, or with zeros for those that are missing.
-    pub(in crate::repair) fn taken_out<'s>(&self, source: &'s dyn Source) -> TakenOut<'s> {
-        TakenOut { source, inserted: *self }
+    pub(in crate::repair) fn unshifted<'s>(&self, source: &'s dyn Source) -> UnshiftedSource<'s> {
+        UnshiftedSource { source, inserted: *self }
     }
 
     /// Gives the places in a report on the file that was read those in the file that there is, and says what was done.
@@ -93,9 +93,9 @@ impl Inserted {
 }
 
 /// The last place in the header behind its numbers from which on all may be moved: where its texts are then such.
-fn place(head: &[u8], by: i64) -> Option<Inserted> {
-    let score = |inserted: &Inserted| {
-        let Some(header) = inserted.taken_out(&head).head().ok().and_then(|head| Header::parse(&head).ok())
+fn place(head: &[u8], by: i64) -> Option<ShiftedHeader> {
+    let score = |inserted: &ShiftedHeader| {
+        let Some(header) = inserted.unshifted(&head).head().ok().and_then(|head| Header::parse(&head).ok())
         else {
             return (false, false, 0);
         };
@@ -106,7 +106,7 @@ fn place(head: &[u8], by: i64) -> Option<Inserted> {
         let zeros = header.reserved.iter().filter(|byte| **byte == 0).count();
         (is_text(&header.schema) && header.schema[0] != 0, is_text(&header.application), zeros)
     };
-    (NUMBERS.end..=header::LEN).map(|at| Inserted { at, by }).max_by_key(score)
+    (HEADER_NUMBERS.end..=header::LEN).map(|at| ShiftedHeader { at, by }).max_by_key(score)
 }
 
 /// Whether a header can be one.
@@ -125,12 +125,12 @@ fn is_within(header: &Header, len: u64) -> bool {
 }
 
 /// Looks at what is off its place.
-struct Look<'l> {
+struct ShiftProbe<'l> {
     source: &'l dyn Source,
     limits: &'l Limits,
 }
 
-impl Look<'_> {
+impl ShiftProbe<'_> {
     /// Whether index and names lie so far from their places in the header.
     fn is_off(&self, header: &Header, by: i64) -> Result<bool> {
         let needed = self.entries(header, by)?;
@@ -169,27 +169,27 @@ impl Look<'_> {
         let before = self.source.read(range.start - 1..range.start)?;
         self.limits.allocate(range.end - range.start)?;
         let bytes = self.source.read(range)?;
-        let names = NameList::parse(name_recovery::upto_end(&bytes, header.is_v1()), header.is_v1());
+        let names = NameList::parse(name_recovery::until_empty_name(&bytes, header.is_v1()), header.is_v1());
         let is_begun = before.first().is_some_and(u8::is_ascii_graphic);
-        Ok(names.len() >= needed && !is_begun && sensible(&names))
+        Ok(names.len() >= needed && !is_begun && are_plausible(&names))
     }
 
     /// The first bytes of a block that lies so far from its place.
     fn block(&self, range: Option<Range<u64>>, by: i64) -> Option<Range<u64>> {
         let range = range?;
         let start = range.start.checked_add_signed(by).filter(|start| *start > 0)?;
-        let end = start.checked_add((range.end - range.start).min(LOOK))?.min(self.source.len());
+        let end = start.checked_add((range.end - range.start).min(MAX_SEARCH_LEN))?.min(self.source.len());
         (start.checked_add(header::INDEX_ENTRY_LEN)? <= end).then_some(start..end)
     }
 }
 
 /// A file without some bytes of its header, or with zeros that it lacks.
-pub(in crate::repair) struct TakenOut<'s> {
+pub(in crate::repair) struct UnshiftedSource<'s> {
     source: &'s dyn Source,
-    inserted: Inserted,
+    inserted: ShiftedHeader,
 }
 
-impl TakenOut<'_> {
+impl UnshiftedSource<'_> {
     fn head(&self) -> Result<[u8; 256]> {
         let mut head = [0; 256];
         self.read_into(0, &mut head)?;
@@ -202,7 +202,7 @@ impl TakenOut<'_> {
     }
 }
 
-impl Source for TakenOut<'_> {
+impl Source for UnshiftedSource<'_> {
     fn len(&self) -> u64 {
         self.source.len().saturating_add_signed(self.inserted.by.saturating_neg())
     }
@@ -210,7 +210,7 @@ impl Source for TakenOut<'_> {
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
         let split =
             |dst: usize, at: u64, end: u64| usize::try_from(end.saturating_sub(at)).unwrap_or(dst).min(dst);
-        let Inserted { at: place, by } = self.inserted;
+        let ShiftedHeader { at: place, by } = self.inserted;
         let (before, dst) = dst.split_at_mut(split(dst.len(), at, place));
         if !before.is_empty() {
             self.source.read_into(at, before)?;
@@ -226,7 +226,7 @@ impl Source for TakenOut<'_> {
     }
 
     fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
-        let Inserted { at, by } = self.inserted;
+        let ShiftedHeader { at, by } = self.inserted;
         if range.end <= at {
             self.source.lend(range)
         } else if range.start >= at.saturating_add(self.added()) {

@@ -6,16 +6,16 @@ use container_core::report::RepairItem;
 use crate::header;
 use crate::index::IndexEntry;
 use crate::namelist::NameList;
-use crate::repair::damaged_file::Damaged;
-use crate::repair::name_recovery::sensible;
+use crate::repair::damaged_file::DamagedFile;
+use crate::repair::name_recovery::are_plausible;
 
 /// Bytes by which a file is looked at for being moved: what editors of text and transfers add or drop.
 pub(in crate::repair) const MAX_SHIFT: i64 = 4096;
 
 /// Moves the places of chunks where the names lie off their place by as many bytes as the file is too long or too short for its chunks. What
 /// it did is a guess: values carry no digest.
-pub(in crate::repair) fn mend(
-    damaged: &mut Damaged<'_>,
+pub(in crate::repair) fn shift_chunks(
+    damaged: &mut DamagedFile<'_>,
     entries: &mut [IndexEntry],
     needed: usize,
 ) -> Result<Option<RepairItem>> {
@@ -56,16 +56,16 @@ pub(in crate::repair) fn mend(
 }
 
 /// True where the list of names begins at `at`, with all that are needed, behind a byte that is no part of it.
-fn is_list(damaged: &Damaged<'_>, at: u64, size: u64, needed: usize) -> Result<bool> {
+fn is_list(damaged: &DamagedFile<'_>, at: u64, size: u64, needed: usize) -> Result<bool> {
     let bytes = damaged.read(damaged.clip(Some(at - 1..at.saturating_add(size))))?;
     let Some((0, list)) = bytes.split_first().map(|(first, rest)| (*first, rest)) else { return Ok(false) };
     let end = list.windows(2).position(|pair| pair == [0, 0]).map_or(list.len(), |end| end + 1);
     let names = NameList::parse(list.get(..end).unwrap_or_default(), false);
-    Ok(names.len() >= needed && sensible(&names))
+    Ok(names.len() >= needed && are_plausible(&names))
 }
 
 /// Where the chunks end that the index at its place tells of, those past the end of the file included.
-pub(in crate::repair) fn claimed_end(damaged: &Damaged<'_>) -> Result<Option<u64>> {
+pub(in crate::repair) fn claimed_end(damaged: &DamagedFile<'_>) -> Result<Option<u64>> {
     let most = damaged.len.saturating_add(MAX_SHIFT.unsigned_abs());
     let mut last = damaged.known.iter().map(|range| range.end).max();
     for window in damaged.windows(damaged.clip(damaged.header.index_range()), 0) {
