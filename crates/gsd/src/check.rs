@@ -25,7 +25,7 @@ mod missing_entries;
 /// What a check needs beside the file: the facts of its names, its chunks in file order, the file once more for the schema.
 pub(crate) struct CheckTarget<'a> {
     pub(crate) file: &'a File,
-    pub(crate) facts: &'a NameStats,
+    pub(crate) name_stats: &'a NameStats,
     pub(crate) chunks: &'a [IndexEntry],
     pub(crate) again: &'a dyn Fn() -> Result<File>,
 }
@@ -94,10 +94,10 @@ pub(crate) fn lacks_all_entries(file: &File, limits: &container_core::Limits) ->
 
 /// What is odd about frames and names.
 fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
-    let (file, facts) = (subject.file, subject.facts);
+    let (file, name_stats) = (subject.file, subject.name_stats);
     let mut faults = Vec::new();
     let index = file.layout().used_index();
-    let empty = file.nframes().saturating_sub(facts.inhabited);
+    let empty = file.nframes().saturating_sub(name_stats.inhabited);
     if empty > 0 {
         faults.push(Fault::new(
             FaultKind::ChunklessFrames,
@@ -107,8 +107,8 @@ fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
     }
     // Of a name that is listed twice enough is said.
     let is_again = |id: &u16| file.names().get(*id).is_none_or(|name| file.names().id(&name) != Some(*id));
-    let ids = (0..=u16::MAX).take(facts.names.len()).filter(|id| !is_again(id));
-    let unused: Vec<u16> = ids.filter(|id| facts.get(*id).is_none()).collect();
+    let ids = (0..=u16::MAX).take(name_stats.names.len()).filter(|id| !is_again(id));
+    let unused: Vec<u16> = ids.filter(|id| name_stats.get(*id).is_none()).collect();
     if let Some(first) = unused.first() {
         let name = file.names().get(*first).unwrap_or_default();
         let more = if unused.len() > 1 { format!(" (and {} more)", unused.len() - 1) } else { String::new() };

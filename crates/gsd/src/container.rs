@@ -100,7 +100,7 @@ impl GsdContainer {
     }
 
     fn log(&self) -> Option<&LogRecords> {
-        let read = || LogRecords::read(&self.file, self.datasets.facts.fallback).ok().flatten();
+        let read = || LogRecords::read(&self.file, self.datasets.name_stats.fallback).ok().flatten();
         self.log.get_or_init(read).as_ref()
     }
 
@@ -128,7 +128,7 @@ impl GsdContainer {
             // Its places are let go before those of the chosen frames are looked for.
             drop(stack);
             let first = match derived {
-                DefaultDataset::Partly(id) => self.datasets.facts.get(id).map(|name| name.first),
+                DefaultDataset::Partly(id) => self.datasets.name_stats.get(id).map(|name| name.first),
                 _ => None,
             };
             return self.read_frames(&dataset, first.as_ref(), region, options);
@@ -150,10 +150,10 @@ impl GsdContainer {
 
     /// Reads a region of the chunks of one name in all frames.
     fn read_stacked(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        let facts = &self.datasets.facts;
+        let name_stats = &self.datasets.name_stats;
         let gone = || Error::usage("no such dataset");
-        let dataset = facts.stacked(&self.file, id).ok_or_else(gone)?;
-        let first = facts.get(id).map(|name| name.first).ok_or_else(gone)?;
+        let dataset = name_stats.stacked(&self.file, id).ok_or_else(gone)?;
+        let first = name_stats.get(id).map(|name| name.first).ok_or_else(gone)?;
         self.read_frames(&dataset, Some(&first), region, options)
     }
 
@@ -165,7 +165,7 @@ impl GsdContainer {
         region: &Region,
         options: &ReadOptions,
     ) -> Result<Array<'_>> {
-        let facts = &self.datasets.facts;
+        let name_stats = &self.datasets.name_stats;
         let gone = || Error::usage("no such dataset");
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
         let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
@@ -178,13 +178,15 @@ impl GsdContainer {
         let chosen = Frames { step: if frames.count == 1 { 1 } else { frames.step }, ..Frames::from(frames) };
         let stack = match first {
             Some(first)
-                if DefaultDataset::parse(&self.file, facts, &dataset.path)
+                if DefaultDataset::parse(&self.file, name_stats, &dataset.path)
                     .is_some_and(DefaultDataset::is_partly) =>
             {
                 StackedChunks::with_gaps(&self.file, &dataset.path, &chosen, first)?
             }
-            Some(first) => StackedChunks::like(&self.file, &dataset.path, &chosen, facts.fallback, first)?,
-            None => StackedChunks::new(&self.file, &dataset.path, &chosen, facts.fallback)?,
+            Some(first) => {
+                StackedChunks::like(&self.file, &dataset.path, &chosen, name_stats.fallback, first)?
+            }
+            None => StackedChunks::new(&self.file, &dataset.path, &chosen, name_stats.fallback)?,
         };
         if chosen.count == 1
             && let Some(data_at) = stack.place(0)
@@ -225,7 +227,7 @@ impl GsdContainer {
     /// Reads the mask of a region: true for values of frames that do not store the name.
     fn partly_mask(&self, id: u16, region: &Region, options: &ReadOptions) -> Result<Array<'static>> {
         let gone = || Error::usage("no such dataset");
-        let first = self.datasets.facts.get(id).map(|name| name.first).ok_or_else(gone)?;
+        let first = self.datasets.name_stats.get(id).map(|name| name.first).ok_or_else(gone)?;
         let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
         let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
         let each = inner.iter().fold(1, |len: u64, axis| len.saturating_mul(axis.count));
@@ -246,7 +248,7 @@ impl GsdContainer {
 
     fn read_chunk(&self, entry: &IndexEntry, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let mut stored = self.file.stored_array(entry)?;
-        stored.shape = self.datasets.facts.shape_of(&self.file, entry);
+        stored.shape = self.datasets.name_stats.shape_of(&self.file, entry);
         stored.read(self.file.source(), region, &options.limits, options.threads)
     }
 }
@@ -265,7 +267,7 @@ impl Container for GsdContainer {
             version: Some(self.file.header().gsd_version.to_string()),
             size: self.file.layout().file_len(),
             complete: self.file.layout().is_complete() && !check::lacks_all_entries(&self.file, &self.limits),
-            details: info::details(&self.file, &self.datasets.facts, &self.limits),
+            details: info::details(&self.file, &self.datasets.name_stats, &self.limits),
         }
     }
 
@@ -300,7 +302,7 @@ impl Container for GsdContainer {
         let found = self.datasets.find(&self.file, path);
         let log = || (path == log_records::PATH && self.may_log()).then(|| self.datasets.count());
         let derived = || {
-            let derived = DefaultDataset::parse(&self.file, &self.datasets.facts, path)?;
+            let derived = DefaultDataset::parse(&self.file, &self.datasets.name_stats, path)?;
             derived.stack(&self.file, &self.datasets)?;
             self.datasets.count().checked_add(1)?.checked_add(derived.number()?)
         };
@@ -349,9 +351,9 @@ impl Container for GsdContainer {
     }
 
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
-        let facts = &self.datasets.facts;
+        let name_stats = &self.datasets.name_stats;
         let derived = || {
-            let derived = DefaultDataset::parse(&self.file, facts, &dataset.path);
+            let derived = DefaultDataset::parse(&self.file, name_stats, &dataset.path);
             matches!(derived, Some(DefaultDataset::Stacked(_) | DefaultDataset::Partly(_)))
         };
         self.datasets.ready().iter().any(|own| own.path == dataset.path) || derived()
@@ -412,7 +414,7 @@ impl Container for GsdContainer {
         let again = || File::from_source(Box::new(Arc::clone(&self.source)), &self.options);
         let subject = CheckTarget {
             file: &self.file,
-            facts: &self.datasets.facts,
+            name_stats: &self.datasets.name_stats,
             chunks: self.chunks(),
             again: &again,
         };

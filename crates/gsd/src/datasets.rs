@@ -16,7 +16,7 @@ use crate::stacked::names::{Listing, NameStats};
 const ENTRIES_PER_COUNT: usize = 64;
 
 pub(crate) struct DatasetIndex {
-    pub(crate) facts: NameStats,
+    pub(crate) name_stats: NameStats,
     /// Ids of the names that stack.
     stacked: Vec<u16>,
     /// Their datasets.
@@ -37,15 +37,15 @@ pub(crate) enum StoredDataset {
 }
 
 impl DatasetIndex {
-    pub(crate) fn new(file: &File, facts: NameStats) -> Self {
+    pub(crate) fn new(file: &File, name_stats: NameStats) -> Self {
         let (mut stacked, mut ready, mut apart, mut recursive) = (Vec::new(), Vec::new(), 0, 0);
-        for id in (0..=u16::MAX).take(facts.names.len()) {
-            let Some(name) = facts.get(id) else { continue };
+        for id in (0..=u16::MAX).take(name_stats.names.len()) {
+            let Some(name) = name_stats.get(id) else { continue };
             match name.view {
                 Listing::Stacked(_) => {
                     recursive += name.frames;
                     // Of two names that are spelled alike, an address means the first.
-                    if let Some(dataset) = facts.stacked(file, id) {
+                    if let Some(dataset) = name_stats.stacked(file, id) {
                         stacked.push(id);
                         ready.push(dataset);
                     }
@@ -55,7 +55,7 @@ impl DatasetIndex {
                 Listing::Hidden => {}
             }
         }
-        Self { facts, stacked, ready, apart, recursive, counts: OnceLock::new() }
+        Self { name_stats, stacked, ready, apart, recursive, counts: OnceLock::new() }
     }
 
     pub(crate) fn ready(&self) -> &[Dataset] {
@@ -74,7 +74,7 @@ impl DatasetIndex {
     pub(crate) fn dataset(&self, file: &File, index: usize) -> Option<Cow<'_, Dataset>> {
         match self.stored(file, index)? {
             StoredDataset::Stacked(_) => self.ready.get(index).map(Cow::Borrowed),
-            StoredDataset::Chunk(entry) => self.facts.single(file, &entry).map(Cow::Owned),
+            StoredDataset::Chunk(entry) => self.name_stats.single(file, &entry).map(Cow::Owned),
         }
     }
 
@@ -108,7 +108,7 @@ impl DatasetIndex {
 
     /// 0 for chunks that are listed, 1 for those that only a recursive listing shows.
     fn kind(&self, id: u16) -> Option<usize> {
-        match self.facts.get(id)?.view {
+        match self.name_stats.get(id)?.view {
             Listing::Apart => Some(0),
             Listing::Stacked(_) | Listing::Aside => Some(1),
             Listing::Hidden => None,

@@ -17,7 +17,7 @@ const COUNT: &str = "particles/N";
 /// More names than this are not all shown.
 const NAMES: usize = 200;
 
-pub(crate) fn details(file: &File, facts: &NameStats, limits: &Limits) -> Vec<(String, Value)> {
+pub(crate) fn details(file: &File, name_stats: &NameStats, limits: &Limits) -> Vec<(String, Value)> {
     let (header, layout) = (file.header(), file.layout());
     let names: Vec<_> = file.names().iter().collect();
     let mut details: Vec<(&str, Value)> = vec![
@@ -38,7 +38,7 @@ pub(crate) fn details(file: &File, facts: &NameStats, limits: &Limits) -> Vec<(S
             }
         }
         details.extend(number(file, 0, COUNT).map(|count| ("particles", count.into())));
-        if let Some((least, most)) = counts(file, facts).filter(|(least, most)| least != most) {
+        if let Some((least, most)) = counts(file, name_stats).filter(|(least, most)| least != most) {
             details.push(("least particles", least.into()));
             details.push(("most particles", most.into()));
         }
@@ -51,7 +51,7 @@ pub(crate) fn details(file: &File, facts: &NameStats, limits: &Limits) -> Vec<(S
             .collect();
         details.push(("log", logs.into()));
     }
-    let stored = facts.names.iter().flatten().map(|name| name.stored).fold(0, u64::saturating_add);
+    let stored = name_stats.names.iter().flatten().map(|name| name.stored).fold(0, u64::saturating_add);
     details.push(("chunk bytes", stored.into()));
     if layout.entries() <= MAX_EXAMINED_ENTRIES
         && let Ok(waste) = byte_map::waste(file, limits)
@@ -106,8 +106,8 @@ fn number(file: &File, frame: u64, name: &str) -> Option<u64> {
 }
 
 /// The least and the most particles that a frame has, where some frame but the first tells.
-fn counts(file: &File, facts: &NameStats) -> Option<(u32, u32)> {
-    let name = facts.get(file.names().id(COUNT)?)?;
+fn counts(file: &File, name_stats: &NameStats) -> Option<(u32, u32)> {
+    let name = name_stats.get(file.names().id(COUNT)?)?;
     if name.frames == 1 && name.first.frame == 0 {
         return None;
     }

@@ -114,7 +114,7 @@ fn frames(
         }
     }
     let is_all = selection.len() == datasets.listed_count();
-    let shapes = |id: &u16| datasets.facts.shapes.get(usize::from(*id)).copied().flatten();
+    let shapes = |id: &u16| datasets.name_stats.shapes.get(usize::from(*id)).copied().flatten();
     ids.sort_unstable();
     ids.dedup();
     let of_shapes: Vec<u16> = ids.iter().filter_map(shapes).collect();
@@ -146,10 +146,10 @@ fn is_of_one_frame(region: &Region, shape: &[u64]) -> bool {
 
 /// Runs of frames, half-open, of the names that stack and are not in every frame.
 fn stored(file: &File, datasets: &DatasetIndex, ids: &[u16]) -> Vec<(String, Value)> {
-    let stacks = |id: &u16| matches!(datasets.facts.get(*id), Some(name) if matches!(name.view, crate::stacked::names::Listing::Stacked(_)));
+    let stacks = |id: &u16| matches!(datasets.name_stats.get(*id), Some(name) if matches!(name.view, crate::stacked::names::Listing::Stacked(_)));
     let partly = ids.iter().filter(|id| stacks(id));
     let partly =
-        partly.filter(|id| datasets.facts.get(**id).is_some_and(|name| name.frames < file.nframes()));
+        partly.filter(|id| datasets.name_stats.get(**id).is_some_and(|name| name.frames < file.nframes()));
     let mut runs: HashMap<u16, Vec<(u64, u64)>> = partly.map(|id| (*id, Vec::new())).collect();
     if runs.is_empty() {
         return Vec::new();

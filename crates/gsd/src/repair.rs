@@ -159,9 +159,9 @@ fn repair_placed(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut damaged = DamagedFile::open(source, options.limits, &mut report.guessed)?;
-    let joints = split_names::find(&damaged)?;
-    report.guessed.extend(split_names::report(&damaged, &joints)?);
-    let parted = Overlay::patched(source, joints.into_iter().map(|at| (at, vec![0])).collect());
+    let separators = split_names::find(&damaged)?;
+    report.guessed.extend(split_names::report(&damaged, &separators)?);
+    let parted = Overlay::patched(source, separators.into_iter().map(|at| (at, vec![0])).collect());
     damaged.source = &parted;
     let single;
     if let Some(repeats) = repeated_appends::find(&damaged)? {
@@ -169,25 +169,25 @@ fn repair_placed(
         single = Overlay::patched(&parted, vec![repeats.patch]);
         (damaged.source, damaged.known) = (&single, repeats.ranges);
     }
-    let mut sound = intact::listed(&damaged)?;
+    let mut intact = intact::listed(&damaged)?;
     let mended;
     let flips = bit_flips::find(&damaged)?;
     if !flips.is_empty() {
         report.guessed.extend(bit_flips::report(&damaged, &flips)?);
         mended = Overlay::patched(damaged.source, bit_flips::patches(&flips, damaged.order()));
         damaged.source = &mended;
-        sound = intact::listed(&damaged)?;
+        intact = intact::listed(&damaged)?;
     }
-    if let Some(listed) = &sound
+    if let Some(listed) = &intact
         && shifted::chunks::find(&damaged, &listed.found.entries)?.is_some()
     {
-        sound = None;
+        intact = None;
     }
-    if let Some((frames, chunks)) = sound.as_ref().and_then(IntactFile::hidden) {
+    if let Some((frames, chunks)) = intact.as_ref().and_then(IntactFile::hidden) {
         let what = repeated_appends::left_out(&frames, chunks);
         report.guessed.push(RepairItem::new(damaged.header.index_range().unwrap_or_default(), what));
     }
-    let plan = RepairPlan::new(damaged, sound, options, report, progress)?;
+    let plan = RepairPlan::new(damaged, intact, options, report, progress)?;
     match out {
         Some(out) => plan.write(out, progress)?,
         None => plan.try_out()?,
@@ -213,12 +213,12 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Res
         };
         let flips = bit_flips::report(&damaged, &bit_flips::find(&damaged)?)?;
         let mut found: Vec<Fault> = faults(FaultKind::EntryUnlike, flips).collect();
-        let Some(sound) = intact::listed(&damaged)? else { return Ok(found) };
-        if let Some(moved) = shifted::chunks::find(&damaged, &sound.found.entries)? {
-            found.extend(faults(FaultKind::ChunksMoved, vec![moved.report(&damaged, &sound.found.entries)]));
+        let Some(intact) = intact::listed(&damaged)? else { return Ok(found) };
+        if let Some(moved) = shifted::chunks::find(&damaged, &intact.found.entries)? {
+            found.extend(faults(FaultKind::ChunksMoved, vec![moved.report(&damaged, &intact.found.entries)]));
         }
         if found.is_empty() && orphans {
-            found.extend(completed(damaged, sound)?);
+            found.extend(completed(damaged, intact)?);
         }
         Ok(found)
     };
@@ -229,14 +229,14 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Res
 }
 
 /// Committed frames to which a repair would add chunks that lie in the file without an entry.
-fn completed(damaged: DamagedFile<'_>, sound: IntactFile) -> Result<Option<Fault>> {
+fn completed(damaged: DamagedFile<'_>, intact: IntactFile) -> Result<Option<Fault>> {
     let key = |entry: &IndexEntry| (entry.frame, entry.id);
-    let frames = sound.found.entries.last().map_or(0, |last| last.frame.saturating_add(1));
-    damaged.limits.allocate((sound.found.entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN))?;
-    let mut listed: Vec<(u64, u16)> = sound.found.entries.iter().map(key).collect();
+    let frames = intact.found.entries.last().map_or(0, |last| last.frame.saturating_add(1));
+    damaged.limits.allocate((intact.found.entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN))?;
+    let mut listed: Vec<(u64, u16)> = intact.found.entries.iter().map(key).collect();
     listed.sort_unstable();
     let options = RepairOptions { limits: damaged.limits, ..RepairOptions::default() };
-    let plan = RepairPlan::new(damaged, Some(sound), &options, RepairReport::default(), Progress::none())?;
+    let plan = RepairPlan::new(damaged, Some(intact), &options, RepairReport::default(), Progress::none())?;
     let is_new = |entry: &&IndexEntry| entry.frame < frames && listed.binary_search(&key(entry)).is_err();
     let added: Vec<&IndexEntry> = plan.entries().iter().filter(is_new).collect();
     let ranges = added.iter().filter_map(|entry| entry.byte_range());

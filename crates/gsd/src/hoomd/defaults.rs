@@ -41,12 +41,13 @@ const NAMES_PER_FRAME: u64 = (FIELDS.len() + MAX_IDS) as u64;
 
 impl DefaultDataset {
     /// What an address means that no dataset of the file has.
-    pub(crate) fn parse(file: &File, facts: &NameStats, path: &str) -> Option<Self> {
+    pub(crate) fn parse(file: &File, name_stats: &NameStats, path: &str) -> Option<Self> {
         let field = |name: &str| FIELDS.iter().position(|field| field.name == name);
         let id = file.names().id(path);
-        if let Some((id, name)) = id.and_then(|id| Some((id, facts.get(id)?))) {
-            let is_partly =
-                name.alike && name.view == Listing::Apart && facts.shapes.get(usize::from(id)) == Some(&None);
+        if let Some((id, name)) = id.and_then(|id| Some((id, name_stats.get(id)?))) {
+            let is_partly = name.alike
+                && name.view == Listing::Apart
+                && name_stats.shapes.get(usize::from(id)) == Some(&None);
             return (is_partly && name.frames < file.nframes()).then_some(Self::Partly(id));
         }
         if let Some(field) = field(path) {
@@ -108,17 +109,22 @@ impl DefaultDataset {
 
     /// Where its values are; `None` where the schema gives none, and for what is stored.
     pub(crate) fn stack<'f>(self, file: &'f File, datasets: &DatasetIndex) -> Option<StackedChunks<'f>> {
-        let (name, fallback) = (self.name(file)?, datasets.facts.fallback);
+        let (name, fallback) = (self.name(file)?, datasets.name_stats.fallback);
         if let Self::Partly(id) = self {
-            return StackedChunks::with_gaps(file, &name, &Frames::all(file), &datasets.facts.get(id)?.first)
-                .ok();
+            return StackedChunks::with_gaps(
+                file,
+                &name,
+                &Frames::all(file),
+                &datasets.name_stats.get(id)?.first,
+            )
+            .ok();
         }
         if !fallback.applies(file) || file.nframes() == 0 {
             return None;
         }
         let id = file.names().id(&name);
         let frames = match self {
-            Self::Stacked(_) if id.is_some_and(|id| datasets.facts.get(id).is_some()) => return None,
+            Self::Stacked(_) if id.is_some_and(|id| datasets.name_stats.get(id).is_some()) => return None,
             Self::Stacked(_) => Frames::all(file),
             Self::Frame(frame, _) if id.is_some_and(|id| file.find_id(frame, id).is_some()) => return None,
             Self::Frame(frame, _) => Frames { start: frame, step: 1, count: 1 },
@@ -153,7 +159,7 @@ impl DefaultDataset {
         let name = self.name(file)?;
         let (frames, n, m) = stack.extent();
         let mut shape = match self.ancestor(file, stack) {
-            Some(entry) => datasets.facts.shape_of(file, &entry),
+            Some(entry) => datasets.name_stats.shape_of(file, &entry),
             None if m == 1 => vec![n],
             None => vec![n, m.into()],
         };

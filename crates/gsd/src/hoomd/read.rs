@@ -169,7 +169,7 @@ impl<'t> FrameView<'t> {
     }
 
     /// What stands for the field at `at`.
-    pub(crate) fn stand(&self, at: usize) -> Result<FieldSource> {
+    pub(crate) fn field_source(&self, at: usize) -> Result<FieldSource> {
         if let Some(entry) = self.slots.entry(self.file(), at) {
             return Ok(FieldSource::Stored(entry));
         }
@@ -198,7 +198,7 @@ impl<'t> FrameView<'t> {
     /// A single number, of any integer type that holds it.
     pub(crate) fn scalar<T: TryFrom<i128>>(&self, at: usize) -> Result<T> {
         let field = field_at(at);
-        let value = match self.stand(at)? {
+        let value = match self.field_source(at)? {
             FieldSource::Stored(entry) | FieldSource::Frame0(entry) => self.number(field, &entry)?,
             FieldSource::SharedDefault | FieldSource::Default => {
                 field.default.first().copied().map_or(0, i128::from)
@@ -248,7 +248,7 @@ impl<'t> FrameView<'t> {
         }
         let mut total = 0_u64;
         for (at, field) in FIELDS.iter().enumerate().filter(|(_, field)| field.rows == Rows::N) {
-            if matches!(self.stand(at)?, FieldSource::Default | FieldSource::SharedDefault) {
+            if matches!(self.field_source(at)?, FieldSource::Default | FieldSource::SharedDefault) {
                 let row = u64::from(field.columns).saturating_mul(8);
                 total = total.saturating_add(row.saturating_mul(self.count(field.container)?.into()));
             }
@@ -308,7 +308,7 @@ impl<'t> FrameView<'t> {
     /// Type names of a container.
     pub(crate) fn type_names(&self, at: usize) -> Result<Cow<'t, [String]>> {
         let field = field_at(at);
-        match self.stand(at)? {
+        match self.field_source(at)? {
             FieldSource::Stored(entry) => Ok(Cow::Owned(self.text_rows(field, &entry)?)),
             FieldSource::Frame0(entry) => {
                 let Some(cell) = self.core.shared_types(field.container) else {
@@ -334,7 +334,7 @@ impl<'t> FrameView<'t> {
             let shapes = rows.iter().map(|json| Shape::parse(json));
             shapes.collect::<Result<_>>().map_err(|error| self.place_error(error, field, Some(entry)))
         };
-        match self.stand(AT)? {
+        match self.field_source(AT)? {
             FieldSource::Stored(entry) => Ok(Cow::Owned(parse(&entry)?)),
             FieldSource::Frame0(entry) => {
                 let cell = self.core.shared_shapes();

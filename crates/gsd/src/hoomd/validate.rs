@@ -332,8 +332,8 @@ fn check_ids(
 
 /// The chunk, of this frame or of frame 0, that stands for the field: defaults, of however many rows, are sound.
 fn chunk_of(frame: &FrameView<'_>, at: usize) -> Result<Option<IndexEntry>> {
-    let stand = skip_damage(frame.stand(at))?;
-    Ok(match stand {
+    let source = skip_damage(frame.field_source(at))?;
+    Ok(match source {
         Some(FieldSource::Stored(entry) | FieldSource::Frame0(entry)) => Some(entry),
         _ => None,
     })

@@ -79,10 +79,10 @@ pub(super) fn collect(
             if let Some(zeros) = hole.take() {
                 add(&mut pending, zeros, "an empty slot", (last, None));
             }
-            for ruin in pending.drain(..) {
+            for invalid in pending.drain(..) {
                 found
                     .invalid_slots
-                    .push(InvalidSlots { frames: (last, Some(entry.frame.max(last))), ..ruin });
+                    .push(InvalidSlots { frames: (last, Some(entry.frame.max(last))), ..invalid });
             }
             bad_since_good = 0;
             found.cut.extend(cut.take().filter(|frame| *frame == entry.frame));
@@ -92,7 +92,7 @@ pub(super) fn collect(
     }
     // Ruined slots at the end; empty ones between and behind them are none.
     if bad_since_good > 0 {
-        found.invalid_slots.extend(pending.into_iter().filter(|ruin| ruin.why != "an empty slot"));
+        found.invalid_slots.extend(pending.into_iter().filter(|invalid| invalid.why != "an empty slot"));
     }
     Ok(found)
 }
@@ -132,8 +132,8 @@ pub(super) fn end_block(found: &mut CollectedEntries, names: &Range<u64>, claime
     let data = found.entries.iter().filter_map(IndexEntry::byte_range).map(|range| range.start);
     let limit = data.chain([names.start]).filter(|start| *start >= found.used.end).min().unwrap_or(u64::MAX);
     let before = found.invalid_slots.len();
-    found.invalid_slots.retain(|ruin| {
-        ruin.frames.1.is_some() || (ruin.range.end <= limit && (claimed || ruin.why == PAST_END))
+    found.invalid_slots.retain(|invalid| {
+        invalid.frames.1.is_some() || (invalid.range.end <= limit && (claimed || invalid.why == PAST_END))
     });
     (found.invalid_slots.len() < before).then_some(found.used.end)
 }

@@ -80,22 +80,22 @@ pub(super) fn incomplete_frames(
     damaged: &DamagedFile<'_>,
     entries: &[IndexEntry],
     gaps: &[Gap],
-    signs: &LossEvidence<'_>,
+    evidence: &LossEvidence<'_>,
     hoomd: bool,
 ) -> Result<IncompleteFrames> {
     let mut incomplete_frames = IncompleteFrames::default();
-    if signs.invalid_slots.is_empty() && signs.dropped.is_empty() && signs.unsorted == 0 {
+    if evidence.invalid_slots.is_empty() && evidence.dropped.is_empty() && evidence.unsorted == 0 {
         return Ok(incomplete_frames);
     }
-    incomplete_frames.partial.extend(signs.cut);
+    incomplete_frames.partial.extend(evidence.cut);
     let mut gone: Vec<(u64, u64)> = Vec::new();
-    let lost = signs.dropped.iter().filter(|dropped| !dropped.replaced);
+    let lost = evidence.dropped.iter().filter(|dropped| !dropped.replaced);
     let mut touched: BTreeSet<u64> = lost.map(|dropped| dropped.entry.frame).collect();
-    for ruin in signs.invalid_slots {
-        touched.insert(ruin.frames.0);
-        if let Some(behind) = ruin.frames.1 {
+    for invalid in evidence.invalid_slots {
+        touched.insert(invalid.frames.0);
+        if let Some(behind) = invalid.frames.1 {
             touched.insert(behind);
-            gone.push((ruin.frames.0, behind));
+            gone.push((invalid.frames.0, behind));
         }
     }
     for gap in gaps {
@@ -160,15 +160,17 @@ pub(super) fn incomplete_frames(
         }
         same
     });
-    for ruin in signs.invalid_slots.iter().filter(|ruin| ruin.why != PAST_END) {
-        let (first, last) = (ruin.frames.0, ruin.frames.1.unwrap_or(ruin.frames.0));
+    for invalid in evidence.invalid_slots.iter().filter(|invalid| invalid.why != PAST_END) {
+        let (first, last) = (invalid.frames.0, invalid.frames.1.unwrap_or(invalid.frames.0));
         // With nothing to hold them against, frames beside a lost entry are not proved; and some frame lacks it.
         incomplete_frames
             .partial
             .extend([first, last].into_iter().filter(|frame| *frame > 0 && unproved.contains(frame)));
         let gone = incomplete_frames.gone.partition_point(|gone| gone.end <= first);
         let gone = incomplete_frames.gone.get(gone).is_some_and(|gone| gone.start <= last);
-        if ruin.frames.1.is_some() && !gone && incomplete_frames.partial.range(first..=last).next().is_none()
+        if invalid.frames.1.is_some()
+            && !gone
+            && incomplete_frames.partial.range(first..=last).next().is_none()
         {
             incomplete_frames.partial.insert(first);
             if first > 0 {

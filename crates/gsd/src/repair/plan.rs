@@ -43,17 +43,17 @@ pub(super) struct RepairPlan<'a> {
 impl<'a> RepairPlan<'a> {
     pub(super) fn new(
         mut damaged: DamagedFile<'a>,
-        mut sound: Option<IntactFile>,
+        mut intact: Option<IntactFile>,
         options: &RepairOptions,
         mut report: RepairReport,
         progress: Progress<'_>,
     ) -> Result<Self> {
         let v1 = damaged.header.is_v1();
-        let is_sound = sound.is_some();
-        let (mut found, block, mut blocks) = match &mut sound {
-            Some(sound) => {
+        let is_intact = intact.is_some();
+        let (mut found, block, mut blocks) = match &mut intact {
+            Some(intact) => {
                 let block = damaged.header.index_range().unwrap_or_default();
-                (std::mem::take(&mut sound.found), block, sound.blocks.clone())
+                (std::mem::take(&mut intact.found), block, intact.blocks.clone())
             }
             None => search_index(&mut damaged, &mut report)?,
         };
@@ -67,7 +67,7 @@ impl<'a> RepairPlan<'a> {
         let used_block = found.used.clone();
         let mut uncommitted = Vec::new();
         if options.uncommitted_frames == UncommittedFrames::Checked && !found.entries.is_empty() {
-            uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks, is_sound)?;
+            uncommitted = add_uncommitted(&damaged, &mut found, &block, &mut blocks, is_intact)?;
         }
         let mut dropped = entries::sort(&mut found, v1);
         // Marked in their flags, which are 0 in the file.
@@ -75,7 +75,7 @@ impl<'a> RepairPlan<'a> {
             let place = (entry.frame, entry.id, entry.location);
             entry.flags = u8::from(uncommitted.binary_search(&place).is_ok());
         }
-        if !is_sound {
+        if !is_intact {
             let needed = needed(&found.entries);
             report.guessed.extend(shifted::namelist::shift_chunks(&mut damaged, &mut found.entries, needed)?);
             if let Some(moved) = shifted::chunks::find(&damaged, &found.entries)? {
@@ -92,7 +92,7 @@ impl<'a> RepairPlan<'a> {
         let committed = found.entries.iter().filter(|entry| entry.flags == 0);
         let committed = committed.map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0);
         let needed = needed(&found.entries);
-        let mut names = match sound {
+        let mut names = match intact {
             Some(IntactFile { names, .. }) => name_recovery::listed(&names, &damaged, needed),
             None => name_recovery::find(&damaged, needed, committed, &free)?,
         };
@@ -109,15 +109,15 @@ impl<'a> RepairPlan<'a> {
         let used_index = used_block.clone();
         let mut plan =
             Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), used_index, report };
-        let signs = LossEvidence {
+        let evidence = LossEvidence {
             invalid_slots: &found.invalid_slots,
             dropped: &dropped,
             unsorted: found.unsorted,
             cut: &found.cut,
         };
         let mut incomplete_frames =
-            frames::incomplete_frames(&plan.damaged, &plan.entries, &gaps, &signs, plan.is_hoomd())?;
-        if is_sound {
+            frames::incomplete_frames(&plan.damaged, &plan.entries, &gaps, &evidence, plan.is_hoomd())?;
+        if is_intact {
             incomplete_frames = IncompleteFrames::default();
         }
         plan.report.lost.extend(report::invalid_slots(&found.invalid_slots));
@@ -126,7 +126,7 @@ impl<'a> RepairPlan<'a> {
             plan.report.guessed.push(report::unsorted(found.unsorted, used_block));
         }
         plan.fill_gaps(&gaps, &mut incomplete_frames, options.uncommitted_frames, progress)?;
-        plan.finish(incomplete_frames, &blocks, options.uncommitted_frames, is_sound, progress)?;
+        plan.finish(incomplete_frames, &blocks, options.uncommitted_frames, is_intact, progress)?;
         Ok(plan)
     }
 
@@ -140,7 +140,7 @@ impl<'a> RepairPlan<'a> {
         incomplete_frames: IncompleteFrames,
         blocks: &[Range<u64>],
         uncommitted_frames: UncommittedFrames,
-        is_sound: bool,
+        is_intact: bool,
         progress: Progress<'_>,
     ) -> Result<()> {
         let hoomd = self.is_hoomd();
@@ -192,7 +192,7 @@ impl<'a> RepairPlan<'a> {
                 at.ok().and_then(|at| taken.get(at)) == Some(entry)
             };
             let mut committed = tail.iter().chain(&waiting).filter(|entry| entry.flags == 0).peekable();
-            if is_sound
+            if is_intact
                 && committed.peek().is_some()
                 && !(committed.all(|entry| same(&entry)) && is_rest_zero(&self.damaged, &behind, end)?)
             {
@@ -201,7 +201,8 @@ impl<'a> RepairPlan<'a> {
                 put_back = true;
             }
         }
-        if is_sound && (put_back || uncommitted_frames == UncommittedFrames::Off || self.entries.is_empty()) {
+        if is_intact && (put_back || uncommitted_frames == UncommittedFrames::Off || self.entries.is_empty())
+        {
             let committed = tail.iter().chain(&waiting).filter(|entry| entry.flags == 0);
             let committed: Vec<IndexEntry> = committed.copied().collect();
             committed.iter().for_each(|entry| kept.add(entry));
@@ -218,7 +219,7 @@ impl<'a> RepairPlan<'a> {
             taken.binary_search_by_key(&(entry.frame, entry.id), |taken| (taken.frame, taken.id)).is_ok()
         };
         // What a sound file does not list is no loss.
-        let unproved = tail.iter().chain(&waiting).filter(|entry| !has(entry) && !is_sound);
+        let unproved = tail.iter().chain(&waiting).filter(|entry| !has(entry) && !is_intact);
         unproved.for_each(|entry| lost.add(entry));
         let left = if partial.contains(&0) { Some("frame 0 lacks chunks") } else { None };
         self.report.kept.extend(report::ground(&self.damaged, &self.names));
@@ -235,8 +236,8 @@ impl<'a> RepairPlan<'a> {
         let from = end.unwrap_or(0);
         let whole = self.damaged.header.index_range().is_some_and(|range| range.end <= self.damaged.len);
         // Where nothing else is wrong, and no frame was found in them, they are what a stopped writer has left or somebody added.
-        let sound = self.report.lost.is_empty() && self.report.guessed.is_empty() && whole;
-        let sound = sound && uncommitted_frames == UncommittedFrames::Checked;
+        let intact = self.report.lost.is_empty() && self.report.guessed.is_empty() && whole;
+        let intact = intact && uncommitted_frames == UncommittedFrames::Checked;
         for range in &behind {
             let rest = range.start.max(from)..range.end;
             if let Some(copy) = old_index_copy(&self.damaged, &self.used_index, &rest)? {
@@ -244,7 +245,7 @@ impl<'a> RepairPlan<'a> {
                 continue;
             }
             if !rest.is_empty() && report::holds_something(&self.damaged, &rest)? {
-                if sound {
+                if intact {
                     self.report.guessed.push(report::leftovers(rest));
                 } else {
                     self.report.lost.push(report::orphans(rest));

@@ -64,15 +64,15 @@ pub(super) fn ground(damaged: &DamagedFile<'_>, names: &[Vec<u8>]) -> Vec<Repair
 /// Slots of the index that hold no entry.
 pub(super) fn invalid_slots(invalid_slots: &[InvalidSlots]) -> Vec<RepairItem> {
     let mut lines: Vec<(Range<u64>, &'static str, u64)> = Vec::new();
-    for ruin in invalid_slots {
+    for invalid in invalid_slots {
         match lines.last_mut() {
             Some((range, why, slots))
-                if (*why == ruin.why && range.end == ruin.range.start) || lines_full(invalid_slots) =>
+                if (*why == invalid.why && range.end == invalid.range.start) || lines_full(invalid_slots) =>
             {
-                range.end = range.end.max(ruin.range.end);
-                *slots += ruin.slots();
+                range.end = range.end.max(invalid.range.end);
+                *slots += invalid.slots();
             }
-            _ => lines.push((ruin.range.clone(), ruin.why, ruin.slots())),
+            _ => lines.push((invalid.range.clone(), invalid.why, invalid.slots())),
         }
     }
     lines

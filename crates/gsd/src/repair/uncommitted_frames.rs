@@ -71,7 +71,7 @@ pub(super) struct FrameSearch<'w, 'a> {
     pub(super) damaged: &'w DamagedFile<'a>,
     pub(super) templates: &'w [Template],
     /// Templates from here on are none that a committed frame has.
-    pub(super) hypotheses_from: usize,
+    pub(super) guessed_from: usize,
     pub(super) expected: &'w ValueModel,
     /// The bytes behind the last committed chunk, without known blocks.
     pub(super) free: Vec<Range<u64>>,
@@ -99,7 +99,7 @@ impl FrameSearch<'_, '_> {
         progress: Progress<'_>,
     ) -> Result<(Vec<IndexEntry>, u64)> {
         let mut found: Vec<IndexEntry> = Vec::new();
-        let mut shown: Vec<bool> = (0..self.templates.len()).map(|at| at < self.hypotheses_from).collect();
+        let mut shown: Vec<bool> = (0..self.templates.len()).map(|at| at < self.guessed_from).collect();
         let mut at = start;
         while frame < self.damaged.most_frames() {
             let Some(fit) = self.best_match(at, counter, frame, &shown)? else {

@@ -56,21 +56,21 @@ impl NameStats {
     pub(crate) fn new(file: &File, fallback: Fallback) -> Result<Self> {
         // With entries that belong to nobody knows which frame, a frame that lacks a chunk may have had one.
         let fallback = if file.layout().dropped_entries() > 0 { Fallback::Stored } else { fallback };
-        let mut facts = Self {
+        let mut name_stats = Self {
             names: vec![None; file.names().len()],
             shapes: vec![None; file.names().len()],
             fallback,
             inhabited: 0,
         };
-        facts.collect(file);
-        facts.find_shapes(file);
-        for id in 0..facts.names.len() {
-            let view = facts.view(file, id)?;
-            if let Some(name) = &mut facts.names[id] {
+        name_stats.collect(file);
+        name_stats.find_shapes(file);
+        for id in 0..name_stats.names.len() {
+            let view = name_stats.view(file, id)?;
+            if let Some(name) = &mut name_stats.names[id] {
                 name.view = view;
             }
         }
-        Ok(facts)
+        Ok(name_stats)
     }
 
     pub(crate) fn get(&self, id: u16) -> Option<&StackableName> {

@@ -32,14 +32,14 @@ impl<'t> FrameView<'t> {
     /// Rows of integers; each `T` is a row.
     pub(crate) fn rows<T: Pod>(&self, at: usize) -> Result<Cow<'t, [T]>> {
         let field = field_at(at);
-        self.load(at, field, self.stand(at)?, field.chunk_type)
+        self.load(at, field, self.field_source(at)?, field.chunk_type)
     }
 
     /// Rows of reals, in the precision in which they are stored. A default has the precision of frame 0's chunk, else f32.
     pub(crate) fn reals<S: SinglePrecision>(&self, at: usize) -> Result<FloatArray<'t, S>> {
         let field = field_at(at);
-        let stand = self.stand(at)?;
-        let chunk_type = match stand {
+        let source = self.field_source(at)?;
+        let chunk_type = match source {
             FieldSource::Stored(entry) | FieldSource::Frame0(entry) => self.fitting_type(field, &entry)?,
             FieldSource::SharedDefault => ChunkType::Float,
             FieldSource::Default => {
@@ -48,8 +48,8 @@ impl<'t> FrameView<'t> {
             }
         };
         Ok(match chunk_type {
-            ChunkType::Double => FloatArray::F64(self.load(at, field, stand, ChunkType::Double)?),
-            _ => FloatArray::F32(self.load(at, field, stand, ChunkType::Float)?),
+            ChunkType::Double => FloatArray::F64(self.load(at, field, source, ChunkType::Double)?),
+            _ => FloatArray::F32(self.load(at, field, source, ChunkType::Float)?),
         })
     }
 
@@ -58,10 +58,10 @@ impl<'t> FrameView<'t> {
         &self,
         at: usize,
         field: &Field,
-        stand: FieldSource,
+        source: FieldSource,
         like: ChunkType,
     ) -> Result<Cow<'t, [T]>> {
-        match stand {
+        match source {
             FieldSource::Stored(entry) => {
                 self.check(field, &entry, size_of::<T>())?;
                 match self.lend(&entry) {

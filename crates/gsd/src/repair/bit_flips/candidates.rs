@@ -40,8 +40,8 @@ impl Candidates {
 impl IndexTable<'_, '_> {
     /// Slots of entries that make no sense, are not in order, lie over others or apart from them, or are unlike those of their
     /// name. `None` where there are too many.
-    pub(super) fn candidates(&self, places: &Intervals) -> Result<Option<Candidates>> {
-        let mut wrong = places.candidates(self.damaged, &self.slots)?;
+    pub(super) fn candidates(&self, intervals: &Intervals) -> Result<Option<Candidates>> {
+        let mut wrong = intervals.candidates(self.damaged, &self.slots)?;
         let mut unlike = BTreeSet::new();
         let mut forms: HashMap<u16, (u8, u32, usize)> = HashMap::new();
         let mut last: Option<usize> = None;
@@ -70,13 +70,15 @@ impl IndexTable<'_, '_> {
     }
 
     /// What is wrong with an entry that does not fit.
-    pub(super) fn breaks(&self, places: &Intervals, slot: usize) -> Result<Violation> {
+    pub(super) fn breaks(&self, intervals: &Intervals, slot: usize) -> Result<Violation> {
         let entry = &self.slots[slot];
         let is_wrong =
-            !self.is_sensible(entry) || !self.in_order(slot, entry) || places.is_over_another(slot, entry);
+            !self.is_sensible(entry) || !self.in_order(slot, entry) || intervals.is_over_another(slot, entry);
         Ok(if is_wrong {
             Violation::Rules
-        } else if entry.size() != Some(0) && places.meets(self.damaged, &self.slots, slot, entry)?.is_some() {
+        } else if entry.size() != Some(0)
+            && intervals.meets(self.damaged, &self.slots, slot, entry)?.is_some()
+        {
             Violation::Form
         } else {
             Violation::Place

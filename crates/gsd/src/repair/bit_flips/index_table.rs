@@ -88,7 +88,7 @@ impl<'t, 'a> IndexTable<'t, 'a> {
     /// frames lack, as all but the first lack most, are passed over.
     pub(super) fn is_out_of_turn(
         &self,
-        places: &Intervals,
+        intervals: &Intervals,
         in_question: &BTreeSet<usize>,
         slot: usize,
         entry: &IndexEntry,
@@ -99,7 +99,7 @@ impl<'t, 'a> IndexTable<'t, 'a> {
         const MAX_PASSED_CHUNKS: usize = 64;
         // The slot of the chunk before, in its frame: the first of a frame comes behind none.
         let before = |slot: usize, entry: &IndexEntry| {
-            let [before, _] = places.beside(slot, entry);
+            let [before, _] = intervals.beside(slot, entry);
             before.filter(|before| self.slots[*before].frame == entry.frame)
         };
         let turn = |slot: usize| before(slot, &self.slots[slot]).map(|before| self.slots[before].id);

@@ -20,7 +20,7 @@ impl IndexTable<'_, '_> {
     /// How an entry would fit in a slot.
     pub(super) fn score(
         &self,
-        places: &Intervals,
+        intervals: &Intervals,
         candidates: &Candidates,
         slot: usize,
         entry: &IndexEntry,
@@ -28,7 +28,7 @@ impl IndexTable<'_, '_> {
         if !self.is_sensible(entry) || entry.size() == Some(0) || !self.in_order(slot, entry) {
             return Ok(None);
         }
-        let Some(end) = places.meets(self.damaged, &self.slots, slot, entry)? else { return Ok(None) };
+        let Some(end) = intervals.meets(self.damaged, &self.slots, slot, entry)? else { return Ok(None) };
         let mut named = self.models(candidates, slot, entry.id).peekable();
         let is_new = named.peek().is_none();
         let mut formed = named.filter(|other| (other.type_code, other.m) == (entry.type_code, entry.m));

@@ -25,15 +25,15 @@ pub(super) enum Selection {
 impl IndexTable<'_, '_> {
     /// The entries that do not fit, and the one that each may have been.
     pub(super) fn likely(&self) -> Result<Vec<Written>> {
-        let places = Intervals::of(self)?;
-        let candidates = self.candidates(&places)?.unwrap_or_default();
+        let intervals = Intervals::of(self)?;
+        let candidates = self.candidates(&intervals)?.unwrap_or_default();
         let mut found = Vec::new();
         for slot in candidates.all() {
             let entry = &self.slots[slot];
-            if self.score(&places, &candidates, slot, entry)?.is_some() {
+            if self.score(&intervals, &candidates, slot, entry)?.is_some() {
                 continue;
             }
-            let breaks = self.breaks(&places, slot)?;
+            let breaks = self.breaks(&intervals, slot)?;
             let is_usual = self.models(&candidates, slot, entry.id).any(|other| is_alike(&other, entry));
             let (mut alike, mut beside) = (Vec::new(), Vec::new());
             for bit in 0..256 {
@@ -50,9 +50,9 @@ impl IndexTable<'_, '_> {
                 if is_unlikely || (other.frame != entry.frame && self.leaps(slot, &other)) {
                     continue;
                 }
-                let Some(fit) = self.score(&places, &candidates, slot, &other)? else { continue };
+                let Some(fit) = self.score(&intervals, &candidates, slot, &other)? else { continue };
                 let is_moved = other.location != entry.location;
-                if is_moved && self.is_out_of_turn(&places, &candidates.wrong, slot, &other) {
+                if is_moved && self.is_out_of_turn(&intervals, &candidates.wrong, slot, &other) {
                     continue;
                 }
                 match fit {
@@ -87,13 +87,13 @@ impl IndexTable<'_, '_> {
         let mut best = costs.into_iter().filter(|(cost, _)| *cost == least).map(|(_, one)| one);
         let Some(first) = best.next() else { return Ok(Selection::None) };
         let was = std::mem::replace(&mut self.slots[first.0], first.1);
-        let places = Intervals::of(self)?;
-        let candidates = self.candidates(&places)?.unwrap_or_default();
-        let fits = |slot: usize| self.score(&places, &candidates, slot, &self.slots[slot]);
+        let intervals = Intervals::of(self)?;
+        let candidates = self.candidates(&intervals)?.unwrap_or_default();
+        let fits = |slot: usize| self.score(&intervals, &candidates, slot, &self.slots[slot]);
         let instead = best.map(|(slot, ..)| Ok(fits(slot)?.map(|_| slot))).collect::<Result<Vec<_>>>()?;
         let instead: Vec<usize> = instead.into_iter().flatten().chain([first.0]).collect();
         // What it lay over, or apart from, may be what is damaged.
-        let [before, behind] = places.beside(first.0, &first.1);
+        let [before, behind] = intervals.beside(first.0, &first.1);
         let beside = [before, behind].into_iter().flatten().map(fits).collect::<Result<Vec<_>>>()?;
         let is_alone = self.is_sensible(&was) && self.in_order(first.0, &was) && beside.contains(&None);
         self.slots[first.0] = was;
@@ -103,13 +103,13 @@ impl IndexTable<'_, '_> {
 
     /// How many entries do not fit, and how many of those in question are odd in another way.
     fn cost(&self, in_question: &BTreeSet<usize>) -> Result<(usize, usize)> {
-        let places = Intervals::of(self)?;
-        let Some(candidates) = self.candidates(&places)? else { return Ok((usize::MAX, 0)) };
-        let fits = candidates.all().map(|slot| self.score(&places, &candidates, slot, &self.slots[slot]));
+        let intervals = Intervals::of(self)?;
+        let Some(candidates) = self.candidates(&intervals)? else { return Ok((usize::MAX, 0)) };
+        let fits = candidates.all().map(|slot| self.score(&intervals, &candidates, slot, &self.slots[slot]));
         let misfits = fits.collect::<Result<Vec<_>>>()?.into_iter().filter(Option::is_none).count();
         let is_odd = |slot: &&usize| {
             let (slot, entry) = (**slot, &self.slots[**slot]);
-            self.leaps(slot, entry) || self.is_out_of_turn(&places, in_question, slot, entry)
+            self.leaps(slot, entry) || self.is_out_of_turn(&intervals, in_question, slot, entry)
         };
         Ok((misfits, in_question.iter().filter(is_odd).count()))
     }

@@ -103,12 +103,12 @@ pub(super) fn add_uncommitted(
     found: &mut CollectedEntries,
     block: &Range<u64>,
     blocks: &mut Vec<Range<u64>>,
-    is_sound: bool,
+    is_intact: bool,
 ) -> Result<Vec<(u64, u16, i64)>> {
     let known = blocks.clone();
     let mut more = index::beyond(damaged, found, block)?;
     let check = |more: &mut Option<CollectedEntries>, found: &CollectedEntries| {
-        if is_sound && let Some(some) = more {
+        if is_intact && let Some(some) = more {
             intact::keep_new(&mut some.entries, &some.used, &found.entries, &known);
             if some.entries.is_empty() {
                 *more = None;

@@ -70,7 +70,7 @@ impl RepairPlan<'_> {
             Some((&name[..slash], &name[slash..] == b"/N"))
         };
         let mut templates = templates(damaged, &recent, container)?;
-        let hypotheses_from = templates.len();
+        let guessed_from = templates.len();
         if let Some(step) = chunk_roles.step.filter(|_| alone && taken.is_empty()) {
             let name = |id: u16| Some(String::from_utf8_lossy(self.names.get(usize::from(id))?).into_owned());
             let new = frame_templates::of(recent.first().copied().unwrap_or_default(), step, name);
@@ -83,7 +83,7 @@ impl RepairPlan<'_> {
         let walk = FrameSearch {
             damaged,
             templates: &templates,
-            hypotheses_from,
+            guessed_from,
             expected: &expected,
             free,
             claimed,
