@@ -1,4 +1,4 @@
-//! What every byte of a file is for: blocks, chunks, and what lies between them.
+//! Byte map of a file: blocks, chunks, and the ranges between them.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::file::File;
 use crate::header;
 use crate::index::IndexEntry;
 
-/// What a run of bytes is.
+/// The kind of a byte range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SegmentKind {
     /// The header.
@@ -117,7 +117,7 @@ fn blocks(file: &File) -> Vec<(Range<u64>, SegmentKind)> {
     runs
 }
 
-/// What earlier copies of index and namelist begin with.
+/// First bytes of earlier copies of index and namelist.
 struct CopyMarkers<'f> {
     file: &'f File,
     first_entry: Option<[u8; 32]>,

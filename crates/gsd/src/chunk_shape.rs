@@ -1,4 +1,4 @@
-//! Arrays of any rank as chunks, which have rows and columns.
+//! Chunk shapes (rows and columns) of arrays of any rank.
 //!
 //! An array of shape (N,) is N × 1 and one of shape (N, M) is N × M, with M from 2 on. Any other shape, which an index entry cannot
 //! tell, is N × 1 with a second chunk `<name>/shape`: one uint64 for each axis.

@@ -1,4 +1,4 @@
-//! Many small pieces of a source, read with neighbours joined and little else.
+//! Reads many small pieces of a source, with neighbouring pieces coalesced into one read.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,10 +10,10 @@
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Limits, Result};
 
-/// Pieces that wait before they are read.
+/// Number of pieces that are collected before they are read.
 const MAX_PIECES: usize = 1 << 14;
 
-/// Bytes of a joined read.
+/// Length of a coalesced read in bytes.
 const MAX_READ: u64 = 1 << 20;
 
 /// Bytes between two pieces that are read along: as many as eight times a piece, at least and at most these. One read of a page takes

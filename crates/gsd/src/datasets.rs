@@ -1,6 +1,6 @@
-//! The datasets of a file by number: stacked names first, then the chunks of names that do not stack, then all other chunks.
+//! Index of a file's datasets by number: stacked names, then the chunks of names that do not stack, then all other chunks.
 //!
-//! A dataset is made when it is asked for. What is kept is a count for every 64 entries.
+//! A dataset is made on demand. The index holds one count for every 64 entries.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::file::File;
 use crate::index::IndexEntry;
 use crate::stacked::names::{Listing, NameStats};
 
-/// Entries that one count covers.
+/// Number of entries that one count covers.
 const ENTRIES_PER_COUNT: usize = 64;
 
 pub(crate) struct DatasetIndex {
@@ -28,7 +28,7 @@ pub(crate) struct DatasetIndex {
     counts: OnceLock<Vec<[u64; 2]>>,
 }
 
-/// What a dataset is.
+/// The stored chunks of a dataset.
 pub(crate) enum StoredDataset {
     /// The chunks of a name in all frames.
     Stacked(u16),

@@ -42,7 +42,7 @@ pub enum Change {
     Replaced,
 }
 
-/// When the last frame counts in a file with unused slots in sight, where a write of entries may be seen in part. Such are files that
+/// The rule by which the last frame counts in a file with unused slots in sight, where a write of entries may be seen in part. Such are files that
 /// the reference writes, and all that have been closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LastFramePolicy {

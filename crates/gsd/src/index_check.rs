@@ -1,4 +1,4 @@
-//! How far an index is as it should be.
+//! Fast validation of index entries.
 //!
 //! Most files have nothing wrong with them, and then there is nothing to say but that: each entry comes down to a few operations
 //! without a branch, and ten million of them to the time that it takes to read them. Where something is wrong, `index_scan` says
@@ -16,7 +16,7 @@ use container_core::dtype::ByteOrder;
 use crate::index::IndexBlock;
 use crate::index_scan::Rules;
 
-/// Entries that are judged together.
+/// Number of entries that are checked together.
 const ENTRIES_PER_BLOCK: usize = 64;
 
 /// Slots from the first on that are used, and neither wrong by themselves nor out of order. Some sound ones may be left out at

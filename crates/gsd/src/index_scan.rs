@@ -1,4 +1,4 @@
-//! One pass over the whole index: what is wrong with each entry, where the list ends, and the entries that can be used.
+//! Validation pass over the whole index: faults of each entry, the end of the list, and the usable entries.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

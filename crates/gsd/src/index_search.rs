@@ -1,4 +1,4 @@
-//! Finding places in the index, which is sorted.
+//! Search in the sorted index.
 //!
 //! Frames mostly have as many chunks as the one before, so a place can be computed that is right or close, and the search starts
 //! from there: two or three looks at neighbouring entries, where halving the whole index would have twenty all over it.

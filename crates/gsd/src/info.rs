@@ -1,4 +1,4 @@
-//! What a file is, in one screen, and its metadata.
+//! Summary of a file, and its metadata.
 
 use container_core::dtype::{ByteOrder, Order};
 use container_core::{Limits, Result, Value};

@@ -1,4 +1,4 @@
-//! What goes along with datasets to other formats and back: application and schema, which frames store which chunks, and in the other
+//! Metadata interchange with other formats: application and schema, which frames store which chunks, and in the other
 //! direction metadata of other formats, which are JSON in a chunk of their own.
 //!
 //! A stacked dataset has every frame, with what the schema fills in. `stored` names the frames whose chunks are in the file, so that a

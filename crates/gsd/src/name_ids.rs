@@ -1,4 +1,4 @@
-//! Ids by name.
+//! Hash table of ids by name.
 //!
 //! The standard hasher takes longer for a short name than the rest of the search for its chunk. This one multiplies 8 bytes at a
 //! time. It starts from a number that nobody can know, so that a file cannot choose names that meet.

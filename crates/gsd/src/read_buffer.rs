@@ -1,4 +1,4 @@
-//! Many small reads of one source: lent where it lends, else through a window that grows while reads go on side by side.
+//! Read buffer for many small reads of one source. It borrows where the source lends, else it reads ahead, further as reads stay sequential.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,7 +12,7 @@ use std::ops::Range;
 use container_core::source::{Source, check_range, zeroed_vec};
 use container_core::{Limits, Result};
 
-/// Bytes fetched at least, and at most unless one read asks for more.
+/// Least and greatest length of one fetch in bytes; a single longer read exceeds the greatest.
 const MIN_FETCH: u64 = 4 << 10;
 const MAX_FETCH: u64 = 1 << 20;
 

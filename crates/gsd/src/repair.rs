@@ -62,7 +62,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
 
-/// What becomes of data behind the last committed chunk.
+/// Treatment of data after the last committed chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UncommittedFrames {
     /// Frames are taken where their values can be true: a number that rises from frame to frame goes on doing so
@@ -78,7 +78,7 @@ pub enum UncommittedFrames {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RepairOptions {
-    /// What becomes of data that no entry describes.
+    /// Treatment of data that no entry describes.
     pub uncommitted_frames: UncommittedFrames,
     /// Names of chunks by id, used in place of what the namelist says, if it can still be read.
     pub names: BTreeMap<u16, String>,
@@ -89,7 +89,7 @@ pub struct RepairOptions {
 }
 
 impl RepairOptions {
-    /// The same with or without salvage.
+    /// The same with another treatment of uncommitted frames.
     #[must_use]
     pub const fn with_uncommitted_frames(mut self, uncommitted_frames: UncommittedFrames) -> Self {
         self.uncommitted_frames = uncommitted_frames;

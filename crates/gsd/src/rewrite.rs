@@ -27,7 +27,7 @@ mod source;
 
 use frames::FramePlan;
 
-/// What becomes of chunks of the `hoomd` schema that are equal to what their frame inherits.
+/// Treatment of `hoomd` chunks that are equal to the chunk that their frame would inherit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RedundantChunks {
     /// They are left out. Time steps stay, texts, which `gsd.hoomd` 5.0.1 does not inherit, and one chunk of each frame, without
@@ -44,7 +44,7 @@ pub enum RedundantChunks {
 pub struct RewriteOptions {
     /// Whether the schema's rule for absent chunks counts; if not, chunks are copied as they are stored.
     pub fallback: Fallback,
-    /// What becomes of chunks that are equal to what their frame inherits.
+    /// Treatment of chunks that are equal to the inherited ones.
     pub redundant_chunks: RedundantChunks,
     /// The treatment of logs that the new frame 0 lacks, where `gsd.hoomd` read frames in their own file that it would not read in the new one.
     pub new_logs: NewLogs,
@@ -74,7 +74,7 @@ impl RewriteOptions {
         self
     }
 
-    /// The same with another way to treat equal chunks.
+    /// The same with another treatment of redundant chunks.
     #[must_use]
     pub const fn with_redundant_chunks(mut self, redundant_chunks: RedundantChunks) -> Self {
         self.redundant_chunks = redundant_chunks;
@@ -96,7 +96,7 @@ impl RewriteOptions {
     }
 }
 
-/// What a rewritten file holds.
+/// Contents of a rewritten file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewriteReport {

@@ -1,4 +1,4 @@
-//! Entries that are missing in an index which is sound by itself: nothing refers to them, but their data are there.
+//! Missing entries in an otherwise valid index: nothing refers to them, but their data are in the file.
 
 use std::ops::Range;
 

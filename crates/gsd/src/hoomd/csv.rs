@@ -12,7 +12,7 @@ use container_core::Result;
 
 use super::columns::{Column, LogTable, Values};
 
-/// Text that is gathered before it is written.
+/// Length of text that is buffered before it is written, in bytes.
 const TEXT_BUFFER_LEN: usize = 1 << 16;
 
 /// Writes a table.

@@ -1,6 +1,6 @@
-//! Values that no chunk of their frame holds, by address: what the schema says of them, frame 0's chunk or the default.
+//! Datasets whose frame stores no chunk: the schema gives frame 0's chunk or the default value.
 //!
-//! They are not listed and take no memory: the number of such a dataset says which frame and which name it is.
+//! They are not listed and take no memory: the dataset number encodes frame and name.
 
 use container_core::container::{Dataset, Listed};
 use container_core::dtype::Order;
@@ -13,7 +13,7 @@ use crate::index::IndexEntry;
 use crate::stacked::StackedChunks;
 use crate::stacked::names::{Listing, NameStats, attributes};
 
-/// A name whose values are not stored.
+/// The name of a dataset that is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefaultName {
     /// One of the schema, by its place there.
@@ -33,10 +33,10 @@ pub(crate) enum DefaultDataset {
     Frame(u64, DefaultName),
 }
 
-/// Ids that there can be.
+/// Number of possible name ids, which have 16 bits.
 const MAX_IDS: usize = 1 << 16;
 
-/// Names that a frame can lack: those of the schema and as many logs as there can be names.
+/// Number of names that a frame can lack: fields of the schema, and one log for each id.
 const NAMES_PER_FRAME: u64 = (FIELDS.len() + MAX_IDS) as u64;
 
 impl DefaultDataset {

@@ -1,4 +1,4 @@
-//! Real numbers as they are stored: f32, or from schema 2.0 on f64.
+//! Float arrays as they are stored: f32, or from schema 2.0 on f64.
 
 use std::borrow::Cow;
 

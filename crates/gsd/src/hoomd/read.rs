@@ -72,7 +72,7 @@ impl FieldSlots {
     }
 }
 
-/// What stands for a field in a frame.
+/// The source of a field's values in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldSource {
     /// A chunk of the frame.
@@ -374,7 +374,7 @@ impl<'t> FrameView<'t> {
     }
 }
 
-/// The field at a place that [`field_index`] has given.
+/// The field at an index that [`field_index`] returned.
 pub(crate) fn field_at(at: usize) -> &'static Field {
     const FIRST: &Field = &FIELDS[0];
     FIELDS.get(at).unwrap_or(FIRST)

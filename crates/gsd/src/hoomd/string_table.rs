@@ -1,4 +1,4 @@
-//! Tables of strings: one per row, UTF-8, padded with NUL to the width of the table.
+//! String tables: one string per row, UTF-8, padded with NUL to the width of the table.
 
 use container_core::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! One quantity of many frames as one array.
+//! Time series: one quantity of many frames as one array.
 
 use std::ops::{Bound, RangeBounds};
 

@@ -1,4 +1,4 @@
-//! Shapes of particle types: the JSON of `particles/type_shapes`.
+//! Type shapes: the JSON of `particles/type_shapes`.
 
 use container_core::{Error, Result};
 use serde_json::ser::Formatter;

@@ -1,4 +1,4 @@
-//! One dataset on its way into a file: its chunk's name, type and shape, in one frame or in many.
+//! One dataset as planned chunks: name, type and shape, in one frame or in many.
 
 use container_core::container::{Axes, Container, Dataset};
 use container_core::dtype::{DType, Order};
@@ -13,7 +13,7 @@ use crate::metadata::METADATA;
 /// Prefix of the dataset paths of single chunks: `frames/<n>/<name>`.
 const FRAMES: &str = "frames/";
 
-/// Where an array goes.
+/// The frames that get an array.
 #[derive(Clone, Copy)]
 pub(crate) enum Frames<'a> {
     /// All of it into frame 0.
@@ -22,7 +22,7 @@ pub(crate) enum Frames<'a> {
     Axis(&'a str),
 }
 
-/// A dataset and what becomes of it.
+/// A dataset and the chunk, or chunks, that it becomes.
 pub(crate) struct PlannedChunk {
     pub(crate) index: usize,
     pub(crate) region: Region,

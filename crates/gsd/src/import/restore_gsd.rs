@@ -1,4 +1,4 @@
-//! Datasets that were a GSD file before, as the chunks that they were: each name in the frames that stored it.
+//! Restores the chunk-per-frame structure of datasets that were exported from a GSD file.
 
 use container_core::container::Axes;
 use container_core::format::{Import, Output};
@@ -14,10 +14,10 @@ use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::metadata::{self, Chunks};
 use crate::writer::sequential::Plan;
 
-/// Bytes of memory that a planned chunk takes.
+/// Memory that a planned chunk takes, in bytes.
 const CHUNK_SIZE: u64 = 64;
 
-/// The chunks of a file to come.
+/// The chunks of the restored file.
 pub(super) struct RestoredChunks {
     chunks: Chunks,
     /// Those of every frame, or of some.

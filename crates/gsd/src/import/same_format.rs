@@ -12,7 +12,7 @@ use crate::rewrite::{RedundantChunks, RewriteOptions, slice};
 use crate::stacked::Fallback;
 use crate::{File, IndexEntry};
 
-/// Bytes of a chunk that pass at a time.
+/// Number of bytes of a chunk that are copied at a time.
 const PIECE_LEN: u64 = 1 << 20;
 
 /// Writes the chunks of all frames as they are stored, or of some so that they read as they did, as file layer 2.1. Nothing that

@@ -1,4 +1,4 @@
-//! Entries of the index in which one bit is another.
+//! Index entries with one flipped bit.
 //!
 //! Entries are sorted, and chunks lie one behind the other in the order of writing, each of the type and with the columns that its
 //! name has in other frames. Where an entry fits none of this, and of the 256 entries that are one bit away exactly one does, that

@@ -1,4 +1,4 @@
-//! The damaged file: its bytes, and what is assumed of its header.
+//! The damaged file: its bytes, and its header as assumed.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use container_core::{Error, Limits, Result};
 use crate::header::{self, Header, MAGIC, Version};
 use crate::index::IndexEntry;
 
-/// What is wrong with an entry whose other fields may be right: the file was cut.
+/// Problem of an entry whose other fields may be valid: the file was truncated.
 pub(super) const PAST_END: &str = "a chunk past the end of the file";
 
-/// Bytes that are looked at together where the source lends nothing.
+/// Length of one read in bytes, where the source lends nothing.
 const WINDOW_LEN: u64 = 4 << 20;
 
 /// The bytes of the input, with the header that they are read by.

@@ -9,7 +9,7 @@ use super::damaged_file::{DamagedFile, PAST_END};
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::{IndexBlock, IndexEntry};
 
-/// Slots of an index that hold nothing of use, one run of equal ones.
+/// A run of invalid index slots, all for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InvalidSlots {
     pub(super) range: Range<u64>,
@@ -24,7 +24,7 @@ impl InvalidSlots {
     }
 }
 
-/// What an index block holds.
+/// Entries and invalid slots of an index block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CollectedEntries {
     /// Entries that make sense by themselves, in the order of the block; later sorted by (frame, id).

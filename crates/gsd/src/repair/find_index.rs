@@ -1,4 +1,4 @@
-//! Finding index blocks whose place nobody knows: every growth of the index leaves its old copy in the file.
+//! Searches for index blocks at unknown offsets: every growth of the index leaves its old copy in the file.
 //!
 //! Blocks begin at any byte. Bytes are tried one by one for an entry that makes sense, and from there as far as entries follow
 //! one another in order; nothing is looked at more than a few times.

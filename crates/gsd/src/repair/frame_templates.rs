@@ -1,4 +1,4 @@
-//! What frames of the schema `hoomd` may look like when frame 0 is the only one that is committed.
+//! Templates of `hoomd` frames for files in which only frame 0 is committed.
 //!
 //! That is the usual case: `gsd.hoomd` commits the first frame at once and later ones when it is told to. Later frames have what
 //! changes: the step, positions, perhaps the box, orientations, velocities, images, and the log, in the order of frame 0.
@@ -7,7 +7,7 @@ use super::uncommitted_frames::{Template, TemplateChunk};
 use crate::ChunkType;
 use crate::index::IndexEntry;
 
-/// Chunks of which frames may have each or not, and the log.
+/// Chunks that a frame may have or lack, apart from the log.
 const OPTIONAL_CHUNKS: [&str; 6] = [
     "configuration/box",
     "particles/orientation",

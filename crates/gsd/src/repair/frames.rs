@@ -58,7 +58,7 @@ pub(super) fn gaps(
     Ok(gaps)
 }
 
-/// Frames that are not what they were.
+/// Frames that lost some or all of their chunks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IncompleteFrames {
     /// Frames that lack chunks.
@@ -67,7 +67,7 @@ pub(super) struct IncompleteFrames {
     pub(super) gone: Vec<Range<u64>>,
 }
 
-/// What points at frames that lack something.
+/// Evidence that frames lost chunks.
 pub(super) struct LossEvidence<'s> {
     pub(super) invalid_slots: &'s [InvalidSlots],
     pub(super) dropped: &'s [Dropped],

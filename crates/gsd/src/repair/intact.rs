@@ -1,4 +1,4 @@
-//! Files that nothing is wrong with: what they list is taken as it is.
+//! Intact files: all that they list is kept as it is.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::index::{IndexBlock, IndexEntry};
 use crate::layout::{Layout, Policy};
 use crate::namelist::NameList;
 
-/// What a sound file lists.
+/// Entries and names of an intact file.
 pub(super) struct IntactFile {
     pub(super) found: CollectedEntries,
     pub(super) names: NameList,

@@ -1,4 +1,4 @@
-//! The names of chunks: from the namelist, from another place that holds one, or made up.
+//! Recovers the names of chunks: from the namelist, from another place that holds one, or as placeholders.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -13,13 +13,13 @@ use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::hoomd;
 use crate::namelist::NameList;
 
-/// Most bytes that are taken for one namelist.
+/// Greatest length of a namelist in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// How names begin that stand for lost ones of which nothing is known.
+/// Prefix of placeholders for lost names.
 pub(super) const PLACEHOLDER_PREFIX: &str = "unknown/";
 
-/// Where a fresh file of the reference has its namelist: after an index of 128 entries.
+/// Offset of the namelist in a new file of the reference: after an index of 128 entries.
 const REFERENCE_NAMELIST_AT: u64 = header::LEN + 128 * INDEX_ENTRY_LEN;
 
 /// Names by id, `None` where one is lost, and the bytes that they were found in.

@@ -1,4 +1,4 @@
-//! What a repair keeps, and how it is written.
+//! The repair plan: header, names and entries of the repaired file.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ use tail::{
     free_after_last_chunk, free_around_last_frame, incomplete_last_frame, is_rest_zero, old_index_copy,
 };
 
-/// A file as it can be written.
+/// Header, names and entries that the repaired file gets.
 pub(super) struct RepairPlan<'a> {
     damaged: DamagedFile<'a>,
     header: Header,

@@ -1,4 +1,4 @@
-//! What is known of a file by its schema: which names mean what, and which names chunks without one may have had.
+//! Hints of the schema: roles of names, and likely names for chunks that lost theirs.
 
 use std::borrow::Cow;
 use std::ops::Range;

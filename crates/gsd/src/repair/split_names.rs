@@ -1,4 +1,4 @@
-//! Names that ran into one another, because the NUL between them is another byte.
+//! Splits names that were merged because the NUL between them was overwritten.
 //!
 //! Then there is a name fewer than the ids that entries have, and every later name would stand for its neighbour's chunks. The byte is known by
 //! being one bit away from a NUL, and by what it parts: two names of the schema, or names at all.
@@ -15,7 +15,7 @@ use super::name_recovery::{self, are_plausible, is_readable, is_schema_name};
 use crate::hoomd;
 use crate::namelist::NameList;
 
-/// Names that a list may lack: of one with more another kind of damage is likelier.
+/// Number of names that a list may lack: a list that lacks more has probably another kind of damage.
 const MAX_NAMES: usize = 16;
 
 /// The places of bytes that were NULs between names, as many as names are missing; none where nothing tells which.

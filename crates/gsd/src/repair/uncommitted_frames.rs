@@ -1,4 +1,4 @@
-//! Frames that were written and never committed.
+//! Searches for frames that were written and never committed.
 //!
 //! Data are written in the order in which chunks are, so that behind the last committed chunk lie the chunks of the next frames,
 //! one after the other, without a word on what they are. Committed frames show which chunks a frame has, in which order and
@@ -66,7 +66,7 @@ pub(super) fn templates<'n>(
     Ok(templates)
 }
 
-/// Everything that a walk over uncommitted bytes needs.
+/// Search for uncommitted frames in unused bytes.
 pub(super) struct FrameSearch<'w, 'a> {
     pub(super) damaged: &'w DamagedFile<'a>,
     pub(super) templates: &'w [Template],
@@ -81,7 +81,7 @@ pub(super) struct FrameSearch<'w, 'a> {
     pub(super) alignment: u64,
 }
 
-/// A template laid over some bytes.
+/// A template that matches some bytes.
 struct TemplateMatch {
     entries: Vec<IndexEntry>,
     end: u64,

@@ -1,4 +1,4 @@
-//! What values of a chunk have to look like, taken from committed frames.
+//! Statistics of the values of committed frames, by which values of uncommitted chunks are judged.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,10 +12,10 @@ use super::damaged_file::DamagedFile;
 use crate::ChunkType;
 use crate::index::IndexEntry;
 
-/// A step may grow by this many times the largest difference seen.
+/// Greatest growth of a step, as a multiple of the largest difference between committed steps.
 const MAX_STEP_STRIDES: i128 = 1024;
 
-/// What is known of the values of one name.
+/// Statistics of the values of one name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChunkStats {
     type_code: u8,
@@ -27,7 +27,7 @@ pub(super) struct ChunkStats {
     text: bool,
 }
 
-/// Ids of chunks that mean something.
+/// Ids of the chunks with a known role: step, box, positions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ChunkRoles {
     pub(super) step: Option<u16>,
@@ -35,7 +35,7 @@ pub(super) struct ChunkRoles {
     pub(super) position: Option<u16>,
 }
 
-/// What committed frames show of later ones.
+/// Value statistics of committed frames, which later frames must agree with.
 #[derive(Debug, Default)]
 pub(super) struct ValueModel {
     looks: HashMap<u16, ChunkStats>,
@@ -44,7 +44,7 @@ pub(super) struct ValueModel {
     lattice: Option<[f64; 6]>,
 }
 
-/// A number that rises from frame to frame.
+/// A chunk of one integer that rises from frame to frame, such as `configuration/step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StepCounter {
     pub(super) id: u16,

@@ -1,4 +1,4 @@
-//! The bytes of chunks: copied, turned round, compared, made.
+//! The bytes of chunks: copied, byte-swapped, compared, generated.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::source::SourceFile;
 use crate::index::IndexEntry;
 use crate::read_buffer::ReadBuffer;
 
-/// Bytes passed through at a time.
+/// Number of bytes copied at a time.
 const PIECE_LEN: u64 = 256 << 10;
 
-/// Where the bytes of a new chunk come from.
+/// Source of the bytes of a new chunk.
 #[derive(Clone)]
 pub(super) enum Data {
     /// A chunk of an input.

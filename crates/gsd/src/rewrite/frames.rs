@@ -1,4 +1,4 @@
-//! Frame by frame: what the new file stores so that each frame reads as it did.
+//! Plans, frame by frame, the chunks of the new file, so that each frame reads as before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

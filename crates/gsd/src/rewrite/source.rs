@@ -1,4 +1,4 @@
-//! One of the files that are rewritten: the chunks of its frames, and what the schema says they inherit.
+//! One source file of a rewrite: the chunks of its frames, and those that they inherit by the schema.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,7 +15,7 @@ use crate::writer::sequential::Plan;
 /// The counted containers' N, in the order of [`Container::COUNTED`].
 pub(super) type Counts = [u64; 7];
 
-/// What a name of the new file means.
+/// The role of a name of the new file.
 #[derive(Clone, Copy)]
 pub(super) struct NameRole {
     pub(super) inherits: Inherit,

@@ -1,4 +1,4 @@
-//! Which names stack: one pass over the index that keeps a few facts of each name, nothing of each chunk.
+//! Names that stack, found in one pass over the index that keeps statistics of each name and nothing of each chunk.
 
 use container_core::container::{Dataset, Listed};
 use container_core::dtype::Order;
@@ -13,7 +13,7 @@ use crate::index::IndexEntry;
 use crate::metadata::METADATA;
 use crate::stacked::{Fallback, StackedChunks};
 
-/// What the chunks of one name have in common.
+/// Common properties of the chunks of one name.
 #[derive(Clone, Debug)]
 pub(crate) struct StackableName {
     /// Its chunk of the lowest frame.
@@ -28,7 +28,7 @@ pub(crate) struct StackableName {
     pub(crate) view: Listing,
 }
 
-/// How the chunks of a name are listed.
+/// The datasets that list the chunks of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
     /// As one array whose first axis is the frames; the shape of a chunk.

@@ -35,7 +35,7 @@ use copy_ranges::{CopyRanges, fill_pattern};
 pub(crate) use locate::count_of;
 use locate::{ValueLocation, ValueSearch};
 
-/// What stands for a chunk that a frame lacks.
+/// Values of frames that lack a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fallback {
     /// What the schema of the file says: `hoomd` has frame 0's chunk or a default. Nothing under any other schema.
@@ -77,7 +77,7 @@ impl From<&AxisSelection> for Rows<'_> {
     }
 }
 
-/// Where the values of one name are, frame by frame, all of one type and shape.
+/// The chunks of one name in many frames, all of one type and shape.
 pub struct StackedChunks<'f> {
     file: &'f File,
     chunk_type: ChunkType,

@@ -1,4 +1,4 @@
-//! Commits that come about or do not.
+//! Atomic commits.
 //!
 //! Readers look at the first `index_allocated_entries` slots of the index and take a full one as it is. So the header says how many
 //! entries are *committed*, and zeroed room follows that no reader looks at. A commit writes
@@ -183,7 +183,7 @@ fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     Ok(())
 }
 
-/// Sees to it that the room is on the disk before the header shows any of it.
+/// Syncs newly allocated space before the header points to it.
 fn sync_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     if writer.is_room_synced { Ok(()) } else { writer.sync_storage() }
 }

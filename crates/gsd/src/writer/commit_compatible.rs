@@ -1,4 +1,4 @@
-//! Commits as gsd 5.0.1 makes them, byte for byte.
+//! Commits that are byte-identical with those of gsd 5.0.1.
 
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};

@@ -3,7 +3,7 @@
 use super::{CURRENT_VERSION, CommitScheme};
 use crate::header::{Header, LEN};
 
-/// Slots of a new index.
+/// Number of slots of a new index.
 const INDEX_SLOTS: u64 = 128;
 
 /// The header of a file without frames that is otherwise as `header` says.

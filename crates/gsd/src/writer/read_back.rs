@@ -1,4 +1,4 @@
-//! Reading what has been written, committed or not.
+//! Reads back what has been written, committed or not.
 
 use std::cmp::Ordering;
 

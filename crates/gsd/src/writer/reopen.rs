@@ -1,4 +1,4 @@
-//! What a writer has to know of a file that it adds to.
+//! State of a file that a writer appends to.
 
 use std::ops::Range;
 
@@ -26,10 +26,10 @@ pub(super) struct ReopenState {
     pub(super) has_duplicates: bool,
 }
 
-/// Entries read at a time.
+/// Number of entries read at a time.
 const ENTRIES_PER_READ: u64 = 1 << 15;
 
-/// Room behind the index that is looked for: more is as good as none.
+/// Greatest free space after the index that is searched, in bytes: more is as good as none.
 const MAX_ROOM: u64 = 64 << 20;
 
 /// Reads header and names, and every entry: a fault is an error, for what a writer adds must not depend on it.

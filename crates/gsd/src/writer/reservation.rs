@@ -127,7 +127,7 @@ impl Rows {
         Ok(())
     }
 
-    /// What became of a claim.
+    /// Marks a claim as written, or removes it.
     fn finish_claim(&self, rows: &Range<u64>, written: bool) {
         let claims = &mut self.claims().rows;
         if let Some(place) = claims.iter().position(|claim| claim.rows == *rows) {

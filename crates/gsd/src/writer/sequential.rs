@@ -33,7 +33,7 @@ use crate::header::{self, Header, NAMELIST_ENTRY_LEN, Version, name_field};
 use crate::index::IndexEntry;
 use crate::namelist::MAX_NAMES;
 
-/// The file layer that is written.
+/// Version of the file layer that is written.
 const FILE_LAYER: Version = Version::new(2, 1);
 
 /// Where the index starts: at a multiple of this.

@@ -1,4 +1,4 @@
-//! Values of one type in memory.
+//! Column buffers: values of one type in memory.
 
 use container_core::dtype::{ByteOrder, Element};
 use container_core::source::zeroed_vec;

@@ -1,4 +1,4 @@
-//! Filling columns: the index is passed once, and what it points at is copied as it goes by.
+//! Collects columns in one pass over the index, copying each chunk on the way.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::index::IndexEntry;
 /// Bytes that a text takes in its column while the index is passed: start and end of its chunk.
 const TEXT_SPAN_LEN: usize = 16;
 
-/// Rows of which a thread takes charge at least; a multiple of 64, so that threads share no word of the bits.
+/// Least number of rows per thread; a multiple of 64, so that threads share no word of the bitmap.
 const MIN_ROWS_PER_THREAD: u64 = 1 << 14;
 
 pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptions) -> Result<LogTable> {

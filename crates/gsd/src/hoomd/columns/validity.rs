@@ -1,4 +1,4 @@
-//! One bit a row.
+//! Validity bitmap: one bit per row.
 
 use container_core::source::zeroed_vec;
 use container_core::{Limits, Result};

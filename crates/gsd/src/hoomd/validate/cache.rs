@@ -9,7 +9,7 @@ use crate::hoomd::Problem;
 use crate::hoomd::read::field_at;
 use crate::index::IndexEntry;
 
-/// Looks that are remembered. Disjoint ranges more than these are small ones of a large file, which are soon read again.
+/// Number of results that are kept. More disjoint ranges than these are small ones of a large file, which are soon read again.
 const MAX_REMEMBERED: usize = 1 << 14;
 
 /// The kind of check of a chunk.

@@ -1,4 +1,4 @@
-//! The fields that a frame gives, as the chunks that they would be.
+//! Fields that are set in a frame, as chunks to write.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::hoomd::{FloatArray, Frame, GroupData, Scalars, Shape, SinglePrecision
 /// Numbers of particles, bonds …, in the order of [`Container::COUNTED`].
 pub(crate) type Counts = [u32; Container::COUNTED.len()];
 
-/// A field with a value.
+/// A field that is set in a frame to write.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameField<'f> {
     /// Its place in the schema's table.
@@ -21,7 +21,7 @@ pub(crate) struct FrameField<'f> {
     pub(crate) value: Value<'f>,
 }
 
-/// What a chunk would hold.
+/// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'f> {
     /// Numbers, little-endian.
@@ -146,7 +146,7 @@ pub(crate) fn fields<'f>(frame: &'f Frame<'_>, counts: &Counts) -> Result<Vec<Fr
     Ok(list.given)
 }
 
-/// The first of four places that follow each other in the table: N, types, typeid, group.
+/// Index of the first of four consecutive fields of a group: N, types, typeid, group.
 const fn group_field_index(n: &str, group: &str) -> usize {
     let first = field_index(n);
     assert!(field_index(group) == first + 3);

@@ -1,4 +1,4 @@
-//! Frame 0 as a writer knows it: what later frames are held against.
+//! Frame 0 in the writer: the reference for later frames.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::hoomd::schema::{Container, FIELDS};
 use crate::hoomd::write::fields::{Counts, FrameField, Value};
 use crate::hoomd::{Shape, string_table};
 
-/// The chunks that frame 0 has.
+/// The fields that frame 0 stores.
 pub(crate) struct Frame0 {
     values: [Option<Value<'static>>; FIELD_COUNT],
     /// Its numbers of particles, bonds …

@@ -1,4 +1,4 @@
-//! What is wrong with a frame that is to be written.
+//! Validation of a frame before it is written.
 
 use std::borrow::Cow;
 
@@ -94,7 +94,7 @@ fn check_finite(frame: &Frame<'_>, problems: &mut Vec<Problem>) {
     problems.extend(quaternions.into_iter().filter_map(|(name, values)| not_finite(name, values.as_ref()?)));
 }
 
-/// What a frame gives and what it takes from frame 0.
+/// Fields of a frame, its own and those of frame 0.
 struct Context<'c, 'f> {
     fields: &'c [FrameField<'f>],
     counts: &'c Counts,

@@ -1,4 +1,4 @@
-//! Entries that may not fit, and what they break.
+//! Entries that may have a flipped bit, and the rule that each violates.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,10 +8,10 @@ use super::index_table::IndexTable;
 use super::intervals::Intervals;
 use crate::index::IndexEntry;
 
-/// Entries that are looked at: an index with more that do not fit was damaged in another way.
+/// Number of entries that are tried: an index with more has another kind of damage.
 pub(super) const MAX_CANDIDATES: usize = 256;
 
-/// What an entry breaks that does not fit.
+/// The rule that an entry violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Violation {
     /// What holds for all entries: it makes no sense, is not in order or lies over another.
@@ -22,7 +22,7 @@ pub(super) enum Violation {
     Form,
 }
 
-/// Slots of entries that may not fit.
+/// Slots of entries that may have a flipped bit.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     /// They break a rule, or lie beside bytes that are nobody's.

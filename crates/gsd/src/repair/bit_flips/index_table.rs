@@ -1,4 +1,4 @@
-//! The entries of an index in their slots, and the order that they stand in.
+//! The entries of an index by slot, and checks of their order.
 
 use std::collections::BTreeSet;
 

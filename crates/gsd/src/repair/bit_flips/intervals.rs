@@ -1,4 +1,4 @@
-//! Where the chunks of an index lie, beside one another and the blocks.
+//! Byte intervals of chunks and blocks, in order of their offsets.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use crate::index::IndexEntry;
 use crate::repair::damaged_file::DamagedFile;
 use crate::repair::entries::is_aligning;
 
-/// The number of what is no chunk.
+/// Slot number of an interval that is not a chunk.
 const NO_SLOT: u32 = u32::MAX;
 
-/// What stands behind a chunk.
+/// The end of the interval of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IntervalEnd {
     /// A chunk or a block.
@@ -24,7 +24,7 @@ pub(super) enum IntervalEnd {
     OfFile,
 }
 
-/// Some bytes, and the slot of the chunk that has them.
+/// A byte interval, and the slot of its chunk.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     start: u64,
@@ -33,7 +33,7 @@ struct Run {
     type_code: u8,
 }
 
-/// All chunks and blocks by where they begin.
+/// All chunks and blocks in order of their offsets.
 pub(super) struct Intervals {
     runs: Vec<Run>,
     /// For each, where those before it end: the furthest two, with their slots.

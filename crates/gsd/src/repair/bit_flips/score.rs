@@ -1,4 +1,4 @@
-//! How well an entry fits in a slot.
+//! Scores an entry in a slot.
 
 use container_core::Result;
 
@@ -7,7 +7,7 @@ use super::index_table::IndexTable;
 use super::intervals::{IntervalEnd, Intervals};
 use crate::index::IndexEntry;
 
-/// How well an entry fits.
+/// Score of an entry that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Score {
     /// Among the others, and with the shape of one of the same name.

@@ -1,4 +1,4 @@
-//! Which entry is mended next: what each that does not fit may have been, and with which of these the most others fit.
+//! Selects the entry to correct next: the correction with which the most other entries fit.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use super::intervals::Intervals;
 use super::score::Score;
 use crate::index::IndexEntry;
 
-/// A slot, the entry that was written there, and how it fits.
+/// A slot, the corrected entry, and its score.
 pub(super) type Written = (usize, IndexEntry, Score);
 
-/// The one to be mended.
+/// The selected correction.
 pub(super) enum Selection {
     One(Written),
     /// Slots of entries of which each may be the one.

@@ -1,4 +1,4 @@
-//! Frames that no entry is left of, between others whose entries are.
+//! Frames without entries, between frames that have theirs.
 //!
 //! Their data still lie between those of their neighbours. They are brought back where frames of the form of those before fill the place, and
 //! are as many as are missing: one more or fewer, and nothing is taken.
@@ -13,7 +13,7 @@ use crate::index::IndexEntry;
 use crate::repair::frames::{Gap, IncompleteFrames, is_block, is_padding};
 use crate::repair::{UncommittedFrames, report};
 
-/// Places that are looked at: a file that was damaged in more was not damaged in its middle.
+/// Number of gaps that are filled: a file with more has another kind of damage.
 const MAX_GAPS: usize = 64;
 
 impl RepairPlan<'_> {

@@ -1,4 +1,4 @@
-//! The entries that a rescue goes by: those of the index, wherever it is, and those that were written and not committed.
+//! Entries that a repair starts from: those of the index, wherever it is, and those that were written and not committed.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The bytes beside and behind the last chunks, and whether the last frame lacks them.
+//! Unused bytes around the last frame, and whether that frame is incomplete.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The frames behind the committed ones.
+//! Uncommitted frames after the committed ones.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::repair::uncommitted_frames::{FrameSearch, templates};
 use crate::repair::value_model::{StepCounter, ValueModel};
 use crate::repair::{frame_templates, report, schema_hints};
 
-/// Frames at the end of the committed ones that show what later ones look like.
+/// Number of last committed frames that serve as templates.
 const MAX_SAMPLE_FRAMES: usize = 64;
 
 impl RepairPlan<'_> {

@@ -1,4 +1,4 @@
-//! Bytes that were put in, or taken out, among the chunks: all behind lie elsewhere than the index says.
+//! Bytes inserted or deleted among the chunks: everything after them is shifted.
 //!
 //! Values carry no digest, but the step goes on rising from frame to frame. Where at some frame it no longer does, and does for that
 //! frame and all that follow as many bytes further on as the file is too long, or before as it is too short, they are read there. The
@@ -18,10 +18,10 @@ use crate::repair::entries::Dropped;
 use crate::repair::value_model::scalar;
 use crate::repair::{name_recovery, schema_hints};
 
-/// By how many times the largest difference before steps may grow. Read a byte off they grow by 256 times.
+/// Greatest growth of a step, as a multiple of the largest earlier difference. Steps that are read one byte off grow 256-fold.
 const MAX_STEP_STRIDES: i128 = 64;
 
-/// From which frame on chunks lie elsewhere, and how far.
+/// The first frame whose chunks are shifted, and the shift in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::repair) struct ShiftedChunks {
     /// The frames that the bytes are missing from, or too many in.

@@ -1,4 +1,4 @@
-//! Bytes that were put in, or taken out, in the header: all behind lie elsewhere than it says.
+//! Bytes inserted or deleted in the header: everything after them is shifted.
 //!
 //! Where index and names are both found as far off the places that the header gives, so is all behind. The file is read without the bytes that
 //! are too many, or with zeros for those that are missing.
@@ -16,13 +16,13 @@ use crate::namelist::NameList;
 use crate::repair::name_recovery::{self, are_plausible};
 use crate::repair::schema_hints;
 
-/// Bytes by which places that were themselves moved are looked at.
+/// Greatest shift, in bytes, of header offsets that were shifted themselves.
 const MAX_DISTANCE: i64 = 64;
 
-/// Where the numbers of the header begin, and where they end.
+/// Byte range of the numbers in the header.
 const HEADER_NUMBERS: Range<u64> = 8..48;
 
-/// Bytes that are looked at for entries and for names.
+/// Number of bytes that are searched for entries and for names.
 const MAX_SEARCH_LEN: u64 = 1 << 18;
 
 /// Bytes that are too many at a place in the header, or so many that are missing where there are fewer than none.
@@ -124,7 +124,7 @@ fn is_within(header: &Header, len: u64) -> bool {
     })
 }
 
-/// Looks at what is off its place.
+/// Checks whether index and names are shifted.
 struct ShiftProbe<'l> {
     source: &'l dyn Source,
     limits: &'l Limits,
@@ -183,7 +183,7 @@ impl ShiftProbe<'_> {
     }
 }
 
-/// A file without some bytes of its header, or with zeros that it lacks.
+/// A file without the inserted bytes, or with zeros for the deleted ones.
 pub(in crate::repair) struct UnshiftedSource<'s> {
     source: &'s dyn Source,
     inserted: ShiftedHeader,

@@ -1,4 +1,4 @@
-//! Bytes that were put in, or taken out, between the index and the names: all behind lie elsewhere than the index says.
+//! Bytes inserted or deleted between the index and the names: everything after them is shifted.
 
 use container_core::Result;
 use container_core::report::RepairItem;
@@ -9,7 +9,7 @@ use crate::namelist::NameList;
 use crate::repair::damaged_file::DamagedFile;
 use crate::repair::name_recovery::are_plausible;
 
-/// Bytes by which a file is looked at for being moved: what editors of text and transfers add or drop.
+/// Greatest shift in bytes that is searched: text editors and transfers add or drop no more.
 pub(in crate::repair) const MAX_SHIFT: i64 = 4096;
 
 /// Moves the places of chunks where the names lie off their place by as many bytes as the file is too long or too short for its chunks. What

@@ -1,4 +1,4 @@
-//! Which bytes of a chunk are copied.
+//! Byte ranges that are copied from each chunk.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,7 +11,7 @@ use container_core::{Error, Result};
 
 use super::Rows;
 
-/// The runs of bytes that are copied from each chunk, all of one length.
+/// Byte ranges that are copied from each chunk, all of one length.
 pub(super) struct CopyRanges<'a> {
     pub(super) rows: u64,
     row_len: u64,

@@ -1,4 +1,4 @@
-//! Finding where each frame's values are.
+//! Locates each frame's values.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,7 +18,7 @@ use crate::hoomd::schema::{self, Inherit};
 use crate::index::IndexEntry;
 use crate::read_buffer::ReadBuffer;
 
-/// Type and shape that a frame has.
+/// Type, shape and offset of a frame's values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct ValueLocation {
     frame: u64,
@@ -48,7 +48,7 @@ impl ValueLocation {
     }
 }
 
-/// A stack being put together.
+/// Search for the chunks of a [`StackedChunks`](super::StackedChunks).
 pub(super) struct ValueSearch<'a> {
     pub(super) file: &'a File,
     pub(super) name: &'a str,
