@@ -53,7 +53,7 @@ pub(crate) fn append(
 }
 
 /// What a chunk of the file is, for arrays to be held against.
-struct Stored {
+struct ExistingChunk {
     name: String,
     entry: IndexEntry,
     shape: Vec<u64>,
@@ -92,7 +92,7 @@ fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &Import<'_>) 
         let names = parts.iter().map(|part| part.name.clone());
         let own: BTreeSet<String> = names.filter(|name| name.starts_with(late_logs::PREFIX)).collect();
         // All frames that are added have the same.
-        let added = [late_logs::Added { logs: own, is_read: true }];
+        let added = [late_logs::FrameLogs { logs: own, is_read: true }];
         let (dropped, told) = late_logs::Logs::of(writer)?.check(&added, settings.new_logs)?;
         parts.retain(|part| !dropped.contains(&part.name));
         losses.extend(told);
@@ -118,7 +118,7 @@ fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &Import<'_>) 
 }
 
 /// The chunks of the last frame, or of frame 0 where the last one lacks them; carried metadata are none that frames repeat.
-fn stored(writer: &Writer) -> Result<Vec<Stored>> {
+fn stored(writer: &Writer) -> Result<Vec<ExistingChunk>> {
     let Some(last) = writer.nframes().checked_sub(1) else { return Ok(Vec::new()) };
     let names: Vec<String> = writer.names().map(std::borrow::Cow::into_owned).collect();
     let mut stored = Vec::new();
@@ -138,7 +138,7 @@ fn stored(writer: &Writer) -> Result<Vec<Stored>> {
             }
             _ => entry.shape(),
         };
-        stored.push(Stored { name: name.clone(), entry, shape });
+        stored.push(ExistingChunk { name: name.clone(), entry, shape });
     }
     Ok(stored)
 }
@@ -149,7 +149,11 @@ fn is_shape(name: &str, names: &[String]) -> bool {
 }
 
 /// The chunk that an array adds to: that of its name, or the only one there is.
-fn counterpart<'s>(stored: &'s [Stored], name: &str, job: &Import<'_>) -> Result<Option<&'s Stored>> {
+fn counterpart<'s>(
+    stored: &'s [ExistingChunk],
+    name: &str,
+    job: &Import<'_>,
+) -> Result<Option<&'s ExistingChunk>> {
     if let Some(found) = stored.iter().find(|stored| stored.name == name) {
         return Ok(Some(found));
     }
@@ -165,8 +169,8 @@ fn counterpart<'s>(stored: &'s [Stored], name: &str, job: &Import<'_>) -> Result
 }
 
 /// Refuses arrays of another type or shape: what is in every frame would no longer stack.
-fn check(part: &PlannedChunk, fits: &Stored) -> Result<()> {
-    let Stored { name, entry, shape } = fits;
+fn check(part: &PlannedChunk, fits: &ExistingChunk) -> Result<()> {
+    let ExistingChunk { name, entry, shape } = fits;
     if entry.chunk_type() != Some(part.chunk_type) {
         let stored = entry.chunk_type().map_or("unknown", ChunkType::name);
         let problem = format!("{name} is {stored}, what is added is {}", part.chunk_type.name());
@@ -180,7 +184,7 @@ fn check(part: &PlannedChunk, fits: &Stored) -> Result<()> {
 }
 
 /// Refuses frames that lack chunks which those of the file have, where no schema says what stands for them.
-fn complete(stored: &[Stored], parts: &[PlannedChunk], schema: &str) -> Result<()> {
+fn complete(stored: &[ExistingChunk], parts: &[PlannedChunk], schema: &str) -> Result<()> {
     if schema == SCHEMA {
         return Ok(());
     }

@@ -68,10 +68,10 @@ pub(crate) fn check(
         // What is damaged is told as such.
         if !findings.iter().any(|finding| finding.severity == Severity::Error) {
             let orphans = places.iter().any(|fault| fault.kind() == FaultKind::OrphanBytes);
-            let doubts = repair::doubts(file.source(), &options.limits, orphans)?;
+            let repairs = repair::repair_findings(file.source(), &options.limits, orphans)?;
             // Of a second chunk of one name enough is said.
             let is_told = |range: &Range<u64>| findings.iter().any(|told| told.range.as_ref() == Some(range));
-            let new = doubts.iter().filter(|fault| !is_told(&fault.range())).map(Fault::finding);
+            let new = repairs.iter().filter(|fault| !is_told(&fault.range())).map(Fault::finding);
             findings.extend(new.collect::<Vec<_>>());
         }
         if !broken && file.header().schema_name() == crate::hoomd::SCHEMA {

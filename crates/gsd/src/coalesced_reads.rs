@@ -34,7 +34,7 @@ impl<'s, T: Copy> CoalescedReads<'s, T> {
     }
 
     /// Asks for `len` bytes at `at`. Where enough are asked for, `take` gets the bytes of each piece with its tag.
-    pub(crate) fn ask(
+    pub(crate) fn request(
         &mut self,
         at: u64,
         len: u64,
@@ -122,7 +122,7 @@ mod tests {
         // Out of order; two side by side, two that lie near, one twice.
         let places = [100_000, 0, 8, 50_000, 50_060, 0];
         for (tag, at) in places.into_iter().enumerate() {
-            joined.ask(at, 8, tag, &mut take).unwrap();
+            joined.request(at, 8, tag, &mut take).unwrap();
         }
         joined.finish(&mut take).unwrap();
         for (tag, at) in places.into_iter().enumerate() {
@@ -132,7 +132,7 @@ mod tests {
         let mut joined = CoalescedReads::new(&source, Limits::default());
         assert!(
             joined
-                .ask(199_999, 2, 0, &mut |_, _| Ok(()))
+                .request(199_999, 2, 0, &mut |_, _| Ok(()))
                 .and_then(|()| joined.finish(&mut |_, _| Ok(())))
                 .is_err()
         );

@@ -109,7 +109,7 @@ impl GsdContainer {
     }
 
     /// What has a number behind those of the catalogue and the log.
-    fn derived(&self, index: usize) -> Option<DefaultDataset> {
+    fn default_dataset(&self, index: usize) -> Option<DefaultDataset> {
         let number = index.checked_sub(self.datasets.count())?.checked_sub(1)?;
         DefaultDataset::of_number(number)
     }
@@ -189,7 +189,7 @@ impl GsdContainer {
             None => StackedChunks::new(&self.file, &dataset.path, &chosen, name_stats.fallback)?,
         };
         if chosen.count == 1
-            && let Some(data_at) = stack.place(0)
+            && let Some(data_at) = stack.chunk_offset(0)
         {
             let mut axes = region.axes().to_vec();
             axes[0] = AxisSelection { start: 0, step: 1, ..axes[0] };
@@ -240,7 +240,7 @@ impl GsdContainer {
             let stack = StackedChunks::with_gaps(&self.file, &name, &chosen, &first)?;
             for (slot, part) in bytes.chunks_exact_mut(each).enumerate() {
                 options.limits.stop.check()?;
-                part.fill(stack.place(slot).is_none().into());
+                part.fill(stack.chunk_offset(slot).is_none().into());
             }
         }
         selected(Array::new(DType::native(Kind::Bool, 1), counts, Order::C, bytes.into())?, region)
@@ -292,7 +292,7 @@ impl Container for GsdContainer {
         if self.is_log(index) {
             return self.log().map(|log| Cow::Borrowed(log.dataset()));
         }
-        if let Some(derived) = self.derived(index) {
+        if let Some(derived) = self.default_dataset(index) {
             return derived.dataset(&self.file, &self.datasets).map(Cow::Owned);
         }
         self.datasets.dataset(&self.file, index)
@@ -318,7 +318,7 @@ impl Container for GsdContainer {
             let log = self.log().ok_or_else(|| Error::usage("the file has no log that is a table"))?;
             return log.array()?.select(region);
         }
-        if let Some(derived) = self.derived(index) {
+        if let Some(derived) = self.default_dataset(index) {
             return self.read_derived(derived, region, options);
         }
         match self.datasets.stored(&self.file, index) {
@@ -335,7 +335,7 @@ impl Container for GsdContainer {
             let bytes = part.bytes(Order::C, &options.limits)?.into_owned();
             return Array::new(part.dtype().clone(), part.shape().to_vec(), Order::C, bytes.into()).map(Some);
         }
-        match self.derived(index) {
+        match self.default_dataset(index) {
             Some(DefaultDataset::Partly(id)) => self.partly_mask(id, region, options).map(Some),
             _ => Ok(None),
         }

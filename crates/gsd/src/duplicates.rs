@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::file::File;
 use crate::index::{IndexBlock, IndexEntry};
-use crate::index_search::Sorted;
+use crate::index_search::SortedIndex;
 use crate::namelist::NameList;
 
 /// One bit for each entry of the index, set where the entry is hidden by another. Without a word where no entry is.
@@ -36,7 +36,7 @@ impl ShadowedEntries {
     /// Passes an index whose entries are sorted, of frames below `frames` and ids below `names`.
     pub(crate) fn of(index: IndexBlock<'_>, is_v1: bool, frames: u64, names: usize) -> Self {
         let mut hidden = Self::default();
-        let sorted = Sorted::new(index, frames, names);
+        let sorted = SortedIndex::new(index, frames, names);
         let mut set = |at: usize| hidden.set(at, index.len());
         if is_v1 {
             let mut seen = HashSet::new();

@@ -11,7 +11,7 @@ use container_core::{Error, Limits, Result};
 use crate::duplicates::ShadowedEntries;
 use crate::header::Header;
 use crate::index::{IndexBlock, IndexEntry};
-use crate::index_search::Sorted;
+use crate::index_search::SortedIndex;
 use crate::layout::{Layout, Policy};
 use crate::namelist::NameList;
 
@@ -238,8 +238,8 @@ impl File {
         entries.into_iter().filter_map(|entry| Some((self.names().get(entry.id)?, entry)))
     }
 
-    fn sorted<'i>(&self, index: IndexBlock<'i>) -> Sorted<'i> {
-        Sorted::new(index, self.nframes(), self.names().len())
+    fn sorted<'i>(&self, index: IndexBlock<'i>) -> SortedIndex<'i> {
+        SortedIndex::new(index, self.nframes(), self.names().len())
     }
 
     /// Positions in [`File::index`] of the entries of `frame`.

@@ -26,7 +26,7 @@ pub use configuration::ConfigurationData;
 pub use float_array::{FloatArray, Quaternions, Scalars, SinglePrecision, Vectors};
 pub use frame::Frame;
 pub use groups::{ConstraintData, ConstraintsView, GroupData, GroupsView};
-pub use log::{Log, Logged};
+pub use log::{Log, LoggedValue};
 pub use particles::{ParticleData, ParticlesView};
 pub use read::FrameView;
 pub use simulation_box::SimulationBox;

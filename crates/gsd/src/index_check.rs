@@ -21,7 +21,7 @@ const ENTRIES_PER_BLOCK: usize = 64;
 
 /// Slots from the first on that are used, and neither wrong by themselves nor out of order. Some sound ones may be left out at
 /// the end, and all of a big-endian index.
-pub(crate) fn sound_slots(index: IndexBlock<'_>, rules: &Rules<'_>) -> usize {
+pub(crate) fn valid_slots(index: IndexBlock<'_>, rules: &Rules<'_>) -> usize {
     if index.order() == ByteOrder::Big {
         return 0;
     }

@@ -16,7 +16,7 @@ use container_core::{Limits, Result};
 use crate::fault::{FaultKind, Faults};
 use crate::header::{Header, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
-use crate::index_check::{is_zero, sound_slots};
+use crate::index_check::{is_zero, valid_slots};
 
 /// What entries are held against.
 pub(crate) struct Rules<'a> {
@@ -64,7 +64,7 @@ pub(crate) struct Scan {
 
 /// Looks at every slot. What is wrong goes to `faults`; the pass ends early when `stop` says so.
 pub(crate) fn scan(index: IndexBlock<'_>, rules: &Rules<'_>, faults: &mut Faults, stop: bool) -> Scan {
-    scan_from(index, sound_slots(index, rules), rules, faults, stop)
+    scan_from(index, valid_slots(index, rules), rules, faults, stop)
 }
 
 /// [`scan`] behind the first `sound` slots.

@@ -16,13 +16,13 @@ use crate::index::IndexBlock;
 
 /// An index sorted by frame and id, whose last entry is of frame `frames` − 1, with ids below `names`.
 #[derive(Clone, Copy)]
-pub(crate) struct Sorted<'a> {
+pub(crate) struct SortedIndex<'a> {
     index: IndexBlock<'a>,
     frames: u64,
     names: usize,
 }
 
-impl<'a> Sorted<'a> {
+impl<'a> SortedIndex<'a> {
     pub(crate) const fn new(index: IndexBlock<'a>, frames: u64, names: usize) -> Self {
         Self { index, frames, names }
     }
@@ -138,7 +138,7 @@ mod tests {
         keys.extend((1..100).flat_map(|frame| [(frame, 3), (frame, 60)]));
         keys.push((5000, 7));
         let bytes = bytes(&keys);
-        let sorted = Sorted::new(IndexBlock::new(&bytes, ByteOrder::Little), 5001, 61);
+        let sorted = SortedIndex::new(IndexBlock::new(&bytes, ByteOrder::Little), 5001, 61);
         for (at, &(frame, id)) in keys.iter().enumerate() {
             assert_eq!(sorted.position(frame, id), Some(at));
             assert_eq!(sorted.position(frame, id + 1).is_some(), keys.contains(&(frame, id + 1)));
@@ -158,7 +158,7 @@ mod tests {
         ) {
             keys.sort_unstable();
             let bytes = bytes(&keys);
-            let sorted = Sorted::new(IndexBlock::new(&bytes, ByteOrder::Little), frames, names);
+            let sorted = SortedIndex::new(IndexBlock::new(&bytes, ByteOrder::Little), frames, names);
             for frame in 0..13 {
                 prop_assert_eq!(sorted.first_of(frame), keys.partition_point(|key| key.0 < frame));
                 for id in 0..6 {
@@ -178,7 +178,7 @@ mod tests {
             id in any::<u16>(),
         ) {
             let bytes = bytes(&keys);
-            let sorted = Sorted::new(IndexBlock::new(&bytes, ByteOrder::Little), frames, 3);
+            let sorted = SortedIndex::new(IndexBlock::new(&bytes, ByteOrder::Little), frames, 3);
             let found = sorted.position(frame, id);
             prop_assert!(found.is_none_or(|at| sorted.index.key(at) == Some((frame, id))));
             prop_assert!(sorted.first_of(frame) <= keys.len());

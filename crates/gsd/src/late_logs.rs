@@ -40,7 +40,7 @@ pub(crate) struct Logs {
 }
 
 /// Logs of a frame that is added.
-pub(crate) struct Added {
+pub(crate) struct FrameLogs {
     /// Those that it will store.
     pub(crate) logs: BTreeSet<String>,
     /// Whether `gsd.hoomd` reads it where it comes from.
@@ -66,7 +66,7 @@ impl Logs {
         Ok(Self { listed, others: BTreeSet::new(), initial, frames: writer.nframes() })
     }
 
-    /// Those of a new file from the frames of several, all of which are [`Added`].
+    /// Those of a new file from the frames of several, all of which are [`FrameLogs`].
     pub(crate) fn of_files(first: &File, others: &[&File]) -> Self {
         let others = others.iter().flat_map(|file| names(file)).collect();
         Self { listed: names(first).collect(), others, initial: BTreeSet::new(), frames: 0 }
@@ -86,7 +86,11 @@ impl Logs {
     ///
     /// # Errors
     /// `Usage`, naming the frames that `gsd.hoomd` would not read any more.
-    pub(crate) fn check(&self, added: &[Added], choice: NewLogs) -> Result<(BTreeSet<String>, Vec<Loss>)> {
+    pub(crate) fn check(
+        &self,
+        added: &[FrameLogs],
+        choice: NewLogs,
+    ) -> Result<(BTreeSet<String>, Vec<Loss>)> {
         let Some(unread) = self.unread(added, &BTreeSet::new()) else {
             return Ok((BTreeSet::new(), Vec::new()));
         };
@@ -117,14 +121,14 @@ impl Logs {
     }
 
     /// The logs of frame 0 once the frames are added.
-    fn initial<'a>(&'a self, added: &'a [Added]) -> &'a BTreeSet<String> {
+    fn initial<'a>(&'a self, added: &'a [FrameLogs]) -> &'a BTreeSet<String> {
         match added.first() {
             Some(first) if self.frames == 0 => &first.logs,
             _ => &self.initial,
         }
     }
 
-    fn unread(&self, added: &[Added], dropped: &BTreeSet<String>) -> Option<Unread> {
+    fn unread(&self, added: &[FrameLogs], dropped: &BTreeSet<String>) -> Option<Unread> {
         let initial = self.initial(added);
         let stored = added.iter().flat_map(|frame| &frame.logs).chain(&self.others);
         let stored = stored.filter(|name| !dropped.contains(*name));
@@ -185,7 +189,7 @@ fn names(file: &File) -> impl Iterator<Item = String> {
 ///
 /// # Errors
 /// `Limit`.
-pub(crate) fn added(source: &File, frames: impl Iterator<Item = Result<u64>>) -> Result<Vec<Added>> {
+pub(crate) fn added(source: &File, frames: impl Iterator<Item = Result<u64>>) -> Result<Vec<FrameLogs>> {
     let names = || source.names().iter().zip(0_u16..).filter(|(name, _)| name.starts_with(PREFIX));
     let initial: BTreeSet<String> = names()
         .filter(|(name, _)| source.find_chunk(0, name).is_some())
@@ -203,7 +207,7 @@ pub(crate) fn added(source: &File, frames: impl Iterator<Item = Result<u64>>) ->
             logs.extend(own.filter(|name| late.contains(&**name)).map(std::borrow::Cow::into_owned));
         }
         let is_read = frame == 0 || late.iter().all(|name| logs.contains(name));
-        Ok(Added { logs, is_read })
+        Ok(FrameLogs { logs, is_read })
     };
     frames.map(frame).collect()
 }

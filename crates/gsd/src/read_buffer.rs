@@ -92,9 +92,9 @@ mod tests {
     use super::*;
 
     /// Bytes that are only copied.
-    struct Copied(Vec<u8>);
+    struct CopyingSource(Vec<u8>);
 
-    impl Source for Copied {
+    impl Source for CopyingSource {
         fn len(&self) -> u64 {
             self.0.len() as u64
         }
@@ -108,7 +108,7 @@ mod tests {
     fn bytes_are_those_of_the_source_in_any_order() {
         let bytes: Vec<u8> =
             (0..3_000_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
-        let source = Copied(bytes.clone());
+        let source = CopyingSource(bytes.clone());
         for source in [&source as &dyn Source, &bytes] {
             let mut window = ReadBuffer::new(source, Limits::default());
             let mut at = 1_u64;

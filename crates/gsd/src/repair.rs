@@ -146,7 +146,7 @@ pub fn repair_source(
     };
     let view = inserted.unshifted(&*source);
     let mut done = repair_placed(&view, options, report, out, progress)?;
-    inserted.place(&mut done);
+    inserted.adjust_report(&mut done);
     Ok(done)
 }
 
@@ -190,7 +190,7 @@ fn repair_placed(
     let plan = RepairPlan::new(damaged, intact, options, report, progress)?;
     match out {
         Some(out) => plan.write(out, progress)?,
-        None => plan.try_out()?,
+        None => plan.dry_run()?,
     }
     Ok(plan.report)
 }
@@ -200,7 +200,7 @@ fn repair_placed(
 ///
 /// # Errors
 /// Those of the source.
-pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Result<Vec<Fault>> {
+pub(crate) fn repair_findings(source: &dyn Source, limits: &Limits, orphans: bool) -> Result<Vec<Fault>> {
     let look = || -> Result<Vec<Fault>> {
         let mut damaged = DamagedFile::open(source, *limits, &mut Vec::new())?;
         let single;
@@ -218,7 +218,7 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Res
             found.extend(faults(FaultKind::ChunksMoved, vec![moved.report(&damaged, &intact.found.entries)]));
         }
         if found.is_empty() && orphans {
-            found.extend(completed(damaged, intact)?);
+            found.extend(incomplete_frames_fault(damaged, intact)?);
         }
         Ok(found)
     };
@@ -229,7 +229,7 @@ pub(crate) fn doubts(source: &dyn Source, limits: &Limits, orphans: bool) -> Res
 }
 
 /// Committed frames to which a repair would add chunks that lie in the file without an entry.
-fn completed(damaged: DamagedFile<'_>, intact: IntactFile) -> Result<Option<Fault>> {
+fn incomplete_frames_fault(damaged: DamagedFile<'_>, intact: IntactFile) -> Result<Option<Fault>> {
     let key = |entry: &IndexEntry| (entry.frame, entry.id);
     let frames = intact.found.entries.last().map_or(0, |last| last.frame.saturating_add(1));
     damaged.limits.allocate((intact.found.entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN))?;

@@ -48,7 +48,7 @@ enum Open {
 type Found = (String, u64, u32, Vec<u8>);
 
 /// The name of a log, and its values: an array over the frames, or a list of texts.
-type Logged<'py> = (String, Bound<'py, PyAny>);
+type LoggedValue<'py> = (String, Bound<'py, PyAny>);
 
 impl Open {
     fn new(
@@ -227,7 +227,7 @@ impl GsdFile {
         py: Python<'py>,
         names: Vec<String>,
         numpy_dtype: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<(Bound<'py, PyAny>, Vec<Logged<'py>>)>> {
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Vec<LoggedValue<'py>>)>> {
         let table = py.detach(|| match &*self.lock() {
             Open::Reading(file) => {
                 let options = LogOptions::default().with_changes(Changes::Skip);

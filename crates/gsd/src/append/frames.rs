@@ -13,7 +13,7 @@ use container_core::{Error, Result};
 use crate::hoomd::SCHEMA;
 use crate::hoomd::schema::{self, Container, Inherit, Rows};
 use crate::import::planned_chunk::{frame_at, frame_slice};
-use crate::import::same_format::{entries_of, pass};
+use crate::import::same_format::{copy_chunk, entries_of};
 use crate::import::{ImportSettings, no_frames};
 use crate::late_logs::{Logs, added};
 use crate::writer::Writer;
@@ -84,7 +84,7 @@ fn write(writer: &mut Writer, source: &File, name: &str, entry: &IndexEntry, job
 fn bytes_of(source: &File, entry: &IndexEntry, job: &Import<'_>) -> Result<Vec<u8>> {
     job.options.limits.allocate(entry.size().unwrap_or(u64::MAX))?;
     let mut bytes = Vec::new();
-    pass(source, entry, &mut |piece| {
+    copy_chunk(source, entry, &mut |piece| {
         bytes.extend_from_slice(piece);
         Ok(())
     })?;
@@ -245,7 +245,7 @@ fn read(source: &File, entry: &IndexEntry) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // More than a number is none.
     if entry.size().is_some_and(|size| size <= 8) {
-        pass(source, entry, &mut |piece| {
+        copy_chunk(source, entry, &mut |piece| {
             bytes.extend_from_slice(piece);
             Ok(())
         })?;

@@ -3,7 +3,7 @@
 //! The first columns are `frame` and `step`, unsigned 64-bit integers without nulls. A quantity keeps its name and type; of
 //! several values a frame it is a `FixedSizeList`, of n by m values a list of lists, row by row; texts are `Utf8`. A quantity of
 //! no values (n = 0) is left out. Rows without a value are null. Whether a value was inherited from frame 0 is told as
-//! [`Inherited`] says. Parquet files are not compressed; columns of few values are small all the same, by dictionaries.
+//! [`InheritedValues`] says. Parquet files are not compressed; columns of few values are small all the same, by dictionaries.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -25,7 +25,7 @@ pub use {arrow_array, arrow_schema};
 
 /// How it is told that values were inherited from frame 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Inherited {
+pub enum InheritedValues {
     /// By how many they are, in the field's metadata: `gsd:inherited`.
     #[default]
     Count,
@@ -38,7 +38,7 @@ pub enum Inherited {
 ///
 /// # Errors
 /// `Limit`; `Unsupported` for texts of more than 2 GiB in one column, and for quantities of more than 2^31 values a frame.
-pub fn record_batch(table: LogTable, inherited: Inherited, limits: &Limits) -> Result<RecordBatch> {
+pub fn record_batch(table: LogTable, inherited: InheritedValues, limits: &Limits) -> Result<RecordBatch> {
     let LogTable { frames, steps, columns, .. } = table;
     let mut fields = Vec::new();
     let mut arrays: Vec<ArrayRef> = Vec::new();
@@ -54,7 +54,7 @@ pub fn record_batch(table: LogTable, inherited: Inherited, limits: &Limits) -> R
         let name = column.name.clone();
         let gaps = column.stored.len() - column.stored.count();
         let count = if column.inherits { gaps } else { 0 };
-        let flags = (inherited == Inherited::Columns).then(|| {
+        let flags = (inherited == InheritedValues::Columns).then(|| {
             let rows = 0..column.stored.len();
             BooleanArray::from(rows.map(|row| column.is_inherited(row)).collect::<Vec<bool>>())
         });
@@ -68,7 +68,7 @@ pub fn record_batch(table: LogTable, inherited: Inherited, limits: &Limits) -> R
             arrays.push(Arc::new(flags));
         }
     }
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(failed)
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(arrow_error)
 }
 
 /// Writes a batch as an Arrow IPC file, which Feather version 2 is.
@@ -77,9 +77,9 @@ pub fn record_batch(table: LogTable, inherited: Inherited, limits: &Limits) -> R
 /// `Io`; `Unsupported` on big-endian machines.
 pub fn write_ipc(batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
     little_endian()?;
-    let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &batch.schema()).map_err(failed)?;
-    writer.write(batch).map_err(failed)?;
-    writer.finish().map_err(failed)
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &batch.schema()).map_err(arrow_error)?;
+    writer.write(batch).map_err(arrow_error)?;
+    writer.finish().map_err(arrow_error)
 }
 
 /// Writes a batch as a Parquet file, without compression.
@@ -109,7 +109,7 @@ fn little_endian() -> Result<()> {
     Err(Error::unsupported("Arrow's library writes no files on big-endian machines"))
 }
 
-fn failed(error: ArrowError) -> Error {
+fn arrow_error(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, error) => error.into(),
         other => Error::unsupported(other.to_string()),
@@ -155,7 +155,7 @@ fn in_lists(values: ArrayRef, n: u64, m: u32, nulls: Option<NullBuffer>) -> Resu
         let len = i32::try_from(len)
             .map_err(|_| Error::unsupported(format!("Arrow has no lists of {len} values")))?;
         let item = Arc::new(Field::new("item", values.data_type().clone(), false));
-        Ok(Arc::new(FixedSizeListArray::try_new(item, len, values, nulls).map_err(failed)?))
+        Ok(Arc::new(FixedSizeListArray::try_new(item, len, values, nulls).map_err(arrow_error)?))
     };
     match (n, m) {
         (1, m) => list(values, m.into(), nulls),

@@ -123,7 +123,7 @@ pub struct LogTable {
     /// The quantities, in the order of their names in the file.
     pub columns: Vec<Column>,
     /// Quantities left out, by [`Changes::Skip`] or because no frame asked for has a value.
-    pub skipped: Vec<Skipped>,
+    pub skipped: Vec<SkippedColumn>,
 }
 
 /// One quantity.
@@ -184,7 +184,7 @@ impl Column {
 
 /// A quantity that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedColumn {
     /// Its name.
     pub name: String,
     /// The first frame that differs from those before it; `None` where no frame has a value.

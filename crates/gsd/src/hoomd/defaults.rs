@@ -138,7 +138,7 @@ impl DefaultDataset {
         match self {
             Self::Stacked(_) | Self::Partly(_) => None,
             Self::Frame(..) => {
-                stack.place(0)?;
+                stack.chunk_offset(0)?;
                 file.find_chunk(0, &self.name(file)?)
             }
         }

@@ -12,7 +12,7 @@ use crate::{ChunkType, File};
 
 /// A value of a log: an array of one or two axes, or text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Logged<'a> {
+pub struct LoggedValue<'a> {
     chunk_type: ChunkType,
     n: u64,
     m: u32,
@@ -20,7 +20,7 @@ pub struct Logged<'a> {
     bytes: Cow<'a, [u8]>,
 }
 
-impl<'a> Logged<'a> {
+impl<'a> LoggedValue<'a> {
     /// An array of `n` × `m` elements, row by row, in this machine's byte order. With one column it is read as one axis.
     ///
     /// # Errors
@@ -152,14 +152,14 @@ impl<'a> Logged<'a> {
 
     /// The same, independent of what it borrows from.
     #[must_use]
-    pub fn into_owned(self) -> Logged<'static> {
-        Logged { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
+    pub fn into_owned(self) -> LoggedValue<'static> {
+        LoggedValue { bytes: Cow::Owned(self.bytes.into_owned()), ..self }
     }
 }
 
 macro_rules! scalars {
     ($($type:ty: $chunk_type:ident;)+) => {$(
-        impl From<$type> for Logged<'_> {
+        impl From<$type> for LoggedValue<'_> {
             fn from(value: $type) -> Self {
                 let bytes = Cow::Owned(value.to_ne_bytes().to_vec());
                 Self { chunk_type: ChunkType::$chunk_type, n: 1, m: 1, bytes }
@@ -174,7 +174,7 @@ scalars! {
     f32: Float; f64: Double;
 }
 
-impl<'a> From<&'a str> for Logged<'a> {
+impl<'a> From<&'a str> for LoggedValue<'a> {
     fn from(text: &'a str) -> Self {
         Self::text(text)
     }
@@ -183,12 +183,12 @@ impl<'a> From<&'a str> for Logged<'a> {
 /// Named values in the order in which they were given, which is that of their ids in a new file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Log<'a> {
-    values: Vec<(Cow<'a, str>, Logged<'a>)>,
+    values: Vec<(Cow<'a, str>, LoggedValue<'a>)>,
 }
 
 impl<'a> Log<'a> {
     /// Sets a value, in its old place where the name has one.
-    pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Logged<'a>>) {
+    pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<LoggedValue<'a>>) {
         let (name, value) = (name.into(), value.into());
         match self.values.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = value,
@@ -198,12 +198,12 @@ impl<'a> Log<'a> {
 
     /// The value called `name`.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Logged<'a>> {
+    pub fn get(&self, name: &str) -> Option<&LoggedValue<'a>> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     /// Names and values in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Logged<'a>)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &LoggedValue<'a>)> {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
@@ -233,7 +233,7 @@ impl<'t> FrameView<'t> {
     ///
     /// # Errors
     /// As [`File::read_chunk`].
-    pub fn log(&self, name: &str) -> Result<Option<Logged<'t>>> {
+    pub fn log(&self, name: &str) -> Result<Option<LoggedValue<'t>>> {
         let logs = self.core().logs();
         match logs.iter().find(|(_, known)| known == name) {
             Some((id, _)) => self.logged(*id, true),
@@ -268,7 +268,7 @@ impl<'t> FrameView<'t> {
         for entry in self.file().found_of_frame(self.index()) {
             let Some(Cow::Borrowed(name)) = names.get(entry.id) else { continue };
             if let Some(name) = name.strip_prefix("state/") {
-                state.insert(name, Logged::read(self.file(), &entry)?);
+                state.insert(name, LoggedValue::read(self.file(), &entry)?);
             }
         }
         Ok(state)
@@ -284,7 +284,7 @@ impl<'t> FrameView<'t> {
         Ok(log)
     }
 
-    fn logged(&self, id: u16, inherited: bool) -> Result<Option<Logged<'t>>> {
+    fn logged(&self, id: u16, inherited: bool) -> Result<Option<LoggedValue<'t>>> {
         let file = self.file();
         let find = |frame, entries| {
             let entry = file.index().slice(entries).iter().find(|entry| entry.id == id);
@@ -298,6 +298,6 @@ impl<'t> FrameView<'t> {
             Some(name) => error.context(format!("gsd frame {} {name}", self.index())),
             None => error,
         };
-        Logged::read(file, &entry).map(Some).map_err(named)
+        LoggedValue::read(file, &entry).map(Some).map_err(named)
     }
 }

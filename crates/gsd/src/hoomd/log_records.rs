@@ -55,7 +55,7 @@ impl LogRecords {
         let options = LogOptions::default().with_changes(Changes::Skip).with_gaps(gaps);
         let table = LogTable::read_named(file, &names, &options)?;
         let mut records = Self::of(&table, gaps, &file.options().limits)?;
-        records.left_out.extend(counted_left_out(&counted));
+        records.left_out.extend(per_member_loss(&counted));
         Ok(Some(records))
     }
 
@@ -156,7 +156,7 @@ impl LogRecords {
 }
 
 /// The loss of quantities that have a value for each member of a container.
-fn counted_left_out(names: &[String]) -> Option<Loss> {
+fn per_member_loss(names: &[String]) -> Option<Loss> {
     if names.is_empty() {
         return None;
     }

@@ -204,14 +204,14 @@ impl<'t> FrameView<'t> {
                 field.default.first().copied().map_or(0, i128::from)
             }
         };
-        T::try_from(value).map_err(|_| self.wrong(field, None, format!("{value} is out of range")))
+        T::try_from(value).map_err(|_| self.field_error(field, None, format!("{value} is out of range")))
     }
 
     fn number(&self, field: &Field, entry: &IndexEntry) -> Result<i128> {
         let chunk_type = self.fitting_type(field, entry)?;
         if entry.n.checked_mul(entry.m.into()) != Some(1) {
             let problem = format!("one number is wanted, {} × {} are there", entry.n, entry.m);
-            return Err(self.wrong(field, Some(entry), problem));
+            return Err(self.field_error(field, Some(entry), problem));
         }
         let bytes = self.file().read_chunk(entry).map_err(|error| error.context(field.name))?;
         Ok(chunk_type.integer(&bytes, self.file().header().byte_order))
@@ -269,11 +269,11 @@ impl<'t> FrameView<'t> {
     fn check(&self, field: &Field, entry: &IndexEntry, row_len: usize) -> Result<()> {
         let chunk_type = self.fitting_type(field, entry)?;
         if let Some(problem) = self.shape_problem(field, entry)? {
-            return Err(self.wrong(field, Some(entry), problem));
+            return Err(self.field_error(field, Some(entry), problem));
         }
         let row = if matches!(field.rows, Rows::Fixed(_)) { 1 } else { u64::from(field.columns) };
         if chunk_type.size().checked_mul(row) != Some(row_len as u64) {
-            return Err(self.wrong(field, Some(entry), format!("rows of {row} {}", chunk_type.name())));
+            return Err(self.field_error(field, Some(entry), format!("rows of {row} {}", chunk_type.name())));
         }
         Ok(())
     }
@@ -300,7 +300,7 @@ impl<'t> FrameView<'t> {
             found => {
                 let found = found.map_or("no type", ChunkType::name);
                 let problem = format!("{found} where the schema has {}", field.chunk_type.name());
-                Err(self.wrong(field, Some(entry), problem))
+                Err(self.field_error(field, Some(entry), problem))
             }
         }
     }
@@ -361,7 +361,7 @@ impl<'t> FrameView<'t> {
             .map_err(|error| self.place_error(error, field, Some(entry)))
     }
 
-    fn wrong(&self, field: &Field, entry: Option<&IndexEntry>, problem: String) -> Error {
+    fn field_error(&self, field: &Field, entry: Option<&IndexEntry>, problem: String) -> Error {
         self.place_error(Error::malformed(problem), field, entry)
     }
 

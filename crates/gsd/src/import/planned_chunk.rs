@@ -60,7 +60,7 @@ impl PlannedChunk {
                 let axis = region.axes().iter().position(|axis| axis.kept == Kept::Yes);
                 let none = || Error::usage(format!("{}: a single value has no axis of frames", dataset.path));
                 let axis = axis.ok_or_else(none)?;
-                (cut(region, axis, range, &dataset.shape)?, Some(axis))
+                (select_on_axis(region, axis, range, &dataset.shape)?, Some(axis))
             }
         };
         let mut shape = region.shape();
@@ -165,7 +165,7 @@ pub(crate) fn refuse_metadata(name: &str) -> Result<()> {
 }
 
 /// The region with some of the indices of one axis: a slice in numpy's spelling; nothing for all.
-fn cut(region: &Region, at: usize, range: &str, shape: &[u64]) -> Result<Region> {
+fn select_on_axis(region: &Region, at: usize, range: &str, shape: &[u64]) -> Result<Region> {
     if range.is_empty() {
         return Ok(region.clone());
     }

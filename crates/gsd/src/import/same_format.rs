@@ -51,7 +51,11 @@ pub(crate) fn entries_of(file: &File, frame: u64, entries: &mut Vec<IndexEntry>)
 }
 
 /// Passes the bytes of a chunk, little-endian, piece by piece.
-pub(crate) fn pass(file: &File, entry: &IndexEntry, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub(crate) fn copy_chunk(
+    file: &File,
+    entry: &IndexEntry,
+    sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     let size = entry.size().ok_or_else(|| Error::malformed("a chunk past 2^64 bytes"))?;
     if size == 0 {
         return Ok(());

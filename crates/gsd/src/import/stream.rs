@@ -33,7 +33,7 @@ pub(crate) fn write(
                 let count = at_a_time.min(frames - first);
                 match count {
                     1 => one_frame(job, parts, first, &mut done, sink)?,
-                    _ => several(job, parts, first, count, &mut done, sink)?,
+                    _ => write_frames_together(job, parts, first, count, &mut done, sink)?,
                 }
                 first += count;
             }
@@ -59,7 +59,7 @@ fn one_frame(
 }
 
 /// Frames that are short: the same ones of every part are read at once.
-fn several(
+fn write_frames_together(
     job: &Import<'_>,
     parts: &[PlannedChunk],
     first: u64,

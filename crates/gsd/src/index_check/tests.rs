@@ -52,7 +52,7 @@ fn sound_of(bytes: &[u8], v1: bool) -> (usize, bool) {
     let header = header(v1);
     let rules = Rules { header: &header, file_len: FILE_LEN, names: 3, frames: 1000 };
     let index = IndexBlock::new(bytes, ByteOrder::Little);
-    let sound = sound_slots(index, &rules);
+    let sound = valid_slots(index, &rules);
     (sound, is_zero(index, sound))
 }
 
@@ -117,7 +117,7 @@ proptest! {
         let header = header(v1);
         let rules = Rules { header: &header, file_len: FILE_LEN, names: 3, frames: 1000 };
         let index = IndexBlock::new(&bytes, ByteOrder::Little);
-        let sound = sound_slots(index, &rules);
+        let sound = valid_slots(index, &rules);
         let mut faults = Faults::default();
         let first = scan_from(index.first(sound), 0, &rules, &mut faults, false);
         prop_assert!(faults.as_slice().is_empty());

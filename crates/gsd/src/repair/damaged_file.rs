@@ -96,7 +96,7 @@ impl<'a> DamagedFile<'a> {
     }
 
     /// Frames that the index can have: each needs an entry, or at least room for one.
-    pub(super) fn most_frames(&self) -> u64 {
+    pub(super) fn max_frames(&self) -> u64 {
         if let Some(frames) = self.frames {
             return frames;
         }
@@ -118,7 +118,7 @@ impl<'a> DamagedFile<'a> {
             Some(PAST_END)
         } else if entry.m == 0 {
             Some("no columns")
-        } else if entry.frame >= self.most_frames() {
+        } else if entry.frame >= self.max_frames() {
             Some("a frame that there cannot be")
         } else if entry.flags != 0 {
             Some("unknown flags")

@@ -140,7 +140,7 @@ pub(super) fn end_block(found: &mut CollectedEntries, names: &Range<u64>, claime
 
 /// An entry that was left out, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Dropped {
+pub(super) struct DroppedEntry {
     pub(super) entry: IndexEntry,
     pub(super) why: &'static str,
     /// True where the frame has another chunk of the name.
@@ -148,7 +148,7 @@ pub(super) struct Dropped {
 }
 
 /// Sorts by (frame, id), and of several entries for one chunk keeps the one whose data lie last.
-pub(super) fn sort(found: &mut CollectedEntries, v1: bool) -> Vec<Dropped> {
+pub(super) fn sort(found: &mut CollectedEntries, v1: bool) -> Vec<DroppedEntry> {
     let in_order = |pair: &[IndexEntry]| match pair {
         [a, b] if v1 => a.frame <= b.frame,
         [a, b] => (a.frame, a.id) < (b.frame, b.id),
@@ -156,7 +156,7 @@ pub(super) fn sort(found: &mut CollectedEntries, v1: bool) -> Vec<Dropped> {
     };
     found.unsorted = found.entries.windows(2).filter(|pair| !in_order(pair)).count() as u64;
     // Before one of two for the same chunk is chosen by its place.
-    let mut dropped = if found.unsorted > 0 { take_out_misplaced(&mut found.entries) } else { Vec::new() };
+    let mut dropped = if found.unsorted > 0 { remove_misplaced(&mut found.entries) } else { Vec::new() };
     if found.unsorted > 0 || v1 {
         // Write order is the order of locations, also where a v1 index does not say so.
         found.entries.sort_by_key(|entry| (entry.frame, entry.id, entry.location));
@@ -166,14 +166,14 @@ pub(super) fn sort(found: &mut CollectedEntries, v1: bool) -> Vec<Dropped> {
 }
 
 /// Keeps the last of several entries for one chunk that follow one another.
-fn dedup(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
+fn dedup(entries: &mut Vec<IndexEntry>) -> Vec<DroppedEntry> {
     let mut dropped = Vec::new();
     entries.dedup_by(|later, kept| {
         if (later.frame, later.id) != (kept.frame, kept.id) {
             return false;
         }
         if later != kept {
-            dropped.push(Dropped { entry: *kept, why: "written again later", replaced: true });
+            dropped.push(DroppedEntry { entry: *kept, why: "written again later", replaced: true });
         }
         *kept = *later;
         true
@@ -182,7 +182,7 @@ fn dedup(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
 }
 
 /// Takes out entries, of an index that is not in order, whose frame is not that of what lies before and behind their chunks.
-fn take_out_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
+fn remove_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<DroppedEntry> {
     let start = |at: &u32| entries[*at as usize].location;
     let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
     let mut places: Vec<u32> = (0..count).filter(|at| entries[*at as usize].size() != Some(0)).collect();
@@ -198,16 +198,16 @@ fn take_out_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
         }
     }
     bad.sort_unstable();
-    take_out(entries, &bad)
+    remove(entries, &bad)
 }
 
 /// Takes out entries whose chunks lie where others do, or do not fill the place that they have. `blocks` are the index, the
 /// namelist and the header: nothing else lies there.
-pub(super) fn take_out_clashes(
+pub(super) fn remove_overlapping(
     entries: &mut Vec<IndexEntry>,
     blocks: &[Range<u64>],
     damaged: &DamagedFile<'_>,
-) -> Result<Vec<Dropped>> {
+) -> Result<Vec<DroppedEntry>> {
     let mut places: Vec<u32> = Vec::new();
     let stored = |entry: &IndexEntry| entry.byte_range().unwrap_or(0..0);
     let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -260,7 +260,7 @@ pub(super) fn take_out_clashes(
     }
     bad.sort_unstable();
     bad.dedup_by_key(|(at, _)| *at);
-    Ok(take_out(entries, &bad))
+    Ok(remove(entries, &bad))
 }
 
 /// True for the zeros that a writer puts between chunks at multiples of up to 64.
@@ -269,12 +269,12 @@ pub(super) fn is_aligning(damaged: &DamagedFile<'_>, gap: &Range<u64>) -> Result
 }
 
 /// Takes out the entries at some positions, which are in order.
-fn take_out(entries: &mut Vec<IndexEntry>, bad: &[(u32, &'static str)]) -> Vec<Dropped> {
+fn remove(entries: &mut Vec<IndexEntry>, bad: &[(u32, &'static str)]) -> Vec<DroppedEntry> {
     let dropped = bad.iter().map(|(at, why)| {
         let entry = entries[*at as usize];
-        Dropped { entry, why, replaced: false }
+        DroppedEntry { entry, why, replaced: false }
     });
-    let dropped: Vec<Dropped> = dropped.collect();
+    let dropped: Vec<DroppedEntry> = dropped.collect();
     let mut next = bad.iter().map(|(at, _)| *at as usize).peekable();
     let mut at = 0;
     entries.retain(|_| {

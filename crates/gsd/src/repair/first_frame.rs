@@ -105,7 +105,7 @@ impl FirstFrameSearch<'_, '_> {
             let Some(range) = entry.byte_range().filter(|range| range.end <= self.damaged.len) else {
                 continue;
             };
-            if self.can_be(name, &entry, entries)? {
+            if self.is_plausible(name, &entry, entries)? {
                 entries.push(entry);
                 self.extend(entries, range.end)?;
                 entries.pop();
@@ -180,7 +180,7 @@ impl FirstFrameSearch<'_, '_> {
         let m = field.default_shape(1).1;
         Ok(match field.rows {
             Rows::Types if field.is_text() => {
-                self.tables(at)?.into_iter().map(|(n, m)| (ChunkType::Int8, n, m)).collect()
+                self.text_table_shapes(at)?.into_iter().map(|(n, m)| (ChunkType::Int8, n, m)).collect()
             }
             Rows::Types | Rows::Vertices => Vec::new(),
             Rows::Fixed(n) if field.is_real() => reals(n, m),
@@ -191,7 +191,7 @@ impl FirstFrameSearch<'_, '_> {
     }
 
     /// Rows and columns of the tables of texts that may begin at `at`: as wide as the longest text and one more.
-    fn tables(&self, at: u64) -> Result<Vec<(u64, u32)>> {
+    fn text_table_shapes(&self, at: u64) -> Result<Vec<(u64, u32)>> {
         let end = at.saturating_add(MAX_COLUMNS * MAX_ROWS).min(self.damaged.len);
         let bytes = self.damaged.read(at..end)?;
         let mut found = Vec::new();
@@ -215,7 +215,7 @@ impl FirstFrameSearch<'_, '_> {
     }
 
     /// Whether the values of a chunk can be true.
-    fn can_be(&self, name: &str, entry: &IndexEntry, entries: &[IndexEntry]) -> Result<bool> {
+    fn is_plausible(&self, name: &str, entry: &IndexEntry, entries: &[IndexEntry]) -> Result<bool> {
         let damaged = self.damaged;
         let value = || scalar(damaged, entry);
         Ok(match name {

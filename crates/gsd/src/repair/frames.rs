@@ -9,7 +9,7 @@ use std::ops::Range;
 use container_core::Result;
 
 use super::damaged_file::{DamagedFile, PAST_END};
-use super::entries::{Dropped, InvalidSlots};
+use super::entries::{DroppedEntry, InvalidSlots};
 use crate::index::IndexEntry;
 
 /// Frames on either side among which one is looked for that nothing is wrong with.
@@ -70,7 +70,7 @@ pub(super) struct IncompleteFrames {
 /// Evidence that frames lost chunks.
 pub(super) struct LossEvidence<'s> {
     pub(super) invalid_slots: &'s [InvalidSlots],
-    pub(super) dropped: &'s [Dropped],
+    pub(super) dropped: &'s [DroppedEntry],
     pub(super) unsorted: u64,
     pub(super) cut: &'s BTreeSet<u64>,
 }

@@ -128,7 +128,7 @@ fn precedes(damaged: &DamagedFile<'_>, before: &IndexEntry, next: &IndexEntry) -
 }
 
 /// Entries behind the end of a full index, which a writer has written and not yet made part of it.
-pub(super) fn beyond(
+pub(super) fn entries_after_index(
     damaged: &DamagedFile<'_>,
     found: &CollectedEntries,
     block: &Range<u64>,

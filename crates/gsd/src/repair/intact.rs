@@ -63,7 +63,7 @@ pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
     let mut entries: Vec<IndexEntry> = index.iter().collect();
     let blocks = [Some(0..header::LEN), header.index_range(), header.namelist_range()];
     let mut blocks: Vec<Range<u64>> = blocks.into_iter().flatten().collect();
-    if !apart(damaged, &entries, &blocks)? {
+    if !are_disjoint(damaged, &entries, &blocks)? {
         return Ok(None);
     }
     blocks.extend(damaged.known.iter().cloned());
@@ -77,7 +77,7 @@ pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
             !is_hidden
         });
         let kept: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes(damaged.order())).collect();
-        blocks.extend(repeated_appends::apart(&twice, IndexBlock::new(&kept, damaged.order())));
+        blocks.extend(repeated_appends::unshared_ranges(&twice, IndexBlock::new(&kept, damaged.order())));
     }
     let found = CollectedEntries { entries, used, ..CollectedEntries::default() };
     Ok(Some(IntactFile { found, names: layout.names().clone(), blocks, twice }))
@@ -85,7 +85,7 @@ pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
 
 /// True for a file that opens under [`Policy::Strict`] and lists no entry; with names only where no byte behind index and names is set:
 /// else there are chunks that have lost their entries.
-pub(super) fn lists_nothing(damaged: &DamagedFile<'_>) -> Result<bool> {
+pub(super) fn is_empty_file(damaged: &DamagedFile<'_>) -> Result<bool> {
     match Layout::with_index(damaged.source, &damaged.limits, Policy::Strict) {
         Ok((layout, _)) => {
             let header = layout.header();
@@ -102,7 +102,7 @@ pub(super) fn lists_nothing(damaged: &DamagedFile<'_>) -> Result<bool> {
 }
 
 /// True where no chunk shares bytes with a block or, but for being the same, with another chunk.
-fn apart(damaged: &DamagedFile<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<bool> {
+fn are_disjoint(damaged: &DamagedFile<'_>, entries: &[IndexEntry], blocks: &[Range<u64>]) -> Result<bool> {
     damaged.limits.allocate((entries.len() as u64).saturating_mul(24))?;
     let chunks = entries.iter().filter_map(|entry| Some((entry.byte_range()?, entry.type_code)));
     // No type has the code 0.

@@ -256,7 +256,7 @@ fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>], committed: usiz
         let is_one = |(at, name): &(usize, &&[u8])| {
             let is_last = at + 1 == listed.len();
             in_schema(name)
-                || (is_hoomd && !is_last && is_schema_name(name) && !split_names::may_be_two(name))
+                || (is_hoomd && !is_last && is_schema_name(name) && !split_names::may_be_merged(name))
         };
         let in_place = listed.iter().enumerate().take_while(|one| !is_short || is_one(one));
         let mut set = 0;

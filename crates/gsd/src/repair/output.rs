@@ -37,7 +37,7 @@ impl RepairPlan<'_> {
     }
 
     /// Fails as writing the file would, but for writing.
-    pub(super) fn try_out(&self) -> Result<()> {
+    pub(super) fn dry_run(&self) -> Result<()> {
         self.plan()?.emit(std::io::sink(), &self.damaged().limits).map(drop)
     }
 

@@ -83,7 +83,7 @@ impl<'a> RepairPlan<'a> {
                 blocks.push(moved.torn_bytes(&dropped, &found.entries, damaged.len));
                 report.guessed.push(moved.report(&damaged, &found.entries));
             }
-            dropped.extend(entries::take_out_clashes(&mut found.entries, &blocks, &damaged)?);
+            dropped.extend(entries::remove_overlapping(&mut found.entries, &blocks, &damaged)?);
             report.guessed.extend(within_room(&damaged, &found.entries));
         }
 
@@ -222,11 +222,11 @@ impl<'a> RepairPlan<'a> {
         let unproved = tail.iter().chain(&waiting).filter(|entry| !has(entry) && !is_intact);
         unproved.for_each(|entry| lost.add(entry));
         let left = if partial.contains(&0) { Some("frame 0 lacks chunks") } else { None };
-        self.report.kept.extend(report::ground(&self.damaged, &self.names));
+        self.report.kept.extend(report::kept_structures(&self.damaged, &self.names));
         self.report.kept.extend(kept.items());
         self.report.lost.extend(left.map(|what| RepairItem::new(0..0, what)));
         for gone in &incomplete_frames.gone {
-            self.report.lost.push(report::gone(gone));
+            self.report.lost.push(report::lost_frames(gone));
         }
         self.report.lost.extend(lost.items());
         let mut guessed =
@@ -246,28 +246,28 @@ impl<'a> RepairPlan<'a> {
             }
             if !rest.is_empty() && report::holds_something(&self.damaged, &rest)? {
                 if intact {
-                    self.report.guessed.push(report::leftovers(rest));
+                    self.report.guessed.push(report::unused_bytes(rest));
                 } else {
-                    self.report.lost.push(report::orphans(rest));
+                    self.report.lost.push(report::unlisted_bytes(rest));
                 }
             }
         }
         self.entries.extend(taken);
         let something = report::holds_something(&self.damaged, &(header::LEN..self.damaged.len))?;
         if self.entries.is_empty() && (something || !whole) {
-            if !intact::lists_nothing(&self.damaged)? {
-                return Err(self.nothing());
+            if !intact::is_empty_file(&self.damaged)? {
+                return Err(self.nothing_found());
             }
             for gap in frames::gaps(&self.damaged, &[], blocks)? {
                 if report::holds_something(&self.damaged, &gap.range)? {
-                    self.report.guessed.push(report::leftovers(gap.range));
+                    self.report.guessed.push(report::unused_bytes(gap.range));
                 }
             }
         }
         Ok(())
     }
 
-    fn nothing(&self) -> Error {
+    fn nothing_found(&self) -> Error {
         let error = Error::malformed("no entry of an index describes a chunk of this file");
         error.context("gsd index").at(header::LEN..self.damaged.len)
     }

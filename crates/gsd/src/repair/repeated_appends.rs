@@ -79,7 +79,7 @@ pub(super) fn find(damaged: &DamagedFile<'_>) -> Result<Option<RepeatedAppends>>
             kept.extend_from_slice(&entry.to_bytes(damaged.order()));
         }
     }
-    let ranges = apart(&gone, IndexBlock::new(&kept, damaged.order()));
+    let ranges = unshared_ranges(&gone, IndexBlock::new(&kept, damaged.order()));
     kept.resize(used, 0);
     let numbers = gone.iter().map(|entry| entry.frame);
     let frames = numbers.clone().min().unwrap_or(0)..numbers.max().map_or(0, |last| last.saturating_add(1));
@@ -87,7 +87,7 @@ pub(super) fn find(damaged: &DamagedFile<'_>) -> Result<Option<RepeatedAppends>>
 }
 
 /// Ranges of chunks that none of the others has.
-pub(super) fn apart(gone: &[IndexEntry], kept: IndexBlock<'_>) -> Vec<Range<u64>> {
+pub(super) fn unshared_ranges(gone: &[IndexEntry], kept: IndexBlock<'_>) -> Vec<Range<u64>> {
     let mut ranges: Vec<Range<u64>> = gone.iter().filter_map(IndexEntry::byte_range).collect();
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| (range.start, range.end));

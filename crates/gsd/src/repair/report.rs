@@ -6,7 +6,7 @@ use container_core::Result;
 use container_core::report::RepairItem;
 
 use super::damaged_file::DamagedFile;
-use super::entries::{Dropped, InvalidSlots};
+use super::entries::{DroppedEntry, InvalidSlots};
 use crate::header;
 use crate::index::IndexEntry;
 
@@ -56,7 +56,7 @@ impl Frames {
 }
 
 /// What the new file stands on.
-pub(super) fn ground(damaged: &DamagedFile<'_>, names: &[Vec<u8>]) -> Vec<RepairItem> {
+pub(super) fn kept_structures(damaged: &DamagedFile<'_>, names: &[Vec<u8>]) -> Vec<RepairItem> {
     let schema = damaged.header.schema_name();
     vec![RepairItem::new(0..header::LEN, format!("header, schema {schema:?}, {} names", names.len()))]
 }
@@ -86,8 +86,8 @@ fn lines_full(invalid_slots: &[InvalidSlots]) -> bool {
 }
 
 /// Entries that made sense only by themselves.
-pub(super) fn dropped(dropped: &[Dropped], names: &[Vec<u8>]) -> Vec<RepairItem> {
-    let line = |dropped: &Dropped| {
+pub(super) fn dropped(dropped: &[DroppedEntry], names: &[Vec<u8>]) -> Vec<RepairItem> {
+    let line = |dropped: &DroppedEntry| {
         let entry = &dropped.entry;
         let name = names.get(usize::from(entry.id)).map(|name| String::from_utf8_lossy(name));
         let what = format!("{} of frame {}: {}", name.unwrap_or_default(), entry.frame, dropped.why);
@@ -101,7 +101,7 @@ pub(super) fn dropped(dropped: &[Dropped], names: &[Vec<u8>]) -> Vec<RepairItem>
 }
 
 /// Frames without an entry.
-pub(super) fn gone(frames: &Range<u64>) -> RepairItem {
+pub(super) fn lost_frames(frames: &Range<u64>) -> RepairItem {
     let last = frames.end.saturating_sub(1);
     let what = if frames.start == last {
         format!("frame {last}: no entry is left")
@@ -113,13 +113,16 @@ pub(super) fn gone(frames: &Range<u64>) -> RepairItem {
 
 /// Frames that no entry is left of, whose data seem to be there.
 pub(super) fn missing(frames: &Range<u64>, bytes: Range<u64>) -> RepairItem {
-    let what =
-        format!("{}, and nothing tells their {} bytes apart", gone(frames).what, bytes.end - bytes.start);
+    let what = format!(
+        "{}, and nothing tells their {} bytes apart",
+        lost_frames(frames).what,
+        bytes.end - bytes.start
+    );
     RepairItem::new(bytes, what)
 }
 
 /// Data of frames that are known to be gone.
-pub(super) fn unclaimed(range: Range<u64>) -> RepairItem {
+pub(super) fn lost_frame_data(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
     RepairItem::new(range, format!("{len} bytes between frames that no entry describes"))
 }
@@ -149,12 +152,12 @@ pub(super) fn unsorted(count: u64, index: Range<u64>) -> RepairItem {
     RepairItem::new(index, format!("entries in order, {count} were not"))
 }
 
-pub(super) fn orphans(range: Range<u64>) -> RepairItem {
+pub(super) fn unlisted_bytes(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
     RepairItem::new(range, format!("{len} bytes behind the last frame that no entry describes"))
 }
 
-pub(super) fn leftovers(range: Range<u64>) -> RepairItem {
+pub(super) fn unused_bytes(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
     RepairItem::new(range, format!("{len} bytes that belong to no frame: left out"))
 }

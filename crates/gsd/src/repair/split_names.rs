@@ -93,7 +93,7 @@ fn cuts(
 }
 
 /// Whether a name may be two of the schema that ran into one.
-pub(super) fn may_be_two(name: &[u8]) -> bool {
+pub(super) fn may_be_merged(name: &[u8]) -> bool {
     cuts(name, &|_| true, &is_schema_name).next().is_some()
 }
 

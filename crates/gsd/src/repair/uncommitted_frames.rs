@@ -91,7 +91,7 @@ struct TemplateMatch {
 
 impl FrameSearch<'_, '_> {
     /// The frames from `frame` on, sorted by (frame, id), and where the bytes begin that are none.
-    pub(super) fn run(
+    pub(super) fn find_frames(
         &self,
         start: u64,
         mut frame: u64,
@@ -101,7 +101,7 @@ impl FrameSearch<'_, '_> {
         let mut found: Vec<IndexEntry> = Vec::new();
         let mut shown: Vec<bool> = (0..self.templates.len()).map(|at| at < self.guessed_from).collect();
         let mut at = start;
-        while frame < self.damaged.most_frames() {
+        while frame < self.damaged.max_frames() {
             let Some(fit) = self.best_match(at, counter, frame, &shown)? else {
                 let Some(block) = self.claimed.iter().find(|block| block.start == at && block.end > at)
                 else {
@@ -176,7 +176,7 @@ impl FrameSearch<'_, '_> {
         let mut fit = TemplateMatch { entries: Vec::with_capacity(items.len()), end: at, counter, template };
         let mut ticked = false;
         for item in items {
-            let Some(entry) = self.place(item, &fit, frame)? else { return Ok(None) };
+            let Some(entry) = self.place_chunk(item, &fit, frame)? else { return Ok(None) };
             if entry.id == counter.id {
                 let Some(next) = counter.advance(self.damaged, &entry)? else { return Ok(None) };
                 fit.counter = next;
@@ -190,7 +190,12 @@ impl FrameSearch<'_, '_> {
         Ok(ticked.then_some(fit))
     }
 
-    fn place(&self, item: &TemplateChunk, fit: &TemplateMatch, frame: u64) -> Result<Option<IndexEntry>> {
+    fn place_chunk(
+        &self,
+        item: &TemplateChunk,
+        fit: &TemplateMatch,
+        frame: u64,
+    ) -> Result<Option<IndexEntry>> {
         let mut entry = IndexEntry { frame, ..item.entry };
         if let Some(count) = item.counted_by.and_then(|count| fit.entries.get(count)) {
             let Some(n) = scalar(self.damaged, count)?.and_then(|n| u64::try_from(n).ok()) else {
@@ -217,7 +222,7 @@ impl FrameSearch<'_, '_> {
         for items in self.templates {
             let mut fit = TemplateMatch { entries: Vec::new(), end: at, counter, template: 0 };
             for item in items {
-                let Some(entry) = self.place(item, &fit, 0)? else { break };
+                let Some(entry) = self.place_chunk(item, &fit, 0)? else { break };
                 if entry.id == counter.id {
                     if counter.advance(self.damaged, &entry)?.is_some() {
                         return Ok(true);

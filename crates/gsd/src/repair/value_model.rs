@@ -167,7 +167,7 @@ impl ValueModel {
     }
 
     /// Expects nothing of the values of `id`, of which something else is known.
-    pub(super) fn forget(&mut self, id: u16) {
+    pub(super) fn ignore(&mut self, id: u16) {
         self.looks.remove(&id);
     }
 

@@ -68,10 +68,10 @@ fn to_little_endian(
     visit: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
     let order = input.file.header().byte_order;
-    turned(input.window.bytes(range)?, order, entry, visit)
+    byte_swapped(input.window.bytes(range)?, order, entry, visit)
 }
 
-fn turned(
+fn byte_swapped(
     bytes: &[u8],
     order: ByteOrder,
     entry: &IndexEntry,
@@ -117,7 +117,7 @@ pub(super) fn equal(
         if order_a == order_b {
             same = window.bytes(piece(&other))? == input.window.bytes(piece(&one))?;
         } else {
-            turned(window.bytes(piece(&other))?, order_b, b, &mut |theirs| {
+            byte_swapped(window.bytes(piece(&other))?, order_b, b, &mut |theirs| {
                 to_little_endian(input, a, piece(&one), &mut |ours| {
                     same = ours == theirs;
                     Ok(())

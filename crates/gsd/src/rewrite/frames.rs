@@ -180,7 +180,7 @@ impl<'f> FramePlan<'f> {
                     items
                 };
                 if items.is_empty() && new + 1 == total {
-                    items.extend(self.anything(at, &counts));
+                    items.extend(self.placeholder_chunk(at, &counts));
                 }
                 self.unseen = if items.is_empty() { self.unseen + 1 } else { 0 };
                 visit(&mut self.inputs, &items)?;
@@ -363,7 +363,7 @@ impl<'f> FramePlan<'f> {
     }
 
     /// A chunk that a frame without any inherits, its time step if it can be: without a chunk the last frame would not be seen.
-    fn anything(&mut self, at: usize, counts: &Counts) -> Option<Item> {
+    fn placeholder_chunk(&mut self, at: usize, counts: &Counts) -> Option<Item> {
         let input = &self.inputs[at];
         let inherited =
             |chunk: &&Chunk| self.meanings[usize::from(chunk.id)].is_inherited(counts, &input.first_counts);

@@ -143,10 +143,10 @@ impl<'f> SourceFile<'f> {
             at += 1;
         }
         if of(at).is_some_and(|after| after < frame) {
-            return Err(self.wrong(at, "its frame comes before that of an earlier entry"));
+            return Err(self.chunk_error(at, "its frame comes before that of an earlier entry"));
         }
         if of(at).is_some_and(|after| after >= self.file.nframes()) {
-            return Err(self.wrong(at, "its frame comes after that of the last entry"));
+            return Err(self.chunk_error(at, "its frame comes after that of the last entry"));
         }
         self.next = at;
         chunks.sort_by_key(|chunk| (chunk.id, chunk.entry.location));
@@ -163,7 +163,7 @@ impl<'f> SourceFile<'f> {
 
     fn chunk(&self, at: usize, entry: IndexEntry) -> Result<Chunk> {
         if let Some(problem) = self.file.layout().entry_problem(&entry) {
-            return Err(self.wrong(at, problem));
+            return Err(self.chunk_error(at, problem));
         }
         let id = self.ids.get(usize::from(entry.id)).copied().flatten().ok_or_else(|| {
             let name = self.file.names().get(entry.id).unwrap_or_default();
@@ -172,7 +172,7 @@ impl<'f> SourceFile<'f> {
         Ok(Chunk { id, entry })
     }
 
-    fn wrong(&self, at: usize, problem: &str) -> Error {
+    fn chunk_error(&self, at: usize, problem: &str) -> Error {
         let start = self.file.header().index_location.saturating_add((at as u64).saturating_mul(32));
         Error::malformed(format!("index entry {at}: {problem}"))
             .at(start..start.saturating_add(32))

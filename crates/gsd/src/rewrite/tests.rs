@@ -83,10 +83,10 @@ fn sketches() -> impl Strategy<Value = Vec<Sketch>> {
 }
 
 /// As [`NewChunk`], with its bytes.
-type Sketched = (u64, &'static str, ChunkType, u64, u32, Vec<u8>);
+type ChunkSketch = (u64, &'static str, ChunkType, u64, u32, Vec<u8>);
 
 /// The chunks of a trajectory: as many rows as the frame has particles or bonds.
-fn chunks(frames: &[Sketch]) -> Vec<Sketched> {
+fn chunks(frames: &[Sketch]) -> Vec<ChunkSketch> {
     let mut chunks = Vec::new();
     for (frame, sketch) in (0..).zip(frames) {
         let n = |at: usize| {

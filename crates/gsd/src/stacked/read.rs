@@ -197,7 +197,7 @@ impl<'f> StackedChunks<'f> {
 
     /// Absolute offset of the chunk that holds the values of the frame at `slot` of the frames asked for; `None` for a default.
     #[must_use]
-    pub fn place(&self, slot: usize) -> Option<u64> {
+    pub fn chunk_offset(&self, slot: usize) -> Option<u64> {
         self.places.get(slot).copied().filter(|place| *place != 0)
     }
 
@@ -292,7 +292,7 @@ impl<'f> StackedChunks<'f> {
                 Some(place) => {
                     let len = piece.len() as u64;
                     let mut take = |to: usize, bytes: &[u8]| copy(dst, to, bytes);
-                    joined.ask(place.saturating_add(offset), len, at, &mut take)?;
+                    joined.request(place.saturating_add(offset), len, at, &mut take)?;
                 }
             }
             at = end;

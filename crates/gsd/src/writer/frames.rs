@@ -82,7 +82,7 @@ impl<S: Storage> Writer<S> {
     pub fn close(mut self) -> Result<()> {
         let flushed = self.finish();
         if matches!(self.state, State::Poisoned(_)) {
-            self.cut_back();
+            self.truncate_uncommitted();
         }
         self.state = State::Closed;
         flushed
@@ -92,13 +92,13 @@ impl<S: Storage> Writer<S> {
     /// upgraded since the file was opened, it is what it was, byte for byte, if the disk allows; else it is as long as it was after
     /// the last commit.
     pub fn abandon(mut self) {
-        self.cut_back();
+        self.truncate_uncommitted();
         self.state = State::Closed;
     }
 
     /// Gives back what was written since the last commit, where it is known that no header leads there. What others have written meanwhile, who
     /// ask for no lock, is not cut off.
-    fn cut_back(&mut self) {
+    fn truncate_uncommitted(&mut self) {
         let Some(len) = self.durable_len.filter(|_| self.storage.is_written()) else { return };
         let mut header = [0; 256];
         let is_ours = self
@@ -181,7 +181,7 @@ impl<S: Storage> Drop for Writer<S> {
             let _ = self.finish();
         }
         if matches!(self.state, State::Poisoned(_)) {
-            self.cut_back();
+            self.truncate_uncommitted();
         }
     }
 }

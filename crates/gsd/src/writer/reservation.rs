@@ -18,18 +18,18 @@ use crate::ChunkType;
 /// A chunk whose room is reserved in the frame that has not ended.
 #[derive(Debug)]
 pub struct Reservation {
-    shared: Arc<Shared>,
+    shared: Arc<SharedFile>,
 }
 
 /// Writes rows of a reserved chunk, until its frame ends or is given up. Clones may be used in other threads; see
 /// [`Reservation::to_token`] for other processes.
 #[derive(Clone, Debug)]
 pub struct RowWriter {
-    shared: Arc<Shared>,
+    shared: Arc<SharedFile>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedFile {
     file: File,
     place: RowPlace,
     rows: Arc<Rows>,
@@ -167,7 +167,7 @@ impl Writer<FileStorage> {
         let rows = Arc::new(Rows::new(n));
         self.reservations.push(Arc::clone(&rows));
         let place = RowPlace { chunk_type, n, m, at };
-        Ok(Reservation { shared: Arc::new(Shared { file, place, rows }) })
+        Ok(Reservation { shared: Arc::new(SharedFile { file, place, rows }) })
     }
 }
 
@@ -225,7 +225,7 @@ impl RowWriter {
             return Err(Error::usage("the reservation is one of another file"));
         }
         let rows = Arc::new(Rows::new(place.n));
-        Ok(Self { shared: Arc::new(Shared { file, place, rows }) })
+        Ok(Self { shared: Arc::new(SharedFile { file, place, rows }) })
     }
 
     /// Rows and columns of the chunk.

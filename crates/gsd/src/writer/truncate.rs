@@ -20,7 +20,7 @@ impl<S: Storage> Writer<S> {
         self.check_usable()?;
         self.close_reservations()?;
         self.guard(|writer| match writer.options.scheme {
-            CommitScheme::Atomic => turn_over(writer),
+            CommitScheme::Atomic => switch_header(writer),
             CommitScheme::Reference => in_place(writer),
         })?;
         (self.index_at, self.capacity) = (self.header.index_location, self.header.index_allocated_entries);
@@ -36,7 +36,7 @@ impl<S: Storage> Writer<S> {
 }
 
 /// Once to an empty index at the end of the file, and from there to one at its start, where nothing is needed any more.
-fn turn_over<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
+fn switch_header<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let front = empty_file::header_of(CommitScheme::Atomic, &writer.header);
     let at = writer.storage.len()?.max(writer.end).next_multiple_of(512);
     let back = Header {

@@ -30,7 +30,7 @@ impl<S: Storage> Writer<S> {
         self.names.iter().for_each(|name| names.push(name));
         let index = self.sorted_index()?;
         self.guard(|writer| match writer.options.scheme {
-            CommitScheme::Atomic => turn_over(writer, names, &index),
+            CommitScheme::Atomic => switch_header(writer, names, &index),
             CommitScheme::Reference => in_place(writer, names, &index),
         })
     }
@@ -51,7 +51,7 @@ impl<S: Storage> Writer<S> {
     }
 }
 
-fn turn_over<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8]) -> Result<()> {
+fn switch_header<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8]) -> Result<()> {
     let mut header = Header { gsd_version: CURRENT_VERSION, ..writer.header };
     writer.names = names;
     // Whatever room there is holds names in the old layout.

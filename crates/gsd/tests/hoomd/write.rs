@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gsd::hoomd::{
-    Frame, Logged, Shape, StepRule, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation,
+    Frame, LoggedValue, Shape, StepRule, Trajectory, TrajectoryOptions, TrajectoryWriter, Validation,
 };
 use gsd::{Commit, CommitScheme, Durability, ErrorKind, File, Version, WriterOptions};
 
@@ -304,7 +304,7 @@ fn logs_are_written_in_every_frame_and_state_in_old_schemas_alone() {
     frame.log.insert("energy", 0.5_f64);
     frame.log.insert("text", "näh");
     let vectors = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
-    frame.log.insert("particles/force", Logged::matrix(3, &vectors).unwrap());
+    frame.log.insert("particles/force", LoggedValue::matrix(3, &vectors).unwrap());
     let place = Place::new();
     let mut writer = place.writer();
     writer.append(&frame).unwrap();

@@ -46,7 +46,7 @@ fn check(batch: &RecordBatch) {
 
 #[test]
 fn gaps_are_nulls_in_batches_and_files() {
-    let batch = record_batch(table(Gaps::Null), Inherited::Count, &Limits::default()).unwrap();
+    let batch = record_batch(table(Gaps::Null), InheritedValues::Count, &Limits::default()).unwrap();
     check(&batch);
     let mut ipc = Vec::new();
     if cfg!(target_endian = "big") {
@@ -74,7 +74,7 @@ fn gaps_are_nulls_in_batches_and_files() {
 #[test]
 fn inherited_values_are_counted_or_flagged() {
     let limits = Limits::default();
-    let batch = record_batch(table(Gaps::FromFrame0), Inherited::Columns, &limits).unwrap();
+    let batch = record_batch(table(Gaps::FromFrame0), InheritedValues::Columns, &limits).unwrap();
     let schema = batch.schema();
     let field = schema.field_with_name("log/note").unwrap();
     assert_eq!((field.metadata()["gsd:inherited"].as_str(), field.is_nullable()), ("1", false));
@@ -87,5 +87,5 @@ fn inherited_values_are_counted_or_flagged() {
     assert_eq!(column("log/late").null_count(), 2);
     assert!(matches!(column("log/pair").data_type(), DataType::FixedSizeList(_, 2)));
     let little = Limits::default().with_memory(3);
-    assert!(record_batch(table(Gaps::FromFrame0), Inherited::Count, &little).is_err());
+    assert!(record_batch(table(Gaps::FromFrame0), InheritedValues::Count, &little).is_err());
 }

@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use container_core::threads::on_threads;
 use container_core::{Error, Limits, Result};
 
-use super::{Changes, Column, Gaps, LogOptions, LogTable, Shapes, Skipped, Texts, ValidityBitmap, Values};
+use super::{
+    Changes, Column, Gaps, LogOptions, LogTable, Shapes, SkippedColumn, Texts, ValidityBitmap, Values,
+};
 use crate::ChunkType;
 use crate::coalesced_reads::CoalescedReads;
 use crate::file::File;
@@ -33,13 +35,13 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
         }
     }
     let all: Vec<usize> = (0..columns.len()).collect();
-    let late = pass(file, frames, &mut columns, &all, options.threads)?;
+    let late = fill_columns(file, frames, &mut columns, &all, options.threads)?;
     if !late.is_empty() {
         for (at, entry) in &late {
             columns[*at].start(ColumnShape::of(entry)?, frames.count, options.shapes, &mut budget)?;
         }
         let late: Vec<usize> = late.into_iter().map(|(at, _)| at).collect();
-        pass(file, frames, &mut columns, &late, options.threads)?;
+        fill_columns(file, frames, &mut columns, &late, options.threads)?;
     }
 
     inherit(file, frames, &mut columns)?;
@@ -70,11 +72,13 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
         match column.into_column(name) {
             Outcome::Column(column) => table.columns.push(column),
             Outcome::Left => {}
-            Outcome::Skipped(skipped) if options.changes == Changes::Refuse && skipped.frame.is_some() => {
+            Outcome::SkippedColumn(skipped)
+                if options.changes == Changes::Refuse && skipped.frame.is_some() =>
+            {
                 let problem = format!("{}: {}", skipped.name, skipped.why);
                 return Err(Error::usage(problem).hint("skip quantities that change, or choose frames"));
             }
-            Outcome::Skipped(skipped) => table.skipped.push(skipped),
+            Outcome::SkippedColumn(skipped) => table.skipped.push(skipped),
         }
     }
     Ok(table)
@@ -151,7 +155,7 @@ struct ThreadRows<'a> {
 }
 
 /// Fills the columns `which`. Gives those that were not known, each with its first chunk.
-fn pass(
+fn fill_columns(
     file: &File,
     frames: &Frames,
     columns: &mut [ColumnBuilder],
@@ -271,7 +275,7 @@ fn fill(
             return Ok(());
         }
         let (len, parts) = (shape.row_len as u64, &mut share.parts);
-        joined.ask(range.start, len, (which, at), &mut |tag, bytes| copy(parts, tag, bytes))
+        joined.request(range.start, len, (which, at), &mut |tag, bytes| copy(parts, tag, bytes))
     })?;
     joined.finish(&mut |tag, bytes| copy(&mut share.parts, tag, bytes))
 }
@@ -289,7 +293,7 @@ fn inherit(file: &File, frames: &Frames, columns: &mut [ColumnBuilder]) -> Resul
             columns[at].fill_gaps(value);
             Ok(())
         };
-        joined.ask(range.start, range.end - range.start, at, take)?;
+        joined.request(range.start, range.end - range.start, at, take)?;
     }
     joined.finish(&mut |at, value| {
         columns[at].fill_gaps(value);
@@ -338,7 +342,7 @@ fn fetch_texts(file: &File, columns: &mut [ColumnBuilder], budget: &mut Budget) 
             let count = spans[first..].iter().take_while(|span| **span == [start, end]).count();
             next[column] += count;
             let rows = TextRows { column, first, count };
-            joined.ask(start, end - start, rows, &mut |rows, bytes| put(&mut texts, rows, bytes))?;
+            joined.request(start, end - start, rows, &mut |rows, bytes| put(&mut texts, rows, bytes))?;
         }
     }
     joined.finish(&mut |rows, bytes| put(&mut texts, rows, bytes))
@@ -356,7 +360,7 @@ enum Outcome {
     Column(Column),
     /// Not asked for.
     Left,
-    Skipped(Skipped),
+    SkippedColumn(SkippedColumn),
 }
 
 impl ColumnBuilder {
@@ -428,13 +432,17 @@ impl ColumnBuilder {
 
     fn into_column(self, name: String) -> Outcome {
         if let Some((frame, why)) = self.changed {
-            return Outcome::Skipped(Skipped { name, frame: Some(frame), why });
+            return Outcome::SkippedColumn(SkippedColumn { name, frame: Some(frame), why });
         }
         if self.left {
             return Outcome::Left;
         }
         let Some(ColumnShape { chunk_type, n, m, .. }) = self.shape else {
-            return Outcome::Skipped(Skipped { name, frame: None, why: "no frame has a value".into() });
+            return Outcome::SkippedColumn(SkippedColumn {
+                name,
+                frame: None,
+                why: "no frame has a value".into(),
+            });
         };
         let (values, stored, inherits) = (self.values, self.stored, self.ancestor.is_some());
         Outcome::Column(Column { name, chunk_type, n, m, values, stored, inherits })

@@ -7,9 +7,9 @@ use crate::writer::sequential::{NewChunk, Plan, to_vec};
 use crate::{OpenOptions, Policy, Version};
 
 /// Bytes that are only copied, never lent.
-struct Copied(Vec<u8>);
+struct CopyingSource(Vec<u8>);
 
-impl Source for Copied {
+impl Source for CopyingSource {
     fn len(&self) -> u64 {
         self.0.len() as u64
     }
@@ -24,7 +24,7 @@ fn file(chunks: &[NewChunk<'_>]) -> [File; 2] {
     let bytes = to_vec(plan, chunks).unwrap();
     let options = OpenOptions::default().with_policy(Policy::Strict);
     let lent = File::from_source(Box::new(bytes.clone()), &options).unwrap();
-    [lent, File::from_source(Box::new(Copied(bytes)), &options).unwrap()]
+    [lent, File::from_source(Box::new(CopyingSource(bytes)), &options).unwrap()]
 }
 
 fn csv(table: &LogTable) -> String {

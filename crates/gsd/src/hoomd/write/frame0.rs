@@ -65,7 +65,7 @@ impl Frame0 {
         for (container, at) in Container::COUNTED.into_iter().zip(0..) {
             let count = FIELDS.iter().position(|field| Some(field.name) == container.count_chunk());
             if let (Some(count), Some(place)) =
-                (count.and_then(|at| initial.word(at)), initial.counts.get_mut(at))
+                (count.and_then(|at| initial.number(at)), initial.counts.get_mut(at))
             {
                 *place = u32::try_from(count).map_err(|_| {
                     Error::malformed(format!("{count} in frame 0 is out of range")).context(container.name())
@@ -82,11 +82,11 @@ impl Frame0 {
 
     /// Its time step.
     pub(crate) fn step(&self) -> u64 {
-        self.word(const { field_index("configuration/step") }).unwrap_or(0)
+        self.number(const { field_index("configuration/step") }).unwrap_or(0)
     }
 
     /// A number that is there.
-    fn word(&self, at: usize) -> Option<u64> {
+    fn number(&self, at: usize) -> Option<u64> {
         let Some(Value::Numbers { bytes, .. }) = self.value(at) else { return None };
         let mut word = [0; 8];
         word.iter_mut().zip(bytes.iter()).for_each(|(place, byte)| *place = *byte);

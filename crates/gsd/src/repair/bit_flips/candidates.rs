@@ -70,14 +70,14 @@ impl IndexTable<'_, '_> {
     }
 
     /// What is wrong with an entry that does not fit.
-    pub(super) fn breaks(&self, intervals: &Intervals, slot: usize) -> Result<Violation> {
+    pub(super) fn violation(&self, intervals: &Intervals, slot: usize) -> Result<Violation> {
         let entry = &self.slots[slot];
         let is_wrong =
             !self.is_sensible(entry) || !self.in_order(slot, entry) || intervals.is_over_another(slot, entry);
         Ok(if is_wrong {
             Violation::Rules
         } else if entry.size() != Some(0)
-            && intervals.meets(self.damaged, &self.slots, slot, entry)?.is_some()
+            && intervals.is_between(self.damaged, &self.slots, slot, entry)?.is_some()
         {
             Violation::Form
         } else {

@@ -77,7 +77,7 @@ impl<'t, 'a> IndexTable<'t, 'a> {
     }
 
     /// Whether an entry in a slot leaves frames before its own without any.
-    pub(super) fn leaps(&self, slot: usize, entry: &IndexEntry) -> bool {
+    pub(super) fn skips_frames(&self, slot: usize, entry: &IndexEntry) -> bool {
         let mut before =
             (slot.saturating_sub(MAX_NEIGHBOUR_DISTANCE)..slot).rev().map(|slot| &self.slots[slot]);
         let before = before.find(|before| self.is_sensible(before)).map(|before| before.frame);
@@ -99,7 +99,7 @@ impl<'t, 'a> IndexTable<'t, 'a> {
         const MAX_PASSED_CHUNKS: usize = 64;
         // The slot of the chunk before, in its frame: the first of a frame comes behind none.
         let before = |slot: usize, entry: &IndexEntry| {
-            let [before, _] = intervals.beside(slot, entry);
+            let [before, _] = intervals.neighbours(slot, entry);
             before.filter(|before| self.slots[*before].frame == entry.frame)
         };
         let turn = |slot: usize| before(slot, &self.slots[slot]).map(|before| self.slots[before].id);

@@ -78,7 +78,7 @@ impl Intervals {
     }
 
     /// What ends before `at` and what begins there or behind, but for the chunk of `slot`.
-    fn around(&self, at: u64, slot: usize) -> ((u64, u32), Option<Run>) {
+    fn nearest(&self, at: u64, slot: usize) -> ((u64, u32), Option<Run>) {
         let other = |one: u32| usize::try_from(one) != Ok(slot);
         let place = self.runs.partition_point(|run| run.start < at);
         let [first, second] = self.reach[place];
@@ -87,15 +87,15 @@ impl Intervals {
     }
 
     /// Slots of the chunks before and behind that of an entry; `None` where there is a block, or nothing.
-    pub(super) fn beside(&self, slot: usize, entry: &IndexEntry) -> [Option<usize>; 2] {
+    pub(super) fn neighbours(&self, slot: usize, entry: &IndexEntry) -> [Option<usize>; 2] {
         let Ok(start) = u64::try_from(entry.location) else { return [None; 2] };
-        let ((_, before), behind) = self.around(start, slot);
+        let ((_, before), behind) = self.nearest(start, slot);
         let of = |one: u32| usize::try_from(one).ok().filter(|_| one != NO_SLOT);
         [of(before), behind.and_then(|run| of(run.slot))]
     }
 
     /// Whether between what ends at the one place and what begins at the other there is nothing, or what aligns it.
-    fn touch(&self, damaged: &DamagedFile<'_>, end: u64, start: u64) -> Result<bool> {
+    fn are_adjacent(&self, damaged: &DamagedFile<'_>, end: u64, start: u64) -> Result<bool> {
         let is_short = end < start && start - end < self.alignment && start.is_multiple_of(self.alignment);
         Ok(end == start || (is_short && is_aligning(damaged, &(end..start))?))
     }
@@ -103,13 +103,13 @@ impl Intervals {
     /// Whether a chunk shares bytes with others that are not the very same.
     pub(super) fn is_over_another(&self, slot: usize, entry: &IndexEntry) -> bool {
         let Some(range) = entry.byte_range().filter(|range| !range.is_empty()) else { return false };
-        let (before, behind) = self.around(range.start, slot);
+        let (before, behind) = self.nearest(range.start, slot);
         let is_over = |run: Run| run.start < range.end && (run.start, run.end) != (range.start, range.end);
         before.0 > range.start || behind.is_some_and(is_over)
     }
 
     /// Whether a chunk lies between others of its frame or of those around it, and what it ends at; `None` if it does not.
-    pub(super) fn meets(
+    pub(super) fn is_between(
         &self,
         damaged: &DamagedFile<'_>,
         slots: &[IndexEntry],
@@ -117,7 +117,7 @@ impl Intervals {
         entry: &IndexEntry,
     ) -> Result<Option<IntervalEnd>> {
         let Some(range) = entry.byte_range() else { return Ok(None) };
-        let (before, behind) = self.around(range.start, slot);
+        let (before, behind) = self.nearest(range.start, slot);
         let next = behind.map_or(self.len, |run| run.start);
         let frame =
             |slot: u32| usize::try_from(slot).ok().and_then(|slot| slots.get(slot)).map(|one| one.frame);
@@ -125,8 +125,8 @@ impl Intervals {
         let later = behind.and_then(|run| frame(run.slot)).is_none_or(|frame| entry.frame <= frame);
         let fits = earlier
             && later
-            && self.touch(damaged, before.0, range.start)?
-            && self.touch(damaged, range.end, next)?;
+            && self.are_adjacent(damaged, before.0, range.start)?
+            && self.are_adjacent(damaged, range.end, next)?;
         Ok(fits.then_some(if behind.is_some() { IntervalEnd::AtAnother } else { IntervalEnd::OfFile }))
     }
 
@@ -148,7 +148,7 @@ impl Intervals {
             if before.0 > run.start && !is_twin {
                 add(before.1);
                 add(run.slot);
-            } else if before.0 < run.start && !self.touch(damaged, before.0, run.start)? {
+            } else if before.0 < run.start && !self.are_adjacent(damaged, before.0, run.start)? {
                 add(before.1);
                 add(run.slot);
                 gaps.extend((gaps.len() < MAX_CANDIDATES).then_some(before.0));

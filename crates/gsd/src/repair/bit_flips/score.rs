@@ -28,8 +28,10 @@ impl IndexTable<'_, '_> {
         if !self.is_sensible(entry) || entry.size() == Some(0) || !self.in_order(slot, entry) {
             return Ok(None);
         }
-        let Some(end) = intervals.meets(self.damaged, &self.slots, slot, entry)? else { return Ok(None) };
-        let mut named = self.models(candidates, slot, entry.id).peekable();
+        let Some(end) = intervals.is_between(self.damaged, &self.slots, slot, entry)? else {
+            return Ok(None);
+        };
+        let mut named = self.similar_entries(candidates, slot, entry.id).peekable();
         let is_new = named.peek().is_none();
         let mut formed = named.filter(|other| (other.type_code, other.m) == (entry.type_code, entry.m));
         let first = formed.next();
@@ -46,7 +48,7 @@ impl IndexTable<'_, '_> {
     }
 
     /// Entries of a name around a slot that nothing is wrong with.
-    pub(super) fn models(
+    pub(super) fn similar_entries(
         &self,
         candidates: &Candidates,
         slot: usize,

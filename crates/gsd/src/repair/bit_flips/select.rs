@@ -33,8 +33,9 @@ impl IndexTable<'_, '_> {
             if self.score(&intervals, &candidates, slot, entry)?.is_some() {
                 continue;
             }
-            let breaks = self.breaks(&intervals, slot)?;
-            let is_usual = self.models(&candidates, slot, entry.id).any(|other| is_alike(&other, entry));
+            let breaks = self.violation(&intervals, slot)?;
+            let is_usual =
+                self.similar_entries(&candidates, slot, entry.id).any(|other| is_alike(&other, entry));
             let (mut alike, mut beside) = (Vec::new(), Vec::new());
             for bit in 0..256 {
                 let mut bytes = entry.to_bytes(ByteOrder::Little);
@@ -47,7 +48,7 @@ impl IndexTable<'_, '_> {
                     // Programs may change the type of a name, and mean it.
                     Violation::Form => other.id == entry.id,
                 };
-                if is_unlikely || (other.frame != entry.frame && self.leaps(slot, &other)) {
+                if is_unlikely || (other.frame != entry.frame && self.skips_frames(slot, &other)) {
                     continue;
                 }
                 let Some(fit) = self.score(&intervals, &candidates, slot, &other)? else { continue };
@@ -93,7 +94,7 @@ impl IndexTable<'_, '_> {
         let instead = best.map(|(slot, ..)| Ok(fits(slot)?.map(|_| slot))).collect::<Result<Vec<_>>>()?;
         let instead: Vec<usize> = instead.into_iter().flatten().chain([first.0]).collect();
         // What it lay over, or apart from, may be what is damaged.
-        let [before, behind] = intervals.beside(first.0, &first.1);
+        let [before, behind] = intervals.neighbours(first.0, &first.1);
         let beside = [before, behind].into_iter().flatten().map(fits).collect::<Result<Vec<_>>>()?;
         let is_alone = self.is_sensible(&was) && self.in_order(first.0, &was) && beside.contains(&None);
         self.slots[first.0] = was;
@@ -109,7 +110,7 @@ impl IndexTable<'_, '_> {
         let misfits = fits.collect::<Result<Vec<_>>>()?.into_iter().filter(Option::is_none).count();
         let is_odd = |slot: &&usize| {
             let (slot, entry) = (**slot, &self.slots[**slot]);
-            self.leaps(slot, entry) || self.is_out_of_turn(&intervals, in_question, slot, entry)
+            self.skips_frames(slot, entry) || self.is_out_of_turn(&intervals, in_question, slot, entry)
         };
         Ok((misfits, in_question.iter().filter(is_odd).count()))
     }

@@ -52,7 +52,7 @@ impl RepairPlan<'_> {
                     self.entries.extend(found);
                     self.entries.sort_by_key(|entry| (entry.frame, entry.id));
                 }
-                None if known => self.report.lost.push(report::unclaimed(range)),
+                None if known => self.report.lost.push(report::lost_frame_data(range)),
                 None => self.report.lost.push(report::missing(&missing, range)),
             }
         }

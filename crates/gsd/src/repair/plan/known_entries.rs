@@ -106,7 +106,7 @@ pub(super) fn add_uncommitted(
     is_intact: bool,
 ) -> Result<Vec<(u64, u16, i64)>> {
     let known = blocks.clone();
-    let mut more = index::beyond(damaged, found, block)?;
+    let mut more = index::entries_after_index(damaged, found, block)?;
     let check = |more: &mut Option<CollectedEntries>, found: &CollectedEntries| {
         if is_intact && let Some(some) = more {
             intact::keep_new(&mut some.entries, &some.used, &found.entries, &known);

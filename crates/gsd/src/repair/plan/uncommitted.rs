@@ -43,7 +43,7 @@ impl RepairPlan<'_> {
         let mut expected = ValueModel::of(damaged, &with_first, chunk_roles)?;
         let mut counter = StepCounter::find(damaged, &recent, chunk_roles)?;
         if let Some(counter) = &counter {
-            expected.forget(counter.id);
+            expected.ignore(counter.id);
         }
         let mut taken: Vec<IndexEntry> = Vec::new();
         let mut previous = recent.last().copied().unwrap_or_default();
@@ -89,7 +89,7 @@ impl RepairPlan<'_> {
             claimed,
             alignment,
         };
-        let (found, end) = walk.run(start, resume.unwrap_or(next).max(next), counter, progress)?;
+        let (found, end) = walk.find_frames(start, resume.unwrap_or(next).max(next), counter, progress)?;
         let end = if found.is_empty() { None } else { Some(end) };
         if new_step.is_some_and(|step| found.iter().any(|entry| entry.id == step)) {
             self.names.push(b"configuration/step".to_vec());

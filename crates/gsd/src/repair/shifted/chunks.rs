@@ -14,7 +14,7 @@ use super::namelist;
 use crate::hoomd;
 use crate::index::IndexEntry;
 use crate::repair::damaged_file::DamagedFile;
-use crate::repair::entries::Dropped;
+use crate::repair::entries::DroppedEntry;
 use crate::repair::value_model::scalar;
 use crate::repair::{name_recovery, schema_hints};
 
@@ -108,10 +108,10 @@ pub(in crate::repair) fn find(
 
 impl ShiftedChunks {
     /// Moves the places of chunks; gives those of the frame that goes.
-    pub(in crate::repair) fn apply(&self, entries: &mut Vec<IndexEntry>) -> Vec<Dropped> {
+    pub(in crate::repair) fn apply(&self, entries: &mut Vec<IndexEntry>) -> Vec<DroppedEntry> {
         let why = "a frame that bytes were put into, or taken out of";
         let torn = entries.extract_if(.., |entry| self.torn.contains(&entry.frame));
-        let dropped = torn.map(|entry| Dropped { entry, why, replaced: false }).collect();
+        let dropped = torn.map(|entry| DroppedEntry { entry, why, replaced: false }).collect();
         for entry in entries.iter_mut().filter(|entry| entry.frame > *self.torn.end()) {
             entry.location = entry.location.saturating_add(self.by);
         }
@@ -121,7 +121,7 @@ impl ShiftedChunks {
     /// The bytes that no frame is to be looked for in, because those of the torn ones are there.
     pub(in crate::repair) fn torn_bytes(
         &self,
-        dropped: &[Dropped],
+        dropped: &[DroppedEntry],
         entries: &[IndexEntry],
         len: u64,
     ) -> Range<u64> {

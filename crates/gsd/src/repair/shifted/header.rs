@@ -46,7 +46,7 @@ impl ShiftedHeader {
         if is_likely(&stated) {
             for by in (1..=MAX_SHIFT).flat_map(|by| [by, -by]) {
                 if look.is_off(&stated, by)? {
-                    return Ok(place(&head, by));
+                    return Ok(best_position(&head, by));
                 }
             }
         }
@@ -73,7 +73,7 @@ impl ShiftedHeader {
     }
 
     /// Gives the places in a report on the file that was read those in the file that there is, and says what was done.
-    pub(in crate::repair) fn place(&self, report: &mut RepairReport) {
+    pub(in crate::repair) fn adjust_report(&self, report: &mut RepairReport) {
         let moved = |at: u64| if at > self.at { at.saturating_add_signed(self.by).max(self.at) } else { at };
         for item in [&mut report.kept, &mut report.guessed, &mut report.lost].into_iter().flatten() {
             if let Some(range) = &mut item.range {
@@ -93,7 +93,7 @@ impl ShiftedHeader {
 }
 
 /// The last place in the header behind its numbers from which on all may be moved: where its texts are then such.
-fn place(head: &[u8], by: i64) -> Option<ShiftedHeader> {
+fn best_position(head: &[u8], by: i64) -> Option<ShiftedHeader> {
     let score = |inserted: &ShiftedHeader| {
         let Some(header) = inserted.unshifted(&head).head().ok().and_then(|head| Header::parse(&head).ok())
         else {

@@ -176,9 +176,9 @@ fn every_version_and_byte_order_is_salvaged() {
 }
 
 /// Bytes that are never lent.
-struct Copied(Vec<u8>);
+struct CopyingSource(Vec<u8>);
 
-impl container_core::source::Source for Copied {
+impl container_core::source::Source for CopyingSource {
     fn len(&self) -> u64 {
         self.0.len() as u64
     }
@@ -205,7 +205,7 @@ fn bytes_that_are_read_in_pieces_give_the_same() {
     let (mut lent, mut copied) = (Vec::new(), Vec::new());
     let options = RepairOptions::default();
     let one = repair_source(&file, &options, Some(&mut lent), Progress::none()).unwrap();
-    let other = repair_source(&Copied(file), &options, Some(&mut copied), Progress::none()).unwrap();
+    let other = repair_source(&CopyingSource(file), &options, Some(&mut copied), Progress::none()).unwrap();
     assert_eq!(one, other);
     assert!(lent == copied);
     assert_eq!(frames(&lent).unwrap().len(), 70, "{one:?}");

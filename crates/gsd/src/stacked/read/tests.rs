@@ -7,9 +7,9 @@ use crate::writer::sequential::{NewChunk, Plan, to_vec};
 use crate::{OpenOptions, Policy, Version};
 
 /// Bytes that are only copied, never lent.
-struct Copied(Vec<u8>);
+struct CopyingSource(Vec<u8>);
 
-impl Source for Copied {
+impl Source for CopyingSource {
     fn len(&self) -> u64 {
         self.0.len() as u64
     }
@@ -24,7 +24,7 @@ fn file(schema: &str, chunks: &[NewChunk<'_>]) -> [File; 2] {
     let bytes = to_vec(plan, chunks).unwrap();
     let options = OpenOptions::default().with_policy(Policy::Strict);
     let lent = File::from_source(Box::new(bytes.clone()), &options).unwrap();
-    [lent, File::from_source(Box::new(Copied(bytes)), &options).unwrap()]
+    [lent, File::from_source(Box::new(CopyingSource(bytes)), &options).unwrap()]
 }
 
 fn floats(values: &[f32]) -> Vec<u8> {
@@ -70,7 +70,7 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
         );
         let last =
             StackedChunks::new(&file, "particles/position", &Frames::range(3..4), Fallback::Schema).unwrap();
-        assert_eq!((last.extent(), last.place(0)), ((1, 3, 3), None));
+        assert_eq!((last.extent(), last.chunk_offset(0)), ((1, 3, 3), None));
         assert!(
             last.read(&Rows::All, 1)
                 .unwrap()
