@@ -8,8 +8,8 @@ use container_core::dtype::{ByteOrder, DType, Order};
 use gsd::hoomd::columns::{Changes, LogOptions, LogTable, Values as Columns};
 use gsd::hoomd::schema;
 use gsd::{
-    Change, Commit, Durability, File, Follower, IndexEntry, WriteMode, OpenOptions, Policy, CommitScheme, LastFramePolicy, ChunkType,
-    Version, Writer, WriterOptions,
+    Change, ChunkType, Commit, CommitScheme, Durability, File, Follower, IndexEntry, LastFramePolicy,
+    OpenOptions, Policy, Version, WriteMode, Writer, WriterOptions,
 };
 use holdall::gsd;
 use holdall::{Error, Result};
@@ -366,7 +366,8 @@ pub(crate) struct GsdFollower(Mutex<Follower>);
 impl GsdFollower {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let follower = py.detach(|| Follower::open_with(&path, &OpenOptions::default(), LastFramePolicy::Twice));
+        let follower =
+            py.detach(|| Follower::open_with(&path, &OpenOptions::default(), LastFramePolicy::Twice));
         follower.map(|follower| Self(Mutex::new(follower))).map_err(|error| raise_at(error, &path))
     }
 

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use gsd::{Fallback, Rows, StackedChunks};
 use gsd::hoomd::Trajectory;
-use gsd::{Commit, Frames, Writer};
+use gsd::{Commit, Fallback, Frames, Rows, StackedChunks, Writer};
 
 use super::{Job, OURS, POSITION, pool, quick, sum, text, total};
 use crate::harness::{Claim, Contender, Group, Unit, timed};
