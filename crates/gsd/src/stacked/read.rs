@@ -114,7 +114,7 @@ impl<'f> StackedChunks<'f> {
         Self::find(file, name, frames, fallback, None, ValueLocation::of(like))
     }
 
-    /// As [`StackedChunks::like`], of what is stored alone: frames without a chunk have no [place](StackedChunks::place), and read as NaN or zeros.
+    /// As [`StackedChunks::like`], of what is stored alone: frames without a chunk have no [offset](StackedChunks::chunk_offset), and read as NaN or zeros.
     pub(crate) fn with_gaps(file: &'f File, name: &str, frames: &Frames, like: &IndexEntry) -> Result<Self> {
         frames.check(file)?;
         let places = zeroed_vec(frames.count, &file.options().limits)?;
