@@ -11,11 +11,11 @@ use container_core::write::Durability;
 use container_core::{Error, Result};
 
 use crate::File;
-use crate::check::values::require_values;
+use crate::check::inline_values::require_values;
+use crate::import::options;
 use crate::ndarray::{ByteSource, NdArray};
 use crate::stream::Appender;
 use crate::update::UpdateOptions;
-use crate::words;
 
 /// Appends the rows of the one selected dataset to the array in the streamed block of the file at `path`. Where it fails the rows are taken back;
 /// a kill may leave some of them, whole.
@@ -26,7 +26,7 @@ pub(crate) fn append(
     durability: Durability,
 ) -> Result<Vec<Loss>> {
     job.options.allow_words_of_append("ASDF", &[])?;
-    if words::codec(job.options)?.is_some() {
+    if options::codec(job.options)?.is_some() {
         return Err(Error::usage("a streamed block has no codec").hint("leave out --codec"));
     }
     let (index, region) = job.single()?;

@@ -6,8 +6,8 @@ use container_core::container::{Dataset, Listed};
 use container_core::dtype::{DType, Kind, Order};
 
 use crate::file::File;
+use crate::import::options::word_of;
 use crate::layout::StoredBlock;
-use crate::words::word_of;
 
 /// First name of the path of a block.
 const NAME: &str = "blocks";

@@ -2,9 +2,9 @@
 
 pub(crate) mod arrays;
 mod blocks;
-mod lanes;
+pub(crate) mod inline_values;
+mod md5_batch;
 pub(crate) mod tree;
-pub(crate) mod values;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -17,10 +17,10 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Progress, Result};
 
+use crate::external_files::{Part, Parts};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
-use crate::parts::{Part, Parts};
 use crate::repair::block_without_magic;
 
 /// Findings of one kind that are told one by one.
@@ -54,7 +54,7 @@ pub(crate) fn check(
                 let message = "a block without its magic, whose digest fits: those behind it have other numbers than in the tree";
                 own.push(Finding::new(Severity::Error, "block_magic", message).at(range));
             }
-            own.extend(values::findings(part.file, &set, &look.bad, options, progress)?);
+            own.extend(inline_values::findings(part.file, &set, &look.bad, options, progress)?);
         }
         if part.name.is_some() {
             // What is odd and legal about another file is told where that is looked at for itself.

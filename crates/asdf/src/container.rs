@@ -20,16 +20,16 @@ use container_core::write::journal::Notice;
 use container_core::{Limits, Progress, Result, Value};
 
 use crate::block_datasets;
-use crate::carry;
 use crate::check;
 use crate::datasets;
+use crate::external_files::Parts;
 use crate::file::File;
 use crate::header::{LINE, MAGIC};
-use crate::meta::{self, View};
+use crate::metadata;
+use crate::metadata::value::{self, View};
 use crate::open_options::Policy;
-use crate::parts::Parts;
 use crate::update::journal;
-use crate::{append, compression, details, import, repair, segments};
+use crate::{append, byte_map, compression, import, info, repair};
 
 const ALL: Level = Level::Yes;
 
@@ -135,7 +135,7 @@ impl Container for Lens {
             size: self.file.layout().size,
             complete: self.file.layout().is_complete(),
             details: {
-                let mut details = details::details(&self.file);
+                let mut details = info::details(&self.file);
                 details.extend(self.journal.as_ref().map(Notice::detail));
                 details
             },
@@ -144,12 +144,12 @@ impl Container for Lens {
 
     fn meta(&self) -> Result<Value> {
         self.file.require_tree()?;
-        meta::value(self.file.tree().root(), View::Whole, &self.limits)
+        value::value(self.file.tree().root(), View::Whole, &self.limits)
     }
 
     fn logical_meta(&self) -> Result<Value> {
         self.file.require_tree()?;
-        meta::value(self.file.tree().root(), View::Logical, &self.limits)
+        value::value(self.file.tree().root(), View::Logical, &self.limits)
     }
 
     fn may_hide_datasets(&self) -> bool {
@@ -230,10 +230,10 @@ impl Container for Lens {
     }
 
     fn layout(&self) -> Vec<Segment> {
-        let mut map = segments::segments(self.file.layout(), self.of_blocks());
+        let mut map = byte_map::segments(self.file.layout(), self.of_blocks());
         for part in Parts::open(&self.file, self.path.as_deref()).all.into_iter().skip(1) {
             let dataset = part.dataset.map(|path| (0, path)).into_iter().collect();
-            let of_part = segments::segments(part.file.layout(), &dataset);
+            let of_part = byte_map::segments(part.file.layout(), &dataset);
             map.extend(of_part.into_iter().map(|segment| Segment { part: part.name.clone(), ..segment }));
         }
         map.extend(self.journal.as_ref().map(Notice::segment));
@@ -253,14 +253,14 @@ impl Container for Lens {
     }
 
     fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        carry::carried(&self.file, selection, &self.limits)
+        metadata::carried(&self.file, selection, &self.limits)
     }
 
     fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         match self.fallback {
             // Who writes the elements asks for their mask.
             Fallback::Apply => Vec::new(),
-            Fallback::Stored => carry::lost_masks(&self.file, self.datasets(), selection),
+            Fallback::Stored => metadata::lost_masks(&self.file, self.datasets(), selection),
         }
     }
 

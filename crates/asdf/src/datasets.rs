@@ -9,9 +9,9 @@ use container_core::report::Loss;
 use container_core::{Result, Value};
 
 use crate::file::{ArrayEntry, File};
+use crate::import::options::word_of;
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, Mask};
-use crate::words::word_of;
 use crate::yaml::{Kind as NodeKind, Node};
 
 /// One dataset for each entry of [`File::arrays`], in its order.

@@ -10,22 +10,23 @@ use container_core::{Error, ErrorKind, Result};
 
 use crate::yaml::{Document, Yaml};
 
-mod block;
-mod flow;
+mod block_style;
+mod flow_style;
 mod lines;
-mod place;
+mod parse_value;
 mod plan;
-mod proof;
 mod remove;
+pub(crate) mod renumber_sources;
 mod set;
+mod spans;
 mod text;
 mod typed;
-mod value;
+mod verify;
 
 use plan::{Plan, Splice};
-#[cfg(test)]
-pub(crate) use proof::is_value as holds_value;
 pub use typed::Replace;
+#[cfg(test)]
+pub(crate) use verify::is_value as holds_value;
 
 /// A tree under edit. Each edit costs O(text).
 ///
@@ -188,7 +189,7 @@ impl TreeEditor {
     /// The document of a text, if it is what the plan says.
     fn proved(&self, text: &str, plan: &Plan<'_>) -> Result<Option<Document>> {
         match Document::parse(text.as_bytes(), self.document.base(), self.document.limits()) {
-            Ok(document) => Ok(proof::holds(&self.document, &document, &plan.outcomes).then_some(document)),
+            Ok(document) => Ok(verify::holds(&self.document, &document, &plan.outcomes).then_some(document)),
             Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => Err(error),
             Err(_) => Ok(None),
         }
@@ -210,7 +211,7 @@ pub(crate) fn can_set<'y>(
 /// # Errors
 /// `Usage` for what is no YAML; `Limit`.
 pub fn parse_value(text: &str) -> Result<Yaml> {
-    value::parse(text)
+    parse_value::parse(text)
 }
 
 #[cfg(test)]

@@ -11,12 +11,12 @@ use container_core::write::storage::require_at;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
-use crate::assemble::{Assembly, Piece, Room, head_and_tree, require_sound};
+use crate::block_references::{Found, Named, no_others, resolve, sources};
+use crate::edit::renumber_sources;
+use crate::external_files::paths_of;
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
-use crate::parts::paths_of;
-use crate::sources::{Found, Named, no_others, resolve, sources};
-use crate::splice;
+use crate::writer::assemble::{Assembly, Piece, Room, head_and_tree, require_sound};
 use crate::writer::{Padding, Plan, WriteOptions};
 use crate::yaml::{NodeId, Yaml};
 
@@ -138,7 +138,7 @@ fn explode_all(
     }
     let paths = names.iter().flatten().map(|name| target.with_file_name(name));
     refuse_parts(file, paths.chain([target.to_owned()]))?;
-    let text = splice::scalars(document, &changes, &file.options().yaml)?;
+    let text = renumber_sources::scalars(document, &changes, &file.options().yaml)?;
     let options = WriteOptions { standard: layout.header.standard_or_first(), ..options.clone() };
     let own = layout.blocks.iter().map(|block| (file, block));
     for ((from, block), name) in own.chain(others.iter().map(|other| (other.file, other.block))).zip(&names) {
@@ -187,7 +187,7 @@ pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Res
         };
         changes.push((found.source, Yaml::int(new as u64)));
     }
-    let text = splice::scalars(document, &changes, &file.options().yaml)?;
+    let text = renumber_sources::scalars(document, &changes, &file.options().yaml)?;
     let mut pieces: Vec<Piece<'_>> = layout.blocks.iter().map(|block| piece(file, block)).collect();
     pieces.extend(others.iter().map(|other| piece(other.file, other.block)));
     write(&head, text.text(), &pieces, options, out)?;

@@ -15,17 +15,17 @@ use crate::open_options::{OpenOptions, Policy};
 use crate::tree::Tree;
 use crate::yaml::{Document, DuplicateKeys, Node, NodeId};
 
+mod array_faults;
 mod arrays;
 mod blocks;
 pub(crate) mod external;
-mod faults;
 mod mask;
 mod read;
 
+pub(crate) use array_faults::WRONG_MASK;
 use blocks::Cache;
 pub(crate) use blocks::{is_kept, is_own};
 use external::Others;
-pub(crate) use faults::WRONG_MASK;
 
 /// An open ASDF file. It is read through `&self`, from any number of threads.
 pub struct File {

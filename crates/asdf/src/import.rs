@@ -1,8 +1,9 @@
 //! Writing datasets of any container as an ASDF file.
 
 mod mask;
-mod own;
-mod place;
+pub(crate) mod options;
+mod same_format;
+mod tree_paths;
 
 use std::collections::HashMap;
 
@@ -15,13 +16,13 @@ use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::{Error, ErrorKind, Result, Value};
 
-use crate::carry::{Tree, to_tree};
-use crate::check::values::require_values;
+use crate::check::inline_values::require_values;
 use crate::header::Version;
-use crate::words::{self, CHECKSUM};
+use crate::metadata::{Tree, to_tree};
 use crate::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use crate::yaml::Yaml;
-use place::Places;
+use options::CHECKSUM;
+use tree_paths::Places;
 
 /// Word for the version of the standard.
 const STANDARD: &str = "standard";
@@ -43,12 +44,12 @@ const STREAMED: &str = "streamed";
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options
         .allow_words("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
-    let compression = words::codec(job.options)?;
-    let streamed = words::word(job.options, STREAMED).filter(|text| *text != "none");
-    if let Some(file) = own::whole_file(job)?
+    let compression = options::codec(job.options)?;
+    let streamed = options::word(job.options, STREAMED).filter(|text| *text != "none");
+    if let Some(file) = same_format::whole_file(job)?
         && streamed.is_none()
     {
-        return own::rewrite(file, job, out);
+        return same_format::rewrite(file, job, out);
     }
     let mut parts = Vec::new();
     let (tree, mut losses) = job.carried()?;
@@ -104,7 +105,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let (root, anchor) = to_tree(&tree, &mut nodes);
     let mut places = Places::new(root);
     let paths: Vec<&str> = parts.iter().map(|(path, _)| path.as_str()).collect();
-    for path in place::in_order(&paths) {
+    for path in tree_paths::in_order(&paths) {
         if let Some(node) = nodes.remove(path) {
             places.put(path, names.escaped, node)?;
         }
@@ -183,21 +184,21 @@ impl Names {
 /// How the file is written.
 fn options(job: &Import<'_>) -> Result<WriteOptions> {
     let mut options = WriteOptions::default();
-    options.checksums = words::checksum(job.options)?;
+    options.checksums = options::checksum(job.options)?;
     options.threads = job.read.threads;
     options.limits = job.options.limits;
-    if let Some(text) = words::word(job.options, STANDARD).filter(|text| *text != "none") {
+    if let Some(text) = options::word(job.options, STANDARD).filter(|text| *text != "none") {
         options.standard = Version::parse(text)
             .ok_or_else(|| Error::usage(format!("standard {text:?} is no version, such as 1.6.0")))?;
     }
-    if let Some(text) = words::word(job.options, PADDING).filter(|text| *text != "none") {
+    if let Some(text) = options::word(job.options, PADDING).filter(|text| *text != "none") {
         let factor: Option<f64> = text.parse().ok();
         let factor = factor.filter(|factor| (1.0..=MAX_PADDING).contains(factor));
         let problem =
             || Error::usage(format!("padding {text:?} (a factor from 1 to {MAX_PADDING}, such as 1.1)"));
         options.padding = Padding::Factor(factor.ok_or_else(problem)?);
     }
-    if let Some(text) = words::word(job.options, ALIGN).filter(|text| *text != "none") {
+    if let Some(text) = options::word(job.options, ALIGN).filter(|text| *text != "none") {
         let align: Option<u64> = text.parse().ok();
         let align = align.filter(|align| align.is_power_of_two() && *align <= 32768);
         let problem = || Error::usage(format!("align {text:?} (a power of two up to 32768)"));

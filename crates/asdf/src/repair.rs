@@ -25,17 +25,17 @@
 //! [`StaleDigests::Renew`]: container_core::container::StaleDigests::Renew
 
 mod arrays;
-mod blocks;
-mod chain;
-mod directives;
+mod block_header;
+mod compression_label;
+mod decoded_size;
+mod find_blocks;
 mod header;
-mod heal;
-mod label;
-mod left;
-mod len;
 mod output;
+mod plan_blocks;
 mod text_tool;
 mod tree;
+mod unrepaired;
+mod yaml_directives;
 
 use std::ops::Range;
 use std::path::Path;
@@ -53,7 +53,7 @@ use crate::compression;
 use crate::fault::FaultKind;
 use crate::layout::{IndexState, Layout};
 use crate::update::recovered;
-use heal::Proof;
+use block_header::Proof;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
@@ -96,7 +96,7 @@ pub fn repair_with(
     let mut owned: Arc<dyn Source> = Arc::from(header::mended(source, &mut report)?);
     let limits = &options.limits;
     let mut layout = Layout::parse(&*owned, limits)?;
-    let tools = blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_digests };
+    let tools = plan_blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_digests };
     let restored = text_tool::undone(&owned, &layout, &tools, &mut report)?.map(Arc::new);
     let told = [&report.kept, &report.guessed, &report.lost].map(Vec::len);
     if let Some(restored) = &restored {
@@ -115,34 +115,34 @@ pub fn repair_with(
     let named =
         placed.iter().map(|placed| usize::try_from(placed.block).map_or(0, |block| block.saturating_add(1)));
     let named = named.max().unwrap_or(0);
-    let (found, witness) = chain::find(source, &layout, named, limits)?;
+    let (found, witness) = find_blocks::find(source, &layout, named, limits)?;
     let led = match witness {
-        chain::Witness::Walk => None,
-        chain::Witness::Index => Some("the index says"),
-        chain::Witness::Magics => Some("their magics are"),
+        find_blocks::Witness::Walk => None,
+        find_blocks::Witness::Index => Some("the index says"),
+        find_blocks::Witness::Magics => Some("their magics are"),
     };
     if let Some(led) = led {
         let range = layout.padding.end..layout.size;
         let what = format!("the blocks are where {led}, not where their sizes lead");
         report.guessed.push(RepairItem::new(range, what));
     }
-    let gaps: Vec<Range<u64>> = found.iter().filter_map(chain::Found::gap).collect();
+    let gaps: Vec<Range<u64>> = found.iter().filter_map(find_blocks::Found::gap).collect();
     let there = found.len() - gaps.len();
-    let wanted = blocks::Wanted {
+    let wanted = plan_blocks::Wanted {
         missing: named.saturating_sub(there),
         named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
         is_listed: layout.index_state == IndexState::Proved,
     };
-    let tools = blocks::Tools { source, codecs, limits, digests: options.stale_digests };
-    let (parts, short) = blocks::decide(found, &wanted, &tools, &mut report, progress)?;
+    let tools = plan_blocks::Tools { source, codecs, limits, digests: options.stale_digests };
+    let (parts, short) = plan_blocks::decide(found, &wanted, &tools, &mut report, progress)?;
     if let (Some(document), Some(tree)) = (&document, layout.tree.clone()) {
         let numbers: Vec<usize> = short.iter().map(|short| short.index).collect();
         let start = tree.start;
         let old = source.read(tree)?;
-        left::tell(document, &old, start, &parts, &numbers, limits, &mut report)?;
+        unrepaired::tell(document, &old, start, &parts, &numbers, limits, &mut report)?;
     }
     if let Some(document) = &document {
-        left::tell_elsewhere(document, limits, &mut report)?;
+        unrepaired::tell_elsewhere(document, limits, &mut report)?;
     }
     let document = match document {
         Some(document) => Some(arrays::cut(document, &short, parts.len(), limits, &mut report)?),
@@ -153,7 +153,7 @@ pub fn repair_with(
     report_rest(&layout, &parts, &gaps, &mut report);
     let tree = document.as_ref().map(crate::yaml::Document::text);
     let new: Arc<dyn Source> = Arc::new(output::New { source: &owned, layout: &layout, tree, parts }.join()?);
-    left::tell_of_new(Arc::clone(&new), options, codecs, &mut report, progress)?;
+    unrepaired::tell_of_new(Arc::clone(&new), options, codecs, &mut report, progress)?;
     if let Some(restored) = restored {
         let lists = [&mut report.kept, &mut report.guessed, &mut report.lost];
         for item in lists.into_iter().zip(told).flat_map(|(list, told)| list.iter_mut().skip(told)) {
@@ -169,11 +169,11 @@ pub fn repair_with(
 }
 
 /// Blocks that no array names: they are kept, but somebody may miss their arrays.
-fn report_unreferenced(named: &[i64], parts: &[blocks::Part], report: &mut RepairReport) {
+fn report_unreferenced(named: &[i64], parts: &[plan_blocks::Part], report: &mut RepairReport) {
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
     for (part, index) in parts.iter().zip(0_i64..) {
         // Of a block that is lost the report tells already.
-        let is_lost = matches!(&part.body, blocks::Body::Bytes(_, bytes) if bytes.is_empty());
+        let is_lost = matches!(&part.body, plan_blocks::Body::Bytes(_, bytes) if bytes.is_empty());
         if !is_lost && !named.contains(&index) && !named.contains(&(index - count)) {
             let range = part.block.at..part.block.end;
             report
@@ -189,13 +189,18 @@ fn report_unreferenced(named: &[i64], parts: &[blocks::Part], report: &mut Repai
 /// # Errors
 /// Those of the source.
 pub(crate) fn block_without_magic(source: &dyn Source, layout: &Layout) -> Result<Option<Range<u64>>> {
-    let found = chain::before_first(source, layout)?;
+    let found = find_blocks::before_first(source, layout)?;
     let proved = found.and_then(|(_, healed)| healed).filter(|healed| healed.proof == Proof::Digest);
     Ok(proved.map(|healed| healed.block.at..healed.block.end))
 }
 
 /// What else of the file is not in the new one, or is otherwise. Of `looked_at`, places where blocks may have been, the report tells.
-fn report_rest(layout: &Layout, parts: &[blocks::Part], looked_at: &[Range<u64>], report: &mut RepairReport) {
+fn report_rest(
+    layout: &Layout,
+    parts: &[plan_blocks::Part],
+    looked_at: &[Range<u64>],
+    report: &mut RepairReport,
+) {
     for fault in &layout.faults {
         if fault.kind() == FaultKind::JunkBeforeTree && layout.tree.is_none() {
             let what = format!("the tree: {}, which is left out", fault.message());
@@ -242,7 +247,7 @@ fn report_rest(layout: &Layout, parts: &[blocks::Part], looked_at: &[Range<u64>]
 }
 
 /// What of a range no block takes.
-fn outside(range: Range<u64>, parts: &[blocks::Part]) -> Vec<Range<u64>> {
+fn outside(range: Range<u64>, parts: &[plan_blocks::Part]) -> Vec<Range<u64>> {
     let mut left = if range.is_empty() { Vec::new() } else { vec![range] };
     for part in parts {
         let (at, end) = (part.block.at, part.block.end.max(part.block.at));

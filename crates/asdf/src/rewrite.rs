@@ -6,11 +6,11 @@ use container_core::format::Output;
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
-use crate::assemble::{Assembly, Piece, Recoded, Room, head_and_tree, require_sound};
+use crate::block_references::{Found, Named, itemsize, no_others, resolve, sources};
 use crate::compression::{self, read_range};
+use crate::edit::renumber_sources;
 use crate::layout::{Layout, StoredBlock};
-use crate::sources::{Found, Named, itemsize, no_others, resolve, sources};
-use crate::splice;
+use crate::writer::assemble::{Assembly, Piece, Recoded, Room, head_and_tree, require_sound};
 use crate::writer::encode::encode;
 use crate::writer::{Padding, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
@@ -155,7 +155,7 @@ fn renumbered(
             changes.push((found.source, Yaml::int(new as u64)));
         }
     }
-    (!changes.is_empty()).then(|| splice::scalars(document, &changes, limits)).transpose()
+    (!changes.is_empty()).then(|| renumber_sources::scalars(document, &changes, limits)).transpose()
 }
 
 /// The data of a block by the codec that is wished for; `None` where it has that.

@@ -18,27 +18,27 @@ use crate::header::Version;
 use crate::yaml::{Document, Kind};
 
 mod array;
-mod budget;
+mod assertions;
+mod compiled;
 mod embedded;
 mod equal;
 mod examples;
-mod judge;
-mod keyword;
+mod keyword_values;
 mod manifest;
+mod messages;
 mod number;
-mod plain;
 mod resource;
-mod rule;
+mod traverse;
 mod uri;
-mod walk;
-mod words;
+mod validate;
+mod work_limit;
 
 pub use examples::{Example, examples};
 
-use budget::Budget;
-use judge::Judge;
+use compiled::Rules;
 use resource::Resources;
-use rule::Rules;
+use validate::Judge;
+use work_limit::Budget;
 
 /// The metaschema of a schema that names none.
 const METASCHEMA: &str = "http://stsci.edu/schemas/yaml-schema/draft-01";
@@ -217,7 +217,7 @@ impl Report {
 /// # Errors
 /// `Malformed` for a schema that is none, with its URI as part; `Limit` where schema and tree together ask for too much work.
 pub fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
-    walk::validate(document, options)
+    traverse::validate(document, options)
 }
 
 /// Holds a schema against its metaschema: the one that its `$schema` names, else the YAML metaschema. `uri` is one that

@@ -12,11 +12,11 @@ use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, Storage, StorageSource, Watched};
 use container_core::{Error, Result};
 
-use crate::assemble::require_sound;
+use crate::block_references::sources;
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::NdArray;
-use crate::sources::sources;
 use crate::update::{Sidecar, UpdateOptions, journal};
+use crate::writer::assemble::require_sound;
 use crate::yaml::Document;
 
 /// Bytes that are gathered before they are written.

@@ -1,14 +1,14 @@
 //! The tree: its document, and values by path.
 
-mod bridge;
-mod expanded;
+mod alias_expansion;
+mod deserialize;
 mod serialize;
 #[cfg(test)]
 mod tests;
 
 use container_core::{Error, Result};
 
-pub(crate) use expanded::most;
+pub(crate) use alias_expansion::most;
 
 use crate::yaml::{Document, Node, Yaml};
 
@@ -52,7 +52,7 @@ impl Tree {
         let Some(node) = self.find(path) else {
             return Err(Error::usage(format!("nothing in the tree at {path:?}")));
         };
-        bridge::get(node)
+        deserialize::get(node)
     }
 
     /// The whole tree as serde_yaml's value, for code that has one already: tags, anchors and styles are left out, aliases are copies. Whole
@@ -61,7 +61,7 @@ impl Tree {
     /// # Errors
     /// `Limit` for cycles and for trees that aliases make large, as for [`Tree::get`]; `Malformed` for what such a value cannot hold (`!!binary`).
     pub fn to_value(&self) -> Result<serde_yaml::Value> {
-        bridge::get(self.root())
+        deserialize::get(self.root())
     }
 
     /// A value of the caller's as a tree to be written: structs and maps as mappings in their order, an enum's variant as its name or as a

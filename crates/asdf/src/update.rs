@@ -11,11 +11,11 @@ use container_core::write::journal::{Place as JournalPlace, recover};
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::{Error, Limits, Result};
 
+mod append_tail;
 mod block;
 mod commit;
 mod in_place;
 pub(crate) mod journal;
-mod tail;
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
@@ -23,11 +23,11 @@ mod tests;
 pub use container_core::write::journal::Sidecar;
 pub use journal::recovered;
 
+use crate::block_references::{self, Named};
 use crate::edit::TreeEditor;
+use crate::edit::renumber_sources;
 use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock};
-use crate::sources::{self, Named};
-use crate::splice;
 use crate::writer::{ArraySpec, Plan, PlannedArray, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::Replaced;
@@ -182,8 +182,9 @@ impl<'a> Updater<'a> {
     /// `Usage` for a block that there is not, or a streamed one; those of its codec.
     pub fn replace_block(&mut self, index: usize, data: &[u8]) -> Result<()> {
         let block = self.block(index)?;
-        let found = sources::sources(self.editor.document(), &self.options.limits)?;
-        let itemsize = sources::itemsize(self.editor.document(), &found, index, self.layout.blocks.len());
+        let found = block_references::sources(self.editor.document(), &self.options.limits)?;
+        let itemsize =
+            block_references::itemsize(self.editor.document(), &found, index, self.layout.blocks.len());
         let replaced = Replaced::new(block, data, itemsize, &self.options)?;
         self.replaced.retain(|other| other.index != index);
         self.replaced.push(replaced);
@@ -289,13 +290,13 @@ impl<'a> Updater<'a> {
     fn count_from_the_start(&mut self, count: usize) -> Result<()> {
         let document = self.editor.document();
         let mut changes = Vec::new();
-        for found in sources::sources(document, &self.options.limits)? {
+        for found in block_references::sources(document, &self.options.limits)? {
             if let (Named::Block(..0), Some(block)) = (&found.named, found.block(count)) {
                 changes.push((found.source, Yaml::int(block as u64)));
             }
         }
         if !changes.is_empty() {
-            self.editor = TreeEditor::new(splice::scalars(document, &changes, &self.options.yaml)?);
+            self.editor = TreeEditor::new(renumber_sources::scalars(document, &changes, &self.options.yaml)?);
         }
         Ok(())
     }

@@ -24,16 +24,18 @@ use container_core::format::Output;
 use container_core::write::AtomicFile;
 use container_core::{Error, Result};
 
+pub(crate) mod assemble;
 pub(crate) mod block;
+pub(crate) mod copy_bytes;
 pub(crate) mod datatype;
 pub(crate) mod digest;
 pub(crate) mod encode;
 pub(crate) mod inline;
 pub(crate) mod options;
-mod packing;
+pub(crate) mod output;
+mod pack_records;
 mod plan;
 pub(crate) mod root;
-pub(crate) mod target;
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
@@ -43,9 +45,9 @@ pub use plan::{ArraySpec, Plan};
 
 use crate::block_index::BlockIndex;
 use block::{Open, Parts};
+use output::Target;
 use plan::Planned;
 pub(crate) use plan::PlannedArray;
-use target::Target;
 
 /// A file that is being written: the tree is there, and data are taken in the order in which their arrays were declared.
 ///

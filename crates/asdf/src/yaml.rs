@@ -5,17 +5,17 @@ mod arena;
 mod compose;
 mod directives;
 mod document;
-mod dress;
 mod emit;
 mod events;
-mod fast;
-mod fold;
+mod fast_parser;
+mod line_folding;
 mod lookup;
+mod mapping;
 mod node;
-mod pairs;
-mod places;
 mod quote;
 mod scalar;
+mod spans;
+mod to_yaml12;
 mod value;
 mod walk;
 
@@ -23,7 +23,7 @@ mod walk;
 mod tests;
 
 pub(crate) use directives::{is_directive, wrong_directives};
-pub(crate) use emit::plain;
+pub(crate) use emit::scalar_text;
 pub(crate) use emit::tag::YAML_PREFIX;
 pub(crate) use emit::{Around, MAX_DEPTH, Piece, Place, Spot, bare, emit_at, emit_item, emit_key, emit_pair};
 

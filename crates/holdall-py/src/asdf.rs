@@ -6,7 +6,7 @@ use std::sync::Arc;
 use container_core::report::Finding;
 use container_core::write::{Durability, Overwrite};
 use holdall::asdf::writer::{Plan, WriteOptions};
-use holdall::asdf::{File, Version, lens};
+use holdall::asdf::{File, Version, facade};
 use holdall::{Error, OpenFile, Result};
 use pyo3::prelude::*;
 
@@ -64,7 +64,7 @@ fn asdf_validate(py: Python<'_>, core: &Core, schema: Schema) -> PyResult<Vec<Fo
     let opened = Arc::clone(&core.opened);
     let judged = patiently(py, None, move |_, _| {
         let schema = schema.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));
-        native(&opened).and_then(|file| lens::validate(file, schema))
+        native(&opened).and_then(|file| facade::validate(file, schema))
     })?;
     judged.map(found).map_err(raise)
 }

@@ -110,10 +110,10 @@ fn require_sound(opened: &OpenFile, file: &asdf::File, options: &ExplodeOptions)
 /// Compares the digests of the file's blocks, and of those that its arrays have in other files.
 #[cfg(feature = "asdf")]
 fn check_digests(file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
-    asdf::lens::check_digests(file, &options.read)?;
+    asdf::facade::check_digests(file, &options.read)?;
     for entry in file.arrays() {
         if let asdf::ByteSource::External(uri) = &entry.array.source {
-            asdf::lens::check_digests(file.external(uri)?, &options.read)
+            asdf::facade::check_digests(file.external(uri)?, &options.read)
                 .map_err(|error| error.part(uri.clone()))?;
         }
     }

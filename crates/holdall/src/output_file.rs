@@ -207,7 +207,7 @@ fn parts(source: &Path) -> Vec<PathBuf> {
     }
     let Ok(container) = (format.open)(input, &options) else { return Vec::new() };
     let file = container.native().and_then(|native| native.downcast_ref::<asdf::File>());
-    file.map(|file| asdf::lens::other_files(file, source)).unwrap_or_default()
+    file.map(|file| asdf::facade::other_files(file, source)).unwrap_or_default()
 }
 
 #[cfg(not(feature = "asdf"))]

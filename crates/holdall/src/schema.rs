@@ -63,7 +63,7 @@ impl Schema {
         #[cfg(feature = "asdf")]
         if let Some(file) = opened.container.native().and_then(|native| native.downcast_ref::<asdf::File>()) {
             let custom = self.custom.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));
-            return asdf::lens::validate(file, custom);
+            return asdf::facade::validate(file, custom);
         }
         let message = format!("{} has no schemas: nothing was held against one", opened.format.title);
         Ok(vec![Finding::new(Severity::Warning, "no_schema", message)])

@@ -187,20 +187,20 @@ fn change_asdf(
     open: &OpenOptions,
     durability: Durability,
 ) -> Result<Vec<String>> {
-    let changes: Vec<asdf::lens::Change<'_>> = changes
+    let changes: Vec<asdf::facade::Change<'_>> = changes
         .iter()
         .map(|change| match change {
-            MetaChange::Set { pointer, value } => asdf::lens::Change::Set(pointer, value),
-            MetaChange::Unset { pointer } => asdf::lens::Change::Unset(pointer),
+            MetaChange::Set { pointer, value } => asdf::facade::Change::Set(pointer, value),
+            MetaChange::Unset { pointer } => asdf::facade::Change::Unset(pointer),
         })
         .collect();
     let mut options = asdf::update::UpdateOptions::default();
     (options.limits, options.durability) = (open.limits, durability);
     let replace = match replace {
-        Replace::Scalars => asdf::lens::Replace::Scalars,
-        Replace::Anything => asdf::lens::Replace::Anything,
+        Replace::Scalars => asdf::facade::Replace::Scalars,
+        Replace::Anything => asdf::facade::Replace::Anything,
     };
-    asdf::lens::change(path, &changes, replace, options).map(|(_, notes)| notes)
+    asdf::facade::change(path, &changes, replace, options).map(|(_, notes)| notes)
 }
 
 fn cannot(format: &Format) -> Error {

@@ -13,7 +13,7 @@ use container_core::container::{Container, ReadOptions};
 pub fn tags(container: &dyn Container) -> Result<HashMap<String, String>> {
     #[cfg(feature = "asdf")]
     if let Some(file) = asdf_file(container) {
-        return asdf::lens::tags(file);
+        return asdf::facade::tags(file);
     }
     let _ = container;
     Ok(HashMap::new())
@@ -27,7 +27,7 @@ pub fn tags(container: &dyn Container) -> Result<HashMap<String, String>> {
 pub fn yaml(container: &dyn Container, pointer: &str) -> Result<Option<Option<String>>> {
     #[cfg(feature = "asdf")]
     if let Some(file) = asdf_file(container) {
-        return asdf::lens::yaml(file, pointer).map(Some);
+        return asdf::facade::yaml(file, pointer).map(Some);
     }
     let _ = (container, pointer);
     Ok(None)

@@ -6,11 +6,11 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Result};
 
 use super::{Looked, some};
+use crate::external_files::Parts;
 use crate::fault::FaultKind;
 use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, NdArray};
-use crate::parts::Parts;
 
 /// All files, and what is known of each.
 pub(super) struct Set<'a> {

@@ -15,7 +15,7 @@ use container_core::source::Source;
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
-use super::{Meter, lanes};
+use super::{Meter, md5_batch};
 use crate::digest::{self, Decoding, DigestState};
 use crate::layout::StoredBlock;
 
@@ -49,7 +49,7 @@ impl Blocks<'_> {
         let is_plain =
             |block: &&StoredBlock| !block.header.is_compressed() && digest::expected(block).is_some();
         let (plain, others): (Vec<_>, Vec<_>) = self.blocks.iter().copied().partition(is_plain);
-        let mut jobs = lanes::groups(plain, threads);
+        let mut jobs = md5_batch::groups(plain, threads);
         jobs.extend(others.into_iter().map(|block| vec![block]));
         let workers = threads.min(jobs.len()).max(1);
         let most = self.options.limits.memory / 4 / workers as u64;
@@ -78,7 +78,7 @@ impl Blocks<'_> {
                         keep(block, self.one(block, self.state(block, share, &tick), &tick)?);
                     }
                     Some(group) => {
-                        let digests = lanes::digests(self.source, group, tick)?;
+                        let digests = md5_batch::digests(self.source, group, tick)?;
                         for (block, computed) in group.iter().zip(digests) {
                             let state = match digest::expected(block) {
                                 Some(stored) if stored != computed => DigestState::Bad { stored, computed },

@@ -336,8 +336,8 @@ fn metadata_of_a_tree_that_cannot_be_read_are_an_error() {
     let starts = |text: &str| text.starts_with("cannot be read: ");
     assert!(matches!(&told.1, container_core::Value::Text(text) if starts(text)), "{told:?}");
     let file: &File = container.native().unwrap().downcast_ref().unwrap();
-    assert_eq!(crate::lens::yaml(file, "").unwrap().unwrap(), text);
-    assert!(crate::lens::yaml(file, "/k").is_err());
+    assert_eq!(crate::facade::yaml(file, "").unwrap().unwrap(), text);
+    assert!(crate::facade::yaml(file, "/k").is_err());
 }
 
 #[test]

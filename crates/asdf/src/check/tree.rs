@@ -6,7 +6,7 @@ use container_core::report::{Finding, Severity};
 use container_core::{Limits, Result};
 
 use super::some;
-use crate::meta::key_text;
+use crate::metadata::value::key_text;
 use crate::yaml::{
     Document, Kind, Node, NodeId, Scalar, ScalarStyle, is_impossible, under_tag, wrong_directives,
 };

@@ -10,7 +10,7 @@ use container_core::{Error, Result};
 
 use crate::yaml::{Document, Kind, Known, Node, NodeId, Scalar, Yaml, key_text};
 
-use super::{flow, place};
+use super::{flow_style, spans};
 
 /// Bytes of the text that give way to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -228,17 +228,17 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
     if own_pair(mapping, name).is_some_and(|found| found != index) {
         return Err(Error::usage(format!("the mapping has a key {name:?} already")).at(mapping.range()));
     }
-    let pair = place::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
+    let pair = spans::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
     if mapping.entries().take(index).any(|(key, _)| key_text(key) == key_text(pair.key)) {
         return Err(Error::usage(format!("the key of {path:?} is there more than once")).at(mapping.range()));
     }
     let span = pair.key.span();
     check_anchors(document, std::slice::from_ref(&span))?;
     let key = Yaml::text(name);
-    let text = super::text::key(document, &key, !place::is_block(mapping))?;
+    let text = super::text::key(document, &key, !spans::is_block(mapping))?;
     let mut splices = vec![Splice::new(span, text)];
     if let Some(colon) =
-        pair.colon.filter(|colon| !place::is_void(pair.value) && pair.value.span().start == *colon)
+        pair.colon.filter(|colon| !spans::is_void(pair.value) && pair.value.span().start == *colon)
     {
         // `"a":1` has no blank behind the colon, which only quotes can do without.
         splices.push(Splice::insert(colon, " "));
@@ -259,5 +259,5 @@ pub(super) fn merged(path: &str) -> Error {
 
 /// Whether a mapping or sequence is in flow style and can have children added and removed: pairs without braces cannot.
 pub(super) fn check_flow(node: Node<'_>) -> Result<()> {
-    if place::is_block(node) || flow::has_brackets(node) { Ok(()) } else { Err(unclear(node)) }
+    if spans::is_block(node) || flow_style::has_brackets(node) { Ok(()) } else { Err(unclear(node)) }
 }

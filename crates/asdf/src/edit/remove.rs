@@ -4,10 +4,10 @@
 use container_core::{Error, Result};
 
 use super::plan::{self, Found, Outcome, Plan, absent, check_anchors, check_flow, merged, unclear};
-use super::{block, flow, lines, place, set};
+use super::{block_style, flow_style, lines, set, spans};
 use crate::yaml::{Document, Node, key_text};
 
-/// Takes out the key or item at a path; with `wide` as [`block::remove`] says.
+/// Takes out the key or item at a path; with `wide` as [`block_style::remove`] says.
 pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan<'static>> {
     let found = plan::look(document, path)?.ok_or_else(|| absent(document, path))?;
     let (collection, indices) = match found {
@@ -21,17 +21,17 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
     };
     let spans: Vec<_> = indices.iter().filter_map(|index| span(collection, *index)).collect();
     check_anchors(document, &spans)?;
-    let splices = if place::is_block(collection) {
+    let splices = if spans::is_block(collection) {
         let is_all = indices.len() == collection.len();
         let head = if is_all { head(document, collection).ok_or_else(|| unclear(collection))? } else { 0 };
-        block::remove(collection, &indices, head, wide)?
+        block_style::remove(collection, &indices, head, wide)?
     } else {
         check_flow(collection)?;
         if indices.len() > 1 {
             let message = format!("the key of {path:?} is there more than once, in one pair of braces");
             return Err(Error::usage(message).at(collection.range()).hint("set the mapping as a whole"));
         }
-        let removed = indices.iter().map(|index| flow::remove(collection, *index));
+        let removed = indices.iter().map(|index| flow_style::remove(collection, *index));
         removed.collect::<Result<Vec<_>>>()?.concat()
     };
     Ok(Plan::new(splices, collection, Outcome::Removed(indices)))

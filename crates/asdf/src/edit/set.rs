@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use container_core::{Error, Result};
 
-use super::block::{self, Value};
+use super::block_style::{self, Value};
 use super::plan::{self, Found, Outcome, Plan, check_anchors, check_flow, is_nothing, unclear};
-use super::{flow, lines, place, text};
+use super::{flow_style, lines, spans, text};
 use crate::yaml::{Document, Kind, Node, Place, Spot, Yaml};
 
 /// Replaces a value or adds a key.
@@ -41,20 +41,20 @@ pub(super) fn set_all<'y>(
 fn replace<'y>(document: &Document, found: &Found<'_>, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
     let (node, splices) = match *found {
         Found::Pair { mapping, index } => {
-            let pair = place::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
-            let splices = if place::is_block(mapping) {
+            let pair = spans::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
+            let splices = if spans::is_block(mapping) {
                 set_pair(document, pair, &value)?
             } else {
-                vec![flow::set_pair(document, pair, &value)?]
+                vec![flow_style::set_pair(document, pair, &value)?]
             };
             (pair.value, splices)
         }
         Found::Item { sequence, index } => {
-            let item = place::item(sequence, index).ok_or_else(|| unclear(sequence))?;
-            let splices = if place::is_block(sequence) {
+            let item = spans::item(sequence, index).ok_or_else(|| unclear(sequence))?;
+            let splices = if spans::is_block(sequence) {
                 Value::of_item(document, item).set(document, &value)?
             } else {
-                vec![flow::set_item(document, item, &value)?]
+                vec![flow_style::set_item(document, item, &value)?]
             };
             (item.node, splices)
         }
@@ -66,7 +66,7 @@ fn replace<'y>(document: &Document, found: &Found<'_>, value: Cow<'y, Yaml>) -> 
     Ok(Plan::new(splices, node, Outcome::Value(value)))
 }
 
-fn set_pair(document: &Document, pair: place::Pair<'_>, value: &Yaml) -> Result<Vec<plan::Splice>> {
+fn set_pair(document: &Document, pair: spans::Pair<'_>, value: &Yaml) -> Result<Vec<plan::Splice>> {
     if let Some(place) = Value::of_pair(document, pair) {
         return place.set(document, value);
     }
@@ -88,13 +88,13 @@ fn add_pair<'y>(document: &Document, mapping: Node<'_>, key: &str, value: Cow<'y
         let splices = place.begin(document, &name, &value)?;
         return Ok(Plan::new(splices, mapping, Outcome::Began { key: name, value }));
     }
-    let splice = if place::is_block(mapping) {
-        block::add_pair(mapping, &name, &value)?
+    let splice = if spans::is_block(mapping) {
+        block_style::add_pair(mapping, &name, &value)?
     } else {
         check_flow(mapping)?;
         let key = text::key(document, &name, true)?;
         let value = text::in_flow(document, &value)?;
-        flow::insert(mapping, mapping.len(), &format!(" {key}:{value}"))?
+        flow_style::insert(mapping, mapping.len(), &format!(" {key}:{value}"))?
     };
     let outcome = Outcome::Added { index: mapping.len(), key: Some(name), value };
     Ok(Plan::new(vec![splice], mapping, outcome))
@@ -111,11 +111,11 @@ pub(super) fn place_of<'d>(document: &'d Document, node: Node<'d>) -> Option<Val
             continue;
         }
         if let Some(index) = parent.items().position(|item| item.id() == node.id()) {
-            let item = place::item(parent, index).filter(|_| place::is_block(parent))?;
+            let item = spans::item(parent, index).filter(|_| spans::is_block(parent))?;
             return Some(Value::of_item(document, item));
         }
         if let Some(index) = parent.entries().position(|(_, value)| value.id() == node.id()) {
-            let pair = place::pair(parent, index).filter(|_| place::is_block(parent))?;
+            let pair = spans::pair(parent, index).filter(|_| spans::is_block(parent))?;
             return Value::of_pair(document, pair);
         }
         rest.extend(parent.items());
@@ -144,11 +144,11 @@ pub(super) fn insert<'y>(
 }
 
 fn insert_item<'y>(sequence: Node<'_>, index: usize, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
-    let splice = if place::is_block(sequence) {
-        block::insert_item(sequence, index, &value)?
+    let splice = if spans::is_block(sequence) {
+        block_style::insert_item(sequence, index, &value)?
     } else {
         check_flow(sequence)?;
-        flow::insert(sequence, index, &text::in_flow(sequence.document(), &value)?)?
+        flow_style::insert(sequence, index, &text::in_flow(sequence.document(), &value)?)?
     };
     Ok(Plan::new(vec![splice], sequence, Outcome::Added { index, key: None, value }))
 }

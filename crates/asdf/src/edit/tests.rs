@@ -1,7 +1,7 @@
 use container_core::ErrorKind;
 
-mod random;
-mod scribble;
+mod random_documents;
+mod random_edits;
 mod typed;
 
 use super::*;

@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use container_core::{Error, Result};
 
-use super::{lines, place};
+use super::{lines, spans};
 use crate::yaml::{
     Around, Document, EmitOptions, MAX_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, YAML_PREFIX, Yaml,
-    emit_at, emit_item, emit_key, emit_pair, plain,
+    emit_at, emit_item, emit_key, emit_pair, scalar_text,
 };
 
 fn options(document: &Document) -> EmitOptions {
@@ -44,19 +44,19 @@ pub(super) fn in_block(
     column: usize,
     compact: bool,
 ) -> Result<Piece> {
-    let around = Around { column, sequence_step: place::sequence_step(document), compact };
+    let around = Around { column, sequence_step: spans::sequence_step(document), compact };
     emit_at(value, spot, around, &options(document))
 }
 
 /// A pair of a block mapping at these columns.
 pub(super) fn pair(document: &Document, key: &Yaml, value: &Yaml, indent: usize) -> Result<String> {
-    let around = Around { column: indent, sequence_step: place::sequence_step(document), compact: false };
+    let around = Around { column: indent, sequence_step: spans::sequence_step(document), compact: false };
     emit_pair(key, value, indent, around, &options(document))
 }
 
 /// An item of a block sequence at these columns.
 pub(super) fn item(document: &Document, value: &Yaml, indent: usize) -> Result<String> {
-    let around = Around { column: indent, sequence_step: place::sequence_step(document), compact: false };
+    let around = Around { column: indent, sequence_step: spans::sequence_step(document), compact: false };
     emit_item(value, indent, around, &options(document))
 }
 
@@ -157,5 +157,5 @@ fn in_quotes(value: &Yaml) -> Yaml {
 }
 
 fn digits(bytes: &[u8]) -> Yaml {
-    Yaml::Text(plain::base64(bytes), Some(ScalarStyle::DoubleQuoted))
+    Yaml::Text(scalar_text::base64(bytes), Some(ScalarStyle::DoubleQuoted))
 }

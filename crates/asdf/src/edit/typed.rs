@@ -2,10 +2,10 @@
 
 use container_core::{Error, Result};
 
-use super::{TreeEditor, value};
-use crate::meta::short_tag;
+use super::{TreeEditor, parse_value};
+use crate::metadata::value::short_tag;
 use crate::ndarray::NdArray;
-use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_PREFIX, Yaml, plain, under_tag};
+use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_PREFIX, Yaml, scalar_text, under_tag};
 
 /// Whether a value may take the place of a mapping or of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +26,8 @@ impl TreeEditor {
     /// As [`TreeEditor::set`]; `Usage` for a mapping or an array that would go, unless `replace` says so, and for a text that the tag of what
     /// is there does not fit.
     pub fn set_typed(&mut self, path: &str, text: &str, replace: Replace) -> Result<Vec<String>> {
-        let typed = value::document(text)?;
-        let mut value = super::parse_value(text)?;
+        let typed = parse_value::document(text)?;
+        let mut value = parse_value(text)?;
         let mut notes = Vec::new();
         let mut kept = None;
         if let Some(node) = self.document().find(path) {
@@ -85,8 +85,8 @@ impl TreeEditor {
     /// As [`TreeEditor::push`].
     pub fn push_typed(&mut self, path: &str, text: &str) -> Result<Vec<String>> {
         let mut notes = Vec::new();
-        surprises(&value::document(text)?, &format!("{path}/-"), &mut notes);
-        self.push(path, &super::parse_value(text)?)?;
+        surprises(&parse_value::document(text)?, &format!("{path}/-"), &mut notes);
+        self.push(path, &parse_value(text)?)?;
         Ok(notes)
     }
 }
@@ -171,7 +171,7 @@ fn surprise(text: &str, read: &Scalar<'_>) -> Option<String> {
             Some(format!("the truth value {value}"))
         }
         Scalar::Int(number) if digits.len() > 1 && digits.starts_with('0') || text.contains([':', '_']) => {
-            Some(format!("the number {}", plain::int(number).ok()?))
+            Some(format!("the number {}", scalar_text::int(number).ok()?))
         }
         Scalar::Float(number) if text.contains([':', '_']) => Some(format!("the number {number}")),
         Scalar::Timestamp(_) => Some("a date".to_owned()),

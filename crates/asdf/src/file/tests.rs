@@ -18,7 +18,7 @@ mod damage;
 mod hostile;
 mod inline;
 mod masks;
-mod once;
+mod single_pass;
 
 /// A source that lends nothing, as a file that is read by position.
 struct Copied(Vec<u8>);

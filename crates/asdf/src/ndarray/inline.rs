@@ -19,7 +19,7 @@ use container_core::{Error, Limits, Result};
 use super::{malformed, place};
 use crate::yaml::{Int, Kind as NodeKind, Node, Scalar};
 
-mod put;
+mod encode;
 
 /// Most lists within lists: as many axes as any array has, and some for records. A list that holds itself ends here.
 const MAX_DEPTH: usize = 128;
@@ -123,7 +123,7 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
         if value == Some(Scalar::Null) {
             hide(0..scalars)?;
         } else {
-            put::element_of(node, value, dtype, item, &mut Nulls { hide: &mut hide, at: 0 })?;
+            encode::element_of(node, value, dtype, item, &mut Nulls { hide: &mut hide, at: 0 })?;
         }
         (at, from) = (at.saturating_add(scalars), to);
         Ok(())
@@ -144,7 +144,7 @@ struct Nulls<'a> {
 /// # Errors
 /// `Unsupported` for a type that numbers cannot be; `Limit` for one of too many bytes.
 pub(crate) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Option<Vec<u8>>> {
-    put::value(node, dtype, limits)
+    encode::value(node, dtype, limits)
 }
 
 /// Lists that are named again and again make many items out of little text; items of no bytes do so without any memory.
@@ -201,7 +201,7 @@ impl Found {
             }
             Scalar::Int(Int::Big(_)) => return Err(too_large(node)),
             Scalar::Float(_) => self.float = true,
-            Scalar::Text(_) if put::is_complex(node) => self.complex = true,
+            Scalar::Text(_) if encode::is_complex(node) => self.complex = true,
             Scalar::Text(_) | Scalar::Default | Scalar::Merge => self.text = true,
             Scalar::Timestamp(_) => return Err(other(node, "a date")),
             Scalar::Binary(_) => return Err(other(node, "binary data")),

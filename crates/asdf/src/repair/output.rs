@@ -6,8 +6,8 @@ use std::sync::Arc;
 use container_core::Result;
 use container_core::source::{Joined, Source};
 
-use super::blocks::{Body, Part};
-use super::heal::rest_of_header;
+use super::block_header::rest_of_header;
+use super::plan_blocks::{Body, Part};
 use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::block_index::BlockIndex;
 use crate::layout::search::other_than;

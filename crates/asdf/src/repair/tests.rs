@@ -4,9 +4,9 @@ use super::*;
 use container_core::checksum::Algorithm;
 use container_core::container::StaleDigests;
 
-mod labels;
-mod lines;
-mod places;
+mod compression_label;
+mod find_blocks;
+mod header_lines;
 mod text_tool;
 
 const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# kept\n";

@@ -16,8 +16,8 @@ use container_core::line_ends::{self, Change, Proof, changed};
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Joined, Source};
 
-use super::blocks::Tools;
-use super::chain::last_marker;
+use super::find_blocks::last_marker;
+use super::plan_blocks::Tools;
 use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::digest;
 use crate::fault::FaultKind;

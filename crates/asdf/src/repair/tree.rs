@@ -11,7 +11,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, ErrorKind, Limits, Result};
 
-use super::directives;
+use super::yaml_directives;
 use crate::fault::FaultKind;
 use crate::layout::Layout;
 use crate::yaml::{Document, YamlLimits};
@@ -59,7 +59,7 @@ pub(super) fn mend(
             .guessed
             .push(RepairItem::new(range.clone(), "the blanks after the end of the tree are left out"));
     }
-    text = directives::mended(&text, range.start, report);
+    text = yaml_directives::mended(&text, range.start, report);
     if has(FaultKind::NoYamlDirective) && !text.starts_with("%YAML 1.") {
         text = with_version(&text, newline);
         report.guessed.push(RepairItem::new(range.clone(), "the tree is YAML 1.1, as all are"));

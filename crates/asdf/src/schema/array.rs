@@ -3,9 +3,9 @@
 
 use container_core::{Error, Result};
 
-use super::budget::Budget;
-use super::keyword::wrong;
+use super::keyword_values::wrong;
 use super::number::Number;
+use super::work_limit::Budget;
 use crate::ndarray::NdArray;
 use crate::yaml::{Kind, Node, Scalar};
 

@@ -6,8 +6,8 @@ use std::hash::{Hash, Hasher};
 
 use container_core::{Error, Result};
 
-use super::budget::Budget;
 use super::number::Number;
+use super::work_limit::Budget;
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Most collections within one another that are compared; aliases can make cycles.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use container_core::pointer::escape;
 use container_core::{Error, Result};
 
-use super::budget::Budget;
 use super::uri::{join, pointer, split_fragment};
+use super::work_limit::Budget;
 use super::{Schemas, embedded};
 use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
 

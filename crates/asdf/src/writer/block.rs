@@ -7,8 +7,8 @@ use super::datatype::packed_size;
 use super::digest::Hasher;
 use super::encode::Encoder;
 use super::options::WriteOptions;
-use super::packing::Packing;
-use super::target::{Spool, Target};
+use super::output::{Spool, Target};
+use super::pack_records::Packing;
 use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE, STREAMED};
 
 /// The block that takes data now.

@@ -12,7 +12,7 @@ use super::datatype::{datatype, packed_size};
 use super::options::WriteOptions;
 use super::root::{ndarray_tag, root};
 use super::{Writer, inline};
-use crate::words;
+use crate::import::options;
 use crate::yaml::{Collection, EmitOptions, Yaml, emit_document};
 
 /// An array to be written: what the tree says of it, and how its block is stored.
@@ -57,7 +57,7 @@ impl ArraySpec {
     /// # Errors
     /// `Usage` for another word, and for a level of `none`.
     pub fn encoded(mut self, codec: &str, level: Option<i32>) -> Result<Self> {
-        let found = words::compression(codec, level)?;
+        let found = options::compression(codec, level)?;
         self.compression = found.map(|(label, level)| (label.to_owned(), level));
         Ok(self)
     }

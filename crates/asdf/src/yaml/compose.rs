@@ -13,10 +13,10 @@ use std::ops::Range;
 use container_core::{Error, Result};
 
 use super::arena::{Arena, Builder, Shape};
-use super::dress::Dressed;
 use super::events::{Event, Events, Failure, Tag, place};
-use super::fold::{self, Header};
-use super::{Collection, Kind, ScalarStyle, YamlLimits, places};
+use super::line_folding::{self, Header};
+use super::to_yaml12::Dressed;
+use super::{Collection, Kind, ScalarStyle, YamlLimits, spans};
 
 /// The text of a tree, once it is known to hold only what YAML 1.1 allows.
 ///
@@ -33,7 +33,7 @@ pub(super) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) ->
         let at = error.valid_up_to();
         malformed("a byte that is no UTF-8", base, at..at.saturating_add(error.error_len().unwrap_or(1)))
     })?;
-    if let Some(at) = places::control(bytes) {
+    if let Some(at) = spans::control(bytes) {
         let character = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
         let what = format!("the control character {character:?}, which YAML has only as an escape in quotes");
         return Err(malformed(what, base, at..at.saturating_add(character.len_utf8())));
@@ -115,7 +115,7 @@ impl<'t> Composer<'t> {
                 let (shape, start) = match (kind, style) {
                     // The library says where the first item is of a sequence that is not indented deeper than its key.
                     (Kind::Sequence, Collection::Block) if in_mapping => {
-                        let start = places::first_mark(
+                        let start = spans::first_mark(
                             &self.dressed.text,
                             self.seen,
                             tag.as_ref().map(|tag| &tag.range),
@@ -157,10 +157,9 @@ impl<'t> Composer<'t> {
     ) -> Result<()> {
         let content = match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                let start =
-                    places::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
+                let start = spans::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
                 let start = start.min(range.start);
-                start..places::block_end(&self.dressed.text, start, range, value)
+                start..spans::block_end(&self.dressed.text, start, range, value)
             }
             ScalarStyle::Plain if value.starts_with('?') && self.in_flow() => {
                 // libyaml takes the mark as that of a key even without a blank behind it.
@@ -200,9 +199,9 @@ impl<'t> Composer<'t> {
     fn folded(&self, value: &str, style: ScalarStyle, inner: &Range<usize>) -> Result<Cow<'t, str>> {
         let text = self.text.get(inner.clone()).unwrap_or_default();
         Ok(Cow::Owned(match style {
-            ScalarStyle::Plain => fold::plain(text),
-            ScalarStyle::SingleQuoted => fold::single(text),
-            ScalarStyle::DoubleQuoted => fold::double(text).ok_or_else(|| self.unread(inner))?,
+            ScalarStyle::Plain => line_folding::plain(text),
+            ScalarStyle::SingleQuoted => line_folding::single(text),
+            ScalarStyle::DoubleQuoted => line_folding::double(text).ok_or_else(|| self.unread(inner))?,
             // Read as they are, before.
             ScalarStyle::Literal | ScalarStyle::Folded => value.to_owned(),
         }))
@@ -219,12 +218,12 @@ impl<'t> Composer<'t> {
         if value.is_empty() {
             return Ok(Cow::Borrowed(""));
         }
-        let mark = places::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
+        let mark = spans::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
         let start = start.min(mark);
         let text = self.text.get(start..).unwrap_or_default();
         match (Header::of(text), indent) {
             (Some(header), Some(indent)) => {
-                Ok(Cow::Owned(fold::block(fold::behind_line(text), indent, &header)))
+                Ok(Cow::Owned(line_folding::block(line_folding::behind_line(text), indent, &header)))
             }
             _ => Err(self.unread(&(start..start.saturating_add(1)))),
         }
@@ -245,7 +244,7 @@ impl<'t> Composer<'t> {
             (Some(Shape::Mapping(_)), false) => (b":", false),
             _ => return at,
         };
-        let mark = places::mark(&self.dressed.text, self.seen);
+        let mark = spans::mark(&self.dressed.text, self.seen);
         match self.text.as_bytes().get(mark) {
             // An empty key stands before its colon.
             Some(b':') if inside => mark,

@@ -12,7 +12,7 @@ use container_core::Result;
 use super::arena::{Arena, Item};
 use super::compose::{check_text, compose};
 use super::lookup::Lookup;
-use super::{Node, directives, fast, pairs};
+use super::{Node, directives, fast_parser, mapping};
 
 /// Bounds on what a document may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,14 +114,14 @@ impl Document {
     /// an anchor defined twice, and under [`DuplicateKeys::Refuse`] for a key that stands twice; `Unsupported` for a version of YAML other than 1.1 and 1.2 (which is read as 1.1); `Limit`.
     pub fn parse(text: &[u8], base: u64, limits: &YamlLimits) -> Result<Self> {
         let text = check_text(text, base, limits)?;
-        let arena = match fast::compose(text, base, limits) {
+        let arena = match fast_parser::compose(text, base, limits) {
             Some(arena) => arena,
             None => compose(text, base, limits)?,
         };
         let handles = directives::tag_handles(text);
         let document =
             Self { text: text.to_owned(), base, limits: *limits, arena, handles, lookup: Lookup::default() };
-        pairs::require_few_merged(&document)?;
+        mapping::require_few_merged(&document)?;
         if limits.duplicate_keys == DuplicateKeys::Refuse {
             document.refuse_duplicate_keys()?;
         }
@@ -134,7 +134,7 @@ impl Document {
     /// # Errors
     /// `Malformed` for the first one, at the second of the keys.
     pub fn refuse_duplicate_keys(&self) -> Result<()> {
-        pairs::refuse_duplicate_keys(self)
+        mapping::refuse_duplicate_keys(self)
     }
 
     /// The text as it was read.

@@ -14,8 +14,8 @@ use container_core::{Error, Result};
 use super::{Collection, Yaml};
 
 mod node;
-pub(crate) mod plain;
 mod scalar;
+pub(crate) mod scalar_text;
 pub(crate) mod tag;
 
 pub(crate) use node::bare;

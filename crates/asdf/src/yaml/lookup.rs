@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::pairs::is_merge;
+use super::mapping::is_merge;
 use super::{Document, Node, NodeId, Scalar, key_text};
 
 /// Pairs of a mapping from which on it has a table, once it was looked into before.

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::arena::{Item, Shape};
 use super::lookup::Known;
-use super::{Collection, Document, Kind, NodeId, Scalar, ScalarStyle, pairs, resolve, scalar};
+use super::{Collection, Document, Kind, NodeId, Scalar, ScalarStyle, mapping, resolve, scalar};
 
 /// The prefix of YAML's own tags.
 const YAML_TAGS: &str = "tag:yaml.org,2002:";
@@ -210,13 +210,13 @@ impl<'d> Node<'d> {
     /// The pairs of a mapping as they count: of keys that are equal the last, merged ones where no own key stands.
     #[must_use]
     pub fn pairs(self) -> Vec<(Node<'d>, Node<'d>)> {
-        pairs::that_count(self)
+        mapping::that_count(self)
     }
 
     /// The value of a text key, as it counts.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
-        pairs::find(self, key)
+        mapping::find(self, key)
     }
 
     /// The item at an index.

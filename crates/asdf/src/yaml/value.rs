@@ -4,7 +4,7 @@ use container_core::Result;
 
 use super::{Collection, Int, Node, ScalarStyle, Timestamp};
 
-mod of;
+mod from_node;
 
 /// A value to be written, with as much of its style as the writer cares for.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Yaml {
     /// # Errors
     /// `Limit` for collections within one another more than 300 deep.
     pub fn of(node: Node<'_>) -> Result<Self> {
-        of::value(node)
+        from_node::value(node)
     }
 
     /// Plain text.

@@ -7,7 +7,7 @@ use asdf::container_core::container::ReadOptions;
 use asdf::container_core::dtype::Order;
 use asdf::{DigestState, Policy, digest_state};
 
-use crate::made::{MEMORY, array, file, open, options, plain, said, short};
+use crate::crafted::{MEMORY, array, file, open, options, plain, said, short};
 
 const TYPE: &str = "source: 0, datatype: int8, byteorder: little";
 
@@ -235,7 +235,7 @@ fn masks_of_masks() {
 
 #[test]
 fn digests_of_what_cannot_be_decoded() {
-    let mut head = crate::made::header(b"zlib", 4, 4, 1 << 63);
+    let mut head = crate::crafted::header(b"zlib", 4, 4, 1 << 63);
     head.checksum = [1; 16];
     let bytes = file("a: 5", &[[&head.to_bytes()[..], b"abcd"].concat()]);
     let opened = open(&bytes, Policy::Compatible).unwrap();

@@ -7,7 +7,7 @@ use asdf::container_core::dtype::Order;
 use asdf::container_core::region::Region;
 use asdf::container_core::{ErrorKind, Limits};
 
-use crate::made::{Clock, LONGEST, MEMORY, block, file, open, plain, said};
+use crate::crafted::{Clock, LONGEST, MEMORY, block, file, open, plain, said};
 
 const LABELS: [&[u8]; 9] = [b"zlib", b"bzp2", b"lz4", b"lz4f", b"blsc", b"bls2", b"bsc2", b"zstd", b"xz"];
 

@@ -6,7 +6,7 @@ use asdf::container_core::checksum::Algorithm;
 use asdf::container_core::container::ReadOptions;
 use asdf::container_core::dtype::Order;
 
-use crate::made::{block, expected, file, open, plain, read_all, repaired};
+use crate::crafted::{block, expected, file, open, plain, read_all, repaired};
 
 const LINES: &str = concat!(
     "a: &a !core/ndarray-1.1.0 {source: 0, datatype: int16, byteorder: big, shape: [2, 2], strides: [2, 4]}\n",

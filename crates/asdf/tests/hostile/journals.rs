@@ -7,7 +7,7 @@ use asdf::container_core::checksum::Algorithm;
 use asdf::update::{UpdateOptions, Updater};
 use asdf::{File, Policy};
 
-use crate::made::{file, options, plain};
+use crate::crafted::{file, options, plain};
 
 /// A journal of places, with its length and sum.
 fn journal(old_len: u64, new_len: u64, places: &[(u64, &[u8], &[u8])]) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 use asdf::{BlockIndex, FaultKind, IndexState, Layout, Policy};
 
-use crate::made::{HEAD, block, file, header, index, open, plain, said, short, tree};
+use crate::crafted::{HEAD, block, file, header, index, open, plain, said, short, tree};
 
 const ONE: &str = "a: !core/ndarray-1.1.0 {source: 0, datatype: int8, byteorder: little, shape: [4]}";
 
@@ -247,9 +247,9 @@ fn files_within_blocks() {
     assert_eq!((opened.blocks().len(), opened.arrays().len()), (1, 1));
     assert_eq!(*opened.read_block(0, &Default::default()).unwrap(), inner[..]);
     // A repair changes nothing of it, and nothing of the same without an index but that one is made.
-    assert_eq!(crate::made::repaired(&outer).unwrap(), outer);
+    assert_eq!(crate::crafted::repaired(&outer).unwrap(), outer);
     let bare = &outer[..outer.len() - index(&[tree(&lines).len() as u64]).len()];
-    assert_eq!(crate::made::repaired(bare).unwrap(), outer);
+    assert_eq!(crate::crafted::repaired(bare).unwrap(), outer);
     let layout = Layout::parse(&bare.to_vec(), &Default::default()).unwrap();
     assert_eq!((layout.blocks.len(), layout.index_state), (1, IndexState::Absent));
 }

@@ -5,11 +5,11 @@
 
 mod arrays;
 mod blocks;
+mod crafted;
 mod flips;
 mod journals;
+mod large_counts;
 mod layout;
-mod made;
-mod many;
-mod outside;
+mod path_escape;
 mod trees;
 mod values;

@@ -6,7 +6,7 @@ use asdf::container_core::Result;
 use asdf::yaml::{Document, EmitOptions, Scalar, Yaml, YamlLimits, emit_document};
 use asdf::{DuplicateKeys, File, Policy, TreeEditor};
 
-use crate::made::{HEAD, MEMORY, file, open, options, said, tree};
+use crate::crafted::{HEAD, MEMORY, file, open, options, said, tree};
 
 fn parse(text: &str) -> Result<Document> {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default())

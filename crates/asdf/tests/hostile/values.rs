@@ -8,7 +8,7 @@ use asdf::container_core::{ErrorKind, Limits};
 use asdf::yaml::{Document, EmitOptions, Yaml, YamlLimits, emit_document};
 use asdf::{File, Policy, Tree};
 
-use crate::made::{HEAD, MEMORY, file, open, options, said, tree};
+use crate::crafted::{HEAD, MEMORY, file, open, options, said, tree};
 
 #[test]
 fn aliases_that_double() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use container_core::write::Durability;
 use holdall::asdf::Version;
-use holdall::asdf::lens;
+use holdall::asdf::facade;
 use holdall::asdf::update::{Committed, Producer, UpdateOptions, Updater};
 use holdall::asdf::yaml::Document;
 use holdall::{Error, Stop};
@@ -70,7 +70,7 @@ impl AsdfEditor {
         let mut raised = None;
         let mut placed = Vec::new();
         let done = py.detach(|| {
-            lens::require_pointer(&pointer)?;
+            facade::require_pointer(&pointer)?;
             let mut open = self.lock();
             let updater = open.as_mut().ok_or_else(closed)?;
             let standard = updater.layout().header.standard_or_first();
@@ -101,7 +101,7 @@ impl AsdfEditor {
 
     fn unset(&self, py: Python<'_>, pointer: String) -> PyResult<()> {
         let done = py.detach(|| {
-            lens::require_pointer(&pointer)?;
+            facade::require_pointer(&pointer)?;
             self.lock().as_mut().ok_or_else(closed)?.remove(&pointer)
         });
         done.map_err(raise)
@@ -128,7 +128,7 @@ impl AsdfEditor {
         let (document, standard) = self.document(py)?;
         let judged = patiently(py, None, move |_, _| {
             let schema = schema.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));
-            lens::validate_tree(&document, standard, schema)
+            facade::validate_tree(&document, standard, schema)
         })?;
         judged.map(found).map_err(raise)
     }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use container_core::Result;
 
-use super::{Emitter, Place, Spot, plain, tag};
+use super::{Emitter, Place, Spot, scalar_text, tag};
 use crate::yaml::quote::{Styles, is_misread, is_printable};
 use crate::yaml::{Int, ScalarStyle, Yaml};
 
@@ -31,9 +31,9 @@ impl Emitter<'_> {
                     Err(_) => _ = write!(out, "{value}"),
                 });
             }
-            Yaml::Float(value) => return self.number(tag, |out| plain::push_float(*value, out)),
-            Yaml::Int(value) => plain::int(value)?,
-            Yaml::Timestamp(value) => plain::timestamp(value)?,
+            Yaml::Float(value) => return self.number(tag, |out| scalar_text::push_float(*value, out)),
+            Yaml::Int(value) => scalar_text::int(value)?,
+            Yaml::Timestamp(value) => scalar_text::timestamp(value)?,
             _ => "null".to_owned(),
         };
         self.tag(tag)?;
@@ -77,7 +77,7 @@ impl Emitter<'_> {
     fn binary(&mut self, bytes: &[u8], tag: Option<&str>, spot: Spot) -> Result<()> {
         let own = format!("{}binary", tag::YAML_PREFIX);
         self.tag(Some(tag.unwrap_or(&own)))?;
-        let text = plain::base64(bytes);
+        let text = scalar_text::base64(bytes);
         if text.is_empty() || spot.flow || spot.place == Place::SimpleKey {
             self.double_quoted(&text, spot, false);
             return Ok(());

@@ -1,0 +1,191 @@
+//! What of a file the other formats have nothing of: tags, and the tree as text. For programs that open every format and find a [`File`]
+//! behind the common view of it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use container_core::container::ReadOptions;
+use container_core::report::{Finding, Severity};
+use container_core::{Error, Limits, Result};
+
+use crate::edit::parse_value;
+use crate::metadata::value;
+use crate::schema::{self, NoteKind, Options, Schemas};
+use crate::update::{Committed, UpdateOptions, Updater};
+use crate::yaml::{Document, EmitOptions, Yaml, emit_document};
+use crate::{File, Version, digest_state, external_files};
+
+/// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are looked through.
+///
+/// # Errors
+/// `Limit` for a tree that aliases make larger than memory.
+pub fn tags(file: &File) -> Result<HashMap<String, String>> {
+    value::tags(file.tree().root(), &Limits::default())
+}
+
+/// The tags of the tree as [`tags`] has them, without those that say how arrays are stored, what version of the standard a file has, or
+/// of what kind a value is.
+///
+/// # Errors
+/// As [`tags`].
+pub fn logical_tags(file: &File) -> Result<HashMap<String, String>> {
+    value::logical_tags(file.tree().root(), &Limits::default())
+}
+
+/// What is at a JSON pointer, as a YAML 1.1 document that PyYAML reads as the same values; the text of the tree as it stands in the file for
+/// the empty pointer. `None` where the pointer finds nothing.
+///
+/// # Errors
+/// As [`emit_document`]; `Malformed` for a pointer into a tree that cannot be read.
+pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
+    if file.unread_tree().is_some() {
+        // Its text can be shown all the same, but for bytes that are none.
+        let Some(range) = file.layout().tree.clone().filter(|_| pointer.is_empty()) else {
+            return file.require_tree().map(|()| None);
+        };
+        file.options().limits.allocate(range.end.saturating_sub(range.start))?;
+        return Ok(Some(String::from_utf8_lossy(&file.source().read(range)?).into_owned()));
+    }
+    if pointer.is_empty() {
+        return Ok(Some(file.tree().document().text().to_owned()));
+    }
+    let node = if pointer.starts_with('/') { file.tree().find(pointer) } else { None };
+    node.map(|node| emit_document(&Yaml::of(node)?, &EmitOptions::default())).transpose()
+}
+
+/// The places of the other files that the file at `path` consists of: those that its arrays and references name, and those that these
+/// name. A file that is not there is left out, a damaged one is not.
+#[must_use]
+pub fn other_files(file: &File, path: &Path) -> Vec<PathBuf> {
+    external_files::paths_of(file, Some(path)).into_iter().collect()
+}
+
+pub use crate::edit::Replace;
+
+/// A change of the tree, by JSON pointer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change<'a> {
+    /// The value at a pointer, as YAML 1.1 in flow style; a place that is not there is made where what holds it is. `/list/-` appends. The tag
+    /// of what is there stays, unless the value has one.
+    Set(&'a str, &'a str),
+    /// What is at the pointer goes.
+    Unset(&'a str),
+}
+
+/// Changes the tree of the file at `path` where it lies, in the order of `changes`, all or none. Every other byte of the tree stays, and no
+/// block is read. Gives notes on tags that go, and on values that YAML 1.1 reads as something that they do not look like.
+///
+/// # Errors
+/// `Usage` for a pointer that finds nothing to change, or that would change anything else, for a mapping or an array that would go unless `replace` says so, and for a
+/// value that is no YAML; those of opening the file; `Io`.
+pub fn change(
+    path: &Path,
+    changes: &[Change<'_>],
+    replace: Replace,
+    options: UpdateOptions,
+) -> Result<(Committed, Vec<String>)> {
+    let mut notes = Vec::new();
+    let mut updater = Updater::open(path, options)?;
+    for change in changes {
+        match change {
+            Change::Set(pointer, value) => {
+                parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
+                require_pointer(pointer)?;
+                let editor = updater.editor();
+                notes.extend(match pointer.strip_suffix("/-") {
+                    Some(list) => editor.push_typed(list, value)?,
+                    None => editor.set_typed(pointer, value, replace)?,
+                });
+            }
+            Change::Unset(pointer) => {
+                require_pointer(pointer)?;
+                updater.remove(pointer)?;
+            }
+        }
+    }
+    updater.commit().map(|committed| (committed, notes))
+}
+
+/// Makes sure that a text is a JSON pointer to a part of a tree: `/key/0`.
+///
+/// # Errors
+/// `Usage` for another text, and for the empty pointer, which is the whole.
+pub fn require_pointer(pointer: &str) -> Result<()> {
+    let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    if pointer.starts_with('/') && is_escaped {
+        return Ok(());
+    }
+    let hint = if is_escaped { "/key/0" } else { "~0 for a tilde, ~1 for a slash within a key" };
+    Err(Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint(hint))
+}
+
+/// Holds the tree against the schemas of its tags, and its root against a schema of the caller's, by its text and name. What does not fit is an
+/// error with the code `schema`, since it was asked for.
+///
+/// # Errors
+/// `Malformed` for a schema of the caller's that is none, with its name as part; `Limit`.
+pub fn validate(file: &File, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
+    validate_tree(file.tree().document(), file.layout().header.standard_or_first(), custom)
+}
+
+/// As [`validate`], for a tree that is edited, in a file of a version of the standard.
+///
+/// # Errors
+/// As [`validate`].
+pub fn validate_tree(
+    document: &Document,
+    standard: Version,
+    custom: Option<(&[u8], &str)>,
+) -> Result<Vec<Finding>> {
+    let mut schemas = Schemas::new();
+    let custom = custom.map(|(text, name)| schemas.add(text, name)).transpose()?;
+    let options = Options::default().standard(Some(standard)).with(&schemas, custom.as_deref());
+    let report = schema::validate(document, &options)?;
+    let at = |range: Range<usize>| {
+        let place = |at: usize| document.base().saturating_add(at as u64);
+        place(range.start)..place(range.end)
+    };
+    let path = |path: String| if path.is_empty() { "the tree".to_owned() } else { path };
+    let mut findings = Vec::new();
+    for violation in report.violations {
+        let message = format!(
+            "{} {} ({}#{})",
+            path(violation.path),
+            violation.message,
+            violation.schema,
+            violation.pointer
+        );
+        findings.push(Finding::new(Severity::Error, "schema", message).at(at(violation.range)));
+    }
+    for note in report.notes {
+        let (severity, code) = match note.kind {
+            NoteKind::UnknownTag => (Severity::Note, "unknown_tag"),
+            NoteKind::OtherStandard => (Severity::Note, "other_standard"),
+            NoteKind::LargeInteger => (Severity::Warning, "large_integer"),
+            NoteKind::Key => (Severity::Warning, "key_type"),
+            NoteKind::MissingSchema => (Severity::Warning, "missing_schema"),
+        };
+        let more = if note.count > 1 { format!(" ({} values)", note.count) } else { String::new() };
+        let message = format!("{}: {}{more}", path(note.path), note.message);
+        findings.push(Finding::new(severity, code, message).at(at(note.range)));
+    }
+    if !report.complete {
+        let message = "there is more that does not fit a schema".to_owned();
+        findings.push(Finding::new(Severity::Error, "schema", message));
+    }
+    Ok(findings)
+}
+
+/// Compares the digests of all blocks with their bytes, those of decoded data as well.
+///
+/// # Errors
+/// `Checksum` for the first that is neither; those of the source.
+pub fn check_digests(file: &File, options: &ReadOptions) -> Result<()> {
+    let codecs = &file.options().codecs;
+    for block in file.blocks().iter().filter(|block| block.is_whole()) {
+        let state = digest_state(file.source(), block, codecs, &options.limits, options.threads)?;
+        state.into_result(block)?;
+    }
+    Ok(())
+}

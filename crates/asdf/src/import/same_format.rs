@@ -1,0 +1,142 @@
+//! All of another ASDF file as the source: its tree stays.
+
+use container_core::container::{Axes, Depth};
+use container_core::dtype::Order;
+use container_core::format::{Import, Output, Pipe};
+use container_core::report::{Loss, Severity};
+use container_core::source::FileSource;
+use container_core::{Error, Progress, Result};
+
+use super::STANDARD;
+use crate::check::inline_values::has_wrong_values;
+use crate::facade::check_digests;
+use crate::file::ArrayEntry;
+use crate::import::options::{self, CHECKSUM};
+use crate::ndarray::{ByteSource, Mask};
+use crate::rewrite::{Recompression, RewriteOptions};
+use crate::{File, explode, rewrite};
+
+/// The file behind a lens of ours, where all that it lists is wanted.
+///
+/// # Errors
+/// The first fault of a damaged file: what of it is left is for `repair` to say.
+pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
+    let Some(file) = job.container.native().and_then(|native| native.downcast_ref::<File>()) else {
+        return Ok(None);
+    };
+    refuse_masks(job, file)?;
+    // Blocks without a tree become arrays.
+    if file.layout().tree.is_none() {
+        return Ok(None);
+    }
+    // A tree that stays has the strides that it has.
+    let is_turned = job.selection.iter().any(|(index, _)| is_turned(job, file, *index));
+    if !job.is_all() || is_turned || job.options.axes == Axes::Reversed {
+        return Ok(None);
+    }
+    let faults = file.array_faults();
+    match file.faults().chain(&faults).find(|fault| fault.severity() == Severity::Error) {
+        Some(fault) => Err(fault.error()),
+        None => Ok(Some(file)),
+    }
+}
+
+/// Whether an array is shown with its axes reversed.
+fn is_turned(job: &Import<'_>, file: &File, index: usize) -> bool {
+    let order = file.geometry(index).map(|geometry| geometry.order().unwrap_or(Order::C));
+    job.container.dataset(index).is_some_and(|dataset| order.is_ok_and(|order| order != dataset.order))
+}
+
+/// # Errors
+/// `Unsupported` for a mask of fewer axes, which fits the last ones of what it masks, and would not fit the first.
+fn refuse_masks(job: &Import<'_>, file: &File) -> Result<()> {
+    let selected = |path: &str| {
+        let index = file.find_array(path);
+        job.selection.iter().any(|(selected, _)| Some(*selected) == index)
+    };
+    for (index, _) in job.selection {
+        let Some(entry) = file.arrays().get(*index) else { continue };
+        let Some(Mask::Array(mask)) = &entry.array.mask else { continue };
+        let fits = mask.shape.len() == entry.array.shape.len();
+        if !fits && is_turned(job, file, *index) && selected(&format!("{}/mask", entry.path)) {
+            let problem = "axes of an array whose mask has fewer of them cannot be reversed";
+            return Err(Error::unsupported(problem).context(entry.path.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the file again: the tree as it is, blocks in the new way, and nothing that no array names.
+pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    if options::word(job.options, STANDARD).is_some_and(|word| word != "none") {
+        let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
+        return Err(Error::usage(problem).hint("convert its arrays one by one: FILE::PATH"));
+    }
+    let mut options = RewriteOptions::default();
+    options.compression = match (options::codec(job.options)?, &job.options.codec) {
+        (Some((label, level)), _) => Some(Recompression::Codec(label.to_owned(), level)),
+        (None, Some(_)) => Some(Recompression::Plain),
+        (None, None) => None,
+    };
+    // What is not decoded on the way would be copied whatever it is. Of a digest that does not fit, an error of its own tells.
+    // Encoded anew, values are not looked at either.
+    let is_looked_at = |entry: &ArrayEntry| {
+        let dtype = entry.array.datatype.as_ref().map(|datatype| &datatype.dtype);
+        entry.array.mask.is_some() || dtype.is_none_or(has_wrong_values)
+    };
+    let must_check = options.compression.is_none() || file.arrays().iter().any(is_looked_at);
+    let damage = if must_check { damage(job)? } else { None };
+    if options.compression.is_some() || damage.is_some() {
+        check_digests(file, &job.read)?;
+    }
+    if let Some(error) = damage {
+        return Err(error);
+    }
+    options.write = super::options(job)?;
+    options.padding = Some(options.write.padding);
+    if options::word(job.options, CHECKSUM).is_some() {
+        options.digests = Some(options.write.checksums);
+    }
+    options.codecs = file.options().codecs.clone();
+    (options.limits, options.yaml) = (job.options.limits, file.options().yaml);
+    let done = match in_one(file, job, &options)? {
+        Some(whole) => rewrite::rewrite(&whole, &options, out)?,
+        None => rewrite::rewrite(file.source(), &options, out)?,
+    };
+    let mut losses = Vec::new();
+    let mut lose = |what: String| losses.push(Loss { dataset: None, what });
+    if !done.dropped.is_empty() {
+        lose(format!("{} blocks that no array names", done.dropped.len()));
+    }
+    if done.gaps > 0 {
+        lose(format!("{} bytes that belong to nothing", done.gaps));
+    }
+    Ok(losses)
+}
+
+/// What a check calls damaged, first of all.
+fn damage(job: &Import<'_>) -> Result<Option<Error>> {
+    let report = job.container.check(Depth::Full, &job.read, Progress::none())?;
+    let damage = report.findings.into_iter().find(|finding| finding.severity == Severity::Error);
+    Ok(damage.map(|damage| {
+        let error = damage.range.into_iter().fold(Error::malformed(damage.message), Error::at);
+        damage.part.into_iter().fold(error, Error::part).hint("holdall repair FILE -o NEW")
+    }))
+}
+
+/// The file with the blocks that its arrays have in others, in a file without a name: names of files lead nowhere from another folder. `None`
+/// where it has all of them itself.
+fn in_one(file: &File, job: &Import<'_>, options: &RewriteOptions) -> Result<Option<FileSource>> {
+    let mut any = false;
+    for entry in file.arrays().iter().filter(|entry| file.is_external(&entry.array)) {
+        let ByteSource::External(uri) = &entry.array.source else { continue };
+        check_digests(file.external(uri)?, &job.read).map_err(|error| error.part(uri.clone()))?;
+        any = true;
+    }
+    if !any {
+        return Ok(None);
+    }
+    let mut whole = tempfile::tempfile()?;
+    explode::implode(file, &options.write, &mut Pipe(&mut whole))?;
+    FileSource::new(whole).map(Some)
+}

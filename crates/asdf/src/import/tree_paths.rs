@@ -1,0 +1,149 @@
+//! Where arrays stand in a new tree: paths become mappings within one another.
+
+use container_core::pointer::unescape;
+use container_core::{Error, Result};
+
+use crate::metadata::{HISTORY, LIBRARY};
+use crate::yaml::Yaml;
+
+/// A tree to which arrays are added by their paths.
+pub(super) struct Places {
+    root: Vec<(Yaml, Yaml)>,
+}
+
+impl Places {
+    /// What stands there already.
+    pub(super) const fn new(root: Vec<(Yaml, Yaml)>) -> Self {
+        Self { root }
+    }
+
+    /// Puts the node of an array at a path; `escaped` where `~1` and `~0` in it stand for slash and tilde. Where something else is in the way,
+    /// the whole path is one key of the root.
+    ///
+    /// # Errors
+    /// `Usage` for a path that is taken.
+    pub(super) fn put(&mut self, path: &str, escaped: bool, node: Yaml) -> Result<()> {
+        let meant = |step: &str| if escaped { unescape(step).into_owned() } else { step.to_owned() };
+        let steps: Vec<String> = path.split('/').map(meant).collect();
+        let taken = || Error::usage(format!("two arrays would stand at {path:?}"));
+        let reserved = steps.first().is_some_and(|first| [LIBRARY, HISTORY].contains(&first.as_str()));
+        if reserved {
+            let problem = format!("{path:?} is a place that ASDF keeps for what wrote a file");
+            return Err(Error::usage(problem).hint("convert the others one at a time: FILE::PATH"));
+        }
+        if let Some(entries) = room(&mut self.root, &steps) {
+            let last = steps.into_iter().next_back().ok_or_else(taken)?;
+            entries.push((Yaml::text(last), node));
+            return Ok(());
+        }
+        if self.root.iter().any(|(key, _)| is_text(key, path)) {
+            return Err(taken());
+        }
+        self.root.push((Yaml::text(path), node));
+        Ok(())
+    }
+
+    pub(super) fn into_tree(self) -> Yaml {
+        Yaml::Mapping(self.root, None)
+    }
+}
+
+/// Paths in the order in which all find a place: those that others lead on from first, short ones before long ones, so that no mapping is made
+/// where an array is to stand.
+pub(super) fn in_order<'p>(paths: &[&'p str]) -> Vec<&'p str> {
+    let mut sorted = paths.to_vec();
+    sorted.sort_unstable();
+    let leads_on = |path: &str| {
+        let below = format!("{path}/");
+        let at = sorted.partition_point(|other| *other < below.as_str());
+        sorted.get(at).is_some_and(|other| other.starts_with(&below))
+    };
+    let (mut first, others): (Vec<&str>, Vec<&str>) = paths.iter().copied().partition(|path| leads_on(path));
+    first.sort_by_key(|path| path.matches('/').count());
+    first.extend(others);
+    first
+}
+
+/// The mapping that the last step is to be added to, with those above it; `None` where an array or the step itself is there.
+fn room<'e>(mut entries: &'e mut Vec<(Yaml, Yaml)>, steps: &[String]) -> Option<&'e mut Vec<(Yaml, Yaml)>> {
+    let (last, above) = steps.split_last()?;
+    for step in above {
+        let at = match entries.iter().position(|(key, _)| is_text(key, step)) {
+            Some(at) => at,
+            None => {
+                entries.push((Yaml::text(step), Yaml::Mapping(Vec::new(), None)));
+                entries.len().checked_sub(1)?
+            }
+        };
+        entries = match entries.get_mut(at) {
+            Some((_, Yaml::Mapping(inner, _))) => inner,
+            _ => return None,
+        };
+    }
+    entries.iter().all(|(key, _)| !is_text(key, last)).then_some(entries)
+}
+
+fn is_text(key: &Yaml, text: &str) -> bool {
+    matches!(key, Yaml::Text(key, _) if key == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(tree: &Yaml) -> Vec<String> {
+        let Yaml::Mapping(pairs, _) = tree else { return Vec::new() };
+        let text = |key: &Yaml| match key {
+            Yaml::Text(text, _) => text.clone(),
+            other => format!("{other:?}"),
+        };
+        pairs.iter().map(|(key, _)| text(key)).collect()
+    }
+
+    #[test]
+    fn paths_become_mappings_unless_something_is_in_the_way() {
+        let mut places = Places::new(Vec::new());
+        for path in ["a/b", "a/c/d", "a/c", "x", "x/y", "a~1z"] {
+            places.put(path, false, Yaml::Null).unwrap();
+        }
+        assert!(places.put("x", false, Yaml::Null).is_err());
+        assert_eq!(keys(&places.into_tree()), ["a", "a/c", "x", "x/y", "a~1z"]);
+    }
+
+    /// Of names that other formats have, one may be the beginning of another; which comes first is no matter.
+    #[test]
+    fn what_others_lead_on_from_is_put_first() {
+        for paths in [["x", "a/b/c", "a/b", "a", "a/d", "ab/c"], ["a/d", "x", "a", "ab/c", "a/b", "a/b/c"]] {
+            let mut places = Places::new(Vec::new());
+            for path in in_order(&paths) {
+                places.put(path, false, Yaml::Null).unwrap();
+            }
+            let mut keys = keys(&places.into_tree());
+            keys.sort();
+            assert_eq!(keys, ["a", "a/b", "a/b/c", "a/d", "ab", "x"]);
+        }
+        // Where nothing is in the way, the order stays.
+        assert_eq!(in_order(&["b/c", "a", "b/a", "ab"]), ["b/c", "a", "b/a", "ab"]);
+    }
+
+    #[test]
+    fn escapes_of_our_own_paths_are_undone() {
+        let mut places = Places::new(Vec::new());
+        places.put("a~1b/c~0d", true, Yaml::Null).unwrap();
+        let tree = places.into_tree();
+        assert_eq!(keys(&tree), ["a/b"]);
+        let Yaml::Mapping(pairs, _) = &tree else { panic!() };
+        assert_eq!(keys(&pairs[0].1), ["c~d"]);
+        for path in ["history/x", "asdf_library"] {
+            assert!(Places::new(Vec::new()).put(path, true, Yaml::Null).is_err());
+        }
+    }
+
+    #[test]
+    fn arrays_join_the_mappings_that_are_there() {
+        let mut places = Places::new(vec![(Yaml::text("a"), Yaml::mapping([("unit", Yaml::text("m"))]))]);
+        places.put("a/data", true, Yaml::Null).unwrap();
+        let Yaml::Mapping(pairs, _) = places.into_tree() else { panic!() };
+        assert_eq!(keys(&pairs[0].1), ["unit", "data"]);
+    }
+}

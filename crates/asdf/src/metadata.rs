@@ -1,0 +1,33 @@
+//! The tree on its way to and from other formats: what the user put into it, without what says how arrays are stored or what wrote the file.
+//!
+//! An array that only mappings lead to is left out: the path of its dataset says where it stands. In other places, and where more is said of
+//! it than its data (a mask), a form keeps the place.
+
+mod export;
+mod import;
+#[cfg(test)]
+mod tests;
+pub(crate) mod value;
+
+pub(crate) use export::{carried, lost_masks};
+pub(crate) use import::{Tree, to_tree};
+
+/// The keys of an array's node that say how its elements are stored.
+const STORAGE: [&str; 7] = ["source", "data", "datatype", "byteorder", "shape", "offset", "strides"];
+
+/// Keys of the root that say how a file was made.
+pub(crate) const LIBRARY: &str = "asdf_library";
+pub(crate) const HISTORY: &str = "history";
+
+/// Key of what the user wrote into the history.
+const ENTRIES: &str = "entries";
+
+/// What tags of such entries begin with.
+const ENTRY_TAG: &str = "tag:stsci.edu:asdf/core/history_entry-";
+
+/// Top key of carried metadata: the root's entries whose keys are no text, or those of carried metadata, as lists of key, value and how many
+/// other entries stand before.
+const ROOT_KEYS: &str = "$holdall:keys";
+
+/// Top key of carried metadata: the anchor of the root, where something leads back to it.
+const ROOT_ANCHOR: &str = "$holdall:anchor";

@@ -1,0 +1,177 @@
+//! How many bytes an encoded block holds, where its header may say something else.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use container_core::codec::Encoded;
+use container_core::{Error, ErrorKind, Result};
+
+use super::plan_blocks::Tools;
+use crate::compression;
+use crate::compression::salvage::{self, is_read};
+use crate::digest::{self, DigestState};
+use crate::layout::StoredBlock;
+
+/// How often at most a block is read for another size of its stored bytes.
+const MAX_TIMES: u64 = 8;
+
+/// What the bytes of a block say of the length in its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Len {
+    /// They decode to as many.
+    AsSaid,
+    /// They decode to so many, to their end.
+    Other(u64),
+    /// They cannot be decoded, or nobody can tell.
+    Unknown,
+}
+
+/// Compares the two.
+///
+/// # Errors
+/// `Limit` where the stored bytes have to be copied, and those of the source.
+pub(super) fn len(block: &StoredBlock, tools: &Tools<'_>) -> Result<Len> {
+    let label = block.label().unwrap_or_default();
+    let (range, decoded_len) = (block.data.clone(), block.header.data_size);
+    let encoded = Encoded { source: tools.source, range, decoded_len, limits: tools.limits, threads: 1 };
+    let may_be = match whole(block, decoded_len, tools) {
+        // More than memory holds: it may be true.
+        Err(error) if is_limit(&error) => true,
+        Ok(true) => return Ok(Len::AsSaid),
+        other => other?,
+    };
+    let told = match (salvage::told_len(label, &encoded)?, tools.codecs.get(label)) {
+        (None, Ok(codec)) => codec.decoded_len(&encoded.bytes()?)?,
+        (told, _) => told,
+    };
+    Ok(match told.filter(|len| *len > 0) {
+        // What the bytes say of themselves is nothing where they cannot be decoded.
+        Some(len) if len == decoded_len => {
+            if may_be {
+                Len::AsSaid
+            } else {
+                Len::Unknown
+            }
+        }
+        Some(len) => match whole(block, len, tools) {
+            Ok(true) => Len::Other(len),
+            Err(error) if !is_limit(&error) => return Err(error),
+            _ => Len::Unknown,
+        },
+        None => Len::Unknown,
+    })
+}
+
+/// What the digest is worth; of a block that says it holds more than memory does, that of the bytes as stored.
+///
+/// # Errors
+/// As [`digest::state`].
+pub(super) fn state(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
+    let state = digest::state(tools.source, block, tools.codecs, tools.limits, 1);
+    match (state, digest::expected(block)) {
+        (Err(error), Some(stored)) if is_limit(&error) && block.header.is_compressed() => {
+            Ok(DigestState::Bad { stored, computed: digest::of_stored(tools.source, block)? })
+        }
+        (state, _) => state,
+    }
+}
+
+/// How many of the bytes that are set aside for an encoded block fit its digest, where those that it says it uses do not: all of them, or a number
+/// that is one bit away.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn used(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>> {
+    let (header, start) = (&block.header, block.data.start);
+    let Some(stored) = digest::expected(block).filter(|_| header.is_compressed()) else { return Ok(None) };
+    let most = header.allocated_size.min(tools.source.len().saturating_sub(start));
+    let mut lens: Vec<u64> = (0..u64::BITS).map(|bit| header.used_size ^ (1 << bit)).collect();
+    lens.sort_unstable_by_key(|len| std::cmp::Reverse(*len));
+    lens.insert(0, header.allocated_size);
+    // Where nothing is set aside beyond what is used, nothing was added to it: such a block is read once and no more.
+    let least = if most > header.used_size { 1 } else { most };
+    lens.retain(|len| (least..=most).contains(len) && *len != header.used_size);
+    lens.dedup();
+    let mut left = most.saturating_mul(MAX_TIMES);
+    for len in lens {
+        let Some(rest) = left.checked_sub(len) else { break };
+        left = rest;
+        let range = start..start.saturating_add(len);
+        if digest::of_range(tools.source, range, |_| Ok(()))? == stored {
+            return Ok(Some(len));
+        }
+    }
+    Ok(None)
+}
+
+/// As many bytes from the start as can be decoded, up to `most`. Of codecs that cannot tell, each is tried by decoding it alone, which takes no
+/// memory for those before.
+///
+/// # Errors
+/// `Limit` where the stored bytes have to be copied, and those of the source.
+pub(super) fn reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<u64> {
+    if let Some(told) = told_reach(block, most, tools)?
+        && decodes_at(block, told, tools)?
+        && (told == most || !decodes_at(block, told.saturating_add(1), tools)?)
+    {
+        return Ok(told);
+    }
+    let (mut good, mut bad) = (0_u64, 1_u64);
+    while bad <= most && decodes_at(block, bad, tools)? {
+        (good, bad) = (bad, bad.saturating_mul(2));
+    }
+    bad = bad.min(most.saturating_add(1));
+    while bad.saturating_sub(good) > 1 {
+        let middle = good.midpoint(bad);
+        if decodes_at(block, middle, tools)? {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    Ok(good)
+}
+
+/// What the codec tells of it, which decodes once.
+fn told_reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<Option<u64>> {
+    let Ok(codec) = tools.codecs.get(block.label().unwrap_or_default()) else { return Ok(None) };
+    let (range, limits) = (block.data.clone(), tools.limits);
+    let told = codec.reach(&Encoded { source: tools.source, range, decoded_len: most, limits, threads: 1 });
+    match told {
+        Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(None),
+        told => told,
+    }
+}
+
+/// Whether the byte before `len` can be decoded, whatever comes behind it.
+pub(super) fn decodes_at(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
+    let Some(last) = len.checked_sub(1) else { return Ok(true) };
+    let longer = said(block, len.saturating_add(1));
+    let limits = tools.limits;
+    let read = compression::read_range(tools.source, &longer, tools.codecs, limits, 1, last..len, &mut [0]);
+    is_read(read)
+}
+
+/// Whether the block decodes to exactly so many bytes.
+///
+/// # Errors
+/// `Limit`, and those of the source.
+pub(super) fn whole(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
+    is_read(digest::decoded(tools.source, &said(block, len), tools.codecs, tools.limits, 1).map(drop))
+}
+
+/// The block, with another length in its header.
+pub(super) fn said(block: &StoredBlock, len: u64) -> StoredBlock {
+    let mut block = block.clone();
+    block.header.data_size = len;
+    block
+}
+
+/// Whether it was too much for the memory.
+pub(super) fn is_limit(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Limit { .. })
+}

@@ -1,0 +1,312 @@
+//! Which blocks a damaged file has: by walking from header to header, or by its index where that leads to more.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use container_core::source::Source;
+use container_core::{Limits, Result};
+
+use super::block_header::{Healed, Proof, heal, prove};
+use crate::block_header::{BlockHeader, MIN_LEN};
+use crate::block_index::{BlockIndex, MARKER};
+use crate::fault::{Fault, FaultKind, block_of};
+use crate::layout::{IndexState, Layout, StoredBlock, search};
+
+/// A place of the file where a block is or was.
+#[derive(Clone, Debug)]
+pub(super) enum Found {
+    /// A block, whole.
+    Block(Healed),
+    /// A block that the file cuts: its header, and the bytes that are there.
+    Cut(Healed),
+    /// There was a block, says the index.
+    Lost(Range<u64>),
+    /// Bytes that belong to nothing, or to blocks that cannot be told.
+    Gap(Range<u64>),
+}
+
+impl Found {
+    const fn healed(&self) -> Option<&Healed> {
+        match self {
+            Self::Block(healed) | Self::Cut(healed) => Some(healed),
+            Self::Lost(_) | Self::Gap(_) => None,
+        }
+    }
+
+    /// Where nothing is that can be told.
+    pub(super) fn gap(&self) -> Option<Range<u64>> {
+        match self {
+            Self::Gap(range) => Some(range.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// The blocks, by the witness that leads to more. Arrays name `named` of them.
+pub(super) fn find(
+    source: &dyn Source,
+    layout: &Layout,
+    named: usize,
+    limits: &Limits,
+) -> Result<(Vec<Found>, Witness)> {
+    // Flags without a meaning say nothing of places.
+    let is_of_places = |fault: &Fault| fault.index().is_some() && fault.kind() != FaultKind::BlockFlags;
+    let sound = layout.index_state == IndexState::Proved && !layout.faults.iter().any(is_of_places);
+    if sound {
+        let block =
+            |block: &StoredBlock| Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() };
+        return Ok((layout.blocks.iter().map(|stored| Found::Block(block(stored))).collect(), Witness::Walk));
+    }
+    let walked = walk(source, layout, named)?;
+    let others =
+        [(by_index(source, layout, limits)?, Witness::Index), (by_magics(source, layout)?, Witness::Magics)];
+    let mut best = (walked, Witness::Walk);
+    for (found, witness) in others {
+        // An index that a block has swallowed speaks for itself.
+        let swallowed = witness == Witness::Index && layout.index.is_none();
+        if let Some(found) = found
+            && (worth(&found) > worth(&best.0) || (swallowed && worth(&found) == worth(&best.0)))
+        {
+            best = (found, witness);
+        }
+    }
+    Ok(best)
+}
+
+/// What led to the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Witness {
+    /// One header after the other.
+    Walk,
+    /// The index.
+    Index,
+    /// Wherever a magic is, for as far as the digest says.
+    Magics,
+}
+
+/// Blocks that are proved, blocks that make sense, and places of blocks.
+fn worth(found: &[Found]) -> (usize, usize, usize) {
+    let with = |least: Proof| {
+        let blocks = found.iter().filter_map(|found| match found {
+            Found::Block(healed) => Some(healed),
+            _ => None,
+        });
+        blocks.filter(|healed| healed.proof >= least).count()
+    };
+    let places = found.iter().filter(|found| !matches!(found, Found::Gap(_))).count();
+    (with(Proof::Digest), with(Proof::Sizes), places)
+}
+
+fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>> {
+    let mut places: Vec<(Range<u64>, Option<usize>)> =
+        layout.blocks.iter().map(|block| (block.at..block.end, Some(block.index))).collect();
+    let behind = layout.index.as_ref().map_or(layout.trailing.start, |index| index.start);
+    let gaps = layout.gaps.iter().map(|gap| (gap.range.clone(), None));
+    places.extend(gaps);
+    if let Some((range, healed)) = before_first(source, layout)?
+        && (layout.blocks.len() < named || healed.is_some())
+    {
+        places.push((range, None));
+    }
+    // What a file without index has behind its last block: perhaps a block without its magic.
+    if layout.index.is_none() && layout.trailing.end > layout.trailing.start {
+        places.push((layout.trailing.clone(), None));
+    }
+    places.sort_by_key(|(range, _)| range.start);
+    // One that is missing has the number of another that was found.
+    let told = layout.faults.iter().filter(|fault| fault.kind() != FaultKind::BlockMissing);
+    let damaged: HashSet<usize> = told.filter_map(block_of).collect();
+    let mut found = Vec::with_capacity(places.len());
+    let mut at = 0_usize;
+    while let Some((range, index)) = places.get(at).cloned() {
+        at = at.saturating_add(1);
+        let next = places.get(at).map_or(behind.max(range.end), |(next, _)| next.start);
+        let Some(block) = index.and_then(|index| layout.blocks.get(index)) else {
+            let healed = heal(source, range.start, range.end)?;
+            push(&mut found, healed, range);
+            continue;
+        };
+        if block.data.end < block.data.start.saturating_add(block.header.used_size)
+            && !block.header.is_streamed()
+        {
+            found.push(Found::Cut(Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() }));
+            continue;
+        }
+        // NULs behind what a block says is set aside for it are its own, and so are bytes up to which its digest fits.
+        if let Some((gap, None)) = places.get(at)
+            && let Some(healed) = heal(source, range.start, gap.end)?
+            && healed.block.end == gap.end
+            && (healed.proof == Proof::Digest || search::other_than(source, gap.clone(), b"\0")?.is_none())
+        {
+            at = at.saturating_add(1);
+            found.push(Found::Block(healed));
+            continue;
+        }
+        let told = damaged.contains(&block.index);
+        let healed = if told { heal(source, range.start, next)? } else { None };
+        found.push(Found::Block(match healed {
+            Some(healed) => healed,
+            None => Healed { block: block.clone(), proof: prove(source, block, &[])?, changes: Vec::new() },
+        }));
+    }
+    Ok(found)
+}
+
+/// Bytes of a header before the first that is not NUL, where its magic is.
+const BEFORE_SIZE: u64 = 5;
+
+/// What is before the first block that has a magic, and is no padding: perhaps a block that has lost its own.
+pub(super) fn before_first(
+    source: &dyn Source,
+    layout: &Layout,
+) -> Result<Option<(Range<u64>, Option<Healed>)>> {
+    let end = layout.padding.end;
+    let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
+        return Ok(None);
+    };
+    // Of a header whose magic is NULs, the size is the first thing that shows.
+    let least = first.saturating_sub(BEFORE_SIZE).max(layout.padding.start);
+    for at in (least..=first).rev() {
+        if let Some(healed) = heal(source, at, end)? {
+            return Ok(Some((at..end, Some(healed))));
+        }
+    }
+    Ok(Some((first..end, None)))
+}
+
+/// Takes what was found at a place, and what of the place it leaves.
+fn push(found: &mut Vec<Found>, healed: Option<Healed>, place: Range<u64>) {
+    let rest = healed.as_ref().map_or(place.start, |healed| healed.block.end)..place.end;
+    found.extend(healed.map(Found::Block));
+    if !rest.is_empty() {
+        found.push(Found::Gap(rest));
+    }
+}
+
+/// The blocks as the last index of the file lists them; `None` where there is none that makes sense.
+fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Option<Vec<Found>>> {
+    let from = layout.padding.start;
+    let Some(at) = last_marker(source, from..layout.size)? else { return Ok(None) };
+    let len = limits.allocate(layout.size.saturating_sub(at).min(limits.memory))? as u64;
+    let bytes = source.read(at..at.saturating_add(len))?;
+    let Ok((index, _)) = BlockIndex::parse(&bytes) else { return Ok(None) };
+    let mut starts = index.offsets;
+    let rising = starts.iter().zip(starts.iter().skip(1)).all(|(one, next)| one < next);
+    if starts.is_empty()
+        || !rising
+        || starts.first().is_some_and(|first| *first < from)
+        || starts.last() >= Some(&at)
+    {
+        return Ok(None);
+    }
+    starts.push(at);
+    // Less than a header is no place of a block: the index is of another state of the file.
+    if starts.windows(2).any(|pair| matches!(pair, [at, next] if at.saturating_add(MIN_LEN) > *next)) {
+        return Ok(None);
+    }
+    let mut found = Vec::with_capacity(starts.len());
+    for pair in starts.windows(2) {
+        let [start, next] = pair else { continue };
+        let Some(healed) = heal(source, *start, *next)? else {
+            found.push(Found::Lost(*start..*next));
+            continue;
+        };
+        push(&mut found, Some(healed), *start..*next);
+    }
+    Ok(found.iter().any(|found| found.healed().is_some()).then_some(found))
+}
+
+/// Most magics behind one another that are tried as the end of a block: those of files within it come before.
+const TRIES: usize = 16;
+
+/// Most bytes that are tried as blocks, by how often the file has them: each may be digested for each reading of its header.
+const MAX_READ: u64 = 32;
+
+/// Most magics that are looked at.
+const MAX_MAGICS: usize = 1 << 16;
+
+/// The blocks as their magics and digests tell, whatever their sizes say.
+fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>> {
+    let end = layout.index.as_ref().map_or(layout.size, |index| index.start);
+    let mut starts = Vec::new();
+    let mut from = layout.padding.start;
+    while let Some(at) = search::magic(source, from..end)? {
+        starts.push(at);
+        from = at.saturating_add(1);
+        if starts.len() > MAX_MAGICS {
+            return Ok(None);
+        }
+    }
+    starts.push(end);
+    let mut left = layout.size.saturating_mul(MAX_READ);
+    let (mut found, mut at) = (Vec::new(), 0_usize);
+    // The walk takes it, too: whoever looks from here on must not leave it in the padding.
+    if let Some((range, Some(healed))) = before_first(source, layout)? {
+        push(&mut found, Some(healed), range);
+    }
+    while let Some((start, ends)) =
+        starts.get(at..).and_then(<[u64]>::split_first).filter(|(_, ends)| !ends.is_empty())
+    {
+        let mut next = at.saturating_add(1);
+        let mut taken = None;
+        // Beyond those that are tried is where its header leads, however many files are within the block.
+        let said = said_end(source, *start)?.and_then(|end| ends.binary_search(&end).ok());
+        let tries = (0..ends.len().min(TRIES)).chain(said.filter(|said| *said >= TRIES));
+        for tried in tries {
+            let Some(end) = ends.get(tried) else { break };
+            let Some(rest) = left.checked_sub(end.saturating_sub(*start)) else { return Ok(None) };
+            left = rest;
+            let healed = heal(source, *start, *end)?;
+            let sure = healed.as_ref().is_some_and(|healed| {
+                // Data in the place of a header often say that the block is streamed, and would take up all that follows.
+                let header = &healed.block.header;
+                let is_nonsense = header.is_streamed() && header.is_compressed();
+                healed.proof == Proof::Digest
+                    || (healed.changes.is_empty() && healed.block.end == *end && !is_nonsense)
+            });
+            if tried == 0 || sure {
+                taken = healed;
+                next = at.saturating_add(tried).saturating_add(1);
+            }
+            if sure {
+                break;
+            }
+        }
+        let end = starts.get(next).copied().unwrap_or(end);
+        push(&mut found, taken, *start..end);
+        at = next;
+    }
+    Ok((!found.is_empty()).then_some(found))
+}
+
+/// Where the header at `at` says that its block ends.
+fn said_end(source: &dyn Source, at: u64) -> Result<Option<u64>> {
+    if source.len().saturating_sub(at) < MIN_LEN {
+        return Ok(None);
+    }
+    let header = BlockHeader::parse(&source.read(at..at.saturating_add(MIN_LEN))?);
+    Ok(header.map(|header| at.saturating_add(header.len()).saturating_add(header.allocated_size)))
+}
+
+pub(super) fn last_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+    let finder = memchr::memmem::FinderRev::new(MARKER);
+    let mut end = range.end;
+    while end > range.start {
+        let start = end.saturating_sub(1 << 18).max(range.start);
+        if let Some(at) = finder.rfind(&*source.read(start..end)?) {
+            return Ok(Some(start.saturating_add(at as u64)));
+        }
+        if start == range.start {
+            break;
+        }
+        end = start.saturating_add(MARKER.len() as u64);
+    }
+    Ok(None)
+}

@@ -1,0 +1,457 @@
+//! What becomes of each block: copied as it is, under another header, or cut to what can be decoded.
+
+use std::ops::Range;
+
+use container_core::codec::{Codecs, Encoded};
+use container_core::container::StaleDigests;
+use container_core::report::{RepairItem, RepairReport};
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Limits, Progress, Result};
+
+use super::arrays::Short;
+use super::block_header::{Healed, Proof};
+use super::compression_label;
+use super::decoded_size::{Len, decodes_at, is_limit, len, reach, said, state, used};
+use super::find_blocks::Found;
+use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE};
+use crate::compression;
+use crate::compression::salvage::{self, Hole, Salvaged};
+use crate::digest::{self, DigestState};
+use crate::layout::StoredBlock;
+
+/// A block of the new file.
+pub(super) struct Part {
+    /// Where it is in the damaged file.
+    pub(super) block: StoredBlock,
+    /// What is written.
+    pub(super) body: Body,
+}
+
+impl Part {
+    /// Decoded bytes of what is written.
+    pub(super) fn data_size(&self) -> u64 {
+        let header = match &self.body {
+            Body::Same if self.block.header.is_streamed() => return self.block.data_size(),
+            Body::Same => &self.block.header,
+            Body::Header(header) | Body::First(header, _) | Body::Bytes(header, _) => header,
+        };
+        if header.is_streamed() { self.block.data.end - self.block.data.start } else { header.data_size }
+    }
+}
+
+/// What is written of a block.
+pub(super) enum Body {
+    /// Every byte from its magic to the end of what is set aside.
+    Same,
+    /// Another header, and the rest as it is.
+    Header(BlockHeader),
+    /// Another header, and of the stored data the first bytes.
+    First(BlockHeader, u64),
+    /// Another header, and these data.
+    Bytes(BlockHeader, Vec<u8>),
+}
+
+/// What a repair reads with.
+pub(super) struct Tools<'a> {
+    pub(super) source: &'a dyn Source,
+    pub(super) codecs: &'a Codecs,
+    pub(super) limits: &'a Limits,
+    pub(super) digests: StaleDigests,
+}
+
+/// What is known of blocks that may have been in bytes that belong to none.
+pub(super) struct Wanted {
+    /// How many arrays name beyond those that there are.
+    pub(super) missing: usize,
+    /// How many arrays name; all, where one counts from the end or where not all arrays are known.
+    pub(super) named: usize,
+    /// Whether the index lists just those that there are.
+    pub(super) is_listed: bool,
+}
+
+impl Wanted {
+    /// Whether something is lost with bytes behind so many blocks: one that was there would be missed, or those behind it had other numbers.
+    const fn is_loss(&self, before: usize) -> bool {
+        self.missing > 0 || (!self.is_listed && before < self.named)
+    }
+}
+
+/// The blocks of the new file, and those with fewer bytes than they said.
+pub(super) fn decide(
+    found: Vec<Found>,
+    wanted: &Wanted,
+    tools: &Tools<'_>,
+    report: &mut RepairReport,
+    progress: Progress<'_>,
+) -> Result<(Vec<Part>, Vec<Short>)> {
+    let total = tools.source.len();
+    let gaps = found.iter().filter(|found| matches!(found, Found::Gap(_))).count();
+    let (mut parts, mut short) = (Vec::with_capacity(found.len()), Vec::new());
+    for found in found {
+        let index = parts.len();
+        match found {
+            Found::Block(healed) => {
+                let end = healed.block.end;
+                parts.push(whole(healed, index, tools, &mut short, report)?);
+                progress.tick(end.min(total), total)?;
+            }
+            Found::Cut(healed) => parts.push(cut(healed.block, index, tools, &mut short, report)?),
+            Found::Lost(range) => {
+                let what = format!("block {index}, of which the index tells and nothing can be read");
+                report.lost.push(RepairItem::new(range.clone(), what));
+                short.push(Short::new(index, 0, range.clone()));
+                parts.push(empty(range));
+            }
+            Found::Gap(range) => {
+                let what = format!("{} bytes that belong to no block", range.end - range.start);
+                if !wanted.is_loss(index) {
+                    report.guessed.push(RepairItem::new(range, format!("{what}: left out")));
+                    continue;
+                }
+                report.lost.push(RepairItem::new(range.clone(), what));
+                // Arrays name more blocks than there are, and there is one place for those that are missing.
+                let room = usize::try_from((range.end - range.start) / MIN_LEN).unwrap_or(usize::MAX);
+                for _ in 0..if gaps == 1 { wanted.missing.min(room) } else { 0 } {
+                    let index = parts.len();
+                    let what =
+                        format!("block {index} was here, because arrays name more blocks than there are");
+                    report.guessed.push(RepairItem::new(range.clone(), what));
+                    short.push(Short::new(index, 0, range.clone()));
+                    parts.push(empty(range.clone()));
+                }
+            }
+        }
+    }
+    Ok((parts, short))
+}
+
+/// A block whose bytes are all there.
+fn whole(
+    healed: Healed,
+    index: usize,
+    tools: &Tools<'_>,
+    short: &mut Vec<Short>,
+    report: &mut RepairReport,
+) -> Result<Part> {
+    let Healed { mut block, proof, mut changes } = healed;
+    block.index = index;
+    let range = block.at..block.end;
+    let labelled = match changes.contains(&"data_size") {
+        true => compression_label::unlabelled(&block, tools)?,
+        false => None,
+    };
+    if labelled.is_some() {
+        changes.retain(|change| *change != "data_size");
+    }
+    if !changes.is_empty() {
+        let by =
+            if proof == Proof::Digest { "its digest fits" } else { "its neighbours leave no other room" };
+        let what = format!("block {index}: {} as it must have been: {by}", changes.join(" and "));
+        report.guessed.push(RepairItem::new(range.clone(), what));
+    }
+    if let Some(labelled) = labelled {
+        report.guessed.push(compression_item(&labelled, range.clone()));
+        block = labelled;
+        changes.push("compression");
+    }
+    if block.header.is_streamed() && block.header.is_compressed() {
+        match compression_label::unstreamed(&block, tools)? {
+            Some((other, change)) => {
+                let what =
+                    format!("block {index}: {change} as it must have been: no streamed block has a codec");
+                report.guessed.push(RepairItem::new(range.clone(), what));
+                block = other;
+                changes.push(change);
+            }
+            None => {
+                let what =
+                    format!("block {index} is streamed and names a codec, which nobody reads, and stays so");
+                report.lost.push(RepairItem::new(range, what));
+                return Ok(as_read(block, &changes));
+            }
+        }
+    }
+    let mut state = match proof {
+        _ if block.header.is_streamed() => DigestState::Absent,
+        Proof::Digest => DigestState::Stored,
+        _ => state(&block, tools)?,
+    };
+    if matches!(state, DigestState::Bad { .. })
+        && let Some(len) = used(&block, tools)?
+    {
+        let what =
+            format!("block {index}: used_size as it must have been: its first {len} bytes fit its digest");
+        report.guessed.push(RepairItem::new(range.clone(), what));
+        block.header.used_size = len;
+        block.data.end = block.data.start.saturating_add(len);
+        (state, changes) = (DigestState::Stored, [&changes[..], &["used_size"]].concat());
+    }
+    if !block.header.is_streamed()
+        && let Some((mended, fits)) = compression_label::mended(&block, state, tools)?
+    {
+        report.guessed.push(compression_item(&mended, range.clone()));
+        (block, state, changes) = (mended, fits, [&changes[..], &["compression"]].concat());
+    }
+    let header = block.header;
+    let same = |block: StoredBlock| as_read(block, &changes);
+    if header.is_streamed() {
+        report.kept.push(RepairItem::new(range, format!("block {index}, streamed")));
+        return Ok(same(block));
+    }
+    let fits = matches!(state, DigestState::Stored | DigestState::Absent);
+    let len = if header.is_compressed() && fits { len(&block, tools)? } else { Len::Unknown };
+    if let Len::Other(len) = len {
+        if len < header.data_size {
+            // Arrays that need more are cut.
+            short.push(Short::new(index, len, block.data.clone()));
+        }
+        block.header.data_size = len;
+        let by = if state == DigestState::Stored { "fit their digest" } else { "have no digest" };
+        let what =
+            format!("block {index}: data_size as it must have been: its bytes, which {by}, decode to {len}");
+        report.guessed.push(RepairItem::new(range.clone(), what));
+        report.kept.push(RepairItem::new(range, format!("block {index}")));
+        return Ok(Part { body: Body::Header(block.header), block });
+    }
+    let must_decode = header.is_compressed() && len != Len::AsSaid;
+    let mut is_unknown = false;
+    if must_decode && matches!(state, DigestState::Absent | DigestState::Bad { .. }) {
+        let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
+        match decoded.map(drop) {
+            Ok(()) => {}
+            Err(error) if error.is_damage() => {
+                let what = format!("block {index}: its data cannot be decoded: {}", error.kind());
+                report.lost.push(RepairItem::new(block.data.clone(), what));
+                return salvage(block, true, tools, short, report);
+            }
+            // A codec that is not known here: nothing can be said of it, and the block is copied. What its digest says is told below.
+            Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
+                let what = format!("block {index} as it is: {}", error.kind());
+                if state == DigestState::Absent || compression_label::is_elsewhere(&block) {
+                    let list = if block.has_name() { &mut report.guessed } else { &mut report.lost };
+                    list.push(RepairItem::new(range, what));
+                    return Ok(same(block));
+                }
+                report.lost.push(RepairItem::new(block.data.clone(), what));
+                is_unknown = true;
+            }
+            // More than memory holds, and less is there.
+            Err(error) if is_limit(&error) && !decodes_at(&block, header.data_size, tools)? => {
+                let what = format!("block {index}: its data cannot be decoded to {} bytes", header.data_size);
+                report.lost.push(RepairItem::new(block.data.clone(), what));
+                block.header.data_size = 0;
+                short.push(Short::new(index, 0, block.data.clone()));
+                return Ok(Part { body: Body::Bytes(sized(block.header, 0), Vec::new()), block });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if must_decode && state == DigestState::Stored {
+        // These are the bytes that were written, so there is nothing to heal: their writer made a mistake, or knows what we do not.
+        let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
+        let problem = match decoded.map(drop) {
+            Ok(()) => None,
+            Err(error) if error.is_damage() => Some(error),
+            Err(error) if is_limit(&error) => {
+                if decodes_at(&block, header.data_size, tools)? {
+                    None
+                } else {
+                    Some(error)
+                }
+            }
+            Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
+                let what = format!("block {index} as it is: {}", error.kind());
+                // What is no name was one.
+                let list = if block.has_name() { &mut report.kept } else { &mut report.lost };
+                list.push(RepairItem::new(range, what));
+                return Ok(same(block));
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(error) = problem {
+            let what = format!(
+                "block {index} fits its digest and stays so, but cannot be decoded: {}",
+                error.kind()
+            );
+            report.lost.push(RepairItem::new(block.data.clone(), what));
+            return Ok(same(block));
+        }
+    }
+    // A new digest would speak for the wrong bytes of a block of which nothing else does.
+    let renew = tools.digests == StaleDigests::Renew && !is_unknown;
+    match state {
+        DigestState::Bad { computed, .. } => {
+            let what = if renew {
+                "its bytes do not fit its digest, and are taken as they are, under a new one"
+            } else {
+                "its bytes do not fit its digest, and nothing tells which are wrong; both are as they were"
+            };
+            report.lost.push(RepairItem::new(block.data.clone(), format!("block {index}: {what}")));
+            if renew {
+                return Ok(with_digest(block, computed.as_bytes()));
+            }
+        }
+        DigestState::LegacyDecoded if renew => {
+            let computed = digest::of_stored(tools.source, &block)?;
+            let what = format!("block {index}, with a digest of its bytes as stored instead of decoded");
+            report.kept.push(RepairItem::new(range, what));
+            return Ok(with_digest(block, computed.as_bytes()));
+        }
+        _ => report.kept.push(RepairItem::new(range, format!("block {index}"))),
+    }
+    Ok(same(block))
+}
+
+/// The block as it is, under the header that was read where that is not the stored one.
+fn as_read(block: StoredBlock, changes: &[&str]) -> Part {
+    let body = if changes.is_empty() { Body::Same } else { Body::Header(block.header) };
+    Part { block, body }
+}
+
+/// What is told of another label.
+fn compression_item(block: &StoredBlock, range: Range<u64>) -> RepairItem {
+    let (index, label) = (block.index, block.label().unwrap_or(""));
+    let what = format!("block {index}: compression as it must have been, {label:?}: its bytes make sense so");
+    RepairItem::new(range, what)
+}
+
+fn with_digest(block: StoredBlock, digest: &[u8]) -> Part {
+    let mut header = block.header;
+    header.checksum = digest_bytes(digest);
+    Part { block, body: Body::Header(header) }
+}
+
+fn digest_bytes(digest: &[u8]) -> [u8; 16] {
+    digest.try_into().unwrap_or_default()
+}
+
+/// A block within which the file ends.
+fn cut(
+    mut block: StoredBlock,
+    index: usize,
+    tools: &Tools<'_>,
+    short: &mut Vec<Short>,
+    report: &mut RepairReport,
+) -> Result<Part> {
+    block.index = index;
+    let claimed = block.data.start..block.data.start.saturating_add(block.header.used_size);
+    let have = block.data.end - block.data.start;
+    let what = format!("block {index}: the file ends after {have} of {} bytes", block.header.used_size);
+    report.lost.push(RepairItem::new(claimed, what));
+    if block.header.is_compressed() {
+        return salvage(block, false, tools, short, report);
+    }
+    let mut header = sized(block.header, have);
+    if block.header.digest().is_some() {
+        let mut running = BlockHeader::ALGORITHM.start();
+        container_core::block::for_each_piece(tools.source, block.data.clone(), Progress::none(), |piece| {
+            running.update(piece);
+            Ok(())
+        })?;
+        header.checksum = digest_bytes(running.finish().as_bytes());
+    }
+    short.push(Short::new(index, have, block.data.clone()));
+    Ok(Part { block, body: Body::First(header, have) })
+}
+
+/// The header of a plain block of `len` bytes, without a digest.
+fn sized(header: BlockHeader, len: u64) -> BlockHeader {
+    let compression = [0; 4];
+    let checksum = [0; 16];
+    BlockHeader { allocated_size: len, used_size: len, data_size: len, compression, checksum, ..header }
+}
+
+/// What of an encoded block can be decoded, plainly. `is_whole` is false where the file ends within it.
+fn salvage(
+    mut block: StoredBlock,
+    is_whole: bool,
+    tools: &Tools<'_>,
+    short: &mut Vec<Short>,
+    report: &mut RepairReport,
+) -> Result<Part> {
+    let range = block.data.clone();
+    let (index, had) = (block.index, block.header.digest().is_some());
+    block.header.used_size = range.end - range.start;
+    let size = block.header.data_size;
+    let label = block.label().unwrap_or_default();
+    let encoded = Encoded {
+        source: tools.source,
+        range: range.clone(),
+        decoded_len: size,
+        limits: tools.limits,
+        threads: 1,
+    };
+    let salvaged = match size {
+        0 => None,
+        // More than memory holds: what there is of it may not be.
+        _ => match salvage::salvage(label, &encoded, is_whole) {
+            Err(error) if is_limit(&error) => None,
+            salvaged => salvaged?,
+        },
+    };
+    let is_proved = salvaged.as_ref().is_some_and(|salvaged| salvaged.is_proved);
+    let (bytes, holes) = match salvaged {
+        Some(Salvaged { bytes, holes, .. }) => (bytes, holes),
+        None => (first_bytes(&block, tools)?, Vec::new()),
+    };
+    let have = bytes.len() as u64;
+    for Hole { data, stored } in &holes {
+        let what =
+            format!("block {index}: bytes {}..{} of its data, which are zeros now", data.start, data.end);
+        report.lost.push(RepairItem::new(stored.clone(), what));
+    }
+    if have < size {
+        let what = format!("block {index}: bytes {have}..{size} of its data");
+        report.lost.push(RepairItem::new(range.clone(), what));
+    }
+    if have > 0 {
+        let rest = if holes.is_empty() { "" } else { ", but for what is lost" };
+        let what = format!("block {index}: the first {have} of {size} bytes of its data, not encoded{rest}");
+        report.kept.push(RepairItem::new(range.clone(), what));
+        // Of a block that is merely cut, what is there is as it was.
+        if is_whole && !is_proved {
+            let what = format!(
+                "block {index}: what decodes without an error is right, which nothing proves: {label} has no checksum before its end"
+            );
+            report.guessed.push(RepairItem::new(range.clone(), what));
+        }
+    }
+    let mut header = sized(block.header, have);
+    if had {
+        header.checksum = digest_bytes(BlockHeader::ALGORITHM.digest(&bytes).as_bytes());
+    }
+    if have < size || !holes.is_empty() {
+        short.push(Short { index, have, range, holes });
+    }
+    Ok(Part { block, body: Body::Bytes(header, bytes) })
+}
+
+/// As many bytes from the start as can be decoded.
+fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
+    // One more than memory holds is enough to see that it does not.
+    let most = block.header.data_size.min(tools.limits.memory.saturating_add(1));
+    let len = reach(block, most, tools)?;
+    let mut bytes = zeroed_vec(len, tools.limits)?;
+    if len > 0 {
+        // Damage may make more of it than there was.
+        let longer = said(block, len.saturating_add(1));
+        compression::read_range(tools.source, &longer, tools.codecs, tools.limits, 1, 0..len, &mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// A block without data, in the place of one that is lost, so that those behind it keep their numbers.
+fn empty(range: Range<u64>) -> Part {
+    let header = BlockHeader {
+        header_size: MIN_SIZE,
+        flags: 0,
+        compression: [0; 4],
+        allocated_size: 0,
+        used_size: 0,
+        data_size: 0,
+        checksum: [0; 16],
+    };
+    let block =
+        StoredBlock { index: 0, at: range.start, header, data: range.start..range.start, end: range.end };
+    Part { block, body: Body::Bytes(header, Vec::new()) }
+}

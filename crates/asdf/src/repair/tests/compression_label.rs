@@ -1,0 +1,257 @@
+//! Labels, lengths and sizes of encoded blocks that one bit has changed.
+
+use super::*;
+use crate::block_header::BlockHeader;
+use crate::layout::StoredBlock;
+use container_core::Limits;
+use container_core::codec::bzip2::Bzip2;
+use container_core::codec::{Codec, Encoded};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A file of one array of 50 numbers, encoded.
+fn encoded(label: &str, slack: usize) -> (Vec<u8>, usize) {
+    let tree = tree(&[("one", 0, "[50]")]);
+    let head = [HEAD.as_bytes(), tree.as_bytes()].concat();
+    let mut data = Vec::new();
+    if label.is_empty() {
+        data = numbers(50);
+    } else {
+        compression::encode(label, &numbers(50), &Default::default(), &mut data).unwrap();
+    }
+    let mut block = block(&data, slack);
+    block[10..14].copy_from_slice(&[label.as_bytes(), &[0; 4]].concat()[..4]);
+    block[30..38].copy_from_slice(&400_u64.to_be_bytes());
+    ([&head[..], &block, &index(&[head.len()])].concat(), head.len())
+}
+
+#[test]
+fn a_label_with_a_wrong_bit_is_the_nearest_that_decodes() {
+    for label in ["", "zlib", "bzp2", "lz4", "zstd", "blsc"] {
+        let (sound, at) = encoded(label, 0);
+        for has_digest in [true, false] {
+            let mut sound = sound.clone();
+            if !has_digest {
+                sound[at + 38..at + 54].fill(0);
+            }
+            for bit in 0..32 {
+                let mut damaged = sound.clone();
+                damaged[at + 10 + bit / 8] ^= 1 << (bit % 8);
+                let (out, report) = repaired(&damaged);
+                assert!(out == sound, "{label} {bit}: {report:?}");
+                assert!(report.lost.is_empty() && report.guessed.len() == 1, "{label} {bit}: {report:?}");
+            }
+        }
+        let mut damaged = sound.clone();
+        damaged[at + 11] ^= 0x75;
+        assert!(repaired(&damaged).0 == sound, "{label}: a whole byte");
+    }
+}
+
+#[test]
+fn a_label_of_the_decoded_digest_is_found_too() {
+    let (mut sound, at) = encoded("zlib", 0);
+    sound[at + 38..at + 54].copy_from_slice(Algorithm::Md5.digest(&numbers(50)).as_bytes());
+    let mut damaged = sound.clone();
+    damaged[at + 10] ^= 0x20;
+    let (out, report) = repaired(&damaged);
+    assert!(out == sound && report.lost.is_empty(), "{report:?}");
+}
+
+#[test]
+fn a_codec_that_nobody_knows_stays_and_is_told_and_a_label_that_is_no_name_is_lost() {
+    let (sound, at) = encoded("zlib", 0);
+    let mut vendor = sound.clone();
+    vendor[at + 10..at + 14].copy_from_slice(b"abcd");
+    let (out, report) = repaired(&vendor);
+    assert!(out == vendor && report.guessed.is_empty(), "{report:?}");
+    // The new file is damaged to `verify`, because an array is in the block.
+    assert!(report.lost.len() == 1 && report.lost[0].what.starts_with("block 0: "), "{report:?}");
+    assert!(report.kept.iter().any(|item| item.what.contains("no codec called \"abcd\"")), "{report:?}");
+    // No name of anything, and nothing that any codec decodes.
+    let mut none = sound;
+    none[at + 10..at + 14].copy_from_slice(b"\x01\x02\x03\x04");
+    let end = none.len() - 42;
+    none[end - 8..end].fill(0xff);
+    let digest = Algorithm::Md5.digest(&none[at + 54..end]);
+    none[at + 38..at + 54].copy_from_slice(digest.as_bytes());
+    let (out, report) = repaired(&none);
+    assert!(out == none && report.lost.len() == 1, "{report:?}");
+    // Nor does the digest fit.
+    vendor[at + 56] ^= 1;
+    let (out, report) = repaired(&vendor);
+    assert!(out == vendor && report.lost.len() == 2, "{report:?}");
+}
+
+/// The walk shows nothing of it: what is set aside is as it was.
+#[test]
+fn a_used_size_with_a_wrong_bit_is_what_fits_the_digest() {
+    for (label, slack) in [("zlib", 0), ("zstd", 0), ("lz4", 7), ("bzp2", 4000)] {
+        let (sound, at) = encoded(label, slack);
+        let size = u64::from_be_bytes(sound[at + 22..at + 30].try_into().unwrap());
+        for bit in (0..u64::BITS).filter(|bit| size ^ (1 << bit) <= size + slack as u64) {
+            let mut damaged = sound.clone();
+            damaged[at + 22..at + 30].copy_from_slice(&(size ^ (1 << bit)).to_be_bytes());
+            let (out, report) = repaired(&damaged);
+            assert!(out == sound, "{label} {bit}: {report:?}");
+            assert!(report.lost.is_empty() && report.guessed.len() == 1, "{label} {bit}: {report:?}");
+        }
+    }
+}
+
+/// A writer that did not say what it wrote: nothing else can be told, and the rest of the file is repaired.
+#[test]
+fn a_block_of_exabytes_that_fits_its_digest_is_told_as_lost() {
+    let (mut damaged, at) = encoded("zlib", 0);
+    damaged[at + 10..at + 14].copy_from_slice(b"xz\0\0");
+    damaged[at + 30] = 0x10;
+    let (out, report) = repaired(&damaged);
+    assert!(out == damaged && report.lost.len() == 1, "{report:?}");
+}
+
+/// bzip2 that counts how often a part is asked for.
+struct Counted(Arc<AtomicUsize>);
+
+impl Codec for Counted {
+    fn name(&self) -> &str {
+        "bzp2"
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        Bzip2.decode(src, dst)
+    }
+
+    fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Bzip2.decode_range(encoded, range, dst)
+    }
+
+    fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
+        Bzip2.encode(src, level, out)
+    }
+
+    fn reach(&self, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+        Bzip2.reach(encoded)
+    }
+
+    fn max_encoded_len(&self, len: usize) -> usize {
+        Bzip2.max_encoded_len(len)
+    }
+}
+
+/// Of a block that says it holds exabytes, what there is of it is found by decoding it once, not once for each power of two: a few hundred
+/// bytes may decode to as much as memory holds.
+#[test]
+fn how_far_a_block_reaches_is_asked_once() {
+    let mut data = Vec::new();
+    compression::encode("bzp2", &[7; 3_000_000], &Default::default(), &mut data).unwrap();
+    data.truncate(data.len() - 6);
+    let used_size = data.len() as u64;
+    let header = BlockHeader {
+        header_size: 48,
+        flags: 0,
+        compression: *b"bzp2",
+        allocated_size: used_size,
+        used_size,
+        data_size: 1 << 60,
+        checksum: [0; 16],
+    };
+    let block = StoredBlock { index: 0, at: 0, header, data: 0..used_size, end: used_size };
+    let asked = Arc::new(AtomicUsize::new(0));
+    let mut codecs = compression::codecs();
+    codecs.register(Counted(Arc::clone(&asked)));
+    let limits = Limits::default();
+    let tools =
+        plan_blocks::Tools { source: &data, codecs: &codecs, limits: &limits, digests: StaleDigests::Keep };
+    assert_eq!(decoded_size::reach(&block, 1 << 60, &tools).unwrap(), 3_000_000);
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn an_array_of_a_type_that_nobody_knows_is_told() {
+    let (sound, _) = encoded("", 0);
+    let at = sound.windows(5).position(|part| part == b"int64").unwrap();
+    let mut damaged = sound;
+    damaged[at + 2] = b'T';
+    let (out, report) = repaired(&damaged);
+    assert!(out == damaged && report.lost.len() == 1, "{report:?}");
+    assert!(
+        report.lost[0].what.starts_with("one is no array that can be read, and stays as it is"),
+        "{report:?}"
+    );
+}
+
+/// The digest is that of the stored bytes: it says nothing of the label, so the bytes must not become values under none.
+#[test]
+fn a_label_that_is_wiped_is_the_one_that_decodes_to_the_size_of_the_data() {
+    for label in ["zlib", "bzp2", "lz4", "zstd", "blsc"] {
+        let (sound, at) = encoded(label, 0);
+        for has_digest in [true, false] {
+            let mut sound = sound.clone();
+            if !has_digest {
+                sound[at + 38..at + 54].fill(0);
+            }
+            for fill in [0, 0xff] {
+                let mut damaged = sound.clone();
+                damaged[at + 10..at + 14].fill(fill);
+                let (out, report) = repaired(&damaged);
+                assert!(out == sound, "{label} {fill}: {report:?}");
+                assert!(report.lost.is_empty() && report.guessed.len() == 1, "{label} {fill}: {report:?}");
+                let what = &report.guessed[0].what;
+                assert!(what.contains(&format!("compression as it must have been, {label:?}")), "{what}");
+            }
+        }
+    }
+}
+
+/// The heads of chunks say as many bytes as the header, and are no proof that the chunks hold them.
+#[test]
+fn chunks_that_cannot_be_decoded_are_not_kept_because_of_their_heads() {
+    for label in ["lz4", "zstd", "blsc"] {
+        for has_digest in [true, false] {
+            let (mut damaged, at) = encoded(label, 0);
+            // What fits its digest and cannot be decoded was written so.
+            let used = u64::from_be_bytes(damaged[at + 22..at + 30].try_into().unwrap());
+            let end = at + 54 + usize::try_from(used).unwrap();
+            damaged[end - 40..end].fill(0xff);
+            let digest = Algorithm::Md5.digest(&damaged[at + 54..end]);
+            damaged[at + 38..at + 54].copy_from_slice(if has_digest { digest.as_bytes() } else { &[0; 16] });
+            let (_, report) = repaired(&damaged);
+            assert!(!report.lost.is_empty(), "{label} {has_digest}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_streamed_block_with_a_codec_is_not_streamed_or_told() {
+    for label in ["zlib", "lz4", "bzp2"] {
+        let (sound, at) = encoded(label, 0);
+        let marker = sound.windows(17).position(|part| part == b"#ASDF BLOCK INDEX").unwrap();
+        for has_digest in [true, false] {
+            let mut sound = sound.clone();
+            if !has_digest {
+                sound[at + 38..at + 54].fill(0);
+            }
+            let mut damaged = sound[..marker].to_vec();
+            damaged[at + 9] ^= 1;
+            let (out, report) = repaired(&damaged);
+            assert!(out == sound && report.lost.is_empty(), "{label} {has_digest}: {report:?}");
+            // Nothing tells what such a block was.
+            damaged[marker - 9..].fill(0xff);
+            let (out, report) = repaired(&damaged);
+            assert!(out == damaged, "{label} {has_digest}: {report:?}");
+            let what = &report.lost[0].what;
+            assert!(what.starts_with("block 0 is streamed and names a codec"), "{label}: {what}");
+        }
+    }
+    // A wrong bit in the label of a streamed block.
+    let (mut sound, at) = encoded("", 0);
+    sound.truncate(at + 54 + 400);
+    sound[at + 9] = 1;
+    sound[at + 14..at + 54].fill(0);
+    let mut damaged = sound.clone();
+    damaged[at + 11] = 0x40;
+    let (out, report) = repaired(&damaged);
+    assert!(out == sound && report.lost.is_empty(), "{report:?}");
+}

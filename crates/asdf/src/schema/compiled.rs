@@ -1,0 +1,338 @@
+//! One schema, its keywords read and its patterns compiled. Schemas within it are named, and read when a value first meets them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use container_core::pointer::escape;
+use container_core::{Error, Result};
+use regex::Regex;
+
+use super::array::Wanted;
+use super::equal::key_name;
+use super::keyword_values::{count, flag, list, names, number, pairs, pattern, text, types, wrong};
+use super::number::Number;
+use super::resource::{Place, Resources, base_of};
+use super::uri::join;
+use super::work_limit::Budget;
+use crate::yaml::{Kind, Node, NodeId};
+
+/// A schema, by its place among those that were met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RuleId(u32);
+
+/// A schema's checks, each with the keyword it comes from.
+#[derive(Debug, Default)]
+pub(super) struct Rule {
+    pub(super) checks: Vec<(&'static str, Check)>,
+    /// Whether schemas within apply to the same value, which can make circles.
+    pub(super) in_place: bool,
+}
+
+/// What becomes of items or properties that have no schema of their own.
+#[derive(Debug)]
+pub(super) enum Others {
+    Allowed,
+    Refused,
+    Each(RuleId),
+}
+
+#[derive(Debug)]
+pub(super) enum Check {
+    /// An absolute URI.
+    Reference(String),
+    /// Names, and whether a date may stand for a text.
+    Types(Vec<Type>, bool),
+    Enum(Vec<NodeId>),
+    All(Vec<RuleId>),
+    Any(Vec<RuleId>),
+    One(Vec<RuleId>),
+    Not(RuleId),
+    MultipleOf(Number),
+    /// A bound, and whether it is excluded.
+    Minimum(Number, bool),
+    Maximum(Number, bool),
+    MinLength(u64),
+    MaxLength(u64),
+    Pattern(Regex),
+    MinItems(u64),
+    MaxItems(u64),
+    UniqueItems,
+    /// Every item.
+    Items(RuleId),
+    /// The first items one by one, and all others.
+    Tuple(Vec<RuleId>, Others),
+    MinProperties(u64),
+    MaxProperties(u64),
+    Required(Vec<String>),
+    Properties {
+        named: HashMap<String, RuleId>,
+        patterns: Vec<(Regex, RuleId)>,
+        others: Others,
+    },
+    Dependencies(Vec<(String, Dependency)>),
+    Tag(String),
+    Ndim(u64),
+    MaxNdim(u64),
+    /// A datatype, and whether it must be that very one.
+    Datatype(Box<Wanted>, bool),
+}
+
+#[derive(Debug)]
+pub(super) enum Dependency {
+    Keys(Vec<String>),
+    Schema(RuleId),
+}
+
+/// The types of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Array,
+    Boolean,
+    Integer,
+    Null,
+    Number,
+    Object,
+    String,
+}
+
+impl Type {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Null => "null",
+            Self::Number => "number",
+            Self::Object => "object",
+            Self::String => "string",
+        }
+    }
+
+    pub(super) fn of(name: &str) -> Option<Self> {
+        [Self::Array, Self::Boolean, Self::Integer, Self::Null, Self::Number, Self::Object, Self::String]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+#[derive(Debug)]
+struct Slot {
+    place: Place,
+    rule: Option<Rc<Rule>>,
+}
+
+/// The schemas that were met.
+#[derive(Debug)]
+pub(super) struct Rules<'s> {
+    pub(super) resources: Resources<'s>,
+    slots: Vec<Slot>,
+    by_node: HashMap<(usize, NodeId), RuleId>,
+    by_uri: HashMap<String, Option<RuleId>>,
+}
+
+impl<'s> Rules<'s> {
+    pub(super) fn new(resources: Resources<'s>) -> Self {
+        Self { resources, slots: Vec::new(), by_node: HashMap::new(), by_uri: HashMap::new() }
+    }
+
+    /// The schema that an absolute URI means; `None` where there is none.
+    pub(super) fn find(&mut self, uri: &str, budget: &mut Budget) -> Result<Option<RuleId>> {
+        if let Some(known) = self.by_uri.get(uri) {
+            return Ok(*known);
+        }
+        let found = self.resources.find(uri, budget)?.map(|place| self.id(place));
+        self.by_uri.insert(uri.to_owned(), found);
+        Ok(found)
+    }
+
+    pub(super) fn place(&self, rule: RuleId) -> Option<&Place> {
+        self.slots.get(rule.0 as usize).map(|slot| &slot.place)
+    }
+
+    /// The URI of the document that a schema is in.
+    pub(super) fn document_uri(&self, rule: RuleId) -> &str {
+        let resource = self.place(rule).and_then(|place| self.resources.get(place.resource));
+        resource.map_or("", |resource| resource.uri.as_str())
+    }
+
+    /// A schema's checks.
+    ///
+    /// # Errors
+    /// `Malformed` where a keyword has a value it cannot have; `Limit` for a pattern that grows too large.
+    pub(super) fn rule(&mut self, id: RuleId) -> Result<Rc<Rule>> {
+        let slot = self.slots.get(id.0 as usize).ok_or_else(|| Error::usage("no such schema"))?;
+        if let Some(rule) = &slot.rule {
+            return Ok(Rc::clone(rule));
+        }
+        let place = slot.place.clone();
+        let Some(document) = self.resources.document(place.resource) else {
+            return Err(Error::usage("no such schema document"));
+        };
+        let rule = Reader { rules: self, place: &place }.read(document.node(place.node));
+        let uri = self.document_uri(id).to_owned();
+        let rule = Rc::new(rule.map_err(|error| error.part(uri))?);
+        if let Some(slot) = self.slots.get_mut(id.0 as usize) {
+            slot.rule = Some(Rc::clone(&rule));
+        }
+        Ok(rule)
+    }
+
+    /// Reads every schema that can be reached without leaving its document, so that mistakes show before the first value.
+    pub(super) fn read_all(&mut self) -> Result<()> {
+        let mut next = 0;
+        while next < self.slots.len() {
+            self.rule(RuleId(u32::try_from(next).unwrap_or(u32::MAX)))?;
+            next = next.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn id(&mut self, place: Place) -> RuleId {
+        let next = RuleId(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+        let known = self.by_node.entry((place.resource, place.node)).or_insert(next);
+        let known = *known;
+        if known == next {
+            self.slots.push(Slot { place, rule: None });
+        }
+        known
+    }
+}
+
+/// Reads the keywords of one schema.
+struct Reader<'r, 's> {
+    rules: &'r mut Rules<'s>,
+    place: &'r Place,
+}
+
+impl Reader<'_, '_> {
+    fn read(&mut self, schema: Node<'_>) -> Result<Rule> {
+        if schema.kind() != Kind::Mapping {
+            return Err(wrong(schema, "a schema is a mapping"));
+        }
+        let mut checks = Vec::new();
+        for (key, value) in schema.pairs() {
+            if key.kind() != Kind::Scalar {
+                continue;
+            }
+            // Keywords beside `$ref` count, against draft-04 but with Python asdf, whose verdicts people rely on.
+            match key.text() {
+                "$ref" if value.kind() == Kind::Scalar => {
+                    checks.push(("$ref", Check::Reference(join(&self.place.base, value.text()))));
+                }
+                "type" => {
+                    let date_time = schema.get("format").is_some_and(|format| format.text() == "date-time");
+                    checks.push(("type", Check::Types(types(value)?, date_time)));
+                }
+                "enum" => {
+                    checks.push(("enum", Check::Enum(list(value)?.map(|item| item.target().id()).collect())));
+                }
+                "allOf" => checks.push(("allOf", Check::All(self.schemas("allOf", value)?))),
+                "anyOf" => checks.push(("anyOf", Check::Any(self.schemas("anyOf", value)?))),
+                "oneOf" => checks.push(("oneOf", Check::One(self.schemas("oneOf", value)?))),
+                "not" => checks.push(("not", Check::Not(self.schema(&["not"], value)))),
+                "multipleOf" => {
+                    let unit = number(value)?;
+                    if unit.compare(&Number::Int(0)) != Some(std::cmp::Ordering::Greater) {
+                        return Err(wrong(value, "multipleOf is above zero"));
+                    }
+                    checks.push(("multipleOf", Check::MultipleOf(unit)));
+                }
+                "minimum" => {
+                    checks
+                        .push(("minimum", Check::Minimum(number(value)?, flag(schema, "exclusiveMinimum")?)));
+                }
+                "maximum" => {
+                    checks
+                        .push(("maximum", Check::Maximum(number(value)?, flag(schema, "exclusiveMaximum")?)));
+                }
+                "minLength" => checks.push(("minLength", Check::MinLength(count(value)?))),
+                "maxLength" => checks.push(("maxLength", Check::MaxLength(count(value)?))),
+                "pattern" => checks.push(("pattern", Check::Pattern(pattern(value)?))),
+                "minItems" => checks.push(("minItems", Check::MinItems(count(value)?))),
+                "maxItems" => checks.push(("maxItems", Check::MaxItems(count(value)?))),
+                "uniqueItems" if flag(schema, "uniqueItems")? => {
+                    checks.push(("uniqueItems", Check::UniqueItems));
+                }
+                "items" => checks.push(("items", self.items(schema, value)?)),
+                "minProperties" => checks.push(("minProperties", Check::MinProperties(count(value)?))),
+                "maxProperties" => checks.push(("maxProperties", Check::MaxProperties(count(value)?))),
+                "required" => checks.push(("required", Check::Required(names(value)?))),
+                "dependencies" => checks.push(("dependencies", self.dependencies(value)?)),
+                "tag" => checks.push(("tag", Check::Tag(text(value)?.to_owned()))),
+                "ndim" => checks.push(("ndim", Check::Ndim(count(value)?))),
+                "max_ndim" => checks.push(("max_ndim", Check::MaxNdim(count(value)?))),
+                "datatype" => {
+                    let wanted = Box::new(Wanted::parse(value)?);
+                    checks.push(("datatype", Check::Datatype(wanted, flag(schema, "exact_datatype")?)));
+                }
+                _ => {}
+            }
+        }
+        if ["properties", "patternProperties", "additionalProperties"]
+            .iter()
+            .any(|key| schema.get(key).is_some())
+        {
+            checks.push(("properties", self.properties(schema)?));
+        }
+        let in_place = checks.iter().any(|(_, check)| {
+            use Check::{All, Any, Dependencies, Not, One, Reference};
+            matches!(check, All(_) | Any(_) | One(_) | Not(_) | Reference(_) | Dependencies(_))
+        });
+        Ok(Rule { checks, in_place })
+    }
+
+    fn schema(&mut self, steps: &[&str], node: Node<'_>) -> RuleId {
+        let mut pointer = self.place.pointer.clone();
+        for step in steps {
+            pointer.push('/');
+            pointer.push_str(&escape(step));
+        }
+        let base = base_of(&self.place.base, node).into();
+        self.rules.id(Place { resource: self.place.resource, node: node.target().id(), base, pointer })
+    }
+
+    fn schemas(&mut self, keyword: &str, value: Node<'_>) -> Result<Vec<RuleId>> {
+        let items = list(value)?;
+        Ok(items.enumerate().map(|(at, item)| self.schema(&[keyword, &at.to_string()], item)).collect())
+    }
+
+    fn items(&mut self, schema: Node<'_>, value: Node<'_>) -> Result<Check> {
+        if value.kind() == Kind::Mapping {
+            return Ok(Check::Items(self.schema(&["items"], value)));
+        }
+        let first = self.schemas("items", value)?;
+        Ok(Check::Tuple(first, self.others(schema, "additionalItems")?))
+    }
+
+    fn others(&mut self, schema: Node<'_>, keyword: &str) -> Result<Others> {
+        let Some(value) = schema.get(keyword) else { return Ok(Others::Allowed) };
+        if value.kind() == Kind::Mapping {
+            return Ok(Others::Each(self.schema(&[keyword], value)));
+        }
+        Ok(if flag(schema, keyword)? { Others::Allowed } else { Others::Refused })
+    }
+
+    fn properties(&mut self, schema: Node<'_>) -> Result<Check> {
+        let mut named = HashMap::new();
+        for (key, value) in pairs(schema.get("properties"))? {
+            named.insert(key_name(key), self.schema(&["properties", key.text()], value));
+        }
+        let mut patterns = Vec::new();
+        for (key, value) in pairs(schema.get("patternProperties"))? {
+            patterns.push((pattern(key)?, self.schema(&["patternProperties", key.text()], value)));
+        }
+        Ok(Check::Properties { named, patterns, others: self.others(schema, "additionalProperties")? })
+    }
+
+    fn dependencies(&mut self, value: Node<'_>) -> Result<Check> {
+        let mut all = Vec::new();
+        for (key, value) in pairs(Some(value))? {
+            let needs = match value.kind() {
+                Kind::Mapping => Dependency::Schema(self.schema(&["dependencies", key.text()], value)),
+                _ => Dependency::Keys(names(value)?),
+            };
+            all.push((key_name(key), needs));
+        }
+        Ok(Check::Dependencies(all))
+    }
+}

@@ -1,0 +1,140 @@
+//! Sentences about what does not fit.
+
+use super::compiled::Type;
+use super::number::Number;
+use crate::yaml::{Kind, Node, Scalar};
+
+/// Most characters of a value that are shown.
+const SHOWN: usize = 40;
+
+/// Most names or reasons that are listed.
+const LISTED: usize = 6;
+
+/// A value as it can stand in a sentence.
+pub(super) fn value(node: Node<'_>) -> String {
+    match node.kind() {
+        Kind::Sequence => format!("a list of {} items", node.len()),
+        Kind::Mapping => format!("a mapping of {} keys", node.len()),
+        Kind::Scalar => match node.scalar() {
+            Some(Scalar::Text(text)) => format!("`{}`", shortened(text, SHOWN)),
+            Some(Scalar::Null) => "null".into(),
+            _ => shortened(node.text(), SHOWN),
+        },
+    }
+}
+
+pub(super) fn number(number: &Number) -> String {
+    match number {
+        Number::Int(value) => value.to_string(),
+        Number::Big(digits) => shortened(digits, SHOWN),
+        Number::Float(value) => value.to_string(),
+    }
+}
+
+/// The tag that is written, or the one that YAML gives to such a value.
+pub(super) fn tag(node: Node<'_>) -> &str {
+    if let Some(tag) = node.tag() {
+        return tag;
+    }
+    match (node.kind(), node.scalar()) {
+        (Kind::Mapping, _) => "tag:yaml.org,2002:map",
+        (Kind::Sequence, _) => "tag:yaml.org,2002:seq",
+        (_, Some(Scalar::Null)) => "tag:yaml.org,2002:null",
+        (_, Some(Scalar::Bool(_))) => "tag:yaml.org,2002:bool",
+        (_, Some(Scalar::Int(_))) => "tag:yaml.org,2002:int",
+        (_, Some(Scalar::Float(_))) => "tag:yaml.org,2002:float",
+        (_, Some(Scalar::Timestamp(_))) => "tag:yaml.org,2002:timestamp",
+        (_, Some(Scalar::Binary(_))) => "tag:yaml.org,2002:binary",
+        _ => "tag:yaml.org,2002:str",
+    }
+}
+
+pub(super) fn wrong_type(node: Node<'_>, types: &[Type]) -> String {
+    let have = match (node.kind(), node.scalar()) {
+        (Kind::Mapping, _) => "an object",
+        (Kind::Sequence, _) => "an array",
+        (_, Some(Scalar::Null)) => "null",
+        (_, Some(Scalar::Bool(_))) => "a boolean",
+        (_, Some(Scalar::Int(_))) => "an integer",
+        (_, Some(Scalar::Float(_))) => "a number",
+        (_, Some(Scalar::Timestamp(_))) => "a date",
+        (_, Some(Scalar::Binary(_))) => "binary data",
+        _ => "a string",
+    };
+    let names: Vec<String> = types.iter().map(|kind| kind.name().to_owned()).collect();
+    format!("is {have}, not of type {}", names.join(" or "))
+}
+
+pub(super) fn beyond(node: Node<'_>, side: &str, bound: &Number) -> String {
+    format!("{} is {side} {}", value(node), number(bound))
+}
+
+pub(super) fn axes(have: Option<u64>, wanted: &str) -> String {
+    match have {
+        Some(1) => format!("has 1 dimension, {wanted}"),
+        Some(have) => format!("has {have} dimensions, {wanted}"),
+        None => format!("has no shape, {wanted} dimensions"),
+    }
+}
+
+pub(super) fn lacks(keys: &[&str]) -> String {
+    format!(
+        "lacks {}",
+        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, SHOWN))).collect::<Vec<_>>())
+    )
+}
+
+pub(super) fn refuses(keys: &[String]) -> String {
+    format!(
+        "has {}, which is not allowed",
+        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, SHOWN))).collect::<Vec<_>>())
+    )
+}
+
+pub(super) fn fits_several(which: &[usize], of: usize) -> String {
+    let which: Vec<String> = which.iter().map(ToString::to_string).collect();
+    format!("fits {} of {of} alternatives (numbers {}), exactly one is allowed", which.len(), some_of(&which))
+}
+
+pub(super) fn fits_none(reasons: &[String], of: usize) -> String {
+    match reasons {
+        [one] => format!("fits none of {of} alternatives, the nearest because it {one}"),
+        many => format!("fits none of {of} alternatives: {}", listed(many)),
+    }
+}
+
+/// About a value of a kind that no alternative is for.
+pub(super) fn of_no_kind(reasons: &[String]) -> String {
+    if reasons.is_empty() { "fits no alternative".into() } else { format!("{NO_KIND}{}", listed(reasons)) }
+}
+
+pub(super) fn is_of_no_kind(message: &str) -> bool {
+    message.starts_with(NO_KIND)
+}
+
+const NO_KIND: &str = "is nothing that is allowed here: ";
+
+fn listed(reasons: &[String]) -> String {
+    let more = if reasons.len() > LISTED { "; …" } else { "" };
+    let listed: Vec<&str> = reasons.iter().take(LISTED).map(String::as_str).collect();
+    format!("{}{more}", listed.join("; "))
+}
+
+/// The first of several names.
+pub(super) fn some_of(names: &[String]) -> String {
+    let listed: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
+    let more = names.len().saturating_sub(LISTED);
+    if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
+}
+
+/// A reason about a value at a path within the one that is talked of.
+pub(super) fn reason(within: &str, message: &str) -> String {
+    let message = shortened(message.strip_prefix(NO_KIND).unwrap_or(message), 160);
+    if within.is_empty() { message } else { format!("`{}` {message}", shortened(within, SHOWN)) }
+}
+
+/// The first characters of a text, in one line.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
+    if text.chars().nth(most).is_some() { format!("{line}…") } else { line }
+}

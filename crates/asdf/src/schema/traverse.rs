@@ -1,0 +1,146 @@
+//! Goes through a tree: each value with a tag to its schemas, and what the standard asks of every tree beside them.
+
+use container_core::{Limits, Result};
+
+use super::compiled::Rules;
+use super::manifest::Tags;
+use super::resource::Resources;
+use super::validate::{Judge, is_reference};
+use super::work_limit::Budget;
+use super::{Note, NoteKind, Options, Report, Schemas, messages};
+use crate::header::Version;
+use crate::yaml::{Document, Int, Kind, Node, Scalar};
+
+/// The standard's bounds of integers that are written as literals ("Known limits"): the lower one is that odd.
+const LITERALS: std::ops::RangeInclusive<i128> = -((1 << 63) - 2)..=(1 << 63) - 1;
+
+/// The first version that allows nothing but text, integers and truth values as keys.
+const KEYS_SINCE: Version = Version { major: 1, minor: 6, patch: 0 };
+
+pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
+    let none = Schemas::new();
+    let added = options.schemas.unwrap_or(&none);
+    let standard = options.standard.unwrap_or(Version::LAST_STANDARD);
+    // Read when the first tag is met: a tree of plain values needs none.
+    let mut known_tags = None;
+    let mut judge = Judge::new(Rules::new(Resources::new(added)), Budget::new(options.steps));
+    let mut report = Report { complete: true, ..Report::default() };
+    document.walk(false, &Limits::default(), &mut |path, node| {
+        if report.violations.len() >= options.most {
+            report.complete = false;
+            return Ok(false);
+        }
+        if is_reference(node) {
+            return Ok(false);
+        }
+        look(path, node, standard, &mut report);
+        let Some(tag) = node.tag().filter(|tag| !is_plain(tag)) else { return Ok(true) };
+        let tags = match &mut known_tags {
+            Some(tags) => tags,
+            none => none.insert(Tags::of(standard, added)?),
+        };
+        let Some(known) = tags.get(tag) else {
+            report.note(NoteKind::UnknownTag, path, node, tag, || format!("no schema for tag {tag}"));
+            return Ok(true);
+        };
+        if !known.current {
+            report.note(NoteKind::OtherStandard, path, node, tag, || {
+                format!("tag {tag} does not belong to version {standard} of the standard; its schema was used all the same")
+            });
+        }
+        for uri in &known.schemas {
+            match judge.find(uri)? {
+                Some(rule) => judge.judge(path, node, rule, &mut report.violations)?,
+                None => judge.miss(uri),
+            }
+        }
+        Ok(true)
+    })?;
+    if let Some(uri) = options.custom {
+        match judge.find(uri)? {
+            Some(rule) => judge.judge("", document.root(), rule, &mut report.violations)?,
+            None => judge.miss(uri),
+        }
+    }
+    for uri in std::mem::take(&mut judge.missing) {
+        report.note(NoteKind::MissingSchema, "", document.root(), &uri, || {
+            format!("no schema {uri}, what refers to it was not checked")
+        });
+    }
+    if report.violations.len() > options.most {
+        report.violations.truncate(options.most);
+        report.complete = false;
+    }
+    Ok(report)
+}
+
+/// YAML's own tags say nothing about schemas.
+fn is_plain(tag: &str) -> bool {
+    tag.starts_with("tag:yaml.org,2002:") || tag == "!"
+}
+
+/// Literals beyond 64 bits, and keys of kinds that are not allowed.
+fn look(path: &str, node: Node<'_>, standard: Version, report: &mut Report) {
+    match node.kind() {
+        Kind::Scalar => literal(path, node, report),
+        Kind::Sequence => {}
+        Kind::Mapping => {
+            for (key, _) in node.entries() {
+                literal(path, key, report);
+                let allowed = matches!(
+                    key.scalar(),
+                    Some(Scalar::Text(_) | Scalar::Int(_) | Scalar::Bool(_) | Scalar::Merge)
+                ) && key.tag().is_none_or(is_plain);
+                if !allowed && standard >= KEYS_SINCE {
+                    report.note(NoteKind::Key, path, key, key.text(), || {
+                        format!("key {} is neither text nor integer nor truth value", messages::value(key))
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn literal(path: &str, node: Node<'_>, report: &mut Report) {
+    let fits = match node.scalar() {
+        Some(Scalar::Int(Int::Small(value))) => LITERALS.contains(&value),
+        Some(Scalar::Int(Int::Big(_))) => false,
+        _ => true,
+    };
+    if !fits {
+        report.note(NoteKind::LargeInteger, path, node, node.text(), || {
+            format!(
+                "integer {} is beyond the 64 bits that literals may have; core/integer holds such",
+                messages::value(node)
+            )
+        });
+    }
+}
+
+impl Report {
+    /// Adds a note, or counts it where there is one about the same thing.
+    fn note(
+        &mut self,
+        kind: NoteKind,
+        path: &str,
+        node: Node<'_>,
+        about: &str,
+        message: impl FnOnce() -> String,
+    ) {
+        if let Some(known) = self.notes.iter_mut().find(|note| note.kind == kind && note.about == about) {
+            known.count = known.count.saturating_add(1);
+        } else if self.notes.len() < 1000 {
+            let (about, message) = (about.to_owned(), message());
+            self.notes.push(Note {
+                kind,
+                path: path.to_owned(),
+                range: node.span(),
+                about,
+                message,
+                count: 1,
+            });
+        } else {
+            self.complete = false;
+        }
+    }
+}

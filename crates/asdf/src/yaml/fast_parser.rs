@@ -1,0 +1,322 @@
+//! A quick way through the part of YAML in which nearly all trees are written: block collections by indentation, with scalars of every
+//! style, flow collections, tags, anchors and aliases. Whatever else there is, an error above all, is left to the library: this gives `None`
+//! and is forgotten. Both ways give the same arena, which tests hold them to.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+mod flow;
+mod multi_line;
+mod properties;
+mod single_line;
+#[cfg(test)]
+mod tests;
+
+use super::arena::{Arena, Builder, Shape};
+use super::{Collection, ScalarStyle, YamlLimits, spans};
+use properties::{Properties, Tags};
+use single_line::Scalar;
+
+/// An open block collection.
+struct Level {
+    is_mapping: bool,
+    indent: usize,
+    /// An item or value is still to come: the place behind its mark, and what stands before it.
+    wanted: Option<(usize, Properties)>,
+}
+
+struct Fast<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    builder: Builder<'t>,
+    tags: Tags<'t>,
+    levels: Vec<Level>,
+    /// A root is still to come, with what stands before it.
+    root: Option<Properties>,
+}
+
+/// The arena of a checked text, or `None` where it takes the library.
+pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Option<Arena> {
+    let bytes = text.as_bytes();
+    // Characters that are not the same to all readers, or that only few trees have.
+    let odd = memchr::memchr2(b'\t', b'\r', bytes).is_some()
+        || memchr::memmem::find(bytes, "\u{feff}".as_bytes()).is_some()
+        || spans::odd_breaks(text).next().is_some();
+    if odd {
+        return None;
+    }
+    let builder = Builder::new(text, base, limits);
+    let (tags, levels, root) = (Tags::default(), Vec::new(), Some(Properties::default()));
+    let mut fast = Fast { text, bytes, at: 0, builder, tags, levels, root };
+    fast.prologue()?;
+    while fast.line()? {}
+    fast.end()?;
+    fast.builder.is_complete().then(|| fast.builder.finish())
+}
+
+impl Fast<'_> {
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    /// True where a mark before `at` is one: a blank or an end follows.
+    fn is_blank(&self, at: usize) -> bool {
+        matches!(self.byte(at), None | Some(b' ' | b'\n'))
+    }
+
+    fn skip_spaces(&mut self) {
+        while self.byte(self.at) == Some(b' ') {
+            self.at = self.at.saturating_add(1);
+        }
+    }
+
+    /// At the end of the line, or at a comment behind a blank, after which this is at the end of the line. No other thing may follow a node.
+    fn at_line_end(&mut self) -> bool {
+        let before = self.at;
+        self.skip_spaces();
+        match self.byte(self.at) {
+            None | Some(b'\n') => true,
+            Some(b'#') if self.at > before => {
+                let rest = self.bytes.get(self.at..).unwrap_or_default();
+                self.at = self.at.saturating_add(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Directives and `---`, with the tag and anchor of the root.
+    fn prologue(&mut self) -> Option<()> {
+        let mut has_directives = false;
+        while self.byte(self.at) == Some(b'%') {
+            let rest = self.bytes.get(self.at..)?;
+            let line = self.text.get(self.at..self.at.saturating_add(memchr::memchr(b'\n', rest)?))?;
+            if line != "%YAML 1.1" && line != "%YAML 1.2" {
+                self.tags.directive(line)?;
+            } else if has_directives {
+                return None;
+            }
+            has_directives = true;
+            self.at = self.at.saturating_add(line.len()).saturating_add(1);
+        }
+        if self.text.get(self.at..)?.starts_with("---") {
+            self.at = self.at.saturating_add(3);
+            let before = self.at;
+            self.skip_spaces();
+            if self.at > before {
+                self.root = Some(self.properties(Properties::default())?);
+            }
+            if !self.at_line_end() {
+                return None;
+            }
+        } else if has_directives {
+            return None;
+        }
+        Some(())
+    }
+
+    /// One line, or several if a flow collection goes on; false at the end of the document.
+    fn line(&mut self) -> Option<bool> {
+        if self.byte(self.at) == Some(b'\n') {
+            self.at = self.at.saturating_add(1);
+        }
+        let start = self.at;
+        self.skip_spaces();
+        let indent = self.at.saturating_sub(start);
+        match self.byte(self.at) {
+            None => return Some(false),
+            Some(b'\n') => return Some(true),
+            Some(b'#') => {
+                let rest = self.bytes.get(self.at..)?;
+                self.at = self.at.saturating_add(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
+                return Some(true);
+            }
+            Some(b'-' | b'.') if indent == 0 => {
+                let rest = self.text.get(self.at..)?;
+                if let Some(rest) = rest.strip_prefix("...") {
+                    // What follows the document is the library's to judge.
+                    return rest.bytes().all(|byte| byte == b'\n').then_some(false);
+                }
+                if rest.starts_with("---") {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        let is_item = self.byte(self.at) == Some(b'-') && self.is_blank(self.at.saturating_add(1));
+        self.settle(indent, is_item)?;
+        self.node(indent, true)?;
+        Some(true)
+    }
+
+    /// Closes what the indentation of a line ends.
+    fn settle(&mut self, indent: usize, is_item: bool) -> Option<()> {
+        loop {
+            let Some(level) = self.levels.last_mut() else { return self.root.is_some().then_some(()) };
+            if let Some((at, before)) = level.wanted {
+                if indent > level.indent || (level.is_mapping && is_item && indent == level.indent) {
+                    return Some(());
+                }
+                level.wanted = None;
+                self.nothing(at, before)?;
+            } else if indent > level.indent {
+                // Plain text that goes on, or an error.
+                return None;
+            } else if indent == level.indent && level.is_mapping != is_item {
+                return Some(());
+            } else {
+                if indent == level.indent && level.is_mapping {
+                    return None;
+                }
+                self.builder.close(None);
+                self.levels.pop();
+            }
+        }
+    }
+
+    fn end(&mut self) -> Option<()> {
+        while let Some(level) = self.levels.pop() {
+            if let Some((at, before)) = level.wanted {
+                self.nothing(at, before)?;
+            }
+            self.builder.close(None);
+        }
+        Some(())
+    }
+
+    /// A node of which nothing is written but perhaps a tag or anchor.
+    fn nothing(&mut self, at: usize, before: Properties) -> Option<()> {
+        let at = before.end.max(at);
+        let head = before.head(at);
+        self.builder.scalar_in_text(ScalarStyle::Plain, head, at..at, at..at, before.tag).ok()?;
+        self.anchor(before)
+    }
+
+    /// What stands before the node which begins now.
+    fn claim(&mut self) -> Option<Properties> {
+        match self.levels.last_mut() {
+            Some(level) => level.wanted.take().map(|(_, before)| before),
+            None => self.root.take(),
+        }
+    }
+
+    fn open(&mut self, is_mapping: bool, indent: usize, before: Properties) -> Option<()> {
+        let style = Collection::Block;
+        let shape = if is_mapping { Shape::Mapping(style) } else { Shape::Sequence(style) };
+        self.builder.open(shape, before.head(self.at), self.at, before.tag).ok()?;
+        self.levels.push(Level { is_mapping, indent, wanted: None });
+        self.anchor(before)
+    }
+
+    /// A node, or a pair or item of the innermost collection, from column `column` on. Only at the beginning of a line (and behind the
+    /// dash of an item) can block collections begin.
+    fn node(&mut self, mut column: usize, mut block: bool) -> Option<()> {
+        loop {
+            let wanted = self.levels.last().map_or(self.root.is_some(), |level| level.wanted.is_some());
+            match self.byte(self.at)? {
+                b'-' if self.is_blank(self.at.saturating_add(1)) => {
+                    if !block {
+                        return None;
+                    }
+                    if wanted {
+                        let before = self.claim()?;
+                        self.open(false, column, before)?;
+                    }
+                    let dash = self.at;
+                    self.at = dash.saturating_add(1);
+                    let level = self.levels.last_mut().filter(|level| !level.is_mapping)?;
+                    level.wanted = Some((self.at, Properties::default()));
+                    if self.at_line_end() {
+                        return Some(());
+                    }
+                    column = column.saturating_add(self.at.saturating_sub(dash));
+                }
+                b'!' | b'&' if wanted => {
+                    let before = match self.levels.last() {
+                        Some(level) => level.wanted.map(|(_, before)| before),
+                        None => self.root,
+                    };
+                    let before = self.properties(before?)?;
+                    match self.levels.last_mut() {
+                        Some(level) => level.wanted.as_mut()?.1 = before,
+                        None => self.root = Some(before),
+                    }
+                    if self.at_line_end() {
+                        return Some(());
+                    }
+                    // What stands on the line of a key is the key's.
+                    block = false;
+                }
+                b'*' if wanted => {
+                    self.alias(false)?;
+                    if !self.claim()?.is_empty() {
+                        return None;
+                    }
+                    return self.at_line_end().then_some(());
+                }
+                b'|' | b'>' if wanted => {
+                    let scalar = self.lines()?;
+                    let before = self.claim()?;
+                    return self.push(scalar, before);
+                }
+                b'[' | b'{' => {
+                    let before = self.claim()?;
+                    self.flow(before)?;
+                    return self.at_line_end().then_some(());
+                }
+                _ => {
+                    let scalar = self.scalar(false)?;
+                    let end = self.at;
+                    self.skip_spaces();
+                    if self.byte(self.at) == Some(b':') && self.is_blank(self.at.saturating_add(1)) {
+                        let len = self.at.saturating_sub(scalar.content.start);
+                        if !block || len > 1000 || scalar.is_long {
+                            return None;
+                        }
+                        self.key(scalar, column, wanted)?;
+                        if self.at_line_end() {
+                            return Some(());
+                        }
+                        block = false;
+                        continue;
+                    }
+                    self.at = end;
+                    let scalar = self.goes_on(scalar, false)?;
+                    let before = self.claim()?;
+                    self.push(scalar, before)?;
+                    return self.at_line_end().then_some(());
+                }
+            }
+        }
+    }
+
+    /// The key that was read, which begins a mapping where a node is wanted.
+    fn key(&mut self, scalar: Scalar, column: usize, wanted: bool) -> Option<()> {
+        let colon = self.at;
+        if wanted {
+            let before = self.claim()?;
+            self.at = scalar.content.start;
+            self.open(true, column, before)?;
+        }
+        self.push(scalar, Properties::default())?;
+        self.at = colon.saturating_add(1);
+        let level = self.levels.last_mut().filter(|level| level.is_mapping)?;
+        level.wanted = Some((self.at, Properties::default()));
+        Some(())
+    }
+
+    fn push(&mut self, scalar: Scalar, before: Properties) -> Option<()> {
+        let head = before.head(scalar.content.start);
+        match scalar.made {
+            Some(made) => self.builder.scalar_made(scalar.style, head, scalar.content, &made, before.tag),
+            None => self.builder.scalar_in_text(scalar.style, head, scalar.content, scalar.value, before.tag),
+        }
+        .ok()?;
+        self.anchor(before)
+    }
+}

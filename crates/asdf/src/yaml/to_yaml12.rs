@@ -1,0 +1,82 @@
+//! A text in the dress of YAML 1.2, for the library, where 1.1 differs: of as many bytes, so that places are the same in both.
+//!
+//! The values of the scalars in which something was changed are read from the text itself.
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::spans;
+
+/// What the library reads.
+pub(super) struct Dressed<'t> {
+    pub(super) text: Cow<'t, str>,
+    /// Bytes at which something was changed, in their order.
+    changed: Vec<usize>,
+}
+
+impl<'t> Dressed<'t> {
+    /// Three characters end lines in YAML 1.1 that do not in 1.2 (section 5.4 of either); others that do, behind blanks, stand for them.
+    pub(super) fn breaks(text: &'t str) -> Self {
+        let changed: Vec<usize> = spans::odd_breaks(text).map(|(at, _)| at).collect();
+        if changed.is_empty() {
+            return Self { text: text.into(), changed };
+        }
+        let mut dressed = String::with_capacity(text.len());
+        let mut from = 0;
+        for (at, character) in spans::odd_breaks(text) {
+            dressed.push_str(text.get(from..at).unwrap_or_default());
+            dressed.push_str(if character == '\u{85}' { "\r\n" } else { " \r\n" });
+            from = at.saturating_add(character.len_utf8());
+        }
+        dressed.push_str(text.get(from..).unwrap_or_default());
+        Self { text: dressed.into(), changed }
+    }
+
+    /// In flow collections, libyaml takes a dash for plain text where an item ends behind it, and YAML 1.2 has no such text: a letter stands
+    /// for it. `None` where there is no such dash.
+    pub(super) fn dashes(self) -> Option<Self> {
+        let bytes = self.text.as_bytes();
+        let is_text = |at: &usize| {
+            let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+            let after = bytes.get(at.saturating_add(1)).copied().unwrap_or_default();
+            matches!(before, b' ' | b'\t' | b'\r' | b'\n' | b'[' | b'{' | b',' | b':')
+                && matches!(after, b',' | b']' | b'}')
+                && !self.is_directive(*at)
+        };
+        let found: Vec<usize> = memchr::memchr_iter(b'-', bytes).filter(is_text).collect();
+        if found.is_empty() {
+            return None;
+        }
+        let mut dressed = String::with_capacity(bytes.len());
+        let mut from = 0;
+        for at in &found {
+            dressed.push_str(self.text.get(from..*at).unwrap_or_default());
+            dressed.push('x');
+            from = at.saturating_add(1);
+        }
+        dressed.push_str(self.text.get(from..).unwrap_or_default());
+        let mut changed = self.changed;
+        changed.extend(found);
+        changed.sort_unstable();
+        Some(Self { text: dressed.into(), changed })
+    }
+
+    fn is_directive(&self, at: usize) -> bool {
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.rfind('\n').map_or(0, |at| at.saturating_add(1));
+        before.get(line..).is_some_and(|line| line.starts_with('%'))
+    }
+
+    /// Whether something was changed in a range.
+    pub(super) fn is_changed(&self, range: &Range<usize>) -> bool {
+        let first = self.changed.partition_point(|at| *at < range.start);
+        self.changed.get(first).is_some_and(|at| *at < range.end)
+    }
+}
