@@ -53,7 +53,7 @@ use crate::compression;
 use crate::fault::FaultKind;
 use crate::layout::{IndexState, Layout};
 use crate::update::recovered;
-use block_header::Proof;
+use block_header::Evidence;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
@@ -93,11 +93,11 @@ pub fn repair_with(
         // What a crash cut short is in the journal beside the file.
         source = recovered(path, source, &options.limits)?;
     }
-    let mut owned: Arc<dyn Source> = Arc::from(header::mended(source, &mut report)?);
+    let mut owned: Arc<dyn Source> = Arc::from(header::repair_header(source, &mut report)?);
     let limits = &options.limits;
     let mut layout = Layout::parse(&*owned, limits)?;
     let tools = plan_blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_digests };
-    let restored = text_tool::undone(&owned, &layout, &tools, &mut report)?.map(Arc::new);
+    let restored = text_tool::undo_text_tool(&owned, &layout, &tools, &mut report)?.map(Arc::new);
     let told = [&report.kept, &report.guessed, &report.lost].map(Vec::len);
     if let Some(restored) = &restored {
         owned = Arc::<Joined<_>>::clone(restored);
@@ -105,55 +105,56 @@ pub fn repair_with(
     }
     let source = &*owned;
     report.kept.push(RepairItem::new(0..layout.header.comments.end, "header and comments"));
-    let document = tree::mend(source, &layout, limits, &mut report)?;
+    let document = tree::repair_tree(source, &layout, limits, &mut report)?;
     // Then nobody knows what arrays there were.
     let is_tree_lost = !report.lost.is_empty();
     let placed = match &document {
-        Some(document) => arrays::placed(document, limits)?,
+        Some(document) => arrays::block_arrays(document, limits)?,
         None => Vec::new(),
     };
     let named =
         placed.iter().map(|placed| usize::try_from(placed.block).map_or(0, |block| block.saturating_add(1)));
     let named = named.max().unwrap_or(0);
-    let (found, witness) = find_blocks::find(source, &layout, named, limits)?;
-    let led = match witness {
-        find_blocks::Witness::Walk => None,
-        find_blocks::Witness::Index => Some("the index says"),
-        find_blocks::Witness::Magics => Some("their magics are"),
+    let (found, found_by) = find_blocks::find(source, &layout, named, limits)?;
+    let led = match found_by {
+        find_blocks::FoundBy::Walk => None,
+        find_blocks::FoundBy::Index => Some("the index says"),
+        find_blocks::FoundBy::Magics => Some("their magics are"),
     };
     if let Some(led) = led {
         let range = layout.padding.end..layout.size;
         let what = format!("the blocks are where {led}, not where their sizes lead");
         report.guessed.push(RepairItem::new(range, what));
     }
-    let gaps: Vec<Range<u64>> = found.iter().filter_map(find_blocks::Found::gap).collect();
+    let gaps: Vec<Range<u64>> = found.iter().filter_map(find_blocks::Extent::gap).collect();
     let there = found.len() - gaps.len();
-    let wanted = plan_blocks::Wanted {
+    let expected = plan_blocks::ExpectedBlocks {
         missing: named.saturating_sub(there),
         named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
         is_listed: layout.index_state == IndexState::Proved,
     };
     let tools = plan_blocks::Tools { source, codecs, limits, digests: options.stale_digests };
-    let (parts, short) = plan_blocks::decide(found, &wanted, &tools, &mut report, progress)?;
+    let (parts, short) = plan_blocks::plan(found, &expected, &tools, &mut report, progress)?;
     if let (Some(document), Some(tree)) = (&document, layout.tree.clone()) {
         let numbers: Vec<usize> = short.iter().map(|short| short.index).collect();
         let start = tree.start;
         let old = source.read(tree)?;
-        unrepaired::tell(document, &old, start, &parts, &numbers, limits, &mut report)?;
+        unrepaired::report_unrepaired_nodes(document, &old, start, &parts, &numbers, limits, &mut report)?;
     }
     if let Some(document) = &document {
-        unrepaired::tell_elsewhere(document, limits, &mut report)?;
+        unrepaired::report_external_arrays(document, limits, &mut report)?;
     }
     let document = match document {
-        Some(document) => Some(arrays::cut(document, &short, parts.len(), limits, &mut report)?),
+        Some(document) => Some(arrays::cut_to_rows(document, &short, parts.len(), limits, &mut report)?),
         None => None,
     };
     let blocks = placed.iter().map(|placed| placed.block);
     report_unreferenced(&blocks.collect::<Vec<_>>(), &parts, &mut report);
-    report_rest(&layout, &parts, &gaps, &mut report);
+    report_left_out(&layout, &parts, &gaps, &mut report);
     let tree = document.as_ref().map(crate::yaml::Document::text);
-    let new: Arc<dyn Source> = Arc::new(output::New { source: &owned, layout: &layout, tree, parts }.join()?);
-    unrepaired::tell_of_new(Arc::clone(&new), options, codecs, &mut report, progress)?;
+    let new: Arc<dyn Source> =
+        Arc::new(output::NewFile { source: &owned, layout: &layout, tree, parts }.join()?);
+    unrepaired::report_damage_of_new_file(Arc::clone(&new), options, codecs, &mut report, progress)?;
     if let Some(restored) = restored {
         let lists = [&mut report.kept, &mut report.guessed, &mut report.lost];
         for item in lists.into_iter().zip(told).flat_map(|(list, told)| list.iter_mut().skip(told)) {
@@ -169,7 +170,7 @@ pub fn repair_with(
 }
 
 /// Blocks that no array names: they are kept, but somebody may miss their arrays.
-fn report_unreferenced(named: &[i64], parts: &[plan_blocks::Part], report: &mut RepairReport) {
+fn report_unreferenced(named: &[i64], parts: &[plan_blocks::PlannedBlock], report: &mut RepairReport) {
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
     for (part, index) in parts.iter().zip(0_i64..) {
         // Of a block that is lost the report tells already.
@@ -190,14 +191,15 @@ fn report_unreferenced(named: &[i64], parts: &[plan_blocks::Part], report: &mut 
 /// Those of the source.
 pub(crate) fn block_without_magic(source: &dyn Source, layout: &Layout) -> Result<Option<Range<u64>>> {
     let found = find_blocks::before_first(source, layout)?;
-    let proved = found.and_then(|(_, healed)| healed).filter(|healed| healed.proof == Proof::Digest);
-    Ok(proved.map(|healed| healed.block.at..healed.block.end))
+    let proved =
+        found.and_then(|(_, recovered)| recovered).filter(|recovered| recovered.evidence == Evidence::Digest);
+    Ok(proved.map(|recovered| recovered.block.at..recovered.block.end))
 }
 
 /// What else of the file is not in the new one, or is otherwise. Of `looked_at`, places where blocks may have been, the report tells.
-fn report_rest(
+fn report_left_out(
     layout: &Layout,
-    parts: &[plan_blocks::Part],
+    parts: &[plan_blocks::PlannedBlock],
     looked_at: &[Range<u64>],
     report: &mut RepairReport,
 ) {
@@ -247,7 +249,7 @@ fn report_rest(
 }
 
 /// What of a range no block takes.
-fn outside(range: Range<u64>, parts: &[plan_blocks::Part]) -> Vec<Range<u64>> {
+fn outside(range: Range<u64>, parts: &[plan_blocks::PlannedBlock]) -> Vec<Range<u64>> {
     let mut left = if range.is_empty() { Vec::new() } else { vec![range] };
     for part in parts {
         let (at, end) = (part.block.at, part.block.end.max(part.block.at));

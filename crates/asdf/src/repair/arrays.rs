@@ -26,7 +26,7 @@ const MAX_EDITS: usize = 1000;
 
 /// A block of the new file that has fewer decoded bytes than the old one said.
 #[derive(Clone, Debug)]
-pub(super) struct Short {
+pub(super) struct ShortBlock {
     /// Its number in the new file.
     pub(super) index: usize,
     /// Decoded bytes that are there.
@@ -37,7 +37,7 @@ pub(super) struct Short {
     pub(super) holes: Vec<Hole>,
 }
 
-impl Short {
+impl ShortBlock {
     /// A block of which the first `have` bytes are there.
     pub(super) const fn new(index: usize, have: u64, range: Range<u64>) -> Self {
         Self { index, have, range, holes: Vec::new() }
@@ -45,7 +45,7 @@ impl Short {
 }
 
 /// An array of the tree that lies in a block of this file.
-pub(super) struct Placed {
+pub(super) struct BlockArray {
     path: String,
     array: NdArray,
     /// The block, from 0.
@@ -53,7 +53,7 @@ pub(super) struct Placed {
 }
 
 /// Every array of the tree that lies in a block, each once.
-pub(super) fn placed(document: &Document, limits: &Limits) -> Result<Vec<Placed>> {
+pub(super) fn block_arrays(document: &Document, limits: &Limits) -> Result<Vec<BlockArray>> {
     let mut found = Vec::new();
     document.walk(false, limits, &mut |path, node| {
         if !node.is_alias() && node.tag().is_some_and(NdArray::is_tag) {
@@ -61,7 +61,7 @@ pub(super) fn placed(document: &Document, limits: &Limits) -> Result<Vec<Placed>
             if let Ok(array) = NdArray::parse(node)
                 && let ByteSource::Block(block) = array.source
             {
-                found.push(Placed { path: path.to_owned(), array, block });
+                found.push(BlockArray { path: path.to_owned(), array, block });
             }
         }
         Ok(true)
@@ -71,22 +71,22 @@ pub(super) fn placed(document: &Document, limits: &Limits) -> Result<Vec<Placed>
 
 /// Cuts the arrays in short blocks to whole rows. An array of which no row is there becomes one of no rows without a block; one without
 /// rows, a single value or one whose axes run backwards, becomes null.
-pub(super) fn cut(
+pub(super) fn cut_to_rows(
     document: Document,
-    short: &[Short],
+    short: &[ShortBlock],
     count: usize,
     limits: &Limits,
     report: &mut RepairReport,
 ) -> Result<Document> {
-    let arrays = placed(&document, limits)?;
-    let short: HashMap<usize, &Short> = short.iter().map(|short| (short.index, short)).collect();
+    let arrays = block_arrays(&document, limits)?;
+    let short: HashMap<usize, &ShortBlock> = short.iter().map(|short| (short.index, short)).collect();
     let mut edits = Vec::new();
     for placed in &arrays {
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let index = if placed.block < 0 { placed.block.saturating_add(count) } else { placed.block };
         let known = usize::try_from(index).ok().and_then(|index| short.get(&index).copied());
         if let Some(short) = known {
-            report.lost.extend(in_holes(placed, short));
+            report.lost.extend(hole_items(placed, short));
         }
         let (have, range) = match known {
             Some(short) => (short.have, short.range.clone()),
@@ -95,23 +95,23 @@ pub(super) fn cut(
             None => continue,
         };
         let rows = rows_within(&placed.array, have);
-        if matches!(rows, None | Some(Rows::All)) && known.is_none() {
+        if matches!(rows, None | Some(AvailableRows::All)) && known.is_none() {
             // It has no rows that could be taken away, and cannot be read all the same.
             let name = if placed.path.is_empty() { "the array" } else { &placed.path };
             let what = format!("{name}: its block, {}, is not there, and it stays as it is", placed.block);
             report.lost.push(RepairItem { range: None, what });
         }
         let Some(rows) = rows else { continue };
-        if !matches!(rows, Rows::All) {
+        if !matches!(rows, AvailableRows::All) {
             edits.push(Edit { placed, rows, range: (!range.is_empty()).then_some(range) });
         }
     }
-    make(document, &edits, report)
+    apply_edits(document, &edits, report)
 }
 
 /// Which rows of an array have elements in the holes of its block.
-fn in_holes(placed: &Placed, short: &Short) -> Vec<RepairItem> {
-    let Placed { path, array, .. } = placed;
+fn hole_items(placed: &BlockArray, short: &ShortBlock) -> Vec<RepairItem> {
+    let BlockArray { path, array, .. } = placed;
     let name = if path.is_empty() { "the array" } else { path };
     let size = array.datatype.as_ref().map_or(1, |datatype| datatype.dtype.itemsize()) as u64;
     let mut lens: Vec<u64> = array.shape.iter().map(|len| len.unwrap_or(1)).collect();
@@ -154,8 +154,8 @@ fn in_holes(placed: &Placed, short: &Short) -> Vec<RepairItem> {
 
 /// A change of the tree because of an array.
 struct Edit<'a> {
-    placed: &'a Placed,
-    rows: Rows,
+    placed: &'a BlockArray,
+    rows: AvailableRows,
     range: Option<Range<u64>>,
 }
 
@@ -164,21 +164,21 @@ impl Edit<'_> {
     fn change(&self, node: Option<Node<'_>>) -> Result<Option<(String, Yaml)>> {
         let path = &self.placed.path;
         Ok(match self.rows {
-            Rows::All => None,
-            Rows::First(rows, _) if rows > 0 => {
+            AvailableRows::All => None,
+            AvailableRows::First(rows, _) if rows > 0 => {
                 Some((format!("{path}/shape/0"), Yaml::int(i128::from(rows))))
             }
-            Rows::First(..) => {
+            AvailableRows::First(..) => {
                 let value = node.map(without_rows).transpose()?.flatten();
                 value.map(|value| (path.clone(), value))
             }
-            Rows::None => Some((path.clone(), Yaml::Null)),
+            AvailableRows::None => Some((path.clone(), Yaml::Null)),
         })
     }
 
     /// True where the array is replaced as a whole, with what is within it.
     fn is_whole(&self) -> bool {
-        !matches!(self.rows, Rows::First(rows, _) if rows > 0)
+        !matches!(self.rows, AvailableRows::First(rows, _) if rows > 0)
     }
 }
 
@@ -207,7 +207,7 @@ fn in_masks(edits: &[Edit<'_>]) -> Option<Vec<bool>> {
 
 /// Makes the changes, all at once where that can be done. An array that an alias names, be it within itself, stays as it is where it would go
 /// as a whole, and so does one whose keys are those of another mapping.
-fn make(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Result<Document> {
+fn apply_edits(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Result<Document> {
     let mut values = Vec::new();
     let in_masks = in_masks(edits);
     if in_masks.is_some() {
@@ -253,23 +253,23 @@ fn make(document: Document, edits: &[Edit<'_>], report: &mut RepairReport) -> Re
         let item = |what: String| RepairItem { range: edit.range.clone(), what };
         let stays = if made { "" } else { "; the tree says otherwise still, because other places share it" };
         match edit.rows {
-            Rows::All => {}
-            Rows::First(rows, of) if rows > 0 => {
+            AvailableRows::All => {}
+            AvailableRows::First(rows, of) if rows > 0 => {
                 report.kept.push(item(format!("{name}: the first {rows} of {of} rows")));
                 report.lost.push(item(format!("{name}: {} of {of} rows{stays}", of.saturating_sub(rows))));
             }
-            Rows::First(_, of) => report.lost.push(item(format!("{name}: all of {of} rows{stays}"))),
-            Rows::None if made => {
+            AvailableRows::First(_, of) => report.lost.push(item(format!("{name}: all of {of} rows{stays}"))),
+            AvailableRows::None if made => {
                 report.lost.push(item(format!("{name}: all of it; null is in its place")));
             }
-            Rows::None => report.lost.push(item(format!("{name}: all of it{stays}"))),
+            AvailableRows::None => report.lost.push(item(format!("{name}: all of it{stays}"))),
         }
     }
     Ok(editor.into_document())
 }
 
 /// What of an array is within the first bytes of its block.
-enum Rows {
+enum AvailableRows {
     All,
     /// So many rows of so many.
     First(u64, u64),
@@ -278,17 +278,17 @@ enum Rows {
 }
 
 /// `None` where the array's length follows from its block anyway, and where no block would hold it.
-fn rows_within(array: &NdArray, have: u64) -> Option<Rows> {
+fn rows_within(array: &NdArray, have: u64) -> Option<AvailableRows> {
     let lens: Vec<u64> = array.shape.iter().map(|len| len.unwrap_or(0)).collect();
     if array.shape.first().is_some_and(Option::is_none) {
         return None;
     }
     if lens.contains(&0) {
-        return Some(Rows::All);
+        return Some(AvailableRows::All);
     }
     let size = array.datatype.as_ref().map_or(1, |datatype| datatype.dtype.itemsize()) as u64;
     let Some(strides) = strides(array, &lens, size) else {
-        return if array.strides.is_some() { backwards(array, &lens, size, have) } else { None };
+        return if array.strides.is_some() { backward_rows_within(array, &lens, size, have) } else { None };
     };
     let reach = |lens: &[u64]| {
         lens.iter().zip(&strides).try_fold(array.offset.checked_add(size)?, |reach, (len, stride)| {
@@ -296,9 +296,9 @@ fn rows_within(array: &NdArray, have: u64) -> Option<Rows> {
         })
     };
     if reach(&lens).is_some_and(|reach| reach <= have) {
-        return Some(Rows::All);
+        return Some(AvailableRows::All);
     }
-    let (Some(first), Some(of)) = (strides.first(), lens.first()) else { return Some(Rows::None) };
+    let (Some(first), Some(of)) = (strides.first(), lens.first()) else { return Some(AvailableRows::None) };
     let mut row = lens.clone();
     if let Some(first) = row.first_mut() {
         *first = 1;
@@ -309,11 +309,11 @@ fn rows_within(array: &NdArray, have: u64) -> Option<Rows> {
         }
         _ => 0,
     };
-    Some(Rows::First(rows.min(*of), *of))
+    Some(AvailableRows::First(rows.min(*of), *of))
 }
 
 /// As [`rows_within`], of an array with axes that run backwards. `None` where it reaches before its block: no block would hold it.
-fn backwards(array: &NdArray, lens: &[u64], size: u64, have: u64) -> Option<Rows> {
+fn backward_rows_within(array: &NdArray, lens: &[u64], size: u64, have: u64) -> Option<AvailableRows> {
     let (mut first, mut last) = (i128::from(array.offset), i128::from(array.offset));
     for (len, stride) in lens.iter().zip(array.strides.as_deref()?) {
         let way = i128::from(len.checked_sub(1)?).checked_mul(i128::from(*stride))?;
@@ -321,7 +321,7 @@ fn backwards(array: &NdArray, lens: &[u64], size: u64, have: u64) -> Option<Rows
         *end = end.checked_add(way)?;
     }
     let within = last.checked_add(i128::from(size))? <= i128::from(have);
-    (first >= 0).then_some(if within { Rows::All } else { Rows::None })
+    (first >= 0).then_some(if within { AvailableRows::All } else { AvailableRows::None })
 }
 
 /// The strides in bytes, where none is negative; others have no first rows to keep, and count as of none here.

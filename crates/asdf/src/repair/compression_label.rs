@@ -1,4 +1,4 @@
-//! The name of a block's codec, where it is none that is known: the nearest one with which the bytes make sense.
+//! Recovers the compression label of a block: the known label closest to the stored one with which the block decodes.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,14 +10,14 @@
 use container_core::Result;
 
 use super::block_header::data_size_at;
-use super::decoded_size::{is_limit, said, state, whole};
+use super::decoded_size::{checksum_status, decodes_fully, is_limit, with_data_size};
 use super::plan_blocks::Tools;
 use crate::block_header::STREAMED;
 use crate::digest::DigestState;
 use crate::layout::StoredBlock;
 
-/// Labels of codecs that only the command and the crate `holdall` have.
-const ELSEWHERE: [&str; 2] = ["bls2", "bsc2"];
+/// Labels of codecs that only the crate `holdall` provides.
+const EXTERNAL_LABELS: [&str; 2] = ["bls2", "bsc2"];
 
 /// The block under the label that it must have had, and what its digest is worth then. `None` where its own is known, and where no other
 /// makes sense: the block decodes to just what its header says, and what digest it has fits. What is no name at all may have been any label;
@@ -25,20 +25,20 @@ const ELSEWHERE: [&str; 2] = ["bls2", "bsc2"];
 ///
 /// # Errors
 /// `Limit` where the stored bytes have to be copied, and those of the source.
-pub(super) fn mended(
+pub(super) fn corrected_label(
     block: &StoredBlock,
     state_before: DigestState,
     tools: &Tools<'_>,
 ) -> Result<Option<(StoredBlock, DigestState)>> {
     let label = block.label().unwrap_or_default();
-    if !block.header.is_compressed() || tools.codecs.get(label).is_ok() || ELSEWHERE.contains(&label) {
+    if !block.header.is_compressed() || tools.codecs.get(label).is_ok() || EXTERNAL_LABELS.contains(&label) {
         return Ok(None);
     }
     let was = block.header.compression;
     let bits = |other: &[u8; 4]| -> u32 {
         was.iter().zip(other).map(|(was, other)| (was ^ other).count_ones()).sum()
     };
-    let known = tools.codecs.names().filter_map(padded);
+    let known = tools.codecs.names().filter_map(label_bytes);
     let mut labels: Vec<[u8; 4]> = std::iter::once([0; 4]).chain(known).collect();
     let bytes = |other: &[u8; 4]| was.iter().zip(other).filter(|(was, other)| was != other).count();
     labels.retain(|other| bytes(other) == 1 || !block.has_name());
@@ -49,7 +49,7 @@ pub(super) fn mended(
         block.header.compression = label;
         let state = match state_before {
             // A codec may tell that the digest is that of the decoded bytes.
-            DigestState::Bad { .. } => state(&block, tools)?,
+            DigestState::Bad { .. } => checksum_status(&block, tools)?,
             known => known,
         };
         let fits = match state {
@@ -61,7 +61,7 @@ pub(super) fn mended(
         let decodes = match label {
             _ if !fits => false,
             [0, 0, 0, 0] => block.header.used_size == block.header.data_size,
-            _ => decodes(&block, tools)?,
+            _ => decodes_to_data_size(&block, tools)?,
         };
         if decodes {
             return Ok(Some((block, state)));
@@ -74,17 +74,17 @@ pub(super) fn mended(
 /// what is wrong, not the size. A digest of the stored bytes speaks for neither.
 ///
 /// # Errors
-/// As [`mended`].
-pub(super) fn unlabelled(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<StoredBlock>> {
+/// As [`corrected_label`].
+pub(super) fn recover_missing_label(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<StoredBlock>> {
     let len = data_size_at(tools.source, block.at)?;
     if block.header.is_compressed() || block.header.is_streamed() || len == block.header.used_size || len == 0
     {
         return Ok(None);
     }
-    for label in tools.codecs.names().filter_map(padded) {
-        let mut block = said(block, len);
+    for label in tools.codecs.names().filter_map(label_bytes) {
+        let mut block = with_data_size(block, len);
         block.header.compression = label;
-        if decodes(&block, tools)? {
+        if decodes_to_data_size(&block, tools)? {
             return Ok(Some(block));
         }
     }
@@ -95,8 +95,8 @@ pub(super) fn unlabelled(block: &StoredBlock, tools: &Tools<'_>) -> Result<Optio
 /// without its label, where that is a wrong bit.
 ///
 /// # Errors
-/// As [`mended`].
-pub(super) fn unstreamed(
+/// As [`corrected_label`].
+pub(super) fn without_streamed_flag(
     block: &StoredBlock,
     tools: &Tools<'_>,
 ) -> Result<Option<(StoredBlock, &'static str)>> {
@@ -108,7 +108,7 @@ pub(super) fn unstreamed(
         && header.used_size > 0;
     if has_room {
         other.data.end = start.saturating_add(header.used_size);
-        if decodes(&other, tools)? {
+        if decodes_to_data_size(&other, tools)? {
             return Ok(Some((other, "flags")));
         }
     }
@@ -119,19 +119,19 @@ pub(super) fn unstreamed(
 }
 
 /// Whether the block decodes to what its header says; not where that is more than memory holds.
-fn decodes(block: &StoredBlock, tools: &Tools<'_>) -> Result<bool> {
-    match whole(block, block.header.data_size, tools) {
+fn decodes_to_data_size(block: &StoredBlock, tools: &Tools<'_>) -> Result<bool> {
+    match decodes_fully(block, block.header.data_size, tools) {
         Err(error) if is_limit(&error) => Ok(false),
         decodes => decodes,
     }
 }
 
-/// Whether it is that of a codec which reads files that hold others.
-pub(super) fn is_elsewhere(block: &StoredBlock) -> bool {
-    block.label().is_some_and(|label| ELSEWHERE.contains(&label))
+/// Whether the label is one of [`EXTERNAL_LABELS`].
+pub(super) fn is_external_codec(block: &StoredBlock) -> bool {
+    block.label().is_some_and(|label| EXTERNAL_LABELS.contains(&label))
 }
 
-fn padded(name: &str) -> Option<[u8; 4]> {
+fn label_bytes(name: &str) -> Option<[u8; 4]> {
     let mut label = [0; 4];
     label.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
     Some(label)

@@ -1,4 +1,4 @@
-//! How many bytes an encoded block holds, where its header may say something else.
+//! Recovers the decoded size of an encoded block where its header may be wrong.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -17,31 +17,31 @@ use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
 
 /// How often at most a block is read for another size of its stored bytes.
-const MAX_TIMES: u64 = 8;
+const MAX_REREADS: u64 = 8;
 
-/// What the bytes of a block say of the length in its header.
+/// Decoded length of a block's bytes compared with `data_size` of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Len {
-    /// They decode to as many.
-    AsSaid,
-    /// They decode to so many, to their end.
-    Other(u64),
-    /// They cannot be decoded, or nobody can tell.
+pub(super) enum DecodedSize {
+    /// The bytes decode to `data_size` bytes.
+    Matches,
+    /// The bytes decode to this many bytes, to their end.
+    Differs(u64),
+    /// The bytes cannot be decoded, or the length is not known.
     Unknown,
 }
 
-/// Compares the two.
+/// Compares the decoded length of a block with `data_size`.
 ///
 /// # Errors
 /// `Limit` where the stored bytes have to be copied, and those of the source.
-pub(super) fn len(block: &StoredBlock, tools: &Tools<'_>) -> Result<Len> {
+pub(super) fn compare_decoded_size(block: &StoredBlock, tools: &Tools<'_>) -> Result<DecodedSize> {
     let label = block.label().unwrap_or_default();
     let (range, decoded_len) = (block.data.clone(), block.header.data_size);
     let encoded = Encoded { source: tools.source, range, decoded_len, limits: tools.limits, threads: 1 };
-    let may_be = match whole(block, decoded_len, tools) {
+    let may_be = match decodes_fully(block, decoded_len, tools) {
         // More than memory holds: it may be true.
         Err(error) if is_limit(&error) => true,
-        Ok(true) => return Ok(Len::AsSaid),
+        Ok(true) => return Ok(DecodedSize::Matches),
         other => other?,
     };
     let told = match (salvage::told_len(label, &encoded)?, tools.codecs.get(label)) {
@@ -52,25 +52,25 @@ pub(super) fn len(block: &StoredBlock, tools: &Tools<'_>) -> Result<Len> {
         // What the bytes say of themselves is nothing where they cannot be decoded.
         Some(len) if len == decoded_len => {
             if may_be {
-                Len::AsSaid
+                DecodedSize::Matches
             } else {
-                Len::Unknown
+                DecodedSize::Unknown
             }
         }
-        Some(len) => match whole(block, len, tools) {
-            Ok(true) => Len::Other(len),
+        Some(len) => match decodes_fully(block, len, tools) {
+            Ok(true) => DecodedSize::Differs(len),
             Err(error) if !is_limit(&error) => return Err(error),
-            _ => Len::Unknown,
+            _ => DecodedSize::Unknown,
         },
-        None => Len::Unknown,
+        None => DecodedSize::Unknown,
     })
 }
 
-/// What the digest is worth; of a block that says it holds more than memory does, that of the bytes as stored.
+/// Compares a block with its checksum; only the stored bytes where `data_size` is above the memory limit.
 ///
 /// # Errors
 /// As [`digest::state`].
-pub(super) fn state(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
+pub(super) fn checksum_status(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
     let state = digest::state(tools.source, block, tools.codecs, tools.limits, 1);
     match (state, digest::expected(block)) {
         (Err(error), Some(stored)) if is_limit(&error) && block.header.is_compressed() => {
@@ -80,12 +80,12 @@ pub(super) fn state(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestStat
     }
 }
 
-/// How many of the bytes that are set aside for an encoded block fit its digest, where those that it says it uses do not: all of them, or a number
-/// that is one bit away.
+/// The `used_size` with which an encoded block fits its checksum, where the stored one does not: `allocated_size`, or a number that
+/// differs in one bit.
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn used(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>> {
+pub(super) fn used_size_from_checksum(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>> {
     let (header, start) = (&block.header, block.data.start);
     let Some(stored) = digest::expected(block).filter(|_| header.is_compressed()) else { return Ok(None) };
     let most = header.allocated_size.min(tools.source.len().saturating_sub(start));
@@ -96,7 +96,7 @@ pub(super) fn used(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>
     let least = if most > header.used_size { 1 } else { most };
     lens.retain(|len| (least..=most).contains(len) && *len != header.used_size);
     lens.dedup();
-    let mut left = most.saturating_mul(MAX_TIMES);
+    let mut left = most.saturating_mul(MAX_REREADS);
     for len in lens {
         let Some(rest) = left.checked_sub(len) else { break };
         left = rest;
@@ -108,13 +108,13 @@ pub(super) fn used(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<u64>
     Ok(None)
 }
 
-/// As many bytes from the start as can be decoded, up to `most`. Of codecs that cannot tell, each is tried by decoding it alone, which takes no
-/// memory for those before.
+/// Number of bytes from the start that can be decoded, up to `most`. Where the codec does not report it, a binary search decodes single
+/// bytes, which takes no memory for those before.
 ///
 /// # Errors
 /// `Limit` where the stored bytes have to be copied, and those of the source.
-pub(super) fn reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<u64> {
-    if let Some(told) = told_reach(block, most, tools)?
+pub(super) fn decodable_len(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<u64> {
+    if let Some(told) = decodable_len_from_codec(block, most, tools)?
         && decodes_at(block, told, tools)?
         && (told == most || !decodes_at(block, told.saturating_add(1), tools)?)
     {
@@ -136,8 +136,8 @@ pub(super) fn reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result
     Ok(good)
 }
 
-/// What the codec tells of it, which decodes once.
-fn told_reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<Option<u64>> {
+/// As [`decodable_len`], as the codec reports it after one pass.
+fn decodable_len_from_codec(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<Option<u64>> {
     let Ok(codec) = tools.codecs.get(block.label().unwrap_or_default()) else { return Ok(None) };
     let (range, limits) = (block.data.clone(), tools.limits);
     let told = codec.reach(&Encoded { source: tools.source, range, decoded_len: most, limits, threads: 1 });
@@ -150,7 +150,7 @@ fn told_reach(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<Optio
 /// Whether the byte before `len` can be decoded, whatever comes behind it.
 pub(super) fn decodes_at(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
     let Some(last) = len.checked_sub(1) else { return Ok(true) };
-    let longer = said(block, len.saturating_add(1));
+    let longer = with_data_size(block, len.saturating_add(1));
     let limits = tools.limits;
     let read = compression::read_range(tools.source, &longer, tools.codecs, limits, 1, last..len, &mut [0]);
     is_read(read)
@@ -160,18 +160,20 @@ pub(super) fn decodes_at(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Re
 ///
 /// # Errors
 /// `Limit`, and those of the source.
-pub(super) fn whole(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
-    is_read(digest::decoded(tools.source, &said(block, len), tools.codecs, tools.limits, 1).map(drop))
+pub(super) fn decodes_fully(block: &StoredBlock, len: u64, tools: &Tools<'_>) -> Result<bool> {
+    is_read(
+        digest::decoded(tools.source, &with_data_size(block, len), tools.codecs, tools.limits, 1).map(drop),
+    )
 }
 
 /// The block, with another length in its header.
-pub(super) fn said(block: &StoredBlock, len: u64) -> StoredBlock {
+pub(super) fn with_data_size(block: &StoredBlock, len: u64) -> StoredBlock {
     let mut block = block.clone();
     block.header.data_size = len;
     block
 }
 
-/// Whether it was too much for the memory.
+/// Whether an error is a limit of memory.
 pub(super) fn is_limit(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Limit { .. })
 }

@@ -1,4 +1,4 @@
-//! Which blocks a damaged file has: by walking from header to header, or by its index where that leads to more.
+//! Finds the blocks of a damaged file: by walking from header to header, by its index, or by magics.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,7 +13,7 @@ use std::ops::Range;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
-use super::block_header::{Healed, Proof, heal, prove};
+use super::block_header::{Evidence, RecoveredBlock, recover_header, verify_candidate};
 use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::block_index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind, block_of};
@@ -21,21 +21,21 @@ use crate::layout::{IndexState, Layout, StoredBlock, search};
 
 /// A place of the file where a block is or was.
 #[derive(Clone, Debug)]
-pub(super) enum Found {
+pub(super) enum Extent {
     /// A block, whole.
-    Block(Healed),
+    Block(RecoveredBlock),
     /// A block that the file cuts: its header, and the bytes that are there.
-    Cut(Healed),
+    Truncated(RecoveredBlock),
     /// There was a block, says the index.
     Lost(Range<u64>),
     /// Bytes that belong to nothing, or to blocks that cannot be told.
     Gap(Range<u64>),
 }
 
-impl Found {
-    const fn healed(&self) -> Option<&Healed> {
+impl Extent {
+    const fn recovered(&self) -> Option<&RecoveredBlock> {
         match self {
-            Self::Block(healed) | Self::Cut(healed) => Some(healed),
+            Self::Block(recovered) | Self::Truncated(recovered) => Some(recovered),
             Self::Lost(_) | Self::Gap(_) => None,
         }
     }
@@ -49,69 +49,77 @@ impl Found {
     }
 }
 
-/// The blocks, by the witness that leads to more. Arrays name `named` of them.
+/// Finds the blocks by the method with the best [`score`]. `named` is the number of blocks that arrays name.
 pub(super) fn find(
     source: &dyn Source,
     layout: &Layout,
     named: usize,
     limits: &Limits,
-) -> Result<(Vec<Found>, Witness)> {
+) -> Result<(Vec<Extent>, FoundBy)> {
     // Flags without a meaning say nothing of places.
     let is_of_places = |fault: &Fault| fault.index().is_some() && fault.kind() != FaultKind::BlockFlags;
     let sound = layout.index_state == IndexState::Proved && !layout.faults.iter().any(is_of_places);
     if sound {
-        let block =
-            |block: &StoredBlock| Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() };
-        return Ok((layout.blocks.iter().map(|stored| Found::Block(block(stored))).collect(), Witness::Walk));
+        let block = |block: &StoredBlock| RecoveredBlock {
+            block: block.clone(),
+            evidence: Evidence::Header,
+            changes: Vec::new(),
+        };
+        return Ok((
+            layout.blocks.iter().map(|stored| Extent::Block(block(stored))).collect(),
+            FoundBy::Walk,
+        ));
     }
-    let walked = walk(source, layout, named)?;
-    let others =
-        [(by_index(source, layout, limits)?, Witness::Index), (by_magics(source, layout)?, Witness::Magics)];
-    let mut best = (walked, Witness::Walk);
-    for (found, witness) in others {
+    let walked = walk_headers(source, layout, named)?;
+    let others = [
+        (find_by_index(source, layout, limits)?, FoundBy::Index),
+        (find_by_magics(source, layout)?, FoundBy::Magics),
+    ];
+    let mut best = (walked, FoundBy::Walk);
+    for (found, found_by) in others {
         // An index that a block has swallowed speaks for itself.
-        let swallowed = witness == Witness::Index && layout.index.is_none();
+        let swallowed = found_by == FoundBy::Index && layout.index.is_none();
         if let Some(found) = found
-            && (worth(&found) > worth(&best.0) || (swallowed && worth(&found) == worth(&best.0)))
+            && (score(&found) > score(&best.0) || (swallowed && score(&found) == score(&best.0)))
         {
-            best = (found, witness);
+            best = (found, found_by);
         }
     }
     Ok(best)
 }
 
-/// What led to the blocks.
+/// Method that found the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Witness {
-    /// One header after the other.
+pub(super) enum FoundBy {
+    /// From each header to the next.
     Walk,
-    /// The index.
+    /// By the block index.
     Index,
-    /// Wherever a magic is, for as far as the digest says.
+    /// By magics and checksums.
     Magics,
 }
 
-/// Blocks that are proved, blocks that make sense, and places of blocks.
-fn worth(found: &[Found]) -> (usize, usize, usize) {
-    let with = |least: Proof| {
+/// Numbers of blocks that fit their checksum, of those with a valid header, and of all.
+fn score(found: &[Extent]) -> (usize, usize, usize) {
+    let with = |least: Evidence| {
         let blocks = found.iter().filter_map(|found| match found {
-            Found::Block(healed) => Some(healed),
+            Extent::Block(recovered) => Some(recovered),
             _ => None,
         });
-        blocks.filter(|healed| healed.proof >= least).count()
+        blocks.filter(|recovered| recovered.evidence >= least).count()
     };
-    let places = found.iter().filter(|found| !matches!(found, Found::Gap(_))).count();
-    (with(Proof::Digest), with(Proof::Sizes), places)
+    let places = found.iter().filter(|found| !matches!(found, Extent::Gap(_))).count();
+    (with(Evidence::Digest), with(Evidence::Header), places)
 }
 
-fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>> {
+fn walk_headers(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Extent>> {
     let mut places: Vec<(Range<u64>, Option<usize>)> =
         layout.blocks.iter().map(|block| (block.at..block.end, Some(block.index))).collect();
     let behind = layout.index.as_ref().map_or(layout.trailing.start, |index| index.start);
     let gaps = layout.gaps.iter().map(|gap| (gap.range.clone(), None));
     places.extend(gaps);
-    if let Some((range, healed)) = before_first(source, layout)?
-        && (layout.blocks.len() < named || healed.is_some())
+    if let Some((range, recovered)) = before_first(source, layout)?
+        && (layout.blocks.len() < named || recovered.is_some())
     {
         places.push((range, None));
     }
@@ -129,69 +137,78 @@ fn walk(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Found>
         at = at.saturating_add(1);
         let next = places.get(at).map_or(behind.max(range.end), |(next, _)| next.start);
         let Some(block) = index.and_then(|index| layout.blocks.get(index)) else {
-            let healed = heal(source, range.start, range.end)?;
-            push(&mut found, healed, range);
+            let recovered = recover_header(source, range.start, range.end)?;
+            push(&mut found, recovered, range);
             continue;
         };
         if block.data.end < block.data.start.saturating_add(block.header.used_size)
             && !block.header.is_streamed()
         {
-            found.push(Found::Cut(Healed { block: block.clone(), proof: Proof::Sizes, changes: Vec::new() }));
+            found.push(Extent::Truncated(RecoveredBlock {
+                block: block.clone(),
+                evidence: Evidence::Header,
+                changes: Vec::new(),
+            }));
             continue;
         }
         // NULs behind what a block says is set aside for it are its own, and so are bytes up to which its digest fits.
         if let Some((gap, None)) = places.get(at)
-            && let Some(healed) = heal(source, range.start, gap.end)?
-            && healed.block.end == gap.end
-            && (healed.proof == Proof::Digest || search::other_than(source, gap.clone(), b"\0")?.is_none())
+            && let Some(recovered) = recover_header(source, range.start, gap.end)?
+            && recovered.block.end == gap.end
+            && (recovered.evidence == Evidence::Digest
+                || search::other_than(source, gap.clone(), b"\0")?.is_none())
         {
             at = at.saturating_add(1);
-            found.push(Found::Block(healed));
+            found.push(Extent::Block(recovered));
             continue;
         }
         let told = damaged.contains(&block.index);
-        let healed = if told { heal(source, range.start, next)? } else { None };
-        found.push(Found::Block(match healed {
-            Some(healed) => healed,
-            None => Healed { block: block.clone(), proof: prove(source, block, &[])?, changes: Vec::new() },
+        let recovered = if told { recover_header(source, range.start, next)? } else { None };
+        found.push(Extent::Block(match recovered {
+            Some(recovered) => recovered,
+            None => RecoveredBlock {
+                block: block.clone(),
+                evidence: verify_candidate(source, block, &[])?,
+                changes: Vec::new(),
+            },
         }));
     }
     Ok(found)
 }
 
 /// Bytes of a header before the first that is not NUL, where its magic is.
-const BEFORE_SIZE: u64 = 5;
+const SIZE_BYTE_OFFSET: u64 = 5;
 
 /// What is before the first block that has a magic, and is no padding: perhaps a block that has lost its own.
 pub(super) fn before_first(
     source: &dyn Source,
     layout: &Layout,
-) -> Result<Option<(Range<u64>, Option<Healed>)>> {
+) -> Result<Option<(Range<u64>, Option<RecoveredBlock>)>> {
     let end = layout.padding.end;
     let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
         return Ok(None);
     };
     // Of a header whose magic is NULs, the size is the first thing that shows.
-    let least = first.saturating_sub(BEFORE_SIZE).max(layout.padding.start);
+    let least = first.saturating_sub(SIZE_BYTE_OFFSET).max(layout.padding.start);
     for at in (least..=first).rev() {
-        if let Some(healed) = heal(source, at, end)? {
-            return Ok(Some((at..end, Some(healed))));
+        if let Some(recovered) = recover_header(source, at, end)? {
+            return Ok(Some((at..end, Some(recovered))));
         }
     }
     Ok(Some((first..end, None)))
 }
 
 /// Takes what was found at a place, and what of the place it leaves.
-fn push(found: &mut Vec<Found>, healed: Option<Healed>, place: Range<u64>) {
-    let rest = healed.as_ref().map_or(place.start, |healed| healed.block.end)..place.end;
-    found.extend(healed.map(Found::Block));
+fn push(found: &mut Vec<Extent>, recovered: Option<RecoveredBlock>, place: Range<u64>) {
+    let rest = recovered.as_ref().map_or(place.start, |recovered| recovered.block.end)..place.end;
+    found.extend(recovered.map(Extent::Block));
     if !rest.is_empty() {
-        found.push(Found::Gap(rest));
+        found.push(Extent::Gap(rest));
     }
 }
 
 /// The blocks as the last index of the file lists them; `None` where there is none that makes sense.
-fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Option<Vec<Found>>> {
+fn find_by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Option<Vec<Extent>>> {
     let from = layout.padding.start;
     let Some(at) = last_marker(source, from..layout.size)? else { return Ok(None) };
     let len = limits.allocate(layout.size.saturating_sub(at).min(limits.memory))? as u64;
@@ -214,17 +231,17 @@ fn by_index(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<Opt
     let mut found = Vec::with_capacity(starts.len());
     for pair in starts.windows(2) {
         let [start, next] = pair else { continue };
-        let Some(healed) = heal(source, *start, *next)? else {
-            found.push(Found::Lost(*start..*next));
+        let Some(recovered) = recover_header(source, *start, *next)? else {
+            found.push(Extent::Lost(*start..*next));
             continue;
         };
-        push(&mut found, Some(healed), *start..*next);
+        push(&mut found, Some(recovered), *start..*next);
     }
-    Ok(found.iter().any(|found| found.healed().is_some()).then_some(found))
+    Ok(found.iter().any(|found| found.recovered().is_some()).then_some(found))
 }
 
 /// Most magics behind one another that are tried as the end of a block: those of files within it come before.
-const TRIES: usize = 16;
+const MAX_END_CANDIDATES: usize = 16;
 
 /// Most bytes that are tried as blocks, by how often the file has them: each may be digested for each reading of its header.
 const MAX_READ: u64 = 32;
@@ -233,7 +250,7 @@ const MAX_READ: u64 = 32;
 const MAX_MAGICS: usize = 1 << 16;
 
 /// The blocks as their magics and digests tell, whatever their sizes say.
-fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>> {
+fn find_by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Extent>>> {
     let end = layout.index.as_ref().map_or(layout.size, |index| index.start);
     let mut starts = Vec::new();
     let mut from = layout.padding.start;
@@ -248,8 +265,8 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
     let mut left = layout.size.saturating_mul(MAX_READ);
     let (mut found, mut at) = (Vec::new(), 0_usize);
     // The walk takes it, too: whoever looks from here on must not leave it in the padding.
-    if let Some((range, Some(healed))) = before_first(source, layout)? {
-        push(&mut found, Some(healed), range);
+    if let Some((range, Some(recovered))) = before_first(source, layout)? {
+        push(&mut found, Some(recovered), range);
     }
     while let Some((start, ends)) =
         starts.get(at..).and_then(<[u64]>::split_first).filter(|(_, ends)| !ends.is_empty())
@@ -257,22 +274,23 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
         let mut next = at.saturating_add(1);
         let mut taken = None;
         // Beyond those that are tried is where its header leads, however many files are within the block.
-        let said = said_end(source, *start)?.and_then(|end| ends.binary_search(&end).ok());
-        let tries = (0..ends.len().min(TRIES)).chain(said.filter(|said| *said >= TRIES));
+        let said = end_from_header(source, *start)?.and_then(|end| ends.binary_search(&end).ok());
+        let tries =
+            (0..ends.len().min(MAX_END_CANDIDATES)).chain(said.filter(|said| *said >= MAX_END_CANDIDATES));
         for tried in tries {
             let Some(end) = ends.get(tried) else { break };
             let Some(rest) = left.checked_sub(end.saturating_sub(*start)) else { return Ok(None) };
             left = rest;
-            let healed = heal(source, *start, *end)?;
-            let sure = healed.as_ref().is_some_and(|healed| {
+            let recovered = recover_header(source, *start, *end)?;
+            let sure = recovered.as_ref().is_some_and(|recovered| {
                 // Data in the place of a header often say that the block is streamed, and would take up all that follows.
-                let header = &healed.block.header;
+                let header = &recovered.block.header;
                 let is_nonsense = header.is_streamed() && header.is_compressed();
-                healed.proof == Proof::Digest
-                    || (healed.changes.is_empty() && healed.block.end == *end && !is_nonsense)
+                recovered.evidence == Evidence::Digest
+                    || (recovered.changes.is_empty() && recovered.block.end == *end && !is_nonsense)
             });
             if tried == 0 || sure {
-                taken = healed;
+                taken = recovered;
                 next = at.saturating_add(tried).saturating_add(1);
             }
             if sure {
@@ -286,8 +304,8 @@ fn by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Found>>>
     Ok((!found.is_empty()).then_some(found))
 }
 
-/// Where the header at `at` says that its block ends.
-fn said_end(source: &dyn Source, at: u64) -> Result<Option<u64>> {
+/// End of the block at `at` by its header.
+fn end_from_header(source: &dyn Source, at: u64) -> Result<Option<u64>> {
     if source.len().saturating_sub(at) < MIN_LEN {
         return Ok(None);
     }

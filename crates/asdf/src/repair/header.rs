@@ -15,11 +15,11 @@ use crate::header::{Header, LINE, MAX_BYTES};
 use crate::layout;
 
 /// Bytes of it that may be wrong for it to be recognized.
-const MAX_WRONG: usize = 2;
+const MAX_WRONG_BYTES: usize = 2;
 
 /// The source, with the header line that it must have had where its own is none. One that tells of another version stays: nobody knows what
 /// such a file says.
-pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+pub(super) fn repair_header(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
     let source = with_line(source, report)?;
     with_comments(source, report)
 }
@@ -33,7 +33,7 @@ fn with_line(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<d
     let is_wrong =
         Header::parse(&head).is_err_and(|error| matches!(error.kind(), ErrorKind::WrongFormat { .. }));
     let wrong = head.iter().zip(LINE).filter(|(is, was)| is != was).count();
-    if !is_wrong || wrong > MAX_WRONG || !matches!(head.get(LINE.len()), None | Some(b'\n' | b'\r')) {
+    if !is_wrong || wrong > MAX_WRONG_BYTES || !matches!(head.get(LINE.len()), None | Some(b'\n' | b'\r')) {
         return Ok(source);
     }
     let line = head.get(..LINE.len()).unwrap_or_default().escape_ascii();
@@ -70,7 +70,7 @@ fn with_comments(source: Box<dyn Source>, report: &mut RepairReport) -> Result<B
         let body = line.trim_ascii_end().len();
         let body = line.get_mut(..body).unwrap_or_default();
         let was = body.escape_ascii().to_string();
-        if mend_comment(body) {
+        if restore_comment(body) {
             let range = place..place.saturating_add(body.len() as u64);
             let what = format!("the line \"{}\", which was \"{was}\"", body.escape_ascii());
             report.guessed.push(RepairItem::new(range, what));
@@ -81,9 +81,9 @@ fn with_comments(source: Box<dyn Source>, report: &mut RepairReport) -> Result<B
 }
 
 /// Makes a comment of a line: its first byte was another, or one was put before it. What is nearly the first line of a tree becomes that.
-fn mend_comment(line: &mut [u8]) -> bool {
+fn restore_comment(line: &mut [u8]) -> bool {
     const VERSION: &[u8] = b"%YAML 1.1";
-    let near = line.iter().zip(VERSION).filter(|(is, was)| is != was).count() <= MAX_WRONG;
+    let near = line.iter().zip(VERSION).filter(|(is, was)| is != was).count() <= MAX_WRONG_BYTES;
     match line {
         [] | [b'#', ..] => return false,
         line if near && line.len() == VERSION.len() => line.copy_from_slice(VERSION),

@@ -1,4 +1,4 @@
-//! The new file, from its first byte to its last, as pieces of the old one and bytes between them.
+//! Assembles the new file from ranges of the old one and new bytes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use container_core::Result;
 use container_core::source::{Joined, Source};
 
 use super::block_header::rest_of_header;
-use super::plan_blocks::{Body, Part};
+use super::plan_blocks::{Body, PlannedBlock};
 use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::block_index::BlockIndex;
 use crate::layout::search::other_than;
 use crate::layout::{IndexState, Layout};
 
 /// Contents of the new file.
-pub(super) struct New<'a> {
+pub(super) struct NewFile<'a> {
     pub(super) source: &'a Arc<dyn Source>,
     pub(super) layout: &'a Layout,
     /// The text of the tree, where there is one.
     pub(super) tree: Option<&'a str>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PlannedBlock>,
 }
 
-impl New<'_> {
+impl NewFile<'_> {
     /// Joins it.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl New<'_> {
         let mut index = BlockIndex::default();
         for part in parts {
             index.offsets.push(out.len());
-            join_part(part, &mut out)?;
+            join_block(part, &mut out)?;
         }
         if !has_index {
             return Ok(out);
@@ -73,7 +73,7 @@ impl New<'_> {
     }
 }
 
-fn join_part(part: Part, out: &mut Joined<Arc<dyn Source>>) -> Result<()> {
+fn join_block(part: PlannedBlock, out: &mut Joined<Arc<dyn Source>>) -> Result<()> {
     let block = &part.block;
     match part.body {
         Body::Same => copy(block.at..block.end, out),

@@ -1,4 +1,4 @@
-//! What becomes of each block: copied as it is, under another header, or cut to what can be decoded.
+//! Plans the contents of each block of the new file: copied, copied under a corrected header, or cut to what can be decoded.
 
 use std::ops::Range;
 
@@ -8,11 +8,14 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Limits, Progress, Result};
 
-use super::arrays::Short;
-use super::block_header::{Healed, Proof};
+use super::arrays::ShortBlock;
+use super::block_header::{Evidence, RecoveredBlock};
 use super::compression_label;
-use super::decoded_size::{Len, decodes_at, is_limit, len, reach, said, state, used};
-use super::find_blocks::Found;
+use super::decoded_size::{
+    DecodedSize, checksum_status, compare_decoded_size, decodable_len, decodes_at, is_limit,
+    used_size_from_checksum, with_data_size,
+};
+use super::find_blocks::Extent;
 use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
@@ -20,14 +23,14 @@ use crate::digest::{self, DigestState};
 use crate::layout::StoredBlock;
 
 /// A block of the new file.
-pub(super) struct Part {
+pub(super) struct PlannedBlock {
     /// Where it is in the damaged file.
     pub(super) block: StoredBlock,
     /// What is written.
     pub(super) body: Body,
 }
 
-impl Part {
+impl PlannedBlock {
     /// Decoded bytes of what is written.
     pub(super) fn data_size(&self) -> u64 {
         let header = match &self.body {
@@ -59,8 +62,8 @@ pub(super) struct Tools<'a> {
     pub(super) digests: StaleDigests,
 }
 
-/// What is known of blocks that may have been in bytes that belong to none.
-pub(super) struct Wanted {
+/// Number of blocks that the tree and the index expect.
+pub(super) struct ExpectedBlocks {
     /// How many arrays name beyond those that there are.
     pub(super) missing: usize,
     /// How many arrays name; all, where one counts from the end or where not all arrays are known.
@@ -69,7 +72,7 @@ pub(super) struct Wanted {
     pub(super) is_listed: bool,
 }
 
-impl Wanted {
+impl ExpectedBlocks {
     /// Whether something is lost with bytes behind so many blocks: one that was there would be missed, or those behind it had other numbers.
     const fn is_loss(&self, before: usize) -> bool {
         self.missing > 0 || (!self.is_listed && before < self.named)
@@ -77,47 +80,49 @@ impl Wanted {
 }
 
 /// The blocks of the new file, and those with fewer bytes than they said.
-pub(super) fn decide(
-    found: Vec<Found>,
-    wanted: &Wanted,
+pub(super) fn plan(
+    found: Vec<Extent>,
+    expected: &ExpectedBlocks,
     tools: &Tools<'_>,
     report: &mut RepairReport,
     progress: Progress<'_>,
-) -> Result<(Vec<Part>, Vec<Short>)> {
+) -> Result<(Vec<PlannedBlock>, Vec<ShortBlock>)> {
     let total = tools.source.len();
-    let gaps = found.iter().filter(|found| matches!(found, Found::Gap(_))).count();
+    let gaps = found.iter().filter(|found| matches!(found, Extent::Gap(_))).count();
     let (mut parts, mut short) = (Vec::with_capacity(found.len()), Vec::new());
     for found in found {
         let index = parts.len();
         match found {
-            Found::Block(healed) => {
-                let end = healed.block.end;
-                parts.push(whole(healed, index, tools, &mut short, report)?);
+            Extent::Block(recovered) => {
+                let end = recovered.block.end;
+                parts.push(plan_intact_block(recovered, index, tools, &mut short, report)?);
                 progress.tick(end.min(total), total)?;
             }
-            Found::Cut(healed) => parts.push(cut(healed.block, index, tools, &mut short, report)?),
-            Found::Lost(range) => {
+            Extent::Truncated(recovered) => {
+                parts.push(plan_truncated_block(recovered.block, index, tools, &mut short, report)?)
+            }
+            Extent::Lost(range) => {
                 let what = format!("block {index}, of which the index tells and nothing can be read");
                 report.lost.push(RepairItem::new(range.clone(), what));
-                short.push(Short::new(index, 0, range.clone()));
-                parts.push(empty(range));
+                short.push(ShortBlock::new(index, 0, range.clone()));
+                parts.push(lost_block(range));
             }
-            Found::Gap(range) => {
+            Extent::Gap(range) => {
                 let what = format!("{} bytes that belong to no block", range.end - range.start);
-                if !wanted.is_loss(index) {
+                if !expected.is_loss(index) {
                     report.guessed.push(RepairItem::new(range, format!("{what}: left out")));
                     continue;
                 }
                 report.lost.push(RepairItem::new(range.clone(), what));
                 // Arrays name more blocks than there are, and there is one place for those that are missing.
                 let room = usize::try_from((range.end - range.start) / MIN_LEN).unwrap_or(usize::MAX);
-                for _ in 0..if gaps == 1 { wanted.missing.min(room) } else { 0 } {
+                for _ in 0..if gaps == 1 { expected.missing.min(room) } else { 0 } {
                     let index = parts.len();
                     let what =
                         format!("block {index} was here, because arrays name more blocks than there are");
                     report.guessed.push(RepairItem::new(range.clone(), what));
-                    short.push(Short::new(index, 0, range.clone()));
-                    parts.push(empty(range.clone()));
+                    short.push(ShortBlock::new(index, 0, range.clone()));
+                    parts.push(lost_block(range.clone()));
                 }
             }
         }
@@ -126,36 +131,39 @@ pub(super) fn decide(
 }
 
 /// A block whose bytes are all there.
-fn whole(
-    healed: Healed,
+fn plan_intact_block(
+    recovered: RecoveredBlock,
     index: usize,
     tools: &Tools<'_>,
-    short: &mut Vec<Short>,
+    short: &mut Vec<ShortBlock>,
     report: &mut RepairReport,
-) -> Result<Part> {
-    let Healed { mut block, proof, mut changes } = healed;
+) -> Result<PlannedBlock> {
+    let RecoveredBlock { mut block, evidence, mut changes } = recovered;
     block.index = index;
     let range = block.at..block.end;
-    let labelled = match changes.contains(&"data_size") {
-        true => compression_label::unlabelled(&block, tools)?,
+    let with_label = match changes.contains(&"data_size") {
+        true => compression_label::recover_missing_label(&block, tools)?,
         false => None,
     };
-    if labelled.is_some() {
+    if with_label.is_some() {
         changes.retain(|change| *change != "data_size");
     }
     if !changes.is_empty() {
-        let by =
-            if proof == Proof::Digest { "its digest fits" } else { "its neighbours leave no other room" };
+        let by = if evidence == Evidence::Digest {
+            "its digest fits"
+        } else {
+            "its neighbours leave no other room"
+        };
         let what = format!("block {index}: {} as it must have been: {by}", changes.join(" and "));
         report.guessed.push(RepairItem::new(range.clone(), what));
     }
-    if let Some(labelled) = labelled {
-        report.guessed.push(compression_item(&labelled, range.clone()));
-        block = labelled;
+    if let Some(with_label) = with_label {
+        report.guessed.push(compression_item(&with_label, range.clone()));
+        block = with_label;
         changes.push("compression");
     }
     if block.header.is_streamed() && block.header.is_compressed() {
-        match compression_label::unstreamed(&block, tools)? {
+        match compression_label::without_streamed_flag(&block, tools)? {
             Some((other, change)) => {
                 let what =
                     format!("block {index}: {change} as it must have been: no streamed block has a codec");
@@ -167,17 +175,17 @@ fn whole(
                 let what =
                     format!("block {index} is streamed and names a codec, which nobody reads, and stays so");
                 report.lost.push(RepairItem::new(range, what));
-                return Ok(as_read(block, &changes));
+                return Ok(with_read_header(block, &changes));
             }
         }
     }
-    let mut state = match proof {
+    let mut state = match evidence {
         _ if block.header.is_streamed() => DigestState::Absent,
-        Proof::Digest => DigestState::Stored,
-        _ => state(&block, tools)?,
+        Evidence::Digest => DigestState::Stored,
+        _ => checksum_status(&block, tools)?,
     };
     if matches!(state, DigestState::Bad { .. })
-        && let Some(len) = used(&block, tools)?
+        && let Some(len) = used_size_from_checksum(&block, tools)?
     {
         let what =
             format!("block {index}: used_size as it must have been: its first {len} bytes fit its digest");
@@ -187,23 +195,27 @@ fn whole(
         (state, changes) = (DigestState::Stored, [&changes[..], &["used_size"]].concat());
     }
     if !block.header.is_streamed()
-        && let Some((mended, fits)) = compression_label::mended(&block, state, tools)?
+        && let Some((corrected, fits)) = compression_label::corrected_label(&block, state, tools)?
     {
-        report.guessed.push(compression_item(&mended, range.clone()));
-        (block, state, changes) = (mended, fits, [&changes[..], &["compression"]].concat());
+        report.guessed.push(compression_item(&corrected, range.clone()));
+        (block, state, changes) = (corrected, fits, [&changes[..], &["compression"]].concat());
     }
     let header = block.header;
-    let same = |block: StoredBlock| as_read(block, &changes);
+    let same = |block: StoredBlock| with_read_header(block, &changes);
     if header.is_streamed() {
         report.kept.push(RepairItem::new(range, format!("block {index}, streamed")));
         return Ok(same(block));
     }
     let fits = matches!(state, DigestState::Stored | DigestState::Absent);
-    let len = if header.is_compressed() && fits { len(&block, tools)? } else { Len::Unknown };
-    if let Len::Other(len) = len {
+    let len = if header.is_compressed() && fits {
+        compare_decoded_size(&block, tools)?
+    } else {
+        DecodedSize::Unknown
+    };
+    if let DecodedSize::Differs(len) = len {
         if len < header.data_size {
             // Arrays that need more are cut.
-            short.push(Short::new(index, len, block.data.clone()));
+            short.push(ShortBlock::new(index, len, block.data.clone()));
         }
         block.header.data_size = len;
         let by = if state == DigestState::Stored { "fit their digest" } else { "have no digest" };
@@ -211,9 +223,9 @@ fn whole(
             format!("block {index}: data_size as it must have been: its bytes, which {by}, decode to {len}");
         report.guessed.push(RepairItem::new(range.clone(), what));
         report.kept.push(RepairItem::new(range, format!("block {index}")));
-        return Ok(Part { body: Body::Header(block.header), block });
+        return Ok(PlannedBlock { body: Body::Header(block.header), block });
     }
-    let must_decode = header.is_compressed() && len != Len::AsSaid;
+    let must_decode = header.is_compressed() && len != DecodedSize::Matches;
     let mut is_unknown = false;
     if must_decode && matches!(state, DigestState::Absent | DigestState::Bad { .. }) {
         let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
@@ -222,12 +234,12 @@ fn whole(
             Err(error) if error.is_damage() => {
                 let what = format!("block {index}: its data cannot be decoded: {}", error.kind());
                 report.lost.push(RepairItem::new(block.data.clone(), what));
-                return salvage(block, true, tools, short, report);
+                return salvage_block(block, true, tools, short, report);
             }
             // A codec that is not known here: nothing can be said of it, and the block is copied. What its digest says is told below.
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
                 let what = format!("block {index} as it is: {}", error.kind());
-                if state == DigestState::Absent || compression_label::is_elsewhere(&block) {
+                if state == DigestState::Absent || compression_label::is_external_codec(&block) {
                     let list = if block.has_name() { &mut report.guessed } else { &mut report.lost };
                     list.push(RepairItem::new(range, what));
                     return Ok(same(block));
@@ -240,8 +252,11 @@ fn whole(
                 let what = format!("block {index}: its data cannot be decoded to {} bytes", header.data_size);
                 report.lost.push(RepairItem::new(block.data.clone(), what));
                 block.header.data_size = 0;
-                short.push(Short::new(index, 0, block.data.clone()));
-                return Ok(Part { body: Body::Bytes(sized(block.header, 0), Vec::new()), block });
+                short.push(ShortBlock::new(index, 0, block.data.clone()));
+                return Ok(PlannedBlock {
+                    body: Body::Bytes(with_sizes(block.header, 0), Vec::new()),
+                    block,
+                });
             }
             Err(error) => return Err(error),
         }
@@ -303,9 +318,9 @@ fn whole(
 }
 
 /// The block as it is, under the header that was read where that is not the stored one.
-fn as_read(block: StoredBlock, changes: &[&str]) -> Part {
+fn with_read_header(block: StoredBlock, changes: &[&str]) -> PlannedBlock {
     let body = if changes.is_empty() { Body::Same } else { Body::Header(block.header) };
-    Part { block, body }
+    PlannedBlock { block, body }
 }
 
 /// What is told of another label.
@@ -315,10 +330,10 @@ fn compression_item(block: &StoredBlock, range: Range<u64>) -> RepairItem {
     RepairItem::new(range, what)
 }
 
-fn with_digest(block: StoredBlock, digest: &[u8]) -> Part {
+fn with_digest(block: StoredBlock, digest: &[u8]) -> PlannedBlock {
     let mut header = block.header;
     header.checksum = digest_bytes(digest);
-    Part { block, body: Body::Header(header) }
+    PlannedBlock { block, body: Body::Header(header) }
 }
 
 fn digest_bytes(digest: &[u8]) -> [u8; 16] {
@@ -326,22 +341,22 @@ fn digest_bytes(digest: &[u8]) -> [u8; 16] {
 }
 
 /// A block within which the file ends.
-fn cut(
+fn plan_truncated_block(
     mut block: StoredBlock,
     index: usize,
     tools: &Tools<'_>,
-    short: &mut Vec<Short>,
+    short: &mut Vec<ShortBlock>,
     report: &mut RepairReport,
-) -> Result<Part> {
+) -> Result<PlannedBlock> {
     block.index = index;
     let claimed = block.data.start..block.data.start.saturating_add(block.header.used_size);
     let have = block.data.end - block.data.start;
     let what = format!("block {index}: the file ends after {have} of {} bytes", block.header.used_size);
     report.lost.push(RepairItem::new(claimed, what));
     if block.header.is_compressed() {
-        return salvage(block, false, tools, short, report);
+        return salvage_block(block, false, tools, short, report);
     }
-    let mut header = sized(block.header, have);
+    let mut header = with_sizes(block.header, have);
     if block.header.digest().is_some() {
         let mut running = BlockHeader::ALGORITHM.start();
         container_core::block::for_each_piece(tools.source, block.data.clone(), Progress::none(), |piece| {
@@ -350,25 +365,25 @@ fn cut(
         })?;
         header.checksum = digest_bytes(running.finish().as_bytes());
     }
-    short.push(Short::new(index, have, block.data.clone()));
-    Ok(Part { block, body: Body::First(header, have) })
+    short.push(ShortBlock::new(index, have, block.data.clone()));
+    Ok(PlannedBlock { block, body: Body::First(header, have) })
 }
 
 /// The header of a plain block of `len` bytes, without a digest.
-fn sized(header: BlockHeader, len: u64) -> BlockHeader {
+fn with_sizes(header: BlockHeader, len: u64) -> BlockHeader {
     let compression = [0; 4];
     let checksum = [0; 16];
     BlockHeader { allocated_size: len, used_size: len, data_size: len, compression, checksum, ..header }
 }
 
 /// What of an encoded block can be decoded, plainly. `is_whole` is false where the file ends within it.
-fn salvage(
+fn salvage_block(
     mut block: StoredBlock,
     is_whole: bool,
     tools: &Tools<'_>,
-    short: &mut Vec<Short>,
+    short: &mut Vec<ShortBlock>,
     report: &mut RepairReport,
-) -> Result<Part> {
+) -> Result<PlannedBlock> {
     let range = block.data.clone();
     let (index, had) = (block.index, block.header.digest().is_some());
     block.header.used_size = range.end - range.start;
@@ -416,32 +431,32 @@ fn salvage(
             report.guessed.push(RepairItem::new(range.clone(), what));
         }
     }
-    let mut header = sized(block.header, have);
+    let mut header = with_sizes(block.header, have);
     if had {
         header.checksum = digest_bytes(BlockHeader::ALGORITHM.digest(&bytes).as_bytes());
     }
     if have < size || !holes.is_empty() {
-        short.push(Short { index, have, range, holes });
+        short.push(ShortBlock { index, have, range, holes });
     }
-    Ok(Part { block, body: Body::Bytes(header, bytes) })
+    Ok(PlannedBlock { block, body: Body::Bytes(header, bytes) })
 }
 
 /// As many bytes from the start as can be decoded.
 fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
     // One more than memory holds is enough to see that it does not.
     let most = block.header.data_size.min(tools.limits.memory.saturating_add(1));
-    let len = reach(block, most, tools)?;
+    let len = decodable_len(block, most, tools)?;
     let mut bytes = zeroed_vec(len, tools.limits)?;
     if len > 0 {
         // Damage may make more of it than there was.
-        let longer = said(block, len.saturating_add(1));
+        let longer = with_data_size(block, len.saturating_add(1));
         compression::read_range(tools.source, &longer, tools.codecs, tools.limits, 1, 0..len, &mut bytes)?;
     }
     Ok(bytes)
 }
 
 /// A block without data, in the place of one that is lost, so that those behind it keep their numbers.
-fn empty(range: Range<u64>) -> Part {
+fn lost_block(range: Range<u64>) -> PlannedBlock {
     let header = BlockHeader {
         header_size: MIN_SIZE,
         flags: 0,
@@ -453,5 +468,5 @@ fn empty(range: Range<u64>) -> Part {
     };
     let block =
         StoredBlock { index: 0, at: range.start, header, data: range.start..range.start, end: range.end };
-    Part { block, body: Body::Bytes(header, Vec::new()) }
+    PlannedBlock { block, body: Body::Bytes(header, Vec::new()) }
 }

@@ -24,7 +24,7 @@ use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock, search};
 
 /// Bytes that are hashed, or decoded, for all blocks together: a second or two.
-const BUDGET: u64 = 1 << 30;
+const MAX_HASHED_BYTES: u64 = 1 << 30;
 
 /// Ends of a block that are tried: magics after its own.
 const MAX_ENDS: usize = 4;
@@ -36,13 +36,13 @@ const MAX_MAGICS: usize = 1 << 12;
 const MAX_HEAD: usize = 128;
 
 /// First byte of a header that can be white space: magic and most header sizes are none.
-const FIRST: usize = 6;
+const FIRST_BLANK_OFFSET: usize = 6;
 
 /// The source with the bytes put back, or left out, that digests prove; `None` where none of its blocks is proved so.
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn undone(
+pub(super) fn undo_text_tool(
     source: &Arc<dyn Source>,
     layout: &Layout,
     tools: &Tools<'_>,
@@ -69,7 +69,7 @@ pub(super) fn undone(
     }
     places.push(end);
     let mut out = Joined::new(Arc::clone(source));
-    let (mut copied, mut budget, mut number, mut at) = (0_u64, BUDGET, 0_usize, 0_usize);
+    let (mut copied, mut unhashed_bytes, mut number, mut at) = (0_u64, MAX_HASHED_BYTES, 0_usize, 0_usize);
     while let Some((start, ends)) =
         places.get(at..).and_then(<[u64]>::split_first).filter(|(_, ends)| !ends.is_empty())
     {
@@ -80,7 +80,7 @@ pub(super) fn undone(
                 next = at.saturating_add(tried).saturating_add(1);
                 break;
             }
-            let Some(changes) = restore(region.clone(), tools, &mut budget)? else { continue };
+            let Some(changes) = restore(region.clone(), tools, &mut unhashed_bytes)? else { continue };
             report.guessed.push(item(number, &region, &changes));
             for change in changes {
                 let place = start.saturating_add(change.at as u64);
@@ -136,9 +136,11 @@ fn is_whole(source: &dyn Source, region: &Range<u64>) -> Result<bool> {
 }
 
 /// The changes that make a block with a digest that fits out of a region of the file.
-fn restore(region: Range<u64>, tools: &Tools<'_>, budget: &mut u64) -> Result<Option<Vec<Change>>> {
+fn restore(region: Range<u64>, tools: &Tools<'_>, unhashed_bytes: &mut u64) -> Result<Option<Vec<Change>>> {
     let len = region.end.saturating_sub(region.start);
-    if len < MIN_LEN.saturating_sub(FIRST as u64) || tools.limits.allocate(len.saturating_mul(3)).is_err() {
+    if len < MIN_LEN.saturating_sub(FIRST_BLANK_OFFSET as u64)
+        || tools.limits.allocate(len.saturating_mul(3)).is_err()
+    {
         return Ok(None);
     }
     let is_end = region.end == tools.source.len();
@@ -162,18 +164,19 @@ fn restore(region: Range<u64>, tools: &Tools<'_>, budget: &mut u64) -> Result<Op
             // The sizes fit, so that nothing but the header was changed.
             true if of_header.is_empty() => None,
             true => (BlockHeader::ALGORITHM.digest(data) == expected).then(Vec::new),
-            false => line_ends::undo(data, used, is_end, &mut digest, budget)?,
+            false => line_ends::undo(data, used, is_end, &mut digest, unhashed_bytes)?,
         };
         let found = match found {
             None if header.is_compressed() && data.len() != used => {
                 // Python asdf before 5.3 wrote the digest of the decoded bytes.
                 let each =
                     header.data_size.checked_div(data.len().max(1) as u64).unwrap_or(0).saturating_add(1);
-                let mut stored = budget.checked_div(each).unwrap_or(0);
+                let mut stored = unhashed_bytes.checked_div(each).unwrap_or(0);
                 let had = stored;
                 let mut decodes = |stored: &[u8]| decodes(stored, header, tools);
                 let found = line_ends::undo(data, used, is_end, &mut Proof::Look(&mut decodes), &mut stored)?;
-                *budget = budget.saturating_sub(had.saturating_sub(stored).saturating_mul(each));
+                *unhashed_bytes =
+                    unhashed_bytes.saturating_sub(had.saturating_sub(stored).saturating_mul(each));
                 found
             }
             found => found,
@@ -201,15 +204,25 @@ fn decodes(stored: &[u8], header: BlockHeader, tools: &Tools<'_>) -> Result<bool
 /// Candidate changes of the header itself: first none, then a change at each end of a line in it, or at all.
 fn header_changes(bytes: &[u8]) -> Vec<Vec<Change>> {
     let least = usize::try_from(MIN_LEN).unwrap_or(usize::MAX);
-    let head = bytes.get(..bytes.len().min(least.saturating_add(FIRST))).unwrap_or_default();
-    let lines = head.iter().enumerate().skip(FIRST).filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+    let head = bytes.get(..bytes.len().min(least.saturating_add(FIRST_BLANK_OFFSET))).unwrap_or_default();
+    let lines = head
+        .iter()
+        .enumerate()
+        .skip(FIRST_BLANK_OFFSET)
+        .filter(|(_, byte)| **byte == b'\n')
+        .map(|(at, _)| at);
     let lines: Vec<usize> = lines.filter(|at| *at < least).collect();
     let mut all = vec![Vec::new()];
     for blank in [b"\r", b" ", b"\t", b"\x0b", b"\x0c"] {
         all.extend(lines.iter().map(|at| vec![Change { at: *at, removed: 0, inserted: blank.to_vec() }]));
     }
     let is_crlf = |at: &usize| at.checked_sub(1).and_then(|before| head.get(before)) == Some(&b'\r');
-    let added = head.iter().enumerate().skip(FIRST).filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at);
+    let added = head
+        .iter()
+        .enumerate()
+        .skip(FIRST_BLANK_OFFSET)
+        .filter(|(_, byte)| **byte == b'\n')
+        .map(|(at, _)| at);
     let added =
         added.filter(is_crlf).map(|at| Change { at: at.saturating_sub(1), removed: 1, inserted: Vec::new() });
     let added: Vec<Change> = added.collect();

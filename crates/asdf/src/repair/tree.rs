@@ -17,10 +17,10 @@ use crate::layout::Layout;
 use crate::yaml::{Document, YamlLimits};
 
 /// Lines that are taken from the end of a tree one by one; after that, twice as many each time.
-const ONE_BY_ONE: usize = 64;
+const MAX_SINGLE_STEPS: usize = 64;
 
 /// The tree of the file; `None` where it has none, or nothing of it can be read.
-pub(super) fn mend(
+pub(super) fn repair_tree(
     source: &dyn Source,
     layout: &Layout,
     limits: &Limits,
@@ -30,7 +30,7 @@ pub(super) fn mend(
     limits.allocate(range.end.saturating_sub(range.start))?;
     let bytes = source.read(range.clone())?;
     let has = |kind| layout.faults.iter().any(|fault| fault.kind() == kind);
-    let mut text = readable(&bytes, range.start, report);
+    let mut text = decode_lossy(&bytes, range.start, report);
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     if has(FaultKind::TreeUnterminated) {
         let len = text.trim_end_matches(['\0', ' ', '\t', '\r', '\n']).len();
@@ -59,7 +59,7 @@ pub(super) fn mend(
             .guessed
             .push(RepairItem::new(range.clone(), "the blanks after the end of the tree are left out"));
     }
-    text = yaml_directives::mended(&text, range.start, report);
+    text = yaml_directives::repair_directives(&text, range.start, report);
     if has(FaultKind::NoYamlDirective) && !text.starts_with("%YAML 1.") {
         text = with_version(&text, newline);
         report.guessed.push(RepairItem::new(range.clone(), "the tree is YAML 1.1, as all are"));
@@ -92,7 +92,7 @@ pub(super) fn mend(
 
 /// The text with the line `%YAML 1.1` at its beginning, before all others.
 fn with_version(text: &str, newline: &str) -> String {
-    const LINE: &str = "%YAML 1.1";
+    const VERSION_DIRECTIVE: &str = "%YAML 1.1";
     let mut lines = text.lines().take_while(|line| line.starts_with('%'));
     match lines.position(|line| line.split_ascii_whitespace().next() == Some("%YAML")) {
         // It was behind others.
@@ -101,7 +101,7 @@ fn with_version(text: &str, newline: &str) -> String {
             let line = lines.remove(at);
             [&[line], &lines[..]].concat().concat()
         }
-        None => format!("{LINE}{newline}{text}"),
+        None => format!("{VERSION_DIRECTIVE}{newline}{text}"),
     }
 }
 
@@ -115,20 +115,20 @@ fn parse(text: &str) -> Result<Document> {
 }
 
 /// The text, with U+FFFD for each byte that no YAML holds.
-fn readable(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
+fn decode_lossy(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
     let mut text = String::with_capacity(bytes.len());
     let mut place = at;
     for chunk in bytes.utf8_chunks() {
         for letter in chunk.valid().chars() {
             let odd = letter.is_control() && !matches!(letter, '\t' | '\n' | '\r' | '\u{85}' | '\0');
             if odd {
-                replaced(place, letter.len_utf8(), report);
+                report_replacement(place, letter.len_utf8(), report);
             }
             text.push(if odd { char::REPLACEMENT_CHARACTER } else { letter });
             place = place.saturating_add(letter.len_utf8() as u64);
         }
         for _ in chunk.invalid() {
-            replaced(place, 1, report);
+            report_replacement(place, 1, report);
             text.push(char::REPLACEMENT_CHARACTER);
             place = place.saturating_add(1);
         }
@@ -136,7 +136,7 @@ fn readable(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
     text
 }
 
-fn replaced(at: u64, len: usize, report: &mut RepairReport) {
+fn report_replacement(at: u64, len: usize, report: &mut RepairReport) {
     let range = at..at.saturating_add(len as u64);
     report.guessed.push(RepairItem::new(range.clone(), "U+FFFD, for bytes that are no text"));
     report.lost.push(RepairItem::new(range, "bytes of the tree that are no text"));
@@ -164,7 +164,7 @@ fn first_lines(text: &str, error: usize, newline: &str) -> Result<Option<(Docume
             }
         }
         tries = tries.saturating_add(1);
-        if tries > ONE_BY_ONE {
+        if tries > MAX_SINGLE_STEPS {
             step = step.saturating_mul(2);
         }
         lines = lines.saturating_sub(step);

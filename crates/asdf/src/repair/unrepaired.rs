@@ -1,4 +1,4 @@
-//! What is wrong with the tree of a damaged file and stays so: nobody but its author knows what was meant.
+//! Reports errors of the tree that repair cannot fix: only its author knows the intended values.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -18,7 +18,7 @@ use container_core::report::{Finding, RepairItem, RepairReport, Severity};
 use container_core::source::Source;
 use container_core::{ErrorKind, Limits, Progress, Result};
 
-use super::plan_blocks::Part;
+use super::plan_blocks::PlannedBlock;
 use crate::check;
 use crate::datasets::of_blocks;
 use crate::file::{File, WRONG_MASK, is_own};
@@ -30,13 +30,13 @@ use crate::yaml::{Document, Node};
 /// Most items of a kind that are told.
 const MAX_REPORTED: usize = 100;
 
-/// Tells of nodes that make no sense, and of arrays that do not fit their blocks for another reason than that these are damaged. `old` is the
-/// text of the tree in the damaged file, which begins at byte `start`; `short` has the blocks of which the report tells.
-pub(super) fn tell(
+/// Reports invalid nodes, and arrays that do not fit their blocks although these are intact. `old` is the text of the tree in the damaged
+/// file, from byte `start`; `short` are the blocks that the report has already.
+pub(super) fn report_unrepaired_nodes(
     document: &Document,
     old: &[u8],
     start: u64,
-    parts: &[Part],
+    parts: &[PlannedBlock],
     short: &[usize],
     limits: &Limits,
     report: &mut RepairReport,
@@ -74,12 +74,12 @@ pub(super) fn tell(
     Ok(())
 }
 
-/// Lists as lost what a check of the new file calls damaged, and the report does not have yet: the codec of a block that is kept as it is,
-/// elements that are no values of their type.
+/// Reports as lost every error that a check of the new file finds and the report does not have yet: unknown codecs of blocks that are
+/// kept, elements that are no values of their type.
 ///
 /// # Errors
 /// `Cancelled`, and those of the source. A check that the limits end lists nothing.
-pub(super) fn tell_of_new(
+pub(super) fn report_damage_of_new_file(
     new: Arc<dyn Source>,
     options: &OpenOptions,
     codecs: &Codecs,
@@ -127,13 +127,17 @@ fn is_listed(finding: &Finding, report: &RepairReport) -> bool {
     })
 }
 
-/// Says which other files hold arrays of the tree: no repair reads them, and they are looked for beside the new file.
+/// Reports the other files that hold arrays of the tree: repair does not read them, and readers expect them next to the new file.
 ///
 /// # Errors
 /// `Limit`.
-pub(super) fn tell_elsewhere(document: &Document, limits: &Limits, report: &mut RepairReport) -> Result<()> {
-    /// Names that are told.
-    const NAMED: usize = 4;
+pub(super) fn report_external_arrays(
+    document: &Document,
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<()> {
+    /// Most file names in the report.
+    const MAX_NAMED_FILES: usize = 4;
     let (mut names, mut more) = (Vec::<String>::new(), false);
     document.walk(false, limits, &mut |_, node| {
         if !node.is_alias()
@@ -142,8 +146,8 @@ pub(super) fn tell_elsewhere(document: &Document, limits: &Limits, report: &mut 
             && !is_own(&uri)
             && !names.contains(&uri)
         {
-            more |= names.len() == NAMED;
-            if names.len() < NAMED {
+            more |= names.len() == MAX_NAMED_FILES;
+            if names.len() < MAX_NAMED_FILES {
                 names.push(uri);
             }
         }
@@ -161,7 +165,12 @@ pub(super) fn tell_elsewhere(document: &Document, limits: &Limits, report: &mut 
 }
 
 /// What keeps the array at `node` from being read from blocks that are whole.
-fn problem(node: Node<'_>, parts: &[Part], short: &[usize], limits: &Limits) -> Result<Option<String>> {
+fn problem(
+    node: Node<'_>,
+    parts: &[PlannedBlock],
+    short: &[usize],
+    limits: &Limits,
+) -> Result<Option<String>> {
     let array = match NdArray::parse(node) {
         Ok(array) => array,
         // A type that is not known here may be damage, too: nobody reads it.
@@ -172,7 +181,7 @@ fn problem(node: Node<'_>, parts: &[Part], short: &[usize], limits: &Limits) -> 
     };
     let result = match &array.source {
         ByteSource::External(_) => return Ok(None),
-        ByteSource::Inline(_) => of_inline(node, &array, limits),
+        ByteSource::Inline(_) => check_inline(node, &array, limits),
         ByteSource::Block(number) => {
             let index = match usize::try_from(*number) {
                 Ok(index) => Some(index),
@@ -198,7 +207,7 @@ fn problem(node: Node<'_>, parts: &[Part], short: &[usize], limits: &Limits) -> 
     })
 }
 
-fn of_inline(node: Node<'_>, array: &NdArray, limits: &Limits) -> Result<()> {
+fn check_inline(node: Node<'_>, array: &NdArray, limits: &Limits) -> Result<()> {
     let data = node.get("data").unwrap_or(node);
     let shape: Vec<u64> = array.shape.iter().map(|axis| axis.unwrap_or(0)).collect();
     let dtype = match &array.datatype {

@@ -1,4 +1,4 @@
-//! The lines of a tree before its document, each as it must have been.
+//! Repairs the `%YAML` and `%TAG` lines of a tree, and the `---` after them.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,37 +12,37 @@ use container_core::report::{RepairItem, RepairReport};
 use crate::yaml::is_directive;
 
 /// The lines that nearly all files have.
-const LINES: [&str; 2] = ["%YAML 1.1", "%TAG ! tag:stsci.edu:asdf/"];
+const KNOWN_DIRECTIVES: [&str; 2] = ["%YAML 1.1", "%TAG ! tag:stsci.edu:asdf/"];
 
-/// What the root of nearly every tree has behind the marks of a document.
-const ROOT: &str = " !core/asdf-";
+/// Start of the root's tag in nearly every tree, after `---`.
+const ROOT_TAG_PREFIX: &str = " !core/asdf-";
 
 /// Letters of a line, or of its name, that may be wrong.
-const MAX_WRONG: usize = 2;
+const MAX_WRONG_LETTERS: usize = 2;
 
 /// The text with directives that can be read, and with the marks where the document begins. What is not nearly one of them stays. The tree
 /// begins at byte `at`.
-pub(super) fn mended(text: &str, at: u64, report: &mut RepairReport) -> String {
-    let (mut mended, mut taken) = (String::new(), 0_usize);
+pub(super) fn repair_directives(text: &str, at: u64, report: &mut RepairReport) -> String {
+    let (mut repaired, mut taken) = (String::new(), 0_usize);
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches(['\n', '\r']);
         let is_other = body.trim_ascii().is_empty() || body.starts_with('#');
         let is_sound = is_other || (is_directive(body) && !is_other_version(body));
-        let better = if is_sound { Some(body.to_owned()) } else { nearest(body) };
+        let better = if is_sound { Some(body.to_owned()) } else { closest_directive(body) };
         let Some(better) = better.filter(|_| !body.starts_with("---")) else { break };
         if better != body {
             let start = at.saturating_add(taken as u64);
             let range = start..start.saturating_add(body.len() as u64);
             report.guessed.push(RepairItem::new(range, format!("the line {better:?}, which was {body:?}")));
         }
-        mended.push_str(&better);
-        mended.push_str(line.get(body.len()..).unwrap_or_default());
+        repaired.push_str(&better);
+        repaired.push_str(line.get(body.len()..).unwrap_or_default());
         taken = taken.saturating_add(line.len());
         if better.starts_with("---") {
             break;
         }
     }
-    mended + text.get(taken..).unwrap_or_default()
+    repaired + text.get(taken..).unwrap_or_default()
 }
 
 /// Readers refuse every version but two.
@@ -51,8 +51,8 @@ fn is_other_version(line: &str) -> bool {
     words.next() == Some("%YAML") && !matches!(words.next(), Some("1.1" | "1.2"))
 }
 
-fn nearest(line: &str) -> Option<String> {
-    if let Some(known) = LINES.into_iter().find(|known| is_near(line, known)) {
+fn closest_directive(line: &str) -> Option<String> {
+    if let Some(known) = KNOWN_DIRECTIVES.into_iter().find(|known| is_near(line, known)) {
         return Some(known.to_owned());
     }
     let split = |len: usize| line.char_indices().nth(len).map(|(at, _)| line.split_at(at));
@@ -63,7 +63,7 @@ fn nearest(line: &str) -> Option<String> {
     });
     let marks = || {
         let (was, rest) = split(3)?;
-        let is_root = rest.starts_with(ROOT) && wrong(was, "---") == 1;
+        let is_root = rest.starts_with(ROOT_TAG_PREFIX) && wrong_letters(was, "---") == 1;
         is_root.then(|| format!("---{rest}"))
     };
     named.or_else(marks)
@@ -71,9 +71,9 @@ fn nearest(line: &str) -> Option<String> {
 
 /// Whether a line is as long as one that is known, and nearly the same.
 pub(super) fn is_near(line: &str, known: &str) -> bool {
-    line.chars().count() == known.len() && wrong(line, known) <= MAX_WRONG
+    line.chars().count() == known.len() && wrong_letters(line, known) <= MAX_WRONG_LETTERS
 }
 
-fn wrong(line: &str, known: &str) -> usize {
+fn wrong_letters(line: &str, known: &str) -> usize {
     line.chars().zip(known.chars()).filter(|(is, was)| is != was).count()
 }
