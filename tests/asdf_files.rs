@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use asdf::compression;
 use asdf::yaml::{Document, Int, Kind, Node, NodeId, Scalar, Timestamp, YamlLimits};
-use asdf::{DigestState, IndexState, Layout};
+use asdf::{ChecksumStatus, IndexState, Layout};
 use container_core::Limits;
 
 use crate::manifest::{self, Fixture, StoredBlock, all_fixtures, sha256};
@@ -105,10 +105,10 @@ fn blocks(fixture: &Fixture, bytes: &[u8]) {
                 .unwrap_or_else(|error| panic!("block {}, {start}..{end}: {error}", block.index));
             assert_eq!(part, data[start..end], "block {}, {start}..{end}", block.index);
         }
-        let state = asdf::digest_state(&source, block, &codecs, &limits, 2);
+        let state = asdf::checksum_status(&source, block, &codecs, &limits, 2);
         let state = state.unwrap_or_else(|error| panic!("block {}: {error}", block.index));
         let expected = expected.checksum.as_deref();
-        let name = if matches!(state, DigestState::Bad { .. }) { "wrong" } else { state.name() };
+        let name = if matches!(state, ChecksumStatus::Bad { .. }) { "wrong" } else { state.name() };
         assert_eq!(Some(name), expected, "checksum of block {}", block.index);
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn append(
         appender.append(&swapped)
     });
     if let Err(error) = pushed.and_then(|()| appender.commit(durability)) {
-        return Err(match appender.take_back() {
+        return Err(match appender.rollback() {
             Ok(()) => error.taken_back(),
             // The rows stay in the file.
             Err(_) if error.is_after_change() => error,

@@ -1,4 +1,4 @@
-//! The lens over an open file, and the entry for the table of formats.
+//! The `Container` of an ASDF file, and the entry for the table of formats.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ use crate::file::File;
 use crate::header::{LINE, MAGIC};
 use crate::metadata;
 use crate::metadata::value::{self, View};
-use crate::open_options::Policy;
+use crate::open_options::Strictness;
 use crate::update::journal;
 use crate::{append, byte_map, compression, import, info, repair};
 
@@ -62,11 +62,11 @@ pub const FORMAT: Format = Format {
 /// # Errors
 /// As [`File::open`]; `Usage` for a directory.
 pub fn open(input: Input, options: &OpenOptions, codecs: Codecs) -> Result<Box<dyn Container>> {
-    Ok(Box::new(Lens::new(input, options, codecs)?))
+    Ok(Box::new(AsdfContainer::new(input, options, codecs)?))
 }
 
-/// A file seen through the lens.
-struct Lens {
+/// An ASDF file as a `Container`.
+struct AsdfContainer {
     file: File,
     /// Where it is, if it is a file.
     path: Option<PathBuf>,
@@ -83,7 +83,7 @@ struct Lens {
     journal: Option<Notice>,
 }
 
-impl Lens {
+impl AsdfContainer {
     fn new(input: Input, options: &OpenOptions, codecs: Codecs) -> Result<Self> {
         let path = input.path.clone();
         let mut source = input.into_source()?;
@@ -99,7 +99,9 @@ impl Lens {
         let open = |own| File::from_source(Box::new(Arc::clone(&source)), folder, own);
         let file = match open(own.clone()) {
             // Of a file without a readable tree there are blocks to show and to check.
-            Err(error) if error.is_damage() => open(own.with_policy(Policy::Lenient)).map_err(|_| error)?,
+            Err(error) if error.is_damage() => {
+                open(own.with_strictness(Strictness::Lenient)).map_err(|_| error)?
+            }
             other => other?,
         };
         Ok(Self {
@@ -127,7 +129,7 @@ impl Lens {
     }
 }
 
-impl Container for Lens {
+impl Container for AsdfContainer {
     fn about(&self) -> About {
         About {
             format: FORMAT.name,

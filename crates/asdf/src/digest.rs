@@ -1,4 +1,4 @@
-//! What a block's digest is worth: it covers the stored bytes, or, as Python asdf before 5.3 wrote it, the decoded ones.
+//! Compares the MD5 checksum of a block with its stored bytes or, as Python asdf before 5.3 wrote it, with the decoded ones.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,16 +17,16 @@ mod compare;
 
 pub(crate) use compare::{copy_hashing, decode_comparing};
 
-/// What the digest of a block is worth.
+/// Result of checking a block's MD5 checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DigestState {
-    /// There is none: all of its bytes are zero, or the block is streamed.
+pub enum ChecksumStatus {
+    /// The block has no checksum: all of its bytes are zero, or the block is streamed.
     Absent,
-    /// It is that of the bytes as stored (ASDF standard 1.6.0, file layout, "Block header").
+    /// The checksum fits the stored bytes (ASDF standard 1.6.0, file layout, "Block header").
     Stored,
-    /// It is that of the decoded bytes, as Python asdf wrote it before 5.3.
+    /// The checksum fits the decoded bytes, as Python asdf wrote it before 5.3.
     LegacyDecoded,
-    /// It is neither.
+    /// The checksum fits neither.
     Bad {
         /// The digest in the file.
         stored: Digest,
@@ -35,7 +35,7 @@ pub enum DigestState {
     },
 }
 
-impl DigestState {
+impl ChecksumStatus {
     /// `stored`, `decoded` (legacy), `absent` or `bad`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -68,25 +68,25 @@ impl DigestState {
 /// # Errors
 /// `Truncated` where the file has not all of the block; where decoding is tried and fails the digest is bad, and that is no error; `Limit`
 /// `Cancelled`, and those of the source.
-pub fn state(
+pub fn checksum_status(
     source: &dyn Source,
     block: &StoredBlock,
     codecs: &Codecs,
     limits: &Limits,
     threads: usize,
-) -> Result<DigestState> {
-    let Some(stored) = expected(block) else { return Ok(DigestState::Absent) };
+) -> Result<ChecksumStatus> {
+    let Some(stored) = expected(block) else { return Ok(ChecksumStatus::Absent) };
     let computed = of_stored_ticking(source, block, |_| limits.stop.check())?;
     if stored == computed {
-        return Ok(DigestState::Stored);
+        return Ok(ChecksumStatus::Stored);
     }
-    let bad = DigestState::Bad { stored, computed };
+    let bad = ChecksumStatus::Bad { stored, computed };
     if !block.header.is_compressed() {
         return Ok(bad);
     }
     let decoding = Decoding { source, block, codecs, limits, threads, most: limits.memory / 4 };
     match decoding.digest() {
-        Ok(digest) if digest == stored => Ok(DigestState::LegacyDecoded),
+        Ok(digest) if digest == stored => Ok(ChecksumStatus::LegacyDecoded),
         Ok(_) => Ok(bad),
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(bad),
         Err(error) => Err(error),
@@ -130,7 +130,7 @@ pub(crate) fn of_range(
 /// How many of the first bytes of a streamed block fit the digest of its header, by one of the sizes there. Both mean nothing in such a block, so
 /// where they fit, and the file has more bytes, the flag is what is wrong.
 /// `tick` may end it.
-pub(crate) fn first_that_fit(
+pub(crate) fn matching_prefix_len(
     source: &dyn Source,
     block: &StoredBlock,
     tick: impl Fn() -> Result<()>,

@@ -22,7 +22,7 @@ use crate::yaml::{NodeId, Yaml};
 
 /// What an explosion or implosion wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exploded {
+pub struct ExplodeReport {
     /// The files, that of the tree last.
     pub files: Vec<PathBuf>,
     /// Blocks that no array names, and that were left out.
@@ -43,7 +43,7 @@ pub fn explode(
     overwrite: Overwrite,
     durability: Durability,
     options: &WriteOptions,
-) -> Result<Exploded> {
+) -> Result<ExplodeReport> {
     let mut writing = Writing { overwrite, durability, waiting: Vec::new(), made: Vec::new(), late: None };
     let result = explode_all(file, target, options, &mut writing);
     if result.is_err() {
@@ -110,8 +110,8 @@ fn explode_all(
     target: &Path,
     options: &WriteOptions,
     writing: &mut Writing,
-) -> Result<Exploded> {
-    let mut done = Exploded::default();
+) -> Result<ExplodeReport> {
+    let mut done = ExplodeReport::default();
     let (source, layout, document) = (file.source(), file.layout(), file.tree().document());
     require_sound(layout)?;
     no_others(document, file.limits())?;

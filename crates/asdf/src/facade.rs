@@ -12,9 +12,9 @@ use container_core::{Error, Limits, Result};
 use crate::edit::parse_value;
 use crate::metadata::value;
 use crate::schema::{self, NoteKind, Options, Schemas};
-use crate::update::{Committed, UpdateOptions, Updater};
+use crate::update::{CommitKind, UpdateOptions, Updater};
 use crate::yaml::{Document, EmitOptions, Yaml, emit_document};
-use crate::{File, Version, digest_state, external_files};
+use crate::{File, Version, checksum_status, external_files};
 
 /// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are looked through.
 ///
@@ -51,7 +51,7 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
         return Ok(Some(file.tree().document().text().to_owned()));
     }
     let node = if pointer.starts_with('/') { file.tree().find(pointer) } else { None };
-    node.map(|node| emit_document(&Yaml::of(node)?, &EmitOptions::default())).transpose()
+    node.map(|node| emit_document(&Yaml::from_node(node)?, &EmitOptions::default())).transpose()
 }
 
 /// The places of the other files that the file at `path` consists of: those that its arrays and references name, and those that these
@@ -84,7 +84,7 @@ pub fn change(
     changes: &[Change<'_>],
     replace: Replace,
     options: UpdateOptions,
-) -> Result<(Committed, Vec<String>)> {
+) -> Result<(CommitKind, Vec<String>)> {
     let mut notes = Vec::new();
     let mut updater = Updater::open(path, options)?;
     for change in changes {
@@ -184,7 +184,7 @@ pub fn validate_tree(
 pub fn check_digests(file: &File, options: &ReadOptions) -> Result<()> {
     let codecs = &file.options().codecs;
     for block in file.blocks().iter().filter(|block| block.is_whole()) {
-        let state = digest_state(file.source(), block, codecs, &options.limits, options.threads)?;
+        let state = checksum_status(file.source(), block, codecs, &options.limits, options.threads)?;
         state.into_result(block)?;
     }
     Ok(())

@@ -11,7 +11,7 @@ use container_core::{Error, Limits, Result};
 use crate::fault::{Fault, FaultKind};
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::{Geometry, NdArray};
-use crate::open_options::{OpenOptions, Policy};
+use crate::open_options::{OpenOptions, Strictness};
 use crate::tree::Tree;
 use crate::yaml::{Document, DuplicateKeys, Node, NodeId};
 
@@ -69,7 +69,7 @@ impl File {
     /// Opens the file at `path` with options: ASDF's own, or those of every format.
     ///
     /// # Errors
-    /// As [`File::open`]; under [`Policy::Strict`] the first fault that is a warning or an error.
+    /// As [`File::open`]; under [`Strictness::Strict`] the first fault that is a warning or an error.
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let (path, options) = (path.as_ref(), options.into());
         let named = |error: Error| error.part(path.display().to_string());
@@ -96,7 +96,7 @@ impl File {
         let layout = Layout::parse(&source, &options.limits)?;
         let mut tree_faults = Vec::new();
         let document = match document(&source, &layout, &options) {
-            Err(error) if error.is_damage() && options.policy == Policy::Lenient => {
+            Err(error) if error.is_damage() && options.strictness == Strictness::Lenient => {
                 let place = error.range().or_else(|| layout.tree.clone()).unwrap_or_default();
                 let message = format!("the tree cannot be read: {}", error.kind());
                 tree_faults.push(Fault::new(FaultKind::TreeUnreadable, place, message));
@@ -104,7 +104,7 @@ impl File {
             }
             other => other?,
         };
-        if options.policy == Policy::Strict || options.duplicate_keys == DuplicateKeys::Refuse {
+        if options.strictness == Strictness::Strict || options.duplicate_keys == DuplicateKeys::Refuse {
             document.refuse_duplicate_keys()?;
         }
         let arrays = arrays::find(&document, &options, &mut tree_faults)?;
@@ -123,7 +123,7 @@ impl File {
             first_loss: OnceLock::new(),
             others: Others::default(),
         };
-        if file.options.policy == Policy::Strict {
+        if file.options.strictness == Strictness::Strict {
             let of_arrays = file.array_faults();
             let mut all = file.faults().chain(&of_arrays);
             if let Some(fault) = all.find(|fault| fault.severity() != Severity::Note) {
@@ -235,7 +235,7 @@ impl File {
         self.tree_faults.iter().find(|fault| fault.kind() == FaultKind::TreeUnreadable)
     }
 
-    /// Makes sure that the tree is the one of the file: under [`Policy::Lenient`] a tree that cannot be read is an empty one.
+    /// Makes sure that the tree is the one of the file: under [`Strictness::Lenient`] a tree that cannot be read is an empty one.
     ///
     /// # Errors
     /// `Malformed` for a tree that could not be read.

@@ -97,7 +97,7 @@ impl Inliner<'_> {
         {
             let index = (!mask.is_alias()).then(|| self.indices.get(&mask.id())).flatten();
             let inlined = index.map_or(Ok(None), |index| self.value(*index))?;
-            spec.mask = Some(inlined.map_or_else(|| Yaml::of(mask), Ok)?);
+            spec.mask = Some(inlined.map_or_else(|| Yaml::from_node(mask), Ok)?);
         }
         // A tag of a later version than the header's stays what it is.
         let tag = document.node(array.node).tag();

@@ -1,4 +1,4 @@
-//! How a file is opened.
+//! Options for opening a file.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,9 @@ use container_core::source::Access;
 
 use crate::yaml::{DuplicateKeys, YamlLimits};
 
-/// How far a reader goes along with a file that breaks the rules.
+/// Strictness towards files that break the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Policy {
+pub enum Strictness {
     /// Whatever [check](crate::File::faults) calls a warning or an error keeps the file from being opened.
     Strict,
     /// The file opens, and what is damaged is an error when it is read. What is whole is read.
@@ -22,61 +22,64 @@ pub enum Policy {
     Lenient,
 }
 
-/// Which other files an array or a reference may name. The network is never asked.
+/// External files that an array or a reference may name. The network is never asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum External {
+pub enum ExternalFiles {
     /// Files in the folder of the file or below it, by relative names. A file without a path has none.
     #[default]
-    Beside,
+    SameFolder,
     /// Files in that folder or below it. Names count from the folder of the file, or from that one for a file without a path.
-    Below(PathBuf),
+    Under(PathBuf),
     /// None.
-    Refuse,
+    Deny,
 }
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// How far mistakes are gone along with.
-    pub policy: Policy,
+    /// Strictness towards faults of the file.
+    pub strictness: Strictness,
     /// Bounds on what the file may ask for.
     pub limits: Limits,
     /// Bounds on its tree.
     pub yaml: YamlLimits,
-    /// How its bytes are reached.
+    /// Access to the bytes of the file.
     pub access: Access,
     /// The codecs of blocks, by their labels on disk.
     pub codecs: Codecs,
-    /// What is done with a mapping that has a key twice.
+    /// Treatment of mappings with duplicate keys.
     pub duplicate_keys: DuplicateKeys,
-    /// Which other files may be opened.
-    pub external: External,
-    /// Most other files that are opened, and most that lead from one to the next.
-    pub most_external: (usize, usize),
+    /// External files that may be opened.
+    pub external: ExternalFiles,
+    /// Most other files that are opened.
+    pub max_external_files: usize,
+    /// Most files in a chain in which each names the next.
+    pub max_external_depth: usize,
 }
 
 impl Default for OpenOptions {
     /// Compatible, the default limits, files beside this one: up to 16,384 of them, 8 in a row.
     fn default() -> Self {
         Self {
-            policy: Policy::default(),
+            strictness: Strictness::default(),
             limits: Limits::default(),
             yaml: YamlLimits::default(),
             access: Access::default(),
             codecs: crate::compression::codecs(),
             duplicate_keys: DuplicateKeys::default(),
-            external: External::default(),
-            most_external: (16_384, 8),
+            external: ExternalFiles::default(),
+            max_external_files: 16_384,
+            max_external_depth: 8,
         }
     }
 }
 
 impl OpenOptions {
-    /// The same with another policy.
+    /// The same with another strictness.
     #[must_use]
-    pub fn with_policy(self, policy: Policy) -> Self {
-        Self { policy, ..self }
+    pub fn with_strictness(self, strictness: Strictness) -> Self {
+        Self { strictness, ..self }
     }
 
     /// The same with other limits.
@@ -99,12 +102,12 @@ impl From<&Self> for OpenOptions {
 }
 
 impl From<&container_core::container::OpenOptions> for OpenOptions {
-    /// What [`Tolerance::Strict`] promises, files that keep to the specification and known dialects, is [`Policy::Compatible`].
+    /// What [`Tolerance::Strict`] promises, files that keep to the specification and known dialects, is [`Strictness::Compatible`].
     fn from(options: &container_core::container::OpenOptions) -> Self {
-        let policy = match options.tolerance {
-            Tolerance::Strict => Policy::Compatible,
-            Tolerance::Lenient => Policy::Lenient,
+        let strictness = match options.tolerance {
+            Tolerance::Strict => Strictness::Compatible,
+            Tolerance::Lenient => Strictness::Lenient,
         };
-        Self { policy, limits: options.limits, access: options.access, ..Self::default() }
+        Self { strictness, limits: options.limits, access: options.access, ..Self::default() }
     }
 }

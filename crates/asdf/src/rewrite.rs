@@ -63,7 +63,7 @@ pub enum Recompression {
 
 /// What a rewriting did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rewritten {
+pub struct RewriteReport {
     /// Blocks that were left out, by their numbers in the old file.
     pub dropped: Vec<usize>,
     /// Blocks whose data were encoded anew, by their numbers in the old file.
@@ -78,16 +78,16 @@ pub struct Rewritten {
 /// # Errors
 /// `Malformed`, `Truncated` for a damaged file (a repair is what that needs); `Unsupported` for codecs that cannot be read or written,
 /// and where blocks cannot be given other numbers; `Limit`; `Io`.
-pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Output) -> Result<Rewritten> {
+pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Output) -> Result<RewriteReport> {
     let layout = Layout::parse(source, &options.limits)?;
     require_sound(&layout)?;
     let (head, tree) = head_and_tree(source, &layout)?;
     let before = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
     let found = sources(&before, &options.limits)?;
     let mut document = Cow::Borrowed(&before);
-    let mut done = Rewritten {
+    let mut done = RewriteReport {
         gaps: layout.gaps.iter().map(|gap| gap.range.end - gap.range.start).sum(),
-        ..Rewritten::default()
+        ..RewriteReport::default()
     };
     let kept =
         if options.drop_unreferenced { referenced(&found, &layout) } else { layout.blocks.iter().collect() };

@@ -31,7 +31,7 @@ pub struct Appender {
     start: u64,
     /// Where the next bytes go.
     end: u64,
-    torn: u64,
+    partial_row_len: u64,
     /// Bytes of the rows that the file had, or has since the last commit.
     had: u64,
     gathered: Vec<u8>,
@@ -114,15 +114,15 @@ impl Appender {
                 .context("asdf block")
                 .at(block.at..source.len())
         })?;
-        let torn = len % row;
+        let partial_row_len = len % row;
         Ok(Self {
             storage: Watched::new(storage),
             path,
             row,
             start,
-            end: start + len - torn,
-            torn,
-            had: len - torn,
+            end: start + len - partial_row_len,
+            partial_row_len,
+            had: len - partial_row_len,
             gathered: Vec::new(),
         })
     }
@@ -145,10 +145,10 @@ impl Appender {
         (self.end + self.gathered.len() as u64 - self.start) / self.row
     }
 
-    /// Bytes of a row at the end that was not all there when the file was opened. The next row is written over it.
+    /// Length in bytes of an incomplete row at the end when the file was opened. The next row overwrites it.
     #[must_use]
-    pub const fn torn(&self) -> u64 {
-        self.torn
+    pub const fn partial_row_len(&self) -> u64 {
+        self.partial_row_len
     }
 
     /// Appends bytes of rows, in pieces of any size.
@@ -182,18 +182,18 @@ impl Appender {
         }
         // A whole row is longer than what was left of one.
         if len > self.had {
-            self.torn = 0;
+            self.partial_row_len = 0;
         }
         self.had = len;
         self.storage.forget();
         Ok(())
     }
 
-    /// Takes back the rows since the file was opened or last committed. What was torn before them is gone.
+    /// Removes the rows since the file was opened or last committed. An incomplete row before them is lost.
     ///
     /// # Errors
     /// `Io`.
-    pub fn take_back(&mut self) -> Result<()> {
+    pub fn rollback(&mut self) -> Result<()> {
         self.gathered.clear();
         let end = self.start + self.had;
         // A write that failed may have been done in part.

@@ -72,7 +72,7 @@ impl<'f> Value<'f> {
     ///
     /// # Errors
     /// `Malformed` for a node that is not what its tag says, with the range of its text; those of reading the words of a `core/integer`.
-    pub fn of(node: Node<'f>, file: &'f File) -> Result<Self> {
+    pub fn from_node(node: Node<'f>, file: &'f File) -> Result<Self> {
         let Some((name, 1)) = node.tag().and_then(standard) else { return Ok(Self::Other(node)) };
         Ok(match name {
             "core/ndarray" => Self::NdArray(NdArray::parse(node)?),
@@ -106,7 +106,7 @@ impl File {
     /// `Usage` where there is nothing; as [`Value::of`].
     pub fn value(&self, path: &str) -> Result<Value<'_>> {
         let node = self.tree().find(path);
-        Value::of(node.ok_or_else(|| Error::usage(format!("there is nothing at {path}")))?, self)
+        Value::from_node(node.ok_or_else(|| Error::usage(format!("there is nothing at {path}")))?, self)
     }
 
     /// What wrote the file: `asdf_library` of the tree.

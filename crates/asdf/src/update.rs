@@ -62,7 +62,7 @@ impl Default for UpdateOptions {
 
 /// How a change was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Committed {
+pub enum CommitKind {
     /// Nothing was to be done.
     Unchanged,
     /// By one write within one sector.
@@ -74,12 +74,12 @@ pub enum Committed {
 }
 
 /// What passes the data of an array on, in pieces of any size.
-pub type Producer<'a> = Box<dyn FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + Send + 'a>;
+pub type DataSource<'a> = Box<dyn FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + Send + 'a>;
 
 /// A block that is to be added.
 struct Added<'a> {
     block: PlannedArray,
-    data: Producer<'a>,
+    data: DataSource<'a>,
 }
 
 /// Where a file is.
@@ -196,7 +196,7 @@ impl<'a> Updater<'a> {
     ///
     /// # Errors
     /// `Usage` behind a streamed block, behind bytes that belong to nothing, and for a path that cannot be; `Unsupported` for an element type without a name.
-    pub fn add_array(&mut self, path: &str, spec: &ArraySpec, data: Producer<'a>) -> Result<()> {
+    pub fn add_array(&mut self, path: &str, spec: &ArraySpec, data: DataSource<'a>) -> Result<()> {
         self.set_with(path, |plan, _| Ok((plan.array(spec)?, vec![data])))
     }
 
@@ -210,7 +210,7 @@ impl<'a> Updater<'a> {
     pub fn set_with(
         &mut self,
         path: &str,
-        make: impl FnOnce(&mut Plan, &TreeEditor) -> Result<(Yaml, Vec<Producer<'a>>)>,
+        make: impl FnOnce(&mut Plan, &TreeEditor) -> Result<(Yaml, Vec<DataSource<'a>>)>,
     ) -> Result<()> {
         let mut plan = self.plan();
         for block in &self.layout.blocks {

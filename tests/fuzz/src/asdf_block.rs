@@ -5,7 +5,7 @@ use asdf::container_core::write::journal::{Found, Sidecar};
 use asdf::container_core::write::storage::Storage;
 use asdf::update::{UpdateOptions, Updater};
 use asdf::yaml::Yaml;
-use asdf::{BlockHeader, Layout, Policy, StoredBlock};
+use asdf::{BlockHeader, Layout, StoredBlock, Strictness};
 use container_core::checksum::Algorithm;
 use container_core::write::recording::RecordingStorage;
 use container_core::{Limits, Result};
@@ -171,8 +171,8 @@ pub fn asdf_ndarray(data: &[u8]) {
         head.flags = 1;
     }
     let file = [tree.as_bytes(), &head.to_bytes(), &block].concat();
-    for policy in [Policy::Strict, Policy::Compatible, Policy::Lenient] {
-        match open(&file, policy) {
+    for strictness in [Strictness::Strict, Strictness::Compatible, Strictness::Lenient] {
+        match open(&file, strictness) {
             Ok(file) => native(&file, &mut Feed::derived(data)),
             Err(error) => look_at_error(&error),
         }
@@ -237,7 +237,7 @@ pub fn asdf_journal(data: &[u8]) {
                     let layout =
                         Layout::parse(&storage.image(), &small_options().limits).expect("a changed file");
                     assert!(storage.len().is_ok_and(|len| len == layout.size));
-                    let file = open(&storage.image(), Policy::Compatible).expect("a changed file");
+                    let file = open(&storage.image(), Strictness::Compatible).expect("a changed file");
                     assert_eq!(file.tree().find("fuzzed").map(|node| node.text()), Some("5"));
                 }
             }

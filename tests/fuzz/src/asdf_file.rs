@@ -1,6 +1,6 @@
 //! ASDF files of any bytes: opening by every policy, and looking at all there is.
 
-use asdf::{FORMAT, File, OpenOptions, Policy, digest_state};
+use asdf::{FORMAT, File, OpenOptions, Strictness, checksum_status};
 use container_core::container::{Fallback, Tolerance, every};
 use container_core::dtype::Order;
 use container_core::format::Input;
@@ -16,10 +16,11 @@ const MAX_DATASET_BYTES: u64 = 1 << 17;
 /// Most elements that are looked up one by one.
 const MAX_ELEMENTS: u64 = 2000;
 
-pub(crate) const POLICIES: [Policy; 3] = [Policy::Compatible, Policy::Strict, Policy::Lenient];
+pub(crate) const POLICIES: [Strictness; 3] =
+    [Strictness::Compatible, Strictness::Strict, Strictness::Lenient];
 
-pub(crate) fn open(data: &[u8], policy: Policy) -> container_core::Result<File> {
-    let mut options = OpenOptions::default().with_policy(policy).with_limits(small_options().limits);
+pub(crate) fn open(data: &[u8], strictness: Strictness) -> container_core::Result<File> {
+    let mut options = OpenOptions::default().with_strictness(strictness).with_limits(small_options().limits);
     options.yaml.expanded = 100_000;
     File::from_source(Box::new(data.to_vec()), None, options)
 }
@@ -27,7 +28,7 @@ pub(crate) fn open(data: &[u8], policy: Policy) -> container_core::Result<File> 
 /// Opens the bytes in every way and looks at all there is.
 pub fn asdf_open(data: &[u8]) {
     let mut feed = Feed::derived(data);
-    let files = POLICIES.map(|policy| open(data, policy));
+    let files = POLICIES.map(|strictness| open(data, strictness));
     for file in &files {
         match file {
             Ok(file) => native(file, &mut feed),
@@ -67,7 +68,7 @@ pub(crate) fn native(file: &File, feed: &mut Feed<'_>) {
     }
     for (index, block) in file.blocks().iter().take(64).enumerate() {
         let limits = small_options().limits;
-        if let Err(error) = digest_state(file.source(), block, &file.options().codecs, &limits, 1) {
+        if let Err(error) = checksum_status(file.source(), block, &file.options().codecs, &limits, 1) {
             look_at_error(&error);
         }
         if let Err(error) = file.read_block(index, &options) {

@@ -1,6 +1,6 @@
 //! ASDF files of any bytes, repaired.
 
-use asdf::{FORMAT, File, Policy};
+use asdf::{FORMAT, File, Strictness};
 use container_core::container::StaleDigests;
 use container_core::dtype::Order;
 use container_core::report::{RepairItem, RepairReport};
@@ -28,10 +28,10 @@ pub fn asdf_repair(data: &[u8]) {
             assert!(!item.what.is_empty());
             assert!(item.range.as_ref().is_none_or(|range| range.start <= range.end), "{item:?}");
         }
-        let fixed = open(&repaired, Policy::Compatible).expect("a repaired file opens");
+        let fixed = open(&repaired, Strictness::Compatible).expect("a repaired file opens");
         if clean {
             assert!(report.lost.is_empty(), "{report:?}");
-            keeps(&open(data, Policy::Compatible).expect("it is clean"), &fixed);
+            keeps(&open(data, Strictness::Compatible).expect("it is clean"), &fixed);
         }
         if has_swallowed_an_index(&fixed, &repaired) || ends_in_nonsense(&fixed) {
             continue;

@@ -56,7 +56,7 @@ pub fn asdf_tree(data: &[u8]) {
         }
         (0..paths.len()).for_each(|at| is_found(&document, &paths[..=at]));
     }
-    let value = match Yaml::of(document.root()) {
+    let value = match Yaml::from_node(document.root()) {
         Ok(value) => value,
         Err(error) => return look_at_error(&error),
     };
@@ -77,7 +77,7 @@ pub fn asdf_tree(data: &[u8]) {
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Limit { .. }) => continue,
             Err(error) => panic!("what was written cannot be read: {error}\n{text}"),
         };
-        let read = Yaml::of(again.root()).expect("it was read before");
+        let read = Yaml::from_node(again.root()).expect("it was read before");
         assert_eq!(format!("{:?}", meant(&read)), format!("{:?}", meant(&value)), "{text}");
         let second = emit_document(&read, &options).expect("it was written before");
         assert_eq!(second, text);
@@ -141,7 +141,7 @@ pub fn asdf_editor(data: &[u8]) {
                 assert_eq!(read.len(), editor.document().len());
                 let is_plain = matches!(value, Yaml::Int(_) | Yaml::Text(..) | Yaml::Bool(_) | Yaml::Null);
                 if set == 0 && is_plain && !path.ends_with('-') {
-                    let found = Yaml::of(read.find(&path).expect("it was set")).expect("a scalar");
+                    let found = Yaml::from_node(read.find(&path).expect("it was set")).expect("a scalar");
                     let found = if let Yaml::Anchored(_, inner) = found { *inner } else { found };
                     match (&found, &value) {
                         (Yaml::Text(found, _), Yaml::Text(value, _)) => assert_eq!(found, value),

@@ -16,7 +16,7 @@ use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use super::{Meter, md5_batch};
-use crate::digest::{self, Decoding, DigestState};
+use crate::digest::{self, ChecksumStatus, Decoding};
 use crate::layout::StoredBlock;
 
 /// What is checked, and with what.
@@ -81,8 +81,10 @@ impl Blocks<'_> {
                         let digests = md5_batch::digests(self.source, group, tick)?;
                         for (block, computed) in group.iter().zip(digests) {
                             let state = match digest::expected(block) {
-                                Some(stored) if stored != computed => DigestState::Bad { stored, computed },
-                                _ => DigestState::Stored,
+                                Some(stored) if stored != computed => {
+                                    ChecksumStatus::Bad { stored, computed }
+                                }
+                                _ => ChecksumStatus::Stored,
                             };
                             keep(block, self.one(block, Ok(state), &tick)?);
                         }
@@ -97,13 +99,13 @@ impl Blocks<'_> {
     fn one(
         &self,
         block: &StoredBlock,
-        state: Result<DigestState>,
+        state: Result<ChecksumStatus>,
         tick: &dyn Fn(u64) -> Result<()>,
     ) -> Result<Option<Finding>> {
         let found = match state {
-            Ok(DigestState::Absent) if block.header.is_streamed() => {
+            Ok(ChecksumStatus::Absent) if block.header.is_streamed() => {
                 // Its bytes have been counted.
-                let fits = digest::first_that_fit(self.source, block, || tick(0))?;
+                let fits = digest::matching_prefix_len(self.source, block, || tick(0))?;
                 let Some(len) = fits else { return Ok(None) };
                 let message = format!(
                     "block {}: streamed, though its digest is that of its first {len} bytes, as in a block that is not",
@@ -111,15 +113,15 @@ impl Blocks<'_> {
                 );
                 Finding::new(Severity::Warning, "block_flags", message)
             }
-            Ok(DigestState::Stored | DigestState::Absent) => return Ok(None),
-            Ok(DigestState::LegacyDecoded) => {
+            Ok(ChecksumStatus::Stored | ChecksumStatus::Absent) => return Ok(None),
+            Ok(ChecksumStatus::LegacyDecoded) => {
                 let message = format!(
                     "block {}: the digest is that of the decoded bytes, as Python asdf before 5.3 wrote it",
                     block.index
                 );
                 Finding::new(Severity::Note, "legacy_checksum", message)
             }
-            Ok(state @ DigestState::Bad { .. }) => match state.into_result(block) {
+            Ok(state @ ChecksumStatus::Bad { .. }) => match state.into_result(block) {
                 Ok(()) => return Ok(None),
                 Err(error) => Finding::new(
                     Severity::Error,
@@ -152,7 +154,7 @@ impl Blocks<'_> {
         block: &StoredBlock,
         share: Share,
         tick: &dyn Fn(u64) -> Result<()>,
-    ) -> Result<DigestState> {
+    ) -> Result<ChecksumStatus> {
         let stored = digest::expected(block);
         if block.header.is_compressed() {
             let state = self.compressed(block, stored, share)?;
@@ -161,14 +163,19 @@ impl Blocks<'_> {
         }
         let Some(stored) = stored else {
             for_each_piece(self.source, block.range(), Progress::none(), |piece| tick(piece.len() as u64))?;
-            return Ok(DigestState::Absent);
+            return Ok(ChecksumStatus::Absent);
         };
         let computed = digest::of_stored_ticking(self.source, block, tick)?;
         let fits = stored == computed;
-        Ok(if fits { DigestState::Stored } else { DigestState::Bad { stored, computed } })
+        Ok(if fits { ChecksumStatus::Stored } else { ChecksumStatus::Bad { stored, computed } })
     }
 
-    fn compressed(&self, block: &StoredBlock, stored: Option<Digest>, share: Share) -> Result<DigestState> {
+    fn compressed(
+        &self,
+        block: &StoredBlock,
+        stored: Option<Digest>,
+        share: Share,
+    ) -> Result<ChecksumStatus> {
         let (source, codecs, limits, Share { threads, most }) =
             (self.source, self.codecs, &self.options.limits, share);
         let decoding = Decoding { source, block, codecs, limits, threads, most };
@@ -176,13 +183,13 @@ impl Blocks<'_> {
         let Some((stored, computed)) = stored.zip(computed).filter(|(stored, computed)| stored != computed)
         else {
             decoding.pass(&mut |_| Ok(()))?;
-            return Ok(if stored.is_some() { DigestState::Stored } else { DigestState::Absent });
+            return Ok(if stored.is_some() { ChecksumStatus::Stored } else { ChecksumStatus::Absent });
         };
         match decoding.digest() {
-            Ok(digest) if digest == stored => Ok(DigestState::LegacyDecoded),
+            Ok(digest) if digest == stored => Ok(ChecksumStatus::LegacyDecoded),
             // That the bytes changed says more than that they no longer decode.
             Err(error) if !is_finding(&error) => Err(error),
-            Ok(_) | Err(_) => Ok(DigestState::Bad { stored, computed }),
+            Ok(_) | Err(_) => Ok(ChecksumStatus::Bad { stored, computed }),
         }
     }
 }

@@ -11,7 +11,7 @@ use container_core::codec::{Codecs, Encoded};
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Error, ErrorKind, Limits, Result, Stop};
 
-use super::{DigestState, expected, state};
+use super::{ChecksumStatus, checksum_status, expected};
 use crate::block_header::BlockHeader;
 use crate::compression;
 use crate::layout::StoredBlock;
@@ -58,15 +58,15 @@ pub(crate) fn decode_comparing(
     limits: &Limits,
     threads: usize,
     dst: &mut [u8],
-) -> Result<DigestState> {
+) -> Result<ChecksumStatus> {
     let (range, decoded_len) = (block.range(), block.data_size());
     let decode = |source: &dyn Source, threads: usize, dst: &mut [u8]| {
         compression::read_range(source, block, codecs, limits, threads, 0..decoded_len, dst)
     };
     let encoded = Encoded { source, range: range.clone(), decoded_len, limits, threads };
     let (Some(stored), Some(bytes)) = (expected(block), bytes_within(&encoded)?) else {
-        return match state(source, block, codecs, limits, threads)? {
-            bad @ DigestState::Bad { .. } => Ok(bad),
+        return match checksum_status(source, block, codecs, limits, threads)? {
+            bad @ ChecksumStatus::Bad { .. } => Ok(bad),
             state => decode(source, threads, dst).map(|()| state),
         };
     };
@@ -82,12 +82,12 @@ pub(crate) fn decode_comparing(
     });
     let computed = computed?;
     match decoded {
-        decoded if computed == stored => decoded.map(|()| DigestState::Stored),
+        decoded if computed == stored => decoded.map(|()| ChecksumStatus::Stored),
         Ok(()) if BlockHeader::ALGORITHM.digest_until(dst, limits.stop)? == stored => {
-            Ok(DigestState::LegacyDecoded)
+            Ok(ChecksumStatus::LegacyDecoded)
         }
         Err(error) if !error.is_damage() && !matches!(error.kind(), ErrorKind::Unsupported(_)) => Err(error),
-        _ => Ok(DigestState::Bad { stored, computed }),
+        _ => Ok(ChecksumStatus::Bad { stored, computed }),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::yaml::{Document, Yaml, YamlLimits};
 
 /// As [`super::parse_value`].
 pub(super) fn parse(text: &str) -> Result<Yaml> {
-    Yaml::of(document(text)?.root()).map_err(typed)
+    Yaml::from_node(document(text)?.root()).map_err(typed)
 }
 
 /// The document of a value that was typed.

@@ -32,7 +32,7 @@ fn file(folder: &Path, streamed: bool) -> PathBuf {
     path
 }
 
-fn explode_into(folder: &Path, path: &Path, name: &str) -> Exploded {
+fn explode_into(folder: &Path, path: &Path, name: &str) -> ExplodeReport {
     let file = File::open(path).unwrap();
     explode(&file, &folder.join(name), Overwrite::Refuse, Durability::Cached, &WriteOptions::default())
         .unwrap()

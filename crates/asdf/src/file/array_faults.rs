@@ -38,9 +38,11 @@ impl File {
                 }
                 Err(_) => {}
                 Ok(geometry) => {
-                    if geometry.torn > 0 {
-                        let message =
-                            format!("{} has {} bytes behind its last whole row", entry.path, geometry.torn);
+                    if geometry.partial_row_len > 0 {
+                        let message = format!(
+                            "{} has {} bytes behind its last whole row",
+                            entry.path, geometry.partial_row_len
+                        );
                         faults.push(Fault::new(FaultKind::TornRow, place.clone(), message));
                     }
                     if geometry.strides.contains(&0) && !geometry.is_empty() {

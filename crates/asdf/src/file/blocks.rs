@@ -13,11 +13,11 @@ use container_core::{Error, Limits, Result, Stop};
 
 use super::File;
 use crate::compression::{self, lz4_chunks};
-use crate::digest::{self, DigestState};
+use crate::digest::{self, ChecksumStatus};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::{ByteSource, NdArray};
-use crate::open_options::Policy;
+use crate::open_options::Strictness;
 use crate::yaml::NodeId;
 
 /// Most bytes of a plain block that are kept from comparing its digest: one piece of those in which data pass.
@@ -207,12 +207,12 @@ impl File {
         })
     }
 
-    /// The first place at which a block may be lost; for [`Policy::Lenient`], at which one is lost for sure: whoever reads on must not get
+    /// The first place at which a block may be lost; for [`Strictness::Lenient`], at which one is lost for sure: whoever reads on must not get
     /// another block's values. Found once: there may be as many arrays as faults.
     fn first_loss(&self) -> Option<&Fault> {
         let is_loss = |fault: &Fault| match fault.kind() {
             FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated | FaultKind::BlockMissing => true,
-            FaultKind::Gap => self.options.policy != Policy::Lenient,
+            FaultKind::Gap => self.options.strictness != Strictness::Lenient,
             _ => false,
         };
         let faults = &self.layout.faults;
@@ -224,10 +224,10 @@ impl File {
     }
 
     /// Decoded bytes of a block as far as arrays may use them. Of a plain block that the file cuts, those that it claims; under
-    /// [`Policy::Lenient`] those that are there.
+    /// [`Strictness::Lenient`] those that are there.
     pub(crate) fn available(&self, block: &StoredBlock) -> Result<u64> {
         let header = &block.header;
-        let lenient = self.options.policy == Policy::Lenient;
+        let lenient = self.options.strictness == Strictness::Lenient;
         if header.is_streamed() {
             return match header.is_compressed() {
                 true => Err(self.fault_of(block, FaultKind::StreamedCompressed)),
@@ -277,7 +277,7 @@ impl File {
             return Ok(());
         }
         let codecs = &self.options.codecs;
-        let state = digest::state(&self.source, block, codecs, &options.limits, options.threads)?;
+        let state = digest::checksum_status(&self.source, block, codecs, &options.limits, options.threads)?;
         self.proved(block, state)
     }
 
@@ -301,7 +301,7 @@ impl File {
     }
 
     /// Keeps the digest of a block that was compared.
-    fn proved(&self, block: &StoredBlock, state: DigestState) -> Result<()> {
+    fn proved(&self, block: &StoredBlock, state: ChecksumStatus) -> Result<()> {
         state.into_result(block)?;
         self.cache.proved.lock().unwrap_or_else(PoisonError::into_inner).insert(block.index);
         Ok(())
@@ -313,7 +313,10 @@ impl File {
         let computed =
             digest::copy_hashing(&self.source, block.data.start, options.threads, options.limits.stop, dst)?;
         let fits = stored == computed;
-        self.proved(block, if fits { DigestState::Stored } else { DigestState::Bad { stored, computed } })
+        self.proved(
+            block,
+            if fits { ChecksumStatus::Stored } else { ChecksumStatus::Bad { stored, computed } },
+        )
     }
 
     /// Makes sure that the bytes `span` of a block can be read, by decoding as far as they reach, and keeps them for the reads that follow.

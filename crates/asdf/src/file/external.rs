@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use container_core::{Error, Limits, Result};
 
 use super::File;
-use crate::open_options::{External, OpenOptions};
+use crate::open_options::{ExternalFiles, OpenOptions};
 
 /// The files that have been opened. They stay open as long as the file that names them, so that their bytes can be lent.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl File {
         if let Some(file) = self.others.known(uri) {
             return Ok(file);
         }
-        let (most, deep) = self.options.most_external;
+        let (most, deep) = (self.options.max_external_files, self.options.max_external_depth);
         let deeper = deep.checked_sub(1).ok_or_else(|| Error::limit("files that name one another", 1, 0))?;
         let (path, root) = self.resolve(uri)?;
         let named = |error: Error| error.part(uri.to_owned());
@@ -87,8 +87,8 @@ impl File {
         if !kind.is_file() {
             return Err(named(Error::unsupported("this is no regular file")));
         }
-        let mut options = OpenOptions { external: External::Below(root), ..self.options.clone() };
-        options.most_external = (most, deeper);
+        let mut options = OpenOptions { external: ExternalFiles::Under(root), ..self.options.clone() };
+        (options.max_external_files, options.max_external_depth) = (most, deeper);
         let file = Self::open_with(&path, options).map_err(named)?;
         self.others.keep(uri, file, most)
     }
@@ -107,12 +107,12 @@ impl File {
             Error::unsupported(format!("{shown:?} is not opened: {why}")).context("asdf external file")
         };
         let root = match (&self.options.external, &self.folder) {
-            (External::Refuse, _) => return Err(refused("other files are not to be opened")),
-            (External::Below(root), _) => root.as_path(),
-            (External::Beside, Some(folder)) => folder.as_path(),
-            (External::Beside, None) => return Err(refused("this file is in no folder")),
+            (ExternalFiles::Deny, _) => return Err(refused("other files are not to be opened")),
+            (ExternalFiles::Under(root), _) => root.as_path(),
+            (ExternalFiles::SameFolder, Some(folder)) => folder.as_path(),
+            (ExternalFiles::SameFolder, None) => return Err(refused("this file is in no folder")),
         };
-        let above = matches!(self.options.external, External::Below(_));
+        let above = matches!(self.options.external, ExternalFiles::Under(_));
         let name = relative(uri, above).map_err(refused)?;
         let from = self.folder.as_deref().unwrap_or(root);
         let shown = uri.to_owned();

@@ -19,7 +19,7 @@ use crate::compression;
 use crate::layout::StoredBlock;
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
-use crate::open_options::Policy;
+use crate::open_options::Strictness;
 
 /// Gaps of a strided view up to this many bytes are read and skipped rather than sought over.
 const WASTE: u64 = 64 << 10;
@@ -227,7 +227,7 @@ impl File {
                 Geometry::inline(dtype, shape, self.limits())
             }
             Place::Block(file, block) => {
-                let lenient = file.options.policy == Policy::Lenient;
+                let lenient = file.options.strictness == Strictness::Lenient;
                 let rows = if lenient { Rows::Present } else { Rows::Stated };
                 Geometry::of_block(array, file.available(block)?, rows, self.limits())
             }

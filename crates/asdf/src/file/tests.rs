@@ -79,8 +79,8 @@ fn open(tree: &str, blocks: &[Vec<u8>]) -> File {
     File::from_bytes(bytes(tree, blocks), OpenOptions::default()).unwrap()
 }
 
-fn open_as(policy: Policy, bytes: &[u8]) -> Result<File> {
-    File::from_bytes(bytes.to_vec(), OpenOptions::default().with_policy(policy))
+fn open_as(strictness: Strictness, bytes: &[u8]) -> Result<File> {
+    File::from_bytes(bytes.to_vec(), OpenOptions::default().with_strictness(strictness))
 }
 
 fn all(file: &File, path: &str) -> Result<Vec<u8>> {
@@ -121,7 +121,7 @@ fn arrays_are_listed_wherever_they_are() {
         assert!(matches!(file.array(nothing).unwrap_err().kind(), ErrorKind::Usage(_)), "{nothing}");
     }
     let root = b"#ASDF 1.0.0\n%YAML 1.1\n--- !<tag:stsci.edu:asdf/core/ndarray-1.1.0> [1, 2]\n...\n";
-    let file = open_as(Policy::Compatible, root).unwrap();
+    let file = open_as(Strictness::Compatible, root).unwrap();
     assert_eq!(all(&file, ".").unwrap(), [1_i64, 2].map(i64::to_le_bytes).concat());
 }
 
@@ -245,13 +245,13 @@ fn a_streamed_array_has_its_whole_rows() {
     let tree = "s: !core/ndarray-1.0.0 {source: -1, datatype: uint8, byteorder: big, shape: ['*', 3]}";
     let file = open(tree, &[streamed(&[1, 2, 3, 4, 5, 6, 7, 8])]);
     let geometry = file.geometry(0).unwrap();
-    assert_eq!((geometry.shape.as_slice(), geometry.torn), (&[2, 3][..], 2));
+    assert_eq!((geometry.shape.as_slice(), geometry.partial_row_len), (&[2, 3][..], 2));
     assert_eq!(all(&file, "s").unwrap(), [1, 2, 3, 4, 5, 6]);
     let faults = file.array_faults();
     assert_eq!((faults.len(), faults[0].code()), (1, "torn_row"));
-    let strict = open_as(Policy::Strict, &bytes(tree, &[streamed(&[1, 2, 3, 4])]));
+    let strict = open_as(Strictness::Strict, &bytes(tree, &[streamed(&[1, 2, 3, 4])]));
     assert!(strict.is_err());
-    assert!(open_as(Policy::Strict, &bytes(tree, &[streamed(&[1, 2, 3])])).is_ok());
+    assert!(open_as(Strictness::Strict, &bytes(tree, &[streamed(&[1, 2, 3])])).is_ok());
     // Of rows without bytes there is no number.
     let tree = "s: !core/ndarray-1.0.0 {source: -1, datatype: uint8, byteorder: big, shape: ['*', 0]}";
     assert_eq!(open(tree, &[streamed(&[1])]).geometry(0).unwrap().shape, [0, 0]);
@@ -272,7 +272,7 @@ fn a_path_opens_as_bytes_do() {
         assert_eq!(all(&file, "a").unwrap(), [7, 8, 9], "{access:?}");
     }
     let core = container_core::container::OpenOptions::default();
-    assert_eq!(File::open_with(&path, &core).unwrap().options().policy, Policy::Compatible);
+    assert_eq!(File::open_with(&path, &core).unwrap().options().strictness, Strictness::Compatible);
     let error = File::open(folder.path().join("none.asdf")).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)));
 }
@@ -356,9 +356,9 @@ fn no_policy_reads_another_blocks_values() {
     for lost in 0..2 {
         let mut damaged = [&whole[..], index.as_bytes()].concat();
         damaged[starts[lost]..starts[lost] + 54].fill(0);
-        for policy in [Policy::Compatible, Policy::Lenient] {
-            let file = open_as(policy, &damaged).unwrap();
-            assert_eq!(all(&file, "a").ok(), (lost > 0).then(|| vec![1; 4]), "{policy:?}");
+        for strictness in [Strictness::Compatible, Strictness::Lenient] {
+            let file = open_as(strictness, &damaged).unwrap();
+            assert_eq!(all(&file, "a").ok(), (lost > 0).then(|| vec![1; 4]), "{strictness:?}");
             for path in ["b", "last"] {
                 let problem = all(&file, path).unwrap_err().to_string();
                 assert!(problem.contains("which block this is cannot be told"), "{path}: {problem}");

@@ -27,7 +27,7 @@ pub(crate) fn carried(file: &File, selection: &[(usize, Region)], limits: &Limit
     limits
         .allocate((document.len() as u64).saturating_mul(NODE_SIZE))
         .map_err(|error| error.context("asdf tree"))?;
-    let mut root = Yaml::of(file.tree().root())?;
+    let mut root = Yaml::from_node(file.tree().root())?;
     let mut anchor = None;
     let pairs = loop {
         root = match root {

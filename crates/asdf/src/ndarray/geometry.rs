@@ -29,7 +29,7 @@ pub struct Geometry {
     /// Bytes from the start of the decoded block to the element with all indices 0.
     pub offset: u64,
     /// Bytes behind the last whole row, where the first axis is `*` and the block ends within a row.
-    pub torn: u64,
+    pub partial_row_len: u64,
 }
 
 /// What is done with rows that the block does not have.
@@ -60,7 +60,7 @@ impl Geometry {
         let dtype = datatype.dtype.clone();
         let row = Row::of(array, &dtype);
         let rest = len.saturating_sub(array.offset);
-        let (mut shape, mut torn) = (Vec::with_capacity(array.shape.len()), 0);
+        let (mut shape, mut partial_row_len) = (Vec::with_capacity(array.shape.len()), 0);
         for (at, axis) in array.shape.iter().enumerate() {
             shape.push(match axis {
                 Some(axis) if at == 0 && rows == Rows::Present => {
@@ -71,7 +71,7 @@ impl Geometry {
                     let row = row.as_ref().ok_or_else(|| {
                         Error::malformed("a first axis of any length needs a stride above 0")
                     })?;
-                    torn = row.torn(rest);
+                    partial_row_len = row.partial_row_len(rest);
                     row.within(rest)
                 }
             });
@@ -80,7 +80,7 @@ impl Geometry {
             Some(strides) => strides.clone(),
             None => contiguous_strides(&shape, dtype.itemsize(), Order::C)?,
         };
-        let geometry = Self { dtype, shape, strides, offset: array.offset, torn };
+        let geometry = Self { dtype, shape, strides, offset: array.offset, partial_row_len };
         geometry.check(len, limits)?;
         Ok(geometry)
     }
@@ -88,7 +88,7 @@ impl Geometry {
     /// The decoded bytes of a block as elements of one axis.
     pub(crate) fn of_bytes(len: u64) -> Self {
         let dtype = DType::native(Kind::Uint, 1);
-        Self { dtype, shape: vec![len], strides: vec![1], offset: 0, torn: 0 }
+        Self { dtype, shape: vec![len], strides: vec![1], offset: 0, partial_row_len: 0 }
     }
 
     /// The geometry of inline data, which are written without gaps.
@@ -99,7 +99,7 @@ impl Geometry {
         check_axes(shape.len(), limits)?;
         let strides = contiguous_strides(&shape, dtype.itemsize(), Order::C)?;
         let len = byte_len(&dtype, &shape).ok_or_else(|| Error::malformed("an array past 2^64 bytes"))?;
-        let geometry = Self { dtype, shape, strides, offset: 0, torn: 0 };
+        let geometry = Self { dtype, shape, strides, offset: 0, partial_row_len: 0 };
         geometry.check(len, limits)?;
         Ok(geometry)
     }
@@ -248,7 +248,7 @@ impl Row {
         steps.map_or(0, |steps| steps.saturating_add(1))
     }
 
-    fn torn(&self, len: u64) -> u64 {
+    fn partial_row_len(&self, len: u64) -> u64 {
         len.checked_rem(self.step).unwrap_or(0)
     }
 }

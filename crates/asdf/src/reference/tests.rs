@@ -92,11 +92,11 @@ fn other_files_are_found_beside_this_one_and_nowhere_else() {
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
     }
     // A wider folder is the caller's to allow.
-    let below = crate::External::Below(folder.path().to_path_buf());
+    let below = crate::ExternalFiles::Under(folder.path().to_path_buf());
     let wider = OpenOptions { external: below, ..OpenOptions::default() };
     let file = File::open_with(inside.join("a.asdf"), wider).unwrap();
     assert_eq!(text(&file, "#/up").as_deref(), Some("secret"));
-    let none = OpenOptions { external: crate::External::Refuse, ..OpenOptions::default() };
+    let none = OpenOptions { external: crate::ExternalFiles::Deny, ..OpenOptions::default() };
     let file = File::open_with(inside.join("a.asdf"), none).unwrap();
     assert!(matches!(file.find_reference("b.asdf").unwrap_err().kind(), ErrorKind::Unsupported(_)));
 }
@@ -110,7 +110,7 @@ fn files_that_name_one_another_end_somewhere() {
     let file = File::open(folder.path().join("a.asdf")).unwrap();
     let error = file.find_reference("#/x").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
-    let few = OpenOptions { most_external: (0, 8), ..OpenOptions::default() };
+    let few = OpenOptions { max_external_files: 0, ..OpenOptions::default() };
     let file = File::open_with(folder.path().join("a.asdf"), few).unwrap();
     assert!(matches!(file.find_reference("b.asdf").unwrap_err().kind(), ErrorKind::Limit { .. }));
 }

@@ -341,7 +341,7 @@ fn strides(array: &NdArray, lens: &[u64], size: u64) -> Option<Vec<u64>> {
 /// The array without rows and without a block, under its tag, with the keys that do not say where its elements are. `None` for one that an
 /// alias within it names: the alias would bring what was there before along.
 fn without_rows(node: Node<'_>) -> Result<Option<Yaml>> {
-    if matches!(Yaml::of(node)?, Yaml::Anchored(..)) {
+    if matches!(Yaml::from_node(node)?, Yaml::Anchored(..)) {
         return Ok(None);
     }
     let data = (Yaml::text("data"), Yaml::Sequence(Vec::new(), Some(Collection::Flow)));
@@ -352,13 +352,13 @@ fn without_rows(node: Node<'_>) -> Result<Option<Yaml>> {
             "shape" => {
                 let mut shape = vec![Yaml::int(0)];
                 for len in value.items().skip(1) {
-                    shape.push(Yaml::of(len)?);
+                    shape.push(Yaml::from_node(len)?);
                 }
                 Yaml::Sequence(shape, Some(Collection::Flow))
             }
-            _ => Yaml::of(value)?,
+            _ => Yaml::from_node(value)?,
         };
-        pairs.push((Yaml::of(key)?, value));
+        pairs.push((Yaml::from_node(key)?, value));
     }
     Ok(Some(Yaml::Mapping(pairs, None).tagged(node.tag().unwrap_or_default())))
 }

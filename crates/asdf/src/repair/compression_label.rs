@@ -13,7 +13,7 @@ use super::block_header::data_size_at;
 use super::decoded_size::{checksum_status, decodes_fully, is_limit, with_data_size};
 use super::plan_blocks::Tools;
 use crate::block_header::STREAMED;
-use crate::digest::DigestState;
+use crate::digest::ChecksumStatus;
 use crate::layout::StoredBlock;
 
 /// Labels of codecs that only the crate `holdall` provides.
@@ -27,9 +27,9 @@ const EXTERNAL_LABELS: [&str; 2] = ["bls2", "bsc2"];
 /// `Limit` where the stored bytes have to be copied, and those of the source.
 pub(super) fn corrected_label(
     block: &StoredBlock,
-    state_before: DigestState,
+    state_before: ChecksumStatus,
     tools: &Tools<'_>,
-) -> Result<Option<(StoredBlock, DigestState)>> {
+) -> Result<Option<(StoredBlock, ChecksumStatus)>> {
     let label = block.label().unwrap_or_default();
     if !block.header.is_compressed() || tools.codecs.get(label).is_ok() || EXTERNAL_LABELS.contains(&label) {
         return Ok(None);
@@ -49,13 +49,13 @@ pub(super) fn corrected_label(
         block.header.compression = label;
         let state = match state_before {
             // A codec may tell that the digest is that of the decoded bytes.
-            DigestState::Bad { .. } => checksum_status(&block, tools)?,
+            ChecksumStatus::Bad { .. } => checksum_status(&block, tools)?,
             known => known,
         };
         let fits = match state {
-            DigestState::Bad { .. } => false,
+            ChecksumStatus::Bad { .. } => false,
             // One bit is damage; a byte may be a name, and nothing but the digest speaks for plain bytes.
-            DigestState::Absent if label == [0; 4] => bits(&label) == 1,
+            ChecksumStatus::Absent if label == [0; 4] => bits(&label) == 1,
             _ => true,
         };
         let decodes = match label {

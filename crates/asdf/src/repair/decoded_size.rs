@@ -13,7 +13,7 @@ use container_core::{Error, ErrorKind, Result};
 use super::plan_blocks::Tools;
 use crate::compression;
 use crate::compression::salvage::{self, is_read};
-use crate::digest::{self, DigestState};
+use crate::digest::{self, ChecksumStatus};
 use crate::layout::StoredBlock;
 
 /// How often at most a block is read for another size of its stored bytes.
@@ -69,12 +69,12 @@ pub(super) fn compare_decoded_size(block: &StoredBlock, tools: &Tools<'_>) -> Re
 /// Compares a block with its checksum; only the stored bytes where `data_size` is above the memory limit.
 ///
 /// # Errors
-/// As [`digest::state`].
-pub(super) fn checksum_status(block: &StoredBlock, tools: &Tools<'_>) -> Result<DigestState> {
-    let state = digest::state(tools.source, block, tools.codecs, tools.limits, 1);
+/// As [`digest::checksum_status`].
+pub(super) fn checksum_status(block: &StoredBlock, tools: &Tools<'_>) -> Result<ChecksumStatus> {
+    let state = digest::checksum_status(tools.source, block, tools.codecs, tools.limits, 1);
     match (state, digest::expected(block)) {
         (Err(error), Some(stored)) if is_limit(&error) && block.header.is_compressed() => {
-            Ok(DigestState::Bad { stored, computed: digest::of_stored(tools.source, block)? })
+            Ok(ChecksumStatus::Bad { stored, computed: digest::of_stored(tools.source, block)? })
         }
         (state, _) => state,
     }

@@ -19,7 +19,7 @@ use super::find_blocks::Extent;
 use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
-use crate::digest::{self, DigestState};
+use crate::digest::{self, ChecksumStatus};
 use crate::layout::StoredBlock;
 
 /// A block of the new file.
@@ -180,11 +180,11 @@ fn plan_intact_block(
         }
     }
     let mut state = match evidence {
-        _ if block.header.is_streamed() => DigestState::Absent,
-        Evidence::Digest => DigestState::Stored,
+        _ if block.header.is_streamed() => ChecksumStatus::Absent,
+        Evidence::Digest => ChecksumStatus::Stored,
         _ => checksum_status(&block, tools)?,
     };
-    if matches!(state, DigestState::Bad { .. })
+    if matches!(state, ChecksumStatus::Bad { .. })
         && let Some(len) = used_size_from_checksum(&block, tools)?
     {
         let what =
@@ -192,7 +192,7 @@ fn plan_intact_block(
         report.guessed.push(RepairItem::new(range.clone(), what));
         block.header.used_size = len;
         block.data.end = block.data.start.saturating_add(len);
-        (state, changes) = (DigestState::Stored, [&changes[..], &["used_size"]].concat());
+        (state, changes) = (ChecksumStatus::Stored, [&changes[..], &["used_size"]].concat());
     }
     if !block.header.is_streamed()
         && let Some((corrected, fits)) = compression_label::corrected_label(&block, state, tools)?
@@ -206,7 +206,7 @@ fn plan_intact_block(
         report.kept.push(RepairItem::new(range, format!("block {index}, streamed")));
         return Ok(same(block));
     }
-    let fits = matches!(state, DigestState::Stored | DigestState::Absent);
+    let fits = matches!(state, ChecksumStatus::Stored | ChecksumStatus::Absent);
     let len = if header.is_compressed() && fits {
         compare_decoded_size(&block, tools)?
     } else {
@@ -218,7 +218,7 @@ fn plan_intact_block(
             short.push(ShortBlock::new(index, len, block.data.clone()));
         }
         block.header.data_size = len;
-        let by = if state == DigestState::Stored { "fit their digest" } else { "have no digest" };
+        let by = if state == ChecksumStatus::Stored { "fit their digest" } else { "have no digest" };
         let what =
             format!("block {index}: data_size as it must have been: its bytes, which {by}, decode to {len}");
         report.guessed.push(RepairItem::new(range.clone(), what));
@@ -227,7 +227,7 @@ fn plan_intact_block(
     }
     let must_decode = header.is_compressed() && len != DecodedSize::Matches;
     let mut is_unknown = false;
-    if must_decode && matches!(state, DigestState::Absent | DigestState::Bad { .. }) {
+    if must_decode && matches!(state, ChecksumStatus::Absent | ChecksumStatus::Bad { .. }) {
         let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
         match decoded.map(drop) {
             Ok(()) => {}
@@ -239,7 +239,7 @@ fn plan_intact_block(
             // A codec that is not known here: nothing can be said of it, and the block is copied. What its digest says is told below.
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
                 let what = format!("block {index} as it is: {}", error.kind());
-                if state == DigestState::Absent || compression_label::is_external_codec(&block) {
+                if state == ChecksumStatus::Absent || compression_label::is_external_codec(&block) {
                     let list = if block.has_name() { &mut report.guessed } else { &mut report.lost };
                     list.push(RepairItem::new(range, what));
                     return Ok(same(block));
@@ -261,7 +261,7 @@ fn plan_intact_block(
             Err(error) => return Err(error),
         }
     }
-    if must_decode && state == DigestState::Stored {
+    if must_decode && state == ChecksumStatus::Stored {
         // These are the bytes that were written, so there is nothing to heal: their writer made a mistake, or knows what we do not.
         let decoded = digest::decoded(tools.source, &block, tools.codecs, tools.limits, 1);
         let problem = match decoded.map(drop) {
@@ -295,7 +295,7 @@ fn plan_intact_block(
     // A new digest would speak for the wrong bytes of a block of which nothing else does.
     let renew = tools.digests == StaleDigests::Renew && !is_unknown;
     match state {
-        DigestState::Bad { computed, .. } => {
+        ChecksumStatus::Bad { computed, .. } => {
             let what = if renew {
                 "its bytes do not fit its digest, and are taken as they are, under a new one"
             } else {
@@ -306,7 +306,7 @@ fn plan_intact_block(
                 return Ok(with_digest(block, computed.as_bytes()));
             }
         }
-        DigestState::LegacyDecoded if renew => {
+        ChecksumStatus::LegacyDecoded if renew => {
             let computed = digest::of_stored(tools.source, &block)?;
             let what = format!("block {index}, with a digest of its bytes as stored instead of decoded");
             report.kept.push(RepairItem::new(range, what));

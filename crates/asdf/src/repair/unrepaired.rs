@@ -24,7 +24,7 @@ use crate::datasets::of_blocks;
 use crate::file::{File, WRONG_MASK, is_own};
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
-use crate::open_options::Policy;
+use crate::open_options::Strictness;
 use crate::yaml::{Document, Node};
 
 /// Most items of a kind that are told.
@@ -86,7 +86,8 @@ pub(super) fn report_damage_of_new_file(
     report: &mut RepairReport,
     progress: Progress<'_>,
 ) -> Result<()> {
-    let open = crate::OpenOptions::from(options).with_codecs(codecs.clone()).with_policy(Policy::Lenient);
+    let open =
+        crate::OpenOptions::from(options).with_codecs(codecs.clone()).with_strictness(Strictness::Lenient);
     let Ok(file) = File::from_source(Box::new(new), None, open) else { return Ok(()) };
     let mut read = ReadOptions::default();
     read.limits = options.limits;

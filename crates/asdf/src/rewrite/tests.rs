@@ -36,7 +36,7 @@ fn data(number: usize, len: u64) -> Vec<u8> {
     (0..len).flat_map(|at| (at / 3 + number as u64 * 1000).to_ne_bytes()).collect()
 }
 
-fn rewritten(old: &Vec<u8>, options: &RewriteOptions) -> (Vec<u8>, Rewritten) {
+fn rewritten(old: &Vec<u8>, options: &RewriteOptions) -> (Vec<u8>, RewriteReport) {
     let mut new = Vec::new();
     let done = rewrite(old, options, &mut new).unwrap();
     let layout = Layout::parse(&new, &Limits::default()).unwrap();
@@ -56,7 +56,7 @@ fn read(file: &[u8], path: &str) -> Vec<u8> {
 fn a_file_in_order_stays_as_it_is() {
     let old = file(&[10, 20], &[("a", 0), ("b", -1)], WriteOptions::default());
     let (new, done) = rewritten(&old, &RewriteOptions::default());
-    assert!(new == old && done == Rewritten::default());
+    assert!(new == old && done == RewriteReport::default());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn codecs_change_and_data_do_not() {
         assert_eq!(read(&new, "a"), data(0, 1000), "{label}");
         assert_eq!(read(&new, "c"), data(2, 20), "{label}");
         // The same again is not done again.
-        assert_eq!(rewritten(&new, &options).1, Rewritten::default());
+        assert_eq!(rewritten(&new, &options).1, RewriteReport::default());
         before = new;
     }
     let plain = RewriteOptions { compression: Some(Recompression::Plain), ..RewriteOptions::default() };

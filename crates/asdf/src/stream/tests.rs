@@ -29,7 +29,10 @@ fn open(storage: &RecordingStorage) -> Result<Appender> {
 fn rows_go_behind_rows_and_over_a_torn_one() {
     let storage = RecordingStorage::new(file(b"row one.row two.torn"));
     let mut appender = open(&storage).unwrap();
-    assert_eq!((appender.array(), appender.row_len(), appender.rows(), appender.torn()), ("rows", 8, 2, 4));
+    assert_eq!(
+        (appender.array(), appender.row_len(), appender.rows(), appender.partial_row_len()),
+        ("rows", 8, 2, 4)
+    );
     appender.append(b"row").unwrap();
     assert!(appender.commit(Durability::Cached).is_err());
     appender.append(b" 3..row 4..").unwrap();
@@ -37,7 +40,7 @@ fn rows_go_behind_rows_and_over_a_torn_one() {
     assert!(appender.commit(Durability::Cached).is_err());
     appender.append(b"......").unwrap();
     appender.commit(Durability::Synced).unwrap();
-    assert_eq!((appender.rows(), appender.torn()), (5, 0));
+    assert_eq!((appender.rows(), appender.partial_row_len()), (5, 0));
     assert!(storage.image() == file(b"row one.row two.row 3..row 4............"));
     // Nothing appended: a torn row stays, as its bytes are somebody's.
     let storage = RecordingStorage::new(file(b"row one.torn"));
@@ -144,7 +147,7 @@ fn rows_that_a_full_disk_cut_short_are_taken_back() {
     storage.set_room(Some(start.len() as u64 + 100));
     appender.commit(Durability::Synced).unwrap_err();
     assert_eq!(storage.image().len(), start.len() + 100);
-    appender.take_back().unwrap();
+    appender.rollback().unwrap();
     assert!(storage.image() == file(b"row one."));
     storage.set_room(None);
     appender.append(b"row two.").unwrap();
@@ -155,7 +158,7 @@ fn rows_that_a_full_disk_cut_short_are_taken_back() {
     let mut appender = open(&storage).unwrap();
     storage.clone().write_at(start.len() as u64, b" row.").unwrap();
     appender.append(b"row two.").unwrap();
-    appender.take_back().unwrap();
+    appender.rollback().unwrap();
     assert!(storage.image() == file(b"row one.torn row."));
 }
 
@@ -188,7 +191,7 @@ fn rows_that_may_not_be_on_the_disk_are_taken_back() {
         Appender::open_storage(unsynced, Box::new(NoSidecar), &UpdateOptions::default()).unwrap();
     appender.append(b"row two.").unwrap();
     appender.commit(Durability::Synced).unwrap_err();
-    appender.take_back().unwrap();
+    appender.rollback().unwrap();
     assert!(storage.image() == file(b"row one."));
 }
 

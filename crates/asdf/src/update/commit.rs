@@ -8,7 +8,7 @@ use container_core::write::storage::{FileStorage, Storage, StorageSource, requir
 use container_core::write::{AtomicFile, Overwrite};
 
 use super::append_tail::Tail;
-use super::{Added, Committed, Place, Updater, read};
+use super::{Added, CommitKind, Place, Updater, read};
 use crate::block_index::BlockIndex;
 use crate::writer::WriteOptions;
 use crate::writer::block::Open;
@@ -21,9 +21,9 @@ impl Updater<'_> {
     /// # Errors
     /// `Usage` for arrays whose data are not as long as they should be; `Unsupported` where the change does not fit in place and the
     /// storage is no file; `Io`. After any of them, what is in the file is found by opening it again.
-    pub fn commit(&mut self) -> Result<Committed> {
+    pub fn commit(&mut self) -> Result<CommitKind> {
         if self.added.is_empty() && self.replaced.is_empty() && self.has_same_tree()? {
-            return Ok(Committed::Unchanged);
+            return Ok(CommitKind::Unchanged);
         }
         let fits = self.fits();
         let patches = if fits { self.patches()? } else { Vec::new() };
@@ -45,7 +45,7 @@ impl Updater<'_> {
             };
         self.replaced.clear();
         self.added.clear();
-        if committed != Committed::Unchanged {
+        if committed != CommitKind::Unchanged {
             (self.layout, self.editor) = read(&*self.storage, &self.options)?;
         }
         Ok(committed)
@@ -75,7 +75,7 @@ impl Updater<'_> {
     }
 
     /// Writes a new file, and puts it in the place of the old one.
-    fn write_new_file(&mut self) -> Result<Committed> {
+    fn write_new_file(&mut self) -> Result<CommitKind> {
         let Some(path) = self.file.as_ref().map(|file| file.path.clone()) else {
             let problem = "the change does not fit in place, and there is no file to replace";
             let error = Error::unsupported(problem);
@@ -101,7 +101,7 @@ impl Updater<'_> {
         out.commit(self.options.durability)?;
         self.storage = Box::new(storage);
         self.file = Some(Place { path, opened });
-        Ok(Committed::NewFile)
+        Ok(CommitKind::NewFile)
     }
 
     fn write_whole(&self, source: &dyn Source, added: Vec<Added<'_>>, target: &mut Target<'_>) -> Result<()> {

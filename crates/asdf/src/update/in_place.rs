@@ -10,7 +10,7 @@ use container_core::write::journal::{Journal, Patch, carry_out};
 use container_core::write::storage::StorageSource;
 
 use super::journal::KIND;
-use super::{Committed, Updater};
+use super::{CommitKind, Updater};
 use crate::fault::{Fault, FaultKind};
 use crate::layout::{IndexState, Layout};
 
@@ -61,17 +61,17 @@ impl Updater<'_> {
     }
 
     /// Makes a change of one write within one sector.
-    pub(super) fn change(&mut self, patches: &[Patch]) -> Result<Committed> {
-        let [one] = patches else { return Ok(Committed::Unchanged) };
+    pub(super) fn change(&mut self, patches: &[Patch]) -> Result<CommitKind> {
+        let [one] = patches else { return Ok(CommitKind::Unchanged) };
         self.storage.write_at(one.at, &one.new)?;
         if self.options.durability == Durability::Synced {
             self.storage.sync_change()?;
         }
-        Ok(Committed::OneWrite)
+        Ok(CommitKind::OneWrite)
     }
 
     /// Makes changes and writes blocks behind the last one.
-    pub(super) fn grow(&mut self, mut patches: Vec<Patch>) -> Result<Committed> {
+    pub(super) fn grow(&mut self, mut patches: Vec<Patch>) -> Result<CommitKind> {
         let old_len = self.storage.len()?;
         let start = self.layout.blocks.last().map_or(old_len, |block| block.end);
         let new = self.encode_tail(start)?;
@@ -82,9 +82,9 @@ impl Updater<'_> {
     }
 
     /// Makes a change by way of the journal.
-    pub(super) fn carry_out(&mut self, change: &Journal) -> Result<Committed> {
+    pub(super) fn carry_out(&mut self, change: &Journal) -> Result<CommitKind> {
         let made = carry_out(change, &KIND, &mut *self.storage, &mut *self.sidecar);
-        made.map(|()| Committed::Journal).map_err(|failed| failed.error)
+        made.map(|()| CommitKind::Journal).map_err(|failed| failed.error)
     }
 }
 

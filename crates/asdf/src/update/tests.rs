@@ -63,7 +63,7 @@ fn values(file: &File, path: &str) -> Vec<u8> {
     array.bytes(Order::C, &options.limits).unwrap().into_owned()
 }
 
-fn give(bytes: &'static [u8]) -> Producer<'static> {
+fn give(bytes: &'static [u8]) -> DataSource<'static> {
     Box::new(move |put| put(bytes))
 }
 
@@ -73,7 +73,7 @@ fn a_tree_that_does_not_fit_moves_the_blocks() {
     let place = Place::new(&old);
     let mut updater = place.open();
     updater.set("text", &Yaml::text("longer")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+    assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
     // Nothing but the word, and the offsets in the index, which are as long.
     let new = std::fs::read(place.path()).unwrap();
     let index = |file: &[u8]| {
@@ -87,8 +87,8 @@ fn a_tree_that_does_not_fit_moves_the_blocks() {
     // The same updater goes on with the new file, which is locked.
     assert!(cfg!(windows) || Updater::open(place.path(), UpdateOptions::default()).is_err());
     updater.set("text", &Yaml::text("x")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::OneWrite);
-    assert_eq!(updater.commit().unwrap(), Committed::Unchanged);
+    assert_eq!(updater.commit().unwrap(), CommitKind::OneWrite);
+    assert_eq!(updater.commit().unwrap(), CommitKind::Unchanged);
     assert_eq!(place.read().tree().find("text").unwrap().text(), "x");
 }
 
@@ -135,7 +135,7 @@ fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
         let (storage, sidecar) = (RecordingStorage::new(old.clone()), Kept::default());
         let (own, beside) = (Box::new(storage.clone()), Box::new(sidecar.clone()));
         let mut updater = Updater::open_storage(own, beside, UpdateOptions::default()).unwrap();
-        let data: Producer<'_> = Box::new(|put| {
+        let data: DataSource<'_> = Box::new(|put| {
             put(&[7; 3000])?;
             Err(Error::usage("their own fault"))
         });
@@ -157,7 +157,7 @@ fn blocks_that_are_aligned_stay_so() {
         let mut updater = place.open();
         let before: Vec<u64> = updater.layout().blocks.iter().map(|block| block.data.start % 4096).collect();
         updater.set("text", &Yaml::text("long ".repeat(2000))).unwrap();
-        assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+        assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
         let file = place.read();
         let after: Vec<u64> = file.blocks().iter().map(|block| block.data.start % 4096).collect();
         assert_eq!(before, after);
@@ -168,8 +168,8 @@ fn blocks_that_are_aligned_stay_so() {
 #[test]
 fn arrays_are_added_in_place_and_by_a_new_file() {
     for (options, expected) in [
-        (WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() }, Committed::Journal),
-        (WriteOptions::default(), Committed::NewFile),
+        (WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() }, CommitKind::Journal),
+        (WriteOptions::default(), CommitKind::NewFile),
     ] {
         let place = Place::new(&file(options));
         let mut updater = place.open();
@@ -231,14 +231,14 @@ fn replaced_blocks_keep_codec_and_place_or_make_room() {
     let mut updater = place.open();
     let allocated = updater.layout().blocks[0].header.allocated_size;
     updater.replace_block(0, &[5; 1000]).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::Journal);
+    assert_eq!(updater.commit().unwrap(), CommitKind::Journal);
     let file = place.read();
     assert_eq!(file.blocks()[0].header.allocated_size, allocated);
     assert!(file.blocks()[0].header.used_size < allocated);
     assert_eq!(values(&file, "n/0"), [5; 1000]);
     // Noise does not fit where zeros were.
     updater.replace_block(1, &noise).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+    assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
     let file = place.read();
     assert_eq!((values(&file, "n/0"), values(&file, "n/1")), (vec![5; 1000], noise.clone()));
     assert_eq!(file.blocks()[1].label(), Some("zlib"));
@@ -251,13 +251,13 @@ fn files_without_blocks_and_with_odd_ends() {
     let place = Place::new(text);
     let mut updater = place.open();
     updater.set("a", &Yaml::int(12)).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+    assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
     assert_eq!(
         std::fs::read(place.path()).unwrap(),
         b"#ASDF 1.0.0\n# mine\n%YAML 1.1\n---\na: 12 # one\n...\n"
     );
     updater.add_array("b", &spec(5), give(b"added")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+    assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
     let opened = File::open(place.path()).unwrap();
     assert_eq!(values(&opened, "b"), b"added");
     assert_eq!(opened.layout().index_state, IndexState::Proved);
@@ -267,16 +267,16 @@ fn files_without_blocks_and_with_odd_ends() {
     let place = Place::new(&[&old[..], &[0; 5000]].concat());
     let mut updater = place.open();
     updater.add_array("c", &spec(5), give(b"added")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::Journal);
+    assert_eq!(updater.commit().unwrap(), CommitKind::Journal);
     assert_eq!(values(&place.read(), "c"), b"added");
     drop(updater);
     let place = Place::new(&[&old[..], b"junk"].concat());
     let mut updater = place.open();
     updater.set("text", &Yaml::text("y")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::OneWrite);
+    assert_eq!(updater.commit().unwrap(), CommitKind::OneWrite);
     assert!(std::fs::read(place.path()).unwrap().ends_with(b"junk"));
     updater.add_array("c", &spec(5), give(b"added")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+    assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
     assert!(std::fs::read(place.path()).unwrap().ends_with(b"...\njunk"));
     assert_eq!(values(&File::open(place.path()).unwrap(), "c"), b"added");
     drop(updater);
@@ -300,7 +300,7 @@ fn a_streamed_block_takes_no_arrays_but_other_changes() {
     assert!(updater.add_array("c", &spec(5), give(b"added")).is_err());
     assert!(updater.replace_block(0, b"x").is_err());
     updater.set("text", &Yaml::text("longer")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+    assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
     let file = place.read();
     assert!(file.blocks()[0].header.is_streamed());
     assert_eq!(file.source().read(file.blocks()[0].data.clone()).unwrap(), &b"rows"[..]);

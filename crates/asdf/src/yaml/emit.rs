@@ -20,7 +20,7 @@ pub(crate) mod tag;
 
 pub(crate) use node::bare;
 
-/// Most collections within one another that are written, and that [`Yaml::of`] makes.
+/// Most collections within one another that are written, and that [`Yaml::from_node`] makes.
 pub(crate) const MAX_DEPTH: usize = 300;
 
 /// How text is laid out.

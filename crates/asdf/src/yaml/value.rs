@@ -46,7 +46,7 @@ impl Yaml {
     ///
     /// # Errors
     /// `Limit` for collections within one another more than 300 deep.
-    pub fn of(node: Node<'_>) -> Result<Self> {
+    pub fn from_node(node: Node<'_>) -> Result<Self> {
         from_node::value(node)
     }
 

@@ -6,7 +6,7 @@
 use asdf::container_core::write::recording::{Operation, RecordingStorage};
 use asdf::container_core::write::replay::{self, Crash};
 use asdf::container_core::write::storage::Storage;
-use asdf::update::Committed;
+use asdf::update::CommitKind;
 use asdf::writer::WriteOptions;
 
 mod disk;
@@ -20,14 +20,14 @@ fn a_tree_that_fits_its_padding() {
     let mut updater = script.disk.update(true).unwrap();
     // Within a sector, shorter and longer.
     edit(&mut updater, "word0001", "WORD0001");
-    script.commit(&mut updater, Committed::OneWrite);
+    script.commit(&mut updater, CommitKind::OneWrite);
     edit(&mut updater, "last: a", "last: bcd");
-    script.commit(&mut updater, Committed::Journal);
+    script.commit(&mut updater, CommitKind::Journal);
     edit(&mut updater, "word", "longer");
-    script.commit(&mut updater, Committed::Journal);
+    script.commit(&mut updater, CommitKind::Journal);
     edit(&mut updater, "longer", "w");
-    script.commit(&mut updater, Committed::Journal);
-    assert_eq!(updater.commit().unwrap(), Committed::Unchanged);
+    script.commit(&mut updater, CommitKind::Journal);
+    assert_eq!(updater.commit().unwrap(), CommitKind::Unchanged);
     drop(updater);
     script.check("a tree");
 }
@@ -37,11 +37,11 @@ fn blocks_that_are_replaced() {
     let mut script = Script::new(&file(&[700, 3000, 20], 3, padded()));
     let mut updater = script.disk.update(true).unwrap();
     updater.replace_block(1, &noise(10, 3000)).unwrap();
-    script.commit(&mut updater, Committed::Journal);
+    script.commit(&mut updater, CommitKind::Journal);
     updater.replace_block(0, &noise(11, 1000)).unwrap();
     updater.replace_block(2, &[]).unwrap();
     edit(&mut updater, "word0001", "another");
-    script.commit(&mut updater, Committed::Journal);
+    script.commit(&mut updater, CommitKind::Journal);
     drop(updater);
     script.check("blocks");
 }
@@ -55,15 +55,15 @@ fn arrays_that_are_added() {
         let mut script = Script::new(&file(&[700, 900], 5, options.clone()));
         let mut updater = script.disk.update(true).unwrap();
         add(&mut updater, "third", 10, 3000);
-        script.commit(&mut updater, Committed::Journal);
+        script.commit(&mut updater, CommitKind::Journal);
         // Shorter than the index that it is written over.
         add(&mut updater, "fourth", 11, 3);
         add(&mut updater, "fifth", 12, 0);
         edit_words(&mut updater);
         updater.replace_block(0, &noise(13, 650)).unwrap();
-        script.commit(&mut updater, Committed::Journal);
+        script.commit(&mut updater, CommitKind::Journal);
         updater.remove("words").unwrap();
-        script.commit(&mut updater, Committed::Journal);
+        script.commit(&mut updater, CommitKind::Journal);
         drop(updater);
         assert_eq!(script.promised[2].1.blocks.len(), 5);
         assert_eq!(script.promised[2].1.blocks[2].0, noise(10, 3000));
@@ -79,7 +79,7 @@ fn every_sync_of_an_addition_is_needed() {
     let mut updater = script.disk.update(true).unwrap();
     for seed in 0..2 {
         add(&mut updater, &format!("new{seed}"), seed, 1500);
-        script.commit(&mut updater, Committed::Journal);
+        script.commit(&mut updater, CommitKind::Journal);
     }
     drop(updater);
     script.check("all syncs");
@@ -100,7 +100,7 @@ fn crashes_after_crashes() {
     let mut updater = script.disk.update(true).unwrap();
     updater.replace_block(1, &noise(10, 900)).unwrap();
     edit(&mut updater, "word", "longer");
-    script.commit(&mut updater, Committed::Journal);
+    script.commit(&mut updater, CommitKind::Journal);
     drop(updater);
     let (start, operations) = (script.start.clone(), script.disk.0.operations());
     let mut crashes = 0_usize;
@@ -119,7 +119,7 @@ fn crashes_after_crashes() {
         again.promised[0].0 = 0;
         updater.replace_block(0, &noise(12, 701)).unwrap();
         edit(&mut updater, "last: a", "last: x");
-        again.commit(&mut updater, Committed::Journal);
+        again.commit(&mut updater, CommitKind::Journal);
         drop(updater);
         again.check(&format!("{}, and another crash", crash.what));
     };
@@ -136,7 +136,7 @@ fn changes_that_can_be_torn_are_found_out() {
         let mut updater = script.disk.update(with_journal).unwrap();
         updater.replace_block(1, &noise(10, 3000)).unwrap();
         edit(&mut updater, "word", "longer");
-        script.commit(&mut updater, Committed::Journal);
+        script.commit(&mut updater, CommitKind::Journal);
         drop(updater);
         script
     };
@@ -163,7 +163,7 @@ fn every_sync_is_needed() {
     for (seed, from, to) in [(10, "word", "longer"), (11, "longer", "w")] {
         updater.replace_block(1, &noise(seed, 3000)).unwrap();
         edit(&mut updater, from, to);
-        script.commit(&mut updater, Committed::Journal);
+        script.commit(&mut updater, CommitKind::Journal);
     }
     drop(updater);
     script.check("all syncs");
@@ -183,7 +183,7 @@ fn a_stale_journal_is_nothing() {
     let mut script = Script::new(&file(&[700, 3000], 100, padded()));
     let mut updater = script.disk.update(true).unwrap();
     edit(&mut updater, "word", "longer");
-    script.commit(&mut updater, Committed::Journal);
+    script.commit(&mut updater, CommitKind::Journal);
     drop(updater);
     // The journal as it was before it was removed.
     let mut journal = None;

@@ -6,7 +6,7 @@ use asdf::container_core::source::Source;
 use asdf::container_core::write::recording::{Operation, RecordingStorage};
 use asdf::container_core::write::replay::{self, Crash};
 use asdf::container_core::{Error, Limits, Result};
-use asdf::update::{Committed, Updater, recovered};
+use asdf::update::{CommitKind, Updater, recovered};
 use asdf::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use asdf::yaml::Yaml;
 
@@ -73,7 +73,7 @@ impl Script {
     }
 
     /// Commits, and promises what is in the file now.
-    pub fn commit(&mut self, updater: &mut Updater<'_>, expected: Committed) {
+    pub fn commit(&mut self, updater: &mut Updater<'_>, expected: CommitKind) {
         assert_eq!(updater.commit().unwrap(), expected);
         self.promise();
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use asdf::container_core::ErrorKind;
 use asdf::container_core::container::ReadOptions;
 use asdf::container_core::dtype::Order;
-use asdf::{DigestState, Policy, digest_state};
+use asdf::{ChecksumStatus, Strictness, checksum_status};
 
 use crate::crafted::{MEMORY, array, file, open, options, plain, said, short};
 
@@ -61,7 +61,7 @@ fn strides_that_leave_the_block_or_wrap() {
         &format!("{TYPE}, shape: [4, 4], strides: [-4, -1], offset: 15"),
         &(0..16).collect::<Vec<u8>>(),
     );
-    let file = open(&within, Policy::Strict).unwrap();
+    let file = open(&within, Strictness::Strict).unwrap();
     let read = file.read_index(0, &file.whole(0).unwrap(), &ReadOptions::default()).unwrap();
     let bytes = read.bytes(Order::C, &Default::default()).unwrap().into_owned();
     assert_eq!(bytes, (0..16).rev().collect::<Vec<u8>>());
@@ -100,12 +100,15 @@ fn elements_that_are_one_byte_many_times() {
     // 2^40 elements in one byte: allowed, and none of them is made before it is asked for.
     for (shape, strides) in [("[1048576, 1048576]", "[0, 0]"), ("[1099511627776]", "[0]")] {
         let bytes = array(&format!("{TYPE}, shape: {shape}, strides: {strides}"), &[7]);
-        for policy in [Policy::Compatible, Policy::Lenient] {
-            let file = open(&bytes, policy).unwrap();
+        for strictness in [Strictness::Compatible, Strictness::Lenient] {
+            let file = open(&bytes, strictness).unwrap();
             let error = file.whole(0).and_then(|whole| {
-                let read =
-                    file.read_index(0, &whole, &ReadOptions::default().with_limits(options(policy).limits))?;
-                read.bytes(Order::C, &options(policy).limits).map(|_| ())
+                let read = file.read_index(
+                    0,
+                    &whole,
+                    &ReadOptions::default().with_limits(options(strictness).limits),
+                )?;
+                read.bytes(Order::C, &options(strictness).limits).map(|_| ())
             });
             assert!(matches!(error.unwrap_err().kind(), ErrorKind::Limit { .. }));
         }
@@ -238,11 +241,11 @@ fn digests_of_what_cannot_be_decoded() {
     let mut head = crate::crafted::header(b"zlib", 4, 4, 1 << 63);
     head.checksum = [1; 16];
     let bytes = file("a: 5", &[[&head.to_bytes()[..], b"abcd"].concat()]);
-    let opened = open(&bytes, Policy::Compatible).unwrap();
-    let opts = options(Policy::Compatible);
-    let state = digest_state(opened.source(), &opened.blocks()[0], &opts.codecs, &opts.limits, 2);
+    let opened = open(&bytes, Strictness::Compatible).unwrap();
+    let opts = options(Strictness::Compatible);
+    let state = checksum_status(opened.source(), &opened.blocks()[0], &opts.codecs, &opts.limits, 2);
     assert!(
-        !matches!(state, Ok(DigestState::Stored | DigestState::LegacyDecoded | DigestState::Absent)),
+        !matches!(state, Ok(ChecksumStatus::Stored | ChecksumStatus::LegacyDecoded | ChecksumStatus::Absent)),
         "{state:?}"
     );
 }

@@ -1,6 +1,6 @@
 //! Encoded blocks that lie about their sizes, and bombs: what is decoded is bounded by what was asked for.
 
-use asdf::Policy;
+use asdf::Strictness;
 use asdf::compression::{EncodeOptions, WRITABLE, encode};
 use asdf::container_core::container::ReadOptions;
 use asdf::container_core::dtype::Order;
@@ -72,7 +72,7 @@ fn bombs() {
         for len in [4, 100_000, 1 << 40] {
             let began = Clock::start();
             let bytes = file(&named(len), &[block(label.as_bytes(), &stored, len)]);
-            let file = open(&bytes, Policy::Compatible).unwrap();
+            let file = open(&bytes, Strictness::Compatible).unwrap();
             let limits = Limits::default().with_memory(MEMORY);
             let options = ReadOptions::default().with_limits(limits);
             let error = file.read_block(0, &options).unwrap_err();
@@ -85,7 +85,7 @@ fn bombs() {
         // A legal block: it expands as far as it says, and the first bytes of it are read within the limits.
         let len = zeros.len() as u64;
         let bytes = file(&named(len), &[block(label.as_bytes(), &stored, len)]);
-        let file = open(&bytes, Policy::Compatible).unwrap();
+        let file = open(&bytes, Strictness::Compatible).unwrap();
         let whole = file.whole(0).unwrap();
         let limited = ReadOptions::default().with_limits(Limits::default().with_memory(MEMORY));
         assert!(
@@ -184,7 +184,7 @@ fn chunks_of_blosc_that_lie() {
 fn no_memory_for_what_no_codec_makes() {
     for (label, kind) in [(&b"huff"[..], "unsupported"), (b"zlib", "damage"), (b"lz4", "damage")] {
         let bytes = file(&named(1 << 50), &[block(label, b"abcd", 1 << 50)]);
-        let file = open(&bytes, Policy::Compatible).unwrap();
+        let file = open(&bytes, Strictness::Compatible).unwrap();
         let whole = file.whole(0).unwrap();
         for error in [
             file.read_block(0, &ReadOptions::default()).unwrap_err(),
@@ -204,7 +204,7 @@ fn no_memory_for_what_no_codec_makes() {
 fn one_bad_block_among_good_ones() {
     let lines = "a: !core/ndarray-1.1.0 {source: 0, datatype: int8, byteorder: big, shape: [4]}\nb: !core/ndarray-1.1.0 {source: 1, datatype: int8, byteorder: big, shape: [4]}\nc: !core/ndarray-1.1.0 {source: 2, datatype: int8, byteorder: big, shape: [4]}";
     let bytes = file(lines, &[plain(b"abcd"), block(b"zlib", b"junk", 4), plain(b"efgh")]);
-    let file = open(&bytes, Policy::Compatible).unwrap();
+    let file = open(&bytes, Strictness::Compatible).unwrap();
     let read = |index| {
         let whole = file.whole(index).unwrap();
         file.read_index(index, &whole, &ReadOptions::default())

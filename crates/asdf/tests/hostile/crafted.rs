@@ -8,7 +8,7 @@ use asdf::container_core::dtype::Order;
 use asdf::container_core::format::Input;
 use asdf::container_core::report::Severity;
 use asdf::container_core::{Error, ErrorKind, Limits, Result};
-use asdf::{BlockHeader, FORMAT, File, OpenOptions, Policy};
+use asdf::{BlockHeader, FORMAT, File, OpenOptions, Strictness};
 
 /// What a file may ask for.
 pub const MEMORY: u64 = 4 << 20;
@@ -38,7 +38,7 @@ fn worked() -> Option<Duration> {
 
 pub const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n";
 
-pub const ALL: [Policy; 3] = [Policy::Compatible, Policy::Strict, Policy::Lenient];
+pub const ALL: [Strictness; 3] = [Strictness::Compatible, Strictness::Strict, Strictness::Lenient];
 
 /// A tree of these lines, with the handle `!` for tags of the standard.
 pub fn tree(lines: &str) -> String {
@@ -93,12 +93,12 @@ pub fn array(rest: &str, data: &[u8]) -> Vec<u8> {
     file(&format!("a: !core/ndarray-1.1.0 {{{rest}}}"), &[plain(data)])
 }
 
-pub fn options(policy: Policy) -> OpenOptions {
-    OpenOptions::default().with_policy(policy).with_limits(Limits::default().with_memory(MEMORY))
+pub fn options(strictness: Strictness) -> OpenOptions {
+    OpenOptions::default().with_strictness(strictness).with_limits(Limits::default().with_memory(MEMORY))
 }
 
-pub fn open(bytes: &[u8], policy: Policy) -> Result<File> {
-    File::from_bytes(bytes.to_vec(), options(policy))
+pub fn open(bytes: &[u8], strictness: Strictness) -> Result<File> {
+    File::from_bytes(bytes.to_vec(), options(strictness))
 }
 
 /// What a file comes to.
@@ -117,8 +117,8 @@ pub fn said(bytes: &[u8]) -> Said {
     let began = Clock::start();
     let mut reads = [false; 3];
     let mut opens = [false; 3];
-    for (at, policy) in ALL.into_iter().enumerate() {
-        match open(bytes, policy) {
+    for (at, strictness) in ALL.into_iter().enumerate() {
+        match open(bytes, strictness) {
             Ok(file) => (opens[at], reads[at]) = (true, read_all(&file)),
             Err(error) => expected(&error),
         }
@@ -189,7 +189,7 @@ pub fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     match repair(Input::bytes(Box::new(bytes.to_vec())), &options, Some(&mut out), Progress::none()) {
         Ok(_) => {
-            let file = open(&out, Policy::Compatible);
+            let file = open(&out, Strictness::Compatible);
             if let Err(error) = file {
                 // What was too large is so still.
                 assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "repaired, and not opened: {error}");

@@ -1,6 +1,6 @@
 //! Every byte of small files changed, and every end cut off: nothing panics, and no policy reads other values where a digest is.
 
-use asdf::Policy;
+use asdf::Strictness;
 use asdf::compression::{EncodeOptions, encode};
 use asdf::container_core::checksum::Algorithm;
 use asdf::container_core::container::ReadOptions;
@@ -32,8 +32,8 @@ fn whole(label: &str) -> Vec<u8> {
 }
 
 /// Opens by a policy and reads all, checks and repairs.
-fn survive(bytes: &[u8], policy: Policy) {
-    match open(bytes, policy) {
+fn survive(bytes: &[u8], strictness: Strictness) {
+    match open(bytes, strictness) {
         Ok(file) => _ = read_all(&file),
         Err(error) => expected(&error),
     }
@@ -45,8 +45,8 @@ fn every_cut() {
         let whole = whole(label);
         for len in 0..whole.len() {
             let cut = &whole[..len];
-            for policy in [Policy::Strict, Policy::Compatible, Policy::Lenient] {
-                survive(cut, policy);
+            for strictness in [Strictness::Strict, Strictness::Compatible, Strictness::Lenient] {
+                survive(cut, strictness);
             }
             repaired(cut);
         }
@@ -55,13 +55,13 @@ fn every_cut() {
 
 #[test]
 fn every_byte() {
-    for (label, policy) in [("", Policy::Compatible), ("lz4", Policy::Lenient)] {
+    for (label, strictness) in [("", Strictness::Compatible), ("lz4", Strictness::Lenient)] {
         let whole = whole(label);
         for at in 0..whole.len() {
             for change in [0x01, 0x20, 0x80, 0xff] {
                 let mut bytes = whole.clone();
                 bytes[at] ^= change;
-                survive(&bytes, policy);
+                survive(&bytes, strictness);
                 if change == 0x80 {
                     repaired(&bytes);
                 }
@@ -74,27 +74,27 @@ fn every_byte() {
 fn a_changed_block_is_never_read_as_if_it_were_whole() {
     for label in ["", "zlib", "bzp2", "lz4", "zstd"] {
         let whole = whole(label);
-        let starts: Vec<usize> = open(&whole, Policy::Strict)
+        let starts: Vec<usize> = open(&whole, Strictness::Strict)
             .unwrap()
             .blocks()
             .iter()
             .map(|block| usize::try_from(block.at).unwrap())
             .collect();
-        let values = |bytes: &[u8], policy| {
-            let file = open(bytes, policy).ok()?;
+        let values = |bytes: &[u8], strictness| {
+            let file = open(bytes, strictness).ok()?;
             let index = file.find_array("b/1")?;
             let read = file.read_index(index, &file.whole(index).ok()?, &ReadOptions::default()).ok()?;
             Some(read.bytes(Order::C, &Default::default()).unwrap().into_owned())
         };
-        let right = values(&whole, Policy::Strict).unwrap();
+        let right = values(&whole, Strictness::Strict).unwrap();
         // Behind the checksum are the stored bytes: of them none may be changed and read.
-        let end = usize::try_from(open(&whole, Policy::Strict).unwrap().blocks()[1].data.end).unwrap();
+        let end = usize::try_from(open(&whole, Strictness::Strict).unwrap().blocks()[1].data.end).unwrap();
         for at in starts[1] + 54..end {
             for bit in 0..8 {
                 let mut bytes = whole.clone();
                 bytes[at] ^= 1 << bit;
-                for policy in [Policy::Strict, Policy::Compatible] {
-                    let read = values(&bytes, policy);
+                for strictness in [Strictness::Strict, Strictness::Compatible] {
+                    let read = values(&bytes, strictness);
                     assert!(read.as_ref().is_none_or(|read| *read == right), "{label} {at} {bit}: {read:?}");
                 }
             }

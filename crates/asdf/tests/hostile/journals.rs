@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use asdf::container_core::checksum::Algorithm;
 use asdf::update::{UpdateOptions, Updater};
-use asdf::{File, Policy};
+use asdf::{File, Strictness};
 
 use crate::crafted::{file, options, plain};
 
@@ -52,7 +52,7 @@ fn case(bytes: &[u8], journal: &[u8]) -> Case {
 /// about the file is removed by the update, and no other.
 fn left(bytes: &[u8], journal: &[u8], is_about: bool) -> Vec<u8> {
     let case = case(bytes, journal);
-    let read = File::open_with(&case.path, options(Policy::Lenient)).ok();
+    let read = File::open_with(&case.path, options(Strictness::Lenient)).ok();
     let read = read.map(|file| {
         let source = file.source();
         source.read(0..source.len()).unwrap().into_owned()
@@ -147,7 +147,7 @@ fn journals_that_are_no_files() {
     fs::write(&elsewhere, &change).unwrap();
     fs::remove_file(&case.beside).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &case.beside).unwrap();
-    let file = File::open_with(&case.path, options(Policy::Strict)).unwrap();
+    let file = File::open_with(&case.path, options(Strictness::Strict)).unwrap();
     assert_eq!(*file.source().read(0..len).unwrap(), bytes[..]);
     drop(file);
     let _ = Updater::open(&case.path, UpdateOptions::default());
@@ -155,7 +155,7 @@ fn journals_that_are_no_files() {
     assert_eq!(fs::read(&elsewhere).unwrap(), change);
     fs::remove_file(&case.beside).unwrap();
     fs::create_dir(&case.beside).unwrap();
-    assert!(File::open_with(&case.path, options(Policy::Strict)).is_ok());
+    assert!(File::open_with(&case.path, options(Strictness::Strict)).is_ok());
     let _ = Updater::open(&case.path, UpdateOptions::default());
     assert_eq!(fs::read(&case.path).unwrap(), bytes);
 }

@@ -1,6 +1,6 @@
 //! Much of a small thing: time that grows with the square of the file is time without end.
 
-use asdf::Policy;
+use asdf::Strictness;
 use std::fmt::Write as _;
 
 use crate::crafted::{Clock, LONGEST, expected, file, header, open, plain, read_all, repaired, said, tree};
@@ -64,13 +64,13 @@ fn arrays_of_one_block() {
         lines
     });
     let bytes = file(&lines, &[plain(b"abcdefgh")]);
-    for policy in [Policy::Compatible, Policy::Strict, Policy::Lenient] {
+    for strictness in [Strictness::Compatible, Strictness::Strict, Strictness::Lenient] {
         let began = Clock::start();
-        match open(&bytes, policy) {
+        match open(&bytes, strictness) {
             Ok(file) => assert!(read_all(&file)),
             Err(error) => expected(&error),
         }
-        assert!(began.elapsed() < LONGEST, "{policy:?} {:?}", began.elapsed());
+        assert!(began.elapsed() < LONGEST, "{strictness:?} {:?}", began.elapsed());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Header lines, ends of trees, block headers and indices at their edges, each with what the policies make of it.
 
-use asdf::{BlockIndex, FaultKind, IndexState, Layout, Policy};
+use asdf::{BlockIndex, FaultKind, IndexState, Layout, Strictness};
 
 use crate::crafted::{HEAD, block, file, header, index, open, plain, said, short, tree};
 
@@ -157,7 +157,7 @@ fn indices() {
     let with = |list: &[u8]| [tree(ONE).as_bytes(), &plain(b"abcd"), list].concat();
     let state = |bytes: &[u8]| {
         assert!(said(bytes).opens[0]);
-        open(bytes, Policy::Compatible).unwrap().layout().index_state
+        open(bytes, Strictness::Compatible).unwrap().layout().index_state
     };
     assert_eq!(state(&with(&index(&[at]))), IndexState::Proved);
     assert_eq!(state(&with(&[&index(&[at])[..], &[0; 999]].concat())), IndexState::Proved);
@@ -187,7 +187,7 @@ fn indices() {
     assert_eq!(parsed.offsets, [1 << 60]);
     // Readers follow the walk: whatever the index lists, block 0 is block 0.
     let lying = with(&index(&[at + 58]));
-    let file = open(&lying, Policy::Compatible).unwrap();
+    let file = open(&lying, Strictness::Compatible).unwrap();
     assert_eq!(*file.read_block(0, &Default::default()).unwrap(), *b"abcd");
     // Of two blocks it may list one twice, one alone, or a magic within the data of the first.
     let two = format!("{ONE}\nb: {}", ONE[3..].replace("source: 0", "source: 1"));
@@ -196,7 +196,7 @@ fn indices() {
     for list in [vec![at, at], vec![at], vec![second], vec![at, second - 4], vec![at, second - 4, second]] {
         let bytes = [tree(&two).as_bytes(), &first, &plain(b"efgh"), &index(&list)].concat();
         assert_eq!(state(&bytes), IndexState::Wrong, "{list:?}");
-        let file = open(&bytes, Policy::Compatible).unwrap();
+        let file = open(&bytes, Strictness::Compatible).unwrap();
         let read = |index| file.read_block(index, &Default::default()).unwrap().into_owned();
         assert_eq!((read(0), read(1)), (b"\xd3BLK".to_vec(), b"efgh".to_vec()), "{list:?}");
     }
@@ -221,7 +221,7 @@ fn what_follows_a_streamed_block_is_its_data_unless_it_is_its_index() {
         (own.clone(), true),
     ] {
         let bytes = [&begin[..], &behind].concat();
-        let file = open(&bytes, Policy::Compatible).unwrap();
+        let file = open(&bytes, Strictness::Compatible).unwrap();
         let cut = is_index.then_some(begin.len() as u64..bytes.len() as u64);
         assert_eq!((file.blocks().len(), file.layout().index.clone()), (1, cut));
         let rows = if is_index { b"abcd".to_vec() } else { [b"abcd", &behind[..]].concat() };
@@ -243,7 +243,7 @@ fn files_within_blocks() {
     );
     let outer = file(&lines, &[plain(&inner)]);
     assert_eq!(short(&outer), ("RRR".to_owned(), vec![]));
-    let opened = open(&outer, Policy::Strict).unwrap();
+    let opened = open(&outer, Strictness::Strict).unwrap();
     assert_eq!((opened.blocks().len(), opened.arrays().len()), (1, 1));
     assert_eq!(*opened.read_block(0, &Default::default()).unwrap(), inner[..]);
     // A repair changes nothing of it, and nothing of the same without an index but that one is made.

@@ -6,7 +6,7 @@ use std::path::Path;
 use asdf::container_core::ErrorKind;
 use asdf::container_core::container::ReadOptions;
 use asdf::container_core::dtype::Order;
-use asdf::{External, File, OpenOptions, Policy};
+use asdf::{ExternalFiles, File, OpenOptions, Strictness};
 
 use crate::crafted::{file, options, plain};
 
@@ -23,8 +23,8 @@ fn secret() -> Vec<u8> {
     file("secret: 7", &[plain(b"abcd")])
 }
 
-fn open(path: &Path, external: External) -> File {
-    let mut options: OpenOptions = options(Policy::Compatible);
+fn open(path: &Path, external: ExternalFiles) -> File {
+    let mut options: OpenOptions = options(Strictness::Compatible);
     options.external = external;
     File::open_with(path, options).unwrap()
 }
@@ -54,7 +54,7 @@ fn names_that_lead_out() {
         fs::write(outer.path().join(place), secret()).unwrap();
     }
     let main = inner.join("main.asdf");
-    let try_uri = |uri: &str, external: External| {
+    let try_uri = |uri: &str, external: ExternalFiles| {
         fs::write(&main, naming(uri)).unwrap();
         reads(&open(&main, external))
     };
@@ -84,21 +84,21 @@ fn names_that_lead_out() {
         "/dev/zero".into(),
         "nothing.asdf".into(),
     ] {
-        assert!(!try_uri(&uri, External::Beside), "{uri}");
-        assert!(!try_uri(&uri, External::Refuse), "{uri}");
+        assert!(!try_uri(&uri, ExternalFiles::SameFolder), "{uri}");
+        assert!(!try_uri(&uri, ExternalFiles::Deny), "{uri}");
     }
     for uri in ["x.asdf", "./x.asdf", "sub/x.asdf", "%78.asdf"] {
-        assert!(try_uri(uri, External::Beside), "{uri}");
-        assert!(!try_uri(uri, External::Refuse), "{uri}");
+        assert!(try_uri(uri, ExternalFiles::SameFolder), "{uri}");
+        assert!(!try_uri(uri, ExternalFiles::Deny), "{uri}");
     }
     // A root that the caller names is a root all the same.
-    assert!(try_uri("../x.asdf", External::Below(outer.path().into())));
-    assert!(!try_uri("../../x.asdf", External::Below(outer.path().into())));
-    assert!(!try_uri("../x.asdf", External::Below(inner.clone())));
-    assert!(!try_uri("x.asdf", External::Below(inner.join("sub"))));
-    assert!(!try_uri(&absolute, External::Below(outer.path().into())));
+    assert!(try_uri("../x.asdf", ExternalFiles::Under(outer.path().into())));
+    assert!(!try_uri("../../x.asdf", ExternalFiles::Under(outer.path().into())));
+    assert!(!try_uri("../x.asdf", ExternalFiles::Under(inner.clone())));
+    assert!(!try_uri("x.asdf", ExternalFiles::Under(inner.join("sub"))));
+    assert!(!try_uri(&absolute, ExternalFiles::Under(outer.path().into())));
     // Bytes without a folder have no files beside them.
-    let bytes = File::from_bytes(naming("x.asdf"), options(Policy::Compatible)).unwrap();
+    let bytes = File::from_bytes(naming("x.asdf"), options(Strictness::Compatible)).unwrap();
     assert!(matches!(bytes.whole(0).unwrap_err().kind(), ErrorKind::Unsupported(_)));
 }
 
@@ -126,13 +126,13 @@ fn links_that_lead_out() {
         ("fine.asdf", true),
     ] {
         fs::write(&main, naming(uri)).unwrap();
-        assert_eq!(reads(&open(&main, External::Beside)), expected, "{uri}");
+        assert_eq!(reads(&open(&main, ExternalFiles::SameFolder)), expected, "{uri}");
     }
     // A named pipe would keep the reader waiting for ever.
     let status = std::process::Command::new("mkfifo").arg(inner.join("pipe.asdf")).status();
     if status.is_ok_and(|status| status.success()) {
         fs::write(&main, naming("pipe.asdf")).unwrap();
-        assert!(!reads(&open(&main, External::Beside)));
+        assert!(!reads(&open(&main, ExternalFiles::SameFolder)));
     }
 }
 
@@ -143,7 +143,7 @@ fn files_that_name_one_another() {
     let refers = |uri: &str| file(&format!("r: {{$ref: '{uri}'}}"), &[]);
     fs::write(at("a.asdf"), refers("b.asdf#/r")).unwrap();
     fs::write(at("b.asdf"), refers("a.asdf#/r")).unwrap();
-    let file = open(&at("a.asdf"), External::Beside);
+    let file = open(&at("a.asdf"), ExternalFiles::SameFolder);
     let error = file.find_reference("b.asdf#/r").unwrap_err();
     assert!(!error.to_string().is_empty());
     // One behind the other, more than are allowed.
@@ -151,16 +151,16 @@ fn files_that_name_one_another() {
         fs::write(at(&format!("c{number}.asdf")), refers(&format!("c{}.asdf#/r", number + 1))).unwrap();
     }
     fs::write(at("c40.asdf"), crate::crafted::file("r: 5", &[])).unwrap();
-    let file = open(&at("c0.asdf"), External::Beside);
+    let file = open(&at("c0.asdf"), ExternalFiles::SameFolder);
     let error = file.find_reference("c1.asdf#/r").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     // An array in itself by its own name is its own block, and a source that names no first block is damage.
     fs::write(at("self.asdf"), naming("none.asdf")).unwrap();
     fs::write(at("none.asdf"), crate::crafted::file("secret: 7", &[])).unwrap();
-    assert!(open(&at("self.asdf"), External::Beside).whole(0).is_err());
+    assert!(open(&at("self.asdf"), ExternalFiles::SameFolder).whole(0).is_err());
     // More files than are allowed.
-    let mut few: OpenOptions = options(Policy::Compatible);
-    few.most_external = (2, 8);
+    let mut few: OpenOptions = options(Strictness::Compatible);
+    few.max_external_files = 2;
     let file = File::open_with(at("c0.asdf"), few).unwrap();
     let opened = (10..20).filter(|number| file.external(&format!("c{number}.asdf")).is_ok()).count();
     assert_eq!(opened, 2);

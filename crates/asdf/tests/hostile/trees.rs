@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use asdf::container_core::Result;
 use asdf::yaml::{Document, EmitOptions, Scalar, Yaml, YamlLimits, emit_document};
-use asdf::{DuplicateKeys, File, Policy, TreeEditor};
+use asdf::{DuplicateKeys, File, Strictness, TreeEditor};
 
 use crate::crafted::{HEAD, MEMORY, file, open, options, said, tree};
 
@@ -31,7 +31,7 @@ fn depth() {
     // As deep as is allowed, in everything that walks, writes and edits.
     let text = format!("{}1{}", "[".repeat(256), "]".repeat(256));
     let document = parse(&text).unwrap();
-    let written = emit_document(&Yaml::of(document.root()).unwrap(), &EmitOptions::default()).unwrap();
+    let written = emit_document(&Yaml::from_node(document.root()).unwrap(), &EmitOptions::default()).unwrap();
     assert_eq!(parse(&written).unwrap().len(), 257);
     let mut editor = TreeEditor::new(document);
     editor.set(&["0"; 256].join("/"), &Yaml::int(2)).unwrap();
@@ -46,23 +46,23 @@ fn circles() {
     );
     let said = said(text.as_bytes());
     assert!(said.opens[0] && said.opens[2], "{said:?}");
-    let file = open(text.as_bytes(), Policy::Compatible).unwrap();
+    let file = open(text.as_bytes(), Strictness::Compatible).unwrap();
     for reference in file.find_references().unwrap() {
         assert!(file.find_reference(&reference.uri).is_err(), "{}", reference.uri);
     }
-    let value = Yaml::of(file.tree().document().root()).unwrap();
+    let value = Yaml::from_node(file.tree().document().root()).unwrap();
     let again = parse(&emit_document(&value, &EmitOptions::default()).unwrap()).unwrap();
-    assert_eq!(Yaml::of(again.root()).unwrap(), value);
+    assert_eq!(Yaml::from_node(again.root()).unwrap(), value);
     assert!(file.tree().to_value().is_err());
 }
 
 #[test]
 fn keys() {
     let twice = tree("a: 1\na: 2");
-    let file = open(twice.as_bytes(), Policy::Compatible).unwrap();
+    let file = open(twice.as_bytes(), Strictness::Compatible).unwrap();
     assert_eq!(file.tree().find("a").unwrap().text(), "2");
-    assert!(open(twice.as_bytes(), Policy::Strict).is_err());
-    let mut refuse = options(Policy::Compatible);
+    assert!(open(twice.as_bytes(), Strictness::Strict).is_err());
+    let mut refuse = options(Strictness::Compatible);
     refuse.duplicate_keys = DuplicateKeys::Refuse;
     assert!(File::from_bytes(twice.into_bytes(), refuse).is_err());
     for keys in [
@@ -86,7 +86,7 @@ fn keys() {
 fn limits_of_trees() {
     let bytes = file(&"- 1\n".repeat(1000), &[]);
     for (nodes, len, opens) in [(500, 1 << 20, false), (2000, 1000, false), (2000, 1 << 20, true)] {
-        let mut opts = options(Policy::Lenient);
+        let mut opts = options(Strictness::Lenient);
         (opts.yaml.nodes, opts.yaml.bytes) = (nodes, len);
         assert_eq!(File::from_bytes(bytes.clone(), opts).is_ok(), opens, "{nodes} {len}");
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use asdf::container_core::{ErrorKind, Limits};
 use asdf::yaml::{Document, EmitOptions, Yaml, YamlLimits, emit_document};
-use asdf::{File, Policy, Tree};
+use asdf::{File, Strictness, Tree};
 
 use crate::crafted::{HEAD, MEMORY, file, open, options, said, tree};
 
@@ -18,7 +18,7 @@ fn aliases_that_double() {
     }
     let bytes = file(&text, &[]);
     assert!(said(&bytes).opens[0]);
-    let mut opts = options(Policy::Compatible);
+    let mut opts = options(Strictness::Compatible);
     opts.yaml.expanded = 100_000;
     let file = File::from_bytes(bytes, opts).unwrap();
     let limits = Limits::default().with_memory(MEMORY);
@@ -27,7 +27,7 @@ fn aliases_that_double() {
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     document.walk(false, &limits, &mut |_, _| Ok(true)).unwrap();
     // What keeps aliases takes no more than the text; what cannot says so.
-    let value = Yaml::of(document.root()).unwrap();
+    let value = Yaml::from_node(document.root()).unwrap();
     assert!(emit_document(&value, &EmitOptions::default()).unwrap().len() < 20_000);
     assert!(matches!(Tree::new(document.clone()).to_value().unwrap_err().kind(), ErrorKind::Limit { .. }));
 }
@@ -105,7 +105,7 @@ fn merges_that_double() {
     }
     let said = said(tree(&text).as_bytes());
     assert!(said.opens[0], "{said:?}");
-    let file = open(tree(&text).as_bytes(), Policy::Compatible).unwrap();
+    let file = open(tree(&text).as_bytes(), Strictness::Compatible).unwrap();
     assert_eq!(file.tree().find("m99/k3").map(asdf::yaml::Node::text), Some("3"));
     assert_eq!(file.tree().find("m99").unwrap().pairs().len(), 100);
 }
@@ -134,9 +134,9 @@ fn scalars_of_any_length() {
         let said = said(text.as_bytes());
         let shown = scalar.chars().take(20).collect::<String>();
         assert!(said.opens[0] || said.codes == ["not opened"], "{shown}: {said:?}");
-        let Ok(file) = open(text.as_bytes(), Policy::Compatible) else { continue };
+        let Ok(file) = open(text.as_bytes(), Strictness::Compatible) else { continue };
         assert_eq!(file.tree().find("b").unwrap().text(), "1", "{shown}");
-        let value = Yaml::of(file.tree().root()).unwrap();
+        let value = Yaml::from_node(file.tree().root()).unwrap();
         emit_document(&value, &EmitOptions::default()).unwrap();
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use container_core::write::Durability;
 use holdall::asdf::Version;
 use holdall::asdf::facade;
-use holdall::asdf::update::{Committed, Producer, UpdateOptions, Updater};
+use holdall::asdf::update::{CommitKind, DataSource, UpdateOptions, Updater};
 use holdall::asdf::yaml::Document;
 use holdall::{Error, Stop};
 use pyo3::exceptions::PyValueError;
@@ -146,9 +146,9 @@ impl AsdfEditor {
         let committed = committed.map_err(|error| raise_at(error, &self.path))?;
         self.placed.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(match committed {
-            Committed::Unchanged => "unchanged",
-            Committed::OneWrite | Committed::Journal => "in place",
-            Committed::NewFile => "new file",
+            CommitKind::Unchanged => "unchanged",
+            CommitKind::OneWrite | CommitKind::Journal => "in place",
+            CommitKind::NewFile => "new file",
         })
     }
 
@@ -179,7 +179,7 @@ fn closed() -> Error {
 }
 
 /// Source of the data when the commit runs.
-fn producer(data: Data, threads: usize, stop: Arc<Mutex<Stop>>) -> Producer<'static> {
+fn producer(data: Data, threads: usize, stop: Arc<Mutex<Stop>>) -> DataSource<'static> {
     Box::new(move |put| {
         let stop = *stop.lock().unwrap_or_else(PoisonError::into_inner);
         data.pass(threads, stop, put)

@@ -271,7 +271,7 @@ impl<'py> Builder<'_, 'py> {
     /// A `core/integer`; `None` where it is in a tree that is edited and not read yet.
     fn integer(&self, node: Node<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let read = match self.stored.node(node) {
-            Some(stored) => match Value::of(stored, self.stored.file).map_err(raise)? {
+            Some(stored) => match Value::from_node(stored, self.stored.file).map_err(raise)? {
                 Value::Integer(integer) => Some(integer),
                 _ => None,
             },

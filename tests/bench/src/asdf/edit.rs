@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use asdf::update::{Committed, UpdateOptions, Updater};
+use asdf::update::{CommitKind, UpdateOptions, Updater};
 use asdf::yaml::Yaml;
 use asdf_rs::AsdfFile;
 use container_core::write::Durability;
@@ -91,7 +91,7 @@ fn change(path: &Path, value: u32, durability: Durability) -> Result<Run> {
         Ok(updater.commit()?)
     };
     timed(Clock::Wall, work, |committed| {
-        ensure!(matches!(committed, Committed::OneWrite | Committed::Journal), "{committed:?}");
+        ensure!(matches!(committed, CommitKind::OneWrite | CommitKind::Journal), "{committed:?}");
         Ok(None)
     })
 }

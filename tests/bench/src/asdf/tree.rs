@@ -80,7 +80,7 @@ fn open<'a>(job: &'a Job<'a>, title: String, path: &std::path::Path, goal: Optio
 }
 
 fn emit<'a>(job: &'a Job<'a>, path: &std::path::Path, nodes: usize) -> Result<Group<'a>> {
-    let value = Yaml::of(File::open(path)?.tree().root())?;
+    let value = Yaml::from_node(File::open(path)?.tree().root())?;
     let theirs = AsdfFile::open(path)?.tree()?.context("no tree")?;
     let contenders = vec![
         Contender::new(OURS, move || {

@@ -8,7 +8,7 @@ use asdf::stream::Appender;
 use asdf::update::{UpdateOptions, Updater};
 use asdf::writer::{ArraySpec, Plan, WriteOptions};
 use asdf::yaml::Yaml;
-use asdf::{DigestState, File, Version, compression};
+use asdf::{ChecksumStatus, File, Version, compression};
 use container_core::Limits;
 use container_core::container::ReadOptions;
 use container_core::dtype::DType;
@@ -40,8 +40,9 @@ fn check(path: &Path, model: &Model, label: &str) {
     view::assert_same(&view::tree(&file), &expected, label);
     for block in file.blocks() {
         let state =
-            asdf::digest_state(file.source(), block, &compression::codecs(), &Limits::default(), 1).unwrap();
-        assert!(!matches!(state, DigestState::Bad { .. }), "{label}: block {}", block.index);
+            asdf::checksum_status(file.source(), block, &compression::codecs(), &Limits::default(), 1)
+                .unwrap();
+        assert!(!matches!(state, ChecksumStatus::Bad { .. }), "{label}: block {}", block.index);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files that Python asdf writes, read by this workspace.
 
 use asdf::compression;
-use asdf::{DigestState, Fault, FaultKind, File};
+use asdf::{ChecksumStatus, Fault, FaultKind, File};
 use container_core::Limits;
 use container_core::dtype::Order;
 use container_core::format::Input;
@@ -60,13 +60,18 @@ fn what_python_writes_is_read_bit_by_bit() {
             let faults: Vec<_> = file.faults().chain(&of_arrays).filter(odd).map(Fault::message).collect();
             assert!(faults.is_empty(), "{faults:?}: {label}");
             for block in file.blocks() {
-                let state =
-                    asdf::digest_state(file.source(), block, &compression::codecs(), &Limits::default(), 1)
-                        .unwrap();
+                let state = asdf::checksum_status(
+                    file.source(),
+                    block,
+                    &compression::codecs(),
+                    &Limits::default(),
+                    1,
+                )
+                .unwrap();
                 // Nothing is the same encoded and decoded.
                 let legacy =
                     release != Release::Newest && block.header.is_compressed() && block.header.used_size > 0;
-                let expected = if legacy { DigestState::LegacyDecoded } else { DigestState::Stored };
+                let expected = if legacy { ChecksumStatus::LegacyDecoded } else { ChecksumStatus::Stored };
                 assert_eq!(state, expected, "{label}");
                 states[usize::from(block.header.is_compressed()) + usize::from(legacy)] += 1;
             }

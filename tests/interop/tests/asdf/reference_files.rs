@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use asdf::compression::codecs;
 use asdf::yaml::{Kind, Node, NodeId, Scalar};
-use asdf::{DigestState, File, NdArray};
+use asdf::{ChecksumStatus, File, NdArray};
 use container_core::Limits;
 use container_core::container::ReadOptions;
 use container_core::dtype::{ByteOrder, DType, Kind as Of, Order};
@@ -235,13 +235,14 @@ fn compressed_reference_files_verify_by_the_old_rule_alone() {
     for (path, _) in pairs() {
         let file = File::open(&path).unwrap();
         for block in file.blocks() {
-            let state = asdf::digest_state(file.source(), block, &codecs(), &Limits::default(), 1).unwrap();
+            let state =
+                asdf::checksum_status(file.source(), block, &codecs(), &Limits::default(), 1).unwrap();
             let expected = if block.header.is_compressed() {
-                DigestState::LegacyDecoded
+                ChecksumStatus::LegacyDecoded
             } else if block.header.is_streamed() {
-                DigestState::Absent
+                ChecksumStatus::Absent
             } else {
-                DigestState::Stored
+                ChecksumStatus::Stored
             };
             assert_eq!(state, expected, "{}, block {}", path.display(), block.index);
             states[usize::from(block.header.is_compressed())] += 1;

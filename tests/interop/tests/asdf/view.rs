@@ -45,7 +45,7 @@ impl<'f> Viewer<'f> {
     #[allow(clippy::needless_pass_by_value)]
     fn value(&mut self, node: Node<'f>, path: String) -> Value {
         let node = node.target();
-        let known = Typed::of(node, self.file).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let known = Typed::from_node(node, self.file).unwrap_or_else(|error| panic!("{path}: {error}"));
         match known {
             Typed::NdArray(array) => return self.array(&array),
             Typed::Complex(number) => return json!({"$complex": [float(number.re), float(number.im)]}),

@@ -216,7 +216,7 @@ proptest! {
                         prop_assert!(holds, "{}\n{}\n---- to\n{}", what, before, after);
                     } else {
                         // Another name was chosen; the model takes what is there.
-                        model = Yaml::of(editor.document().root()).unwrap();
+                        model = Yaml::from_node(editor.document().root()).unwrap();
                     }
                     let lost: Vec<_> = comments(&before).into_iter().filter(|id| !comments(&after).contains(id)).collect();
                     let within = may_go.map(|span| {

@@ -29,7 +29,7 @@ fn elements_outside_of_their_block_are_refused() {
         let error = all(&file, "a").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{geometry}: {error}");
         assert_eq!(file.array_faults().len(), 1, "{geometry}");
-        assert!(open_as(Policy::Strict, &bytes(&tree, &[plain(&[0; 8])])).is_err());
+        assert!(open_as(Strictness::Strict, &bytes(&tree, &[plain(&[0; 8])])).is_err());
     }
     // Elements on one another are any number of them, and so is the memory that they would take.
     let tree = "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: big, shape: [9000000000000000000], strides: [0]}";
@@ -75,14 +75,14 @@ fn descriptions_that_say_too_little_are_refused() {
 fn of_a_block_that_is_cut_whole_rows_are_left() {
     let whole = bytes(TREE, &[plain(&[1, 2, 3, 4, 5, 6, 7, 8])]);
     let cut = &whole[..whole.len() - 3];
-    assert!(open_as(Policy::Strict, cut).is_err());
-    let file = open_as(Policy::Compatible, cut).unwrap();
+    assert!(open_as(Strictness::Strict, cut).is_err());
+    let file = open_as(Strictness::Compatible, cut).unwrap();
     assert!(matches!(all(&file, "a").unwrap_err().kind(), ErrorKind::Truncated { .. }));
     // What is asked for is there.
     let head = Region::parse("0:2", &[4]).unwrap();
     let read = file.read("a", &head, &ReadOptions::default()).unwrap();
     assert_eq!(&*read.bytes(Order::C, &Limits::default()).unwrap(), [1, 2, 3, 4]);
-    let file = open_as(Policy::Lenient, cut).unwrap();
+    let file = open_as(Strictness::Lenient, cut).unwrap();
     assert_eq!(file.geometry(0).unwrap().shape, [2]);
     assert_eq!(all(&file, "a").unwrap(), [1, 2, 3, 4]);
 }
@@ -91,10 +91,10 @@ fn of_a_block_that_is_cut_whole_rows_are_left() {
 fn a_plain_block_with_two_sizes_has_its_used_bytes() {
     let block = plain(&[1, 2, 3, 4, 5, 6, 7, 8]);
     let odd = bytes(TREE, &[patched(&block, 30, 9)]);
-    assert!(open_as(Policy::Strict, &odd).is_err());
-    let file = open_as(Policy::Compatible, &odd).unwrap();
+    assert!(open_as(Strictness::Strict, &odd).is_err());
+    let file = open_as(Strictness::Compatible, &odd).unwrap();
     assert!(all(&file, "a").unwrap_err().is_damage());
-    assert_eq!(all(&open_as(Policy::Lenient, &odd).unwrap(), "a").unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(all(&open_as(Strictness::Lenient, &odd).unwrap(), "a").unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 #[test]
@@ -108,23 +108,26 @@ fn numbers_of_blocks_behind_a_lost_one_are_not_guessed() {
     let mut broken = bytes(tree, &blocks);
     let second = broken.len() - 2 * 62;
     broken[second] = 0;
-    let file = open_as(Policy::Compatible, &broken).unwrap();
+    let file = open_as(Strictness::Compatible, &broken).unwrap();
     assert_eq!(file.blocks().len(), 2);
     assert_eq!(all(&file, "a").unwrap(), [0; 8]);
     for path in ["b", "c"] {
         assert!(all(&file, path).unwrap_err().to_string().contains("which block"), "{path}");
     }
-    let file = open_as(Policy::Lenient, &broken).unwrap();
+    let file = open_as(Strictness::Lenient, &broken).unwrap();
     assert_eq!(all(&file, "c").unwrap(), [2; 8]);
     // A header without a size was one of a block, so that all behind it have other numbers, for everybody.
     let mut broken = bytes(tree, &blocks);
     broken[second + 4..second + 6].fill(0);
-    for policy in [Policy::Compatible, Policy::Lenient] {
-        let file = open_as(policy, &broken).unwrap();
+    for strictness in [Strictness::Compatible, Strictness::Lenient] {
+        let file = open_as(strictness, &broken).unwrap();
         assert_eq!(file.blocks().len(), 2);
         assert_eq!(all(&file, "a").unwrap(), [0; 8]);
         for path in ["b", "c"] {
-            assert!(all(&file, path).unwrap_err().to_string().contains("which block"), "{policy:?} {path}");
+            assert!(
+                all(&file, path).unwrap_err().to_string().contains("which block"),
+                "{strictness:?} {path}"
+            );
         }
     }
 }
@@ -132,10 +135,10 @@ fn numbers_of_blocks_behind_a_lost_one_are_not_guessed() {
 #[test]
 fn a_tree_that_cannot_be_read_leaves_the_blocks() {
     let broken = bytes("a: [", &[plain(&[1, 2])]);
-    for policy in [Policy::Strict, Policy::Compatible] {
-        assert!(open_as(policy, &broken).unwrap_err().is_damage());
+    for strictness in [Strictness::Strict, Strictness::Compatible] {
+        assert!(open_as(strictness, &broken).unwrap_err().is_damage());
     }
-    let file = open_as(Policy::Lenient, &broken).unwrap();
+    let file = open_as(Strictness::Lenient, &broken).unwrap();
     assert!(file.faults().any(|fault| fault.kind() == FaultKind::TreeUnreadable));
     assert_eq!(&*file.read_block(0, &ReadOptions::default()).unwrap(), [1, 2]);
     assert!(file.arrays().is_empty());
@@ -144,9 +147,9 @@ fn a_tree_that_cannot_be_read_leaves_the_blocks() {
 #[test]
 fn keys_that_stand_twice_count_as_the_last() {
     let twice = bytes("a: 1\nb: {x: 1, x: 2}", &[]);
-    let file = open_as(Policy::Compatible, &twice).unwrap();
+    let file = open_as(Strictness::Compatible, &twice).unwrap();
     assert_eq!(file.tree().find("b/x").unwrap().text(), "2");
-    let error = open_as(Policy::Strict, &twice).unwrap_err();
+    let error = open_as(Strictness::Strict, &twice).unwrap_err();
     let at = twice.windows(4).position(|bytes| bytes == b"x: 2").unwrap() as u64;
     assert_eq!(error.range(), Some(at..at + 1));
     let options = OpenOptions { duplicate_keys: DuplicateKeys::Refuse, ..OpenOptions::default() };

@@ -41,9 +41,9 @@ fn use_all_of(file: &File) {
 }
 
 fn try_all(file: &[u8]) {
-    for policy in [Policy::Strict, Policy::Compatible, Policy::Lenient] {
+    for strictness in [Strictness::Strict, Strictness::Compatible, Strictness::Lenient] {
         let limits = Limits::default().with_memory(1 << 20);
-        let options = OpenOptions::default().with_policy(policy).with_limits(limits);
+        let options = OpenOptions::default().with_strictness(strictness).with_limits(limits);
         if let Ok(file) = File::from_bytes(file.to_vec(), options) {
             use_all_of(&file);
         }
@@ -52,7 +52,7 @@ fn try_all(file: &[u8]) {
 
 #[test]
 fn the_example_is_whole() {
-    let file = open_as(Policy::Compatible, &example()).unwrap();
+    let file = open_as(Strictness::Compatible, &example()).unwrap();
     assert_eq!(file.arrays().len(), 7);
     for index in [0, 1, 2, 3] {
         file.read_index(index, &file.whole(index).unwrap(), &ReadOptions::default()).unwrap();

@@ -55,7 +55,7 @@ fn a_value_that_cannot_be_set_leaves_no_array() {
     let streamed = |plan: &mut Plan| Ok((plan.streamed(&spec(0))?, vec![give(b"x")]));
     assert!(updater.set_with("text", |plan, _| streamed(plan)).is_err());
     assert_eq!(updater.tree().text(), before);
-    assert_eq!(updater.commit().unwrap(), Committed::Unchanged);
+    assert_eq!(updater.commit().unwrap(), CommitKind::Unchanged);
     drop(updater);
     assert!(std::fs::read(place.path()).unwrap() == old);
 }
@@ -68,12 +68,12 @@ fn a_tree_that_is_the_same_again_is_not_written() {
     plan.start(Yaml::mapping([("text", Yaml::text("x"))]), &mut bytes).unwrap().finish().unwrap();
     let place = Place::new(&bytes);
     let mut updater = place.open();
-    assert_eq!(updater.commit().unwrap(), Committed::Unchanged);
+    assert_eq!(updater.commit().unwrap(), CommitKind::Unchanged);
     updater.set("text", &Yaml::text("y")).unwrap();
     updater.set("text", &Yaml::text("x")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::Unchanged);
+    assert_eq!(updater.commit().unwrap(), CommitKind::Unchanged);
     updater.set("text", &Yaml::text("y")).unwrap();
-    assert_eq!(updater.commit().unwrap(), Committed::NewFile);
+    assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
 }
 
 #[test]

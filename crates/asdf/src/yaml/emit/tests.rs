@@ -297,12 +297,12 @@ fn a_node_stands_behind_its_mark() {
 fn what_is_shared_stays_shared() {
     let text = "a: &x {me: *x}\nb: [*x, &y 1, *y]\nm:\n  <<: *x\n  k: =\n";
     let document = parse(text);
-    let whole = Yaml::of(document.root()).unwrap();
+    let whole = Yaml::from_node(document.root()).unwrap();
     assert_eq!(body(&whole), "a: &x {me: *x}\nb: [*x, &y 1, *y]\nm:\n  <<: *x\n  k: =");
     // Elsewhere the first alias stands for what it names.
-    let part = Yaml::of(document.find("b").unwrap()).unwrap();
+    let part = Yaml::from_node(document.find("b").unwrap()).unwrap();
     assert_eq!(body(&part), "[&x {me: *x}, &y 1, *y]");
-    let part = Yaml::of(document.find("m").unwrap()).unwrap();
+    let part = Yaml::from_node(document.find("m").unwrap()).unwrap();
     assert_eq!(body(&part), "<<: &x {me: *x}\nk: =");
     assert!(matches!(
         parse(&emit_document(&part, &EmitOptions::default()).unwrap()).find("k").unwrap().scalar(),
@@ -317,8 +317,8 @@ fn a_chain_of_aliases_is_no_deeper_than_the_limit() {
         text.push_str(&format!("l{at}: &a{at} [*a{}]\n", at - 1));
     }
     let document = parse(&text);
-    assert!(Yaml::of(document.root()).is_ok());
-    let error = Yaml::of(document.find("l2999").unwrap()).unwrap_err();
+    assert!(Yaml::from_node(document.root()).is_ok());
+    let error = Yaml::from_node(document.find("l2999").unwrap()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }));
 }
 

@@ -16,7 +16,7 @@ use crate::yaml::emit::MAX_DEPTH;
 use crate::yaml::emit::tag::{YAML_PREFIX, is_anchor};
 use crate::yaml::{Kind, Node, NodeId, Scalar};
 
-/// As [`Yaml::of`].
+/// As [`Yaml::from_node`].
 pub(super) fn value(node: Node<'_>) -> Result<Yaml> {
     let names = Names::of(node);
     Values { names, done: HashSet::new() }.value(node, 0)

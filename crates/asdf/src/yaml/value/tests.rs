@@ -14,7 +14,7 @@ fn again(value: &Yaml) -> Result<Yaml, TestCaseError> {
     let text = text.map_err(|error| TestCaseError::fail(format!("{error}: {value:?}")))?;
     let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default());
     let document = document.map_err(|error| TestCaseError::fail(format!("{error}:\n{text}")))?;
-    Yaml::of(document.root()).map_err(|error| TestCaseError::fail(error.to_string()))
+    Yaml::from_node(document.root()).map_err(|error| TestCaseError::fail(error.to_string()))
 }
 
 /// Equal but for styles; every NaN is one.
