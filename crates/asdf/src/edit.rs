@@ -1,4 +1,4 @@
-//! Edits of a tree that leave every byte as it was that they are not about.
+//! Tree edits that preserve all unrelated bytes of the YAML text.
 //!
 //! [`TreeEditor`] splices text: comments, blank lines, key order, quotes, the spelling of numbers, block and flow style, tags and anchors
 //! stay as they are. The outcome is read again and compared, node by node, with the tree before; if anything but the place that was named
@@ -170,14 +170,14 @@ impl TreeEditor {
             at = range.end;
         }
         new.push_str(text.get(at..).ok_or_else(refused)?);
-        let mut proved = self.proved(&new, &plan)?;
+        let mut verified = self.verified_document(&new, &plan)?;
         let is_at_end = plan.splices.last().is_some_and(|splice| splice.range.end == text.len());
-        if proved.is_none() && is_at_end && !new.ends_with('\n') {
+        if verified.is_none() && is_at_end && !new.ends_with('\n') {
             // Literal text has its last line break only if there is one.
             new.push_str(lines::newline(text));
-            proved = self.proved(&new, &plan)?;
+            verified = self.verified_document(&new, &plan)?;
         }
-        let document = proved.ok_or_else(refused)?;
+        let document = verified.ok_or_else(refused)?;
         let first = plan.splices.first().map_or(text.len(), |splice| splice.range.start);
         let last = plan.splices.last().map_or(text.len(), |splice| splice.range.end);
         let (before, after) = self.kept.unwrap_or((usize::MAX, usize::MAX));
@@ -187,7 +187,7 @@ impl TreeEditor {
     }
 
     /// The document of a text, if it is what the plan says.
-    fn proved(&self, text: &str, plan: &Plan<'_>) -> Result<Option<Document>> {
+    fn verified_document(&self, text: &str, plan: &Plan<'_>) -> Result<Option<Document>> {
         match Document::parse(text.as_bytes(), self.document.base(), self.document.limits()) {
             Ok(document) => Ok(verify::holds(&self.document, &document, &plan.outcomes).then_some(document)),
             Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => Err(error),

@@ -35,10 +35,10 @@ mod work_limit;
 
 pub use examples::{Example, examples};
 
-use compiled::Rules;
+use compiled::CompiledSchemas;
 use resource::Resources;
-use validate::Judge;
-use work_limit::Budget;
+use validate::Validator;
+use work_limit::WorkLimit;
 
 /// The metaschema of a schema that names none.
 const METASCHEMA: &str = "http://stsci.edu/schemas/yaml-schema/draft-01";
@@ -73,9 +73,10 @@ impl Schemas {
         let is_manifest = document.root().get("tags").is_some_and(|tags| tags.kind() == Kind::Sequence);
         let before = self.documents.insert(uri.clone(), Rc::new(document));
         if !is_manifest {
-            let mut rules = Rules::new(Resources::new(self));
-            let read =
-                rules.find(&uri, &mut Budget::new(Options::default().steps)).and_then(|_| rules.read_all());
+            let mut schemas = CompiledSchemas::new(Resources::new(self));
+            let read = schemas
+                .find(&uri, &mut WorkLimit::new(Options::default().steps))
+                .and_then(|_| schemas.read_all());
             if let Err(error) = read {
                 match before {
                     Some(before) => self.documents.insert(uri, before),
@@ -235,14 +236,15 @@ pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
         .map_or(METASCHEMA, |named| named.text())
         .trim_end_matches('#')
         .to_owned();
-    let mut judge = Judge::new(Rules::new(resources), Budget::new(Options::default().steps));
+    let mut validator =
+        Validator::new(CompiledSchemas::new(resources), WorkLimit::new(Options::default().steps));
     // `$ref` is a keyword here, no reference to a value elsewhere.
-    judge.skips_references = false;
-    let Some(rule) = judge.find(&meta)? else {
+    validator.skips_references = false;
+    let Some(schema) = validator.find(&meta)? else {
         return Err(Error::usage(format!("no metaschema {meta}")));
     };
     let mut report = Report { complete: true, ..Report::default() };
-    judge.judge("", document.root(), rule, &mut report.violations)?;
+    validator.validate("", document.root(), schema, &mut report.violations)?;
     Ok(report)
 }
 

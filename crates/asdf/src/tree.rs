@@ -8,7 +8,7 @@ mod tests;
 
 use container_core::{Error, Result};
 
-pub(crate) use alias_expansion::most;
+pub(crate) use alias_expansion::max_nodes;
 
 use crate::yaml::{Document, Node, Yaml};
 

@@ -1,4 +1,4 @@
-//! Edits of lines: values of block collections and of the root, and their pairs and items.
+//! Edits of block collections and of the root: values, pairs and items.
 //!
 //! Which comments stay: one at the end of the line of a key or dash stays there when the value is set, and so do lines of comments between
 //! that line and the value. Lines of comments stay when a neighbour is removed. What is within a value goes with the value, and so does the

@@ -1,4 +1,4 @@
-//! Values as people type them.
+//! Parses values from the command line.
 
 use container_core::{Error, Result};
 

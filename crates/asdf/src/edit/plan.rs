@@ -41,7 +41,7 @@ pub(super) enum Outcome<'y> {
     /// The collection has one more child at this index; pairs have keys.
     Added { index: usize, key: Option<Yaml>, value: Cow<'y, Yaml> },
     /// What was nothing is a mapping of this one pair.
-    Began { key: Yaml, value: Cow<'y, Yaml> },
+    StartedMapping { key: Yaml, value: Cow<'y, Yaml> },
     /// The collection lacks these children, in order.
     Removed(Vec<usize>),
     /// The pair has this key.
@@ -62,7 +62,7 @@ impl<'y> Plan<'y> {
 }
 
 /// A place that a path names.
-pub(super) enum Found<'d> {
+pub(super) enum Target<'d> {
     Root,
     /// The pair of this index, which is the last of its key.
     Pair {
@@ -86,14 +86,14 @@ pub(super) enum Found<'d> {
 }
 
 /// The place of a path. Anything but its last step must be there.
-pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Found<'d>> {
-    look(document, path)?.ok_or_else(|| missing(document, path))
+pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Target<'d>> {
+    try_find(document, path)?.ok_or_else(|| missing(document, path))
 }
 
 /// The place of a path, `None` where what its last step would be in is not there.
-pub(super) fn look<'d>(document: &'d Document, path: &str) -> Result<Option<Found<'d>>> {
+pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<Target<'d>>> {
     if path.is_empty() {
-        return Ok(Some(Found::Root));
+        return Ok(Some(Target::Root));
     }
     // What is above an empty key is named by a pointer, too: `/` is no root.
     let (parent_path, step) = path.rsplit_once('/').unwrap_or(("", path));
@@ -101,7 +101,7 @@ pub(super) fn look<'d>(document: &'d Document, path: &str) -> Result<Option<Foun
     let parent = parent.target();
     let step = unescape(step);
     match parent.kind() {
-        Kind::Sequence if step == "-" => Ok(Some(Found::Behind { sequence: parent })),
+        Kind::Sequence if step == "-" => Ok(Some(Target::Behind { sequence: parent })),
         Kind::Sequence => {
             let index = step
                 .parse()
@@ -112,7 +112,7 @@ pub(super) fn look<'d>(document: &'d Document, path: &str) -> Result<Option<Foun
                 Error::usage(message)
                     .hint("items are counted from 0; `-` stands for the place behind the last")
             })?;
-            Ok(Some(Found::Item { sequence: parent, index }))
+            Ok(Some(Target::Item { sequence: parent, index }))
         }
         // A key with nothing behind it, and a root without anything, can be a mapping as well.
         Kind::Scalar if !is_nothing(parent) => {
@@ -126,8 +126,8 @@ pub(super) fn look<'d>(document: &'d Document, path: &str) -> Result<Option<Foun
             Err(Error::usage(message).at(parent.range()).hint("set the key in the mapping that has the `<<`"))
         }
         _ => Ok(Some(match own_pair(parent, &step) {
-            Some(index) => Found::Pair { mapping: parent, index },
-            None => Found::NoPair {
+            Some(index) => Target::Pair { mapping: parent, index },
+            None => Target::NoPair {
                 mapping: parent,
                 is_merged: parent.get(&step).is_some(),
                 key: step.into_owned(),
@@ -144,13 +144,13 @@ pub(super) fn is_nothing(node: Node<'_>) -> bool {
 /// True for the path of what stands behind a merge key, and for that of an item of the sequence there: as a mapping it is merged.
 fn is_merge(document: &Document, path: &str) -> bool {
     let is_behind = |path: &str| match find(document, path) {
-        Ok(Found::Pair { mapping, index }) => {
+        Ok(Target::Pair { mapping, index }) => {
             mapping.entry(index).is_some_and(|(key, _)| key.scalar() == Some(Scalar::Merge))
         }
         _ => false,
     };
     let sequence = path.rsplit_once('/').map(|(sequence, _)| sequence);
-    let is_item = matches!(find(document, path), Ok(Found::Item { .. }));
+    let is_item = matches!(find(document, path), Ok(Target::Item { .. }));
     is_behind(path) || (is_item && sequence.is_some_and(is_behind))
 }
 
@@ -218,10 +218,10 @@ pub(super) fn check_anchors(document: &Document, taken: &[Range<usize>]) -> Resu
 /// Gives the last key of a path another name.
 pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<Plan<'y>> {
     let (mapping, index) = match find(document, path)? {
-        Found::Pair { mapping, index } => (mapping, index),
-        Found::NoPair { is_merged: true, .. } => return Err(merged(path)),
-        Found::NoPair { .. } => return Err(missing(document, path)),
-        Found::Root | Found::Item { .. } | Found::Behind { .. } => {
+        Target::Pair { mapping, index } => (mapping, index),
+        Target::NoPair { is_merged: true, .. } => return Err(merged(path)),
+        Target::NoPair { .. } => return Err(missing(document, path)),
+        Target::Root | Target::Item { .. } | Target::Behind { .. } => {
             return Err(Error::usage(format!("{path:?} names no key")));
         }
     };

@@ -3,21 +3,21 @@
 
 use container_core::{Error, Result};
 
-use super::plan::{self, Found, Outcome, Plan, absent, check_anchors, check_flow, merged, unclear};
+use super::plan::{self, Outcome, Plan, Target, absent, check_anchors, check_flow, merged, unclear};
 use super::{block_style, flow_style, lines, set, spans};
 use crate::yaml::{Document, Node, key_text};
 
 /// Takes out the key or item at a path; with `wide` as [`block_style::remove`] says.
 pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan<'static>> {
-    let found = plan::look(document, path)?.ok_or_else(|| absent(document, path))?;
+    let found = plan::try_find(document, path)?.ok_or_else(|| absent(document, path))?;
     let (collection, indices) = match found {
-        Found::Root => {
+        Target::Root => {
             return Err(Error::usage("the root cannot be removed").hint("set it to another value"));
         }
-        Found::NoPair { is_merged: true, .. } => return Err(merged(path)),
-        Found::NoPair { .. } | Found::Behind { .. } => return Err(absent(document, path)),
-        Found::Item { sequence, index } => (sequence, vec![index]),
-        Found::Pair { mapping, index } => (mapping, equal_keys(mapping, index)),
+        Target::NoPair { is_merged: true, .. } => return Err(merged(path)),
+        Target::NoPair { .. } | Target::Behind { .. } => return Err(absent(document, path)),
+        Target::Item { sequence, index } => (sequence, vec![index]),
+        Target::Pair { mapping, index } => (mapping, equal_keys(mapping, index)),
     };
     let spans: Vec<_> = indices.iter().filter_map(|index| span(collection, *index)).collect();
     check_anchors(document, &spans)?;

@@ -1,4 +1,4 @@
-//! Other scalars in a tree, all at once: what blocks arrays name, where blocks are given other numbers.
+//! Replaces scalars of a tree all at once: the `source` of arrays whose blocks get other numbers.
 
 use container_core::{Error, Result};
 

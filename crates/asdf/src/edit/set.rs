@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use container_core::{Error, Result};
 
 use super::block_style::{self, Value};
-use super::plan::{self, Found, Outcome, Plan, check_anchors, check_flow, is_nothing, unclear};
+use super::plan::{self, Outcome, Plan, Target, check_anchors, check_flow, is_nothing, unclear};
 use super::{flow_style, lines, spans, text};
 use crate::yaml::{Document, Kind, Node, Place, Spot, Yaml};
 
@@ -14,8 +14,8 @@ use crate::yaml::{Document, Kind, Node, Place, Spot, Yaml};
 pub(super) fn set<'y>(document: &Document, path: &str, value: &'y Yaml) -> Result<Plan<'y>> {
     let value = text::own_anchors(document, value)?;
     match plan::find(document, path)? {
-        Found::NoPair { mapping, key, .. } => add_pair(document, mapping, &key, value),
-        Found::Behind { sequence } => insert_item(sequence, sequence.len(), value),
+        Target::NoPair { mapping, key, .. } => add_pair(document, mapping, &key, value),
+        Target::Behind { sequence } => insert_item(sequence, sequence.len(), value),
         found => replace(document, &found, value),
     }
 }
@@ -28,7 +28,7 @@ pub(super) fn set_all<'y>(
     let mut all = Plan::default();
     for (path, value) in values {
         let found = plan::find(document, path)?;
-        if matches!(found, Found::NoPair { .. } | Found::Behind { .. }) {
+        if matches!(found, Target::NoPair { .. } | Target::Behind { .. }) {
             return Err(plan::missing(document, path));
         }
         let plan = replace(document, &found, text::own_anchors(document, value)?)?;
@@ -38,9 +38,9 @@ pub(super) fn set_all<'y>(
     Ok(all)
 }
 
-fn replace<'y>(document: &Document, found: &Found<'_>, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
+fn replace<'y>(document: &Document, found: &Target<'_>, value: Cow<'y, Yaml>) -> Result<Plan<'y>> {
     let (node, splices) = match *found {
-        Found::Pair { mapping, index } => {
+        Target::Pair { mapping, index } => {
             let pair = spans::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
             let splices = if spans::is_block(mapping) {
                 set_pair(document, pair, &value)?
@@ -49,7 +49,7 @@ fn replace<'y>(document: &Document, found: &Found<'_>, value: Cow<'y, Yaml>) -> 
             };
             (pair.value, splices)
         }
-        Found::Item { sequence, index } => {
+        Target::Item { sequence, index } => {
             let item = spans::item(sequence, index).ok_or_else(|| unclear(sequence))?;
             let splices = if spans::is_block(sequence) {
                 Value::of_item(document, item).set(document, &value)?
@@ -58,7 +58,7 @@ fn replace<'y>(document: &Document, found: &Found<'_>, value: Cow<'y, Yaml>) -> 
             };
             (item.node, splices)
         }
-        Found::Root | Found::NoPair { .. } | Found::Behind { .. } => {
+        Target::Root | Target::NoPair { .. } | Target::Behind { .. } => {
             (document.root(), Value::of_root(document).set(document, &value)?)
         }
     };
@@ -86,7 +86,7 @@ fn add_pair<'y>(document: &Document, mapping: Node<'_>, key: &str, value: Cow<'y
     if is_nothing(mapping) {
         let place = place_of(document, mapping).ok_or_else(|| unclear(mapping))?;
         let splices = place.begin(document, &name, &value)?;
-        return Ok(Plan::new(splices, mapping, Outcome::Began { key: name, value }));
+        return Ok(Plan::new(splices, mapping, Outcome::StartedMapping { key: name, value }));
     }
     let splice = if spans::is_block(mapping) {
         block_style::add_pair(mapping, &name, &value)?

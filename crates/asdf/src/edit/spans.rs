@@ -1,4 +1,4 @@
-//! Where the pairs and items of collections are in the text: their marks, their beginnings and ends.
+//! Byte spans of the pairs and items of collections.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::lines;

@@ -1,4 +1,4 @@
-//! The proof that an edit did what it was to do and nothing else: both documents, node by node.
+//! Verifies that an edit made exactly the planned changes: compares both documents node by node.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
@@ -9,24 +9,24 @@ use crate::yaml::{Document, Kind, Node, NodeId, Scalar, YAML_PREFIX, Yaml, bare,
 /// True where `new` is `old` but for the outcomes. Both are read in full.
 pub(super) fn holds(old: &Document, new: &Document, outcomes: &HashMap<NodeId, Outcome<'_>>) -> bool {
     old.tag_handles() == new.tag_handles()
-        && Proof { outcomes, rest: vec![(old.root(), new.root())], met: 0 }.run()
+        && Comparison { outcomes, rest: vec![(old.root(), new.root())], met: 0 }.run()
 }
 
-struct Proof<'p, 'o, 'n> {
+struct Comparison<'p, 'o, 'n> {
     outcomes: &'p HashMap<NodeId, Outcome<'p>>,
     rest: Vec<(Node<'o>, Node<'n>)>,
     /// Outcomes that were found.
     met: usize,
 }
 
-impl<'o, 'n> Proof<'_, 'o, 'n> {
+impl<'o, 'n> Comparison<'_, 'o, 'n> {
     fn run(mut self) -> bool {
         while let Some((old, new)) = self.rest.pop() {
             let outcome = self.outcomes.get(&old.id());
             self.met = self.met.saturating_add(usize::from(outcome.is_some()));
             let same = match outcome {
-                None => self.is_same(old, new),
-                Some(outcome) => self.is_changed(old, new, outcome).unwrap_or(false),
+                None => self.matches_unchanged(old, new),
+                Some(outcome) => self.matches_outcome(old, new, outcome).unwrap_or(false),
             };
             if !same {
                 return false;
@@ -35,7 +35,7 @@ impl<'o, 'n> Proof<'_, 'o, 'n> {
         self.met == self.outcomes.len()
     }
 
-    fn is_same(&mut self, old: Node<'o>, new: Node<'n>) -> bool {
+    fn matches_unchanged(&mut self, old: Node<'o>, new: Node<'n>) -> bool {
         if old.is_alias() || new.is_alias() {
             // Names are there once, so that equal names are the same place.
             return old.is_alias() && new.is_alias() && old.target().anchor() == new.target().anchor();
@@ -50,10 +50,10 @@ impl<'o, 'n> Proof<'_, 'o, 'n> {
         true
     }
 
-    fn is_changed(&mut self, old: Node<'o>, new: Node<'n>, outcome: &Outcome<'_>) -> Option<bool> {
+    fn matches_outcome(&mut self, old: Node<'o>, new: Node<'n>, outcome: &Outcome<'_>) -> Option<bool> {
         match outcome {
             Outcome::Value(value) => return Some(is_value(value, new)),
-            Outcome::Began { key, value } => {
+            Outcome::StartedMapping { key, value } => {
                 let (new_key, new_value) = new.entries().next()?;
                 let begins =
                     old.anchor() == new.anchor() && old.tag() == new.tag() && new.kind() == Kind::Mapping;
@@ -97,7 +97,7 @@ impl<'o, 'n> Proof<'_, 'o, 'n> {
                 }
                 (old_pair.0, new_pair.0) = (None, None);
             }
-            Outcome::Value(_) | Outcome::Began { .. } => {}
+            Outcome::Value(_) | Outcome::StartedMapping { .. } => {}
         }
         if before.len() != after.len() {
             return Some(false);

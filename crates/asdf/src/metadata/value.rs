@@ -6,7 +6,7 @@ use container_core::pointer::escape;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ndarray::NdArray;
-use crate::tree::most;
+use crate::tree::max_nodes;
 use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
 
 /// Levels beyond which a tree is told as text: those of a parsed text are bounded, those behind aliases are not.
@@ -23,7 +23,7 @@ const VALUE_SIZE: u64 = size_of::<(String, Value)>() as u64;
 /// `Limit` for a tree that aliases make larger than memory.
 pub(crate) fn value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
     let mut walk =
-        Walk { view, limits, left: most(root.document()), held: 0, above: HashMap::new(), tags: None };
+        Walk { view, limits, left: max_nodes(root.document()), held: 0, above: HashMap::new(), tags: None };
     walk.value(root, "", 0)
 }
 
@@ -55,7 +55,7 @@ fn tags_of(root: Node<'_>, view: View, limits: &Limits) -> Result<HashMap<String
     let mut walk = Walk {
         view,
         limits,
-        left: most(root.document()),
+        left: max_nodes(root.document()),
         held: 0,
         above: HashMap::new(),
         tags: Some(HashMap::new()),
@@ -106,7 +106,7 @@ impl Walk<'_> {
     fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
         let node = node.target();
         let Some(left) = self.left.checked_sub(1) else {
-            let most = most(node.document()) as u64;
+            let most = max_nodes(node.document()) as u64;
             let error =
                 Error::limit("nodes of the tree with aliases written out", most.saturating_add(1), most);
             return Err(error.context("asdf tree"));

@@ -5,12 +5,12 @@ use container_core::{Error, Result};
 
 use super::keyword_values::wrong;
 use super::number::Number;
-use super::work_limit::Budget;
+use super::work_limit::WorkLimit;
 use crate::ndarray::NdArray;
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Most lists within one another of inline data or datatypes.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// What a number is made of; the order is that of NumPy's casts within a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum Class {
 
 /// A datatype as a tree or schema spells it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Wanted {
+pub(super) enum DatatypeSpec {
     Number(&'static str),
     /// Characters, and whether each takes four bytes.
     Text {
@@ -39,7 +39,7 @@ pub(super) struct Field {
     name: Option<String>,
     byteorder: Option<String>,
     shape: Option<Vec<u64>>,
-    datatype: Wanted,
+    datatype: DatatypeSpec,
 }
 
 /// Name, kind and bytes of each number.
@@ -60,18 +60,18 @@ const NUMBERS: &[(&str, Class, u32)] = &[
     ("complex128", Class::Complex, 16),
 ];
 
-impl Wanted {
+impl DatatypeSpec {
     /// Reads a datatype.
     ///
     /// # Errors
     /// `Malformed` for what is none, with the range of its text.
     pub(super) fn parse(node: Node<'_>) -> Result<Self> {
-        Self::within(node, DEPTH)
+        Self::within(node, MAX_DEPTH)
     }
 
     fn within(node: Node<'_>, depth: usize) -> Result<Self> {
         let Some(deeper) = depth.checked_sub(1) else {
-            return Err(Error::limit("datatypes within one another", DEPTH as u64 + 1, DEPTH as u64));
+            return Err(Error::limit("datatypes within one another", MAX_DEPTH as u64 + 1, MAX_DEPTH as u64));
         };
         if node.kind() == Kind::Scalar {
             let known = NUMBERS.iter().find(|(name, ..)| *name == node.text());
@@ -112,7 +112,7 @@ impl Wanted {
 impl Field {
     fn parse(node: Node<'_>, depth: usize) -> Result<Self> {
         if node.kind() != Kind::Mapping {
-            let datatype = Wanted::within(node, depth)?;
+            let datatype = DatatypeSpec::within(node, depth)?;
             return Ok(Self { name: None, byteorder: None, shape: None, datatype });
         }
         let Some(datatype) = node.get("datatype") else {
@@ -131,7 +131,7 @@ impl Field {
             name: text("name"),
             byteorder: text("byteorder"),
             shape,
-            datatype: Wanted::within(datatype, depth)?,
+            datatype: DatatypeSpec::within(datatype, depth)?,
         })
     }
 
@@ -143,7 +143,7 @@ impl Field {
     }
 }
 
-impl std::fmt::Display for Wanted {
+impl std::fmt::Display for DatatypeSpec {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Number(name) => f.write_str(name),
@@ -176,23 +176,23 @@ pub(super) fn ndim(array: Node<'_>) -> Option<u64> {
 /// The datatype that is written or, where the data are, follows from them; `None` where neither is there.
 ///
 /// # Errors
-/// As [`Wanted::parse`]; `Limit`.
-pub(super) fn datatype(array: Node<'_>, budget: &mut Budget) -> Result<Option<Wanted>> {
+/// As [`DatatypeSpec::parse`]; `Limit`.
+pub(super) fn datatype(array: Node<'_>, work_limit: &mut WorkLimit) -> Result<Option<DatatypeSpec>> {
     let data = match array.kind() {
         Kind::Sequence => Some(array),
         Kind::Scalar => None,
         Kind::Mapping => match array.get("datatype") {
-            Some(datatype) => return Wanted::parse(datatype).map(Some),
+            Some(datatype) => return DatatypeSpec::parse(datatype).map(Some),
             None => array.get("data"),
         },
     };
-    data.map(|data| inferred(data, budget)).transpose()
+    data.map(|data| inferred(data, work_limit)).transpose()
 }
 
 fn nesting(data: Node<'_>) -> u64 {
     let mut axes = 0u64;
     let mut node = Some(data);
-    while let Some(list) = node.filter(|node| node.kind() == Kind::Sequence && axes < DEPTH as u64) {
+    while let Some(list) = node.filter(|node| node.kind() == Kind::Sequence && axes < MAX_DEPTH as u64) {
         axes = axes.saturating_add(1);
         node = list.item(0);
     }
@@ -200,14 +200,14 @@ fn nesting(data: Node<'_>) -> u64 {
 }
 
 /// The datatype of inline data: characters where any item is a text, else the widest kind of number that occurs.
-fn inferred(data: Node<'_>, budget: &mut Budget) -> Result<Wanted> {
+fn inferred(data: Node<'_>, work_limit: &mut WorkLimit) -> Result<DatatypeSpec> {
     let (mut longest, mut widest) = (None, None::<(Class, &'static str)>);
     let mut open = vec![(data, 0usize)];
     while let Some((node, depth)) = open.pop() {
-        budget.spend(1)?;
+        work_limit.spend(1)?;
         if node.kind() == Kind::Sequence {
-            if depth > DEPTH {
-                return Err(Error::limit("lists within one another", depth as u64, DEPTH as u64));
+            if depth > MAX_DEPTH {
+                return Err(Error::limit("lists within one another", depth as u64, MAX_DEPTH as u64));
             }
             open.extend(node.items().map(|item| (item, depth.saturating_add(1))));
             continue;
@@ -236,10 +236,10 @@ fn inferred(data: Node<'_>, budget: &mut Budget) -> Result<Wanted> {
         }
     }
     Ok(match (longest, widest) {
-        (Some(length), _) => Wanted::Text { wide: true, length },
-        (None, Some((_, name))) => Wanted::Number(name),
+        (Some(length), _) => DatatypeSpec::Text { wide: true, length },
+        (None, Some((_, name))) => DatatypeSpec::Number(name),
         // NumPy's for an empty list.
-        (None, None) => Wanted::Number("float64"),
+        (None, None) => DatatypeSpec::Number("float64"),
     })
 }
 

@@ -1,20 +1,20 @@
-//! Checks that a value passes or fails by itself, whatever other schemas say.
+//! Assertions that need no other schema.
 
 use std::cmp::Ordering;
 
 use super::compiled::{Check, Type};
 use super::number::Number;
 use super::uri::matches;
-use super::validate::Passed;
+use super::validate::CheckResult;
 use super::{array, messages};
 use crate::yaml::{Kind, Node, Scalar};
 
-pub(super) fn fails_if(fails: bool, message: impl FnOnce() -> String) -> Passed {
+pub(super) fn fails_if(fails: bool, message: impl FnOnce() -> String) -> CheckResult {
     if fails { Err(Some(message())) } else { Ok(()) }
 }
 
 /// The checks that look at no schema within. Of a value that a keyword is not about nothing is asked.
-pub(super) fn simple(node: Node<'_>, check: &Check) -> Passed {
+pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
     let number = || Number::of(node);
     let length = || match node.scalar() {
         Some(Scalar::Text(text)) => Some(text.chars().count() as u64),

@@ -1,4 +1,4 @@
-//! One schema, its keywords read and its patterns compiled. Schemas within it are named, and read when a value first meets them.
+//! Compiled schemas: keywords are parsed and patterns compiled. Nested schemas are compiled when a value first needs them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,33 +7,33 @@ use container_core::pointer::escape;
 use container_core::{Error, Result};
 use regex::Regex;
 
-use super::array::Wanted;
+use super::array::DatatypeSpec;
 use super::equal::key_name;
 use super::keyword_values::{count, flag, list, names, number, pairs, pattern, text, types, wrong};
 use super::number::Number;
 use super::resource::{Place, Resources, base_of};
 use super::uri::join;
-use super::work_limit::Budget;
+use super::work_limit::WorkLimit;
 use crate::yaml::{Kind, Node, NodeId};
 
-/// A schema, by its place among those that were met.
+/// Index of a schema in [`CompiledSchemas`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct RuleId(u32);
+pub(super) struct SchemaId(u32);
 
 /// A schema's checks, each with the keyword it comes from.
 #[derive(Debug, Default)]
-pub(super) struct Rule {
+pub(super) struct CompiledSchema {
     pub(super) checks: Vec<(&'static str, Check)>,
     /// Whether schemas within apply to the same value, which can make circles.
     pub(super) in_place: bool,
 }
 
-/// What becomes of items or properties that have no schema of their own.
+/// `additionalItems` or `additionalProperties`: the rule for items or properties without a schema of their own.
 #[derive(Debug)]
-pub(super) enum Others {
+pub(super) enum Additional {
     Allowed,
     Refused,
-    Each(RuleId),
+    Each(SchemaId),
 }
 
 #[derive(Debug)]
@@ -43,10 +43,10 @@ pub(super) enum Check {
     /// Names, and whether a date may stand for a text.
     Types(Vec<Type>, bool),
     Enum(Vec<NodeId>),
-    All(Vec<RuleId>),
-    Any(Vec<RuleId>),
-    One(Vec<RuleId>),
-    Not(RuleId),
+    All(Vec<SchemaId>),
+    Any(Vec<SchemaId>),
+    One(Vec<SchemaId>),
+    Not(SchemaId),
     MultipleOf(Number),
     /// A bound, and whether it is excluded.
     Minimum(Number, bool),
@@ -58,29 +58,29 @@ pub(super) enum Check {
     MaxItems(u64),
     UniqueItems,
     /// Every item.
-    Items(RuleId),
+    Items(SchemaId),
     /// The first items one by one, and all others.
-    Tuple(Vec<RuleId>, Others),
+    Tuple(Vec<SchemaId>, Additional),
     MinProperties(u64),
     MaxProperties(u64),
     Required(Vec<String>),
     Properties {
-        named: HashMap<String, RuleId>,
-        patterns: Vec<(Regex, RuleId)>,
-        others: Others,
+        named: HashMap<String, SchemaId>,
+        patterns: Vec<(Regex, SchemaId)>,
+        additional: Additional,
     },
     Dependencies(Vec<(String, Dependency)>),
     Tag(String),
     Ndim(u64),
     MaxNdim(u64),
     /// A datatype, and whether it must be that very one.
-    Datatype(Box<Wanted>, bool),
+    Datatype(Box<DatatypeSpec>, bool),
 }
 
 #[derive(Debug)]
 pub(super) enum Dependency {
     Keys(Vec<String>),
-    Schema(RuleId),
+    Schema(SchemaId),
 }
 
 /// The types of JSON.
@@ -118,39 +118,39 @@ impl Type {
 #[derive(Debug)]
 struct Slot {
     place: Place,
-    rule: Option<Rc<Rule>>,
+    rule: Option<Rc<CompiledSchema>>,
 }
 
-/// The schemas that were met.
+/// The schemas that values have needed so far.
 #[derive(Debug)]
-pub(super) struct Rules<'s> {
+pub(super) struct CompiledSchemas<'s> {
     pub(super) resources: Resources<'s>,
     slots: Vec<Slot>,
-    by_node: HashMap<(usize, NodeId), RuleId>,
-    by_uri: HashMap<String, Option<RuleId>>,
+    by_node: HashMap<(usize, NodeId), SchemaId>,
+    by_uri: HashMap<String, Option<SchemaId>>,
 }
 
-impl<'s> Rules<'s> {
+impl<'s> CompiledSchemas<'s> {
     pub(super) fn new(resources: Resources<'s>) -> Self {
         Self { resources, slots: Vec::new(), by_node: HashMap::new(), by_uri: HashMap::new() }
     }
 
     /// The schema that an absolute URI means; `None` where there is none.
-    pub(super) fn find(&mut self, uri: &str, budget: &mut Budget) -> Result<Option<RuleId>> {
+    pub(super) fn find(&mut self, uri: &str, work_limit: &mut WorkLimit) -> Result<Option<SchemaId>> {
         if let Some(known) = self.by_uri.get(uri) {
             return Ok(*known);
         }
-        let found = self.resources.find(uri, budget)?.map(|place| self.id(place));
+        let found = self.resources.find(uri, work_limit)?.map(|place| self.id(place));
         self.by_uri.insert(uri.to_owned(), found);
         Ok(found)
     }
 
-    pub(super) fn place(&self, rule: RuleId) -> Option<&Place> {
+    pub(super) fn place(&self, rule: SchemaId) -> Option<&Place> {
         self.slots.get(rule.0 as usize).map(|slot| &slot.place)
     }
 
     /// The URI of the document that a schema is in.
-    pub(super) fn document_uri(&self, rule: RuleId) -> &str {
+    pub(super) fn document_uri(&self, rule: SchemaId) -> &str {
         let resource = self.place(rule).and_then(|place| self.resources.get(place.resource));
         resource.map_or("", |resource| resource.uri.as_str())
     }
@@ -159,7 +159,7 @@ impl<'s> Rules<'s> {
     ///
     /// # Errors
     /// `Malformed` where a keyword has a value it cannot have; `Limit` for a pattern that grows too large.
-    pub(super) fn rule(&mut self, id: RuleId) -> Result<Rc<Rule>> {
+    pub(super) fn get(&mut self, id: SchemaId) -> Result<Rc<CompiledSchema>> {
         let slot = self.slots.get(id.0 as usize).ok_or_else(|| Error::usage("no such schema"))?;
         if let Some(rule) = &slot.rule {
             return Ok(Rc::clone(rule));
@@ -181,14 +181,14 @@ impl<'s> Rules<'s> {
     pub(super) fn read_all(&mut self) -> Result<()> {
         let mut next = 0;
         while next < self.slots.len() {
-            self.rule(RuleId(u32::try_from(next).unwrap_or(u32::MAX)))?;
+            self.get(SchemaId(u32::try_from(next).unwrap_or(u32::MAX)))?;
             next = next.saturating_add(1);
         }
         Ok(())
     }
 
-    fn id(&mut self, place: Place) -> RuleId {
-        let next = RuleId(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+    fn id(&mut self, place: Place) -> SchemaId {
+        let next = SchemaId(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
         let known = self.by_node.entry((place.resource, place.node)).or_insert(next);
         let known = *known;
         if known == next {
@@ -200,12 +200,12 @@ impl<'s> Rules<'s> {
 
 /// Reads the keywords of one schema.
 struct Reader<'r, 's> {
-    rules: &'r mut Rules<'s>,
+    rules: &'r mut CompiledSchemas<'s>,
     place: &'r Place,
 }
 
 impl Reader<'_, '_> {
-    fn read(&mut self, schema: Node<'_>) -> Result<Rule> {
+    fn read(&mut self, schema: Node<'_>) -> Result<CompiledSchema> {
         if schema.kind() != Kind::Mapping {
             return Err(wrong(schema, "a schema is a mapping"));
         }
@@ -262,7 +262,7 @@ impl Reader<'_, '_> {
                 "ndim" => checks.push(("ndim", Check::Ndim(count(value)?))),
                 "max_ndim" => checks.push(("max_ndim", Check::MaxNdim(count(value)?))),
                 "datatype" => {
-                    let wanted = Box::new(Wanted::parse(value)?);
+                    let wanted = Box::new(DatatypeSpec::parse(value)?);
                     checks.push(("datatype", Check::Datatype(wanted, flag(schema, "exact_datatype")?)));
                 }
                 _ => {}
@@ -278,10 +278,10 @@ impl Reader<'_, '_> {
             use Check::{All, Any, Dependencies, Not, One, Reference};
             matches!(check, All(_) | Any(_) | One(_) | Not(_) | Reference(_) | Dependencies(_))
         });
-        Ok(Rule { checks, in_place })
+        Ok(CompiledSchema { checks, in_place })
     }
 
-    fn schema(&mut self, steps: &[&str], node: Node<'_>) -> RuleId {
+    fn schema(&mut self, steps: &[&str], node: Node<'_>) -> SchemaId {
         let mut pointer = self.place.pointer.clone();
         for step in steps {
             pointer.push('/');
@@ -291,7 +291,7 @@ impl Reader<'_, '_> {
         self.rules.id(Place { resource: self.place.resource, node: node.target().id(), base, pointer })
     }
 
-    fn schemas(&mut self, keyword: &str, value: Node<'_>) -> Result<Vec<RuleId>> {
+    fn schemas(&mut self, keyword: &str, value: Node<'_>) -> Result<Vec<SchemaId>> {
         let items = list(value)?;
         Ok(items.enumerate().map(|(at, item)| self.schema(&[keyword, &at.to_string()], item)).collect())
     }
@@ -301,15 +301,15 @@ impl Reader<'_, '_> {
             return Ok(Check::Items(self.schema(&["items"], value)));
         }
         let first = self.schemas("items", value)?;
-        Ok(Check::Tuple(first, self.others(schema, "additionalItems")?))
+        Ok(Check::Tuple(first, self.additional(schema, "additionalItems")?))
     }
 
-    fn others(&mut self, schema: Node<'_>, keyword: &str) -> Result<Others> {
-        let Some(value) = schema.get(keyword) else { return Ok(Others::Allowed) };
+    fn additional(&mut self, schema: Node<'_>, keyword: &str) -> Result<Additional> {
+        let Some(value) = schema.get(keyword) else { return Ok(Additional::Allowed) };
         if value.kind() == Kind::Mapping {
-            return Ok(Others::Each(self.schema(&[keyword], value)));
+            return Ok(Additional::Each(self.schema(&[keyword], value)));
         }
-        Ok(if flag(schema, keyword)? { Others::Allowed } else { Others::Refused })
+        Ok(if flag(schema, keyword)? { Additional::Allowed } else { Additional::Refused })
     }
 
     fn properties(&mut self, schema: Node<'_>) -> Result<Check> {
@@ -321,7 +321,11 @@ impl Reader<'_, '_> {
         for (key, value) in pairs(schema.get("patternProperties"))? {
             patterns.push((pattern(key)?, self.schema(&["patternProperties", key.text()], value)));
         }
-        Ok(Check::Properties { named, patterns, others: self.others(schema, "additionalProperties")? })
+        Ok(Check::Properties {
+            named,
+            patterns,
+            additional: self.additional(schema, "additionalProperties")?,
+        })
     }
 
     fn dependencies(&mut self, value: Node<'_>) -> Result<Check> {

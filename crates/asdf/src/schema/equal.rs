@@ -7,21 +7,21 @@ use std::hash::{Hash, Hasher};
 use container_core::{Error, Result};
 
 use super::number::Number;
-use super::work_limit::Budget;
+use super::work_limit::WorkLimit;
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Most collections within one another that are compared; aliases can make cycles.
-const DEPTH: usize = 512;
+const MAX_DEPTH: usize = 512;
 
 /// Whether the values of two nodes, perhaps of two documents, are equal.
-pub(super) fn equal(one: Node<'_>, two: Node<'_>, budget: &mut Budget) -> Result<bool> {
-    equal_within(one, two, budget, DEPTH)
+pub(super) fn equal(one: Node<'_>, two: Node<'_>, work_limit: &mut WorkLimit) -> Result<bool> {
+    equal_within(one, two, work_limit, MAX_DEPTH)
 }
 
-fn equal_within(one: Node<'_>, two: Node<'_>, budget: &mut Budget, depth: usize) -> Result<bool> {
-    budget.spend(1)?;
+fn equal_within(one: Node<'_>, two: Node<'_>, work_limit: &mut WorkLimit, depth: usize) -> Result<bool> {
+    work_limit.spend(1)?;
     let Some(deeper) = depth.checked_sub(1) else {
-        return Err(Error::limit("collections within one another", DEPTH as u64 + 1, DEPTH as u64));
+        return Err(Error::limit("collections within one another", MAX_DEPTH as u64 + 1, MAX_DEPTH as u64));
     };
     match (one.kind(), two.kind()) {
         (Kind::Scalar, Kind::Scalar) => Ok(equal_scalars(one, two)),
@@ -30,7 +30,7 @@ fn equal_within(one: Node<'_>, two: Node<'_>, budget: &mut Budget, depth: usize)
                 return Ok(false);
             }
             for (one, two) in one.items().zip(two.items()) {
-                if !equal_within(one, two, budget, deeper)? {
+                if !equal_within(one, two, work_limit, deeper)? {
                     return Ok(false);
                 }
             }
@@ -38,7 +38,7 @@ fn equal_within(one: Node<'_>, two: Node<'_>, budget: &mut Budget, depth: usize)
         }
         (Kind::Mapping, Kind::Mapping) => {
             let (ones, twos) = (one.pairs(), two.pairs());
-            budget.spend(ones.len().saturating_add(twos.len()) as u64)?;
+            work_limit.spend(ones.len().saturating_add(twos.len()) as u64)?;
             if ones.len() != twos.len() {
                 return Ok(false);
             }
@@ -46,7 +46,7 @@ fn equal_within(one: Node<'_>, two: Node<'_>, budget: &mut Budget, depth: usize)
                 twos.into_iter().map(|(key, value)| (key_name(key), value)).collect();
             for (key, value) in ones {
                 match by_key.get(&key_name(key)) {
-                    Some(other) if equal_within(value, *other, budget, deeper)? => {}
+                    Some(other) if equal_within(value, *other, work_limit, deeper)? => {}
                     _ => return Ok(false),
                 }
             }
@@ -75,14 +75,17 @@ pub(super) fn key_name(key: Node<'_>) -> String {
 }
 
 /// The first pair of items that are equal.
-pub(super) fn first_repeated(sequence: Node<'_>, budget: &mut Budget) -> Result<Option<(usize, usize)>> {
+pub(super) fn first_repeated(
+    sequence: Node<'_>,
+    work_limit: &mut WorkLimit,
+) -> Result<Option<(usize, usize)>> {
     let mut seen: HashMap<u64, Vec<(usize, Node<'_>)>> = HashMap::new();
     for (at, item) in sequence.items().enumerate() {
         let mut hasher = DefaultHasher::new();
-        hash(item, &mut hasher, 4, budget)?;
+        hash(item, &mut hasher, 4, work_limit)?;
         let alike = seen.entry(hasher.finish()).or_default();
         for (before, other) in alike.iter() {
-            if equal(item, *other, budget)? {
+            if equal(item, *other, work_limit)? {
                 return Ok(Some((*before, at)));
             }
         }
@@ -92,8 +95,8 @@ pub(super) fn first_repeated(sequence: Node<'_>, budget: &mut Budget) -> Result<
 }
 
 /// Equal values have equal hashes; looks `depth` collections deep.
-fn hash(node: Node<'_>, hasher: &mut DefaultHasher, depth: usize, budget: &mut Budget) -> Result<()> {
-    budget.spend(1)?;
+fn hash(node: Node<'_>, hasher: &mut DefaultHasher, depth: usize, work_limit: &mut WorkLimit) -> Result<()> {
+    work_limit.spend(1)?;
     match node.kind() {
         Kind::Scalar => match Number::of(node) {
             // Zero has two spellings.
@@ -104,7 +107,7 @@ fn hash(node: Node<'_>, hasher: &mut DefaultHasher, depth: usize, budget: &mut B
             node.len().hash(hasher);
             if let Some(deeper) = depth.checked_sub(1) {
                 for item in node.items() {
-                    hash(item, hasher, deeper, budget)?;
+                    hash(item, hasher, deeper, work_limit)?;
                 }
             }
         }
@@ -116,7 +119,7 @@ fn hash(node: Node<'_>, hasher: &mut DefaultHasher, depth: usize, budget: &mut B
                 let mut one = DefaultHasher::new();
                 key_name(key).hash(&mut one);
                 if let Some(deeper) = depth.checked_sub(1) {
-                    hash(value, &mut one, deeper, budget)?;
+                    hash(value, &mut one, deeper, work_limit)?;
                 }
                 sum = sum.wrapping_add(one.finish());
             }

@@ -1,4 +1,4 @@
-//! Values of keywords: read, or refused with their place.
+//! Parses the values of keywords.
 
 use container_core::{Error, Result};
 use regex::{Regex, RegexBuilder};
@@ -9,7 +9,7 @@ use super::number::Number;
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Most bytes that a compiled pattern may take.
-const PATTERN_BYTES: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// An error about a value in a schema.
 pub(super) fn wrong(node: Node<'_>, what: &'static str) -> Error {
@@ -74,7 +74,8 @@ pub(super) fn flag(schema: Node<'_>, keyword: &str) -> Result<bool> {
 
 pub(super) fn pattern(node: Node<'_>) -> Result<Regex> {
     let source = text(node)?;
-    let built = RegexBuilder::new(source).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES).build();
+    let built =
+        RegexBuilder::new(source).size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES).build();
     built.map_err(|error| match error {
         regex::Error::CompiledTooBig(limit) => {
             Error::limit("bytes of a pattern", limit as u64 + 1, limit as u64)

@@ -1,14 +1,14 @@
-//! Sentences about what does not fit.
+//! Messages of violations.
 
 use super::compiled::Type;
 use super::number::Number;
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Most characters of a value that are shown.
-const SHOWN: usize = 40;
+const MAX_SHOWN_CHARS: usize = 40;
 
 /// Most names or reasons that are listed.
-const LISTED: usize = 6;
+const MAX_LISTED: usize = 6;
 
 /// A value as it can stand in a sentence.
 pub(super) fn value(node: Node<'_>) -> String {
@@ -16,9 +16,9 @@ pub(super) fn value(node: Node<'_>) -> String {
         Kind::Sequence => format!("a list of {} items", node.len()),
         Kind::Mapping => format!("a mapping of {} keys", node.len()),
         Kind::Scalar => match node.scalar() {
-            Some(Scalar::Text(text)) => format!("`{}`", shortened(text, SHOWN)),
+            Some(Scalar::Text(text)) => format!("`{}`", shortened(text, MAX_SHOWN_CHARS)),
             Some(Scalar::Null) => "null".into(),
-            _ => shortened(node.text(), SHOWN),
+            _ => shortened(node.text(), MAX_SHOWN_CHARS),
         },
     }
 }
@@ -26,7 +26,7 @@ pub(super) fn value(node: Node<'_>) -> String {
 pub(super) fn number(number: &Number) -> String {
     match number {
         Number::Int(value) => value.to_string(),
-        Number::Big(digits) => shortened(digits, SHOWN),
+        Number::Big(digits) => shortened(digits, MAX_SHOWN_CHARS),
         Number::Float(value) => value.to_string(),
     }
 }
@@ -80,14 +80,14 @@ pub(super) fn axes(have: Option<u64>, wanted: &str) -> String {
 pub(super) fn lacks(keys: &[&str]) -> String {
     format!(
         "lacks {}",
-        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, SHOWN))).collect::<Vec<_>>())
+        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, MAX_SHOWN_CHARS))).collect::<Vec<_>>())
     )
 }
 
 pub(super) fn refuses(keys: &[String]) -> String {
     format!(
         "has {}, which is not allowed",
-        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, SHOWN))).collect::<Vec<_>>())
+        some_of(&keys.iter().map(|key| format!("`{}`", shortened(key, MAX_SHOWN_CHARS))).collect::<Vec<_>>())
     )
 }
 
@@ -115,22 +115,22 @@ pub(super) fn is_of_no_kind(message: &str) -> bool {
 const NO_KIND: &str = "is nothing that is allowed here: ";
 
 fn listed(reasons: &[String]) -> String {
-    let more = if reasons.len() > LISTED { "; …" } else { "" };
-    let listed: Vec<&str> = reasons.iter().take(LISTED).map(String::as_str).collect();
+    let more = if reasons.len() > MAX_LISTED { "; …" } else { "" };
+    let listed: Vec<&str> = reasons.iter().take(MAX_LISTED).map(String::as_str).collect();
     format!("{}{more}", listed.join("; "))
 }
 
 /// The first of several names.
 pub(super) fn some_of(names: &[String]) -> String {
-    let listed: Vec<&str> = names.iter().take(LISTED).map(String::as_str).collect();
-    let more = names.len().saturating_sub(LISTED);
+    let listed: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
     if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
 }
 
 /// A reason about a value at a path within the one that is talked of.
 pub(super) fn reason(within: &str, message: &str) -> String {
     let message = shortened(message.strip_prefix(NO_KIND).unwrap_or(message), 160);
-    if within.is_empty() { message } else { format!("`{}` {message}", shortened(within, SHOWN)) }
+    if within.is_empty() { message } else { format!("`{}` {message}", shortened(within, MAX_SHOWN_CHARS)) }
 }
 
 /// The first characters of a text, in one line.

@@ -7,15 +7,15 @@ use container_core::pointer::escape;
 use container_core::{Error, Result};
 
 use super::uri::{join, pointer, split_fragment};
-use super::work_limit::Budget;
+use super::work_limit::WorkLimit;
 use super::{Schemas, embedded};
 use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
 
 /// Keywords whose values hold data, never schemas.
-const DATA: &[&str] = &["enum", "const", "default", "examples", "required"];
+const DATA_KEYWORDS: &[&str] = &["enum", "const", "default", "examples", "required"];
 
 /// Keywords whose keys are names, whatever they look like.
-const NAMES: &[&str] = &["properties", "patternProperties", "definitions", "dependencies"];
+const NAME_KEYWORDS: &[&str] = &["properties", "patternProperties", "definitions", "dependencies"];
 
 /// A document with the base its relative references begin from.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl<'s> Resources<'s> {
     }
 
     /// The schema that an absolute URI means; `None` where there is none.
-    pub(super) fn find(&mut self, uri: &str, budget: &mut Budget) -> Result<Option<Place>> {
+    pub(super) fn find(&mut self, uri: &str, work_limit: &mut WorkLimit) -> Result<Option<Place>> {
         let (document, fragment) = split_fragment(uri);
         let start = match self.load(document)? {
             Some(resource) => self.root(resource),
@@ -66,7 +66,7 @@ impl<'s> Resources<'s> {
         };
         let Some(start) = start else { return Ok(None) };
         match pointer(fragment) {
-            Some(steps) => self.walk(start, &steps, budget),
+            Some(steps) => self.walk(start, &steps, work_limit),
             None => Ok(self.ids.get(uri).cloned()),
         }
     }
@@ -105,21 +105,21 @@ impl<'s> Resources<'s> {
         })
     }
 
-    fn walk(&self, start: Place, steps: &[String], budget: &mut Budget) -> Result<Option<Place>> {
+    fn walk(&self, start: Place, steps: &[String], work_limit: &mut WorkLimit) -> Result<Option<Place>> {
         let Some(document) = self.document(start.resource) else { return Ok(None) };
         let mut place = start;
         // A key of `properties` is a name, not a keyword.
         let mut names = false;
         for step in steps {
             let node = document.node(place.node);
-            budget.spend(node.len() as u64)?;
+            work_limit.spend(node.len() as u64)?;
             let next = match node.kind() {
                 Kind::Mapping => node.get(step),
                 Kind::Sequence => step.parse().ok().and_then(|at| node.item(at)),
                 Kind::Scalar => None,
             };
             let Some(next) = next else { return Ok(None) };
-            names = !names && NAMES.contains(&step.as_str());
+            names = !names && NAME_KEYWORDS.contains(&step.as_str());
             place.pointer.push('/');
             place.pointer.push_str(&escape(step));
             place.node = next.target().id();
@@ -154,8 +154,8 @@ impl<'s> Resources<'s> {
             }
             for (key, value) in node.entries().filter(|(_, value)| !value.is_alias()) {
                 let name = key.text();
-                if value.kind() != Kind::Scalar && (names || !DATA.contains(&name)) {
-                    open.push((within(name, value), !names && NAMES.contains(&name)));
+                if value.kind() != Kind::Scalar && (names || !DATA_KEYWORDS.contains(&name)) {
+                    open.push((within(name, value), !names && NAME_KEYWORDS.contains(&name)));
                 }
             }
         }

@@ -45,16 +45,17 @@ fn resources_are_named_by_their_ids_and_all_are_there() {
 #[test]
 fn schemas_of_the_standard_fit_their_metaschemas() {
     let none = Schemas::new();
-    let (mut rules, mut budget) = (Rules::new(Resources::new(&none)), Budget::new(1_000_000));
+    let (mut schemas, mut work_limit) =
+        (CompiledSchemas::new(Resources::new(&none)), WorkLimit::new(1_000_000));
     for uri in standard_resources() {
         if uri.contains("/manifests/") {
             continue;
         }
         let report = check_schema(uri, &none).unwrap();
         assert_eq!(report.violations, [], "{uri}");
-        rules.find(uri, &mut budget).unwrap().unwrap();
+        schemas.find(uri, &mut work_limit).unwrap().unwrap();
     }
-    rules.read_all().unwrap();
+    schemas.read_all().unwrap();
 }
 
 #[test]

@@ -1,21 +1,21 @@
-//! Goes through a tree: each value with a tag to its schemas, and what the standard asks of every tree beside them.
+//! Traverses a tree: validates each tagged value against the schemas of its tag, and checks literals and keys.
 
 use container_core::{Limits, Result};
 
-use super::compiled::Rules;
+use super::compiled::CompiledSchemas;
 use super::manifest::Tags;
 use super::resource::Resources;
-use super::validate::{Judge, is_reference};
-use super::work_limit::Budget;
+use super::validate::{Validator, is_reference};
+use super::work_limit::WorkLimit;
 use super::{Note, NoteKind, Options, Report, Schemas, messages};
 use crate::header::Version;
 use crate::yaml::{Document, Int, Kind, Node, Scalar};
 
 /// The standard's bounds of integers that are written as literals ("Known limits"): the lower one is that odd.
-const LITERALS: std::ops::RangeInclusive<i128> = -((1 << 63) - 2)..=(1 << 63) - 1;
+const LITERAL_RANGE: std::ops::RangeInclusive<i128> = -((1 << 63) - 2)..=(1 << 63) - 1;
 
 /// The first version that allows nothing but text, integers and truth values as keys.
-const KEYS_SINCE: Version = Version { major: 1, minor: 6, patch: 0 };
+const STRICT_KEYS_SINCE: Version = Version { major: 1, minor: 6, patch: 0 };
 
 pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
     let none = Schemas::new();
@@ -23,7 +23,8 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
     let standard = options.standard.unwrap_or(Version::LAST_STANDARD);
     // Read when the first tag is met: a tree of plain values needs none.
     let mut known_tags = None;
-    let mut judge = Judge::new(Rules::new(Resources::new(added)), Budget::new(options.steps));
+    let mut validator =
+        Validator::new(CompiledSchemas::new(Resources::new(added)), WorkLimit::new(options.steps));
     let mut report = Report { complete: true, ..Report::default() };
     document.walk(false, &Limits::default(), &mut |path, node| {
         if report.violations.len() >= options.most {
@@ -33,7 +34,7 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
         if is_reference(node) {
             return Ok(false);
         }
-        look(path, node, standard, &mut report);
+        note_literals_and_keys(path, node, standard, &mut report);
         let Some(tag) = node.tag().filter(|tag| !is_plain(tag)) else { return Ok(true) };
         let tags = match &mut known_tags {
             Some(tags) => tags,
@@ -49,20 +50,20 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
             });
         }
         for uri in &known.schemas {
-            match judge.find(uri)? {
-                Some(rule) => judge.judge(path, node, rule, &mut report.violations)?,
-                None => judge.miss(uri),
+            match validator.find(uri)? {
+                Some(schema) => validator.validate(path, node, schema, &mut report.violations)?,
+                None => validator.note_missing_schema(uri),
             }
         }
         Ok(true)
     })?;
     if let Some(uri) = options.custom {
-        match judge.find(uri)? {
-            Some(rule) => judge.judge("", document.root(), rule, &mut report.violations)?,
-            None => judge.miss(uri),
+        match validator.find(uri)? {
+            Some(schema) => validator.validate("", document.root(), schema, &mut report.violations)?,
+            None => validator.note_missing_schema(uri),
         }
     }
-    for uri in std::mem::take(&mut judge.missing) {
+    for uri in std::mem::take(&mut validator.missing) {
         report.note(NoteKind::MissingSchema, "", document.root(), &uri, || {
             format!("no schema {uri}, what refers to it was not checked")
         });
@@ -80,7 +81,7 @@ fn is_plain(tag: &str) -> bool {
 }
 
 /// Literals beyond 64 bits, and keys of kinds that are not allowed.
-fn look(path: &str, node: Node<'_>, standard: Version, report: &mut Report) {
+fn note_literals_and_keys(path: &str, node: Node<'_>, standard: Version, report: &mut Report) {
     match node.kind() {
         Kind::Scalar => literal(path, node, report),
         Kind::Sequence => {}
@@ -91,7 +92,7 @@ fn look(path: &str, node: Node<'_>, standard: Version, report: &mut Report) {
                     key.scalar(),
                     Some(Scalar::Text(_) | Scalar::Int(_) | Scalar::Bool(_) | Scalar::Merge)
                 ) && key.tag().is_none_or(is_plain);
-                if !allowed && standard >= KEYS_SINCE {
+                if !allowed && standard >= STRICT_KEYS_SINCE {
                     report.note(NoteKind::Key, path, key, key.text(), || {
                         format!("key {} is neither text nor integer nor truth value", messages::value(key))
                     });
@@ -103,7 +104,7 @@ fn look(path: &str, node: Node<'_>, standard: Version, report: &mut Report) {
 
 fn literal(path: &str, node: Node<'_>, report: &mut Report) {
     let fits = match node.scalar() {
-        Some(Scalar::Int(Int::Small(value))) => LITERALS.contains(&value),
+        Some(Scalar::Int(Int::Small(value))) => LITERAL_RANGE.contains(&value),
         Some(Scalar::Int(Int::Big(_))) => false,
         _ => true,
     };

@@ -1,40 +1,40 @@
-//! Judges values by schemas: each pair of them once, however many ways lead there.
+//! Validates values against schemas. Each pair of value and schema is checked once.
 
 use std::collections::HashMap;
 
 use container_core::pointer::escape;
 use container_core::{Error, Result};
 
-use super::array::{self, Wanted};
+use super::array::{self, DatatypeSpec};
 use super::assertions::{fails_if, simple};
-use super::compiled::{Check, Dependency, Others, Rule, RuleId, Rules};
+use super::compiled::{Additional, Check, CompiledSchema, CompiledSchemas, Dependency, SchemaId};
 use super::equal::{equal, first_repeated, key_name};
-use super::work_limit::Budget;
+use super::work_limit::WorkLimit;
 use super::{Violation, messages};
 use crate::yaml::{Kind, Node, NodeId, Scalar};
 
 /// Most schemas that may be within one another while one value is judged. Each level of a tree takes about four.
-const DEPTH: usize = 512;
+const MAX_DEPTH: usize = 512;
 
-/// Pairs of value and schema that are remembered; above it the memory is emptied between values with tags.
-const REMEMBERED: usize = 1 << 20;
+/// Most pairs of value and schema that are remembered; above it the memory is emptied between values with tags.
+const MAX_REMEMBERED: usize = 1 << 20;
 
-/// What is known of a pair of value and schema.
+/// State of a pair of value and schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// Being judged: a circle has led back, and what follows from itself holds.
-    Open,
+    /// The check has begun; a circle that leads back here counts as valid.
+    InProgress,
     Valid,
     Invalid,
-    /// Invalid, and said so.
-    Told,
+    /// Invalid, and in the list of violations.
+    Reported,
 }
 
-/// Where violations go: nowhere while only the verdict counts.
+/// List for violations; `None` where only the verdict counts.
 type Sink<'a> = Option<&'a mut Vec<Violation>>;
 
-/// Whether a check was passed; if not, a message where no schema within has given one.
-pub(super) type Passed = Result<(), Option<String>>;
+/// Result of a check. The error has a message unless a nested schema has reported one.
+pub(super) type CheckResult = Result<(), Option<String>>;
 
 /// A step to a value within another.
 #[derive(Clone, Debug)]
@@ -43,85 +43,100 @@ enum Step {
     Index(usize),
 }
 
-/// Judges the values of one tree.
+/// Validator for the values of one tree.
 #[derive(Debug)]
-pub(super) struct Judge<'s> {
-    pub(super) rules: Rules<'s>,
-    pub(super) budget: Budget,
+pub(super) struct Validator<'s> {
+    pub(super) schemas: CompiledSchemas<'s>,
+    pub(super) work_limit: WorkLimit,
     /// `$ref`s and schemas of tags that led nowhere.
     pub(super) missing: Vec<String>,
     /// Whether a mapping with `$ref` is left alone: it stands for a value elsewhere.
     pub(super) skips_references: bool,
-    memory: HashMap<(NodeId, RuleId), Verdict>,
+    memory: HashMap<(NodeId, SchemaId), Verdict>,
     start: String,
     steps: Vec<Step>,
     depth: usize,
 }
 
-impl<'s> Judge<'s> {
-    pub(super) fn new(rules: Rules<'s>, budget: Budget) -> Self {
+impl<'s> Validator<'s> {
+    pub(super) fn new(schemas: CompiledSchemas<'s>, work_limit: WorkLimit) -> Self {
         let (memory, missing, steps) = (HashMap::new(), Vec::new(), Vec::new());
-        Self { rules, budget, missing, skips_references: true, memory, start: String::new(), steps, depth: 0 }
+        Self {
+            schemas,
+            work_limit,
+            missing,
+            skips_references: true,
+            memory,
+            start: String::new(),
+            steps,
+            depth: 0,
+        }
     }
 
-    /// Judges the value at a path.
+    /// Validates the value at a path.
     ///
     /// # Errors
     /// `Malformed` for a schema that is none; `Limit`.
-    pub(super) fn judge(
+    pub(super) fn validate(
         &mut self,
         path: &str,
         node: Node<'_>,
-        rule: RuleId,
+        schema: SchemaId,
         found: &mut Vec<Violation>,
     ) -> Result<()> {
-        if self.memory.len() > REMEMBERED {
+        if self.memory.len() > MAX_REMEMBERED {
             self.memory = HashMap::new();
         }
         path.clone_into(&mut self.start);
-        self.check(node, rule, &mut Some(found)).map(|_| ())
+        self.check(node, schema, &mut Some(found)).map(|_| ())
     }
 
     /// The schema that an absolute URI means; `None` where there is none.
-    pub(super) fn find(&mut self, uri: &str) -> Result<Option<RuleId>> {
-        self.rules.find(uri, &mut self.budget)
+    pub(super) fn find(&mut self, uri: &str) -> Result<Option<SchemaId>> {
+        self.schemas.find(uri, &mut self.work_limit)
     }
 
-    fn check(&mut self, node: Node<'_>, id: RuleId, sink: &mut Sink<'_>) -> Result<bool> {
-        self.budget.spend(1)?;
-        let rule = self.rules.rule(id)?;
+    fn check(&mut self, node: Node<'_>, id: SchemaId, sink: &mut Sink<'_>) -> Result<bool> {
+        self.work_limit.spend(1)?;
+        let schema = self.schemas.get(id)?;
         // A reference in place of a value is judged when it is followed, if ever (ASDF standard 1.6.0, "References").
         if self.skips_references && is_reference(node) {
             return Ok(true);
         }
         let key = (node.target().id(), id);
-        let remembers = rule.in_place || node.kind() != Kind::Scalar;
+        let remembers = schema.in_place || node.kind() != Kind::Scalar;
         if remembers {
             match self.memory.get(&key) {
-                Some(Verdict::Open | Verdict::Valid) => return Ok(true),
-                Some(Verdict::Told) => return Ok(false),
+                Some(Verdict::InProgress | Verdict::Valid) => return Ok(true),
+                Some(Verdict::Reported) => return Ok(false),
                 Some(Verdict::Invalid) if sink.is_none() => return Ok(false),
                 Some(Verdict::Invalid) | None => {}
             }
-            self.memory.insert(key, Verdict::Open);
+            self.memory.insert(key, Verdict::InProgress);
         }
-        if self.depth >= DEPTH {
-            return Err(Error::limit("schemas within one another", DEPTH as u64 + 1, DEPTH as u64));
+        if self.depth >= MAX_DEPTH {
+            return Err(Error::limit("schemas within one another", MAX_DEPTH as u64 + 1, MAX_DEPTH as u64));
         }
         self.depth = self.depth.saturating_add(1);
-        let valid = self.all_checks(node, id, &rule, sink);
+        let valid = self.all_checks(node, id, &schema, sink);
         self.depth = self.depth.saturating_sub(1);
         let valid = valid?;
         if remembers {
-            let invalid = if sink.is_some() { Verdict::Told } else { Verdict::Invalid };
+            let invalid = if sink.is_some() { Verdict::Reported } else { Verdict::Invalid };
             self.memory.insert(key, if valid { Verdict::Valid } else { invalid });
         }
         Ok(valid)
     }
 
-    fn all_checks(&mut self, node: Node<'_>, id: RuleId, rule: &Rule, sink: &mut Sink<'_>) -> Result<bool> {
+    fn all_checks(
+        &mut self,
+        node: Node<'_>,
+        id: SchemaId,
+        schema: &CompiledSchema,
+        sink: &mut Sink<'_>,
+    ) -> Result<bool> {
         let mut valid = true;
-        for (keyword, check) in &rule.checks {
+        for (keyword, check) in &schema.checks {
             let before = sink.as_ref().map_or(0, |found| found.len());
             match self.one_check(node, id, check, sink)? {
                 Ok(()) => continue,
@@ -148,21 +163,21 @@ impl<'s> Judge<'s> {
     fn one_check(
         &mut self,
         node: Node<'_>,
-        id: RuleId,
+        id: SchemaId,
         check: &Check,
         sink: &mut Sink<'_>,
-    ) -> Result<Passed> {
+    ) -> Result<CheckResult> {
         match check {
             Check::Reference(uri) => self.reference(node, uri, sink),
-            Check::All(rules) => self.all(node, rules, sink),
-            Check::Any(rules) => self.any(node, rules, sink),
-            Check::One(rules) => self.one(node, rules, sink),
-            Check::Not(rule) => self.not(node, *rule),
-            Check::Properties { named, patterns, others } => {
-                self.properties(node, named, patterns, others, sink)
+            Check::All(schemas) => self.all(node, schemas, sink),
+            Check::Any(schemas) => self.any(node, schemas, sink),
+            Check::One(schemas) => self.one(node, schemas, sink),
+            Check::Not(schema) => self.not(node, *schema),
+            Check::Properties { named, patterns, additional } => {
+                self.properties(node, named, patterns, additional, sink)
             }
-            Check::Items(each) => self.items(node, &[], &Others::Each(*each), sink),
-            Check::Tuple(first, others) => self.items(node, first, others, sink),
+            Check::Items(each) => self.items(node, &[], &Additional::Each(*each), sink),
+            Check::Tuple(first, additional) => self.items(node, first, additional, sink),
             Check::Dependencies(all) => self.dependencies(node, all, sink),
             Check::Enum(allowed) => self.allowed(node, id, allowed),
             Check::Required(keys) => self.required(node, keys),
@@ -172,20 +187,20 @@ impl<'s> Judge<'s> {
         }
     }
 
-    fn reference(&mut self, node: Node<'_>, uri: &str, sink: &mut Sink<'_>) -> Result<Passed> {
+    fn reference(&mut self, node: Node<'_>, uri: &str, sink: &mut Sink<'_>) -> Result<CheckResult> {
         match self.find(uri)? {
             Some(target) => self.check(node, target, sink).map(within),
             None => {
-                self.miss(uri);
+                self.note_missing_schema(uri);
                 Ok(Ok(()))
             }
         }
     }
 
-    fn all(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<Passed> {
+    fn all(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
         let mut all = true;
-        for rule in rules {
-            all &= self.check(node, *rule, sink)?;
+        for schema in schemas {
+            all &= self.check(node, *schema, sink)?;
             if !all && sink.is_none() {
                 break;
             }
@@ -193,34 +208,34 @@ impl<'s> Judge<'s> {
         Ok(within(all))
     }
 
-    fn any(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<Passed> {
-        for rule in rules {
-            if self.check(node, *rule, &mut None)? {
+    fn any(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
+        for schema in schemas {
+            if self.check(node, *schema, &mut None)? {
                 return Ok(Ok(()));
             }
         }
-        self.why_none(node, rules, sink).map(|why| Err(Some(why)))
+        self.why_none(node, schemas, sink).map(|why| Err(Some(why)))
     }
 
-    fn one(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<Passed> {
+    fn one(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
         let mut fitting = Vec::new();
-        for (at, rule) in rules.iter().enumerate() {
-            if self.check(node, *rule, &mut None)? {
+        for (at, schema) in schemas.iter().enumerate() {
+            if self.check(node, *schema, &mut None)? {
                 fitting.push(at);
             }
         }
         match fitting.as_slice() {
             [_] => Ok(Ok(())),
-            [] => self.why_none(node, rules, sink).map(|why| Err(Some(why))),
-            many => Ok(Err(Some(messages::fits_several(many, rules.len())))),
+            [] => self.why_none(node, schemas, sink).map(|why| Err(Some(why))),
+            many => Ok(Err(Some(messages::fits_several(many, schemas.len())))),
         }
     }
 
-    fn not(&mut self, node: Node<'_>, rule: RuleId) -> Result<Passed> {
-        Ok(fails_if(self.check(node, rule, &mut None)?, || "is what it must not be".into()))
+    fn not(&mut self, node: Node<'_>, schema: SchemaId) -> Result<CheckResult> {
+        Ok(fails_if(self.check(node, schema, &mut None)?, || "is what it must not be".into()))
     }
 
-    fn required(&mut self, node: Node<'_>, keys: &[String]) -> Result<Passed> {
+    fn required(&mut self, node: Node<'_>, keys: &[String]) -> Result<CheckResult> {
         if node.kind() != Kind::Mapping {
             return Ok(Ok(()));
         }
@@ -230,21 +245,21 @@ impl<'s> Judge<'s> {
         Ok(fails_if(!absent.is_empty(), || messages::lacks(&absent)))
     }
 
-    fn unique(&mut self, node: Node<'_>) -> Result<Passed> {
+    fn unique(&mut self, node: Node<'_>) -> Result<CheckResult> {
         if node.kind() != Kind::Sequence {
             return Ok(Ok(()));
         }
-        Ok(match first_repeated(node, &mut self.budget)? {
+        Ok(match first_repeated(node, &mut self.work_limit)? {
             Some((one, two)) => Err(Some(format!("items {one} and {two} are equal"))),
             None => Ok(()),
         })
     }
 
-    fn datatype(&mut self, node: Node<'_>, wanted: &Wanted, exact: bool) -> Result<Passed> {
+    fn datatype(&mut self, node: Node<'_>, wanted: &DatatypeSpec, exact: bool) -> Result<CheckResult> {
         if !array::is_array(node) {
             return Ok(Ok(()));
         }
-        let message = match array::datatype(node, &mut self.budget) {
+        let message = match array::datatype(node, &mut self.work_limit) {
             Ok(Some(have)) if have == *wanted || (!exact && have.fits(wanted)) => return Ok(Ok(())),
             Ok(Some(have)) if exact => format!("has datatype {have}, not {wanted}"),
             Ok(Some(have)) => format!("datatype {have} cannot be cast to {wanted} without loss"),
@@ -258,33 +273,33 @@ impl<'s> Judge<'s> {
     fn properties(
         &mut self,
         node: Node<'_>,
-        named: &HashMap<String, RuleId>,
-        patterns: &[(regex::Regex, RuleId)],
-        others: &Others,
+        named: &HashMap<String, SchemaId>,
+        patterns: &[(regex::Regex, SchemaId)],
+        additional: &Additional,
         sink: &mut Sink<'_>,
-    ) -> Result<Passed> {
+    ) -> Result<CheckResult> {
         if node.kind() != Kind::Mapping {
             return Ok(Ok(()));
         }
         let pairs = node.pairs();
-        self.budget.spend((pairs.len() as u64).saturating_mul(patterns.len() as u64 + 1))?;
+        self.work_limit.spend((pairs.len() as u64).saturating_mul(patterns.len() as u64 + 1))?;
         let (mut valid, mut refused) = (true, Vec::new());
         for (key, value) in pairs {
             let name = key_name(key);
             let is_text = matches!(key.scalar(), Some(Scalar::Text(_)));
             let fitting = patterns.iter().filter(|(pattern, _)| is_text && pattern.is_match(&name));
-            let mut apply: Vec<RuleId> =
-                named.get(&name).copied().into_iter().chain(fitting.map(|(_, rule)| *rule)).collect();
+            let mut apply: Vec<SchemaId> =
+                named.get(&name).copied().into_iter().chain(fitting.map(|(_, schema)| *schema)).collect();
             if apply.is_empty() {
-                match others {
-                    Others::Allowed => {}
-                    Others::Refused => refused.push(key.text().to_owned()),
-                    Others::Each(rule) => apply.push(*rule),
+                match additional {
+                    Additional::Allowed => {}
+                    Additional::Refused => refused.push(key.text().to_owned()),
+                    Additional::Each(schema) => apply.push(*schema),
                 }
             }
-            for rule in apply {
+            for schema in apply {
                 self.steps.push(Step::Key(key.text().to_owned()));
-                valid &= self.check(value, rule, sink)?;
+                valid &= self.check(value, schema, sink)?;
                 self.steps.pop();
             }
             if sink.is_none() && (!valid || !refused.is_empty()) {
@@ -297,20 +312,20 @@ impl<'s> Judge<'s> {
     fn items(
         &mut self,
         node: Node<'_>,
-        first: &[RuleId],
-        others: &Others,
+        first: &[SchemaId],
+        additional: &Additional,
         sink: &mut Sink<'_>,
-    ) -> Result<Passed> {
+    ) -> Result<CheckResult> {
         if node.kind() != Kind::Sequence {
             return Ok(Ok(()));
         }
-        self.budget.spend(node.len() as u64)?;
+        self.work_limit.spend(node.len() as u64)?;
         let mut valid = true;
         for (at, item) in node.items().enumerate() {
-            let rule = match (first.get(at), others) {
-                (Some(rule), _) | (None, Others::Each(rule)) => *rule,
-                (None, Others::Allowed) => break,
-                (None, Others::Refused) => {
+            let schema = match (first.get(at), additional) {
+                (Some(schema), _) | (None, Additional::Each(schema)) => *schema,
+                (None, Additional::Allowed) => break,
+                (None, Additional::Refused) => {
                     return Ok(Err(Some(format!(
                         "has {} items, at most {} are allowed",
                         node.len(),
@@ -319,7 +334,7 @@ impl<'s> Judge<'s> {
                 }
             };
             self.steps.push(Step::Index(at));
-            valid &= self.check(item, rule, sink)?;
+            valid &= self.check(item, schema, sink)?;
             self.steps.pop();
             if !valid && sink.is_none() {
                 break;
@@ -333,7 +348,7 @@ impl<'s> Judge<'s> {
         node: Node<'_>,
         all: &[(String, Dependency)],
         sink: &mut Sink<'_>,
-    ) -> Result<Passed> {
+    ) -> Result<CheckResult> {
         if node.kind() != Kind::Mapping {
             return Ok(Ok(()));
         }
@@ -348,17 +363,18 @@ impl<'s> Judge<'s> {
                         return Ok(Err(Some(format!("{}, which `{key}` needs", messages::lacks(&absent)))));
                     }
                 }
-                Dependency::Schema(rule) => valid &= self.check(node, *rule, sink)?,
+                Dependency::Schema(schema) => valid &= self.check(node, *schema, sink)?,
             }
         }
         Ok(within(valid))
     }
 
-    fn allowed(&mut self, node: Node<'_>, id: RuleId, allowed: &[NodeId]) -> Result<Passed> {
-        let document = self.rules.place(id).and_then(|place| self.rules.resources.document(place.resource));
+    fn allowed(&mut self, node: Node<'_>, id: SchemaId, allowed: &[NodeId]) -> Result<CheckResult> {
+        let document =
+            self.schemas.place(id).and_then(|place| self.schemas.resources.document(place.resource));
         let Some(document) = document else { return Ok(Ok(())) };
         for one in allowed {
-            if equal(node, document.node(*one), &mut self.budget)? {
+            if equal(node, document.node(*one), &mut self.work_limit)? {
                 return Ok(Ok(()));
             }
         }
@@ -367,15 +383,15 @@ impl<'s> Judge<'s> {
     }
 
     /// Why a value fits none of several schemas: the first reason of each.
-    fn why_none(&mut self, node: Node<'_>, rules: &[RuleId], sink: &mut Sink<'_>) -> Result<String> {
+    fn why_none(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<String> {
         if sink.is_none() {
             return Ok(String::new());
         }
         let here = self.path();
         let (mut near, mut far) = (Vec::new(), Vec::new());
-        for rule in rules {
+        for schema in schemas {
             let mut found = Vec::new();
-            self.check(node, *rule, &mut Some(&mut found))?;
+            self.check(node, *schema, &mut Some(&mut found))?;
             let Some(first) = found.into_iter().next() else { continue };
             let within = first.path.strip_prefix(&here).unwrap_or(&first.path).trim_start_matches('/');
             // Of another kind altogether, or of the right kind with something wrong: the second is what people mean.
@@ -387,16 +403,20 @@ impl<'s> Judge<'s> {
                 reasons.push(reason);
             }
         }
-        Ok(if near.is_empty() { messages::of_no_kind(&far) } else { messages::fits_none(&near, rules.len()) })
+        Ok(if near.is_empty() {
+            messages::of_no_kind(&far)
+        } else {
+            messages::fits_none(&near, schemas.len())
+        })
     }
 
     fn keys<'d>(&mut self, node: Node<'d>) -> Result<HashMap<String, Node<'d>>> {
         let pairs = node.pairs();
-        self.budget.spend(pairs.len() as u64)?;
+        self.work_limit.spend(pairs.len() as u64)?;
         Ok(pairs.into_iter().map(|(key, value)| (key_name(key), value)).collect())
     }
 
-    pub(super) fn miss(&mut self, uri: &str) {
+    pub(super) fn note_missing_schema(&mut self, uri: &str) {
         if !self.missing.iter().any(|known| known == uri) {
             self.missing.push(uri.to_owned());
         }
@@ -416,12 +436,12 @@ impl<'s> Judge<'s> {
         path
     }
 
-    fn violation(&self, node: Node<'_>, id: RuleId, keyword: &str, message: String) -> Violation {
-        let pointer = self.rules.place(id).map_or("", |place| place.pointer.as_str());
+    fn violation(&self, node: Node<'_>, id: SchemaId, keyword: &str, message: String) -> Violation {
+        let pointer = self.schemas.place(id).map_or("", |place| place.pointer.as_str());
         Violation {
             path: self.path(),
             range: node.span(),
-            schema: self.rules.document_uri(id).to_owned(),
+            schema: self.schemas.document_uri(id).to_owned(),
             pointer: format!("{pointer}/{keyword}"),
             message,
         }
@@ -433,6 +453,6 @@ pub(super) fn is_reference(node: Node<'_>) -> bool {
     node.kind() == Kind::Mapping && node.get("$ref").is_some()
 }
 
-fn within(valid: bool) -> Passed {
+fn within(valid: bool) -> CheckResult {
     if valid { Ok(()) } else { Err(None) }
 }

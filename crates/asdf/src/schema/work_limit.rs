@@ -1,15 +1,15 @@
-//! How much work a schema and a tree may make together.
+//! Limit on the work of one validation.
 
 use container_core::{Error, Result};
 
-/// Steps that are left.
+/// Number of steps that are left.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
+pub(super) struct WorkLimit {
     allowed: u64,
     left: u64,
 }
 
-impl Budget {
+impl WorkLimit {
     pub(super) const fn new(allowed: u64) -> Self {
         Self { allowed, left: allowed }
     }

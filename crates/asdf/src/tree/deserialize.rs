@@ -24,7 +24,7 @@ use crate::yaml::{Int, Kind, Node, Scalar};
 pub(super) fn get<T: DeserializeOwned>(node: Node<'_>) -> container_core::Result<T> {
     let limits = node.document().limits();
     let budget =
-        Budget { start: node, allowed: alias_expansion::most(node.document()), visited: Cell::new(0) };
+        Budget { start: node, allowed: alias_expansion::max_nodes(node.document()), visited: Cell::new(0) };
     let value = Value { node, depth: limits.depth, budget: &budget };
     T::deserialize(value).map_err(|failure| failure.into_error(node))
 }

@@ -15,7 +15,7 @@ use container_core::{Error, Result};
 use super::arena::{Arena, Builder, Shape};
 use super::events::{Event, Events, Failure, Tag, place};
 use super::line_folding::{self, Header};
-use super::to_yaml12::Dressed;
+use super::to_yaml12::Yaml12Text;
 use super::{Collection, Kind, ScalarStyle, YamlLimits, spans};
 
 /// The text of a tree, once it is known to hold only what YAML 1.1 allows.
@@ -50,10 +50,10 @@ fn malformed(what: impl Into<Cow<'static, str>>, base: u64, range: Range<usize>)
 /// # Errors
 /// As [`Document::parse`](super::Document::parse).
 pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Arena> {
-    let dressed = Dressed::breaks(text);
-    match read(text, &dressed, base, limits) {
-        Err(Failure::Dash(error)) => match dressed.dashes() {
-            Some(dressed) => read(text, &dressed, base, limits).map_err(Failure::error),
+    let yaml12 = Yaml12Text::replace_line_breaks(text);
+    match read(text, &yaml12, base, limits) {
+        Err(Failure::Dash(error)) => match yaml12.replace_dashes() {
+            Some(yaml12) => read(text, &yaml12, base, limits).map_err(Failure::error),
             None => Err(error),
         },
         done => done.map_err(Failure::error),
@@ -62,13 +62,13 @@ pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Aren
 
 fn read(
     text: &str,
-    dressed: &Dressed<'_>,
+    yaml12: &Yaml12Text<'_>,
     base: u64,
     limits: &YamlLimits,
 ) -> std::result::Result<Arena, Failure> {
-    let mut events = Events::new(&dressed.text, base, limits);
+    let mut events = Events::new(&yaml12.text, base, limits);
     let builder = Builder::new(text, base, limits);
-    let mut composer = Composer { builder, text, dressed, base, seen: 0, tag: String::new() };
+    let mut composer = Composer { builder, text, yaml12, base, seen: 0, tag: String::new() };
     while let Some((event, range)) = events.next()? {
         composer.take(&event, range).map_err(Failure::Other)?;
     }
@@ -85,7 +85,7 @@ struct Composer<'t> {
     builder: Builder<'t>,
     text: &'t str,
     /// What the library reads of it, of as many bytes.
-    dressed: &'t Dressed<'t>,
+    yaml12: &'t Yaml12Text<'t>,
     base: u64,
     /// Byte behind what is accounted for: scalars, marks of flow collections, tags and anchors.
     seen: usize,
@@ -102,7 +102,7 @@ impl<'t> Composer<'t> {
             Event::Scalar(value, style, tag, indent) => {
                 let lines = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                 // The line break at the end is a part of the value, though not of the place.
-                let value = if lines && self.dressed.is_changed(&(self.seen..range.end)) {
+                let value = if lines && self.yaml12.is_changed(&(self.seen..range.end)) {
                     self.lines(value, tag.as_ref(), range.start, *indent)?
                 } else {
                     Cow::Borrowed(&**value)
@@ -116,7 +116,7 @@ impl<'t> Composer<'t> {
                     // The library says where the first item is of a sequence that is not indented deeper than its key.
                     (Kind::Sequence, Collection::Block) if in_mapping => {
                         let start = spans::first_mark(
-                            &self.dressed.text,
+                            &self.yaml12.text,
                             self.seen,
                             tag.as_ref().map(|tag| &tag.range),
                             false,
@@ -157,9 +157,9 @@ impl<'t> Composer<'t> {
     ) -> Result<()> {
         let content = match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                let start = spans::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
+                let start = spans::first_mark(&self.yaml12.text, self.seen, tag.map(|tag| &tag.range), true);
                 let start = start.min(range.start);
-                start..spans::block_end(&self.dressed.text, start, range, value)
+                start..spans::block_end(&self.yaml12.text, start, range, value)
             }
             ScalarStyle::Plain if value.starts_with('?') && self.in_flow() => {
                 // libyaml takes the mark as that of a key even without a blank behind it.
@@ -187,7 +187,7 @@ impl<'t> Composer<'t> {
             content.clone()
         };
         let value =
-            if self.dressed.is_changed(&content) { self.folded(value, style, &inner)? } else { value.into() };
+            if self.yaml12.is_changed(&content) { self.folded(value, style, &inner)? } else { value.into() };
         if self.text.get(inner.clone()) == Some(&*value) {
             self.builder.scalar_in_text(style, head, content, inner, tag)
         } else {
@@ -218,7 +218,7 @@ impl<'t> Composer<'t> {
         if value.is_empty() {
             return Ok(Cow::Borrowed(""));
         }
-        let mark = spans::first_mark(&self.dressed.text, self.seen, tag.map(|tag| &tag.range), true);
+        let mark = spans::first_mark(&self.yaml12.text, self.seen, tag.map(|tag| &tag.range), true);
         let start = start.min(mark);
         let text = self.text.get(start..).unwrap_or_default();
         match (Header::of(text), indent) {
@@ -244,7 +244,7 @@ impl<'t> Composer<'t> {
             (Some(Shape::Mapping(_)), false) => (b":", false),
             _ => return at,
         };
-        let mark = spans::mark(&self.dressed.text, self.seen);
+        let mark = spans::mark(&self.yaml12.text, self.seen);
         match self.text.as_bytes().get(mark) {
             // An empty key stands before its colon.
             Some(b':') if inside => mark,

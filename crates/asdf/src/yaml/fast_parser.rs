@@ -29,7 +29,7 @@ struct Level {
     wanted: Option<(usize, Properties)>,
 }
 
-struct Fast<'t> {
+struct FastParser<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
@@ -52,14 +52,14 @@ pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Option<Aren
     }
     let builder = Builder::new(text, base, limits);
     let (tags, levels, root) = (Tags::default(), Vec::new(), Some(Properties::default()));
-    let mut fast = Fast { text, bytes, at: 0, builder, tags, levels, root };
-    fast.prologue()?;
-    while fast.line()? {}
-    fast.end()?;
-    fast.builder.is_complete().then(|| fast.builder.finish())
+    let mut parser = FastParser { text, bytes, at: 0, builder, tags, levels, root };
+    parser.prologue()?;
+    while parser.line()? {}
+    parser.end()?;
+    parser.builder.is_complete().then(|| parser.builder.finish())
 }
 
-impl Fast<'_> {
+impl FastParser<'_> {
     fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
@@ -149,13 +149,13 @@ impl Fast<'_> {
             _ => {}
         }
         let is_item = self.byte(self.at) == Some(b'-') && self.is_blank(self.at.saturating_add(1));
-        self.settle(indent, is_item)?;
+        self.close_levels(indent, is_item)?;
         self.node(indent, true)?;
         Some(true)
     }
 
     /// Closes what the indentation of a line ends.
-    fn settle(&mut self, indent: usize, is_item: bool) -> Option<()> {
+    fn close_levels(&mut self, indent: usize, is_item: bool) -> Option<()> {
         loop {
             let Some(level) = self.levels.last_mut() else { return self.root.is_some().then_some(()) };
             if let Some((at, before)) = level.wanted {
@@ -163,7 +163,7 @@ impl Fast<'_> {
                     return Some(());
                 }
                 level.wanted = None;
-                self.nothing(at, before)?;
+                self.empty_node(at, before)?;
             } else if indent > level.indent {
                 // Plain text that goes on, or an error.
                 return None;
@@ -182,7 +182,7 @@ impl Fast<'_> {
     fn end(&mut self) -> Option<()> {
         while let Some(level) = self.levels.pop() {
             if let Some((at, before)) = level.wanted {
-                self.nothing(at, before)?;
+                self.empty_node(at, before)?;
             }
             self.builder.close(None);
         }
@@ -190,7 +190,7 @@ impl Fast<'_> {
     }
 
     /// A node of which nothing is written but perhaps a tag or anchor.
-    fn nothing(&mut self, at: usize, before: Properties) -> Option<()> {
+    fn empty_node(&mut self, at: usize, before: Properties) -> Option<()> {
         let at = before.end.max(at);
         let head = before.head(at);
         self.builder.scalar_in_text(ScalarStyle::Plain, head, at..at, at..at, before.tag).ok()?;
@@ -198,7 +198,7 @@ impl Fast<'_> {
     }
 
     /// What stands before the node which begins now.
-    fn claim(&mut self) -> Option<Properties> {
+    fn take_properties(&mut self) -> Option<Properties> {
         match self.levels.last_mut() {
             Some(level) => level.wanted.take().map(|(_, before)| before),
             None => self.root.take(),
@@ -224,7 +224,7 @@ impl Fast<'_> {
                         return None;
                     }
                     if wanted {
-                        let before = self.claim()?;
+                        let before = self.take_properties()?;
                         self.open(false, column, before)?;
                     }
                     let dash = self.at;
@@ -254,18 +254,18 @@ impl Fast<'_> {
                 }
                 b'*' if wanted => {
                     self.alias(false)?;
-                    if !self.claim()?.is_empty() {
+                    if !self.take_properties()?.is_empty() {
                         return None;
                     }
                     return self.at_line_end().then_some(());
                 }
                 b'|' | b'>' if wanted => {
                     let scalar = self.lines()?;
-                    let before = self.claim()?;
+                    let before = self.take_properties()?;
                     return self.push(scalar, before);
                 }
                 b'[' | b'{' => {
-                    let before = self.claim()?;
+                    let before = self.take_properties()?;
                     self.flow(before)?;
                     return self.at_line_end().then_some(());
                 }
@@ -287,7 +287,7 @@ impl Fast<'_> {
                     }
                     self.at = end;
                     let scalar = self.goes_on(scalar, false)?;
-                    let before = self.claim()?;
+                    let before = self.take_properties()?;
                     self.push(scalar, before)?;
                     return self.at_line_end().then_some(());
                 }
@@ -299,7 +299,7 @@ impl Fast<'_> {
     fn key(&mut self, scalar: Scalar, column: usize, wanted: bool) -> Option<()> {
         let colon = self.at;
         if wanted {
-            let before = self.claim()?;
+            let before = self.take_properties()?;
             self.at = scalar.content.start;
             self.open(true, column, before)?;
         }

@@ -1,4 +1,4 @@
-//! What scalars mean that go over several lines (YAML 1.1, sections 5.4, 9.1 and 9.2): line breaks are folded, and escapes replaced.
+//! Values of multi-line scalars (YAML 1.1, sections 5.4, 9.1 and 9.2): folds line breaks and replaces escapes.
 //!
 //! Five characters or pairs end lines. All but two of them mean the same; a line separator and a paragraph separator stay what they are, and
 //! no blank stands for them.

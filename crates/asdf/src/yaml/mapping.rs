@@ -1,4 +1,4 @@
-//! Pairs of a mapping as they count: duplicate keys and merge keys.
+//! Effective pairs of a mapping: duplicate keys and merge keys.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -50,7 +50,7 @@ impl<'d> Key<'d> {
 }
 
 /// The mappings that a pair merges, those that count more first; `None` where the pair is none that merges.
-fn merged<'d>((key, value): (Node<'d>, Node<'d>)) -> Option<Vec<Node<'d>>> {
+fn merged_mappings<'d>((key, value): (Node<'d>, Node<'d>)) -> Option<Vec<Node<'d>>> {
     // Nearly all keys are text, which is seen without resolving.
     let maybe = key.text() == "<<" || key.tag().is_some();
     if !maybe || key.scalar() != Some(Scalar::Merge) {
@@ -67,16 +67,16 @@ fn merged<'d>((key, value): (Node<'d>, Node<'d>)) -> Option<Vec<Node<'d>>> {
 
 /// Whether a pair merges other mappings.
 pub(super) fn is_merge(pair: (Node<'_>, Node<'_>)) -> bool {
-    merged(pair).is_some()
+    merged_mappings(pair).is_some()
 }
 
 /// Mappings in the order in which they count: the mapping itself, then what it merges, what that merges, and so on, each once.
-struct Sources<'d> {
+struct MergeSources<'d> {
     next: Vec<Node<'d>>,
     seen: HashSet<NodeId>,
 }
 
-impl<'d> Iterator for Sources<'d> {
+impl<'d> Iterator for MergeSources<'d> {
     type Item = Node<'d>;
 
     fn next(&mut self) -> Option<Node<'d>> {
@@ -87,7 +87,7 @@ impl<'d> Iterator for Sources<'d> {
             }
             // What stands last is taken first: of several merge keys the last one counts most.
             let before = self.next.len();
-            for sources in mapping.entries().filter_map(merged) {
+            for sources in mapping.entries().filter_map(merged_mappings) {
                 self.next.extend(sources.into_iter().rev());
             }
             // The usual mapping merges nothing, and needs no set.
@@ -99,19 +99,19 @@ impl<'d> Iterator for Sources<'d> {
     }
 }
 
-fn sources(mapping: Node<'_>) -> Sources<'_> {
-    Sources { next: vec![mapping], seen: HashSet::new() }
+fn merge_sources(mapping: Node<'_>) -> MergeSources<'_> {
+    MergeSources { next: vec![mapping], seen: HashSet::new() }
 }
 
 /// The pairs that count: those of the mapping itself in their order, then merged ones. Of equal keys the last pair, at the place of the
 /// first one.
-pub(super) fn that_count(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
+pub(super) fn effective_pairs(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let mut found: Vec<(Node<'_>, Node<'_>)> = Vec::with_capacity(mapping.len());
     // Of each key the place of its pair, and the mapping that has it: what stands in one counts more than what that merges.
     let mut places: HashMap<Key<'_>, (usize, usize)> = HashMap::with_capacity(mapping.len());
-    for (number, source) in sources(mapping).enumerate() {
+    for (number, source) in merge_sources(mapping).enumerate() {
         for pair in source.entries() {
-            if merged(pair).is_some() {
+            if merged_mappings(pair).is_some() {
                 continue;
             }
             match places.entry(Key::of(pair.0)) {
@@ -146,13 +146,13 @@ pub(super) fn require_few_merged(document: &Document) -> Result<()> {
     let allowed = document.limits().merged;
     for id in (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId) {
         let node = document.node(id);
-        if node.is_alias() || !node.entries().any(|pair| merged(pair).is_some()) {
+        if node.is_alias() || !node.entries().any(|pair| merged_mappings(pair).is_some()) {
             continue;
         }
-        for source in sources(node) {
+        for source in merge_sources(node) {
             let items = source
                 .entries()
-                .filter_map(merged)
+                .filter_map(merged_mappings)
                 .map(|sources| sources.len())
                 .fold(0, usize::saturating_add);
             total = total.saturating_add(source.len() as u64).saturating_add(items as u64);
@@ -177,7 +177,7 @@ pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
             continue;
         }
         seen.clear();
-        for pair in node.entries().filter(|pair| merged(*pair).is_none()) {
+        for pair in node.entries().filter(|pair| merged_mappings(*pair).is_none()) {
             let key = pair.0;
             if !seen.insert(Key::of(key)) {
                 let shown: String = key.text().chars().take(40).collect();
@@ -201,10 +201,12 @@ pub(super) fn find<'d>(mapping: Node<'d>, key: &str) -> Option<Node<'d>> {
             _ => {}
         }
     }
-    sources(mapping).find_map(|source| {
+    merge_sources(mapping).find_map(|source| {
         let mut entries = source.entries().rev();
         entries
-            .find(|pair| pair.0.text() == key && Key::of(pair.0) == Key::Text(key) && merged(*pair).is_none())
+            .find(|pair| {
+                pair.0.text() == key && Key::of(pair.0) == Key::Text(key) && merged_mappings(*pair).is_none()
+            })
             .map(|pair| pair.1)
     })
 }

@@ -210,7 +210,7 @@ impl<'d> Node<'d> {
     /// The pairs of a mapping as they count: of keys that are equal the last, merged ones where no own key stands.
     #[must_use]
     pub fn pairs(self) -> Vec<(Node<'d>, Node<'d>)> {
-        mapping::that_count(self)
+        mapping::effective_pairs(self)
     }
 
     /// The value of a text key, as it counts.

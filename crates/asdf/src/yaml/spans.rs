@@ -1,4 +1,4 @@
-//! Places in the text which the YAML library does not tell, and characters that YAML 1.1 has not.
+//! Recovers spans that the YAML library does not report, and finds characters that YAML 1.1 forbids.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! A text in the dress of YAML 1.2, for the library, where 1.1 differs: of as many bytes, so that places are the same in both.
+//! Rewrites YAML 1.1 text as YAML 1.2 for the parser library. The length stays the same, so byte offsets are equal in both texts.
 //!
 //! The values of the scalars in which something was changed are read from the text itself.
 #![deny(
@@ -14,34 +14,34 @@ use std::ops::Range;
 
 use super::spans;
 
-/// What the library reads.
-pub(super) struct Dressed<'t> {
+/// The text for the parser library.
+pub(super) struct Yaml12Text<'t> {
     pub(super) text: Cow<'t, str>,
     /// Bytes at which something was changed, in their order.
     changed: Vec<usize>,
 }
 
-impl<'t> Dressed<'t> {
+impl<'t> Yaml12Text<'t> {
     /// Three characters end lines in YAML 1.1 that do not in 1.2 (section 5.4 of either); others that do, behind blanks, stand for them.
-    pub(super) fn breaks(text: &'t str) -> Self {
+    pub(super) fn replace_line_breaks(text: &'t str) -> Self {
         let changed: Vec<usize> = spans::odd_breaks(text).map(|(at, _)| at).collect();
         if changed.is_empty() {
             return Self { text: text.into(), changed };
         }
-        let mut dressed = String::with_capacity(text.len());
+        let mut yaml12 = String::with_capacity(text.len());
         let mut from = 0;
         for (at, character) in spans::odd_breaks(text) {
-            dressed.push_str(text.get(from..at).unwrap_or_default());
-            dressed.push_str(if character == '\u{85}' { "\r\n" } else { " \r\n" });
+            yaml12.push_str(text.get(from..at).unwrap_or_default());
+            yaml12.push_str(if character == '\u{85}' { "\r\n" } else { " \r\n" });
             from = at.saturating_add(character.len_utf8());
         }
-        dressed.push_str(text.get(from..).unwrap_or_default());
-        Self { text: dressed.into(), changed }
+        yaml12.push_str(text.get(from..).unwrap_or_default());
+        Self { text: yaml12.into(), changed }
     }
 
     /// In flow collections, libyaml takes a dash for plain text where an item ends behind it, and YAML 1.2 has no such text: a letter stands
     /// for it. `None` where there is no such dash.
-    pub(super) fn dashes(self) -> Option<Self> {
+    pub(super) fn replace_dashes(self) -> Option<Self> {
         let bytes = self.text.as_bytes();
         let is_text = |at: &usize| {
             let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
@@ -54,18 +54,18 @@ impl<'t> Dressed<'t> {
         if found.is_empty() {
             return None;
         }
-        let mut dressed = String::with_capacity(bytes.len());
+        let mut yaml12 = String::with_capacity(bytes.len());
         let mut from = 0;
         for at in &found {
-            dressed.push_str(self.text.get(from..*at).unwrap_or_default());
-            dressed.push('x');
+            yaml12.push_str(self.text.get(from..*at).unwrap_or_default());
+            yaml12.push('x');
             from = at.saturating_add(1);
         }
-        dressed.push_str(self.text.get(from..).unwrap_or_default());
+        yaml12.push_str(self.text.get(from..).unwrap_or_default());
         let mut changed = self.changed;
         changed.extend(found);
         changed.sort_unstable();
-        Some(Self { text: dressed.into(), changed })
+        Some(Self { text: yaml12.into(), changed })
     }
 
     fn is_directive(&self, at: usize) -> bool {

@@ -25,7 +25,7 @@ impl<'b> Choices<'b> {
 }
 
 /// Text with the value it holds.
-pub(crate) struct Scribble {
+pub(crate) struct RandomDocument {
     pub(crate) text: String,
     pub(crate) value: Yaml,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Scribble {
 const WORDS: [&str; 8] = ["flux", "two words", "a.b/c", "x-1", "é日", "//", "1.6.0", "wave length"];
 const QUOTED: [&str; 8] = ["yes", "", "a: b", "# no", "1e3", "it's", "[x", " lead"];
 
-struct Scribbler<'c, 'b> {
+struct DocumentWriter<'c, 'b> {
     choices: &'c mut Choices<'b>,
     out: String,
     comments: usize,
@@ -43,27 +43,27 @@ struct Scribbler<'c, 'b> {
 }
 
 /// A document with a mapping or sequence as its root.
-pub(crate) fn scribble(choices: &mut Choices<'_>) -> Scribble {
-    let mut scribbler =
-        Scribbler { choices, out: String::new(), comments: 0, anchors: Vec::new(), next_anchor: 0 };
-    let header = scribbler.choices.below(3);
+pub(crate) fn random_document(choices: &mut Choices<'_>) -> RandomDocument {
+    let mut writer =
+        DocumentWriter { choices, out: String::new(), comments: 0, anchors: Vec::new(), next_anchor: 0 };
+    let header = writer.choices.below(3);
     if header > 0 {
-        scribbler.out.push_str("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n");
+        writer.out.push_str("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n");
     }
-    scribbler.out.push_str("---");
-    let value = scribbler.root();
-    if scribbler.choices.below(4) > 0 || scribbler.out.ends_with("---") {
-        scribbler.out.push_str("...\n");
-    } else if scribbler.choices.one_in(2) && !scribbler.out.contains("- two\n") {
+    writer.out.push_str("---");
+    let value = writer.root();
+    if writer.choices.below(4) > 0 || writer.out.ends_with("---") {
+        writer.out.push_str("...\n");
+    } else if writer.choices.one_in(2) && !writer.out.contains("- two\n") {
         // Literal text would lose its last line break.
-        scribbler.out.pop();
+        writer.out.pop();
     }
-    let crlf = scribbler.choices.one_in(4);
-    let text = if crlf { scribbler.out.replace('\n', "\r\n") } else { scribbler.out };
-    Scribble { text, value }
+    let crlf = writer.choices.one_in(4);
+    let text = if crlf { writer.out.replace('\n', "\r\n") } else { writer.out };
+    RandomDocument { text, value }
 }
 
-impl Scribbler<'_, '_> {
+impl DocumentWriter<'_, '_> {
     fn root(&mut self) -> Yaml {
         let tagged = self.out.contains("%TAG") && self.choices.one_in(2);
         if tagged {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use container_core::pointer::escape;
 use proptest::prelude::*;
 
-use super::random_documents::{Choices, Scribble, scribble};
+use super::random_documents::{Choices, RandomDocument, random_document};
 use crate::edit::verify::is_value;
 use crate::edit::{TreeEditor, lines, spans};
 use crate::yaml::{Collection, Document, Kind, Yaml, YamlLimits};
@@ -137,7 +137,7 @@ fn extent(document: &Document, path: &str, index: usize) -> Range<usize> {
 proptest! {
     #[test]
     fn scribbles_hold_their_values(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        let Scribble { text, value } = scribble(&mut Choices::new(&bytes));
+        let RandomDocument { text, value } = random_document(&mut Choices::new(&bytes));
         prop_assert!(is_value(&value, parse(&text).root()), "{}", text);
     }
 
@@ -146,7 +146,7 @@ proptest! {
         bytes in proptest::collection::vec(any::<u8>(), 0..400),
         edits in proptest::collection::vec(any::<u8>(), 0..60),
     ) {
-        let Scribble { text, value: mut model } = scribble(&mut Choices::new(&bytes));
+        let RandomDocument { text, value: mut model } = random_document(&mut Choices::new(&bytes));
         let mut editor = TreeEditor::new(parse(&text));
         let mut choices = Choices::new(&edits);
         for number in 0..4 {

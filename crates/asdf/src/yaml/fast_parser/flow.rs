@@ -7,12 +7,12 @@
     clippy::cast_possible_truncation
 )]
 
-use super::Fast;
+use super::FastParser;
 use super::properties::Properties;
 use crate::yaml::Collection;
 use crate::yaml::arena::Shape;
 
-impl Fast<'_> {
+impl FastParser<'_> {
     /// The flow collection that begins here, to its end.
     pub(super) fn flow(&mut self, before: Properties) -> Option<()> {
         // For each open collection, whether it is a mapping.

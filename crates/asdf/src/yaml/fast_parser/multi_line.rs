@@ -7,12 +7,12 @@
     clippy::cast_possible_truncation
 )]
 
-use super::Fast;
+use super::FastParser;
 use super::single_line::Scalar;
 use crate::yaml::line_folding::{self, Chomp, Header};
 use crate::yaml::{ScalarStyle, spans};
 
-impl Fast<'_> {
+impl FastParser<'_> {
     /// Columns that the lines of a text within the innermost collection have at least.
     fn least(&self) -> usize {
         self.levels.last().map_or(0, |level| level.indent.saturating_add(1))

@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Fast;
+use super::FastParser;
 
 /// What stands before a node.
 #[derive(Clone, Copy, Default)]
@@ -84,7 +84,7 @@ impl<'t> Tags<'t> {
     }
 }
 
-impl Fast<'_> {
+impl FastParser<'_> {
     /// The number of the tag that begins here.
     fn tag(&mut self) -> Option<u32> {
         let start = self.at;

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::Fast;
+use super::FastParser;
 use crate::yaml::{ScalarStyle, line_folding};
 
 /// A scalar that was read.
@@ -23,7 +23,7 @@ pub(super) struct Scalar {
     pub(super) is_long: bool,
 }
 
-impl Fast<'_> {
+impl FastParser<'_> {
     /// The scalar that begins here; what follows it is for the caller to see.
     pub(super) fn scalar(&mut self, in_flow: bool) -> Option<Scalar> {
         match self.byte(self.at)? {

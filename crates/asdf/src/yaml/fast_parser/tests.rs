@@ -38,10 +38,10 @@ const PIECES: [&str; 56] = [
 
 fn same(text: &str) -> Result<bool, TestCaseError> {
     let limits = YamlLimits::default();
-    let Some(fast) = compose(text, 7, &limits) else { return Ok(false) };
+    let Some(parser) = compose(text, 7, &limits) else { return Ok(false) };
     let slow = through_library(text, 7, &limits);
     prop_assert!(slow.is_ok(), "{:?}: {:?}", text, slow.err());
-    prop_assert_eq!(fast, slow.unwrap(), "{:?}", text);
+    prop_assert_eq!(parser, slow.unwrap(), "{:?}", text);
     Ok(true)
 }
 
