@@ -6,14 +6,14 @@ use container_core::container::{Dataset, Listed};
 use container_core::dtype::{DType, Kind, Order};
 
 use crate::file::File;
-use crate::import::options::word_of;
+use crate::import::options::codec_name;
 use crate::layout::StoredBlock;
 
 /// First name of the path of a block.
-const NAME: &str = "blocks";
+const BLOCKS_KEY: &str = "blocks";
 
-/// Character before the name of a block where the tree has an entry [`NAME`]. No path of an array begins with it: it escapes `0` or `1`.
-const EXPLICIT: char = '~';
+/// Character before the name of a block where the tree has an entry [`BLOCKS_KEY`]. No path of an array begins with it: it escapes `0` or `1`.
+const ESCAPE_CHAR: char = '~';
 
 /// Whether a plain listing shows the blocks of a file.
 pub(crate) fn listed(file: &File) -> Listed {
@@ -30,7 +30,7 @@ pub(crate) fn dataset(file: &File, index: usize) -> Option<Dataset> {
         shape: vec![len],
         order: Order::C,
         chunks: None,
-        codec: word_of(block.label()).to_owned(),
+        codec: codec_name(block.label()).to_owned(),
         stored: block.data.end.saturating_sub(block.data.start),
         logical: len,
         attributes: Vec::new(),
@@ -40,12 +40,12 @@ pub(crate) fn dataset(file: &File, index: usize) -> Option<Dataset> {
 
 /// The index of the block at `path`. An entry `blocks` of the tree is found instead, unless the path begins with a tilde.
 pub(crate) fn find(file: &File, path: &str) -> Option<usize> {
-    let number = match path.strip_prefix(EXPLICIT) {
+    let number = match path.strip_prefix(ESCAPE_CHAR) {
         Some(path) => path,
         None if file.has_blocks_entry() => return None,
         None => path,
     };
-    let number = number.strip_prefix(NAME)?.strip_prefix('/')?;
+    let number = number.strip_prefix(BLOCKS_KEY)?.strip_prefix('/')?;
     let index: usize = number.parse().ok().filter(|index: &usize| index.to_string() == number)?;
     (index < file.blocks().len()).then(|| file.arrays().len().saturating_add(index))
 }
@@ -53,8 +53,8 @@ pub(crate) fn find(file: &File, path: &str) -> Option<usize> {
 /// The path of the block of that number.
 pub(crate) fn path(file: &File, number: usize) -> String {
     match file.has_blocks_entry() {
-        true => format!("{EXPLICIT}{NAME}/{number}"),
-        false => format!("{NAME}/{number}"),
+        true => format!("{ESCAPE_CHAR}{BLOCKS_KEY}/{number}"),
+        false => format!("{BLOCKS_KEY}/{number}"),
     }
 }
 

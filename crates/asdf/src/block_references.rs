@@ -1,4 +1,4 @@
-//! Which nodes of a tree name blocks, and which blocks they name.
+//! Block references: the nodes of a tree with a `source`, and the blocks that these name.
 
 use container_core::{Error, Limits, Result};
 
@@ -7,7 +7,7 @@ use crate::yaml::{Document, Int, Kind, NodeId, Scalar};
 
 /// What the key `source` of an array names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum SourceValue {
     /// A block of the file, as the tree counts: negative numbers from the end.
     Block(i64),
     /// The first block of another file.
@@ -16,7 +16,7 @@ pub(crate) enum Named {
 
 /// An array with a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct BlockReference {
     /// The path of the array.
     pub(crate) path: String,
     /// The node of the array.
@@ -24,21 +24,21 @@ pub(crate) struct Found {
     /// The node of the value of `source`.
     pub(crate) source: NodeId,
     /// What it names.
-    pub(crate) named: Named,
+    pub(crate) named: SourceValue,
 }
 
-impl Found {
+impl BlockReference {
     /// The block of a file of `count` blocks; `None` for one of another file, or that there is not.
     pub(crate) fn block(&self, count: usize) -> Option<usize> {
         match self.named {
-            Named::Block(number) => resolve(number, count),
-            Named::Uri(_) => None,
+            SourceValue::Block(number) => resolve_index(number, count),
+            SourceValue::Uri(_) => None,
         }
     }
 }
 
 /// The block that a number names in a file of `count`.
-pub(crate) fn resolve(number: i64, count: usize) -> Option<usize> {
+pub(crate) fn resolve_index(number: i64, count: usize) -> Option<usize> {
     let count = i64::try_from(count).ok()?;
     let index = if number < 0 { number.checked_add(count)? } else { number };
     usize::try_from(index).ok().filter(|_| index < count)
@@ -48,7 +48,7 @@ pub(crate) fn resolve(number: i64, count: usize) -> Option<usize> {
 ///
 /// # Errors
 /// `Limit`.
-pub(crate) fn sources(document: &Document, limits: &Limits) -> Result<Vec<Found>> {
+pub(crate) fn find_references(document: &Document, limits: &Limits) -> Result<Vec<BlockReference>> {
     let mut found = Vec::new();
     document.walk(false, limits, &mut |path, node| {
         if node.kind() == Kind::Mapping
@@ -56,12 +56,12 @@ pub(crate) fn sources(document: &Document, limits: &Limits) -> Result<Vec<Found>
             && let Some(source) = node.get("source")
         {
             let named = match source.scalar() {
-                Some(Scalar::Int(Int::Small(number))) => i64::try_from(number).ok().map(Named::Block),
-                Some(Scalar::Text(uri)) => Some(Named::Uri(uri.to_owned())),
+                Some(Scalar::Int(Int::Small(number))) => i64::try_from(number).ok().map(SourceValue::Block),
+                Some(Scalar::Text(uri)) => Some(SourceValue::Uri(uri.to_owned())),
                 _ => None,
             };
             let (node, source) = (node.id(), source.id());
-            found.extend(named.map(|named| Found { path: path.to_owned(), node, source, named }));
+            found.extend(named.map(|named| BlockReference { path: path.to_owned(), node, source, named }));
         }
         Ok(true)
     })?;
@@ -69,7 +69,7 @@ pub(crate) fn sources(document: &Document, limits: &Limits) -> Result<Vec<Found>
 }
 
 /// Bytes of an element of the first array that names a block of a file of `count`; 1 where none does.
-pub(crate) fn itemsize(document: &Document, found: &[Found], block: usize, count: usize) -> u64 {
+pub(crate) fn itemsize(document: &Document, found: &[BlockReference], block: usize, count: usize) -> u64 {
     let mut named = found.iter().filter(|found| found.block(count) == Some(block));
     let array = named.next().and_then(|found| NdArray::parse(document.node(found.node)).ok());
     array.and_then(|array| array.datatype).map_or(1, |datatype| datatype.dtype.itemsize() as u64)
@@ -79,7 +79,7 @@ pub(crate) fn itemsize(document: &Document, found: &[Found], block: usize, count
 ///
 /// # Errors
 /// `Unsupported`, naming the node; `Limit`.
-pub(crate) fn no_others(document: &Document, limits: &Limits) -> Result<()> {
+pub(crate) fn refuse_chunk_block_maps(document: &Document, limits: &Limits) -> Result<()> {
     document.walk(false, limits, &mut |path, node| {
         if node.kind() == Kind::Mapping && node.get("chunk_block_map").is_some() {
             let what = format!(
@@ -97,8 +97,11 @@ mod tests {
 
     #[test]
     fn negative_numbers_count_from_the_end() {
-        assert_eq!([0, 2, -1, -3].map(|number| resolve(number, 3)), [Some(0), Some(2), Some(2), Some(0)]);
-        assert_eq!([3, -4, i64::MIN, i64::MAX].map(|number| resolve(number, 3)), [None; 4]);
-        assert_eq!(resolve(0, 0), None);
+        assert_eq!(
+            [0, 2, -1, -3].map(|number| resolve_index(number, 3)),
+            [Some(0), Some(2), Some(2), Some(0)]
+        );
+        assert_eq!([3, -4, i64::MIN, i64::MAX].map(|number| resolve_index(number, 3)), [None; 4]);
+        assert_eq!(resolve_index(0, 0), None);
     }
 }

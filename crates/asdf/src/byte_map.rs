@@ -1,11 +1,11 @@
-//! The physical map of a file.
+//! The byte map of a file.
 
 use std::collections::HashMap;
 
 use container_core::container::Segment;
 
 use crate::block_header::BlockHeader;
-use crate::import::options::word_of;
+use crate::import::options::codec_name;
 use crate::layout::{Layout, StoredBlock};
 
 /// What every byte is for, from the first to the last. `datasets` has the path of an array for the number of its block.
@@ -33,7 +33,7 @@ fn block_parts(block: &StoredBlock, dataset: Option<&String>) -> [Segment; 3] {
     [
         of_dataset(block.at..data.start, "block header"),
         Segment {
-            codec: Some(word_of(block.label()).to_owned()),
+            codec: Some(codec_name(block.label()).to_owned()),
             stored: Some(data.end.saturating_sub(data.start)),
             decoded: Some(block.data_size()),
             checksum: digest.map(|_| BlockHeader::ALGORITHM.name().to_owned()),

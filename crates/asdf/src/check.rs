@@ -17,7 +17,7 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Progress, Result};
 
-use crate::external_files::{Part, Parts};
+use crate::external_files::{FileSet, FileSetMember};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
@@ -36,25 +36,25 @@ pub(crate) fn check(
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let parts = Parts::open(file, path);
-    let looks = parts.all.iter().map(|part| Look::new(part, datasets)).collect::<Result<Vec<_>>>()?;
-    let bytes = looks.iter().map(Look::bytes).fold(0, u64::saturating_add);
+    let parts = FileSet::open(file, path);
+    let checks = parts.all.iter().map(|part| FileCheck::new(part, datasets)).collect::<Result<Vec<_>>>()?;
+    let bytes = checks.iter().map(FileCheck::bytes).fold(0, u64::saturating_add);
     let meter = Meter { progress, done: AtomicU64::new(0), total: bytes };
     if depth == Depth::Full {
-        read_blocks(&looks, options, &meter)?;
+        read_blocks(&checks, options, &meter)?;
     }
-    let looks: Vec<Looked> = looks.into_iter().map(Look::done).collect();
-    let set = arrays::Set { parts: &parts, looks: &looks };
+    let checks: Vec<FileCheckResult> = checks.into_iter().map(FileCheck::done).collect();
+    let set = arrays::CheckedSet { parts: &parts, checks: &checks };
     let (mut findings, mut blocks) = (Vec::new(), BlockCounts::default());
-    for (part, look) in parts.all.iter().zip(&looks) {
-        let mut own = look.findings.clone();
-        own.extend(arrays::findings(part.file, &set, &look.bad));
+    for (part, file_check) in parts.all.iter().zip(&checks) {
+        let mut own = file_check.findings.clone();
+        own.extend(arrays::findings(part.file, &set, &file_check.bad));
         if depth == Depth::Full {
             if let Some(range) = block_without_magic(part.file.source(), part.file.layout())? {
                 let message = "a block without its magic, whose digest fits: those behind it have other numbers than in the tree";
                 own.push(Finding::new(Severity::Error, "block_magic", message).at(range));
             }
-            own.extend(inline_values::findings(part.file, &set, &look.bad, options, progress)?);
+            own.extend(inline_values::findings(part.file, &set, &file_check.bad, options, progress)?);
         }
         if part.name.is_some() {
             // What is odd and legal about another file is told where that is looked at for itself.
@@ -66,9 +66,9 @@ pub(crate) fn check(
         findings.extend(own);
         // A header that makes no sense is a block that was meant to be.
         let total = part.file.blocks().len() as u64;
-        blocks.total += total.max(look.bad.last().map_or(0, |last| *last as u64 + 1));
-        blocks.checked += look.checked;
-        blocks.bad += look.bad.len() as u64;
+        blocks.total += total.max(file_check.bad.last().map_or(0, |last| *last as u64 + 1));
+        blocks.checked += file_check.checked;
+        blocks.bad += file_check.bad.len() as u64;
     }
     Ok(Report::new(findings, blocks))
 }
@@ -88,7 +88,7 @@ impl Meter<'_> {
 }
 
 /// A file while its blocks are read.
-struct Look<'a> {
+struct FileCheck<'a> {
     file: &'a File,
     datasets: HashMap<usize, String>,
     referenced: BTreeSet<usize>,
@@ -98,16 +98,16 @@ struct Look<'a> {
 }
 
 /// What is known of a file before its arrays are looked at.
-struct Looked {
+struct FileCheckResult {
     findings: Vec<Finding>,
     /// Blocks that did not stand their check.
     bad: BTreeSet<usize>,
     checked: u64,
 }
 
-impl<'a> Look<'a> {
+impl<'a> FileCheck<'a> {
     /// Looks at the layout and the tree.
-    fn new(part: &Part<'a>, datasets: &HashMap<usize, String>) -> Result<Self> {
+    fn new(part: &FileSetMember<'a>, datasets: &HashMap<usize, String>) -> Result<Self> {
         let (file, layout) = (part.file, part.file.layout());
         // The paths of datasets are those of the first file.
         let mut datasets = if part.name.is_none() { datasets.clone() } else { HashMap::new() };
@@ -152,26 +152,26 @@ impl<'a> Look<'a> {
         Ok(())
     }
 
-    fn done(self) -> Looked {
+    fn done(self) -> FileCheckResult {
         let Self { mut findings, mut bad, outcome, .. } = self;
         let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         findings.extend(outcome.findings);
         bad.extend(outcome.bad);
-        Looked { findings, bad, checked: outcome.checked }
+        FileCheckResult { findings, bad, checked: outcome.checked }
     }
 }
 
 /// Reads the blocks of the first file, then those of the others, several files at a time.
-fn read_blocks(looks: &[Look<'_>], options: &ReadOptions, meter: &Meter<'_>) -> Result<()> {
-    let Some((first, others)) = looks.split_first() else { return Ok(()) };
+fn read_blocks(checks: &[FileCheck<'_>], options: &ReadOptions, meter: &Meter<'_>) -> Result<()> {
+    let Some((first, others)) = checks.split_first() else { return Ok(()) };
     first.read(options, meter)?;
     let threads = options.threads.max(1);
     let workers = threads.min(others.len()).max(1);
     let share = options.with_threads((threads / workers).max(1));
     let next = AtomicUsize::new(0);
     on_threads(workers, &|| {
-        while let Some(look) = others.get(next.fetch_add(1, Ordering::Relaxed)) {
-            look.read(&share, meter)?;
+        while let Some(file_check) = others.get(next.fetch_add(1, Ordering::Relaxed)) {
+            file_check.read(&share, meter)?;
         }
         Ok(())
     })

@@ -22,7 +22,7 @@ use container_core::{Limits, Progress, Result, Value};
 use crate::block_datasets;
 use crate::check;
 use crate::datasets;
-use crate::external_files::Parts;
+use crate::external_files::FileSet;
 use crate::file::File;
 use crate::header::{LINE, MAGIC};
 use crate::metadata;
@@ -90,7 +90,7 @@ impl AsdfContainer {
         let mut notice = None;
         if let Some(path) = &path {
             // What a crash cut short is shown as it is going to be.
-            (source, notice) = journal::noticed(path, source, &options.limits)?;
+            (source, notice) = journal::read_with_notice(path, source, &options.limits)?;
         }
         let folder = path.as_deref().and_then(Path::parent);
         let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -146,12 +146,12 @@ impl Container for AsdfContainer {
 
     fn meta(&self) -> Result<Value> {
         self.file.require_tree()?;
-        value::value(self.file.tree().root(), View::Whole, &self.limits)
+        value::to_value(self.file.tree().root(), View::Whole, &self.limits)
     }
 
     fn logical_meta(&self) -> Result<Value> {
         self.file.require_tree()?;
-        value::value(self.file.tree().root(), View::Logical, &self.limits)
+        value::to_value(self.file.tree().root(), View::Logical, &self.limits)
     }
 
     fn may_hide_datasets(&self) -> bool {
@@ -233,7 +233,7 @@ impl Container for AsdfContainer {
 
     fn layout(&self) -> Vec<Segment> {
         let mut map = byte_map::segments(self.file.layout(), self.of_blocks());
-        for part in Parts::open(&self.file, self.path.as_deref()).all.into_iter().skip(1) {
+        for part in FileSet::open(&self.file, self.path.as_deref()).all.into_iter().skip(1) {
             let dataset = part.dataset.map(|path| (0, path)).into_iter().collect();
             let of_part = byte_map::segments(part.file.layout(), &dataset);
             map.extend(of_part.into_iter().map(|segment| Segment { part: part.name.clone(), ..segment }));
@@ -255,7 +255,7 @@ impl Container for AsdfContainer {
     }
 
     fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        metadata::carried(&self.file, selection, &self.limits)
+        metadata::export_metadata(&self.file, selection, &self.limits)
     }
 
     fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {

@@ -9,7 +9,7 @@ use container_core::report::Loss;
 use container_core::{Result, Value};
 
 use crate::file::{ArrayEntry, File};
-use crate::import::options::word_of;
+use crate::import::options::codec_name;
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, Mask};
 use crate::yaml::{Kind as NodeKind, Node};
@@ -100,7 +100,7 @@ fn storage(file: &File, entry: &ArrayEntry) -> (String, u64) {
     let of_block = |block: Option<&StoredBlock>| match block {
         Some(block) => {
             let stored = block.data.end.saturating_sub(block.data.start);
-            (word_of(block.label()).to_owned(), stored)
+            (codec_name(block.label()).to_owned(), stored)
         }
         None => plain(0),
     };

@@ -11,12 +11,14 @@ use container_core::write::storage::require_at;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
-use crate::block_references::{Found, Named, no_others, resolve, sources};
+use crate::block_references::{
+    BlockReference, SourceValue, find_references, refuse_chunk_block_maps, resolve_index,
+};
 use crate::edit::renumber_sources;
-use crate::external_files::paths_of;
+use crate::external_files::external_paths;
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
-use crate::writer::assemble::{Assembly, Piece, Room, head_and_tree, require_sound};
+use crate::writer::assemble::{Assembly, AssemblyBlock, BlockPadding, head_and_tree, require_intact};
 use crate::writer::{Padding, Plan, WriteOptions};
 use crate::yaml::{NodeId, Yaml};
 
@@ -44,7 +46,7 @@ pub fn explode(
     durability: Durability,
     options: &WriteOptions,
 ) -> Result<ExplodeReport> {
-    let mut writing = Writing { overwrite, durability, waiting: Vec::new(), made: Vec::new(), late: None };
+    let mut writing = FileBatch { overwrite, durability, waiting: Vec::new(), made: Vec::new(), late: None };
     let result = explode_all(file, target, options, &mut writing);
     if result.is_err() {
         for path in &writing.made {
@@ -58,7 +60,7 @@ pub fn explode(
 }
 
 /// Files on their way.
-struct Writing {
+struct FileBatch {
     overwrite: Overwrite,
     durability: Durability,
     /// Written, in the place of others.
@@ -69,7 +71,7 @@ struct Writing {
     late: Option<Error>,
 }
 
-impl Writing {
+impl FileBatch {
     fn start(&self, path: &Path) -> Result<AtomicFile> {
         AtomicFile::create(path, self.overwrite)
     }
@@ -109,16 +111,16 @@ fn explode_all(
     file: &File,
     target: &Path,
     options: &WriteOptions,
-    writing: &mut Writing,
+    writing: &mut FileBatch,
 ) -> Result<ExplodeReport> {
     let mut done = ExplodeReport::default();
     let (source, layout, document) = (file.source(), file.layout(), file.tree().document());
-    require_sound(layout)?;
-    no_others(document, file.limits())?;
+    require_intact(layout)?;
+    refuse_chunk_block_maps(document, file.limits())?;
     let (head, _) = head_and_tree(source, layout)?;
     let stem = target.file_stem().and_then(|stem| stem.to_str());
     let stem = stem.ok_or_else(|| Error::usage(format!("{} has no name that is text", target.display())))?;
-    let found = sources(document, file.limits())?;
+    let found = find_references(document, file.limits())?;
     let others = others(file, &found)?;
     let mut names: Vec<Option<String>> = vec![None; layout.blocks.len() + others.len()];
     let places = found.iter().map(|found| place(file, found, &others)).collect::<Result<Vec<_>>>()?;
@@ -170,35 +172,35 @@ fn explode_all(
 /// given other numbers; `Io`. Gives the number of blocks that were brought in.
 pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Result<usize> {
     let (layout, document) = (file.layout(), file.tree().document());
-    require_sound(layout)?;
+    require_intact(layout)?;
     let (head, _) = head_and_tree(file.source(), layout)?;
-    let found = sources(document, file.limits())?;
+    let found = find_references(document, file.limits())?;
     let others = others(file, &found)?;
     let own = layout.blocks.len();
     let count = own + others.len();
     let mut changes = Vec::new();
     for found in &found {
         let new = match &found.named {
-            Named::Uri(_) => place(file, found, &others)?,
-            Named::Block(number) => match resolve(*number, own) {
-                Some(index) if resolve(*number, count) != Some(index) => index,
+            SourceValue::Uri(_) => place(file, found, &others)?,
+            SourceValue::Block(number) => match resolve_index(*number, own) {
+                Some(index) if resolve_index(*number, count) != Some(index) => index,
                 _ => continue,
             },
         };
         changes.push((found.source, Yaml::int(new as u64)));
     }
     let text = renumber_sources::scalars(document, &changes, &file.options().yaml)?;
-    let mut pieces: Vec<Piece<'_>> = layout.blocks.iter().map(|block| piece(file, block)).collect();
+    let mut pieces: Vec<AssemblyBlock<'_>> = layout.blocks.iter().map(|block| piece(file, block)).collect();
     pieces.extend(others.iter().map(|other| piece(other.file, other.block)));
     write(&head, text.text(), &pieces, options, out)?;
     Ok(others.len())
 }
 
 /// The other files that arrays name, in the order in which their blocks are brought in.
-fn others<'f>(file: &'f File, found: &[Found]) -> Result<Vec<Other<'f>>> {
+fn others<'f>(file: &'f File, found: &[BlockReference]) -> Result<Vec<Other<'f>>> {
     let mut others: Vec<Other<'_>> = Vec::new();
     for found in found {
-        if let Named::Uri(uri) = &found.named {
+        if let SourceValue::Uri(uri) = &found.named {
             let from = file.external(uri)?;
             let same = others.iter().any(|other| std::ptr::eq(other.file, from));
             if !std::ptr::eq(from, file) && !same {
@@ -214,16 +216,16 @@ fn others<'f>(file: &'f File, found: &[Found]) -> Result<Vec<Other<'f>>> {
 }
 
 /// The position of an array's block among those of the file and then of the others.
-fn place(file: &File, found: &Found, others: &[Other<'_>]) -> Result<usize> {
+fn place(file: &File, found: &BlockReference, others: &[Other<'_>]) -> Result<usize> {
     let own = file.layout().blocks.len();
     let (place, number) = match &found.named {
-        Named::Block(number) => (found.block(own), *number),
-        Named::Uri(uri) => {
+        SourceValue::Block(number) => (found.block(own), *number),
+        SourceValue::Uri(uri) => {
             let from = file.external(uri)?;
             match others.iter().position(|other| std::ptr::eq(other.file, from)) {
                 Some(other) => return Ok(own + other),
                 // The file itself, by an empty name.
-                None => (resolve(0, own), 0),
+                None => (resolve_index(0, own), 0),
             }
         }
     };
@@ -239,7 +241,7 @@ fn refuse_parts(file: &File, paths: impl Iterator<Item = PathBuf>) -> Result<()>
     let mut parts: Option<HashSet<PathBuf>> = None;
     for path in paths {
         let Ok(place) = path.canonicalize() else { continue };
-        if parts.get_or_insert_with(|| paths_of(file, None).into_iter().collect()).contains(&place) {
+        if parts.get_or_insert_with(|| external_paths(file, None).into_iter().collect()).contains(&place) {
             let problem = format!("{} is a part of the source", path.display());
             return Err(Error::usage(problem).hint("write to another folder"));
         }
@@ -258,26 +260,31 @@ impl<'f> Other<'f> {
     fn new(uri: &str, file: &'f File) -> Result<Self> {
         let named = |error: Error| error.part(uri.to_owned());
         let layout: &Layout = file.layout();
-        require_sound(layout).map_err(named)?;
+        require_intact(layout).map_err(named)?;
         let block = layout.blocks.first().ok_or_else(|| named(Error::malformed("the file has no block")))?;
         Ok(Self { uri: uri.to_owned(), file, block })
     }
 }
 
-fn piece<'f>(file: &'f File, block: &StoredBlock) -> Piece<'f> {
-    Piece { source: file.source(), block: block.clone(), recoded: None }
+fn piece<'f>(file: &'f File, block: &StoredBlock) -> AssemblyBlock<'f> {
+    AssemblyBlock { source: file.source(), block: block.clone(), recoded: None }
 }
 
 /// Writes head, tree and blocks. A streamed block stays one where it is the last.
 fn write(
     head: &[u8],
     text: &str,
-    pieces: &[Piece<'_>],
+    pieces: &[AssemblyBlock<'_>],
     options: &WriteOptions,
     out: &mut dyn Output,
 ) -> Result<()> {
-    let assembly =
-        Assembly { room: Room::Keep, padding: Padding::None, index: options.index, digests: None, options };
+    let assembly = Assembly {
+        block_padding: BlockPadding::Keep,
+        padding: Padding::None,
+        index: options.index,
+        digests: None,
+        options,
+    };
     let mut writing = assembly.start(head, text, !pieces.is_empty(), out)?;
     for (number, piece) in pieces.iter().enumerate() {
         writing.block(piece, number + 1 == pieces.len())?;

@@ -1,4 +1,4 @@
-//! The files that one file is spread over: its own, and those that its arrays name, and that theirs name, each once.
+//! The external files of a file: those that its arrays name, and those that these name, each once.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use crate::file::File;
 use crate::file::external::percent_decoded;
 use crate::ndarray::ByteSource;
 
-/// The places of the files that arrays and references of `file` name, and those of the files that arrays name, whether they can be opened
-/// or not. What is damaged is a part all the same.
-pub(crate) fn paths_of(file: &File, path: Option<&Path>) -> BTreeSet<PathBuf> {
+/// Paths of the files that arrays and references of `file` name, and those of the files that these arrays are in, whether they can be
+/// opened or not.
+pub(crate) fn external_paths(file: &File, path: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut places = BTreeSet::new();
-    for part in Parts::open(file, path).all {
+    for part in FileSet::open(file, path).all {
         let arrays = part.file.arrays().iter().filter(|entry| part.file.is_external(&entry.array));
         let mut uris: HashSet<String> = arrays
             .filter_map(|entry| match &entry.array.source {
@@ -29,8 +29,8 @@ pub(crate) fn paths_of(file: &File, path: Option<&Path>) -> BTreeSet<PathBuf> {
     places
 }
 
-/// A file of the set.
-pub(crate) struct Part<'f> {
+/// A file of a [`FileSet`].
+pub(crate) struct FileSetMember<'f> {
     pub(crate) file: &'f File,
     /// Its name, from the folder of the first file; `None` for that one.
     pub(crate) name: Option<String>,
@@ -40,20 +40,20 @@ pub(crate) struct Part<'f> {
     pub(crate) is_named: bool,
 }
 
-/// The files that could be opened.
-pub(crate) struct Parts<'f> {
+/// A file with its external files, as far as they can be opened.
+pub(crate) struct FileSet<'f> {
     /// The first is the one that names the others.
-    pub(crate) all: Vec<Part<'f>>,
+    pub(crate) all: Vec<FileSetMember<'f>>,
     by_path: HashMap<PathBuf, usize>,
     folder: Option<PathBuf>,
 }
 
-impl<'f> Parts<'f> {
+impl<'f> FileSet<'f> {
     /// Opens what arrays name, as [`File::external`] allows it. `path` is the place of `file`, where it has one: files may name it in turn.
     pub(crate) fn open(file: &'f File, path: Option<&Path>) -> Self {
         let own = path.and_then(|path| path.canonicalize().ok());
         let folder = file.folder().and_then(|folder| folder.canonicalize().ok());
-        let first = Part { file, name: None, dataset: None, is_named: false };
+        let first = FileSetMember { file, name: None, dataset: None, is_named: false };
         let by_path = own.into_iter().map(|path| (path, 0)).collect();
         let mut parts = Self { all: vec![first], by_path, folder };
         let mut at = 0;
@@ -84,7 +84,7 @@ impl<'f> Parts<'f> {
         let file = from.external(uri).ok()?;
         let name = Some(self.name(&path, uri));
         let index = self.all.len();
-        self.all.push(Part { file, name, dataset: None, is_named: true });
+        self.all.push(FileSetMember { file, name, dataset: None, is_named: true });
         self.by_path.insert(path, index);
         Some(index)
     }

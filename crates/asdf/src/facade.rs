@@ -1,5 +1,5 @@
-//! What of a file the other formats have nothing of: tags, and the tree as text. For programs that open every format and find a [`File`]
-//! behind the common view of it.
+//! ASDF-specific access for the façade: YAML tags, the tree as text, and edits by JSON pointer. For programs that open every format and
+//! hold a [`File`] behind the `Container`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -58,7 +58,7 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
 /// name. A file that is not there is left out, a damaged one is not.
 #[must_use]
 pub fn other_files(file: &File, path: &Path) -> Vec<PathBuf> {
-    external_files::paths_of(file, Some(path)).into_iter().collect()
+    external_files::external_paths(file, Some(path)).into_iter().collect()
 }
 
 pub use crate::edit::Replace;

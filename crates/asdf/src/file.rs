@@ -75,7 +75,7 @@ impl File {
         let named = |error: Error| error.part(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
         // What a crash kept from being finished is read as if it were.
-        let source = crate::update::recovered(path, source, &options.limits).map_err(named)?;
+        let source = crate::update::read_through_journal(path, source, &options.limits).map_err(named)?;
         let folder = match path.parent() {
             Some(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),
             other => other,

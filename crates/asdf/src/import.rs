@@ -18,11 +18,11 @@ use container_core::{Error, ErrorKind, Result, Value};
 
 use crate::check::inline_values::require_values;
 use crate::header::Version;
-use crate::metadata::{Tree, to_tree};
+use crate::metadata::{MetadataTree, to_tree};
 use crate::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use crate::yaml::Yaml;
 use options::CHECKSUM;
-use tree_paths::Places;
+use tree_paths::TreeBuilder;
 
 /// Word for the version of the standard.
 const STANDARD: &str = "standard";
@@ -45,7 +45,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     job.options
         .allow_words("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
     let compression = options::codec(job.options)?;
-    let streamed = options::word(job.options, STREAMED).filter(|text| *text != "none");
+    let streamed = options::get(job.options, STREAMED).filter(|text| *text != "none");
     if let Some(file) = same_format::whole_file(job)?
         && streamed.is_none()
     {
@@ -54,7 +54,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let mut parts = Vec::new();
     let (tree, mut losses) = job.carried()?;
     let names = Names::new(job, &tree)?;
-    let tree = Tree::new(tree, &names.paths);
+    let tree = MetadataTree::new(tree, &names.paths);
     if tree.is_no_mapping() {
         let what = format!("metadata: a tree that is no mapping is the entry {} of one", carried::WHOLE);
         losses.push(Loss { dataset: None, what });
@@ -103,14 +103,14 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         nodes.insert((*path).clone(), node);
     }
     let (root, anchor) = to_tree(&tree, &mut nodes);
-    let mut places = Places::new(root);
+    let mut tree_builder = TreeBuilder::new(root);
     let paths: Vec<&str> = parts.iter().map(|(path, _)| path.as_str()).collect();
-    for path in tree_paths::in_order(&paths) {
+    for path in tree_paths::insertion_order(&paths) {
         if let Some(node) = nodes.remove(path) {
-            places.put(path, names.escaped, node)?;
+            tree_builder.insert(path, names.escaped, node)?;
         }
     }
-    let tree = places.into_tree();
+    let tree = tree_builder.into_tree();
     let tree = match anchor {
         Some(name) => Yaml::Anchored(name, Box::new(tree)),
         None => tree,
@@ -187,18 +187,18 @@ fn options(job: &Import<'_>) -> Result<WriteOptions> {
     options.checksums = options::checksum(job.options)?;
     options.threads = job.read.threads;
     options.limits = job.options.limits;
-    if let Some(text) = options::word(job.options, STANDARD).filter(|text| *text != "none") {
+    if let Some(text) = options::get(job.options, STANDARD).filter(|text| *text != "none") {
         options.standard = Version::parse(text)
             .ok_or_else(|| Error::usage(format!("standard {text:?} is no version, such as 1.6.0")))?;
     }
-    if let Some(text) = options::word(job.options, PADDING).filter(|text| *text != "none") {
+    if let Some(text) = options::get(job.options, PADDING).filter(|text| *text != "none") {
         let factor: Option<f64> = text.parse().ok();
         let factor = factor.filter(|factor| (1.0..=MAX_PADDING).contains(factor));
         let problem =
             || Error::usage(format!("padding {text:?} (a factor from 1 to {MAX_PADDING}, such as 1.1)"));
         options.padding = Padding::Factor(factor.ok_or_else(problem)?);
     }
-    if let Some(text) = options::word(job.options, ALIGN).filter(|text| *text != "none") {
+    if let Some(text) = options::get(job.options, ALIGN).filter(|text| *text != "none") {
         let align: Option<u64> = text.parse().ok();
         let align = align.filter(|align| align.is_power_of_two() && *align <= 32768);
         let problem = || Error::usage(format!("align {text:?} (a power of two up to 32768)"));

@@ -1,4 +1,4 @@
-//! What `info` shows of a file.
+//! Keys and values of `info`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::check::arrays::spare_count;
 use crate::digest;
 use crate::file::File;
 use crate::header::STANDARD;
-use crate::import::options::word_of;
+use crate::import::options::codec_name;
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::ByteSource;
 use crate::yaml::{Kind, Node};
@@ -118,7 +118,7 @@ fn software(node: Option<Node<'_>>) -> Option<String> {
 fn blocks(blocks: &[StoredBlock], list: &mut List) {
     let mut codecs: BTreeMap<&str, u64> = BTreeMap::new();
     for block in blocks {
-        *codecs.entry(word_of(block.label())).or_default() += 1;
+        *codecs.entry(codec_name(block.label())).or_default() += 1;
     }
     let codecs = codecs.into_iter().map(|(word, count)| (word.to_owned(), count.into())).collect();
     list.add("block codecs", Value::Map(codecs));

@@ -1,4 +1,4 @@
-//! A file without blocks: every array in the tree.
+//! Exports a file as YAML without blocks: every array is inline.
 
 use std::collections::HashMap;
 

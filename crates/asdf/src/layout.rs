@@ -24,7 +24,7 @@ pub(crate) mod search;
 pub(crate) mod tree;
 
 /// Versions of the standard that were published.
-const STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];
+const PUBLISHED_STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];
 
 /// Where the parts of a file are. Nothing is decoded, and the tree is not parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Layout {
             found.push(Fault::new(FaultKind::Standard, range.clone(), message));
         }
         if let Some(standard) = header.standard
-            && !STANDARDS.contains(&(standard.major, standard.minor))
+            && !PUBLISHED_STANDARDS.contains(&(standard.major, standard.minor))
         {
             let message = format!("version {standard} of the standard was not published");
             found.push(Fault::new(FaultKind::Standard, header.comments.clone(), message));

@@ -1,4 +1,4 @@
-//! The tree on its way to and from other formats: what the user put into it, without what says how arrays are stored or what wrote the file.
+//! Metadata interchange with other formats: the user's part of the tree, without array storage and the entries of the writing library.
 //!
 //! An array that only mappings lead to is left out: the path of its dataset says where it stands. In other places, and where more is said of
 //! it than its data (a mask), a form keeps the place.
@@ -9,8 +9,8 @@ mod import;
 mod tests;
 pub(crate) mod value;
 
-pub(crate) use export::{carried, lost_masks};
-pub(crate) use import::{Tree, to_tree};
+pub(crate) use export::{export_metadata, lost_masks};
+pub(crate) use import::{MetadataTree, to_tree};
 
 /// The keys of an array's node that say how its elements are stored.
 const STORAGE: [&str; 7] = ["source", "data", "datatype", "byteorder", "shape", "offset", "strides"];

@@ -52,7 +52,7 @@ use container_core::{Progress, Result};
 use crate::compression;
 use crate::fault::FaultKind;
 use crate::layout::{IndexState, Layout};
-use crate::update::recovered;
+use crate::update::read_through_journal;
 use block_header::Evidence;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
@@ -91,7 +91,7 @@ pub fn repair_with(
     let mut source = input.into_source()?;
     if let Some(path) = &path {
         // What a crash cut short is in the journal beside the file.
-        source = recovered(path, source, &options.limits)?;
+        source = read_through_journal(path, source, &options.limits)?;
     }
     let mut owned: Arc<dyn Source> = Arc::from(header::repair_header(source, &mut report)?);
     let limits = &options.limits;

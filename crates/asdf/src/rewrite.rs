@@ -6,11 +6,15 @@ use container_core::format::Output;
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
-use crate::block_references::{Found, Named, itemsize, no_others, resolve, sources};
+use crate::block_references::{
+    BlockReference, SourceValue, find_references, itemsize, refuse_chunk_block_maps, resolve_index,
+};
 use crate::compression::{self, read_range};
 use crate::edit::renumber_sources;
 use crate::layout::{Layout, StoredBlock};
-use crate::writer::assemble::{Assembly, Piece, Recoded, Room, head_and_tree, require_sound};
+use crate::writer::assemble::{
+    Assembly, AssemblyBlock, BlockPadding, RecodedBlock, head_and_tree, require_intact,
+};
 use crate::writer::encode::encode;
 use crate::writer::{Padding, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
@@ -80,10 +84,10 @@ pub struct RewriteReport {
 /// and where blocks cannot be given other numbers; `Limit`; `Io`.
 pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Output) -> Result<RewriteReport> {
     let layout = Layout::parse(source, &options.limits)?;
-    require_sound(&layout)?;
+    require_intact(&layout)?;
     let (head, tree) = head_and_tree(source, &layout)?;
     let before = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
-    let found = sources(&before, &options.limits)?;
+    let found = find_references(&before, &options.limits)?;
     let mut document = Cow::Borrowed(&before);
     let mut done = RewriteReport {
         gaps: layout.gaps.iter().map(|gap| gap.range.end - gap.range.start).sum(),
@@ -92,7 +96,7 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
     let kept =
         if options.drop_unreferenced { referenced(&found, &layout) } else { layout.blocks.iter().collect() };
     if kept.len() < layout.blocks.len() {
-        no_others(&before, &options.limits)?;
+        refuse_chunk_block_maps(&before, &options.limits)?;
         if let Some(new) = renumbered(&before, &found, &layout, &kept, &options.yaml)? {
             document = Cow::Owned(new);
         }
@@ -100,7 +104,7 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
         done.dropped = (0..layout.blocks.len()).filter(|index| !is_kept(index)).collect();
     }
     let assembly = Assembly {
-        room: options.padding.map_or(Room::Keep, Room::New),
+        block_padding: options.padding.map_or(BlockPadding::Keep, BlockPadding::New),
         padding: options.write.padding,
         index: options.write.index,
         digests: options.digests,
@@ -112,7 +116,7 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
         let itemsize = || itemsize(&before, &found, block.index, layout.blocks.len());
         let recoded = recoded(source, block, &itemsize, options)?;
         done.recoded.extend(recoded.is_some().then_some(block.index));
-        let piece = Piece { source, block: (*block).clone(), recoded };
+        let piece = AssemblyBlock { source, block: (*block).clone(), recoded };
         writing.block(&piece, number + 1 == kept.len())?;
     }
     writing.finish()?;
@@ -120,7 +124,7 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
 }
 
 /// The blocks that arrays name, in their order.
-fn referenced<'l>(found: &[Found], layout: &'l Layout) -> Vec<&'l StoredBlock> {
+fn referenced<'l>(found: &[BlockReference], layout: &'l Layout) -> Vec<&'l StoredBlock> {
     let mut named = vec![false; layout.blocks.len()];
     for found in found {
         if let Some(place) = found.block(layout.blocks.len()).and_then(|index| named.get_mut(index)) {
@@ -133,17 +137,17 @@ fn referenced<'l>(found: &[Found], layout: &'l Layout) -> Vec<&'l StoredBlock> {
 /// The tree with the numbers that the kept blocks have; `None` where they have them.
 fn renumbered(
     document: &Document,
-    found: &[Found],
+    found: &[BlockReference],
     layout: &Layout,
     kept: &[&StoredBlock],
     limits: &YamlLimits,
 ) -> Result<Option<Document>> {
     let mut changes = Vec::new();
     for found in found {
-        let Named::Block(number) = found.named else { continue };
+        let SourceValue::Block(number) = found.named else { continue };
         let Some(old) = found.block(layout.blocks.len()) else {
             // It names nothing now, and must not name something then.
-            if resolve(number, kept.len()).is_some() {
+            if resolve_index(number, kept.len()).is_some() {
                 let what = format!("{} names block {number}, which there is not", found.path);
                 return Err(Error::unsupported(what).context("asdf tree"));
             }
@@ -151,7 +155,7 @@ fn renumbered(
         };
         let new = kept.partition_point(|block| block.index < old);
         // A number that counts from the end may be right still.
-        if resolve(number, kept.len()) != Some(new) {
+        if resolve_index(number, kept.len()) != Some(new) {
             changes.push((found.source, Yaml::int(new as u64)));
         }
     }
@@ -164,7 +168,7 @@ fn recoded(
     block: &StoredBlock,
     itemsize: &dyn Fn() -> u64,
     options: &RewriteOptions,
-) -> Result<Option<Recoded>> {
+) -> Result<Option<RecodedBlock>> {
     let label = match &options.compression {
         None => return Ok(None),
         Some(Recompression::Plain) => None,
@@ -188,7 +192,7 @@ fn recoded(
     for (to, from) in padded.iter_mut().zip(label.unwrap_or_default().bytes()) {
         *to = from;
     }
-    Ok(Some(Recoded { label: padded, stored, data_size }))
+    Ok(Some(RecodedBlock { label: padded, stored, data_size }))
 }
 
 #[cfg(test)]

@@ -12,15 +12,15 @@ use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, Storage, StorageSource, Watched};
 use container_core::{Error, Result};
 
-use crate::block_references::sources;
+use crate::block_references::find_references;
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::NdArray;
 use crate::update::{Sidecar, UpdateOptions, journal};
-use crate::writer::assemble::require_sound;
+use crate::writer::assemble::require_intact;
 use crate::yaml::Document;
 
 /// Bytes that are gathered before they are written.
-const GATHERED: usize = 256 << 10;
+const WRITE_BUFFER_LEN: usize = 256 << 10;
 
 /// A file whose streamed array takes rows. It is locked until this is dropped; what was not committed by then may be lost.
 pub struct Appender {
@@ -34,7 +34,7 @@ pub struct Appender {
     partial_row_len: u64,
     /// Bytes of the rows that the file had, or has since the last commit.
     had: u64,
-    gathered: Vec<u8>,
+    buffered: Vec<u8>,
 }
 
 impl Appender {
@@ -94,7 +94,7 @@ impl Appender {
         recover(&mut *storage, &mut *sidecar, &journal::KIND, &options.limits)?;
         let source = StorageSource::new(&*storage)?;
         let layout = Layout::parse(&source, &options.limits)?;
-        require_sound(&layout)?;
+        require_intact(&layout)?;
         let block = layout.blocks.last().filter(|block| block.header.is_streamed()).cloned();
         let Some(block) = block else {
             let problem = "the last block of the file is not streamed: no rows can be appended";
@@ -123,7 +123,7 @@ impl Appender {
             end: start + len - partial_row_len,
             partial_row_len,
             had: len - partial_row_len,
-            gathered: Vec::new(),
+            buffered: Vec::new(),
         })
     }
 
@@ -142,7 +142,7 @@ impl Appender {
     /// Whole rows, those among them that were appended and not yet committed.
     #[must_use]
     pub const fn rows(&self) -> u64 {
-        (self.end + self.gathered.len() as u64 - self.start) / self.row
+        (self.end + self.buffered.len() as u64 - self.start) / self.row
     }
 
     /// Length in bytes of an incomplete row at the end when the file was opened. The next row overwrites it.
@@ -156,11 +156,11 @@ impl Appender {
     /// # Errors
     /// `Io`: open the file again then.
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.gathered.len() + bytes.len() <= GATHERED {
-            self.gathered.extend_from_slice(bytes);
+        if self.buffered.len() + bytes.len() <= WRITE_BUFFER_LEN {
+            self.buffered.extend_from_slice(bytes);
             return Ok(());
         }
-        self.write_gathered()?;
+        self.write_buffered()?;
         self.storage.write_at(self.end, bytes)?;
         self.end += bytes.len() as u64;
         Ok(())
@@ -172,11 +172,11 @@ impl Appender {
     /// `Usage` where what was appended ends within a row; `Io`, marked by [`Error::after_change`] where the rows are in the file and only the
     /// sync failed.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
-        let len = self.end + self.gathered.len() as u64 - self.start;
+        let len = self.end + self.buffered.len() as u64 - self.start;
         if !len.is_multiple_of(self.row) {
             return Err(Error::usage(format!("{} bytes are no whole rows of {} bytes", len, self.row)));
         }
-        self.write_gathered()?;
+        self.write_buffered()?;
         if durability == Durability::Synced {
             self.storage.sync_change()?;
         }
@@ -194,7 +194,7 @@ impl Appender {
     /// # Errors
     /// `Io`.
     pub fn rollback(&mut self) -> Result<()> {
-        self.gathered.clear();
+        self.buffered.clear();
         let end = self.start + self.had;
         // A write that failed may have been done in part.
         if self.storage.is_written() && self.storage.len()? > end {
@@ -205,11 +205,11 @@ impl Appender {
         Ok(())
     }
 
-    fn write_gathered(&mut self) -> Result<()> {
-        if !self.gathered.is_empty() {
-            self.storage.write_at(self.end, &self.gathered)?;
-            self.end += self.gathered.len() as u64;
-            self.gathered.clear();
+    fn write_buffered(&mut self) -> Result<()> {
+        if !self.buffered.is_empty() {
+            self.storage.write_at(self.end, &self.buffered)?;
+            self.end += self.buffered.len() as u64;
+            self.buffered.clear();
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ fn rows(
     let tree = layout.tree.clone().ok_or_else(|| Error::usage("a file without a tree has no rows"))?;
     let document = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
     let mut found: Option<(String, u64, u64)> = None;
-    for named in sources(&document, &options.limits)? {
+    for named in find_references(&document, &options.limits)? {
         if named.block(layout.blocks.len()) != Some(block.index) {
             continue;
         }

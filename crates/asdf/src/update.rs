@@ -21,16 +21,16 @@ pub(crate) mod journal;
 mod tests;
 
 pub use container_core::write::journal::Sidecar;
-pub use journal::recovered;
+pub use journal::read_through_journal;
 
-use crate::block_references::{self, Named};
+use crate::block_references::{self, SourceValue};
 use crate::edit::TreeEditor;
 use crate::edit::renumber_sources;
 use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock};
 use crate::writer::{ArraySpec, Plan, PlannedArray, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
-use block::Replaced;
+use block::ReplacedBlock;
 
 /// How files are changed.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ pub struct Updater<'a> {
     options: UpdateOptions,
     layout: Layout,
     editor: TreeEditor,
-    replaced: Vec<Replaced>,
+    replaced: Vec<ReplacedBlock>,
     added: Vec<Added<'a>>,
 }
 
@@ -182,10 +182,10 @@ impl<'a> Updater<'a> {
     /// `Usage` for a block that there is not, or a streamed one; those of its codec.
     pub fn replace_block(&mut self, index: usize, data: &[u8]) -> Result<()> {
         let block = self.block(index)?;
-        let found = block_references::sources(self.editor.document(), &self.options.limits)?;
+        let found = block_references::find_references(self.editor.document(), &self.options.limits)?;
         let itemsize =
             block_references::itemsize(self.editor.document(), &found, index, self.layout.blocks.len());
-        let replaced = Replaced::new(block, data, itemsize, &self.options)?;
+        let replaced = ReplacedBlock::new(block, data, itemsize, &self.options)?;
         self.replaced.retain(|other| other.index != index);
         self.replaced.push(replaced);
         Ok(())
@@ -290,8 +290,8 @@ impl<'a> Updater<'a> {
     fn count_from_the_start(&mut self, count: usize) -> Result<()> {
         let document = self.editor.document();
         let mut changes = Vec::new();
-        for found in block_references::sources(document, &self.options.limits)? {
-            if let (Named::Block(..0), Some(block)) = (&found.named, found.block(count)) {
+        for found in block_references::find_references(document, &self.options.limits)? {
+            if let (SourceValue::Block(..0), Some(block)) = (&found.named, found.block(count)) {
                 changes.push((found.source, Yaml::int(block as u64)));
             }
         }

@@ -44,7 +44,7 @@ pub use options::{HistoryEntry, Padding, WriteOptions};
 pub use plan::{ArraySpec, Plan};
 
 use crate::block_index::BlockIndex;
-use block::{Open, Parts};
+use block::{BlockParts, OpenBlock};
 use output::Target;
 use plan::Planned;
 pub(crate) use plan::PlannedArray;
@@ -56,7 +56,7 @@ pub struct Writer<'o> {
     target: Target<'o>,
     options: WriteOptions,
     planned: VecDeque<Planned>,
-    open: Option<(Open, Option<u64>)>,
+    open: Option<(OpenBlock, Option<u64>)>,
     /// Where the next block begins, from the start of the file.
     at: u64,
     offsets: Vec<u64>,
@@ -162,15 +162,15 @@ impl<'o> Writer<'o> {
             let (parts, row) = self.parts(planned)?;
             self.offsets.push(self.at);
             self.streamed = row.is_some();
-            let open = Open::start(self.at, parts, &self.options, &mut self.target)?;
+            let open = OpenBlock::start(self.at, parts, &self.options, &mut self.target)?;
             self.open = Some((open, row));
         }
     }
 
-    fn parts(&self, planned: Planned) -> Result<(Parts, Option<u64>)> {
+    fn parts(&self, planned: Planned) -> Result<(BlockParts, Option<u64>)> {
         match planned {
             Planned::Streamed { row } => {
-                let parts = Parts { given: None, data: 0, packing: None, encoder: None, label: [0; 4] };
+                let parts = BlockParts { given: None, data: 0, packer: None, encoder: None, label: [0; 4] };
                 Ok((parts, Some(row)))
             }
             Planned::Array(array) => Ok((array.parts(&self.options)?, None)),

@@ -5,31 +5,31 @@ use std::collections::{BTreeSet, HashMap};
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Result};
 
-use super::{Looked, some};
-use crate::external_files::Parts;
+use super::{FileCheckResult, some};
+use crate::external_files::FileSet;
 use crate::fault::FaultKind;
 use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, NdArray};
 
 /// All files, and what is known of each.
-pub(super) struct Set<'a> {
-    pub(super) parts: &'a Parts<'a>,
-    pub(super) looks: &'a [Looked],
+pub(super) struct CheckedSet<'a> {
+    pub(super) parts: &'a FileSet<'a>,
+    pub(super) checks: &'a [FileCheckResult],
 }
 
-impl Set<'_> {
+impl CheckedSet<'_> {
     /// True where what is wrong with the block of an array that is in another file is told.
     pub(super) fn is_told(&self, file: &File, array: &NdArray) -> bool {
         let ByteSource::External(uri) = &array.source else { return false };
         let other = self.parts.find(file, uri);
-        let other = other.and_then(|index| self.parts.all.get(index).zip(self.looks.get(index)));
-        other.is_some_and(|(part, look)| look.bad.contains(&0) || lost_blocks(part.file))
+        let other = other.and_then(|index| self.parts.all.get(index).zip(self.checks.get(index)));
+        other.is_some_and(|(part, file_check)| file_check.bad.contains(&0) || lost_blocks(part.file))
     }
 }
 
 /// `bad` has the blocks of the file that did not stand their check.
-pub(super) fn findings(file: &File, set: &Set<'_>, bad: &BTreeSet<usize>) -> Vec<Finding> {
+pub(super) fn findings(file: &File, set: &CheckedSet<'_>, bad: &BTreeSet<usize>) -> Vec<Finding> {
     let place = |entry: &ArrayEntry| file.tree().document().node(entry.array.node).range().start;
     // The first of several paths to one array.
     let entries: HashMap<u64, &ArrayEntry> =
@@ -85,7 +85,7 @@ fn lost_blocks(file: &File) -> bool {
 
 /// Other files that arrays are in, and that are not there, may not be looked at, or are no files of ours; and arrays that other files have
 /// not all of.
-fn external(file: &File, set: &Set<'_>) -> Vec<Finding> {
+fn external(file: &File, set: &CheckedSet<'_>) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
     for (index, entry) in file.arrays().iter().enumerate() {

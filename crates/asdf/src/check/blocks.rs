@@ -53,7 +53,7 @@ impl Blocks<'_> {
         jobs.extend(others.into_iter().map(|block| vec![block]));
         let workers = threads.min(jobs.len()).max(1);
         let most = self.options.limits.memory / 4 / workers as u64;
-        let share = Share { threads: (threads / workers).max(1), most };
+        let share = ThreadShare { threads: (threads / workers).max(1), most };
         let next = AtomicUsize::new(0);
         let tick = |bytes| meter.tick(bytes);
         let outcome = Mutex::new(Outcome::default());
@@ -152,7 +152,7 @@ impl Blocks<'_> {
     fn state(
         &self,
         block: &StoredBlock,
-        share: Share,
+        share: ThreadShare,
         tick: &dyn Fn(u64) -> Result<()>,
     ) -> Result<ChecksumStatus> {
         let stored = digest::expected(block);
@@ -174,9 +174,9 @@ impl Blocks<'_> {
         &self,
         block: &StoredBlock,
         stored: Option<Digest>,
-        share: Share,
+        share: ThreadShare,
     ) -> Result<ChecksumStatus> {
-        let (source, codecs, limits, Share { threads, most }) =
+        let (source, codecs, limits, ThreadShare { threads, most }) =
             (self.source, self.codecs, &self.options.limits, share);
         let decoding = Decoding { source, block, codecs, limits, threads, most };
         let computed = stored.map(|_| digest::of_stored(self.source, block)).transpose()?;
@@ -196,7 +196,7 @@ impl Blocks<'_> {
 
 /// What one block may use of what there is.
 #[derive(Clone, Copy)]
-struct Share {
+struct ThreadShare {
     /// Threads.
     threads: usize,
     /// Bytes that are decoded at once: those of all blocks at a time are a quarter of the memory.

@@ -1,4 +1,4 @@
-//! Values that are none of their type: inline data, masks, truth values, characters.
+//! Checks values against their type: inline data, masks, truth values, characters.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use container_core::region::Region;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Progress, Result};
 
-use super::arrays::Set;
+use super::arrays::CheckedSet;
 use super::some;
 use crate::file::{ArrayEntry, File, is_kept};
 use crate::ndarray::ByteSource;
 
 /// Bytes of elements that are looked at at once.
-const PIECE: u64 = 4 << 20;
+const MAX_PIECE_LEN: u64 = 4 << 20;
 
 /// Looks at the values of arrays that can be wrong. `bad` has the blocks whose bytes are known to be.
 pub(super) fn findings(
     file: &File,
-    set: &Set<'_>,
+    set: &CheckedSet<'_>,
     bad: &BTreeSet<usize>,
     options: &ReadOptions,
     progress: Progress<'_>,
@@ -32,7 +32,7 @@ pub(super) fn findings(
         {
             continue;
         }
-        let problem = match look(file, index, entry, options) {
+        let problem = match check_array(file, index, entry, options) {
             Ok(problem) => problem,
             Err(error) if error.is_damage() => Some(error.kind().to_string()),
             // Other files, codecs and elements over the limit have findings of their own.
@@ -50,7 +50,12 @@ pub(super) fn findings(
     Ok(some(findings))
 }
 
-fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) -> Result<Option<String>> {
+fn check_array(
+    file: &File,
+    index: usize,
+    entry: &ArrayEntry,
+    options: &ReadOptions,
+) -> Result<Option<String>> {
     let Ok(geometry) = file.geometry(index) else { return Ok(None) };
     let whole = Region::whole(&geometry.shape);
     let inline = matches!(entry.array.source, ByteSource::Inline(_));
@@ -68,7 +73,7 @@ fn look(file: &File, index: usize, entry: &ArrayEntry, options: &ReadOptions) ->
     let is_decoded_anew = file
         .block_of(&entry.array)
         .is_ok_and(|block| block.header.is_compressed() && !is_kept(block, limits));
-    let most = if is_decoded_anew { PIECE.max(limits.memory / 4) } else { PIECE };
+    let most = if is_decoded_anew { MAX_PIECE_LEN.max(limits.memory / 4) } else { MAX_PIECE_LEN };
     let itemsize = (geometry.dtype.itemsize() as u64).max(1);
     for piece in whole.pieces(Order::C, (most / itemsize).max(1)) {
         let array = file.read_index(index, &piece, options)?;

@@ -1,4 +1,4 @@
-//! Digests of several plain blocks side by side: a core that computes one MD5 waits for itself most of the time.
+//! MD5 of several plain blocks at once: a core that computes a single MD5 is idle most of the time.
 
 use container_core::Result;
 use container_core::block::Block;
@@ -8,7 +8,7 @@ use container_core::source::{Source, check_range};
 use crate::layout::StoredBlock;
 
 /// Bytes of each block that are taken at a time: those of sixteen lanes stay in the second-level cache.
-const PIECE: usize = 16 << 10;
+const LANE_PIECE_LEN: usize = 16 << 10;
 
 /// Blocks that are read together: as many as the machine takes at a time, of lengths that are not too different, or fewer where that leaves
 /// threads without. Long ones first. Those that gain nothing are groups of one.
@@ -42,7 +42,7 @@ pub(super) fn digests(
         check_range(&block.range(), source.len())?;
     }
     let longest = group.iter().map(|block| len(block)).max().unwrap_or(0);
-    let most = usize::try_from(longest).unwrap_or(PIECE).clamp(1, PIECE);
+    let most = usize::try_from(longest).unwrap_or(LANE_PIECE_LEN).clamp(1, LANE_PIECE_LEN);
     let mut room = vec![0; most.saturating_mul(group.len())];
     let mut lanes = Md5Lanes::new(group.len());
     let mut at = 0;

@@ -12,7 +12,7 @@ use crate::yaml::{
 };
 
 /// What tags of YAML's own begin with.
-const YAML: &str = "tag:yaml.org,2002:";
+const YAML_TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
 pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Finding>> {
     let (mut doubled, mut wrong) = (Vec::new(), Vec::new());
@@ -62,7 +62,7 @@ fn duplicate_keys(node: Node<'_>) -> Vec<Node<'_>> {
 
 /// The role of a sequence's items, where its tag gives them one.
 fn role_of_items(node: Node<'_>) -> Option<Role> {
-    match node.tag()?.strip_prefix(YAML)? {
+    match node.tag()?.strip_prefix(YAML_TAG_PREFIX)? {
         "omap" => Some(Role::Entry),
         "pairs" => Some(Role::Pair),
         _ => None,
@@ -91,9 +91,9 @@ fn contradiction(node: Node<'_>, role: Role) -> Option<&'static str> {
         return None;
     }
     if is_impossible_plain(node) {
-        return Some(IMPOSSIBLE);
+        return Some(IMPOSSIBLE_SCALAR);
     }
-    let name = node.tag()?.strip_prefix(YAML)?;
+    let name = node.tag()?.strip_prefix(YAML_TAG_PREFIX)?;
     let fits = match (name, node.kind()) {
         ("map" | "set", kind) => kind == Kind::Mapping,
         ("seq", kind) => kind == Kind::Sequence,
@@ -104,26 +104,26 @@ fn contradiction(node: Node<'_>, role: Role) -> Option<&'static str> {
         ("omap" | "pairs", _) => false,
         _ => return wrong_scalar(node, name),
     };
-    (!fits).then_some(UNFIT)
+    (!fits).then_some(TAG_MISMATCH)
 }
 
-const IMPOSSIBLE: &str = "has the form of a date or number, and is none";
+const IMPOSSIBLE_SCALAR: &str = "has the form of a date or number, and is none";
 
 fn is_impossible_plain(node: Node<'_>) -> bool {
     node.scalar_style() == Some(ScalarStyle::Plain) && node.tag().is_none() && is_impossible(node.text())
 }
 
-const UNFIT: &str = "has a tag of YAML's own that its value does not fit";
+const TAG_MISMATCH: &str = "has a tag of YAML's own that its value does not fit";
 
 /// Tags of scalars, for which a mapping with a default value can stand.
-const SCALARS: [&str; 6] = ["str", "int", "float", "bool", "null", "binary"];
+const SCALAR_TAGS: [&str; 6] = ["str", "int", "float", "bool", "null", "binary"];
 
 /// Whether the text of a scalar, or of what stands for one, is not of the type that its tag names.
 fn wrong_scalar(node: Node<'_>, name: &str) -> Option<&'static str> {
     let fits = if name == "timestamp" {
         // PyYAML matches the text before it looks for a default value.
         matches!(node.scalar(), Some(Scalar::Timestamp(_)))
-    } else if SCALARS.contains(&name) {
+    } else if SCALAR_TAGS.contains(&name) {
         let value = default_of(node).map(|scalar| under_tag(name, scalar.text()));
         match (name, value) {
             (_, None) => false,
@@ -137,7 +137,7 @@ fn wrong_scalar(node: Node<'_>, name: &str) -> Option<&'static str> {
     } else {
         true
     };
-    (!fits).then_some(UNFIT)
+    (!fits).then_some(TAG_MISMATCH)
 }
 
 /// The scalar, or the one that a mapping has under the key `=` (YAML 1.1, "Default Value Language-Independent Type"), mappings within mappings
@@ -163,7 +163,7 @@ const MAX_DEFAULTS: usize = 64;
 
 /// Reports why a key and a value cannot be a pair.
 fn wrong_pair(key: Node<'_>, value: Node<'_>, role: Role) -> Option<&'static str> {
-    let name = key.tag().map(|tag| tag.strip_prefix(YAML));
+    let name = key.tag().map(|tag| tag.strip_prefix(YAML_TAG_PREFIX));
     let unfit = name.flatten().and_then(|name| wrong_scalar(key, name));
     if unfit.is_some() && key.kind() == Kind::Scalar {
         return unfit;
@@ -176,7 +176,7 @@ fn wrong_pair(key: Node<'_>, value: Node<'_>, role: Role) -> Option<&'static str
         (_, Role::Pair) => None,
         (None, _) => {
             let stands_for_one =
-                name.flatten().is_some_and(|name| SCALARS.contains(&name)) && unfit.is_none();
+                name.flatten().is_some_and(|name| SCALAR_TAGS.contains(&name)) && unfit.is_none();
             (!stands_for_one).then_some("has a collection as a key")
         }
         (Some(Scalar::Merge | Scalar::Default), Role::Entry) => Some("has a key that is no value"),

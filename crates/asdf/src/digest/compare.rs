@@ -17,7 +17,7 @@ use crate::compression;
 use crate::layout::StoredBlock;
 
 /// Copied pieces that wait to be hashed.
-const WAITING: usize = 64;
+const MAX_QUEUED_PIECES: usize = 64;
 
 /// Stored bytes of a block in memory, at their places in the file.
 struct Held<'a> {
@@ -114,7 +114,7 @@ pub(crate) fn copy_hashing(
 ) -> Result<Digest> {
     let mut running = BlockHeader::ALGORITHM.start();
     scope(|scope| {
-        let (sender, pieces) = sync_channel::<&[u8]>(WAITING);
+        let (sender, pieces) = sync_channel::<&[u8]>(MAX_QUEUED_PIECES);
         let mut hashing = None;
         if threads > 1 && dst.len() > PIECE_LEN {
             let mut running = BlockHeader::ALGORITHM.start();

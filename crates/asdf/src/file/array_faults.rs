@@ -1,4 +1,4 @@
-//! What is wrong or odd about the arrays of a tree.
+//! Faults of the arrays of a tree.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -34,11 +34,11 @@ pub(super) struct Cache {
     /// block that is to be read next.
     chunk: Mutex<Option<Chunk>>,
     /// The blocks whose digests have been compared.
-    proved: Mutex<HashSet<usize>>,
+    verified: Mutex<HashSet<usize>>,
     /// The first digest that was not compared.
     skipped: Mutex<Option<Skipped>>,
     /// Decoding work spent on the block that was last read in part.
-    worked: Mutex<Option<Work>>,
+    partial_work: Mutex<Option<Work>>,
 }
 
 /// A digest that was not compared.
@@ -149,7 +149,7 @@ impl File {
         let block = self.blocks().get(index);
         let block = block.ok_or_else(|| Error::usage(format!("no block {index} among {blocks}")))?;
         let len = self.available(block)?;
-        self.comparing(block, options, || {
+        self.with_verified_checksum(block, options, || {
             if !block.header.is_compressed()
                 && let Some(bytes) = self.source.lend(plain_range(block, 0..len)?)
             {
@@ -265,25 +265,25 @@ impl File {
     }
 
     /// Whether a block has a digest that has not been compared.
-    pub(super) fn is_unproved(&self, block: &StoredBlock) -> bool {
-        let proved = self.cache.proved.lock().unwrap_or_else(PoisonError::into_inner);
-        block.checksum().is_some() && block.is_whole() && !proved.contains(&block.index)
+    pub(super) fn is_unverified(&self, block: &StoredBlock) -> bool {
+        let verified = self.cache.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        block.checksum().is_some() && block.is_whole() && !verified.contains(&block.index)
     }
 
     /// Compares the digest of a block, once.
-    pub(super) fn prove(&self, block: &StoredBlock, options: &ReadOptions) -> Result<()> {
+    pub(super) fn verify_checksum(&self, block: &StoredBlock, options: &ReadOptions) -> Result<()> {
         // Of a block that the file cuts there is nothing to compare; reading tells what is missing.
-        if !self.is_due(block, options) {
+        if !self.needs_comparison(block, options) {
             return Ok(());
         }
         let codecs = &self.options.codecs;
         let state = digest::checksum_status(&self.source, block, codecs, &options.limits, options.threads)?;
-        self.proved(block, state)
+        self.mark_verified(block, state)
     }
 
     /// Runs a read of all of a block, and compares the digest if the read has not done so. A digest that does not fit is reported before damage
     /// that the read has met.
-    pub(super) fn comparing<T>(
+    pub(super) fn with_verified_checksum<T>(
         &self,
         block: &StoredBlock,
         options: &ReadOptions,
@@ -291,19 +291,19 @@ impl File {
     ) -> Result<T> {
         match read() {
             Err(error) if !error.is_damage() => Err(error),
-            read => self.prove(block, options).and(read),
+            read => self.verify_checksum(block, options).and(read),
         }
     }
 
     /// Whether the digest of a block is to be compared, and was not.
-    fn is_due(&self, block: &StoredBlock, options: &ReadOptions) -> bool {
-        options.digests != Digests::Ignore && self.is_unproved(block)
+    fn needs_comparison(&self, block: &StoredBlock, options: &ReadOptions) -> bool {
+        options.digests != Digests::Ignore && self.is_unverified(block)
     }
 
     /// Keeps the digest of a block that was compared.
-    fn proved(&self, block: &StoredBlock, state: ChecksumStatus) -> Result<()> {
+    fn mark_verified(&self, block: &StoredBlock, state: ChecksumStatus) -> Result<()> {
         state.into_result(block)?;
-        self.cache.proved.lock().unwrap_or_else(PoisonError::into_inner).insert(block.index);
+        self.cache.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(block.index);
         Ok(())
     }
 
@@ -313,7 +313,7 @@ impl File {
         let computed =
             digest::copy_hashing(&self.source, block.data.start, options.threads, options.limits.stop, dst)?;
         let fits = stored == computed;
-        self.proved(
+        self.mark_verified(
             block,
             if fits { ChecksumStatus::Stored } else { ChecksumStatus::Bad { stored, computed } },
         )
@@ -327,7 +327,7 @@ impl File {
     pub(super) fn hold(&self, block: &StoredBlock, span: &Range<u64>, options: &ReadOptions) -> Result<bool> {
         let limits = &options.limits;
         let (is_all, len) = (*span == (0..block.data_size()), span.end.saturating_sub(span.start));
-        let compares = is_all && self.is_due(block, options);
+        let compares = is_all && self.needs_comparison(block, options);
         let most = match block.label() {
             None if compares && self.source.lend(block.data.clone()).is_none() => MAX_HELD_PLAIN,
             Some("lz4") if compares => MAX_HELD_CHUNKS,
@@ -371,7 +371,10 @@ impl File {
         }
         let Some(label) = block.label() else {
             let range = plain_range(block, range)?;
-            if range == block.data && dst.len() as u64 == block.data_size() && self.is_due(block, options) {
+            if range == block.data
+                && dst.len() as u64 == block.data_size()
+                && self.needs_comparison(block, options)
+            {
                 return self.copy_comparing(block, dst, options);
             }
             return container_core::source::read_parallel(
@@ -397,7 +400,7 @@ impl File {
         if whole {
             return self.decode_all(block, dst, options);
         }
-        if label == "lz4" || !is_kept(block, &options.limits) || !self.is_worn(block, &range) {
+        if label == "lz4" || !is_kept(block, &options.limits) || !self.is_worth_caching(block, &range) {
             return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
@@ -414,12 +417,12 @@ impl File {
     }
 
     /// Whether reading one more part of a block is worth to decode and keep all of it.
-    fn is_worn(&self, block: &StoredBlock, range: &Range<u64>) -> bool {
-        let mut worked = self.cache.worked.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = worked.filter(|work| work.block == block.index);
+    fn is_worth_caching(&self, block: &StoredBlock, range: &Range<u64>) -> bool {
+        let mut partial_work = self.cache.partial_work.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = partial_work.filter(|work| work.block == block.index);
         let bytes = before.map_or(0, |work| work.bytes).saturating_add(range.end);
         let goes_on = before.is_some_and(|work| work.end == range.start);
-        *worked = Some(Work { block: block.index, bytes, end: range.end });
+        *partial_work = Some(Work { block: block.index, bytes, end: range.end });
         before.is_some() && (goes_on || bytes > block.data_size())
     }
 
@@ -442,12 +445,12 @@ impl File {
 
     /// Decodes all of an encoded block, comparing its digest where that is due.
     fn decode_all(&self, block: &StoredBlock, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
-        if !self.is_due(block, options) {
+        if !self.needs_comparison(block, options) {
             return self.decode_range(block, 0..block.data_size(), dst, options);
         }
         let (codecs, limits, threads) = (&self.options.codecs, &options.limits, options.threads);
         let state = digest::decode_comparing(&self.source, block, codecs, limits, threads, dst)?;
-        self.proved(block, state)
+        self.mark_verified(block, state)
     }
 
     /// Fills `dst` from whole chunks of which the last one is kept, where the range is within one or two: others are better decoded on all threads,

@@ -22,7 +22,7 @@ use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
 use crate::open_options::Strictness;
 
 /// Gaps of a strided view up to this many bytes are read and skipped rather than sought over.
-const WASTE: u64 = 64 << 10;
+const MAX_READ_GAP: u64 = 64 << 10;
 
 /// Where an array's elements are.
 enum Place<'f> {
@@ -121,14 +121,14 @@ impl File {
             file.read_stored(block, geometry, region, options)
         };
         if covered == (0..block.data_size()) {
-            return file.comparing(block, options, read);
+            return file.with_verified_checksum(block, options, read);
         }
         match options.digests {
-            Digests::Whole if file.is_unproved(block) => {
+            Digests::Whole if file.is_unverified(block) => {
                 self.cache().skip(path, covered.end.saturating_sub(covered.start), block);
             }
             Digests::Whole => {}
-            _ => file.prove(block, options)?,
+            _ => file.verify_checksum(block, options)?,
         }
         read()
     }
@@ -191,10 +191,10 @@ impl File {
             self.hold(block, &span, options)
         };
         if span == (0..block.data_size()) {
-            return self.comparing(block, options, hold);
+            return self.with_verified_checksum(block, options, hold);
         }
         if options.digests == Digests::Compare {
-            self.prove(block, options)?;
+            self.verify_checksum(block, options)?;
         }
         hold()
     }
@@ -421,7 +421,7 @@ fn split(geometry: &Geometry, region: &Region, most: u64, parts: &mut Vec<(Regio
 
 /// True where what lies between the elements is no waste.
 fn near(spread: u64, wanted: u64) -> bool {
-    spread <= wanted.saturating_mul(2).saturating_add(WASTE)
+    spread <= wanted.saturating_mul(2).saturating_add(MAX_READ_GAP)
 }
 
 /// Fills `dst` with the elements of `region` in C order, in parts that lie closely together.

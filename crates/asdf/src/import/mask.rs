@@ -11,7 +11,7 @@ use crate::ndarray::{Mask, NdArray};
 use crate::writer::{ArraySpec, Writer};
 
 /// Most bytes of a mask that are read at once.
-const PIECE: u64 = 1 << 20;
+const MAX_PIECE_LEN: u64 = 1 << 20;
 
 /// The type of the mask that has to be written with a dataset. `None` where no element can be missing, and where the tree that is carried has
 /// the mask: a number, or an array that is selected as well.
@@ -68,7 +68,7 @@ pub(super) fn write(
     writer: &mut Writer<'_>,
 ) -> Result<()> {
     let dataset = job.container.require(index)?;
-    let most = PIECE.min(job.read.limits.memory / 4) / (scalars(&dataset.dtype) as u64).max(1);
+    let most = MAX_PIECE_LEN.min(job.read.limits.memory / 4) / (scalars(&dataset.dtype) as u64).max(1);
     for piece in region.pieces(order, most.max(1)) {
         let gone = || Error::usage(format!("the mask of {} is gone", dataset.path));
         let mask = job.container.mask(index, &piece, &job.read)?.ok_or_else(gone)?;

@@ -1,4 +1,4 @@
-//! The command's words for how a file is written: codecs and digests.
+//! Write options from strings: codecs and checksums.
 
 use container_core::format::ImportOptions;
 use container_core::{Error, Result};
@@ -10,8 +10,8 @@ pub(crate) const CODECS: [(&str, &str); 6] =
 /// Words that every ASDF target knows.
 pub(crate) const CHECKSUM: &str = "checksum";
 
-/// The word for a label on disk: `blosc` for `blsc`. Labels without a word are their own, but for the unreadable.
-pub(crate) fn word_of(label: Option<&str>) -> &str {
+/// Name of the codec with a label on disk: `blosc` for `blsc`. A label without another name is its own name, unless it is unreadable.
+pub(crate) fn codec_name(label: Option<&str>) -> &str {
     match label {
         None => "none",
         Some("blsc") => "blosc",
@@ -21,8 +21,8 @@ pub(crate) fn word_of(label: Option<&str>) -> &str {
     }
 }
 
-/// The value of a word, the last one where it was given more than once.
-pub(crate) fn word<'a>(options: &'a ImportOptions, name: &str) -> Option<&'a str> {
+/// The value of an option; the last one where it was given more than once.
+pub(crate) fn get<'a>(options: &'a ImportOptions, name: &str) -> Option<&'a str> {
     options.words.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn compression(name: &str, level: Option<i32>) -> Result<Option<(&'st
 /// # Errors
 /// `Usage` for digests that ASDF does not have.
 pub(crate) fn checksum(options: &ImportOptions) -> Result<bool> {
-    match word(options, CHECKSUM) {
+    match get(options, CHECKSUM) {
         None | Some("md5") => Ok(true),
         Some("none") => Ok(false),
         Some(other) => Err(Error::usage(format!("ASDF has no checksum {other:?} (it has none, md5)"))),

@@ -1,4 +1,4 @@
-//! All of another ASDF file as the source: its tree stays.
+//! Import of a whole ASDF file: its tree is kept.
 
 use container_core::container::{Axes, Depth};
 use container_core::dtype::Order;
@@ -68,7 +68,7 @@ fn refuse_masks(job: &Import<'_>, file: &File) -> Result<()> {
 
 /// Writes the file again: the tree as it is, blocks in the new way, and nothing that no array names.
 pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    if options::word(job.options, STANDARD).is_some_and(|word| word != "none") {
+    if options::get(job.options, STANDARD).is_some_and(|word| word != "none") {
         let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
         return Err(Error::usage(problem).hint("convert its arrays one by one: FILE::PATH"));
     }
@@ -94,7 +94,7 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
     }
     options.write = super::options(job)?;
     options.padding = Some(options.write.padding);
-    if options::word(job.options, CHECKSUM).is_some() {
+    if options::get(job.options, CHECKSUM).is_some() {
         options.digests = Some(options.write.checksums);
     }
     options.codecs = file.options().codecs.clone();

@@ -1,4 +1,4 @@
-//! Where arrays stand in a new tree: paths become mappings within one another.
+//! Places arrays in a new tree: paths become nested mappings.
 
 use container_core::pointer::unescape;
 use container_core::{Error, Result};
@@ -6,12 +6,12 @@ use container_core::{Error, Result};
 use crate::metadata::{HISTORY, LIBRARY};
 use crate::yaml::Yaml;
 
-/// A tree to which arrays are added by their paths.
-pub(super) struct Places {
+/// Builder of a tree to which arrays are added by their paths.
+pub(super) struct TreeBuilder {
     root: Vec<(Yaml, Yaml)>,
 }
 
-impl Places {
+impl TreeBuilder {
     /// What stands there already.
     pub(super) const fn new(root: Vec<(Yaml, Yaml)>) -> Self {
         Self { root }
@@ -22,7 +22,7 @@ impl Places {
     ///
     /// # Errors
     /// `Usage` for a path that is taken.
-    pub(super) fn put(&mut self, path: &str, escaped: bool, node: Yaml) -> Result<()> {
+    pub(super) fn insert(&mut self, path: &str, escaped: bool, node: Yaml) -> Result<()> {
         let meant = |step: &str| if escaped { unescape(step).into_owned() } else { step.to_owned() };
         let steps: Vec<String> = path.split('/').map(meant).collect();
         let taken = || Error::usage(format!("two arrays would stand at {path:?}"));
@@ -31,7 +31,7 @@ impl Places {
             let problem = format!("{path:?} is a place that ASDF keeps for what wrote a file");
             return Err(Error::usage(problem).hint("convert the others one at a time: FILE::PATH"));
         }
-        if let Some(entries) = room(&mut self.root, &steps) {
+        if let Some(entries) = parent_entries(&mut self.root, &steps) {
             let last = steps.into_iter().next_back().ok_or_else(taken)?;
             entries.push((Yaml::text(last), node));
             return Ok(());
@@ -50,7 +50,7 @@ impl Places {
 
 /// Paths in the order in which all find a place: those that others lead on from first, short ones before long ones, so that no mapping is made
 /// where an array is to stand.
-pub(super) fn in_order<'p>(paths: &[&'p str]) -> Vec<&'p str> {
+pub(super) fn insertion_order<'p>(paths: &[&'p str]) -> Vec<&'p str> {
     let mut sorted = paths.to_vec();
     sorted.sort_unstable();
     let leads_on = |path: &str| {
@@ -65,7 +65,10 @@ pub(super) fn in_order<'p>(paths: &[&'p str]) -> Vec<&'p str> {
 }
 
 /// The mapping that the last step is to be added to, with those above it; `None` where an array or the step itself is there.
-fn room<'e>(mut entries: &'e mut Vec<(Yaml, Yaml)>, steps: &[String]) -> Option<&'e mut Vec<(Yaml, Yaml)>> {
+fn parent_entries<'e>(
+    mut entries: &'e mut Vec<(Yaml, Yaml)>,
+    steps: &[String],
+) -> Option<&'e mut Vec<(Yaml, Yaml)>> {
     let (last, above) = steps.split_last()?;
     for step in above {
         let at = match entries.iter().position(|(key, _)| is_text(key, step)) {
@@ -102,11 +105,11 @@ mod tests {
 
     #[test]
     fn paths_become_mappings_unless_something_is_in_the_way() {
-        let mut places = Places::new(Vec::new());
+        let mut places = TreeBuilder::new(Vec::new());
         for path in ["a/b", "a/c/d", "a/c", "x", "x/y", "a~1z"] {
-            places.put(path, false, Yaml::Null).unwrap();
+            places.insert(path, false, Yaml::Null).unwrap();
         }
-        assert!(places.put("x", false, Yaml::Null).is_err());
+        assert!(places.insert("x", false, Yaml::Null).is_err());
         assert_eq!(keys(&places.into_tree()), ["a", "a/c", "x", "x/y", "a~1z"]);
     }
 
@@ -114,35 +117,36 @@ mod tests {
     #[test]
     fn what_others_lead_on_from_is_put_first() {
         for paths in [["x", "a/b/c", "a/b", "a", "a/d", "ab/c"], ["a/d", "x", "a", "ab/c", "a/b", "a/b/c"]] {
-            let mut places = Places::new(Vec::new());
-            for path in in_order(&paths) {
-                places.put(path, false, Yaml::Null).unwrap();
+            let mut places = TreeBuilder::new(Vec::new());
+            for path in insertion_order(&paths) {
+                places.insert(path, false, Yaml::Null).unwrap();
             }
             let mut keys = keys(&places.into_tree());
             keys.sort();
             assert_eq!(keys, ["a", "a/b", "a/b/c", "a/d", "ab", "x"]);
         }
         // Where nothing is in the way, the order stays.
-        assert_eq!(in_order(&["b/c", "a", "b/a", "ab"]), ["b/c", "a", "b/a", "ab"]);
+        assert_eq!(insertion_order(&["b/c", "a", "b/a", "ab"]), ["b/c", "a", "b/a", "ab"]);
     }
 
     #[test]
     fn escapes_of_our_own_paths_are_undone() {
-        let mut places = Places::new(Vec::new());
-        places.put("a~1b/c~0d", true, Yaml::Null).unwrap();
+        let mut places = TreeBuilder::new(Vec::new());
+        places.insert("a~1b/c~0d", true, Yaml::Null).unwrap();
         let tree = places.into_tree();
         assert_eq!(keys(&tree), ["a/b"]);
         let Yaml::Mapping(pairs, _) = &tree else { panic!() };
         assert_eq!(keys(&pairs[0].1), ["c~d"]);
         for path in ["history/x", "asdf_library"] {
-            assert!(Places::new(Vec::new()).put(path, true, Yaml::Null).is_err());
+            assert!(TreeBuilder::new(Vec::new()).insert(path, true, Yaml::Null).is_err());
         }
     }
 
     #[test]
     fn arrays_join_the_mappings_that_are_there() {
-        let mut places = Places::new(vec![(Yaml::text("a"), Yaml::mapping([("unit", Yaml::text("m"))]))]);
-        places.put("a/data", true, Yaml::Null).unwrap();
+        let mut places =
+            TreeBuilder::new(vec![(Yaml::text("a"), Yaml::mapping([("unit", Yaml::text("m"))]))]);
+        places.insert("a/data", true, Yaml::Null).unwrap();
         let Yaml::Mapping(pairs, _) = places.into_tree() else { panic!() };
         assert_eq!(keys(&pairs[0].1), ["unit", "data"]);
     }

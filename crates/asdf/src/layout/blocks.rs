@@ -20,13 +20,13 @@ use crate::block_index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind};
 
 /// Most bytes of an index for each of its blocks, and besides.
-const INDEX_BYTES: (u64, u64) = (64, 4096);
+const INDEX_LEN_LIMIT: (u64, u64) = (64, 4096);
 
 /// Bytes at the end of a file that are looked at before all of what may be an index.
-const LAST_BYTES: u64 = 16;
+const TAIL_LEN: u64 = 16;
 
 /// Bytes of the message of a fault, about.
-const MESSAGE: usize = 96;
+const MESSAGE_LEN: usize = 96;
 
 /// Fills in what follows the tree.
 pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout: &mut Layout) -> Result<()> {
@@ -71,7 +71,7 @@ fn held(layout: &Layout) -> u64 {
     let each = |count: usize, size: usize| (count as u64).saturating_add(1).saturating_mul(size as u64);
     each(layout.blocks.len(), size_of::<StoredBlock>())
         .saturating_add(each(layout.gaps.len(), size_of::<Gap>()))
-        .saturating_add(each(layout.faults.len(), size_of::<Fault>().saturating_add(MESSAGE)))
+        .saturating_add(each(layout.faults.len(), size_of::<Fault>().saturating_add(MESSAGE_LEN)))
 }
 
 fn is_magic(source: &dyn Source, at: u64) -> Result<bool> {
@@ -158,14 +158,14 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
 fn index_behind_stream(source: &dyn Source, at: u64, start: u64, layout: &mut Layout) -> Result<Option<u64>> {
     let size = layout.size;
     // Few rows end like an index, and NULs may follow one.
-    let last = source.read(size.saturating_sub(LAST_BYTES).max(start)..size)?;
+    let last = source.read(size.saturating_sub(TAIL_LEN).max(start)..size)?;
     let is_dots = |end: &[u8]| {
         end.is_empty() || [&b"..."[..], b"...\n", b"...\r\n"].iter().any(|dots| end.ends_with(dots))
     };
     if last.is_empty() || !is_dots(without_nuls(&last)) {
         return Ok(None);
     }
-    let (each, besides) = INDEX_BYTES;
+    let (each, besides) = INDEX_LEN_LIMIT;
     let most = (layout.blocks.len() as u64).saturating_mul(each).saturating_add(besides);
     let from = size.saturating_sub(most).max(start);
     let tail = source.read(from..size)?;
@@ -284,7 +284,7 @@ fn lost_tree(source: &dyn Source, place: Range<u64>, layout: &mut Layout) -> Res
 
 /// Reads the index that begins where `range` does, and says what it is worth.
 fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut Layout) -> Result<()> {
-    let (each, besides) = INDEX_BYTES;
+    let (each, besides) = INDEX_LEN_LIMIT;
     let most = (layout.blocks.len() as u64).saturating_mul(each).saturating_add(besides);
     let end = range.end.min(range.start.saturating_add(most));
     let bytes = source.read(range.start..end)?;

@@ -13,10 +13,10 @@ use container_core::Result;
 use container_core::source::Source;
 
 /// Bytes that are read at a time: few at first, because what is searched for often follows soon, and a file may have it everywhere.
-const PIECES: (u64, u64) = (1 << 9, 1 << 18);
+const FIRST_AND_MAX_PIECE_LEN: (u64, u64) = (1 << 9, 1 << 18);
 
 /// What is searched for at once, at most.
-const LONGEST: u64 = 32;
+const MAX_NEEDLE_LEN: u64 = 32;
 
 /// The first place in `range` at which `find` finds something in the bytes from there on. `find` is given pieces that overlap by
 /// more than any pattern is long, and answers with a place in its piece.
@@ -26,7 +26,7 @@ pub(crate) fn first(
     mut find: impl FnMut(&[u8]) -> Option<usize>,
 ) -> Result<Option<u64>> {
     let mut at = range.start;
-    let (mut piece, most) = PIECES;
+    let (mut piece, most) = FIRST_AND_MAX_PIECE_LEN;
     while at < range.end {
         let end = range.end.min(at.saturating_add(piece));
         piece = piece.saturating_mul(4).min(most);
@@ -37,7 +37,7 @@ pub(crate) fn first(
         if end == range.end {
             break;
         }
-        at = end.saturating_sub(LONGEST);
+        at = end.saturating_sub(MAX_NEEDLE_LEN);
     }
     Ok(None)
 }

@@ -1,4 +1,4 @@
-//! From nodes of the tree to values and forms.
+//! Exports nodes of the tree as values and forms.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ const NODE_SIZE: u64 = 128;
 ///
 /// # Errors
 /// `Limit` for a tree that memory or depth do not allow.
-pub(crate) fn carried(file: &File, selection: &[(usize, Region)], limits: &Limits) -> Result<Value> {
+pub(crate) fn export_metadata(file: &File, selection: &[(usize, Region)], limits: &Limits) -> Result<Value> {
     let document = file.tree().document();
     limits
         .allocate((document.len() as u64).saturating_mul(NODE_SIZE))

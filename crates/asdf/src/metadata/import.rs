@@ -1,4 +1,4 @@
-//! From values and forms to a tree, with the nodes of arrays in their places.
+//! Builds a tree from values and forms, with the nodes of arrays in their places.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use super::{ENTRIES, ENTRY_TAG, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS};
 use crate::ndarray::NdArray;
 use crate::yaml::{Int, Scalar, Yaml, resolve};
 
-/// What is known of carried metadata before there are nodes.
-pub(crate) struct Tree {
+/// Metadata for a new tree, before it has nodes.
+pub(crate) struct MetadataTree {
     tree: Value,
     /// Paths of arrays that have a place in it.
     placed: HashSet<String>,
@@ -19,11 +19,11 @@ pub(crate) struct Tree {
     anchors: HashSet<String>,
 }
 
-impl Tree {
+impl MetadataTree {
     /// Of metadata for a file with arrays at `paths`.
     pub(crate) fn new(tree: Value, paths: &[String]) -> Self {
         let mut of = Self { tree: Value::Null, placed: HashSet::new(), anchors: HashSet::new() };
-        of.look(&tree);
+        of.collect_arrays(&tree);
         let placed = &of.placed;
         let is_alias = |value: &Value| matches!(form_of(value), Some(("alias", Value::Text(name))) if of.anchors.contains(name));
         let in_the_way = |key: &str, value: &Value| {
@@ -37,7 +37,7 @@ impl Tree {
         of
     }
 
-    fn look(&mut self, value: &Value) {
+    fn collect_arrays(&mut self, value: &Value) {
         match form_of(value) {
             Some(("array", inner)) => {
                 if let Some(Value::Text(path)) = inner.get("path") {
@@ -54,8 +54,8 @@ impl Tree {
             _ => {}
         }
         match value {
-            Value::List(items) => items.iter().for_each(|item| self.look(item)),
-            Value::Map(entries) => entries.iter().for_each(|(_, value)| self.look(value)),
+            Value::List(items) => items.iter().for_each(|item| self.collect_arrays(item)),
+            Value::Map(entries) => entries.iter().for_each(|(_, value)| self.collect_arrays(value)),
             _ => {}
         }
     }
@@ -172,7 +172,7 @@ fn is_history(value: &Value) -> bool {
 /// The root of a tree, with the nodes of arrays that have a place in it; those are taken out of `arrays`. The anchor of the root comes
 /// beside it.
 pub(crate) fn to_tree(
-    tree: &Tree,
+    tree: &MetadataTree,
     arrays: &mut HashMap<String, Yaml>,
 ) -> (Vec<(Yaml, Yaml)>, Option<String>) {
     let mut build = Build { arrays, anchors: HashSet::new() };

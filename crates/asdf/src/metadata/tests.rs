@@ -18,13 +18,13 @@ fn open(tree: &str) -> File {
 fn of(file: &File) -> Value {
     let all: Vec<(usize, Region)> =
         (0..file.arrays().len()).map(|index| (index, file.whole(index).unwrap())).collect();
-    carried(file, &all, &Limits::default()).unwrap()
+    export_metadata(file, &all, &Limits::default()).unwrap()
 }
 
 /// The tree that the metadata make, with a stand-in for each array.
 fn written(file: &File) -> String {
     let paths: Vec<String> = file.arrays().iter().map(|entry| entry.path.clone()).collect();
-    let tree = Tree::new(of(file), &paths);
+    let tree = MetadataTree::new(of(file), &paths);
     let node = || {
         Yaml::mapping([("data", Yaml::sequence([Yaml::int(1)]))])
             .tagged("tag:stsci.edu:asdf/core/ndarray-1.1.0")
@@ -96,7 +96,8 @@ fn an_alias_of_an_array_that_stays_behind_is_told_by_its_path() {
     let file = open(&format!("a: &a {array}\nb: *a\nc: {{d: *a}}\nl: [*a]\n"));
     for (path, expected) in [("b", None), ("c/d", None), ("l/0", Some("l/0"))] {
         let index = file.find_array(path).unwrap();
-        let tree = carried(&file, &[(index, file.whole(index).unwrap())], &Limits::default()).unwrap();
+        let tree =
+            export_metadata(&file, &[(index, file.whole(index).unwrap())], &Limits::default()).unwrap();
         let place = tree.pointer(&format!("/{path}/$holdall:array/path"));
         assert_eq!(place, expected.map(Value::from).as_ref(), "{tree:?}");
     }
@@ -118,7 +119,7 @@ fn arrays_are_left_out_where_their_path_tells_their_place() {
     assert_eq!(tree.pointer("/list/0/$holdall:array/path"), Some(&"list/0".into()));
     assert_eq!(tree.pointer("/m/$holdall:array/more/mask"), Some(&Value::Int(0)));
     let paths = ["q".to_owned(), "r".to_owned()];
-    let known = Tree::new(tree, &paths);
+    let known = MetadataTree::new(tree, &paths);
     assert!(known.is_alias("r") && !known.is_alias("q"));
     assert!(written(&file).contains("mask: 0"));
 }
@@ -154,7 +155,7 @@ fn metadata_name_no_blocks_and_no_anchors_that_are_not_there() {
         ("b".into(), carried::form("alias", "nowhere")),
         ("history".into(), "mine".into()),
     ]);
-    let (root, _) = to_tree(&Tree::new(odd, &[]), &mut HashMap::new());
+    let (root, _) = to_tree(&MetadataTree::new(odd, &[]), &mut HashMap::new());
     let text = emit_document(&Yaml::Mapping(root, None), &EmitOptions::default()).unwrap();
     assert!(
         !text.contains("!core/ndarray") && !text.contains('*') && text.contains("$holdall:more"),

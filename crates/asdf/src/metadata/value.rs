@@ -1,4 +1,4 @@
-//! The tree as metadata: what YAML, JSON and the other formats have in common.
+//! The tree as a `Value`: the data model that YAML, JSON and the other formats share.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ const VALUE_SIZE: u64 = size_of::<(String, Value)>() as u64;
 ///
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
-pub(crate) fn value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
+pub(crate) fn to_value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
     let mut walk =
         Walk { view, limits, left: max_nodes(root.document()), held: 0, above: HashMap::new(), tags: None };
     walk.value(root, "", 0)
@@ -149,7 +149,7 @@ impl Walk<'_> {
                 let mut entries = Vec::new();
                 for (key, item) in node.pairs() {
                     let key = key_text(key);
-                    if self.view == View::Logical && is_of_writer(path, &key) {
+                    if self.view == View::Logical && is_library_key(path, &key) {
                         continue;
                     }
                     self.hold(&key)?;
@@ -208,7 +208,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// What names the software that wrote a file, not what is in it.
-fn is_of_writer(path: &str, key: &str) -> bool {
+fn is_library_key(path: &str, key: &str) -> bool {
     matches!((path, key), ("", "asdf_library") | ("/history", "extensions"))
 }
 

@@ -44,7 +44,7 @@ const SCALARS: [(&str, Kind, usize); 17] = [
 ];
 
 /// How many of [`SCALARS`] the standard has.
-const STANDARD: usize = 14;
+const STANDARD_SCALAR_COUNT: usize = 14;
 
 /// Most fields of a record, nested ones and items of sub-arrays not counted.
 const MAX_FIELDS: usize = 1 << 16;
@@ -128,7 +128,8 @@ fn named(node: Node<'_>, order: ByteOrder) -> Result<DType> {
     match SCALARS.iter().find(|(known, _, _)| *known == name) {
         Some((_, kind, size)) => Ok(DType::new(kind.clone(), *size, order)),
         None => {
-            let known: Vec<&str> = SCALARS.iter().take(STANDARD).map(|(name, _, _)| *name).collect();
+            let known: Vec<&str> =
+                SCALARS.iter().take(STANDARD_SCALAR_COUNT).map(|(name, _, _)| *name).collect();
             let shown: String = name.chars().take(40).collect();
             let problem = format!("no datatype is called {shown:?} (there are {})", known.join(", "));
             Err(Error::unsupported(problem).context("asdf datatype").at(super::place(node)))
@@ -229,7 +230,7 @@ fn scalar_to_yaml(scalar: &Scalar) -> Result<Yaml> {
         Kind::Unicode if scalar.size.is_multiple_of(4) => return Ok(text("ucs4", scalar.size / 4)),
         _ => {}
     }
-    let mut standard = SCALARS.iter().take(STANDARD);
+    let mut standard = SCALARS.iter().take(STANDARD_SCALAR_COUNT);
     match standard.find(|(_, kind, size)| *kind == scalar.kind && *size == scalar.size) {
         Some((name, _, _)) => Ok(Yaml::text(*name)),
         None => {

@@ -12,7 +12,7 @@ fn file(lens: &[u64], named: &[(&str, i64)], options: WriteOptions) -> Vec<u8> {
     let mut plan = Plan::new(options);
     let nodes: Vec<Yaml> = lens.iter().map(|len| plan.array(&spec(*len)).unwrap()).collect();
     let node = |number: i64| {
-        let block = resolve(number, lens.len()).unwrap();
+        let block = resolve_index(number, lens.len()).unwrap();
         let Yaml::Tagged(tag, inner) = nodes[block].clone() else { unreachable!() };
         let Yaml::Mapping(mut pairs, style) = *inner else { unreachable!() };
         pairs[0].1 = Yaml::int(number);

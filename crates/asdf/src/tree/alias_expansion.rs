@@ -1,4 +1,4 @@
-//! How many nodes there are where every alias is a copy of what it names.
+//! Number of nodes of a tree in which every alias is a copy of its target, and the limit on it.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Nodes as what serde deserializes from.
+//! A serde `Deserializer` for nodes.
 //!
 //! Recursion is serde's own; it is bounded by the depth and by the number of visited nodes, behind aliases too.
 #![deny(

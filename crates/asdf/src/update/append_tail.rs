@@ -1,4 +1,4 @@
-//! The bytes to write from the end of the last block on, in memory: it goes into the journal before it goes into the file.
+//! Buffers the bytes after the last block: they go into the journal before they go into the file.
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 

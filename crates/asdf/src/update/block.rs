@@ -10,13 +10,13 @@ use crate::writer::digest::sixteen;
 use crate::writer::encode::encode;
 
 /// New stored bytes of a block, with the header for them.
-pub(super) struct Replaced {
+pub(super) struct ReplacedBlock {
     pub(super) index: usize,
     pub(super) header: BlockHeader,
     pub(super) stored: Vec<u8>,
 }
 
-impl Replaced {
+impl ReplacedBlock {
     pub(super) fn new(
         block: &StoredBlock,
         data: &[u8],

@@ -11,8 +11,8 @@ use super::append_tail::Tail;
 use super::{Added, CommitKind, Place, Updater, read};
 use crate::block_index::BlockIndex;
 use crate::writer::WriteOptions;
-use crate::writer::block::Open;
-use crate::writer::copy_bytes::{self, Copied};
+use crate::writer::block::OpenBlock;
+use crate::writer::copy_bytes::{self, CopiedRange};
 use crate::writer::output::Target;
 
 impl Updater<'_> {
@@ -107,14 +107,14 @@ impl Updater<'_> {
     fn write_whole(&self, source: &dyn Source, added: Vec<Added<'_>>, target: &mut Target<'_>) -> Result<()> {
         let layout = &self.layout;
         let tree = layout.tree.as_ref().map_or(0, |tree| tree.start);
-        copy_bytes::bytes(source, 0..tree, target)?;
+        copy_bytes::copy_range(source, 0..tree, target)?;
         let text = self.tree_text(layout.blocks.is_empty() && added.is_empty());
         target.write(&text)?;
         let mut at = tree + text.len() as u64;
         let Some(first) = layout.blocks.first() else {
             if added.is_empty() {
                 // No block, no index: what follows the tree stays.
-                return copy_bytes::bytes(
+                return copy_bytes::copy_range(
                     source,
                     layout.tree.as_ref().map_or(tree, |tree| tree.end)..source.len(),
                     target,
@@ -126,20 +126,20 @@ impl Updater<'_> {
             add_blocks(added, at + room, &mut offsets, &self.options.write, target)?;
             return target.write(BlockIndex { offsets }.to_text().as_bytes());
         };
-        let room = copy_bytes::room_before_blocks(layout, at, first.at);
+        let room = copy_bytes::padding_before_blocks(layout, at, first.at);
         target.fill(room)?;
         at += room;
         let mut offsets = Vec::with_capacity(layout.blocks.len() + added.len());
         let mut from = first.at;
         for block in &layout.blocks {
             // Bytes between blocks that belong to nothing stay as well.
-            at += copy_bytes::bytes_len(source, from..block.at, target)?;
+            at += copy_bytes::copy_range_counted(source, from..block.at, target)?;
             offsets.push(at);
             from = block.end;
             at += match self.replaced.iter().find(|new| new.index == block.index) {
-                None => copy_bytes::bytes_len(source, block.at..block.end, target)?,
+                None => copy_bytes::copy_range_counted(source, block.at..block.end, target)?,
                 Some(new) => {
-                    let copied = Copied { header: new.header, stored: &new.stored };
+                    let copied = CopiedRange { header: new.header, stored: &new.stored };
                     copied.write(source, block, target)?
                 }
             };
@@ -149,11 +149,11 @@ impl Updater<'_> {
         } else {
             from
         };
-        at += copy_bytes::bytes_len(source, from..behind, target)?;
+        at += copy_bytes::copy_range_counted(source, from..behind, target)?;
         add_blocks(added, at, &mut offsets, &self.options.write, target)?;
         if layout.index.is_some() {
             target.write(BlockIndex { offsets }.to_text().as_bytes())?;
-            copy_bytes::bytes(source, layout.trailing.clone(), target)?;
+            copy_bytes::copy_range(source, layout.trailing.clone(), target)?;
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ fn add_blocks(
 ) -> Result<u64> {
     for Added { block, data } in added {
         offsets.push(at);
-        let mut open = Open::start(at, block.parts(options)?, options, target)?;
+        let mut open = OpenBlock::start(at, block.parts(options)?, options, target)?;
         data(&mut |bytes| open.write(bytes, target))?;
         at += open.end(None, options, target)?;
     }

@@ -14,17 +14,20 @@ pub(crate) fn sidecar(path: &Path) -> FileSidecar {
     FileSidecar::beside(path, &KIND)
 }
 
-/// The file at `path` as it is to be read: as it was before a change that a crash cut short, or as it is after it, if a journal says so.
-/// `source` is the file as it is.
+/// The file at `path` read through its journal: as before or after a change that a crash has interrupted. `source` is the file on disk.
 ///
 /// # Errors
 /// `Io`; `Limit` for a journal over the limits; those of the source.
-pub fn recovered(path: &Path, source: Box<dyn Source>, limits: &Limits) -> Result<Box<dyn Source>> {
-    Ok(noticed(path, source, limits)?.0)
+pub fn read_through_journal(
+    path: &Path,
+    source: Box<dyn Source>,
+    limits: &Limits,
+) -> Result<Box<dyn Source>> {
+    Ok(read_with_notice(path, source, limits)?.0)
 }
 
-/// As [`recovered`], with what there is to say of the journal.
-pub(crate) fn noticed(
+/// As [`recovered`], with a notice about the journal.
+pub(crate) fn read_with_notice(
     path: &Path,
     source: Box<dyn Source>,
     limits: &Limits,

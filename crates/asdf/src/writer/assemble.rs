@@ -1,4 +1,4 @@
-//! Files made of what other files have: a header, a tree, blocks as they are stored.
+//! Assembles a file from a header, a tree and blocks as they are stored in other files.
 
 use container_core::checksum::Algorithm;
 use container_core::format::Output;
@@ -15,34 +15,34 @@ use crate::writer::output::Target;
 use crate::writer::{Padding, WriteOptions};
 
 /// A block that goes into a new file.
-pub(crate) struct Piece<'a> {
+pub(crate) struct AssemblyBlock<'a> {
     /// The file that it is from.
     pub(crate) source: &'a dyn Source,
     /// Where it is there.
     pub(crate) block: StoredBlock,
     /// Other stored bytes, with the label of their codec and their length decoded; `None` for those that it has.
-    pub(crate) recoded: Option<Recoded>,
+    pub(crate) recoded: Option<RecodedBlock>,
 }
 
 /// Stored bytes by another codec.
-pub(crate) struct Recoded {
+pub(crate) struct RecodedBlock {
     pub(crate) label: [u8; 4],
     pub(crate) stored: Vec<u8>,
     pub(crate) data_size: u64,
 }
 
-/// What becomes of the room that blocks have.
+/// Padding of blocks in the new file.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Room {
+pub(crate) enum BlockPadding {
     /// Each keeps its own, with the bytes in it.
     Keep,
     /// Each has what the policy gives.
     New(Padding),
 }
 
-/// How a file is put together.
+/// Options of a file that is assembled.
 pub(crate) struct Assembly<'a> {
-    pub(crate) room: Room,
+    pub(crate) block_padding: BlockPadding,
     /// Behind the tree.
     pub(crate) padding: Padding,
     pub(crate) index: bool,
@@ -51,8 +51,8 @@ pub(crate) struct Assembly<'a> {
     pub(crate) options: &'a WriteOptions,
 }
 
-/// A file that is being put together.
-pub(crate) struct Writing<'a, 'o> {
+/// Writer of an assembled file.
+pub(crate) struct AssemblyWriter<'a, 'o> {
     assembly: &'a Assembly<'a>,
     target: Target<'o>,
     at: u64,
@@ -71,7 +71,7 @@ impl<'a> Assembly<'a> {
         text: &str,
         has_blocks: bool,
         out: &'o mut dyn Output,
-    ) -> Result<Writing<'a, 'o>> {
+    ) -> Result<AssemblyWriter<'a, 'o>> {
         let mut target = Target::Output(out);
         target.write(head)?;
         target.write(text.as_bytes())?;
@@ -83,16 +83,16 @@ impl<'a> Assembly<'a> {
         }
         let padding = if has_blocks { self.padding.after(len) } else { 0 };
         target.fill(padding)?;
-        Ok(Writing { assembly: self, target, at: len + padding, offsets: Vec::new(), streamed: false })
+        Ok(AssemblyWriter { assembly: self, target, at: len + padding, offsets: Vec::new(), streamed: false })
     }
 }
 
-impl Writing<'_, '_> {
+impl AssemblyWriter<'_, '_> {
     /// Writes a block. Only the last may stay streamed.
     ///
     /// # Errors
     /// Those of its source and the target.
-    pub(crate) fn block(&mut self, piece: &Piece<'_>, is_last: bool) -> Result<()> {
+    pub(crate) fn block(&mut self, piece: &AssemblyBlock<'_>, is_last: bool) -> Result<()> {
         self.offsets.push(self.at);
         self.streamed = is_last && piece.recoded.is_none() && piece.block.header.is_streamed();
         self.at += self.assembly.block(self.at, piece, is_last, &mut self.target)?;
@@ -113,11 +113,17 @@ impl Writing<'_, '_> {
 
 impl Assembly<'_> {
     /// Writes a block, and gives its length.
-    fn block(&self, at: u64, piece: &Piece<'_>, is_last: bool, target: &mut Target<'_>) -> Result<u64> {
-        let Piece { source, block, recoded } = piece;
+    fn block(
+        &self,
+        at: u64,
+        piece: &AssemblyBlock<'_>,
+        is_last: bool,
+        target: &mut Target<'_>,
+    ) -> Result<u64> {
+        let AssemblyBlock { source, block, recoded } = piece;
         let mut header = block.header;
         let (data, rest) = (block.data.clone(), block.data.end..block.end);
-        let mut room = 0;
+        let mut padding_len = 0;
         if let Some(recoded) = recoded {
             let len = recoded.stored.len() as u64;
             header.flags &= !STREAMED;
@@ -125,12 +131,12 @@ impl Assembly<'_> {
             header.data_size = recoded.data_size;
             header.used_size = len;
             header.checksum = self.digest(&recoded.stored);
-            room = self.room(len);
-            header.allocated_size = len + room;
+            padding_len = self.padding_after(len);
+            header.allocated_size = len + padding_len;
         } else if !header.is_streamed() {
-            if let Room::New(padding) = self.room {
-                room = padding.after(header.used_size);
-                header.allocated_size = header.used_size + room;
+            if let BlockPadding::New(padding) = self.block_padding {
+                padding_len = padding.after(header.used_size);
+                header.allocated_size = header.used_size + padding_len;
             }
         } else if !is_last {
             // What follows needs its end.
@@ -138,8 +144,8 @@ impl Assembly<'_> {
             header.flags &= !STREAMED;
             (header.used_size, header.data_size) = (len, len);
             header.checksum = if self.options.checksums { digest(*source, data.clone())? } else { [0; 16] };
-            room = self.room(len);
-            header.allocated_size = len + room;
+            padding_len = self.padding_after(len);
+            header.allocated_size = len + padding_len;
         }
         if let Some(wanted) = self.digests
             && recoded.is_none()
@@ -154,30 +160,30 @@ impl Assembly<'_> {
         };
         target.write(&header.to_bytes())?;
         if header.len() == own {
-            copy_bytes::bytes(*source, block.at + MIN_LEN..block.at + own, target)?;
+            copy_bytes::copy_range(*source, block.at + MIN_LEN..block.at + own, target)?;
         } else {
             target.fill(header.len() - MIN_LEN)?;
         }
         if let Some(recoded) = recoded {
             target.write(&recoded.stored)?;
         } else {
-            copy_bytes::bytes(*source, data.clone(), target)?;
+            copy_bytes::copy_range(*source, data.clone(), target)?;
         }
         if header.is_streamed() {
             return Ok(header.len() + (data.end - data.start));
         }
-        if recoded.is_none() && self.room == Room::Keep && !block.header.is_streamed() {
-            copy_bytes::bytes(*source, rest, target)?;
+        if recoded.is_none() && self.block_padding == BlockPadding::Keep && !block.header.is_streamed() {
+            copy_bytes::copy_range(*source, rest, target)?;
         } else {
-            target.fill(room)?;
+            target.fill(padding_len)?;
         }
         Ok(header.len() + header.allocated_size)
     }
 
-    fn room(&self, len: u64) -> u64 {
-        match self.room {
-            Room::Keep => 0,
-            Room::New(padding) => padding.after(len),
+    fn padding_after(&self, len: u64) -> u64 {
+        match self.block_padding {
+            BlockPadding::Keep => 0,
+            BlockPadding::New(padding) => padding.after(len),
         }
     }
 
@@ -202,7 +208,7 @@ pub(crate) fn digest(source: &dyn Source, range: std::ops::Range<u64>) -> Result
 ///
 /// # Errors
 /// The first fault that is damage.
-pub(crate) fn require_sound(layout: &Layout) -> Result<()> {
+pub(crate) fn require_intact(layout: &Layout) -> Result<()> {
     let damage =
         layout.faults.iter().find(|fault| fault.severity() == container_core::report::Severity::Error);
     damage.map_or(Ok(()), |fault| Err(fault.error()))

@@ -8,16 +8,16 @@ use super::digest::Hasher;
 use super::encode::Encoder;
 use super::options::WriteOptions;
 use super::output::{Spool, Target};
-use super::pack_records::Packing;
+use super::pack_records::RecordPacker;
 use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE, STREAMED};
 
 /// The block that takes data now.
-pub(crate) struct Open {
+pub(crate) struct OpenBlock {
     header: BlockHeader,
     /// Bytes that are still to be given; `None` where the file's end ends it.
     left: Option<u64>,
     given: u64,
-    packing: Option<Packing>,
+    packer: Option<RecordPacker>,
     encoder: Option<Encoder>,
     body: Body,
     scratch: Vec<u8>,
@@ -42,17 +42,17 @@ impl Body {
 }
 
 /// What a block is made of.
-pub(crate) struct Parts {
+pub(crate) struct BlockParts {
     /// Bytes that will be given; `None` for a streamed block.
     pub(crate) given: Option<u64>,
     /// Bytes that this comes to decoded.
     pub(crate) data: u64,
-    pub(crate) packing: Option<Packing>,
+    pub(crate) packer: Option<RecordPacker>,
     pub(crate) encoder: Option<Encoder>,
     pub(crate) label: [u8; 4],
 }
 
-impl Parts {
+impl BlockParts {
     /// The parts of an array's block.
     pub(crate) fn of_array(
         dtype: &DType,
@@ -68,15 +68,15 @@ impl Parts {
             Some((encoder, label)) => (Some(encoder), label),
             None => (None, [0; 4]),
         };
-        Ok(Self { given: Some(given), data, packing: Packing::of(dtype)?, encoder, label })
+        Ok(Self { given: Some(given), data, packer: RecordPacker::of(dtype)?, encoder, label })
     }
 }
 
-impl Open {
+impl OpenBlock {
     /// Begins a block at byte `at` of the file.
     pub(crate) fn start(
         at: u64,
-        parts: Parts,
+        parts: BlockParts,
         options: &WriteOptions,
         target: &mut Target<'_>,
     ) -> Result<Self> {
@@ -98,7 +98,7 @@ impl Open {
             header,
             left: parts.given,
             given: 0,
-            packing: parts.packing,
+            packer: parts.packer,
             encoder: parts.encoder,
             body: Body {
                 stored: 0,
@@ -128,10 +128,10 @@ impl Open {
             })?;
         }
         self.given += len;
-        let bytes = match &mut self.packing {
-            Some(packing) => {
+        let bytes = match &mut self.packer {
+            Some(packer) => {
                 self.scratch.clear();
-                packing.take(bytes, &mut self.scratch);
+                packer.take(bytes, &mut self.scratch);
                 &self.scratch
             }
             None => bytes,
@@ -171,7 +171,7 @@ impl Open {
             }
             _ => {}
         }
-        if self.packing.as_ref().is_some_and(Packing::is_torn) {
+        if self.packer.as_ref().is_some_and(RecordPacker::has_partial_record) {
             return Err(Error::usage("an array ends within a record"));
         }
         let mut data = self.body.stored;

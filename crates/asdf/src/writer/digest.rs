@@ -6,10 +6,10 @@ use std::thread::JoinHandle;
 use container_core::checksum::Algorithm;
 
 /// Bytes that are handed over at a time.
-const PIECE: usize = 1 << 20;
+const PIECE_LEN: usize = 1 << 20;
 
 /// Pieces that may wait.
-const WAITING: usize = 4;
+const MAX_QUEUED_PIECES: usize = 4;
 
 /// A running MD5.
 pub(super) enum Hasher {
@@ -35,11 +35,11 @@ impl Hasher {
             return Self::Off;
         }
         // Below this a thread costs more than it wins.
-        if threads < 2 || len < 4 * PIECE as u64 {
+        if threads < 2 || len < 4 * PIECE_LEN as u64 {
             return Self::Here(Algorithm::Md5.start());
         }
-        let (pieces, waiting) = sync_channel::<Vec<u8>>(WAITING);
-        let (back, spare) = sync_channel::<Vec<u8>>(WAITING + 2);
+        let (pieces, waiting) = sync_channel::<Vec<u8>>(MAX_QUEUED_PIECES);
+        let (back, spare) = sync_channel::<Vec<u8>>(MAX_QUEUED_PIECES + 2);
         let work = move || {
             let mut running = Algorithm::Md5.start();
             while let Ok(mut piece) = waiting.recv() {
@@ -51,7 +51,9 @@ impl Hasher {
             sixteen(&running.finish())
         };
         match std::thread::Builder::new().name("asdf md5".into()).spawn(work) {
-            Ok(digest) => Self::There(Thread { pieces, spare, filling: Vec::with_capacity(PIECE), digest }),
+            Ok(digest) => {
+                Self::There(Thread { pieces, spare, filling: Vec::with_capacity(PIECE_LEN), digest })
+            }
             Err(_) => Self::Here(Algorithm::Md5.start()),
         }
     }
@@ -63,11 +65,11 @@ impl Hasher {
             Self::There(thread) => {
                 let mut bytes = bytes;
                 while !bytes.is_empty() {
-                    let (now, later) = bytes.split_at(bytes.len().min(PIECE - thread.filling.len()));
+                    let (now, later) = bytes.split_at(bytes.len().min(PIECE_LEN - thread.filling.len()));
                     thread.filling.extend_from_slice(now);
                     bytes = later;
-                    if thread.filling.len() == PIECE {
-                        let next = thread.spare.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
+                    if thread.filling.len() == PIECE_LEN {
+                        let next = thread.spare.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE_LEN));
                         // The thread ends only when this end is closed.
                         let _ = thread.pieces.send(std::mem::replace(&mut thread.filling, next));
                     }

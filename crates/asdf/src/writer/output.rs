@@ -1,4 +1,4 @@
-//! Where a file goes: what can be patched, and what cannot.
+//! Output of a writer: seekable, or a pipe.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
@@ -8,7 +8,7 @@ use container_core::write::AtomicFile;
 use container_core::{Error, Result};
 
 /// Bytes of a block that are gathered in memory for a pipe before they go to a file without a name.
-const IN_MEMORY: usize = 16 << 20;
+const MAX_IN_MEMORY: usize = 16 << 20;
 
 /// An output, or a file of our own.
 pub(crate) enum Target<'o> {
@@ -68,7 +68,7 @@ pub(super) struct Spool(tempfile::SpooledTempFile);
 
 impl Spool {
     pub(super) fn new() -> Self {
-        Self(tempfile::spooled_tempfile(IN_MEMORY))
+        Self(tempfile::spooled_tempfile(MAX_IN_MEMORY))
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Records without the padding that compilers put between fields: the standard knows no offsets of fields.
+//! Drops the padding that compilers put between fields of records: the standard has no field offsets.
 
 use container_core::dtype::{DType, Field};
 use container_core::{Error, Result};
@@ -9,7 +9,7 @@ use super::datatype::{count, packed_size};
 const MAX_RUNS: usize = 1 << 20;
 
 /// Takes the bytes of fields out of padded records, in pieces of any size.
-pub(crate) struct Packing {
+pub(crate) struct RecordPacker {
     /// Start and length of what is kept of each record.
     runs: Vec<(usize, usize)>,
     itemsize: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Packing {
     rest: Vec<u8>,
 }
 
-impl Packing {
+impl RecordPacker {
     /// `None` where a record of `dtype` has no padding, so that its bytes can be taken as they are.
     ///
     /// # Errors
@@ -49,21 +49,21 @@ impl Packing {
             if self.rest.len() < self.itemsize {
                 return;
             }
-            keep(&self.runs, &self.rest, out);
+            copy_runs(&self.runs, &self.rest, out);
             self.rest.clear();
         }
         let items = bytes.chunks_exact(self.itemsize);
         self.rest.extend_from_slice(items.remainder());
-        items.for_each(|item| keep(&self.runs, item, out));
+        items.for_each(|item| copy_runs(&self.runs, item, out));
     }
 
     /// True where a record is begun and not complete.
-    pub(super) const fn is_torn(&self) -> bool {
+    pub(super) const fn has_partial_record(&self) -> bool {
         !self.rest.is_empty()
     }
 }
 
-fn keep(runs: &[(usize, usize)], item: &[u8], out: &mut Vec<u8>) {
+fn copy_runs(runs: &[(usize, usize)], item: &[u8], out: &mut Vec<u8>) {
     for (start, len) in runs {
         out.extend_from_slice(&item[*start..*start + *len]);
     }
@@ -154,13 +154,13 @@ mod tests {
         let items: Vec<u8> = (0..24).collect();
         let kept = [0, 2, 3, 4, 5, 6, 8, 10, 11, 12, 13, 14, 16, 18, 19, 20, 21, 22];
         for piece in 1..=24 {
-            let mut packing = Packing::of(&padded()).unwrap().unwrap();
+            let mut packer = RecordPacker::of(&padded()).unwrap().unwrap();
             let mut out = Vec::new();
-            items.chunks(piece).for_each(|piece| packing.take(piece, &mut out));
+            items.chunks(piece).for_each(|piece| packer.take(piece, &mut out));
             assert_eq!(out, kept, "pieces of {piece}");
-            assert!(!packing.is_torn());
-            packing.take(&[1], &mut out);
-            assert!(packing.is_torn());
+            assert!(!packer.has_partial_record());
+            packer.take(&[1], &mut out);
+            assert!(packer.has_partial_record());
         }
     }
 
@@ -172,14 +172,14 @@ mod tests {
         }
         record.size = 6;
         let inner = DType::Record(record.clone());
-        assert!(Packing::of(&inner).unwrap().is_none());
+        assert!(RecordPacker::of(&inner).unwrap().is_none());
         let outer =
             |offset| Field { name: "r".into(), title: None, dtype: inner.clone(), shape: vec![2], offset };
         let nested = DType::Record(Record { fields: vec![outer(0)], size: 12 });
-        assert!(Packing::of(&nested).unwrap().is_none());
+        assert!(RecordPacker::of(&nested).unwrap().is_none());
         let nested = DType::Record(Record { fields: vec![outer(1)], size: 13 });
-        assert!(Packing::of(&nested).unwrap().is_some());
+        assert!(RecordPacker::of(&nested).unwrap().is_some());
         let nested = DType::Record(Record { fields: vec![outer(2)], size: 13 });
-        assert!(Packing::of(&nested).is_err());
+        assert!(RecordPacker::of(&nested).is_err());
     }
 }

@@ -7,7 +7,7 @@ use container_core::format::Output;
 use container_core::write::{AtomicFile, Overwrite};
 use container_core::{Error, Result};
 
-use super::block::Parts;
+use super::block::BlockParts;
 use super::datatype::{datatype, packed_size};
 use super::options::WriteOptions;
 use super::root::{ndarray_tag, root};
@@ -130,8 +130,8 @@ pub(crate) struct PlannedArray {
 
 impl PlannedArray {
     /// The parts of the block.
-    pub(crate) fn parts(&self, options: &WriteOptions) -> Result<Parts> {
-        Parts::of_array(&self.dtype, self.given, self.data, self.compression.as_ref(), options)
+    pub(crate) fn parts(&self, options: &WriteOptions) -> Result<BlockParts> {
+        BlockParts::of_array(&self.dtype, self.given, self.data, self.compression.as_ref(), options)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A quick way through the part of YAML in which nearly all trees are written: block collections by indentation, with scalars of every
+//! Fast path parser for the part of YAML in which nearly all trees are written: block collections by indentation, with scalars of every
 //! style, flow collections, tags, anchors and aliases. Whatever else there is, an error above all, is left to the library: this gives `None`
 //! and is forgotten. Both ways give the same arena, which tests hold them to.
 #![deny(

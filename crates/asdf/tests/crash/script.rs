@@ -6,7 +6,7 @@ use asdf::container_core::source::Source;
 use asdf::container_core::write::recording::{Operation, RecordingStorage};
 use asdf::container_core::write::replay::{self, Crash};
 use asdf::container_core::{Error, Limits, Result};
-use asdf::update::{CommitKind, Updater, recovered};
+use asdf::update::{CommitKind, Updater, read_through_journal};
 use asdf::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use asdf::yaml::Yaml;
 
@@ -96,7 +96,7 @@ impl Script {
                 if let Some(journal) = journal {
                     std::fs::write(&beside, journal)?;
                 }
-                read(&recovered(&path, Box::new(file.to_vec()), &Limits::default())?)
+                read(&read_through_journal(&path, Box::new(file.to_vec()), &Limits::default())?)
             }
             Looker::Updater => {
                 let disk = Disk(RecordingStorage::new(image.to_vec()));

@@ -64,7 +64,7 @@ fn a_block_is_read_once_for_its_values_and_its_digest_whatever_its_codec() {
                 assert!(*file.read_block(index, &comparing(threads)).unwrap() == lent, "{name}");
                 assert_eq!(count.swap(0, Ordering::Relaxed), block.header.used_size, "{name}, {threads}");
                 // Compared once: the next read looks at no digest.
-                assert!(!file.is_unproved(block));
+                assert!(!file.is_unverified(block));
                 labels.insert(block.label().unwrap_or("none").to_owned());
             }
         }

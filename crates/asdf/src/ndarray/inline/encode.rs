@@ -1,4 +1,4 @@
-//! One item of inline data, as the bytes of an element.
+//! Encodes one item of inline data as the bytes of an element.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -212,8 +212,8 @@ fn integer(value: &Scalar<'_>, kind: &Kind, size: usize) -> Option<[u8; 16]> {
 
 #[allow(clippy::cast_possible_truncation, reason = "the number is whole and within the range of exact ones")]
 fn whole(number: f64) -> Option<i128> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    (number.trunc() == number && number.abs() <= EXACT).then_some(number as i128)
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+    (number.trunc() == number && number.abs() <= MAX_EXACT_INTEGER).then_some(number as i128)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the nearest float is what the number means here")]

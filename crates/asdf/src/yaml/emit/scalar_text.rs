@@ -1,4 +1,4 @@
-//! The text of numbers, dates and bytes, as PyYAML writes and reads them.
+//! Text of numbers, dates and bytes, as PyYAML writes and reads them.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Scalars that go over several lines.
+//! Multi-line scalars.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

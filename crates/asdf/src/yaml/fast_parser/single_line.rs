@@ -1,4 +1,4 @@
-//! Scalars that begin on a line.
+//! Scalars on a single line.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Nodes of a document as values.
+//! Converts nodes of a document to values.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
