@@ -23,7 +23,7 @@ use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
 use crate::repair::block_without_magic;
 
-/// Findings of one kind that are told one by one.
+/// Most findings of one kind that are reported one by one.
 const MAX_REPORTED: usize = 100;
 
 /// Looks at a file, and at those that its arrays are in. `path` is the place of the file, where it has one, and `datasets` has the first array
@@ -87,7 +87,7 @@ impl Meter<'_> {
     }
 }
 
-/// A file while its blocks are read.
+/// Check of one file while its blocks are read.
 struct FileCheck<'a> {
     file: &'a File,
     datasets: HashMap<usize, String>,
@@ -97,7 +97,7 @@ struct FileCheck<'a> {
     outcome: Mutex<blocks::Outcome>,
 }
 
-/// What is known of a file before its arrays are looked at.
+/// Result for one file before its arrays are checked.
 struct FileCheckResult {
     findings: Vec<Finding>,
     /// Blocks that did not stand their check.
@@ -116,7 +116,7 @@ impl<'a> FileCheck<'a> {
         }
         let told = |fault: &&Fault| !is_consequence(layout, fault.kind());
         let mut findings: Vec<Finding> =
-            file.faults().filter(told).map(|fault| place(fault, &datasets)).collect();
+            file.faults().filter(told).map(|fault| to_finding(fault, &datasets)).collect();
         findings.extend(padding(layout));
         findings.extend(tree::findings(file.tree().document(), &file.options().limits)?);
         findings.extend(arrays::references(file)?);
@@ -212,11 +212,11 @@ fn padding(layout: &Layout) -> Vec<Finding> {
         let message = format!("{} unused bytes {place}", range.end.saturating_sub(range.start));
         Finding::new(Severity::Note, "padding", message).at(range)
     };
-    some(room.into_iter().map(finding).collect())
+    limit_findings(room.into_iter().map(finding).collect())
 }
 
 /// The first findings of a kind, and how many more there are.
-fn some(mut findings: Vec<Finding>) -> Vec<Finding> {
+fn limit_findings(mut findings: Vec<Finding>) -> Vec<Finding> {
     let more = findings.len().saturating_sub(MAX_REPORTED);
     findings.truncate(MAX_REPORTED);
     if more > 0
@@ -228,7 +228,7 @@ fn some(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-fn place(fault: &Fault, datasets: &HashMap<usize, String>) -> Finding {
+fn to_finding(fault: &Fault, datasets: &HashMap<usize, String>) -> Finding {
     let dataset = block_of(fault).and_then(|block| datasets.get(&block));
     match dataset {
         Some(path) => fault.finding().dataset(path.clone()),

@@ -1,4 +1,4 @@
-//! What blocks are encoded with: the labels of the specification and of its users, each in every dialect that is known.
+//! Compression of blocks: the labels of the specification and of its users, each in every known dialect.
 //!
 //! | label | what a block holds | written by |
 //! |---|---|---|
@@ -34,7 +34,7 @@ pub(crate) mod lz4_chunks;
 pub(crate) mod salvage;
 
 pub use blosc::{Blosc, Blosc2};
-pub(crate) use encoder::is_made_at_once;
+pub(crate) use encoder::needs_whole_block;
 pub use encoder::{EncodeOptions, Encoder, Sizes, WRITABLE, encode};
 pub use lz4_chunks::Lz4Chunks;
 
@@ -144,8 +144,8 @@ pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs)
     let stored = container_core::block::Block::range(block);
     check_range(&stored, source.len())?;
     let known = codecs.get(label).map(drop);
-    let possible =
-        known.and_then(|()| impossible(block).map_or(Ok(()), |problem| Err(Error::malformed(problem))));
+    let possible = known
+        .and_then(|()| size_contradiction(block).map_or(Ok(()), |problem| Err(Error::malformed(problem))));
     possible.map_err(|error| error.at(stored))
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs)
 ///
 /// # Errors
 /// `Malformed` for that; `Limit` where the stored bytes have to be copied, and those of the source.
-pub(crate) fn require_told(
+pub(crate) fn require_declared_size(
     source: &dyn Source,
     block: &StoredBlock,
     codecs: &Codecs,
@@ -163,13 +163,14 @@ pub(crate) fn require_told(
     let Some(label) = block.label() else { return Ok(()) };
     let (range, decoded_len) = (container_core::block::Block::range(block), block.data_size());
     let encoded = Encoded { source, range: range.clone(), decoded_len, limits, threads: 1 };
-    let told = match salvage::told_len(label, &encoded)? {
+    let declared = match salvage::declared_len(label, &encoded)? {
         Some(len) => Some(len),
         None => codecs.get(label)?.told_len(&encoded.bytes()?),
     };
-    match told.filter(|told| *told != decoded_len) {
-        Some(told) => {
-            let problem = format!("its bytes hold {told} bytes of data, and its header says {decoded_len}");
+    match declared.filter(|declared| *declared != decoded_len) {
+        Some(declared) => {
+            let problem =
+                format!("its bytes hold {declared} bytes of data, and its header says {decoded_len}");
             Err(Error::malformed(problem).at(range))
         }
         None => Ok(()),
@@ -179,7 +180,7 @@ pub(crate) fn require_told(
 /// That a block cannot hold what its header says, whatever its bytes: no code of Deflate gives more than 258 bytes for 2 bits, no byte of
 /// LZ4 more than 255, no block of zstd (4 bytes at least) more than 128 KiB, and no block of bzip2 (20 bytes at least) more than 900 000 bytes
 /// before it undoes runs, of which each takes five bytes and gives 259.
-fn impossible(block: &StoredBlock) -> Option<String> {
+fn size_contradiction(block: &StoredBlock) -> Option<String> {
     let most = match block.label()? {
         "zlib" => 258 * 4,
         "lz4" | "lz4f" => 255,

@@ -166,7 +166,7 @@ impl Units {
 pub(crate) fn losses(meta: Result<Value>, datasets: &[Dataset]) -> Vec<Loss> {
     let mut losses = Vec::new();
     if let Ok(Value::Map(entries)) = meta {
-        let others = entries.iter().filter(|(_, value)| says_more(value));
+        let others = entries.iter().filter(|(_, value)| has_other_values(value));
         let others: Vec<&str> = others.map(|(key, _)| key.as_str()).collect();
         if !others.is_empty() {
             losses.push(Loss { dataset: None, what: format!("tree: {}", others.join(", ")) });
@@ -182,12 +182,12 @@ pub(crate) fn losses(meta: Result<Value>, datasets: &[Dataset]) -> Vec<Loss> {
 }
 
 /// True for what is not made of arrays alone.
-fn says_more(value: &Value) -> bool {
+fn has_other_values(value: &Value) -> bool {
     match value {
         Value::Map(entries) if value.get("ndarray").is_some() => entries.len() > 1,
         // That there is nothing in it is something.
-        Value::Map(entries) => entries.is_empty() || entries.iter().any(|(_, value)| says_more(value)),
-        Value::List(items) => items.is_empty() || items.iter().any(says_more),
+        Value::Map(entries) => entries.is_empty() || entries.iter().any(|(_, value)| has_other_values(value)),
+        Value::List(items) => items.is_empty() || items.iter().any(has_other_values),
         _ => true,
     }
 }

@@ -190,7 +190,7 @@ impl Decoding<'_> {
         let passed = compression::read_in_pieces(source, block, codecs, limits, threads, take);
         if passed.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Limit { .. })) {
             // Perhaps it is not true.
-            compression::require_told(source, block, codecs, limits)?;
+            compression::require_declared_size(source, block, codecs, limits)?;
         }
         passed
     }
@@ -218,7 +218,7 @@ pub(crate) fn decoded<'s>(
         Ok(bytes) => bytes,
         Err(error) => {
             // Perhaps it is not true.
-            compression::require_told(source, block, codecs, limits)?;
+            compression::require_declared_size(source, block, codecs, limits)?;
             return Err(error.at(range));
         }
     };

@@ -59,7 +59,7 @@ pub fn explode(
     }
 }
 
-/// Files on their way.
+/// Files that are written together: all get their names, or none.
 struct FileBatch {
     overwrite: Overwrite,
     durability: Durability,

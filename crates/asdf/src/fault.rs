@@ -1,4 +1,4 @@
-//! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
+//! Faults of a file, each with a stable code, a location and a message.
 
 use container_core::report::Severity;
 

@@ -24,8 +24,8 @@ mod read;
 
 pub(crate) use array_faults::WRONG_MASK;
 use blocks::Cache;
-pub(crate) use blocks::{is_kept, is_own};
-use external::Others;
+pub(crate) use blocks::{is_cacheable, is_same_file};
+use external::OpenFiles;
 
 /// An open ASDF file. It is read through `&self`, from any number of threads.
 pub struct File {
@@ -45,7 +45,7 @@ pub struct File {
     cache: Cache,
     /// Which fault of the layout is the first that may have lost a block.
     first_loss: OnceLock<Option<usize>>,
-    others: Others,
+    others: OpenFiles,
 }
 
 /// An array of the tree with its path.
@@ -121,7 +121,7 @@ impl File {
             options,
             cache: Cache::default(),
             first_loss: OnceLock::new(),
-            others: Others::default(),
+            others: OpenFiles::default(),
         };
         if file.options.strictness == Strictness::Strict {
             let of_arrays = file.array_faults();

@@ -53,7 +53,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     }
     let mut parts = Vec::new();
     let (tree, mut losses) = job.carried()?;
-    let names = Names::new(job, &tree)?;
+    let names = ArrayPaths::new(job, &tree)?;
     let tree = MetadataTree::new(tree, &names.paths);
     if tree.is_no_mapping() {
         let what = format!("metadata: a tree that is no mapping is the entry {} of one", carried::WHOLE);
@@ -161,13 +161,13 @@ fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &ImportOp
 }
 
 /// Where the arrays are going to stand.
-struct Names {
+struct ArrayPaths {
     paths: Vec<String>,
     /// Whether `~1` and `~0` in paths stand for slash and tilde.
     escaped: bool,
 }
 
-impl Names {
+impl ArrayPaths {
     fn new(job: &Import<'_>, tree: &Value) -> Result<Self> {
         let own = job.selection.iter().map(|(index, _)| Ok(job.container.require(*index)?.path.clone()));
         let mut paths = own.collect::<Result<Vec<String>>>()?;

@@ -1,4 +1,4 @@
-//! Where everything is: header, tree, padding, blocks, index.
+//! The layout of a file: header, tree, padding, blocks, index.
 //!
 //! Blocks are found by walking from header to header, never by searching what a block has set aside: a file within a block has magics and
 //! an index of its own. The index is compared with that walk, which costs no more than proving the index would.

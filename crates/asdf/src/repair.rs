@@ -1,6 +1,6 @@
-//! Bringing back what can be proved of a damaged file, into a new one.
+//! Repairs a damaged file into a new one.
 //!
-//! What is assumed, and why:
+//! Assumptions, and their reasons:
 //!
 //! * blocks are where the walk from header to header finds them, or where the index says, if that leads to more blocks that fit their
 //!   digests or make sense; a block whose magic or sizes were damaged is read as its neighbours and its digest leave it;

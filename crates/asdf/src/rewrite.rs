@@ -100,8 +100,8 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
         if let Some(new) = renumbered(&before, &found, &layout, &kept, &options.yaml)? {
             document = Cow::Owned(new);
         }
-        let is_kept = |index: &usize| kept.iter().any(|block| block.index == *index);
-        done.dropped = (0..layout.blocks.len()).filter(|index| !is_kept(index)).collect();
+        let is_cacheable = |index: &usize| kept.iter().any(|block| block.index == *index);
+        done.dropped = (0..layout.blocks.len()).filter(|index| !is_cacheable(index)).collect();
     }
     let assembly = Assembly {
         block_padding: options.padding.map_or(BlockPadding::Keep, BlockPadding::New),

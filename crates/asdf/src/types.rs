@@ -78,7 +78,7 @@ impl<'f> Value<'f> {
             "core/ndarray" => Self::NdArray(NdArray::parse(node)?),
             "core/complex" => {
                 let number = complex::parse(text(node)?);
-                Self::Complex(number.ok_or_else(|| wrong(node, "this is no complex number"))?)
+                Self::Complex(number.ok_or_else(|| invalid(node, "this is no complex number"))?)
             }
             "core/integer" => Self::Integer(Integer::read(node, file)?),
             "core/constant" => Self::Constant(node),
@@ -86,7 +86,7 @@ impl<'f> Value<'f> {
             "core/software" => Self::Software(Software::parse(node)?),
             "core/history_entry" => Self::HistoryEntry(HistoryEntry::parse(node)?),
             "core/extension_metadata" => Self::ExtensionMetadata(ExtensionMetadata::parse(node)?),
-            "core/subclass_metadata" => Self::SubclassMetadata(need(node, "name").and_then(text)?),
+            "core/subclass_metadata" => Self::SubclassMetadata(require_key(node, "name").and_then(text)?),
             "core/column" | "table/column" => Self::Column(Column::parse(node)?),
             "core/table" | "table/table" => Self::Table(Table::parse(node)?),
             "fits/fits" => Self::Fits(Hdu::parse_all(node)?),
@@ -128,24 +128,24 @@ impl File {
 
 /// The text of a scalar.
 fn text(node: Node<'_>) -> Result<&str> {
-    if node.kind() == Kind::Scalar { Ok(node.text()) } else { Err(wrong(node, "text was expected here")) }
+    if node.kind() == Kind::Scalar { Ok(node.text()) } else { Err(invalid(node, "text was expected here")) }
 }
 
 /// A value that has to be there.
-fn need<'d>(node: Node<'d>, key: &str) -> Result<Node<'d>> {
-    given(node, key).ok_or_else(|| wrong(node, format!("there is no {key}")))
+fn require_key<'d>(node: Node<'d>, key: &str) -> Result<Node<'d>> {
+    get_non_null(node, key).ok_or_else(|| invalid(node, format!("there is no {key}")))
 }
 
 /// A value that is there and not null.
-fn given<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
+fn get_non_null<'d>(node: Node<'d>, key: &str) -> Option<Node<'d>> {
     node.get(key).filter(|value| !matches!(value.scalar(), Some(Scalar::Null)))
 }
 
-fn given_text<'d>(node: Node<'d>, key: &str) -> Result<Option<&'d str>> {
-    given(node, key).map(text).transpose()
+fn get_text<'d>(node: Node<'d>, key: &str) -> Result<Option<&'d str>> {
+    get_non_null(node, key).map(text).transpose()
 }
 
-fn wrong(node: Node<'_>, problem: impl Into<String>) -> Error {
+fn invalid(node: Node<'_>, problem: impl Into<String>) -> Error {
     let context =
         node.tag().and_then(standard).map_or_else(|| "asdf tree".into(), |(name, _)| format!("asdf {name}"));
     Error::malformed(problem.into()).context(context).at(place(node))

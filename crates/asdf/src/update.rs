@@ -77,13 +77,13 @@ pub enum CommitKind {
 pub type DataSource<'a> = Box<dyn FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + Send + 'a>;
 
 /// A block that is to be added.
-struct Added<'a> {
+struct NewBlock<'a> {
     block: PlannedArray,
     data: DataSource<'a>,
 }
 
 /// Where a file is.
-struct Place {
+struct FileLocation {
     path: PathBuf,
     opened: std::fs::File,
 }
@@ -95,12 +95,12 @@ pub struct Updater<'a> {
     /// A reason for which no journal can be written: another file has its name.
     no_journal: Option<String>,
     /// `None` for storage that is no file: what does not fit cannot be written then.
-    file: Option<Place>,
+    file: Option<FileLocation>,
     options: UpdateOptions,
     layout: Layout,
     editor: TreeEditor,
     replaced: Vec<ReplacedBlock>,
-    added: Vec<Added<'a>>,
+    added: Vec<NewBlock<'a>>,
 }
 
 impl<'a> Updater<'a> {
@@ -112,7 +112,7 @@ impl<'a> Updater<'a> {
     pub fn open(path: impl AsRef<Path>, options: UpdateOptions) -> Result<Self> {
         let path = path.as_ref();
         let storage = FileStorage::open(path)?;
-        let file = Place { path: path.to_owned(), opened: storage.file().try_clone()? };
+        let file = FileLocation { path: path.to_owned(), opened: storage.file().try_clone()? };
         let sidecar = Box::new(journal::sidecar(path));
         let updater = Self::open_storage(Box::new(storage), sidecar, options)?;
         Ok(Self { file: Some(file), ..updater })
@@ -244,7 +244,7 @@ impl<'a> Updater<'a> {
             self.editor = before;
             return Err(error);
         }
-        self.added.extend(blocks.into_iter().zip(data).map(|(block, data)| Added { block, data }));
+        self.added.extend(blocks.into_iter().zip(data).map(|(block, data)| NewBlock { block, data }));
         Ok(())
     }
 

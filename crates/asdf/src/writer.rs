@@ -110,7 +110,7 @@ impl<'o> Writer<'o> {
             let Some((open, _)) = &mut self.open else {
                 return Err(Error::usage(format!("{} bytes more than the arrays have", bytes.len())));
             };
-            let (now, later) = match open.left() {
+            let (now, later) = match open.remaining() {
                 Some(left) => bytes.split_at(usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len())),
                 None => (bytes, &[][..]),
             };

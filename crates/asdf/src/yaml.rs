@@ -25,11 +25,13 @@ mod tests;
 pub(crate) use directives::{is_directive, wrong_directives};
 pub(crate) use emit::scalar_text;
 pub(crate) use emit::tag::YAML_PREFIX;
-pub(crate) use emit::{Around, MAX_DEPTH, Piece, Place, Spot, bare, emit_at, emit_item, emit_key, emit_pair};
+pub(crate) use emit::{
+    IndentStyle, MAX_DEPTH, NodeContext, NodePosition, Piece, bare, emit_at, emit_item, emit_key, emit_pair,
+};
 
 pub use document::{Collection, Document, DuplicateKeys, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use emit::{EmitOptions, emit_document, emit_node};
-pub(crate) use lookup::Known;
+pub(crate) use lookup::LookupResult;
 pub use node::Node;
 pub use scalar::{Int, Scalar, Timestamp, resolve};
 pub(crate) use scalar::{is_impossible, under_tag};

@@ -1,18 +1,18 @@
-//! Arrays and the blocks and files that they name.
+//! Checks arrays, and the blocks and files that they name.
 
 use std::collections::{BTreeSet, HashMap};
 
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Result};
 
-use super::{FileCheckResult, some};
+use super::{FileCheckResult, limit_findings};
 use crate::external_files::FileSet;
 use crate::fault::FaultKind;
 use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, NdArray};
 
-/// All files, and what is known of each.
+/// A file with its external files, and the check result of each.
 pub(super) struct CheckedSet<'a> {
     pub(super) parts: &'a FileSet<'a>,
     pub(super) checks: &'a [FileCheckResult],
@@ -20,7 +20,7 @@ pub(super) struct CheckedSet<'a> {
 
 impl CheckedSet<'_> {
     /// True where what is wrong with the block of an array that is in another file is told.
-    pub(super) fn is_told(&self, file: &File, array: &NdArray) -> bool {
+    pub(super) fn is_reported(&self, file: &File, array: &NdArray) -> bool {
         let ByteSource::External(uri) = &array.source else { return false };
         let other = self.parts.find(file, uri);
         let other = other.and_then(|index| self.parts.all.get(index).zip(self.checks.get(index)));
@@ -37,7 +37,7 @@ pub(super) fn findings(file: &File, set: &CheckedSet<'_>, bad: &BTreeSet<usize>)
     let mut findings = Vec::new();
     for fault in file.array_faults() {
         let entry = entries.get(&fault.range().start);
-        if fault.severity() == Severity::Error && entry.is_some_and(|entry| is_told(file, entry, bad)) {
+        if fault.severity() == Severity::Error && entry.is_some_and(|entry| is_reported(file, entry, bad)) {
             continue;
         }
         let finding = fault.finding();
@@ -47,8 +47,8 @@ pub(super) fn findings(file: &File, set: &CheckedSet<'_>, bad: &BTreeSet<usize>)
         });
     }
     findings.extend(over_limits(file));
-    let mut findings = some(findings);
-    findings.extend(some(external(file, set)));
+    let mut findings = limit_findings(findings);
+    findings.extend(limit_findings(external(file, set)));
     findings
 }
 
@@ -68,7 +68,7 @@ fn over_limits(file: &File) -> Vec<Finding> {
 }
 
 /// True where what is wrong with the block of an array, or with those before it, is told already.
-fn is_told(file: &File, entry: &ArrayEntry, bad: &BTreeSet<usize>) -> bool {
+fn is_reported(file: &File, entry: &ArrayEntry, bad: &BTreeSet<usize>) -> bool {
     match file.block_of(&entry.array) {
         Ok(block) => bad.contains(&block.index),
         Err(_) => !bad.is_empty() || lost_blocks(file),
@@ -100,7 +100,7 @@ fn external(file: &File, set: &CheckedSet<'_>) -> Vec<Finding> {
             Err(error) => (error, if is_absent(error) { Severity::Note } else { Severity::Warning }),
             Ok(Err(ref error)) if is_wrong(error) => (error, Severity::Error),
             Ok(Err(ref error)) => (error, if is_absent(error) { Severity::Note } else { Severity::Warning }),
-            Ok(Ok(_)) if set.is_told(file, &entry.array) => continue,
+            Ok(Ok(_)) if set.is_reported(file, &entry.array) => continue,
             Ok(Ok(_)) => {
                 let Err(error) = file.geometry(index) else { continue };
                 let severity = if is_wrong(&error) { Severity::Error } else { Severity::Note };
@@ -148,7 +148,7 @@ pub(super) fn references(file: &File) -> Result<Vec<Finding>> {
             findings.push(Finding::new(Severity::Note, "reference", message).at(node.range()));
         }
     }
-    Ok(some(findings))
+    Ok(limit_findings(findings))
 }
 
 /// Blocks that an array names.
@@ -180,5 +180,5 @@ pub(super) fn unreferenced(file: &File, referenced: &BTreeSet<usize>) -> Vec<Fin
         let message = format!("no array is in block {}", block.index);
         Finding::new(Severity::Note, "unreferenced_block", message).at(block.at..block.end)
     };
-    some(spare.map(finding).collect())
+    limit_findings(spare.map(finding).collect())
 }

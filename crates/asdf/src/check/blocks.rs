@@ -1,4 +1,4 @@
-//! Every block against its digest and through its codec.
+//! Checks every block: its checksum, and decoding by its codec.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -75,7 +75,7 @@ impl Blocks<'_> {
                 match jobs.get(next.fetch_add(1, Ordering::Relaxed)).map(Vec::as_slice) {
                     None => return Ok(()),
                     Some([block]) => {
-                        keep(block, self.one(block, self.state(block, share, &tick), &tick)?);
+                        keep(block, self.check_block(block, self.state(block, share, &tick), &tick)?);
                     }
                     Some(group) => {
                         let digests = md5_batch::digests(self.source, group, tick)?;
@@ -86,7 +86,7 @@ impl Blocks<'_> {
                                 }
                                 _ => ChecksumStatus::Stored,
                             };
-                            keep(block, self.one(block, Ok(state), &tick)?);
+                            keep(block, self.check_block(block, Ok(state), &tick)?);
                         }
                     }
                 }
@@ -96,7 +96,7 @@ impl Blocks<'_> {
         Ok(outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn one(
+    fn check_block(
         &self,
         block: &StoredBlock,
         state: Result<ChecksumStatus>,

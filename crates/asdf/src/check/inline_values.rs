@@ -9,8 +9,8 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use super::arrays::CheckedSet;
-use super::some;
-use crate::file::{ArrayEntry, File, is_kept};
+use super::limit_findings;
+use crate::file::{ArrayEntry, File, is_cacheable};
 use crate::ndarray::ByteSource;
 
 /// Bytes of elements that are looked at at once.
@@ -28,7 +28,7 @@ pub(super) fn findings(
     for (index, entry) in file.arrays().iter().enumerate() {
         progress.tick(index as u64, file.arrays().len() as u64)?;
         if file.block_of(&entry.array).is_ok_and(|block| bad.contains(&block.index))
-            || set.is_told(file, &entry.array)
+            || set.is_reported(file, &entry.array)
         {
             continue;
         }
@@ -47,7 +47,7 @@ pub(super) fn findings(
             findings.push(Finding::new(Severity::Error, "array", message).at(at).dataset(entry.path.clone()));
         }
     }
-    Ok(some(findings))
+    Ok(limit_findings(findings))
 }
 
 fn check_array(
@@ -72,7 +72,7 @@ fn check_array(
     let limits = &options.limits;
     let is_decoded_anew = file
         .block_of(&entry.array)
-        .is_ok_and(|block| block.header.is_compressed() && !is_kept(block, limits));
+        .is_ok_and(|block| block.header.is_compressed() && !is_cacheable(block, limits));
     let most = if is_decoded_anew { MAX_PIECE_LEN.max(limits.memory / 4) } else { MAX_PIECE_LEN };
     let itemsize = (geometry.dtype.itemsize() as u64).max(1);
     for piece in whole.pieces(Order::C, (most / itemsize).max(1)) {

@@ -1,11 +1,11 @@
-//! What is odd about the tree.
+//! Checks the tree.
 
 use std::collections::{HashMap, HashSet};
 
 use container_core::report::{Finding, Severity};
 use container_core::{Limits, Result};
 
-use super::some;
+use super::limit_findings;
 use crate::metadata::value::key_text;
 use crate::yaml::{
     Document, Kind, Node, NodeId, Scalar, ScalarStyle, is_impossible, under_tag, wrong_directives,
@@ -43,7 +43,7 @@ pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Findi
         }
         Ok(true)
     })?;
-    Ok([some(doubled), some(wrong)].concat())
+    Ok([limit_findings(doubled), limit_findings(wrong)].concat())
 }
 
 /// The keys of a mapping that stand in it before.

@@ -107,7 +107,10 @@ pub(super) fn decode_in_pieces(
         }
         made = made.saturating_add(len);
         if made > encoded.decoded_len {
-            return Err(wrong(encoded, &format!("the chunk that ends at byte {at} makes them more")));
+            return Err(inconsistent_chunks(
+                encoded,
+                &format!("the chunk that ends at byte {at} makes them more"),
+            ));
         }
         let group = Encoded { range: start..at, decoded_len: len, ..encoded.clone() };
         if room.len() as u64 != len {
@@ -117,7 +120,7 @@ pub(super) fn decode_in_pieces(
         take(&room)?;
     }
     if made < encoded.decoded_len {
-        return Err(wrong(encoded, &format!("there are only {made}")));
+        return Err(inconsistent_chunks(encoded, &format!("there are only {made}")));
     }
     Ok(())
 }
@@ -162,7 +165,7 @@ impl<'a, 'd> Walk<'a, 'd> {
             let start = self.made;
             self.made = start.saturating_add(chunk.decoded_len);
             if self.made > encoded.decoded_len {
-                return Err(wrong(
+                return Err(inconsistent_chunks(
                     encoded,
                     &format!("the chunk that ends at byte {} makes them more", self.at),
                 ));
@@ -180,7 +183,7 @@ impl<'a, 'd> Walk<'a, 'd> {
             }
         }
         if !self.rest.is_empty() || (self.to_end && self.made < encoded.decoded_len) {
-            return Err(wrong(encoded, &format!("there are only {}", self.made)));
+            return Err(inconsistent_chunks(encoded, &format!("there are only {}", self.made)));
         }
         Ok(None)
     }
@@ -215,7 +218,7 @@ pub(super) fn is_chain(encoded: &Encoded<'_>, head: Head<'_>) -> bool {
 }
 
 /// What is said of chunks that do not add up.
-fn wrong(encoded: &Encoded<'_>, problem: &str) -> Error {
+fn inconsistent_chunks(encoded: &Encoded<'_>, problem: &str) -> Error {
     let len = encoded.decoded_len;
     Error::malformed(format!("the chunks do not decode to exactly {len} bytes: {problem}"))
 }

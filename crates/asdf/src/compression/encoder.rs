@@ -18,7 +18,7 @@ mod segments;
 pub const WRITABLE: [&str; 5] = ["zlib", "bzp2", "lz4", "zstd", "blsc"];
 
 /// Whether the codec takes nothing but all of a block at once, so that its data are in memory.
-pub(crate) fn is_made_at_once(label: &str) -> bool {
+pub(crate) fn needs_whole_block(label: &str) -> bool {
     label == "blsc"
 }
 
@@ -133,7 +133,7 @@ impl Encoder {
                 while !bytes.is_empty() {
                     let room = batch.saturating_sub(self.kept.len()).max(segments.least_len());
                     let (head, rest) = bytes.split_at(bytes.len().min(room));
-                    keep(&mut self.kept, head)?;
+                    append_output(&mut self.kept, head)?;
                     bytes = rest;
                     if self.kept.len() >= batch {
                         let taken = segments.encode(&self.kept, false, self.threads, out, &mut self.sizes)?;
@@ -166,7 +166,7 @@ impl Encoder {
                     let len = self.len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0).min(most);
                     self.kept.try_reserve_exact(len).map_err(|_| out_of_memory())?;
                 }
-                keep(&mut self.kept, bytes)
+                append_output(&mut self.kept, bytes)
             }
         }
     }
@@ -231,7 +231,7 @@ fn blosc(level: Option<i32>, typesize: usize, threads: usize) -> Result<Params> 
     })
 }
 
-fn keep(kept: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+fn append_output(kept: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
     kept.try_reserve(bytes.len()).map_err(|_| out_of_memory())?;
     kept.extend_from_slice(bytes);
     Ok(())

@@ -1,4 +1,4 @@
-//! What can be read of a damaged payload behind the damage, where its place in the data is certain.
+//! Reads the parts of a damaged payload after the damage whose offset in the data is certain.
 //!
 //! * Chunks (`lz4`, `blsc` with lengths) are independent. Where their heads lead to the end of the block and add up to its data, each has its
 //!   place. Where a head is damaged, those that lead to the end of the block have theirs from the end of the data.
@@ -81,7 +81,7 @@ pub(crate) fn salvage(label: &str, encoded: &Encoded<'_>, whole: bool) -> Result
 ///
 /// # Errors
 /// Those of the source.
-pub(crate) fn told_len(label: &str, encoded: &Encoded<'_>) -> Result<Option<u64>> {
+pub(crate) fn declared_len(label: &str, encoded: &Encoded<'_>) -> Result<Option<u64>> {
     let stored = &encoded.range;
     let start = encoded.part(stored.start..stored.start.saturating_add(4).min(stored.end))?;
     let chain = |head: Head<'_>| chain_from(encoded, stored.start, head).map(|chunks| sum(&chunks));

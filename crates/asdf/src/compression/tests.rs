@@ -367,7 +367,7 @@ fn a_chunk_behind_its_length_is_known_where_its_blocks_are_as_long_as_all() {
             })
             .unwrap();
         assert!(all == data);
-        assert_eq!(salvage::told_len("blsc", &encoded).unwrap(), Some(len as u64));
+        assert_eq!(salvage::declared_len("blsc", &encoded).unwrap(), Some(len as u64));
         let salvaged = salvage::salvage("blsc", &encoded, true).unwrap().unwrap();
         assert!(salvaged.bytes == data && salvaged.holes.is_empty());
     }

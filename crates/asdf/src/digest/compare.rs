@@ -20,7 +20,7 @@ use crate::layout::StoredBlock;
 const MAX_QUEUED_PIECES: usize = 64;
 
 /// Stored bytes of a block in memory, at their places in the file.
-struct Held<'a> {
+struct BlockBytes<'a> {
     bytes: &'a [u8],
     /// Offset of the first of them.
     at: u64,
@@ -28,7 +28,7 @@ struct Held<'a> {
     len: u64,
 }
 
-impl Source for Held<'_> {
+impl Source for BlockBytes<'_> {
     fn len(&self) -> u64 {
         self.len
     }
@@ -70,7 +70,7 @@ pub(crate) fn decode_comparing(
             state => decode(source, threads, dst).map(|()| state),
         };
     };
-    let held = Held { bytes: &bytes, at: range.start, len: source.len() };
+    let held = BlockBytes { bytes: &bytes, at: range.start, len: source.len() };
     let digest = || BlockHeader::ALGORITHM.digest_until(&bytes, limits.stop);
     // bzip2 takes many times longer to decode than to hash: every thread decodes.
     let is_parallel = threads > 1 && block.label() != Some("bzp2");

@@ -13,36 +13,36 @@ use super::lines;
 use super::plan::{Splice, unclear};
 use super::spans::{self, Pair};
 use super::text;
-use crate::yaml::{Document, Kind, Node, Piece, Place, ScalarStyle, Spot, Yaml};
+use crate::yaml::{Document, Kind, Node, NodeContext, NodePosition, Piece, ScalarStyle, Yaml};
 
 /// The place of a value: behind `head`, which is behind the colon, dash, question mark or `---`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value<'d> {
     pub(super) node: Node<'d>,
     pub(super) head: usize,
-    pub(super) spot: Spot,
+    pub(super) context: NodeContext,
 }
 
 impl<'d> Value<'d> {
     /// The value of a pair of a block mapping.
     pub(super) fn of_pair(document: &Document, pair: Pair<'d>) -> Option<Self> {
         let indent = lines::column(document.text(), pair.start);
-        let place = if pair.is_explicit { Place::Complex } else { Place::Value };
-        let spot = Spot { indent: Some(indent), place, flow: false };
-        Some(Self { node: pair.value, head: pair.colon?, spot })
+        let place = if pair.is_explicit { NodePosition::Complex } else { NodePosition::Value };
+        let context = NodeContext { indent: Some(indent), place, flow: false };
+        Some(Self { node: pair.value, head: pair.colon?, context })
     }
 
     /// An item of a block sequence.
     pub(super) fn of_item(document: &Document, item: spans::Item<'d>) -> Self {
         let indent = lines::column(document.text(), item.start);
-        let spot = Spot { indent: Some(indent), place: Place::Item, flow: false };
-        Self { node: item.node, head: item.head, spot }
+        let context = NodeContext { indent: Some(indent), place: NodePosition::Item, flow: false };
+        Self { node: item.node, head: item.head, context }
     }
 
     /// The root.
     pub(super) fn of_root(document: &'d Document) -> Self {
         let (head, _) = spans::root_head(document);
-        Self { node: document.root(), head, spot: Spot::ROOT }
+        Self { node: document.root(), head, context: NodeContext::ROOT }
     }
 
     /// Puts another value in its place.
@@ -50,12 +50,12 @@ impl<'d> Value<'d> {
         let text = document.text();
         let (kept, between) = (self.comment(text), self.between(text));
         let is_below = !spans::is_void(self.node) && self.node.span().start > lines::end(text, self.head);
-        let compact = matches!(self.spot.place, Place::Item | Place::Complex)
+        let compact = matches!(self.context.place, NodePosition::Item | NodePosition::Complex)
             && !is_below
             && kept.trim().is_empty()
             && between.is_empty();
         let column = lines::column(text, self.head);
-        let mut piece = text::in_block(document, value, self.spot, column, compact)?;
+        let mut piece = text::in_block(document, value, self.context, column, compact)?;
         piece.tail.insert_str(0, between);
         self.put(text, &piece, kept)
     }
@@ -98,7 +98,7 @@ impl<'d> Value<'d> {
     }
 
     fn is_bare_root(self, text: &str) -> bool {
-        self.spot.indent.is_none() && !text.get(..self.head).is_some_and(|before| before.ends_with("---"))
+        self.context.indent.is_none() && !text.get(..self.head).is_some_and(|before| before.ends_with("---"))
     }
 
     /// The comment that stays on the line of the mark, with the blanks before it.
@@ -122,7 +122,7 @@ impl<'d> Value<'d> {
         let text = document.text();
         let head = if spans::is_void(self.node) { self.head } else { self.node.span().end };
         let rest = lines::rest(text, head).ok_or_else(|| unclear(self.node))?;
-        let indent = self.spot.indent.map_or(0, |indent| indent.saturating_add(2));
+        let indent = self.context.indent.map_or(0, |indent| indent.saturating_add(2));
         let newline = lines::newline(text);
         let pair = text::pair(document, key, value, indent)?;
         let at = head.saturating_add(rest.len());
@@ -203,7 +203,7 @@ pub(super) fn remove(
         let rest = lines::rest(text, end).ok_or_else(|| unclear(collection))?;
         let mut end = end.saturating_add(rest.len());
         if wide {
-            end = behind_comments(text, end, lines::column(text, start));
+            end = after_comments(text, end, lines::column(text, start));
         }
         let range = lines_of(text, start..end);
         let next = indices
@@ -226,7 +226,7 @@ pub(super) fn remove(
 }
 
 /// Behind the lines of comments that follow the line that ends at `end` and are indented by more than `indent` columns.
-fn behind_comments(text: &str, end: usize, indent: usize) -> usize {
+fn after_comments(text: &str, end: usize, indent: usize) -> usize {
     let (mut behind, mut at) = (end, end);
     loop {
         let next = lines::next(text, at);

@@ -1,4 +1,4 @@
-//! What an edit does to the text, and what must have come of it.
+//! The plan of an edit: splices of the text, and the expected outcome.
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use container_core::pointer::unescape;
 use container_core::{Error, Result};
 
-use crate::yaml::{Document, Kind, Known, Node, NodeId, Scalar, Yaml, key_text};
+use crate::yaml::{Document, Kind, LookupResult, Node, NodeId, Scalar, Yaml, key_text};
 
 use super::{flow_style, spans};
 
@@ -156,10 +156,10 @@ fn is_merge(document: &Document, path: &str) -> bool {
 
 /// The pair that counts of those with this key, without what is merged: of equal ones the last, text before what is written alike.
 fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
-    match mapping.known_pair(step) {
-        Known::Pair(index) => return Some(index),
-        Known::Absent => return None,
-        Known::Unclear => {}
+    match mapping.lookup_pair(step) {
+        LookupResult::Pair(index) => return Some(index),
+        LookupResult::Absent => return None,
+        LookupResult::Unclear => {}
     }
     let count = mapping.len();
     let last = |found: &dyn Fn(Node<'_>) -> bool| {

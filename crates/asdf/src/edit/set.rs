@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 use super::block_style::{self, Value};
 use super::plan::{self, Outcome, Plan, Target, check_anchors, check_flow, is_nothing, unclear};
 use super::{flow_style, lines, spans, text};
-use crate::yaml::{Document, Kind, Node, Place, Spot, Yaml};
+use crate::yaml::{Document, Kind, Node, NodeContext, NodePosition, Yaml};
 
 /// Replaces a value or adds a key.
 pub(super) fn set<'y>(document: &Document, path: &str, value: &'y Yaml) -> Result<Plan<'y>> {
@@ -75,8 +75,8 @@ fn set_pair(document: &Document, pair: spans::Pair<'_>, value: &Yaml) -> Result<
     let end = pair.key.span().end;
     let rest = lines::rest(text, end).ok_or_else(|| unclear(pair.key))?;
     let indent = lines::column(text, pair.start);
-    let spot = Spot { indent: Some(indent), place: Place::Complex, flow: false };
-    let piece = text::in_block(document, value, spot, indent.saturating_add(1), true)?;
+    let context = NodeContext { indent: Some(indent), place: NodePosition::Complex, flow: false };
+    let piece = text::in_block(document, value, context, indent.saturating_add(1), true)?;
     let colon = format!("{}{:indent$}:{}{}", lines::newline(text), "", piece.head, piece.tail);
     Ok(vec![plan::Splice::insert(end.saturating_add(rest.len()), colon)])
 }

@@ -8,8 +8,8 @@ use container_core::{Error, Result};
 
 use super::{lines, spans};
 use crate::yaml::{
-    Around, Document, EmitOptions, MAX_DEPTH, NodeId, Piece, Place, ScalarStyle, Spot, YAML_PREFIX, Yaml,
-    emit_at, emit_item, emit_key, emit_pair, scalar_text,
+    Document, EmitOptions, IndentStyle, MAX_DEPTH, NodeContext, NodeId, NodePosition, Piece, ScalarStyle,
+    YAML_PREFIX, Yaml, emit_at, emit_item, emit_key, emit_pair, scalar_text,
 };
 
 fn options(document: &Document) -> EmitOptions {
@@ -31,33 +31,35 @@ pub(super) fn key(document: &Document, key: &Yaml, flow: bool) -> Result<String>
 /// A value within a flow collection, on one line, beginning with a blank.
 pub(super) fn in_flow(document: &Document, value: &Yaml) -> Result<String> {
     let options = EmitOptions { width: usize::MAX, ..options(document) };
-    let spot = Spot { indent: Some(0), place: Place::Item, flow: true };
-    let around = Around { column: 0, sequence_step: 0, compact: false };
-    Ok(emit_at(value, spot, around, &options)?.head)
+    let context = NodeContext { indent: Some(0), place: NodePosition::Item, flow: true };
+    let indent_style = IndentStyle { column: 0, sequence_step: 0, compact: false };
+    Ok(emit_at(value, context, indent_style, &options)?.head)
 }
 
 /// A value in a block collection or at the root.
 pub(super) fn in_block(
     document: &Document,
     value: &Yaml,
-    spot: Spot,
+    context: NodeContext,
     column: usize,
     compact: bool,
 ) -> Result<Piece> {
-    let around = Around { column, sequence_step: spans::sequence_step(document), compact };
-    emit_at(value, spot, around, &options(document))
+    let indent_style = IndentStyle { column, sequence_step: spans::sequence_step(document), compact };
+    emit_at(value, context, indent_style, &options(document))
 }
 
 /// A pair of a block mapping at these columns.
 pub(super) fn pair(document: &Document, key: &Yaml, value: &Yaml, indent: usize) -> Result<String> {
-    let around = Around { column: indent, sequence_step: spans::sequence_step(document), compact: false };
-    emit_pair(key, value, indent, around, &options(document))
+    let indent_style =
+        IndentStyle { column: indent, sequence_step: spans::sequence_step(document), compact: false };
+    emit_pair(key, value, indent, indent_style, &options(document))
 }
 
 /// An item of a block sequence at these columns.
 pub(super) fn item(document: &Document, value: &Yaml, indent: usize) -> Result<String> {
-    let around = Around { column: indent, sequence_step: spans::sequence_step(document), compact: false };
-    emit_item(value, indent, around, &options(document))
+    let indent_style =
+        IndentStyle { column: indent, sequence_step: spans::sequence_step(document), compact: false };
+    emit_item(value, indent, indent_style, &options(document))
 }
 
 /// The value with other names for the anchors that the document has, because a name can be there once.

@@ -34,15 +34,15 @@ impl TreeEditor {
             // What an alias names stays where it is.
             if replace == Replace::Scalars
                 && !node.is_alias()
-                && let Some(what) = held(node)
+                && let Some(what) = replaced_kind(node)
             {
                 let error = Error::usage(format!("{path} {what}")).at(node.range());
                 return Err(error.hint("--replace (Replace::Anything) puts the value in its place"));
             }
             let tag = node.tag().filter(|tag| *tag != "!" && typed.root().tag().is_none());
             match tag {
-                Some(tag) if node.kind() == typed.root().kind() && suits(tag, typed.root()) => {
-                    value = under(tag, value, typed.root(), path)?;
+                Some(tag) if node.kind() == typed.root().kind() && is_compatible(tag, typed.root()) => {
+                    value = with_tag(tag, value, typed.root(), path)?;
                     kept = Some(tag);
                 }
                 Some(tag) => {
@@ -92,7 +92,7 @@ impl TreeEditor {
 }
 
 /// The value under the tag of what is there: of a scalar its text as it was typed, since the tag says what it means.
-fn under(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml> {
+fn with_tag(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml> {
     if typed.kind() != Kind::Scalar {
         return Ok(value.tagged(tag));
     }
@@ -109,13 +109,13 @@ fn under(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml> {
 }
 
 /// False for a mapping that is no array, in the place of one.
-fn suits(tag: &str, typed: Node<'_>) -> bool {
+fn is_compatible(tag: &str, typed: Node<'_>) -> bool {
     let has = |key: &str| typed.get(key).is_some();
     !NdArray::is_tag(tag) || typed.kind() == Kind::Sequence || has("source") || has("data")
 }
 
 /// Names the array or the mapping that would be lost with a node.
-fn held(node: Node<'_>) -> Option<&'static str> {
+fn replaced_kind(node: Node<'_>) -> Option<&'static str> {
     let mut rest = vec![node];
     while let Some(node) = rest.pop() {
         if node.is_alias() {

@@ -1,4 +1,4 @@
-//! Which arrays a tree has, under which paths.
+//! Finds the arrays of a tree and their paths.
 //!
 //! A tree may have millions of nodes and few arrays: only the way to those is walked. Aliases lead to an array by several paths, of which
 //! a small tree may have more than anyone can list.
@@ -28,9 +28,9 @@ pub(super) fn find(
     options: &OpenOptions,
     faults: &mut Vec<Fault>,
 ) -> Result<Vec<ArrayEntry>> {
-    let Some(ways) = Ways::find(document, &options.limits)? else { return Ok(Vec::new()) };
+    let Some(ways) = ArrayAncestors::find(document, &options.limits)? else { return Ok(Vec::new()) };
     let few = if ways.has_aliases {
-        options.limits.allocate((document.len() as u64).saturating_mul(size_of::<Visits>() as u64))?;
+        options.limits.allocate((document.len() as u64).saturating_mul(size_of::<VisitCount>() as u64))?;
         visits(document, &ways).is_none_or(|count| count <= most_visits(document))
     } else {
         true
@@ -44,13 +44,13 @@ pub(super) fn find(
 }
 
 /// Which nodes are arrays or lead to one.
-struct Ways {
-    leads: Vec<bool>,
+struct ArrayAncestors {
+    leads_to_array: Vec<bool>,
     /// Without any, each node is come by once.
     has_aliases: bool,
 }
 
-impl Ways {
+impl ArrayAncestors {
     /// `None` where there is no array at all.
     fn find(document: &Document, limits: &Limits) -> Result<Option<Self>> {
         let ids = || (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId);
@@ -81,9 +81,9 @@ impl Ways {
             }
         }
         aliases.sort_unstable();
-        let mut leads = vec![false; document.len()];
+        let mut leads_to_array = vec![false; document.len()];
         while let Some(id) = next.pop() {
-            match leads.get_mut(id.0 as usize) {
+            match leads_to_array.get_mut(id.0 as usize) {
                 Some(lead) if !*lead => *lead = true,
                 _ => continue,
             }
@@ -92,11 +92,11 @@ impl Ways {
             let named = aliases.get(from..).unwrap_or_default();
             next.extend(named.iter().take_while(|(target, _)| *target == id).map(|(_, alias)| *alias));
         }
-        Ok(Some(Self { leads, has_aliases: !aliases.is_empty() }))
+        Ok(Some(Self { leads_to_array, has_aliases: !aliases.is_empty() }))
     }
 
-    fn leads(&self, node: Node<'_>) -> bool {
-        self.leads.get(node.id().0 as usize).copied().unwrap_or(false)
+    fn leads_to_array(&self, node: Node<'_>) -> bool {
+        self.leads_to_array.get(node.id().0 as usize).copied().unwrap_or(false)
     }
 }
 
@@ -107,7 +107,7 @@ fn most_visits(document: &Document) -> u64 {
 
 /// What is known of a collection.
 #[derive(Clone, Copy)]
-enum Visits {
+enum VisitCount {
     Unknown,
     /// It is on the way to the one that is looked at.
     Open,
@@ -117,30 +117,30 @@ enum Visits {
 
 /// How many nodes [`Search::run`] comes by where it follows aliases, without coming by them: a small tree may have more than anyone can
 /// list. `None` where it would stop early, at a collection within itself or too deep.
-fn visits(document: &Document, ways: &Ways) -> Option<u64> {
+fn visits(document: &Document, ways: &ArrayAncestors) -> Option<u64> {
     let root = document.root().target();
-    let mut known = vec![Visits::Unknown; document.len()];
-    *known.get_mut(root.id().0 as usize)? = Visits::Open;
+    let mut known = vec![VisitCount::Unknown; document.len()];
+    *known.get_mut(root.id().0 as usize)? = VisitCount::Open;
     let mut steps = vec![(root.id(), children(root, ways), 0_u64, 0_usize)];
     loop {
         let (id, left, count, depth) = steps.last_mut()?;
         if let Some((_, node)) = left.next() {
             let node = node.target();
             match *known.get(node.id().0 as usize)? {
-                Visits::Open => return None,
-                Visits::Known(within, levels) => {
+                VisitCount::Open => return None,
+                VisitCount::Known(within, levels) => {
                     *count = count.saturating_add(within).saturating_add(1);
                     *depth = levels.saturating_add(1).max(*depth);
                 }
-                Visits::Unknown => {
-                    *known.get_mut(node.id().0 as usize)? = Visits::Open;
+                VisitCount::Unknown => {
+                    *known.get_mut(node.id().0 as usize)? = VisitCount::Open;
                     steps.push((node.id(), children(node, ways), 0, 0));
                 }
             }
             continue;
         }
         let (id, count, depth) = (*id, *count, *depth);
-        *known.get_mut(id.0 as usize)? = Visits::Known(count, depth);
+        *known.get_mut(id.0 as usize)? = VisitCount::Known(count, depth);
         steps.pop();
         match steps.last_mut() {
             None => return (depth < MAX_DEPTH).then_some(count),
@@ -174,13 +174,13 @@ struct Step<'d> {
 
 impl Search {
     /// `None` where there are too many.
-    fn run(document: &Document, ways: &Ways, follow: bool, most: u64) -> Option<Self> {
+    fn run(document: &Document, ways: &ArrayAncestors, follow: bool, most: u64) -> Option<Self> {
         let mut search = Self { most, ..Self::default() };
         let mut path = String::new();
         let mut steps: Vec<Step<'_>> = Vec::new();
         let mut visited = 0_usize;
         let root = document.root();
-        search.look(root, ".");
+        search.visit(root, ".");
         steps.push(Step { id: root.target().id(), len: 0, left: children(root, ways) });
         while let Some(step) = steps.last_mut() {
             let Some((name, node)) = step.left.next() else {
@@ -199,7 +199,7 @@ impl Search {
                 path.push('/');
             }
             path.push_str(&name);
-            search.look(node, &path);
+            search.visit(node, &path);
             let id = node.target().id();
             // A collection within itself has been listed.
             if steps.len() < MAX_DEPTH && !steps.iter().any(|step| step.id == id) {
@@ -209,7 +209,7 @@ impl Search {
         Some(search)
     }
 
-    fn look(&mut self, node: Node<'_>, path: &str) {
+    fn visit(&mut self, node: Node<'_>, path: &str) {
         if !node.tag().is_some_and(NdArray::is_tag) || self.held > self.most {
             return;
         }
@@ -244,15 +244,15 @@ fn fields(dtype: &DType) -> u64 {
 }
 
 /// What of a collection leads to an array, with its part of a path.
-fn children<'d>(node: Node<'d>, ways: &Ways) -> std::vec::IntoIter<(String, Node<'d>)> {
+fn children<'d>(node: Node<'d>, ways: &ArrayAncestors) -> std::vec::IntoIter<(String, Node<'d>)> {
     let found: Vec<(String, Node<'d>)> = match node.kind() {
         Kind::Scalar => Vec::new(),
         Kind::Sequence => {
-            let items = node.items().enumerate().filter(|(_, item)| ways.leads(*item));
+            let items = node.items().enumerate().filter(|(_, item)| ways.leads_to_array(*item));
             items.map(|(at, item)| (at.to_string(), item)).collect()
         }
         Kind::Mapping => {
-            let pairs = node.pairs().into_iter().filter(|(_, value)| ways.leads(*value));
+            let pairs = node.pairs().into_iter().filter(|(_, value)| ways.leads_to_array(*value));
             pairs.filter_map(|(key, value)| Some((escape(&key_text(key)?).into_owned(), value))).collect()
         }
     };
@@ -271,7 +271,7 @@ mod tests {
 
     fn visits_of(tree: &str) -> Option<u64> {
         let document = Document::parse(tree.as_bytes(), 0, &YamlLimits::default()).unwrap();
-        let ways = Ways::find(&document, &Limits::default()).unwrap().unwrap();
+        let ways = ArrayAncestors::find(&document, &Limits::default()).unwrap().unwrap();
         visits(&document, &ways)
     }
 

@@ -29,20 +29,20 @@ const MAX_HELD_CHUNKS: u64 = 256 << 20;
 /// Decoded values that a file keeps in memory: no more than one block, or one array of the tree, and one chunk or part of a block.
 #[derive(Default)]
 pub(super) struct Cache {
-    held: Mutex<Option<(Key, Arc<Vec<u8>>)>>,
+    held: Mutex<Option<(CacheKey, Arc<Vec<u8>>)>>,
     /// The chunk of a block that was decoded last, with its place in the data: the next row that is asked for is often in it. Or the part of a
     /// block that is to be read next.
     chunk: Mutex<Option<Chunk>>,
     /// The blocks whose digests have been compared.
     verified: Mutex<HashSet<usize>>,
     /// The first digest that was not compared.
-    skipped: Mutex<Option<Skipped>>,
+    skipped: Mutex<Option<SkippedDigest>>,
     /// Decoding work spent on the block that was last read in part.
     partial_work: Mutex<Option<Work>>,
 }
 
-/// A digest that was not compared.
-struct Skipped {
+/// A checksum that was not compared.
+struct SkippedDigest {
     /// The array that was read.
     path: String,
     /// Most bytes of the block that one read took.
@@ -70,15 +70,15 @@ struct Chunk {
     bytes: Arc<Vec<u8>>,
 }
 
-/// What is held.
+/// Key of the cached bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum CacheKey {
     Block(usize),
     Inline(NodeId),
 }
 
 impl Cache {
-    fn lock(&self) -> MutexGuard<'_, Option<(Key, Arc<Vec<u8>>)>> {
+    fn lock(&self) -> MutexGuard<'_, Option<(CacheKey, Arc<Vec<u8>>)>> {
         // What was being made when a thread panicked has not been stored.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,12 +102,12 @@ impl Cache {
         match &mut *skipped {
             Some(known) if known.path == path => known.read = known.read.max(read),
             Some(_) => {}
-            None => *skipped = Some(Skipped { path: path.to_owned(), read, of: block.data_size() }),
+            None => *skipped = Some(SkippedDigest { path: path.to_owned(), read, of: block.data_size() }),
         }
     }
 
     /// What is held under `key`.
-    fn get(&self, key: Key) -> Option<Arc<Vec<u8>>> {
+    fn get(&self, key: CacheKey) -> Option<Arc<Vec<u8>>> {
         self.lock().as_ref().filter(|(held, _)| *held == key).map(|(_, bytes)| Arc::clone(bytes))
     }
 
@@ -123,7 +123,7 @@ impl Cache {
     /// What is held under `key`, made where it is not. Others who want it meanwhile wait for it.
     pub(super) fn get_or_make(
         &self,
-        key: Key,
+        key: CacheKey,
         make: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Arc<Vec<u8>>> {
         let mut held = self.lock();
@@ -169,7 +169,7 @@ impl File {
     pub fn block_of(&self, array: &NdArray) -> Result<&StoredBlock> {
         match &array.source {
             ByteSource::Block(number) => self.block(*number),
-            ByteSource::External(uri) if is_own(uri) => self.block(0),
+            ByteSource::External(uri) if is_same_file(uri) => self.block(0),
             _ => Err(Error::usage("the array is in no block of this file")),
         }
     }
@@ -257,7 +257,7 @@ impl File {
     #[must_use]
     pub fn uncompared(&self) -> Option<String> {
         let skipped = self.cache.skipped.lock().unwrap_or_else(PoisonError::into_inner);
-        skipped.as_ref().map(|Skipped { path, read, of }| {
+        skipped.as_ref().map(|SkippedDigest { path, read, of }| {
             format!(
                 "digest of {path} not compared ({read} of {of} bytes were read): --digests compare reads all"
             )
@@ -347,8 +347,9 @@ impl File {
             Ok(bytes)
         };
         if is_all && block.header.is_compressed() {
-            self.cache.get_or_make(Key::Block(block.index), make)?;
-        } else if self.cache.get(Key::Block(block.index)).is_none() && self.cache.part(block, span).is_none()
+            self.cache.get_or_make(CacheKey::Block(block.index), make)?;
+        } else if self.cache.get(CacheKey::Block(block.index)).is_none()
+            && self.cache.part(block, span).is_none()
         {
             let chunk = Chunk { block: block.index, place: span.clone(), bytes: Arc::new(make()?) };
             *self.cache.chunk.lock().unwrap_or_else(PoisonError::into_inner) = Some(chunk);
@@ -387,7 +388,7 @@ impl File {
         };
         let size = block.data_size();
         check_range(&range, size)?;
-        let key = Key::Block(block.index);
+        let key = CacheKey::Block(block.index);
         if let Some(bytes) = self.cache.get(key) {
             return copy_part(&bytes, range, dst, options);
         }
@@ -400,7 +401,7 @@ impl File {
         if whole {
             return self.decode_all(block, dst, options);
         }
-        if label == "lz4" || !is_kept(block, &options.limits) || !self.is_worth_caching(block, &range) {
+        if label == "lz4" || !is_cacheable(block, &options.limits) || !self.is_worth_caching(block, &range) {
             return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
@@ -428,7 +429,7 @@ impl File {
 
     /// Whether the decoded bytes of a block are in memory.
     pub(super) fn is_held(&self, block: &StoredBlock) -> bool {
-        self.cache.get(Key::Block(block.index)).is_some()
+        self.cache.get(CacheKey::Block(block.index)).is_some()
     }
 
     /// As [`File::decode_into`], past what is held in memory.
@@ -517,12 +518,12 @@ impl File {
 }
 
 /// Whether the decoded bytes of a block may stay in memory. Of others, what is asked for piece by piece is decoded anew for each.
-pub(crate) fn is_kept(block: &StoredBlock, limits: &Limits) -> bool {
+pub(crate) fn is_cacheable(block: &StoredBlock, limits: &Limits) -> bool {
     block.data_size() <= limits.memory / 2
 }
 
 /// True where a URI names the file that it stands in.
-pub(crate) fn is_own(uri: &str) -> bool {
+pub(crate) fn is_same_file(uri: &str) -> bool {
     uri.is_empty() || uri.starts_with('#')
 }
 

@@ -13,23 +13,23 @@ use crate::open_options::{ExternalFiles, OpenOptions};
 
 /// The files that have been opened. They stay open as long as the file that names them, so that their bytes can be lent.
 #[derive(Default)]
-pub(super) struct Others {
+pub(super) struct OpenFiles {
     by_uri: Mutex<HashMap<String, usize>>,
     /// The number of the one that was asked for last, plus one.
     last: AtomicUsize,
     slots: OnceLock<Box<[OnceLock<Box<File>>]>>,
 }
 
-impl Others {
-    fn known(&self, uri: &str) -> Option<&File> {
+impl OpenFiles {
+    fn get_open(&self, uri: &str) -> Option<&File> {
         let index = *self.by_uri.lock().unwrap_or_else(PoisonError::into_inner).get(uri)?;
         let file = self.slots.get()?.get(index)?.get()?;
-        self.turn_to(index, &file.options.limits);
+        self.release_others(index, &file.options.limits);
         Some(file)
     }
 
     /// Has the others forget what they have decoded, where all of it takes more than one file may hold.
-    fn turn_to(&self, index: usize, limits: &Limits) {
+    fn release_others(&self, index: usize, limits: &Limits) {
         let number = index.saturating_add(1);
         if self.last.swap(number, Ordering::Relaxed) == number {
             return;
@@ -50,7 +50,7 @@ impl Others {
     }
 
     /// Keeps a file, unless another thread was first.
-    fn keep(&self, uri: &str, file: File, most: usize) -> Result<&File> {
+    fn insert_open(&self, uri: &str, file: File, most: usize) -> Result<&File> {
         let slots = self.slots.get_or_init(|| (0..most).map(|_| OnceLock::new()).collect());
         let mut by_uri = self.by_uri.lock().unwrap_or_else(PoisonError::into_inner);
         let index = by_uri.get(uri).copied().unwrap_or(by_uri.len());
@@ -59,7 +59,7 @@ impl Others {
         by_uri.insert(uri.to_owned(), index);
         drop(by_uri);
         let file = slot.get_or_init(|| Box::new(file));
-        self.turn_to(index, &file.options.limits);
+        self.release_others(index, &file.options.limits);
         Ok(file)
     }
 }
@@ -75,7 +75,7 @@ impl File {
         if uri.is_empty() {
             return Ok(self);
         }
-        if let Some(file) = self.others.known(uri) {
+        if let Some(file) = self.others.get_open(uri) {
             return Ok(file);
         }
         let (most, deep) = (self.options.max_external_files, self.options.max_external_depth);
@@ -90,7 +90,7 @@ impl File {
         let mut options = OpenOptions { external: ExternalFiles::Under(root), ..self.options.clone() };
         (options.max_external_files, options.max_external_depth) = (most, deeper);
         let file = Self::open_with(&path, options).map_err(named)?;
-        self.others.keep(uri, file, most)
+        self.others.insert_open(uri, file, most)
     }
 
     /// The path of the file that a URI in this one names, and the folder that it has to be below, both without links.

@@ -1,4 +1,4 @@
-//! What is missing of an array (ASDF standard 1.6.0, core schemas, ndarray, "mask"): elements of a value, elements where another array is
+//! Masks: the missing elements of an array (ASDF standard 1.6.0, core schemas, ndarray, "mask"): elements of a value, elements where another array is
 //! not zero, and inline items that are null.
 
 use std::borrow::Cow;
@@ -55,10 +55,10 @@ impl File {
             Some(Mask::Value(value)) => {
                 let node = self.tree.document().node(*value);
                 let value =
-                    |scalar: &DType| Masked::new(inline::value(node, scalar, &options.limits)?, scalar);
+                    |scalar: &DType| MaskedValue::new(inline::value(node, scalar, &options.limits)?, scalar);
                 let elements = self.read_array(array, &region, options)?;
                 let bytes = elements.bytes(Order::C, &options.limits)?;
-                Some(truths(&bytes, dtype, &options.limits, value, Masked::hides)?)
+                Some(map_scalars(&bytes, dtype, &options.limits, value, MaskedValue::is_masked)?)
             }
         };
         let bytes = match (nulls, masked) {
@@ -123,8 +123,10 @@ impl File {
         let part = self.read_array(mask, &Region::new(axes, &geometry.shape)?, options)?;
         let elements = part.bytes(Order::C, &options.limits)?;
         let limits = &options.limits;
-        let zero = |scalar: &DType| Masked::new(Some(zeroed_vec(scalar.itemsize() as u64, limits)?), scalar);
-        let bytes = truths(&elements, &geometry.dtype, limits, zero, |zero, item| !zero.hides(item))?;
+        let zero =
+            |scalar: &DType| MaskedValue::new(Some(zeroed_vec(scalar.itemsize() as u64, limits)?), scalar);
+        let bytes =
+            map_scalars(&elements, &geometry.dtype, limits, zero, |zero, item| !zero.is_masked(item))?;
         let each = scalars(dtype);
         let bytes = match &geometry.dtype {
             DType::Scalar(_) if each == 1 => bytes,
@@ -186,12 +188,12 @@ fn is_alike(one: &DType, other: &DType) -> bool {
 const ITEMS_BETWEEN_STOPS: usize = 1 << 16;
 
 /// A byte for each scalar of each element: 1 where `look` says so, told what `make` makes of the scalar's type.
-fn truths(
+fn map_scalars(
     bytes: &[u8],
     dtype: &DType,
     limits: &Limits,
-    make: impl Fn(&DType) -> Result<Masked>,
-    look: impl Fn(&Masked, &[u8]) -> bool,
+    make: impl Fn(&DType) -> Result<MaskedValue>,
+    look: impl Fn(&MaskedValue, &[u8]) -> bool,
 ) -> Result<Vec<u8>> {
     let size = dtype.itemsize();
     if size == 0 {
@@ -203,7 +205,7 @@ fn truths(
         let dtype = DType::Scalar(scalar.clone());
         match make(&dtype) {
             Err(error) if !is_number && matches!(error.kind(), ErrorKind::Unsupported(_)) => {
-                Ok((range, Masked::Nothing))
+                Ok((range, MaskedValue::Nothing))
             }
             other => other.map(|masked| (range, masked)),
         }
@@ -211,21 +213,21 @@ fn truths(
     let places = places.collect::<Result<Vec<_>>>()?;
     let each = places.len();
     let count = (bytes.len() / size) as u64;
-    let mut truths: Vec<u8> = zeroed_vec(count.saturating_mul(each as u64), limits)?;
-    let items = truths.chunks_exact_mut(each.max(1)).zip(bytes.chunks_exact(size));
-    for (at, (truths, item)) in items.enumerate() {
+    let mut map_scalars: Vec<u8> = zeroed_vec(count.saturating_mul(each as u64), limits)?;
+    let items = map_scalars.chunks_exact_mut(each.max(1)).zip(bytes.chunks_exact(size));
+    for (at, (map_scalars, item)) in items.enumerate() {
         if at % ITEMS_BETWEEN_STOPS == 0 {
             limits.stop.check()?;
         }
-        for (truth, (range, masked)) in truths.iter_mut().zip(&places) {
+        for (truth, (range, masked)) in map_scalars.iter_mut().zip(&places) {
             *truth = u8::from(look(masked, item.get(range.clone()).unwrap_or_default()));
         }
     }
-    Ok(truths)
+    Ok(map_scalars)
 }
 
 /// What hides an element.
-enum Masked {
+enum MaskedValue {
     /// Nothing: the value is none that the type has.
     Nothing,
     /// The same bytes.
@@ -234,7 +236,7 @@ enum Masked {
     Real(Vec<f64>, usize, ByteOrder),
 }
 
-impl Masked {
+impl MaskedValue {
     fn new(value: Option<Vec<u8>>, dtype: &DType) -> Result<Self> {
         let Some(scalar) = dtype.as_scalar() else { return Ok(Self::Nothing) };
         let Some(value) = value else { return Ok(Self::Nothing) };
@@ -243,27 +245,27 @@ impl Masked {
             Kind::Complex => scalar.size / 2,
             _ => return Ok(Self::Bytes(value)),
         };
-        let parts = value.chunks(part.max(1)).map(|part| real(part, scalar.order)).collect();
+        let parts = value.chunks(part.max(1)).map(|part| read_float(part, scalar.order)).collect();
         Ok(Self::Real(parts, part, scalar.order))
     }
 
-    fn hides(&self, item: &[u8]) -> bool {
+    fn is_masked(&self, item: &[u8]) -> bool {
         match self {
             Self::Nothing => false,
             Self::Bytes(value) => value == item,
             Self::Real(value, part, order) if value.iter().any(|part| part.is_nan()) => {
-                item.chunks(*part).any(|item| real(item, *order).is_nan())
+                item.chunks(*part).any(|item| read_float(item, *order).is_nan())
             }
             #[allow(clippy::float_cmp, reason = "a value hides what is equal to it")]
             Self::Real(value, part, order) => {
-                item.chunks(*part).zip(value).all(|(item, value)| real(item, *order) == *value)
+                item.chunks(*part).zip(value).all(|(item, value)| read_float(item, *order) == *value)
             }
         }
     }
 }
 
 /// A number of 2, 4 or 8 bytes.
-fn real(bytes: &[u8], order: ByteOrder) -> f64 {
+fn read_float(bytes: &[u8], order: ByteOrder) -> f64 {
     let mut little = [0; 8];
     little.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     if order == ByteOrder::Big {

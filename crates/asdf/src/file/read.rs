@@ -12,7 +12,7 @@ use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Limits, Result};
 
 use super::File;
-use super::blocks::{Decoded, Key, is_own, plain_range};
+use super::blocks::{CacheKey, Decoded, is_same_file, plain_range};
 use super::mask::items_len;
 use crate::block_datasets;
 use crate::compression;
@@ -24,8 +24,8 @@ use crate::open_options::Strictness;
 /// Gaps of a strided view up to this many bytes are read and skipped rather than sought over.
 const MAX_READ_GAP: u64 = 64 << 10;
 
-/// Where an array's elements are.
-enum Place<'f> {
+/// Location of an array's elements.
+enum ElementLocation<'f> {
     Inline(crate::yaml::NodeId),
     Block(&'f File, &'f StoredBlock),
 }
@@ -101,8 +101,10 @@ impl File {
         // Checked again here: a region may have been made for another array.
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
         match self.place(array)? {
-            Place::Inline(data) => self.read_inline(data, geometry, &region, options),
-            Place::Block(file, block) => self.read_in((file, block), geometry, &region, options, path),
+            ElementLocation::Inline(data) => self.read_inline(data, geometry, &region, options),
+            ElementLocation::Block(file, block) => {
+                self.read_in((file, block), geometry, &region, options, path)
+            }
         }
     }
 
@@ -158,8 +160,8 @@ impl File {
         let geometry = self.geometry(index)?;
         let entry = self.arrays.get(index).ok_or_else(|| Error::usage("no such array"))?;
         match self.place(&entry.array)? {
-            Place::Block(file, block) => file.hold_in(block, geometry, region, options),
-            Place::Inline(_) => Ok(false),
+            ElementLocation::Block(file, block) => file.hold_in(block, geometry, region, options),
+            ElementLocation::Inline(_) => Ok(false),
         }
     }
 
@@ -199,25 +201,27 @@ impl File {
         hold()
     }
 
-    fn place(&self, array: &NdArray) -> Result<Place<'_>> {
+    fn place(&self, array: &NdArray) -> Result<ElementLocation<'_>> {
         match &array.source {
-            ByteSource::Inline(data) => Ok(Place::Inline(*data)),
-            ByteSource::Block(number) => Ok(Place::Block(self, self.block(*number)?)),
-            ByteSource::External(uri) if is_own(uri) => Ok(Place::Block(self, self.block(0)?)),
+            ByteSource::Inline(data) => Ok(ElementLocation::Inline(*data)),
+            ByteSource::Block(number) => Ok(ElementLocation::Block(self, self.block(*number)?)),
+            ByteSource::External(uri) if is_same_file(uri) => {
+                Ok(ElementLocation::Block(self, self.block(0)?))
+            }
             ByteSource::External(uri) => {
                 let file = self.external(uri)?;
-                Ok(Place::Block(file, file.block(0)?))
+                Ok(ElementLocation::Block(file, file.block(0)?))
             }
         }
     }
 
     pub(crate) fn is_external(&self, array: &NdArray) -> bool {
-        matches!(&array.source, ByteSource::External(uri) if !is_own(uri))
+        matches!(&array.source, ByteSource::External(uri) if !is_same_file(uri))
     }
 
-    fn geometry_at(&self, array: &NdArray, place: &Place<'_>) -> Result<Geometry> {
+    fn geometry_at(&self, array: &NdArray, place: &ElementLocation<'_>) -> Result<Geometry> {
         match place {
-            Place::Inline(data) => {
+            ElementLocation::Inline(data) => {
                 let data = self.tree.document().node(*data);
                 let shape: Vec<u64> = array.shape.iter().map(|axis| axis.unwrap_or(0)).collect();
                 let dtype = match &array.datatype {
@@ -226,7 +230,7 @@ impl File {
                 };
                 Geometry::inline(dtype, shape, self.limits())
             }
-            Place::Block(file, block) => {
+            ElementLocation::Block(file, block) => {
                 let lenient = file.options.strictness == Strictness::Lenient;
                 let rows = if lenient { Rows::Present } else { Rows::Stated };
                 Geometry::of_block(array, file.available(block)?, rows, self.limits())
@@ -263,7 +267,7 @@ impl File {
         geometry: &Geometry,
         limits: &Limits,
     ) -> Result<Arc<Vec<u8>>> {
-        self.cache().get_or_make(Key::Inline(data), || {
+        self.cache().get_or_make(CacheKey::Inline(data), || {
             let node = self.tree.document().node(data);
             let inline::Items { mut bytes, nulls } =
                 inline::read(node, &geometry.shape, &geometry.dtype, limits)?;
@@ -308,11 +312,11 @@ impl File {
         let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
         let len = byte_len(&geometry.dtype, &counts).unwrap_or(u64::MAX);
         let spread = span.end.saturating_sub(span.start);
-        if near(spread, len) || (block.header.is_compressed() && spread <= limits.memory / 4) {
+        if is_dense(spread, len) || (block.header.is_compressed() && spread <= limits.memory / 4) {
             let mut bytes = zeroed_vec(spread, limits)?;
             decoded.read_into(span.start, &mut bytes)?;
             let view = geometry.view(region, span.start, Cow::Owned(bytes))?;
-            return if near(spread, len) { Ok(view) } else { copied(&view, limits) };
+            return if is_dense(spread, len) { Ok(view) } else { copied(&view, limits) };
         }
         let mut bytes = zeroed_vec(len, limits)?;
         gather(&decoded, geometry, region, limits, &mut bytes)?;
@@ -336,14 +340,14 @@ impl File {
         let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
         let len = byte_len(&geometry.dtype, &counts).unwrap_or(u64::MAX);
         let spread = span.end.saturating_sub(span.start);
-        if region.is_whole(&geometry.shape) || (label == "lz4" && !near(spread, len)) {
+        if region.is_whole(&geometry.shape) || (label == "lz4" && !is_dense(spread, len)) {
             return Ok(None);
         }
         if spread <= limits.memory / 4 {
             let mut bytes = zeroed_vec(spread, limits)?;
             decoded.read_into(span.start, &mut bytes)?;
             let view = geometry.view(region, span.start, Cow::Owned(bytes))?;
-            return if near(spread, len) { Ok(Some(view)) } else { copied(&view, limits).map(Some) };
+            return if is_dense(spread, len) { Ok(Some(view)) } else { copied(&view, limits).map(Some) };
         }
         if geometry.order() != Some(Order::C) || !is_stream(label) || self.is_held(block) {
             return Ok(None);
@@ -419,8 +423,8 @@ fn split(geometry: &Geometry, region: &Region, most: u64, parts: &mut Vec<(Regio
     }
 }
 
-/// True where what lies between the elements is no waste.
-fn near(spread: u64, wanted: u64) -> bool {
+/// Whether reading the gaps between elements is cheaper than seeking over them.
+fn is_dense(spread: u64, wanted: u64) -> bool {
     spread <= wanted.saturating_mul(2).saturating_add(MAX_READ_GAP)
 }
 
@@ -435,7 +439,7 @@ fn gather(
     let Some(span) = geometry.span(region) else { return Ok(()) };
     let spread = span.end.saturating_sub(span.start);
     let count = region.len().unwrap_or(u64::MAX);
-    if count <= 1 || near(spread, dst.len() as u64) {
+    if count <= 1 || is_dense(spread, dst.len() as u64) {
         let mut bytes = zeroed_vec(spread, limits)?;
         source.read_into(span.start, &mut bytes)?;
         return geometry.view(region, span.start, Cow::Owned(bytes))?.copy_to(Order::C, dst, limits.stop);

@@ -122,19 +122,19 @@ fn seen(bytes: Vec<u8>, axes: Axes) -> Box<dyn Container> {
 /// Paths, shapes, orders, elements and masks.
 type Shown = Vec<(String, Vec<u64>, Order, Vec<u8>, Option<Vec<u8>>)>;
 
-fn shown(lens: &dyn Container) -> Shown {
+fn shown(container: &dyn Container) -> Shown {
     let (read, limits) = (ReadOptions::default(), container_core::Limits::default());
     let one = |(index, dataset): (usize, &Dataset)| {
         let region = Region::whole(&dataset.shape);
-        let array = lens.read(index, &region, &read).unwrap();
-        let mask = lens.mask(index, &region, &read).unwrap();
+        let array = container.read(index, &region, &read).unwrap();
+        let mask = container.mask(index, &region, &read).unwrap();
         assert_eq!(array.shape(), dataset.shape);
         let bytes =
             |array: &container_core::array::Array<'_>| array.bytes(Order::C, &limits).unwrap().into_owned();
         let (elements, mask) = (bytes(&array), mask.as_ref().map(bytes));
         (dataset.path.clone(), dataset.shape.clone(), dataset.order, elements, mask)
     };
-    lens.datasets().iter().enumerate().map(one).collect()
+    container.datasets().iter().enumerate().map(one).collect()
 }
 
 #[test]
@@ -150,15 +150,15 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
         row("a/mask", [2, 3], Order::C, [1, 1, 0, 0, 0, 0], None),
         b.clone(),
     ];
-    let lens = seen(bytes.clone(), Axes::AsStored);
-    assert_eq!(shown(&*lens), stored);
+    let container = seen(bytes.clone(), Axes::AsStored);
+    assert_eq!(shown(&*container), stored);
     let turned = [
         row("a", [3, 2], Order::C, plain, Some([1, 0, 1, 0, 0, 0])),
         row("a/mask", [3, 2], Order::F, [1, 0, 1, 0, 0, 0], None),
         b,
     ];
-    let lens = seen(bytes, Axes::Reversed);
-    assert_eq!(shown(&*lens), turned);
+    let container = seen(bytes, Axes::Reversed);
+    assert_eq!(shown(&*container), turned);
     // A part of it.
     let axes = [(1, 2), (0, 1)].map(|(start, count)| container_core::region::AxisSelection {
         start,
@@ -167,12 +167,16 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
         kept: container_core::region::Kept::Yes,
     });
     let region = Region::new(axes.to_vec(), &[3, 2]).unwrap();
-    let part = lens.read(0, &region, &ReadOptions::default()).unwrap();
+    let part = container.read(0, &region, &ReadOptions::default()).unwrap();
     let elements = part.bytes(Order::C, &container_core::Limits::default()).unwrap();
     assert_eq!((part.shape(), &*elements), (&[2, 1][..], &[1, 2][..]));
     // Another ASDF file has what is shown, and its mask fits.
-    let selection: Vec<_> =
-        lens.datasets().iter().enumerate().map(|(index, it)| (index, Region::whole(&it.shape))).collect();
+    let selection: Vec<_> = container
+        .datasets()
+        .iter()
+        .enumerate()
+        .map(|(index, it)| (index, Region::whole(&it.shape)))
+        .collect();
     let (options, read) = (ImportOptions::default(), ReadOptions::default());
     let write = |container: &dyn Container| {
         let job =
@@ -180,7 +184,7 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
         let mut out = Vec::new();
         import(&job, &mut out).map(|_| out)
     };
-    assert_eq!(shown(&*seen(write(&*lens).unwrap(), Axes::AsStored)), turned);
+    assert_eq!(shown(&*seen(write(&*container).unwrap(), Axes::AsStored)), turned);
     // A mask of fewer axes fits the last ones alone.
     let error = write(&*seen(column_major("[3]"), Axes::Reversed)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");

@@ -32,7 +32,7 @@ const MESSAGE_LEN: usize = 96;
 pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout: &mut Layout) -> Result<()> {
     let size = layout.size;
     let Some(first) = first_block(source, after_tree, layout)? else {
-        return behind(source, after_tree, layout);
+        return after_last_block(source, after_tree, layout);
     };
     layout.padding = after_tree..first;
     if layout.tree.is_none() && first > after_tree && !lost_tree(source, after_tree..first, layout)? {
@@ -56,18 +56,18 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
                 at = end;
             }
         }
-        limits.allocate(held(layout)).map_err(|error| error.context("asdf blocks").at(first..at))?;
+        limits.allocate(memory_len(layout)).map_err(|error| error.context("asdf blocks").at(first..at))?;
         if at >= size || !is_magic(source, at)? {
             match next_block(source, at, layout)? {
                 Some(next) => at = next,
-                None => return behind(source, at, layout),
+                None => return after_last_block(source, at, layout),
             }
         }
     }
 }
 
 /// Bytes of memory that blocks, gaps and faults take, and one more of each: a few bytes of a file can be any of them.
-fn held(layout: &Layout) -> u64 {
+fn memory_len(layout: &Layout) -> u64 {
     let each = |count: usize, size: usize| (count as u64).saturating_add(1).saturating_mul(size as u64);
     each(layout.blocks.len(), size_of::<StoredBlock>())
         .saturating_add(each(layout.gaps.len(), size_of::<Gap>()))
@@ -223,7 +223,7 @@ fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Optio
 }
 
 /// What is behind the last block, or behind the tree of a file without any: an index, NULs, or what belongs to nothing.
-fn behind(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
+fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
     let size = layout.size;
     let streamed = layout.blocks.last().is_some_and(|block| block.header.is_streamed());
     let has_blocks = !layout.blocks.is_empty();
@@ -308,7 +308,7 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
         layout.fault(Fault::new(FaultKind::IndexForbidden, place, message));
     } else if layout.blocks.is_empty() {
         layout.fault(Fault::new(FaultKind::IndexForbidden, place, "a block index, and no block"));
-    } else if let Some((at, why)) = differs(&found, layout) {
+    } else if let Some((at, why)) = first_difference(&found, layout) {
         let message = format!("the block index is stale: entry {at} {why}");
         layout.fault(Fault::new(FaultKind::IndexStale, place, message));
         note_missing(&found, range.start, layout);
@@ -323,7 +323,7 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
 }
 
 /// The first entry that is not what the walk found.
-fn differs(index: &BlockIndex, layout: &Layout) -> Option<(usize, String)> {
+fn first_difference(index: &BlockIndex, layout: &Layout) -> Option<(usize, String)> {
     let blocks = layout.blocks.iter().map(|block| block.at);
     let wrong = index.offsets.iter().zip(blocks).position(|(listed, found)| *listed != found);
     let least = index.offsets.len().min(layout.blocks.len());

@@ -1,4 +1,4 @@
-//! Where the tree begins and ends.
+//! Finds the start and end of the tree.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     let mut head = source.read(start..size.min(start.saturating_add(8)))?;
     let is_junk = !begins(&head);
     if is_junk {
-        let Some(found) = behind_lines(source, at..size)? else { return Ok(at) };
+        let Some(found) = find_after_lines(source, at..size)? else { return Ok(at) };
         start = found;
         head = source.read(start..size.min(start.saturating_add(8)))?;
     }
@@ -75,7 +75,7 @@ fn begins(head: &[u8]) -> bool {
 
 /// Where the tree begins behind lines that are no comments, as where the first byte of one is damaged: at the first directive that is known, or at
 /// the marks of a document. Only text is looked at, and none of an index.
-pub(crate) fn behind_lines(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+pub(crate) fn find_after_lines(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
     let text = source.read(range.start..range.end.min(range.start.saturating_add(MAX_BLANKS)))?;
     let ends =
         [memchr::memchr(0, &text), memchr::memmem::find(&text, &MAGIC), memchr::memmem::find(&text, MARKER)];

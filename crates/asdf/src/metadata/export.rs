@@ -61,7 +61,7 @@ pub(crate) fn export_metadata(file: &File, selection: &[(usize, Region)], limits
         let value = match name.as_str() {
             LIBRARY => continue,
             HISTORY => history(value).and_then(|history| walk.value(history, HISTORY, false)),
-            _ => walk.value(value, &escape(name), walk.is_told(name)),
+            _ => walk.value(value, &escape(name), walk.path_names_key(name)),
         };
         entries.extend(value.map(|value| (name.clone(), value)));
     }
@@ -119,13 +119,13 @@ impl<'f> Walk<'f> {
     }
 
     /// Whether a path says what a key is: other formats do not know that steps have escapes, but GSD has names of its own.
-    fn is_told(&self, key: &str) -> bool {
+    fn path_names_key(&self, key: &str) -> bool {
         self.was_gsd || !key.contains(['/', '~'])
     }
 
-    /// `None` for arrays that are not selected or that their path tells, and mappings of nothing else. `told`: true where nothing but
+    /// `None` for arrays that are not selected or that their path tells, and mappings of nothing else. `path_is_known`: true where nothing but
     /// mappings leads here.
-    fn value(&mut self, value: Yaml, path: &str, told: bool) -> Option<Value> {
+    fn value(&mut self, value: Yaml, path: &str, path_is_known: bool) -> Option<Value> {
         Some(match value {
             Yaml::Null => Value::Null,
             Yaml::Bool(value) => Value::Bool(value),
@@ -141,8 +141,10 @@ impl<'f> Walk<'f> {
                 // The others keep their places.
                 Value::List(items.map(|item| item.unwrap_or(Value::Null)).collect())
             }
-            Yaml::Mapping(pairs, _) => return self.mapping(pairs, path, told),
-            Yaml::Tagged(tag, inner) if NdArray::is_tag(&tag) => return self.array(*inner, path, told),
+            Yaml::Mapping(pairs, _) => return self.mapping(pairs, path, path_is_known),
+            Yaml::Tagged(tag, inner) if NdArray::is_tag(&tag) => {
+                return self.array(*inner, path, path_is_known);
+            }
             Yaml::Tagged(tag, inner) => {
                 let inner = self.value(*inner, path, false)?;
                 form("tag", vec![tag.into(), inner])
@@ -155,13 +157,13 @@ impl<'f> Walk<'f> {
                 }
             },
             Yaml::Alias(name) if self.gone.contains(&name) => {
-                return if told { None } else { self.place(path, Vec::new()) };
+                return if path_is_known { None } else { self.place(path, Vec::new()) };
             }
             Yaml::Alias(name) => form("alias", name),
         })
     }
 
-    fn mapping(&mut self, pairs: Vec<(Yaml, Yaml)>, path: &str, told: bool) -> Option<Value> {
+    fn mapping(&mut self, pairs: Vec<(Yaml, Yaml)>, path: &str, path_is_known: bool) -> Option<Value> {
         let mut seen = HashSet::new();
         let plain = |key: &Yaml| match key {
             Yaml::Text(key, _) => !key.starts_with(PREFIX) && seen.insert(key.clone()),
@@ -173,12 +175,15 @@ impl<'f> Walk<'f> {
             let mut entries = Vec::new();
             for (key, value) in pairs {
                 let Yaml::Text(key, _) = key else { continue };
-                let value =
-                    self.value(value, &format!("{path}/{}", escape(&key)), told && self.is_told(&key));
+                let value = self.value(
+                    value,
+                    &format!("{path}/{}", escape(&key)),
+                    path_is_known && self.path_names_key(&key),
+                );
                 entries.extend(value.map(|value| (key, value)));
             }
             // Nothing but arrays: their paths make it again.
-            return (!had_any || !entries.is_empty() || !told).then_some(Value::Map(entries));
+            return (!had_any || !entries.is_empty() || !path_is_known).then_some(Value::Map(entries));
         }
         let mut kept = Vec::new();
         for (key, value) in pairs {
@@ -191,7 +196,7 @@ impl<'f> Walk<'f> {
         Some(form("pairs", kept))
     }
 
-    fn array(&mut self, inner: Yaml, path: &str, told: bool) -> Option<Value> {
+    fn array(&mut self, inner: Yaml, path: &str, path_is_known: bool) -> Option<Value> {
         let mut more = Vec::new();
         if let Yaml::Mapping(pairs, _) = inner {
             for (key, value) in pairs {
@@ -203,7 +208,7 @@ impl<'f> Walk<'f> {
                 more.extend(value.map(|value| (key, value)));
             }
         }
-        if told && more.is_empty() { None } else { self.place(path, more) }
+        if path_is_known && more.is_empty() { None } else { self.place(path, more) }
     }
 
     /// The form that keeps the place of a selected array.

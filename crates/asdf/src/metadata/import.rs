@@ -78,7 +78,7 @@ impl MetadataTree {
                 matches!(form_of(value), Some(("alias", Value::Text(name))) if self.anchors.contains(name));
             return is_alias || (merged == Merged::Yes && is_array());
         };
-        let here = inner(value);
+        let here = without_tags(value);
         let next = match (form_of(here), here) {
             (Some(("pairs", Value::List(pairs))), _) => {
                 let both = || pairs.iter().filter_map(carried::pair);
@@ -90,7 +90,7 @@ impl MetadataTree {
                         one => vec![one],
                     });
                     let mut bases = bases.filter_map(|base| match form_of(base) {
-                        Some(("alias", Value::Text(name))) => anchored(&self.tree, name),
+                        Some(("alias", Value::Text(name))) => find_anchor(&self.tree, name),
                         _ => None,
                     });
                     return bases.any(|base| self.leads_to_another(base, steps, Merged::Yes));
@@ -122,15 +122,15 @@ fn is_merge(key: &Value) -> bool {
 }
 
 /// The value with an anchor.
-fn anchored<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+fn find_anchor<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     if let Some(("anchor", Value::List(parts))) = form_of(value)
         && matches!(parts.first(), Some(Value::Text(own)) if own == name)
     {
         return Some(value);
     }
     match value {
-        Value::List(items) => items.iter().find_map(|item| anchored(item, name)),
-        Value::Map(entries) => entries.iter().find_map(|(_, value)| anchored(value, name)),
+        Value::List(items) => items.iter().find_map(|item| find_anchor(item, name)),
+        Value::Map(entries) => entries.iter().find_map(|(_, value)| find_anchor(value, name)),
         _ => None,
     }
 }
@@ -144,10 +144,10 @@ fn bare(value: &Value) -> &Value {
 }
 
 /// What is under tags and anchors.
-fn inner(value: &Value) -> &Value {
+fn without_tags(value: &Value) -> &Value {
     match form_of(value) {
         Some(("tag" | "anchor", Value::List(parts))) => match parts.as_slice() {
-            [_, value] => inner(value),
+            [_, value] => without_tags(value),
             _ => value,
         },
         Some(("array", array)) => array.get("more").unwrap_or(value),

@@ -1,4 +1,4 @@
-//! Where the elements of an array are within the decoded bytes of its block, in checked arithmetic.
+//! Offsets of an array's elements in the decoded bytes of its block, in checked arithmetic.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

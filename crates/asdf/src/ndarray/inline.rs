@@ -88,8 +88,8 @@ fn depth(dtype: &DType) -> usize {
 /// `Malformed` for lists that are not as long as the others, or items that are none; `Unsupported` for items of other types; `Limit`.
 pub(crate) fn infer(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<DType> {
     check_count(data, shape, limits)?;
-    let mut found = Found::default();
-    each(data, shape, &mut |node| found.add(node))?;
+    let mut found = ItemTypes::default();
+    for_each_item(data, shape, &mut |node| found.add(node))?;
     found.dtype(data)
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
     let mut nulls: Option<Vec<u8>> = None;
     let (size, scalars) = (dtype.itemsize(), scalars(dtype));
     let (mut at, mut from) = (0_usize, 0_usize);
-    each(data, shape, &mut |node| {
+    for_each_item(data, shape, &mut |node| {
         if at.is_multiple_of(scalars.saturating_mul(4096)) {
             limits.stop.check()?;
         }
@@ -159,7 +159,11 @@ fn check_count(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<u64> {
 }
 
 /// Calls `look` with every item, in C order. Goes as deep as there are axes.
-fn each<'d>(node: Node<'d>, shape: &[u64], look: &mut dyn FnMut(Node<'d>) -> Result<()>) -> Result<()> {
+fn for_each_item<'d>(
+    node: Node<'d>,
+    shape: &[u64],
+    look: &mut dyn FnMut(Node<'d>) -> Result<()>,
+) -> Result<()> {
     let Some((len, rest)) = shape.split_first() else { return look(node) };
     if node.kind() != NodeKind::Sequence || node.len() as u64 != *len {
         return Err(malformed(node, format!("a list of {len} items was expected here, as elsewhere")));
@@ -167,12 +171,12 @@ fn each<'d>(node: Node<'d>, shape: &[u64], look: &mut dyn FnMut(Node<'d>) -> Res
     if rest.is_empty() {
         return node.items().try_for_each(look);
     }
-    node.items().try_for_each(|item| each(item, rest, look))
+    node.items().try_for_each(|item| for_each_item(item, rest, look))
 }
 
 /// What has been seen of the items.
 #[derive(Default)]
-struct Found {
+struct ItemTypes {
     text: bool,
     complex: bool,
     float: bool,
@@ -185,7 +189,7 @@ struct Found {
     chars: usize,
 }
 
-impl Found {
+impl ItemTypes {
     fn add(&mut self, node: Node<'_>) -> Result<()> {
         let wrong = || malformed(node, "an item of an array is a number, a truth value or text");
         match node.scalar().ok_or_else(wrong)? {

@@ -44,11 +44,11 @@ pub(super) fn compare_decoded_size(block: &StoredBlock, tools: &Tools<'_>) -> Re
         Ok(true) => return Ok(DecodedSize::Matches),
         other => other?,
     };
-    let told = match (salvage::told_len(label, &encoded)?, tools.codecs.get(label)) {
+    let declared = match (salvage::declared_len(label, &encoded)?, tools.codecs.get(label)) {
         (None, Ok(codec)) => codec.decoded_len(&encoded.bytes()?)?,
-        (told, _) => told,
+        (declared, _) => declared,
     };
-    Ok(match told.filter(|len| *len > 0) {
+    Ok(match declared.filter(|len| *len > 0) {
         // What the bytes say of themselves is nothing where they cannot be decoded.
         Some(len) if len == decoded_len => {
             if may_be {
@@ -114,11 +114,11 @@ pub(super) fn used_size_from_checksum(block: &StoredBlock, tools: &Tools<'_>) ->
 /// # Errors
 /// `Limit` where the stored bytes have to be copied, and those of the source.
 pub(super) fn decodable_len(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<u64> {
-    if let Some(told) = decodable_len_from_codec(block, most, tools)?
-        && decodes_at(block, told, tools)?
-        && (told == most || !decodes_at(block, told.saturating_add(1), tools)?)
+    if let Some(declared) = decodable_len_from_codec(block, most, tools)?
+        && decodes_at(block, declared, tools)?
+        && (declared == most || !decodes_at(block, declared.saturating_add(1), tools)?)
     {
-        return Ok(told);
+        return Ok(declared);
     }
     let (mut good, mut bad) = (0_u64, 1_u64);
     while bad <= most && decodes_at(block, bad, tools)? {
@@ -140,10 +140,11 @@ pub(super) fn decodable_len(block: &StoredBlock, most: u64, tools: &Tools<'_>) -
 fn decodable_len_from_codec(block: &StoredBlock, most: u64, tools: &Tools<'_>) -> Result<Option<u64>> {
     let Ok(codec) = tools.codecs.get(block.label().unwrap_or_default()) else { return Ok(None) };
     let (range, limits) = (block.data.clone(), tools.limits);
-    let told = codec.reach(&Encoded { source: tools.source, range, decoded_len: most, limits, threads: 1 });
-    match told {
+    let declared =
+        codec.reach(&Encoded { source: tools.source, range, decoded_len: most, limits, threads: 1 });
+    match declared {
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(None),
-        told => told,
+        declared => declared,
     }
 }
 

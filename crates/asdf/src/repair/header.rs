@@ -58,7 +58,7 @@ fn with_comments(source: Box<dyn Source>, report: &mut RepairReport) -> Result<B
     if is_sound {
         return Ok(source);
     }
-    let Some(tree) = layout::tree::behind_lines(&*source, at..size)? else { return Ok(source) };
+    let Some(tree) = layout::tree::find_after_lines(&*source, at..size)? else { return Ok(source) };
     let mut all = source.read(0..tree)?.into_owned();
     let mut place = at;
     let mut lines = all.get_mut(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or_default();

@@ -21,7 +21,7 @@ use container_core::{ErrorKind, Limits, Progress, Result};
 use super::plan_blocks::PlannedBlock;
 use crate::check;
 use crate::datasets::of_blocks;
-use crate::file::{File, WRONG_MASK, is_own};
+use crate::file::{File, WRONG_MASK, is_same_file};
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
 use crate::open_options::Strictness;
@@ -144,7 +144,7 @@ pub(super) fn report_external_arrays(
         if !node.is_alias()
             && node.tag().is_some_and(NdArray::is_tag)
             && let Ok(NdArray { source: ByteSource::External(uri), .. }) = NdArray::parse(node)
-            && !is_own(&uri)
+            && !is_same_file(&uri)
             && !names.contains(&uri)
         {
             more |= names.len() == MAX_NAMED_FILES;

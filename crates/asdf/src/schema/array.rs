@@ -1,9 +1,9 @@
-//! What `ndim`, `max_ndim` and `datatype` ask of an array: its rank, and whether its elements can be cast without loss
+//! The keywords `ndim`, `max_ndim` and `datatype` of arrays: the rank, and whether its elements can be cast without loss
 //! (ASDF standard 1.6.0, `asdf-schema-1.1.0`; "safe" casting is NumPy's).
 
 use container_core::{Error, Result};
 
-use super::keyword_values::wrong;
+use super::keyword_values::invalid;
 use super::number::Number;
 use super::work_limit::WorkLimit;
 use crate::ndarray::NdArray;
@@ -77,10 +77,10 @@ impl DatatypeSpec {
             let known = NUMBERS.iter().find(|(name, ..)| *name == node.text());
             return known
                 .map(|(name, ..)| Self::Number(name))
-                .ok_or_else(|| wrong(node, "no datatype of the standard"));
+                .ok_or_else(|| invalid(node, "no datatype of the standard"));
         }
         if node.kind() != Kind::Sequence {
-            return Err(wrong(node, "no datatype of the standard"));
+            return Err(invalid(node, "no datatype of the standard"));
         }
         // `[ascii, 5]` could be two fields of a record; the text it is.
         if let (2, Some(first), Some(second)) = (node.len(), node.item(0), node.item(1))
@@ -116,14 +116,15 @@ impl Field {
             return Ok(Self { name: None, byteorder: None, shape: None, datatype });
         }
         let Some(datatype) = node.get("datatype") else {
-            return Err(wrong(node, "a field without a datatype"));
+            return Err(invalid(node, "a field without a datatype"));
         };
         let text = |key: &str| node.get(key).map(|value| value.text().to_owned());
         let shape = match node.get("shape") {
             None => None,
             Some(shape) => {
-                let sizes =
-                    shape.items().map(|size| whole(size).ok_or_else(|| wrong(size, "no length of an axis")));
+                let sizes = shape
+                    .items()
+                    .map(|size| whole(size).ok_or_else(|| invalid(size, "no length of an axis")));
                 Some(sizes.collect::<Result<Vec<u64>>>()?)
             }
         };

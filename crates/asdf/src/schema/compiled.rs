@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::array::DatatypeSpec;
 use super::equal::key_name;
-use super::keyword_values::{count, flag, list, names, number, pairs, pattern, text, types, wrong};
+use super::keyword_values::{count, flag, invalid, list, names, number, pairs, pattern, text, types};
 use super::number::Number;
 use super::resource::{Place, Resources, base_of};
 use super::uri::join;
@@ -207,7 +207,7 @@ struct Reader<'r, 's> {
 impl Reader<'_, '_> {
     fn read(&mut self, schema: Node<'_>) -> Result<CompiledSchema> {
         if schema.kind() != Kind::Mapping {
-            return Err(wrong(schema, "a schema is a mapping"));
+            return Err(invalid(schema, "a schema is a mapping"));
         }
         let mut checks = Vec::new();
         for (key, value) in schema.pairs() {
@@ -233,7 +233,7 @@ impl Reader<'_, '_> {
                 "multipleOf" => {
                     let unit = number(value)?;
                     if unit.compare(&Number::Int(0)) != Some(std::cmp::Ordering::Greater) {
-                        return Err(wrong(value, "multipleOf is above zero"));
+                        return Err(invalid(value, "multipleOf is above zero"));
                     }
                     checks.push(("multipleOf", Check::MultipleOf(unit)));
                 }

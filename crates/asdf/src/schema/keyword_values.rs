@@ -12,7 +12,7 @@ use crate::yaml::{Kind, Node, Scalar};
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// An error about a value in a schema.
-pub(super) fn wrong(node: Node<'_>, what: &'static str) -> Error {
+pub(super) fn invalid(node: Node<'_>, what: &'static str) -> Error {
     let span = node.span();
     Error::malformed(what).context("schema").at(span.start as u64..span.end as u64)
 }
@@ -21,7 +21,7 @@ pub(super) fn list(node: Node<'_>) -> Result<impl ExactSizeIterator<Item = Node<
     if node.kind() == Kind::Sequence {
         Ok(node.items())
     } else {
-        Err(wrong(node, "a list should stand here"))
+        Err(invalid(node, "a list should stand here"))
     }
 }
 
@@ -29,14 +29,14 @@ pub(super) fn pairs(node: Option<Node<'_>>) -> Result<Vec<(Node<'_>, Node<'_>)>>
     match node {
         None => Ok(Vec::new()),
         Some(node) if node.kind() == Kind::Mapping => Ok(node.pairs()),
-        Some(node) => Err(wrong(node, "a mapping should stand here")),
+        Some(node) => Err(invalid(node, "a mapping should stand here")),
     }
 }
 
 pub(super) fn text(node: Node<'_>) -> Result<&str> {
     match node.kind() {
         Kind::Scalar => Ok(node.text()),
-        _ => Err(wrong(node, "a text should stand here")),
+        _ => Err(invalid(node, "a text should stand here")),
     }
 }
 
@@ -45,21 +45,22 @@ pub(super) fn names(node: Node<'_>) -> Result<Vec<String>> {
 }
 
 pub(super) fn types(node: Node<'_>) -> Result<Vec<Type>> {
-    let one =
-        |node: Node<'_>| Type::of(text(node)?).ok_or_else(|| wrong(node, "no type of JSON Schema draft-04"));
+    let one = |node: Node<'_>| {
+        Type::of(text(node)?).ok_or_else(|| invalid(node, "no type of JSON Schema draft-04"))
+    };
     if node.kind() == Kind::Scalar { Ok(vec![one(node)?]) } else { list(node)?.map(one).collect() }
 }
 
 pub(super) fn number(node: Node<'_>) -> Result<Number> {
-    Number::of(node).ok_or_else(|| wrong(node, "a number should stand here"))
+    Number::of(node).ok_or_else(|| invalid(node, "a number should stand here"))
 }
 
 pub(super) fn count(node: Node<'_>) -> Result<u64> {
     match Number::of(node) {
         Some(Number::Int(value)) => {
-            u64::try_from(value).map_err(|_| wrong(node, "a count is not below zero"))
+            u64::try_from(value).map_err(|_| invalid(node, "a count is not below zero"))
         }
-        _ => Err(wrong(node, "a count should stand here")),
+        _ => Err(invalid(node, "a count should stand here")),
     }
 }
 
@@ -68,7 +69,7 @@ pub(super) fn flag(schema: Node<'_>, keyword: &str) -> Result<bool> {
     match schema.get(keyword).map(|node| (node, node.scalar())) {
         None => Ok(false),
         Some((_, Some(Scalar::Bool(value)))) => Ok(value),
-        Some((node, _)) => Err(wrong(node, "true or false should stand here")),
+        Some((node, _)) => Err(invalid(node, "true or false should stand here")),
     }
 }
 
@@ -80,7 +81,7 @@ pub(super) fn pattern(node: Node<'_>) -> Result<Regex> {
         regex::Error::CompiledTooBig(limit) => {
             Error::limit("bytes of a pattern", limit as u64 + 1, limit as u64)
         }
-        _ => wrong(node, "a pattern that cannot be read")
+        _ => invalid(node, "a pattern that cannot be read")
             .hint("patterns know neither look-around nor back-references"),
     })
 }

@@ -169,9 +169,9 @@ impl<'s> Validator<'s> {
     ) -> Result<CheckResult> {
         match check {
             Check::Reference(uri) => self.reference(node, uri, sink),
-            Check::All(schemas) => self.all(node, schemas, sink),
-            Check::Any(schemas) => self.any(node, schemas, sink),
-            Check::One(schemas) => self.one(node, schemas, sink),
+            Check::All(schemas) => self.all_of(node, schemas, sink),
+            Check::Any(schemas) => self.any_of(node, schemas, sink),
+            Check::One(schemas) => self.one_of(node, schemas, sink),
             Check::Not(schema) => self.not(node, *schema),
             Check::Properties { named, patterns, additional } => {
                 self.properties(node, named, patterns, additional, sink)
@@ -197,7 +197,7 @@ impl<'s> Validator<'s> {
         }
     }
 
-    fn all(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
+    fn all_of(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
         let mut all = true;
         for schema in schemas {
             all &= self.check(node, *schema, sink)?;
@@ -208,7 +208,7 @@ impl<'s> Validator<'s> {
         Ok(within(all))
     }
 
-    fn any(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
+    fn any_of(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
         for schema in schemas {
             if self.check(node, *schema, &mut None)? {
                 return Ok(Ok(()));
@@ -217,7 +217,7 @@ impl<'s> Validator<'s> {
         self.why_none(node, schemas, sink).map(|why| Err(Some(why)))
     }
 
-    fn one(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
+    fn one_of(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<CheckResult> {
         let mut fitting = Vec::new();
         for (at, schema) in schemas.iter().enumerate() {
             if self.check(node, *schema, &mut None)? {

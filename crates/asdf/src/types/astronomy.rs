@@ -2,7 +2,7 @@
 
 use container_core::Result;
 
-use super::{given, given_text, need, text, wrong};
+use super::{get_non_null, get_text, invalid, require_key, text};
 use crate::ndarray::NdArray;
 use crate::yaml::{Int, Kind, Node, Scalar};
 
@@ -39,7 +39,7 @@ pub enum TimeValue<'f> {
 impl<'f> Time<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
         let explicit = node.kind() == Kind::Mapping && node.get("value").is_some();
-        let stored = if explicit { need(node, "value")? } else { node };
+        let stored = if explicit { require_key(node, "value")? } else { node };
         let value = match stored.kind() {
             Kind::Mapping => TimeValue::Array(NdArray::parse(stored)?),
             Kind::Sequence if stored.tag().is_some_and(NdArray::is_tag) => {
@@ -51,7 +51,7 @@ impl<'f> Time<'f> {
                 None => TimeValue::Text(stored.text()),
             },
         };
-        let own = |key| if explicit { given_text(node, key) } else { Ok(None) };
+        let own = |key| if explicit { get_text(node, key) } else { Ok(None) };
         let sample = match &value {
             TimeValue::Text(text) => Some(*text),
             TimeValue::List(list) => first_text(*list),
@@ -61,7 +61,7 @@ impl<'f> Time<'f> {
             format: own("format")?.or_else(|| sample.map(looks_like)),
             base_format: own("base_format")?,
             scale: own("scale")?.or_else(|| sample.map(|_| "utc")),
-            location: explicit.then(|| given(node, "location")).flatten(),
+            location: explicit.then(|| get_non_null(node, "location")).flatten(),
             value,
         })
     }
@@ -121,9 +121,9 @@ pub struct Quantity<'f> {
 
 impl<'f> Quantity<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
-        let value = need(node, "value")?;
+        let value = require_key(node, "value")?;
         let array = (value.kind() != Kind::Scalar).then(|| NdArray::parse(value)).transpose()?;
-        Ok(Self { value, array, unit: text(need(node, "unit")?)? })
+        Ok(Self { value, array, unit: text(require_key(node, "unit")?)? })
     }
 }
 
@@ -138,7 +138,7 @@ pub struct DefUnit<'f> {
 
 impl<'f> DefUnit<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
-        Ok(Self { name: text(need(node, "name")?)?, unit: given_text(node, "unit")? })
+        Ok(Self { name: text(require_key(node, "name")?)?, unit: get_text(node, "unit")? })
     }
 }
 
@@ -160,11 +160,11 @@ pub struct Column<'f> {
 impl<'f> Column<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
         Ok(Self {
-            name: text(need(node, "name")?)?,
-            data: need(node, "data")?,
-            description: given_text(node, "description")?,
-            unit: given_text(node, "unit")?,
-            meta: given(node, "meta"),
+            name: text(require_key(node, "name")?)?,
+            data: require_key(node, "data")?,
+            description: get_text(node, "description")?,
+            unit: get_text(node, "unit")?,
+            meta: get_non_null(node, "meta"),
         })
     }
 }
@@ -180,13 +180,13 @@ pub struct Table<'f> {
 
 impl<'f> Table<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
-        let columns = need(node, "columns")?;
+        let columns = require_key(node, "columns")?;
         if columns.kind() != Kind::Sequence {
-            return Err(wrong(columns, "columns are a list"));
+            return Err(invalid(columns, "columns are a list"));
         }
         Ok(Self {
             columns: columns.items().map(Column::parse).collect::<Result<_>>()?,
-            meta: given(node, "meta"),
+            meta: get_non_null(node, "meta"),
         })
     }
 }
@@ -214,19 +214,19 @@ pub struct Card<'f> {
 impl<'f> Hdu<'f> {
     pub(super) fn parse_all(node: Node<'f>) -> Result<Vec<Self>> {
         if node.kind() != Kind::Sequence {
-            return Err(wrong(node, "a list of headers was expected here"));
+            return Err(invalid(node, "a list of headers was expected here"));
         }
         node.items().map(Self::parse).collect()
     }
 
     fn parse(node: Node<'f>) -> Result<Self> {
-        let header = need(node, "header")?;
+        let header = require_key(node, "header")?;
         if header.kind() != Kind::Sequence {
-            return Err(wrong(header, "a header is a list of cards"));
+            return Err(invalid(header, "a header is a list of cards"));
         }
         Ok(Self {
             header: header.items().map(Card::parse).collect::<Result<_>>()?,
-            data: given(node, "data"),
+            data: get_non_null(node, "data"),
         })
     }
 }
@@ -234,7 +234,7 @@ impl<'f> Hdu<'f> {
 impl<'f> Card<'f> {
     fn parse(node: Node<'f>) -> Result<Self> {
         if node.kind() != Kind::Sequence || node.len() > 3 {
-            return Err(wrong(node, "a card is a list of keyword, value and comment"));
+            return Err(invalid(node, "a card is a list of keyword, value and comment"));
         }
         let keyword = node.item(0).map(text).transpose()?;
         Ok(Self { keyword, value: node.item(1), comment: node.item(2).map(text).transpose()? })

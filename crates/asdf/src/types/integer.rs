@@ -5,7 +5,7 @@ use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::region::Region;
 use container_core::{Error, Result};
 
-use super::{need, text, wrong};
+use super::{invalid, require_key, text};
 use crate::ndarray::NdArray;
 use crate::writer::root::{PREFIX, ndarray_tag};
 use crate::yaml::{Collection, Int, Node, Yaml};
@@ -25,13 +25,13 @@ pub struct Integer {
 
 impl Integer {
     pub(super) fn read(node: Node<'_>, file: &File) -> Result<Self> {
-        let sign = need(node, "sign")?;
+        let sign = require_key(node, "sign")?;
         let negative = match text(sign)? {
             "-" => true,
             "+" => false,
-            _ => return Err(wrong(sign, "a sign is + or -")),
+            _ => return Err(invalid(sign, "a sign is + or -")),
         };
-        let given = need(node, "words")?;
+        let given = require_key(node, "words")?;
         let array = NdArray::parse(given)?;
         let geometry = file.geometry_of(&array)?;
         let native = geometry.dtype.with_order(ByteOrder::NATIVE);
@@ -42,7 +42,7 @@ impl Integer {
             return Ok(Self { negative, words: Vec::new() });
         }
         if geometry.shape.len() != 1 || !(of_words || inferred) {
-            return Err(wrong(given, "words are a list of uint32"));
+            return Err(invalid(given, "words are a list of uint32"));
         }
         if geometry.len() > MAX_WORDS {
             return Err(Error::limit("words of an integer", geometry.len(), MAX_WORDS).at(given.range()));
@@ -52,7 +52,7 @@ impl Integer {
         let array = file.read_array(&array, &Region::whole(&geometry.shape), &read)?;
         let words = if inferred {
             let words = array.elements::<i64>(Order::C, &limits)?;
-            let word = |word: &i64| u32::try_from(*word).map_err(|_| wrong(given, "a word past 32 bits"));
+            let word = |word: &i64| u32::try_from(*word).map_err(|_| invalid(given, "a word past 32 bits"));
             words.iter().map(word).collect::<Result<_>>()?
         } else {
             array.elements::<u32>(Order::C, &limits)?.into_owned()

@@ -1,8 +1,8 @@
-//! What a tree says of the file itself: software, history, extensions (ASDF standard 1.6.0, core schemas).
+//! Types that describe the file itself: software, history, extensions (ASDF standard 1.6.0, core schemas).
 
 use container_core::Result;
 
-use super::{given, given_text, need, text, wrong};
+use super::{get_non_null, get_text, invalid, require_key, text};
 use crate::ndarray::count;
 use crate::yaml::{Kind, Node};
 
@@ -24,11 +24,11 @@ pub struct Software<'f> {
 impl<'f> Software<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
         Ok(Self {
-            name: text(need(node, "name")?)?,
+            name: text(require_key(node, "name")?)?,
             // A version such as 1.10 may be read as a number; the text is what was meant.
-            version: text(need(node, "version")?)?,
-            author: given_text(node, "author")?,
-            homepage: given_text(node, "homepage")?,
+            version: text(require_key(node, "version")?)?,
+            author: get_text(node, "author")?,
+            homepage: get_text(node, "homepage")?,
             node,
         })
     }
@@ -49,15 +49,15 @@ pub struct HistoryEntry<'f> {
 
 impl<'f> HistoryEntry<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
-        let software = match given(node, "software") {
+        let software = match get_non_null(node, "software") {
             None => Vec::new(),
             Some(list) if list.kind() == Kind::Sequence => {
                 list.items().map(Software::parse).collect::<Result<_>>()?
             }
             Some(one) => vec![Software::parse(one)?],
         };
-        let description = text(need(node, "description")?)?;
-        Ok(Self { description, time: given_text(node, "time")?, software, node })
+        let description = text(require_key(node, "description")?)?;
+        Ok(Self { description, time: get_text(node, "time")?, software, node })
     }
 }
 
@@ -80,17 +80,17 @@ pub struct ExtensionMetadata<'f> {
 
 impl<'f> ExtensionMetadata<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
-        let package = given(node, "software").or_else(|| given(node, "package"));
-        let labels = match given(node, "supported_compression") {
+        let package = get_non_null(node, "software").or_else(|| get_non_null(node, "package"));
+        let labels = match get_non_null(node, "supported_compression") {
             None => Vec::new(),
             Some(list) if list.kind() == Kind::Sequence => list.items().map(text).collect::<Result<_>>()?,
             Some(one) => vec![text(one)?],
         };
         Ok(Self {
-            extension_class: text(need(node, "extension_class")?)?,
-            extension_uri: given_text(node, "extension_uri")?,
+            extension_class: text(require_key(node, "extension_class")?)?,
+            extension_uri: get_text(node, "extension_uri")?,
             software: package.map(Software::parse).transpose()?,
-            manifest_software: given(node, "manifest_software").map(Software::parse).transpose()?,
+            manifest_software: get_non_null(node, "manifest_software").map(Software::parse).transpose()?,
             supported_compression: labels,
             node,
         })
@@ -112,13 +112,13 @@ impl<'f> History<'f> {
         let list = |node: Option<Node<'f>>| match node {
             None => Ok(Vec::new()),
             Some(list) if list.kind() == Kind::Sequence => Ok(list.items().collect()),
-            Some(other) => Err(wrong(other, "a list was expected here")),
+            Some(other) => Err(invalid(other, "a list was expected here")),
         };
         let (entries, extensions) = match node.kind() {
-            Kind::Mapping => (list(given(node, "entries"))?, list(given(node, "extensions"))?),
+            Kind::Mapping => (list(get_non_null(node, "entries"))?, list(get_non_null(node, "extensions"))?),
             Kind::Sequence => (node.items().collect(), Vec::new()),
             Kind::Scalar if node.text().is_empty() => (Vec::new(), Vec::new()),
-            Kind::Scalar => return Err(wrong(node, "a history is a list or a mapping")),
+            Kind::Scalar => return Err(invalid(node, "a history is a list or a mapping")),
         };
         Ok(Self {
             entries: entries.into_iter().map(HistoryEntry::parse).collect::<Result<_>>()?,
@@ -142,14 +142,14 @@ pub struct ExternalArray<'f> {
 
 impl<'f> ExternalArray<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
-        let shape = need(node, "shape")?;
+        let shape = require_key(node, "shape")?;
         if shape.kind() != Kind::Sequence {
-            return Err(wrong(shape, "a shape is a list"));
+            return Err(invalid(shape, "a shape is a list"));
         }
         Ok(Self {
-            fileuri: text(need(node, "fileuri")?)?,
-            target: text(need(node, "target")?)?,
-            datatype: text(need(node, "datatype")?)?,
+            fileuri: text(require_key(node, "fileuri")?)?,
+            target: text(require_key(node, "target")?)?,
+            datatype: text(require_key(node, "datatype")?)?,
             shape: shape.items().map(count).collect::<Result<_>>()?,
         })
     }

@@ -1,4 +1,4 @@
-//! A block whose data are replaced.
+//! A block with replaced data.
 
 use container_core::checksum::Algorithm;
 use container_core::{Error, Result};

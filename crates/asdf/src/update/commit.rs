@@ -1,4 +1,4 @@
-//! How a change is made part of the file.
+//! Commits changes to the file.
 
 use container_core::Error;
 use container_core::Result;
@@ -8,7 +8,7 @@ use container_core::write::storage::{FileStorage, Storage, StorageSource, requir
 use container_core::write::{AtomicFile, Overwrite};
 
 use super::append_tail::Tail;
-use super::{Added, CommitKind, Place, Updater, read};
+use super::{CommitKind, FileLocation, NewBlock, Updater, read};
 use crate::block_index::BlockIndex;
 use crate::writer::WriteOptions;
 use crate::writer::block::OpenBlock;
@@ -39,7 +39,7 @@ impl Updater<'_> {
                 self.change(&patches)?
             } else if self.added.is_empty() {
                 let len = self.storage.len()?;
-                self.carry_out(&Journal::new(len, len, patches)?)?
+                self.apply_by_journal(&Journal::new(len, len, patches)?)?
             } else {
                 self.grow(patches)?
             };
@@ -94,17 +94,22 @@ impl Updater<'_> {
         // The new file is locked before it has its name: nobody else changes it in between.
         let storage = FileStorage::lock(out.file().try_clone()?, &path)?;
         // Not everyone who replaces a file asks for the lock.
-        if let Some(Place { path, opened }) = &self.file {
+        if let Some(FileLocation { path, opened }) = &self.file {
             require_at(opened, path)?;
         }
         let opened = storage.file().try_clone()?;
         out.commit(self.options.durability)?;
         self.storage = Box::new(storage);
-        self.file = Some(Place { path, opened });
+        self.file = Some(FileLocation { path, opened });
         Ok(CommitKind::NewFile)
     }
 
-    fn write_whole(&self, source: &dyn Source, added: Vec<Added<'_>>, target: &mut Target<'_>) -> Result<()> {
+    fn write_whole(
+        &self,
+        source: &dyn Source,
+        added: Vec<NewBlock<'_>>,
+        target: &mut Target<'_>,
+    ) -> Result<()> {
         let layout = &self.layout;
         let tree = layout.tree.as_ref().map_or(0, |tree| tree.start);
         copy_bytes::copy_range(source, 0..tree, target)?;
@@ -161,13 +166,13 @@ impl Updater<'_> {
 
 /// Writes blocks of new arrays from byte `at` of the file on, and says where they end.
 fn add_blocks(
-    added: Vec<Added<'_>>,
+    added: Vec<NewBlock<'_>>,
     mut at: u64,
     offsets: &mut Vec<u64>,
     options: &WriteOptions,
     target: &mut Target<'_>,
 ) -> Result<u64> {
-    for Added { block, data } in added {
+    for NewBlock { block, data } in added {
         offsets.push(at);
         let mut open = OpenBlock::start(at, block.parts(options)?, options, target)?;
         data(&mut |bytes| open.write(bytes, target))?;

@@ -22,7 +22,7 @@ impl Updater<'_> {
             tree_room(layout).is_some_and(|room| self.longer_tree().len() as u64 <= room.end - room.start);
         let replaced =
             self.replaced.iter().all(|new| layout.blocks.get(new.index).is_some_and(|block| new.fits(block)));
-        room && replaced && (self.added.is_empty() || ends_plainly(layout))
+        room && replaced && (self.added.is_empty() || has_plain_end(layout))
     }
 
     /// The tree as it goes into its room. What follows a tree without a last newline are NULs, and stay so while it does not grow.
@@ -78,11 +78,11 @@ impl Updater<'_> {
         let old = StorageSource::new(&*self.storage)?.read(start..old_len)?.into_owned();
         let new_len = start.saturating_add(new.len() as u64);
         patches.push(Patch { at: start, old, new });
-        self.carry_out(&Journal::new(old_len, new_len, patches)?)
+        self.apply_by_journal(&Journal::new(old_len, new_len, patches)?)
     }
 
     /// Makes a change by way of the journal.
-    pub(super) fn carry_out(&mut self, change: &Journal) -> Result<CommitKind> {
+    pub(super) fn apply_by_journal(&mut self, change: &Journal) -> Result<CommitKind> {
         let made = carry_out(change, &KIND, &mut *self.storage, &mut *self.sidecar);
         made.map(|()| CommitKind::Journal).map_err(|failed| failed.error)
     }
@@ -108,7 +108,7 @@ fn fill(room: &[u8], tree: u64, text: &[u8]) -> Vec<u8> {
 }
 
 /// Whether nothing but an index that is right, or none, and NULs follow the last block.
-fn ends_plainly(layout: &Layout) -> bool {
+fn has_plain_end(layout: &Layout) -> bool {
     let Some(last) = layout.blocks.last() else { return false };
     let junk = |fault: &Fault| matches!(fault.kind(), FaultKind::JunkAfterBlocks | FaultKind::JunkAfterIndex);
     !layout.faults.iter().any(junk)

@@ -144,7 +144,7 @@ impl OpenBlock {
     }
 
     /// Bytes that are still to come; `None` where the file's end ends the block.
-    pub(crate) const fn left(&self) -> Option<u64> {
+    pub(crate) const fn remaining(&self) -> Option<u64> {
         self.left
     }
 

@@ -11,13 +11,13 @@ use crate::compression::{self, EncodeOptions};
 pub(crate) struct Encoder(compression::Encoder);
 
 /// Passes on what was encoded while the rest still is.
-struct Put<'p> {
+struct EncodedSink<'p> {
     put: &'p mut dyn FnMut(&[u8]) -> Result<()>,
     /// What kept it from that, whole: errors of `io` have no byte ranges.
     failed: Option<Error>,
 }
 
-impl io::Write for Put<'_> {
+impl io::Write for EncodedSink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match (self.put)(bytes) {
             Ok(()) => Ok(bytes.len()),
@@ -53,14 +53,14 @@ impl Encoder {
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8], put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut put = Put { put, failed: None };
+        let mut put = EncodedSink { put, failed: None };
         let done = self.0.push(bytes, &mut put);
         done.map_err(|error| put.failed.unwrap_or(error))
     }
 
     /// Gives the number of bytes that were encoded.
     pub(crate) fn finish(self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
-        let mut put = Put { put, failed: None };
+        let mut put = EncodedSink { put, failed: None };
         let sizes = self.0.finish(&mut put);
         Ok(sizes.map_err(|error| put.failed.unwrap_or(error))?.data)
     }
@@ -86,7 +86,7 @@ pub(crate) fn encode(
 /// # Errors
 /// `Limit`.
 fn require(label: &str, data: u64, options: &WriteOptions) -> Result<()> {
-    if compression::is_made_at_once(label) {
+    if compression::needs_whole_block(label) {
         options.limits.allocate(data.saturating_mul(2)).map_err(|error| {
             let hint = "--codec zlib, lz4 or zstd, which take data in pieces, or a larger --limit-memory";
             error.context(format!("a block of {data} bytes as one Blosc chunk")).hint(hint)
@@ -98,7 +98,7 @@ fn require(label: &str, data: u64, options: &WriteOptions) -> Result<()> {
 /// What threads make of a Blosc chunk is in memory once more, before it is put together: where there is no room for that, one makes it.
 fn threads(label: &str, data: u64, options: &WriteOptions) -> usize {
     let has_room = || options.limits.allocate(data.saturating_mul(3)).is_ok();
-    if compression::is_made_at_once(label) && !has_room() { 1 } else { options.threads }
+    if compression::needs_whole_block(label) && !has_room() { 1 } else { options.threads }
 }
 
 fn encode_options(

@@ -1,4 +1,4 @@
-//! How a file is written.
+//! Write options.
 
 use container_core::Limits;
 use container_core::write::Durability;

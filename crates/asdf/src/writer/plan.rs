@@ -1,4 +1,4 @@
-//! What a file is going to hold: arrays are declared, and the tree is made with their nodes, before any data come.
+//! The plan of a new file: arrays are declared and the tree is built with their nodes before any data come.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Where nodes are kept while a document is read: 32 bytes each, whatever they hold.
+//! Arena of the nodes of a document: 32 bytes each.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -89,7 +89,7 @@ pub(super) struct Builder<'t> {
 }
 
 /// A size or place in the text, which is shorter than 4 GiB.
-pub(super) fn narrow(at: usize) -> u32 {
+pub(super) fn to_u32(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
@@ -132,16 +132,16 @@ impl<'t> Builder<'t> {
             return Err(Error::limit("nodes of the tree", (id as u64).saturating_add(1), self.nodes as u64));
         }
         self.arena.items.push(Item {
-            head: narrow(head),
-            start: narrow(content.start),
-            end: narrow(content.end),
+            head: to_u32(head),
+            start: to_u32(content.start),
+            end: to_u32(content.end),
             first: 0,
             count: 0,
             tag,
             anchor: 0,
             shape,
         });
-        let id = narrow(id);
+        let id = to_u32(id);
         self.pending.push(id);
         Ok(id)
     }
@@ -156,7 +156,7 @@ impl<'t> Builder<'t> {
         tag: u32,
     ) -> Result<()> {
         self.push(Shape::InText(style), head, content, tag)?;
-        self.set_range(narrow(value.start), narrow(value.len()));
+        self.set_range(to_u32(value.start), to_u32(value.len()));
         Ok(())
     }
 
@@ -170,9 +170,9 @@ impl<'t> Builder<'t> {
         tag: u32,
     ) -> Result<()> {
         self.push(Shape::Made(style), head, content, tag)?;
-        let first = narrow(self.arena.made.len());
+        let first = to_u32(self.arena.made.len());
         self.arena.made.push_str(value);
-        self.set_range(first, narrow(value.len()));
+        self.set_range(first, to_u32(value.len()));
         Ok(())
     }
 
@@ -198,17 +198,17 @@ impl<'t> Builder<'t> {
     pub(super) fn close(&mut self, end: Option<usize>) -> usize {
         let Some((id, pending)) = self.open.pop() else { return 0 };
         let arena = &mut self.arena;
-        let first = narrow(arena.children.len());
+        let first = to_u32(arena.children.len());
         let own = self.pending.get(pending..).unwrap_or_default();
         let child = |id: Option<&u32>| arena.items.get(*id? as usize).copied();
         let (first_child, last_child) = (child(own.first()), child(own.last()));
         arena.children.extend_from_slice(own);
-        let count = narrow(own.len());
+        let count = to_u32(own.len());
         self.pending.truncate(pending);
         let Some(item) = arena.items.get_mut(id as usize) else { return 0 };
         (item.first, item.count) = (first, count);
         item.end =
-            end.map_or_else(|| last_child.map_or(item.start, |child| child.end), narrow).max(item.start);
+            end.map_or_else(|| last_child.map_or(item.start, |child| child.end), to_u32).max(item.start);
         if end.is_none()
             && let Some(child) = first_child
         {
@@ -233,24 +233,24 @@ impl<'t> Builder<'t> {
     /// `&name` at these bytes, which belongs to the newest node.
     pub(super) fn anchor(&mut self, range: Range<usize>) -> Result<()> {
         let name = self.name(&range)?;
-        let id = narrow(self.arena.items.len()).saturating_sub(1);
+        let id = to_u32(self.arena.items.len()).saturating_sub(1);
         match self.names.entry(name) {
             Entry::Occupied(_) => {
                 return Err(self.malformed(format!("anchor &{name} is defined twice"), &range));
             }
             Entry::Vacant(vacant) => vacant.insert(id),
         };
-        self.arena.anchors.push(narrow(range.start).saturating_add(1)..narrow(range.end));
-        let anchor = narrow(self.arena.anchors.len());
+        self.arena.anchors.push(to_u32(range.start).saturating_add(1)..to_u32(range.end));
+        let anchor = to_u32(self.arena.anchors.len());
         if let Some(item) = self.arena.items.last_mut() {
             item.anchor = anchor;
-            item.head = item.head.min(narrow(range.start));
+            item.head = item.head.min(to_u32(range.start));
             if item.start == item.end && matches!(item.shape, Shape::InText(_)) {
                 // A node without text stands behind its anchor, and with no tag begins there.
                 if item.tag == 0 {
-                    item.head = narrow(range.start);
+                    item.head = to_u32(range.start);
                 }
-                item.start = item.start.max(narrow(range.end));
+                item.start = item.start.max(to_u32(range.end));
                 item.end = item.start;
                 item.first = item.start;
             }
@@ -278,7 +278,7 @@ impl<'t> Builder<'t> {
             return *id;
         }
         self.arena.tags.push(tag.into());
-        let id = narrow(self.arena.tags.len());
+        let id = to_u32(self.arena.tags.len());
         self.tags.insert(tag.into(), id);
         id
     }

@@ -223,7 +223,7 @@ impl<'t> Composer<'t> {
         let text = self.text.get(start..).unwrap_or_default();
         match (Header::of(text), indent) {
             (Some(header), Some(indent)) => {
-                Ok(Cow::Owned(line_folding::block(line_folding::behind_line(text), indent, &header)))
+                Ok(Cow::Owned(line_folding::block(line_folding::after_first_line(text), indent, &header)))
             }
             _ => Err(self.unread(&(start..start.saturating_add(1)))),
         }

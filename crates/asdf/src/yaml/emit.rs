@@ -41,9 +41,9 @@ impl Default for EmitOptions {
     }
 }
 
-/// Where a node stands, which decides what may be on the same line.
+/// Position of a node, which decides what may be on the same line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum NodePosition {
     /// Behind `---`.
     Root,
     /// Behind `-`.
@@ -56,19 +56,19 @@ pub(crate) enum Place {
     Complex,
 }
 
-/// The surroundings of a node.
+/// Context of a node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct NodeContext {
     /// Columns of the collection that holds it; `None` for the root.
     pub(crate) indent: Option<usize>,
     /// Where in it.
-    pub(crate) place: Place,
+    pub(crate) place: NodePosition,
     /// Whether the collection is in flow style.
     pub(crate) flow: bool,
 }
 
-impl Spot {
-    pub(crate) const ROOT: Self = Self { indent: None, place: Place::Root, flow: false };
+impl NodeContext {
+    pub(crate) const ROOT: Self = Self { indent: None, place: NodePosition::Root, flow: false };
 
     /// Columns of what is within it.
     const fn deeper(self) -> usize {
@@ -103,7 +103,7 @@ pub fn emit_document(value: &Yaml, options: &EmitOptions) -> Result<String> {
         emitter.newline();
     }
     emitter.write("---");
-    emitter.node(value, Spot::ROOT)?;
+    emitter.node(value, NodeContext::ROOT)?;
     if emitter.column > 0 {
         emitter.newline();
     }
@@ -119,10 +119,11 @@ pub fn emit_document(value: &Yaml, options: &EmitOptions) -> Result<String> {
 /// # Errors
 /// As [`emit_document`].
 pub fn emit_node(value: &Yaml, indent: usize, within: Collection, options: &EmitOptions) -> Result<String> {
-    let spot = Spot { indent: Some(indent), place: Place::Value, flow: within == Collection::Flow };
+    let context =
+        NodeContext { indent: Some(indent), place: NodePosition::Value, flow: within == Collection::Flow };
     let mut emitter = Emitter::new(options, indent.saturating_add(8));
     emitter.sequence_step = 2;
-    emitter.node(value, spot)?;
+    emitter.node(value, context)?;
     emitter.end_line();
     Ok(emitter.out)
 }
@@ -136,9 +137,9 @@ pub(crate) struct Piece {
     pub(crate) tail: String,
 }
 
-/// What the text around a place asks for.
+/// Indentation style of the surrounding text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around {
+pub(crate) struct IndentStyle {
     /// Columns of the line before the place.
     pub(crate) column: usize,
     /// Columns by which sequences that are values of a block mapping are indented more than the key.
@@ -148,9 +149,14 @@ pub(crate) struct Around {
 }
 
 /// A node at a spot of a document. Errors as [`emit_node`].
-pub(crate) fn emit_at(value: &Yaml, spot: Spot, around: Around, options: &EmitOptions) -> Result<Piece> {
-    let mut emitter = Emitter::around(around, options);
-    emitter.node(value, spot)?;
+pub(crate) fn emit_at(
+    value: &Yaml,
+    context: NodeContext,
+    indent_style: IndentStyle,
+    options: &EmitOptions,
+) -> Result<Piece> {
+    let mut emitter = Emitter::with_indent_style(indent_style, options);
+    emitter.node(value, context)?;
     Ok(emitter.piece())
 }
 
@@ -158,10 +164,10 @@ pub(crate) fn emit_at(value: &Yaml, spot: Spot, around: Around, options: &EmitOp
 pub(crate) fn emit_item(
     value: &Yaml,
     indent: usize,
-    around: Around,
+    indent_style: IndentStyle,
     options: &EmitOptions,
 ) -> Result<String> {
-    let mut emitter = Emitter::around(around, options);
+    let mut emitter = Emitter::with_indent_style(indent_style, options);
     emitter.is_apart = true;
     emitter.is_indentation = true;
     emitter.item(value, indent)?;
@@ -174,13 +180,17 @@ pub(crate) fn emit_pair(
     key: &Yaml,
     value: &Yaml,
     indent: usize,
-    around: Around,
+    indent_style: IndentStyle,
     options: &EmitOptions,
 ) -> Result<String> {
-    let mut emitter = Emitter::around(around, options);
+    let mut emitter = Emitter::with_indent_style(indent_style, options);
     emitter.is_apart = true;
     emitter.is_indentation = true;
-    emitter.pair(key, value, Spot { indent: Some(indent), place: Place::Value, flow: false })?;
+    emitter.pair(
+        key,
+        value,
+        NodeContext { indent: Some(indent), place: NodePosition::Value, flow: false },
+    )?;
     emitter.end_line();
     Ok(emitter.out)
 }
@@ -192,7 +202,7 @@ pub(crate) fn emit_key(key: &Yaml, flow: bool, options: &EmitOptions) -> Result<
     }
     let mut emitter = Emitter::new(options, 0);
     emitter.is_apart = true;
-    emitter.node(key, Spot { indent: Some(0), place: Place::SimpleKey, flow })?;
+    emitter.node(key, NodeContext { indent: Some(0), place: NodePosition::SimpleKey, flow })?;
     Ok(Some(emitter.out))
 }
 
@@ -230,11 +240,11 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    fn around(around: Around, options: &'o EmitOptions) -> Self {
+    fn with_indent_style(indent_style: IndentStyle, options: &'o EmitOptions) -> Self {
         Self {
-            sequence_step: around.sequence_step,
-            is_indentation: around.compact,
-            ..Self::new(options, around.column)
+            sequence_step: indent_style.sequence_step,
+            is_indentation: indent_style.compact,
+            ..Self::new(options, indent_style.column)
         }
     }
 

@@ -46,7 +46,7 @@ pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Option<Aren
     // Characters that are not the same to all readers, or that only few trees have.
     let odd = memchr::memchr2(b'\t', b'\r', bytes).is_some()
         || memchr::memmem::find(bytes, "\u{feff}".as_bytes()).is_some()
-        || spans::odd_breaks(text).next().is_some();
+        || spans::yaml11_breaks(text).next().is_some();
     if odd {
         return None;
     }

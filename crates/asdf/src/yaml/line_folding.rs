@@ -31,7 +31,7 @@ fn split_line(text: &str) -> (&str, &str) {
 }
 
 /// What follows the first line of a text.
-pub(super) fn behind_line(text: &str) -> &str {
+pub(super) fn after_first_line(text: &str) -> &str {
     let (_, rest) = split_line(text);
     behind(rest, line_break(rest).map_or(0, |(len, _)| len))
 }
@@ -234,13 +234,13 @@ pub(super) fn block(lines: &str, indent: usize, header: &Header) -> String {
         out.push_str(&empty);
         empty.clear();
         after_blank = is_blank;
-        let (line, behind_line) = split_line(content);
+        let (line, after_first_line) = split_line(content);
         out.push_str(line);
-        let Some((len, meaning)) = line_break(behind_line) else {
+        let Some((len, meaning)) = line_break(after_first_line) else {
             end = "";
             break;
         };
-        (rest, end) = (behind(behind_line, len), meaning);
+        (rest, end) = (behind(after_first_line, len), meaning);
     }
     if header.chomp != Chomp::Strip {
         out.push_str(end);

@@ -33,7 +33,7 @@ pub(super) struct Keys {
 
 /// A pair as a table answers for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum LookupResult {
     /// The last pair that has the key as text.
     Pair(usize),
     /// No key is this text, and no other key is named by it.
@@ -66,18 +66,18 @@ impl Keys {
     }
 
     /// The pair of `mapping`, of which these are the keys, that has `key`.
-    pub(super) fn find(&self, mapping: Node<'_>, key: &str) -> Known {
+    pub(super) fn find(&self, mapping: Node<'_>, key: &str) -> LookupResult {
         let hash = self.hasher.hash_one(key);
         match self.texts.get(&hash) {
-            _ if self.others.contains(&hash) => Known::Unclear,
+            _ if self.others.contains(&hash) => LookupResult::Unclear,
             Some(index) => {
                 let index = *index as usize;
                 let pair = mapping.entry(index);
                 let is_it = pair.is_some_and(|(found, _)| found.scalar() == Some(Scalar::Text(key)));
                 // Two texts of one hash are as good as never there.
-                if is_it { Known::Pair(index) } else { Known::Unclear }
+                if is_it { LookupResult::Pair(index) } else { LookupResult::Unclear }
             }
-            None => Known::Absent,
+            None => LookupResult::Absent,
         }
     }
 }

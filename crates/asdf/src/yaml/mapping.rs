@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use container_core::{Error, Result};
 
-use super::lookup::Known;
+use super::lookup::LookupResult;
 use super::{Document, Int, Kind, Node, NodeId, Scalar};
 
 /// A key, equal where Python's dictionaries take keys as equal: `1`, `true` and `1.0` are one.
@@ -196,8 +196,8 @@ pub(super) fn find<'d>(mapping: Node<'d>, key: &str) -> Option<Node<'d>> {
     }
     if let Some(keys) = mapping.document().lookup().keys(mapping) {
         match keys.find(mapping, key) {
-            Known::Pair(index) => return mapping.entry(index).map(|pair| pair.1),
-            Known::Absent if !keys.merges => return None,
+            LookupResult::Pair(index) => return mapping.entry(index).map(|pair| pair.1),
+            LookupResult::Absent if !keys.merges => return None,
             _ => {}
         }
     }

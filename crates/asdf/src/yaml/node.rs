@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::arena::{Item, Shape};
-use super::lookup::Known;
+use super::lookup::LookupResult;
 use super::{Collection, Document, Kind, NodeId, Scalar, ScalarStyle, mapping, resolve, scalar};
 
 /// The prefix of YAML's own tags.
@@ -235,7 +235,7 @@ impl<'d> Node<'d> {
     }
 
     /// The last pair that has a text as key, merged ones left out, where a table of the keys says so.
-    pub(crate) fn known_pair(self, key: &str) -> Known {
-        self.document.lookup().keys(self).map_or(Known::Unclear, |keys| keys.find(self, key))
+    pub(crate) fn lookup_pair(self, key: &str) -> LookupResult {
+        self.document.lookup().keys(self).map_or(LookupResult::Unclear, |keys| keys.find(self, key))
     }
 }

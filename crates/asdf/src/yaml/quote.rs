@@ -1,4 +1,4 @@
-//! Which styles can hold a text, and whether a reader would take it for something else without quotes.
+//! Finds the styles that can hold a text, and whether it needs quotes to be read as text.
 //!
 //! Two kinds of readers are served: those of YAML 1.1, as PyYAML and libyaml are, and those of YAML 1.2, to whom `0o17` and `1e3` are
 //! numbers and `yes` is none. What either would misread goes into quotes.

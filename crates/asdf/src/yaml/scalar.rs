@@ -1,4 +1,4 @@
-//! What a plain scalar means in YAML 1.1, exactly as PyYAML resolves it (docs/formats/asdf.md has the table). Where Python fails to
+//! Resolution of plain scalars in YAML 1.1, exactly as PyYAML does it (docs/formats/asdf.md has the table). Where Python fails to
 //! load a scalar that looks like a number or a date (`0b_`, `2001-13-45`), it is text here, so that the rest of the tree can be read.
 #![deny(
     clippy::unwrap_used,

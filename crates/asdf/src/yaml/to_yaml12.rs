@@ -24,13 +24,13 @@ pub(super) struct Yaml12Text<'t> {
 impl<'t> Yaml12Text<'t> {
     /// Three characters end lines in YAML 1.1 that do not in 1.2 (section 5.4 of either); others that do, behind blanks, stand for them.
     pub(super) fn replace_line_breaks(text: &'t str) -> Self {
-        let changed: Vec<usize> = spans::odd_breaks(text).map(|(at, _)| at).collect();
+        let changed: Vec<usize> = spans::yaml11_breaks(text).map(|(at, _)| at).collect();
         if changed.is_empty() {
             return Self { text: text.into(), changed };
         }
         let mut yaml12 = String::with_capacity(text.len());
         let mut from = 0;
-        for (at, character) in spans::odd_breaks(text) {
+        for (at, character) in spans::yaml11_breaks(text) {
             yaml12.push_str(text.get(from..at).unwrap_or_default());
             yaml12.push_str(if character == '\u{85}' { "\r\n" } else { " \r\n" });
             from = at.saturating_add(character.len_utf8());

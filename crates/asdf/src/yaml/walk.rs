@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use container_core::pointer::{escape, unescape};
 use container_core::{Error, Limits, Result};
 
-use super::lookup::Known;
+use super::lookup::LookupResult;
 use super::{Document, Int, Kind, Node, NodeId, Scalar};
 
 /// The text by which a path names a key: the text itself, a number's digits, `true`, `null`; `None` for collections.
@@ -149,7 +149,7 @@ pub(crate) fn child<'d>(node: Node<'d>, step: &str) -> Option<Node<'d>> {
                 .document()
                 .lookup()
                 .keys(node)
-                .is_some_and(|keys| !keys.merges && keys.find(node, step) == Known::Absent)
+                .is_some_and(|keys| !keys.merges && keys.find(node, step) == LookupResult::Absent)
             {
                 return None;
             }

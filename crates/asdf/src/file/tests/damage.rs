@@ -1,4 +1,4 @@
-//! What the three policies make of files that break the rules.
+//! Files that break the rules, opened with each strictness.
 
 use super::*;
 

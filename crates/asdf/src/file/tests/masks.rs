@@ -1,4 +1,4 @@
-//! What is missing of an array.
+//! Masks of arrays.
 
 use super::*;
 

@@ -98,24 +98,24 @@ fn is_exact(node: Node<'_>, dtype: &DType) -> bool {
 /// Writes the items of a field, which has a shape or not.
 fn field(node: Node<'_>, field: &Field, item: &mut [u8], nulls: &mut Nulls<'_>) -> Result<()> {
     if node.scalar() == Some(Scalar::Null) {
-        return hide(nulls, field_scalars(field));
+        return mark_null(nulls, field_scalars(field));
     }
     let shape: Vec<u64> = field.shape.iter().map(|len| *len as u64).collect();
     let size = field.dtype.itemsize();
     let mut from = field.offset;
-    super::each(node, &shape, &mut |node| {
+    super::for_each_item(node, &shape, &mut |node| {
         let to = from.saturating_add(size);
         let part = item.get_mut(from..to).ok_or_else(|| malformed(node, "more items than the field has"))?;
         from = to;
         if node.scalar() == Some(Scalar::Null) {
-            return hide(nulls, scalars(&field.dtype));
+            return mark_null(nulls, scalars(&field.dtype));
         }
         element(node, &field.dtype, part, nulls)
     })
 }
 
 /// Takes note of the next `count` scalars as null.
-fn hide(nulls: &mut Nulls<'_>, count: usize) -> Result<()> {
+fn mark_null(nulls: &mut Nulls<'_>, count: usize) -> Result<()> {
     let start = nulls.at;
     nulls.at = start.saturating_add(count);
     (nulls.hide)(start..nulls.at)
@@ -129,7 +129,7 @@ fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &
     };
     match (&dtype.kind, dtype.size) {
         (Kind::Bool, 1) => {
-            let byte = truth(&value).ok_or_else(unfit)?;
+            let byte = to_bool(&value).ok_or_else(unfit)?;
             item.copy_from_slice(&[u8::from(byte)]);
         }
         (Kind::Int | Kind::Uint, 1 | 2 | 4 | 8 | 16) => {
@@ -137,13 +137,13 @@ fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &
             copy_le(item, &bytes, dtype.order);
         }
         (Kind::Float, size) => {
-            let number = real(&value).ok_or_else(unfit)?;
+            let number = to_float(&value).ok_or_else(unfit)?;
             float(number, size, dtype.order, item).ok_or_else(unfit)?;
         }
         (Kind::Complex, size) => {
             let (re, im) = match &value {
                 Scalar::Text(text) => complex::parse(text).map(|number| (number.re, number.im)),
-                other => real(other).map(|re| (re, 0.0)),
+                other => to_float(other).map(|re| (re, 0.0)),
             }
             .ok_or_else(unfit)?;
             let half = size / 2;
@@ -176,7 +176,7 @@ fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &
     Ok(())
 }
 
-fn truth(value: &Scalar<'_>) -> Option<bool> {
+fn to_bool(value: &Scalar<'_>) -> Option<bool> {
     match value {
         Scalar::Bool(truth) => Some(*truth),
         Scalar::Int(Int::Small(0)) => Some(false),
@@ -194,7 +194,7 @@ fn integer(value: &Scalar<'_>, kind: &Kind, size: usize) -> Option<[u8; 16]> {
     let number = match value {
         Scalar::Int(Int::Small(number)) => *number,
         Scalar::Bool(truth) => i128::from(*truth),
-        Scalar::Float(number) => whole(*number)?,
+        Scalar::Float(number) => to_integer(*number)?,
         _ => return None,
     };
     let bits = u32::try_from(size.checked_mul(8)?).ok()?;
@@ -211,13 +211,13 @@ fn integer(value: &Scalar<'_>, kind: &Kind, size: usize) -> Option<[u8; 16]> {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "the number is whole and within the range of exact ones")]
-fn whole(number: f64) -> Option<i128> {
+fn to_integer(number: f64) -> Option<i128> {
     const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
     (number.trunc() == number && number.abs() <= MAX_EXACT_INTEGER).then_some(number as i128)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "the nearest float is what the number means here")]
-fn real(value: &Scalar<'_>) -> Option<f64> {
+fn to_float(value: &Scalar<'_>) -> Option<f64> {
     match value {
         Scalar::Float(number) => Some(*number),
         Scalar::Int(Int::Small(number)) => Some(*number as f64),

@@ -1,4 +1,4 @@
-//! Where blocks are, told by their digests alone, and what is left out beside them.
+//! Blocks that are found by their checksums alone, and the bytes between them that are left out.
 
 use super::*;
 use crate::container::FORMAT;
@@ -7,8 +7,8 @@ use container_core::report::Verdict;
 
 /// Whether `verify` finds no damage.
 fn is_sound(bytes: &[u8]) -> bool {
-    let lens = (FORMAT.open)(Input::bytes(Box::new(bytes.to_vec())), &OpenOptions::default()).unwrap();
-    let report = lens.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let container = (FORMAT.open)(Input::bytes(Box::new(bytes.to_vec())), &OpenOptions::default()).unwrap();
+    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     report.verdict() == Verdict::Sound
 }
 

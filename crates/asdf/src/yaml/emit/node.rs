@@ -9,7 +9,7 @@
 
 use container_core::{Error, Result};
 
-use super::{Emitter, MAX_DEPTH, Place, Spot, tag};
+use super::{Emitter, MAX_DEPTH, NodeContext, NodePosition, tag};
 use crate::yaml::quote::is_printable;
 use crate::yaml::{Collection, Int, Yaml};
 
@@ -48,7 +48,7 @@ pub(crate) fn bare(value: &Yaml) -> Result<(&Yaml, Properties<'_>)> {
 }
 
 impl Emitter<'_> {
-    pub(super) fn node(&mut self, value: &Yaml, spot: Spot) -> Result<()> {
+    pub(super) fn node(&mut self, value: &Yaml, context: NodeContext) -> Result<()> {
         let (value, properties) = bare(value)?;
         self.depth = self.depth.saturating_add(1);
         if self.depth > MAX_DEPTH {
@@ -68,13 +68,13 @@ impl Emitter<'_> {
         match value {
             Yaml::Sequence(items, style) => {
                 self.tag(properties.tag)?;
-                let flow = spot.flow || items.is_empty() || is_flow_sequence(items, *style);
-                if flow { self.flow_sequence(items, spot)? } else { self.block_sequence(items, spot)? }
+                let flow = context.flow || items.is_empty() || is_flow_sequence(items, *style);
+                if flow { self.flow_sequence(items, context)? } else { self.block_sequence(items, context)? }
             }
             Yaml::Mapping(pairs, style) => {
                 self.tag(properties.tag)?;
-                let flow = spot.flow || pairs.is_empty() || *style == Some(Collection::Flow);
-                if flow { self.flow_mapping(pairs, spot)? } else { self.block_mapping(pairs, spot)? }
+                let flow = context.flow || pairs.is_empty() || *style == Some(Collection::Flow);
+                if flow { self.flow_mapping(pairs, context)? } else { self.block_mapping(pairs, context)? }
             }
             Yaml::Alias(name) => {
                 if !self.anchors.contains(name) {
@@ -83,7 +83,7 @@ impl Emitter<'_> {
                 self.token("*");
                 self.write(name);
             }
-            scalar => self.scalar(scalar, properties.tag, spot)?,
+            scalar => self.scalar(scalar, properties.tag, context)?,
         }
         self.depth = self.depth.saturating_sub(1);
         Ok(())
@@ -104,12 +104,13 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn block_sequence(&mut self, items: &[Yaml], spot: Spot) -> Result<()> {
+    fn block_sequence(&mut self, items: &[Yaml], context: NodeContext) -> Result<()> {
         // As PyYAML: below its key, not indented, because the dashes are enough to tell.
-        let is_value = matches!(spot.place, Place::Value | Place::Complex) && !self.is_indentation;
-        let indent = match spot.indent {
+        let is_value =
+            matches!(context.place, NodePosition::Value | NodePosition::Complex) && !self.is_indentation;
+        let indent = match context.indent {
             Some(indent) if is_value => indent.saturating_add(self.sequence_step),
-            _ => spot.deeper(),
+            _ => context.deeper(),
         };
         for item in items {
             self.block_line(indent);
@@ -120,41 +121,41 @@ impl Emitter<'_> {
 
     pub(super) fn item(&mut self, item: &Yaml, indent: usize) -> Result<()> {
         self.indicator("-");
-        self.node(item, Spot { indent: Some(indent), place: Place::Item, flow: false })
+        self.node(item, NodeContext { indent: Some(indent), place: NodePosition::Item, flow: false })
     }
 
-    fn block_mapping(&mut self, pairs: &[(Yaml, Yaml)], spot: Spot) -> Result<()> {
-        let spot = Spot { indent: Some(spot.deeper()), place: Place::Value, flow: false };
+    fn block_mapping(&mut self, pairs: &[(Yaml, Yaml)], context: NodeContext) -> Result<()> {
+        let context = NodeContext { indent: Some(context.deeper()), place: NodePosition::Value, flow: false };
         for (key, value) in pairs {
-            self.block_line(spot.indent.unwrap_or(0));
-            self.pair(key, value, spot)?;
+            self.block_line(context.indent.unwrap_or(0));
+            self.pair(key, value, context)?;
         }
         Ok(())
     }
 
-    pub(super) fn pair(&mut self, key: &Yaml, value: &Yaml, spot: Spot) -> Result<()> {
+    pub(super) fn pair(&mut self, key: &Yaml, value: &Yaml, context: NodeContext) -> Result<()> {
         if is_simple(key)? {
-            self.simple_key(key, spot)?;
-            return self.node(value, spot);
+            self.simple_key(key, context)?;
+            return self.node(value, context);
         }
         self.indicator("?");
-        let spot = Spot { place: Place::Complex, ..spot };
-        self.node(key, spot)?;
-        self.block_line(spot.indent.unwrap_or(0));
+        let context = NodeContext { place: NodePosition::Complex, ..context };
+        self.node(key, context)?;
+        self.block_line(context.indent.unwrap_or(0));
         self.indicator(":");
-        self.node(value, spot)
+        self.node(value, context)
     }
 
-    fn simple_key(&mut self, key: &Yaml, spot: Spot) -> Result<()> {
-        self.node(key, Spot { place: Place::SimpleKey, ..spot })?;
+    fn simple_key(&mut self, key: &Yaml, context: NodeContext) -> Result<()> {
+        self.node(key, NodeContext { place: NodePosition::SimpleKey, ..context })?;
         // YAML 1.2 takes a colon for a part of the alias.
         self.write(if is_alias(key) { " :" } else { ":" });
         Ok(())
     }
 
-    fn flow_sequence(&mut self, items: &[Yaml], spot: Spot) -> Result<()> {
-        let spot = Spot { flow: true, ..spot };
-        let within = Spot { indent: Some(spot.deeper()), place: Place::Item, flow: true };
+    fn flow_sequence(&mut self, items: &[Yaml], context: NodeContext) -> Result<()> {
+        let context = NodeContext { flow: true, ..context };
+        let within = NodeContext { indent: Some(context.deeper()), place: NodePosition::Item, flow: true };
         self.token("[");
         self.is_apart = true;
         for (at, item) in items.iter().enumerate() {
@@ -165,9 +166,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn flow_mapping(&mut self, pairs: &[(Yaml, Yaml)], spot: Spot) -> Result<()> {
-        let spot = Spot { flow: true, ..spot };
-        let within = Spot { indent: Some(spot.deeper()), place: Place::Value, flow: true };
+    fn flow_mapping(&mut self, pairs: &[(Yaml, Yaml)], context: NodeContext) -> Result<()> {
+        let context = NodeContext { flow: true, ..context };
+        let within = NodeContext { indent: Some(context.deeper()), place: NodePosition::Value, flow: true };
         self.token("{");
         self.is_apart = true;
         for (at, (key, value)) in pairs.iter().enumerate() {
@@ -176,7 +177,7 @@ impl Emitter<'_> {
                 self.simple_key(key, within)?;
             } else {
                 self.token("?");
-                self.node(key, Spot { place: Place::Complex, ..within })?;
+                self.node(key, NodeContext { place: NodePosition::Complex, ..within })?;
                 if self.column > self.options.width {
                     self.line(within.indent.unwrap_or(0));
                 }
@@ -189,7 +190,7 @@ impl Emitter<'_> {
     }
 
     /// What stands before the item `at` of a flow collection.
-    fn flow_line(&mut self, at: usize, within: Spot) {
+    fn flow_line(&mut self, at: usize, within: NodeContext) {
         if at > 0 {
             self.mark(",");
         }

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use container_core::Result;
 
-use super::{Emitter, Place, Spot, scalar_text, tag};
+use super::{Emitter, NodeContext, NodePosition, scalar_text, tag};
 use crate::yaml::quote::{Styles, is_misread, is_printable};
 use crate::yaml::{Int, ScalarStyle, Yaml};
 
@@ -19,10 +19,10 @@ use crate::yaml::{Int, ScalarStyle, Yaml};
 const BASE64_LINE: usize = 76;
 
 impl Emitter<'_> {
-    pub(super) fn scalar(&mut self, value: &Yaml, tag: Option<&str>, spot: Spot) -> Result<()> {
+    pub(super) fn scalar(&mut self, value: &Yaml, tag: Option<&str>, context: NodeContext) -> Result<()> {
         let text = match value {
-            Yaml::Text(text, style) => return self.text(text, *style, tag, spot),
-            Yaml::Binary(bytes) => return self.binary(bytes, tag, spot),
+            Yaml::Text(text, style) => return self.text(text, *style, tag, context),
+            Yaml::Binary(bytes) => return self.binary(bytes, tag, context),
             Yaml::Bool(value) => value.to_string(),
             Yaml::Int(Int::Small(value)) => {
                 return self.number(tag, |out| match i64::try_from(*value) {
@@ -51,7 +51,13 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn text(&mut self, text: &str, wish: Option<ScalarStyle>, tag: Option<&str>, spot: Spot) -> Result<()> {
+    fn text(
+        &mut self,
+        text: &str,
+        wish: Option<ScalarStyle>,
+        tag: Option<&str>,
+        context: NodeContext,
+    ) -> Result<()> {
         let own = tag.and_then(|tag| tag.strip_prefix(tag::YAML_PREFIX));
         // What these mean is what they are without quotes, and no reader knows the tags.
         if matches!((own, text), (Some("merge"), "<<") | (Some("value"), "=")) {
@@ -62,24 +68,24 @@ impl Emitter<'_> {
         let is_text = tag.is_some_and(|tag| tag != "!") && own.is_none_or(|own| own != "str");
         let tag = tag.filter(|tag| own != Some("str") && *tag != "!");
         self.tag(tag)?;
-        let style = style(text, wish, is_text, spot);
-        let breaks = spot.place != Place::SimpleKey;
+        let style = style(text, wish, is_text, context);
+        let breaks = context.place != NodePosition::SimpleKey;
         match style {
-            ScalarStyle::Plain => self.unquoted(text, spot, breaks),
-            ScalarStyle::SingleQuoted => self.single_quoted(text, spot, breaks),
-            ScalarStyle::DoubleQuoted => self.double_quoted(text, spot, breaks),
-            ScalarStyle::Literal => self.literal(text, spot),
-            ScalarStyle::Folded => self.folded(text, spot),
+            ScalarStyle::Plain => self.unquoted(text, context, breaks),
+            ScalarStyle::SingleQuoted => self.single_quoted(text, context, breaks),
+            ScalarStyle::DoubleQuoted => self.double_quoted(text, context, breaks),
+            ScalarStyle::Literal => self.literal(text, context),
+            ScalarStyle::Folded => self.folded(text, context),
         }
         Ok(())
     }
 
-    fn binary(&mut self, bytes: &[u8], tag: Option<&str>, spot: Spot) -> Result<()> {
+    fn binary(&mut self, bytes: &[u8], tag: Option<&str>, context: NodeContext) -> Result<()> {
         let own = format!("{}binary", tag::YAML_PREFIX);
         self.tag(Some(tag.unwrap_or(&own)))?;
         let text = scalar_text::base64(bytes);
-        if text.is_empty() || spot.flow || spot.place == Place::SimpleKey {
-            self.double_quoted(&text, spot, false);
+        if text.is_empty() || context.flow || context.place == NodePosition::SimpleKey {
+            self.double_quoted(&text, context, false);
             return Ok(());
         }
         let mut lines = String::new();
@@ -91,19 +97,19 @@ impl Emitter<'_> {
             lines.push('\n');
             rest = after;
         }
-        self.literal(&lines, spot);
+        self.literal(&lines, context);
         Ok(())
     }
 
     /// Words, with the next line at a single blank behind the last column.
-    fn unquoted(&mut self, text: &str, spot: Spot, breaks: bool) {
+    fn unquoted(&mut self, text: &str, context: NodeContext, breaks: bool) {
         self.token("");
-        self.words(text, spot, breaks, |word| word.to_owned().into());
+        self.words(text, context, breaks, |word| word.to_owned().into());
     }
 
-    fn single_quoted(&mut self, text: &str, spot: Spot, breaks: bool) {
+    fn single_quoted(&mut self, text: &str, context: NodeContext, breaks: bool) {
         self.token("'");
-        self.words(text, spot, breaks, |word| {
+        self.words(text, context, breaks, |word| {
             if word.contains('\'') { word.replace('\'', "''").into() } else { word.into() }
         });
         self.write("'");
@@ -112,7 +118,7 @@ impl Emitter<'_> {
     fn words<'t>(
         &mut self,
         text: &'t str,
-        spot: Spot,
+        context: NodeContext,
         breaks: bool,
         spell: impl Fn(&'t str) -> std::borrow::Cow<'t, str>,
     ) {
@@ -128,7 +134,7 @@ impl Emitter<'_> {
                 let is_single = !last.is_empty() && !word.is_empty();
                 let is_end = words.peek().is_none() && word.is_empty();
                 if is_single && !is_end && self.column > self.options.width {
-                    self.line(spot.deeper_text());
+                    self.line(context.deeper_text());
                 } else {
                     self.write(" ");
                 }
@@ -139,7 +145,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn double_quoted(&mut self, text: &str, spot: Spot, breaks: bool) {
+    fn double_quoted(&mut self, text: &str, context: NodeContext, breaks: bool) {
         self.token("\"");
         let mut after_blank = true;
         let mut chars = text.chars().peekable();
@@ -147,7 +153,7 @@ impl Emitter<'_> {
             if c == ' ' {
                 let next = chars.peek().copied();
                 if breaks && !after_blank && next.is_some() && self.column > self.options.width {
-                    self.line(spot.deeper_text());
+                    self.line(context.deeper_text());
                     if next == Some(' ') {
                         // A blank at the start of a line would be folded away.
                         self.write("\\");
@@ -200,12 +206,12 @@ impl Emitter<'_> {
     }
 
     /// Lines as they are. The header says what becomes of the last line break.
-    fn literal(&mut self, text: &str, spot: Spot) {
+    fn literal(&mut self, text: &str, context: NodeContext) {
         self.token("|");
         for line in self.header(text).split('\n') {
             self.block_newline();
             if !line.is_empty() {
-                self.pad(spot.deeper_text());
+                self.pad(context.deeper_text());
                 self.write(line);
             }
         }
@@ -213,7 +219,7 @@ impl Emitter<'_> {
     }
 
     /// Lines between which a line break is written twice, because a single one is a blank.
-    fn folded(&mut self, text: &str, spot: Spot) {
+    fn folded(&mut self, text: &str, context: NodeContext) {
         self.token(">");
         for (at, line) in self.header(text).split('\n').enumerate() {
             self.block_newline();
@@ -221,8 +227,8 @@ impl Emitter<'_> {
                 if at > 0 {
                     self.newline();
                 }
-                self.pad(spot.deeper_text());
-                self.words(line, spot, true, Into::into);
+                self.pad(context.deeper_text());
+                self.words(line, context, true, Into::into);
             }
         }
         self.newline();
@@ -238,7 +244,7 @@ impl Emitter<'_> {
     }
 }
 
-impl Spot {
+impl NodeContext {
     /// Columns of the lines of a text.
     const fn deeper_text(self) -> usize {
         match self.indent {
@@ -249,16 +255,16 @@ impl Spot {
 }
 
 /// The style of a text, as near to the wish as can be read back. `is_text` where a tag says that it is text.
-fn style(text: &str, wish: Option<ScalarStyle>, is_text: bool, spot: Spot) -> ScalarStyle {
+fn style(text: &str, wish: Option<ScalarStyle>, is_text: bool, context: NodeContext) -> ScalarStyle {
     let styles = Styles::of(text);
-    let block = !spot.flow && spot.place != Place::SimpleKey;
+    let block = !context.flow && context.place != NodePosition::SimpleKey;
     match wish {
         Some(ScalarStyle::DoubleQuoted) => ScalarStyle::DoubleQuoted,
         Some(ScalarStyle::SingleQuoted) if styles.single => ScalarStyle::SingleQuoted,
         Some(ScalarStyle::Literal) if block && styles.literal => ScalarStyle::Literal,
         Some(ScalarStyle::Folded) if block && styles.folded => ScalarStyle::Folded,
         None | Some(ScalarStyle::Plain) => {
-            let plain = if spot.flow { styles.flow_plain } else { styles.block_plain };
+            let plain = if context.flow { styles.flow_plain } else { styles.block_plain };
             if plain && (is_text || !is_misread(text)) {
                 ScalarStyle::Plain
             } else if styles.single {

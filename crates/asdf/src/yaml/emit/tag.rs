@@ -1,4 +1,4 @@
-//! How a tag is written: by a handle where the handle's text reads back as the tag, else whole.
+//! Writes tags: by a handle where that reads back as the tag, else in full.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

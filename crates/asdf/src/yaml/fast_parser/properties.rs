@@ -1,4 +1,4 @@
-//! What stands before nodes, tags and anchors, and aliases.
+//! Node properties (tags and anchors), and aliases.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
