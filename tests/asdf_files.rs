@@ -56,7 +56,7 @@ fn parts(fixture: &Fixture, bytes: &[u8]) {
     assert_eq!(layout.index.as_ref().map(|it| [it.start, it.end]), fixture.index, "index");
     if fixture.codes.is_empty() {
         assert_eq!(layout.faults, [], "faults");
-        assert_eq!(layout.index_state == IndexState::Proved, fixture.index.is_some(), "index");
+        assert_eq!(layout.index_state == IndexState::Valid, fixture.index.is_some(), "index");
     }
 }
 

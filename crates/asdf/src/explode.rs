@@ -22,7 +22,7 @@ use crate::writer::assemble::{Assembly, AssemblyBlock, BlockPadding, head_and_tr
 use crate::writer::{Padding, Plan, WriteOptions};
 use crate::yaml::{NodeId, Yaml};
 
-/// What an explosion or implosion wrote.
+/// Result of [`explode`] or [`implode`]: the files that were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExplodeReport {
     /// The files, that of the tree last.

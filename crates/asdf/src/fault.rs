@@ -2,7 +2,7 @@
 
 use container_core::report::Severity;
 
-/// What is wrong or odd.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {

@@ -64,9 +64,9 @@ pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
     if !layout.blocks.is_empty() {
         blocks(&layout.blocks, &mut list);
         let index = match layout.index_state {
-            IndexState::Proved => "proved",
+            IndexState::Valid => "proved",
             IndexState::Absent => "absent",
-            IndexState::Wrong => "stale",
+            IndexState::Invalid => "stale",
         };
         list.add("block index", index);
     }

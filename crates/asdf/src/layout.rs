@@ -60,15 +60,15 @@ pub struct Gap {
     pub range: Range<u64>,
 }
 
-/// What a block index is worth.
+/// Validity of the block index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
     /// It lists the blocks as they are, and stands right behind the last.
-    Proved,
+    Valid,
     /// There is none.
     Absent,
     /// It lists something else, cannot be read, or stands elsewhere.
-    Wrong,
+    Invalid,
 }
 
 impl Layout {

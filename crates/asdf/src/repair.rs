@@ -131,7 +131,7 @@ pub fn repair_with(
     let expected = plan_blocks::ExpectedBlocks {
         missing: named.saturating_sub(there),
         named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
-        is_listed: layout.index_state == IndexState::Proved,
+        is_listed: layout.index_state == IndexState::Valid,
     };
     let tools = plan_blocks::Tools { source, codecs, limits, digests: options.stale_digests };
     let (parts, short) = plan_blocks::plan(found, &expected, &tools, &mut report, progress)?;
@@ -240,9 +240,9 @@ fn report_left_out(
     if !parts.is_empty() && !streamed {
         let range = layout.index.clone().unwrap_or(layout.size..layout.size);
         let what = match layout.index_state {
-            IndexState::Proved => "block index",
+            IndexState::Valid => "block index",
             IndexState::Absent => "block index, made from the blocks, where there was none",
-            IndexState::Wrong => "block index, made from the blocks, where it did not fit them",
+            IndexState::Invalid => "block index, made from the blocks, where it did not fit them",
         };
         report.kept.push(RepairItem::new(range, what));
     }

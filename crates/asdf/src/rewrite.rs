@@ -65,7 +65,7 @@ pub enum Recompression {
     Codec(String, Option<i32>),
 }
 
-/// What a rewriting did.
+/// Result of [`rewrite`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RewriteReport {
     /// Blocks that were left out, by their numbers in the old file.

@@ -75,7 +75,7 @@ impl Schemas {
         if !is_manifest {
             let mut schemas = CompiledSchemas::new(Resources::new(self));
             let read = schemas
-                .find(&uri, &mut WorkLimit::new(Options::default().steps))
+                .find(&uri, &mut WorkLimit::new(Options::default().max_steps))
                 .and_then(|_| schemas.read_all());
             if let Err(error) = read {
                 match before {
@@ -105,7 +105,7 @@ pub fn standard_resource(uri: &str) -> Option<&'static str> {
     embedded::find(uri)
 }
 
-/// How to validate.
+/// Options of a validation.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options<'a> {
@@ -117,14 +117,14 @@ pub struct Options<'a> {
     /// URI of a schema for the root, as [`Schemas::add`] answered it or one of the standard's.
     pub custom: Option<&'a str>,
     /// Most violations that are reported.
-    pub most: usize,
+    pub max_violations: usize,
     /// Most steps: a look at a value by a schema, an item or key looked through.
-    pub steps: u64,
+    pub max_steps: u64,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { standard: None, schemas: None, custom: None, most: 1000, steps: 1_000_000_000 }
+        Self { standard: None, schemas: None, custom: None, max_violations: 1000, max_steps: 1_000_000_000 }
     }
 }
 
@@ -237,7 +237,7 @@ pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
         .trim_end_matches('#')
         .to_owned();
     let mut validator =
-        Validator::new(CompiledSchemas::new(resources), WorkLimit::new(Options::default().steps));
+        Validator::new(CompiledSchemas::new(resources), WorkLimit::new(Options::default().max_steps));
     // `$ref` is a keyword here, no reference to a value elsewhere.
     validator.skips_references = false;
     let Some(schema) = validator.find(&meta)? else {

@@ -32,7 +32,7 @@ use crate::writer::{ArraySpec, Plan, PlannedArray, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::ReplacedBlock;
 
-/// How files are changed.
+/// Options for changes of files.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UpdateOptions {
@@ -60,7 +60,7 @@ impl Default for UpdateOptions {
     }
 }
 
-/// How a change was made.
+/// Kind of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommitKind {
     /// Nothing was to be done.
@@ -73,7 +73,7 @@ pub enum CommitKind {
     NewFile,
 }
 
-/// What passes the data of an array on, in pieces of any size.
+/// Callback that supplies the data of an array, in pieces of any size.
 pub type DataSource<'a> = Box<dyn FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + Send + 'a>;
 
 /// A block that is to be added.

@@ -197,7 +197,7 @@ pub fn asdf_schema(data: &[u8]) {
     let Some(document) = parse(tree) else { return };
     for custom in [None, Some(uri.as_str())] {
         let mut options = Options::default().with(&schemas, custom);
-        options.steps = 100_000;
+        options.max_steps = 100_000;
         match validate(&document, &options) {
             Ok(report) => {
                 assert_eq!(report.is_valid(), report.violations.is_empty());

@@ -80,7 +80,7 @@ pub(super) enum Target<'d> {
         index: usize,
     },
     /// Behind the last item.
-    Behind {
+    End {
         sequence: Node<'d>,
     },
 }
@@ -101,7 +101,7 @@ pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<
     let parent = parent.target();
     let step = unescape(step);
     match parent.kind() {
-        Kind::Sequence if step == "-" => Ok(Some(Target::Behind { sequence: parent })),
+        Kind::Sequence if step == "-" => Ok(Some(Target::End { sequence: parent })),
         Kind::Sequence => {
             let index = step
                 .parse()
@@ -221,7 +221,7 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
         Target::Pair { mapping, index } => (mapping, index),
         Target::NoPair { is_merged: true, .. } => return Err(merged(path)),
         Target::NoPair { .. } => return Err(missing(document, path)),
-        Target::Root | Target::Item { .. } | Target::Behind { .. } => {
+        Target::Root | Target::Item { .. } | Target::End { .. } => {
             return Err(Error::usage(format!("{path:?} names no key")));
         }
     };

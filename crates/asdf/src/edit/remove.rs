@@ -15,7 +15,7 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
             return Err(Error::usage("the root cannot be removed").hint("set it to another value"));
         }
         Target::NoPair { is_merged: true, .. } => return Err(merged(path)),
-        Target::NoPair { .. } | Target::Behind { .. } => return Err(absent(document, path)),
+        Target::NoPair { .. } | Target::End { .. } => return Err(absent(document, path)),
         Target::Item { sequence, index } => (sequence, vec![index]),
         Target::Pair { mapping, index } => (mapping, equal_keys(mapping, index)),
     };

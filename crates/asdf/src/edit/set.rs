@@ -15,7 +15,7 @@ pub(super) fn set<'y>(document: &Document, path: &str, value: &'y Yaml) -> Resul
     let value = text::own_anchors(document, value)?;
     match plan::find(document, path)? {
         Target::NoPair { mapping, key, .. } => add_pair(document, mapping, &key, value),
-        Target::Behind { sequence } => insert_item(sequence, sequence.len(), value),
+        Target::End { sequence } => insert_item(sequence, sequence.len(), value),
         found => replace(document, &found, value),
     }
 }
@@ -28,7 +28,7 @@ pub(super) fn set_all<'y>(
     let mut all = Plan::default();
     for (path, value) in values {
         let found = plan::find(document, path)?;
-        if matches!(found, Target::NoPair { .. } | Target::Behind { .. }) {
+        if matches!(found, Target::NoPair { .. } | Target::End { .. }) {
             return Err(plan::missing(document, path));
         }
         let plan = replace(document, &found, text::own_anchors(document, value)?)?;
@@ -58,7 +58,7 @@ fn replace<'y>(document: &Document, found: &Target<'_>, value: Cow<'y, Yaml>) ->
             };
             (item.node, splices)
         }
-        Target::Root | Target::NoPair { .. } | Target::Behind { .. } => {
+        Target::Root | Target::NoPair { .. } | Target::End { .. } => {
             (document.root(), Value::of_root(document).set(document, &value)?)
         }
     };

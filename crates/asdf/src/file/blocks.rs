@@ -194,7 +194,7 @@ impl File {
     /// Where the walk from block to block met something else than a block, one may be lost there, and those behind it have other numbers
     /// than in the tree. An index that lists just those that were found proves them.
     fn lost_before(&self, index: Option<usize>, from_end: bool) -> Option<Error> {
-        if self.layout.index_state == IndexState::Proved {
+        if self.layout.index_state == IndexState::Valid {
             return None;
         }
         let before = |fault: &&Fault| {

@@ -288,7 +288,7 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
     let most = (layout.blocks.len() as u64).saturating_mul(each).saturating_add(besides);
     let end = range.end.min(range.start.saturating_add(most));
     let bytes = source.read(range.start..end)?;
-    layout.index_state = IndexState::Wrong;
+    layout.index_state = IndexState::Invalid;
     let (found, len) = match BlockIndex::parse(&bytes) {
         Ok(found) => found,
         Err(error) => {
@@ -313,7 +313,7 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
         layout.fault(Fault::new(FaultKind::IndexStale, place, message));
         note_missing(&found, range.start, layout);
     } else if in_place {
-        layout.index_state = IndexState::Proved;
+        layout.index_state = IndexState::Valid;
     }
     if let Some(junk) = search::other_than(source, layout.trailing.clone(), b"\0")? {
         let fault = Fault::new(FaultKind::JunkAfterIndex, junk..range.end, "bytes after the block index");

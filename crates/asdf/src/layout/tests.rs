@@ -86,7 +86,7 @@ fn blocks_are_found_by_walking_and_the_index_is_proved() {
     let bytes = file(&[HEAD.as_bytes(), TREE.as_bytes(), b"padding", &first, &second, &list, b"\0\0\0"]);
     let layout = parse(&bytes);
     assert_eq!(codes(&layout), [""; 0]);
-    assert_eq!(layout.index_state, IndexState::Proved);
+    assert_eq!(layout.index_state, IndexState::Valid);
     assert_eq!(layout.tree, Some(HEAD.len() as u64..(HEAD.len() + TREE.len()) as u64));
     assert_eq!(layout.offsets(), [at as u64, (at + first.len()) as u64]);
     let data: Vec<Range<u64>> = layout.blocks.iter().map(|block| block.data.clone()).collect();
@@ -103,7 +103,7 @@ fn a_file_within_a_block_is_not_looked_at() {
     let at = HEAD.len() + TREE.len();
     let bytes = file(&[HEAD.as_bytes(), TREE.as_bytes(), &outer, &index(&[at])]);
     let layout = parse(&bytes);
-    assert_eq!((layout.blocks.len(), layout.index_state), (1, IndexState::Proved));
+    assert_eq!((layout.blocks.len(), layout.index_state), (1, IndexState::Valid));
     // The same without an index of its own: that of the inner file is not taken.
     let layout = parse(&bytes[..at + outer.len()]);
     assert_eq!((layout.index_state, codes(&layout)), (IndexState::Absent, vec!["no_index"]));
@@ -120,14 +120,14 @@ fn an_index_that_says_otherwise_is_not_believed() {
         (b"#ASDF BLOCK INDEX\n--- [a]\n...\n".to_vec(), "no list of offsets"),
     ] {
         let layout = parse(&file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, &list]));
-        assert_eq!(layout.index_state, IndexState::Wrong, "{why}");
+        assert_eq!(layout.index_state, IndexState::Invalid, "{why}");
         assert_eq!(layout.offsets(), [at as u64]);
         assert!(layout.faults[0].message().contains(why), "{}", layout.faults[0].message());
     }
     let layout = parse(&file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, b"junk", &index(&[at])]));
-    assert_eq!((layout.index_state, codes(&layout)), (IndexState::Wrong, vec!["junk_after_blocks"]));
+    assert_eq!((layout.index_state, codes(&layout)), (IndexState::Invalid, vec!["junk_after_blocks"]));
     let layout = parse(&file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, &index(&[at]), b"\0x"]));
-    assert_eq!((layout.index_state, codes(&layout)), (IndexState::Proved, vec!["junk_after_index"]));
+    assert_eq!((layout.index_state, codes(&layout)), (IndexState::Valid, vec!["junk_after_index"]));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn an_index_after_a_streamed_block_is_no_row() {
             let index_end = bytes.len() - nuls.len();
             assert_eq!((layout.blocks[1].data.end, layout.blocks[1].end), (end, end));
             assert_eq!(layout.index, Some(end..index_end as u64));
-            assert_eq!(layout.index_state, IndexState::Wrong);
+            assert_eq!(layout.index_state, IndexState::Invalid);
             let forbidden = layout.faults.iter().filter(|fault| fault.kind() == FaultKind::IndexForbidden);
             assert_eq!(forbidden.count(), 1, "{:?}", layout.faults);
         }

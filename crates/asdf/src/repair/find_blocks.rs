@@ -58,7 +58,7 @@ pub(super) fn find(
 ) -> Result<(Vec<Extent>, FoundBy)> {
     // Flags without a meaning say nothing of places.
     let is_of_places = |fault: &Fault| fault.index().is_some() && fault.kind() != FaultKind::BlockFlags;
-    let sound = layout.index_state == IndexState::Proved && !layout.faults.iter().any(is_of_places);
+    let sound = layout.index_state == IndexState::Valid && !layout.faults.iter().any(is_of_places);
     if sound {
         let block = |block: &StoredBlock| RecoveredBlock {
             block: block.clone(),

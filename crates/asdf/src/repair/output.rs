@@ -64,7 +64,7 @@ impl NewFile<'_> {
         }
         match &layout.index {
             // As it is where it is right.
-            Some(range) if layout.index_state == IndexState::Proved && index.offsets == layout.offsets() => {
+            Some(range) if layout.index_state == IndexState::Valid && index.offsets == layout.offsets() => {
                 copy(range.clone(), &mut out)?;
             }
             _ => out.push_bytes(index.to_text().into_bytes()),

@@ -24,10 +24,10 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
     // Read when the first tag is met: a tree of plain values needs none.
     let mut known_tags = None;
     let mut validator =
-        Validator::new(CompiledSchemas::new(Resources::new(added)), WorkLimit::new(options.steps));
+        Validator::new(CompiledSchemas::new(Resources::new(added)), WorkLimit::new(options.max_steps));
     let mut report = Report { complete: true, ..Report::default() };
     document.walk(false, &Limits::default(), &mut |path, node| {
-        if report.violations.len() >= options.most {
+        if report.violations.len() >= options.max_violations {
             report.complete = false;
             return Ok(false);
         }
@@ -68,8 +68,8 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
             format!("no schema {uri}, what refers to it was not checked")
         });
     }
-    if report.violations.len() > options.most {
-        report.violations.truncate(options.most);
+    if report.violations.len() > options.max_violations {
+        report.violations.truncate(options.max_violations);
         report.complete = false;
     }
     Ok(report)

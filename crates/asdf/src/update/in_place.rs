@@ -113,7 +113,7 @@ fn has_plain_end(layout: &Layout) -> bool {
     let junk = |fault: &Fault| matches!(fault.kind(), FaultKind::JunkAfterBlocks | FaultKind::JunkAfterIndex);
     !layout.faults.iter().any(junk)
         && match (&layout.index, layout.index_state) {
-            (Some(index), IndexState::Proved) => index.start == last.end,
+            (Some(index), IndexState::Valid) => index.start == last.end,
             (None, IndexState::Absent) => true,
             _ => false,
         }

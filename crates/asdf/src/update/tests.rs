@@ -83,7 +83,7 @@ fn a_tree_that_does_not_fit_moves_the_blocks() {
     let expected = [&old[..at], b"longer", &old[at + 1..index(&old)]].concat();
     assert!(new[..index(&new)] == expected);
     let file = place.read();
-    assert_eq!((file.layout().index_state, values(&file, "b")), (IndexState::Proved, vec![2; 200]));
+    assert_eq!((file.layout().index_state, values(&file, "b")), (IndexState::Valid, vec![2; 200]));
     // The same updater goes on with the new file, which is locked.
     assert!(cfg!(windows) || Updater::open(place.path(), UpdateOptions::default()).is_err());
     updater.set("text", &Yaml::text("x")).unwrap();
@@ -260,7 +260,7 @@ fn files_without_blocks_and_with_odd_ends() {
     assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
     let opened = File::open(place.path()).unwrap();
     assert_eq!(values(&opened, "b"), b"added");
-    assert_eq!(opened.layout().index_state, IndexState::Proved);
+    assert_eq!(opened.layout().index_state, IndexState::Valid);
     drop(updater);
     // NULs behind the index stay what they are; so does junk, if no block is added.
     let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });

@@ -45,7 +45,7 @@ fn pieces_and_outputs_change_nothing() {
             let mut expected = Vec::new();
             write(options.clone(), 8, &mut expected);
             let found = layout(&expected);
-            assert_eq!(found.index_state, IndexState::Proved);
+            assert_eq!(found.index_state, IndexState::Valid);
             let sizes: Vec<u64> = found.blocks.iter().map(|block| block.header.data_size).collect();
             assert_eq!(sizes, [8, 0, 24_000]);
             let mut from = 0;

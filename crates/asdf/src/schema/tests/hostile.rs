@@ -8,7 +8,7 @@ fn limited(schema: &str, text: &str) -> Result<Report> {
     let mut schemas = Schemas::new();
     let uri = schemas.add(schema.as_bytes(), "asdf://test/schema")?;
     let mut options = Options::default().with(&schemas, Some(&uri));
-    options.steps = 1_000_000;
+    options.max_steps = 1_000_000;
     validate(&tree(text), &options)
 }
 
