@@ -225,7 +225,7 @@ pub fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
 /// [`Schemas::add`] answered or one of the standard's.
 ///
 /// # Errors
-/// `Usage` for an unknown URI, of the schema or its metaschema; `Malformed` and `Limit` as for [`validate`].
+/// `Usage` for an unknown URI, of the schema or its metaschema; `Malformed` and `Limit` as for [`validate()`].
 pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
     let mut resources = Resources::new(schemas);
     let document = resources.load(uri)?.and_then(|index| resources.document(index));

@@ -103,7 +103,7 @@ impl File {
     /// The value of the node at `path` by its tag.
     ///
     /// # Errors
-    /// `Usage` where there is nothing; as [`Value::of`].
+    /// `Usage` where there is nothing; as [`Value::from_node`].
     pub fn value(&self, path: &str) -> Result<Value<'_>> {
         let node = self.tree().find(path);
         Value::from_node(node.ok_or_else(|| Error::usage(format!("there is nothing at {path}")))?, self)

@@ -50,7 +50,7 @@ impl Source for BlockBytes<'_> {
 /// the others decode. Stored bytes that memory has no room for are read twice.
 ///
 /// # Errors
-/// As [`state`]; of a block whose digest fits its stored bytes, those of decoding it.
+/// As [`checksum_status`]; of a block whose digest fits its stored bytes, those of decoding it.
 pub(crate) fn decode_comparing(
     source: &dyn Source,
     block: &StoredBlock,

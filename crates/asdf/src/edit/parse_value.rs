@@ -4,7 +4,7 @@ use container_core::{Error, Result};
 
 use crate::yaml::{Document, Yaml, YamlLimits};
 
-/// As [`super::parse_value`].
+/// As [`super::parse_value()`].
 pub(super) fn parse(text: &str) -> Result<Yaml> {
     Yaml::from_node(document(text)?.root()).map_err(typed)
 }

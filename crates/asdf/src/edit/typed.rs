@@ -18,7 +18,7 @@ pub enum Replace {
 }
 
 impl TreeEditor {
-    /// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](super::parse_value)). The tag of what is there stays, unless
+    /// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](fn@parse_value)). The tag of what is there stays, unless
     /// the value has one, or is of another kind: a mapping in the place of a scalar. Gives notes on what a reader may not expect: a tag
     /// that goes, and texts that YAML 1.1 reads as something else.
     ///

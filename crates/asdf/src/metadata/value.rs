@@ -27,10 +27,10 @@ pub(crate) fn to_value(root: Node<'_>, view: View, limits: &Limits) -> Result<Va
     walk.value(root, "", 0)
 }
 
-/// The tags of the nodes that [`value`] shows, each by its JSON pointer, as short as files spell them.
+/// The tags of the nodes that [`to_value`] shows, each by its JSON pointer, as short as files spell them.
 ///
 /// # Errors
-/// As [`value`].
+/// As [`to_value`].
 pub(crate) fn tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<String, String>> {
     tags_of(root, View::Whole, limits)
 }
@@ -42,7 +42,7 @@ const KINDS: [&str; 9] =
 /// The tags that two trees of the same content have alike, however their arrays are stored.
 ///
 /// # Errors
-/// As [`value`].
+/// As [`to_value`].
 pub(crate) fn logical_tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<String, String>> {
     let mut tags = tags_of(root, View::Logical, limits)?;
     tags.retain(|pointer, tag| {

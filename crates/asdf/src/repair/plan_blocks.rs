@@ -99,7 +99,7 @@ pub(super) fn plan(
                 progress.tick(end.min(total), total)?;
             }
             Extent::Truncated(recovered) => {
-                parts.push(plan_truncated_block(recovered.block, index, tools, &mut short, report)?)
+                parts.push(plan_truncated_block(recovered.block, index, tools, &mut short, report)?);
             }
             Extent::Lost(range) => {
                 let what = format!("block {index}, of which the index tells and nothing can be read");

@@ -44,7 +44,7 @@ impl Example {
     /// Holds the example against the schemas of its tags, and nothing else.
     ///
     /// # Errors
-    /// Those of [`Document::parse`] and [`validate`].
+    /// Those of [`Document::parse`] and [`validate()`].
     pub fn validate(&self, schemas: &Schemas) -> Result<Report> {
         let text = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{}\n...\n", self.text);
         let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default())?;

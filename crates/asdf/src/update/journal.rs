@@ -26,7 +26,7 @@ pub fn read_through_journal(
     Ok(read_with_notice(path, source, limits)?.0)
 }
 
-/// As [`recovered`], with a notice about the journal.
+/// As [`read_through_journal`], with a notice about the journal.
 pub(crate) fn read_with_notice(
     path: &Path,
     source: Box<dyn Source>,

@@ -48,7 +48,7 @@ impl Default for YamlLimits {
 /// What is done with a mapping that has a key twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DuplicateKeys {
-    /// The last one counts, as for Python asdf. [`Strictness::Strict`](crate::Policy::Strict) refuses them all the same.
+    /// The last one counts, as for Python asdf. [`Strictness::Strict`](crate::Strictness::Strict) refuses them all the same.
     #[default]
     LastWins,
     /// The document is not read, and the file not opened.
