@@ -16,10 +16,10 @@ use container_core::{Error, Result};
 use crate::b2nd::{NAME, NdEditor, OLD_NAME};
 use crate::editor::{EditOptions, Editor};
 use crate::header::ChunkSize;
+use crate::import::options::{self, DICTIONARY, FILTER, SPLIT};
 use crate::items::{Items, LAYER};
 use crate::msgpack;
 use crate::tensor::{self, Tensor};
-use crate::words::{self, DICTIONARY, FILTER, SPLIT};
 
 /// Bytes of rows that are added at a time, where chunks are small.
 const STEP: u64 = 16 << 20;
@@ -41,9 +41,9 @@ pub(crate) fn append(
     };
     let mut editor = Editor::open(path, &options)?;
     let are_items = editor.vlmetalayer_names().any(|name| name == LAYER);
-    let params = words::apply(editor.params().clone(), job.options)?;
-    let lossy = words::lossy(&params);
-    if words::is_other_encoding(job.options) {
+    let params = options::apply(editor.params().clone(), job.options)?;
+    let lossy = options::lossy(&params);
+    if options::is_other_encoding(job.options) {
         editor.set_params(params)?;
     }
     let metalayers = editor.metalayers();
@@ -56,8 +56,8 @@ pub(crate) fn append(
     }
     if is_array {
         let array = NdEditor::from_editor(editor, &open.limits)?;
-        if words::word(job.options, FILTER).is_some() {
-            words::check_lossy(array.frame().params(), array.dtype())?;
+        if options::word(job.options, FILTER).is_some() {
+            options::check_lossy(array.frame().params(), array.dtype())?;
         }
         rows(array, job, durability)?;
         losses.extend(job.container.losses());

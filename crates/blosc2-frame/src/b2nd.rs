@@ -1,31 +1,33 @@
 //! Arrays: a frame whose metalayer `b2nd` gives it a shape, an element type, and n-dimensional chunks and blocks.
 
 mod array;
+mod chunk_boxes;
+mod chunk_rows;
 mod copy;
 mod create;
+mod default_chunks;
 mod dtype;
-mod dtype_text;
+mod dtype_string;
+mod edge_padding;
 mod edit;
 mod geometry;
 mod metalayer;
-mod partition;
 mod read;
-mod rows;
 mod select;
 mod stream;
-mod window;
 
 pub use array::NdArray;
+pub(crate) use chunk_rows::row_len;
 pub use copy::{concatenate, copy, expand_dims, squeeze};
 pub use create::{Fill, NdOptions, write_array, write_filled};
+pub use default_chunks::partition;
 pub(crate) use dtype::parse as dtype_of;
+pub(crate) use edge_padding::has_set_padding;
 pub use edit::NdEditor;
 pub use geometry::Geometry;
 pub(crate) use metalayer::misnamed;
 pub use metalayer::{MAX_DIMENSIONS, Meta, NAME, OLD_NAME};
-pub use partition::partition;
 pub(crate) use read::Scratch;
-pub(crate) use rows::row_len;
 pub use select::Indices;
 pub(crate) use select::{Plan, of_region};
 pub use stream::NdWriter;

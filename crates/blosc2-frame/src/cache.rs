@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use container_core::threads::Pool;
 
 use crate::b2nd::Scratch;
+use crate::decoder_pool::Worker;
 use crate::options::OpenOptions;
-use crate::reader::Worker;
 
 /// A block: the number of its array in this cache, of its chunk, and its own in there.
 pub(crate) type Key = (u64, u64, u64);

@@ -11,14 +11,14 @@ use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Limits, Progress, Result};
 
 use crate::b2nd::NdArray;
+use crate::b2nd::has_set_padding;
+use crate::dataset_view::{DATASET, View};
 use crate::fault::shift;
 use crate::frame::{Frame, Survey, SurveyedChunk};
-use crate::guard;
 use crate::header::Header;
 use crate::offsets::Offset;
-use crate::padding::has_set_padding;
 use crate::tensor;
-use crate::view::{DATASET, View};
+use crate::verified_reads;
 
 /// Codes of what a frame says of its array and its chunks contradict.
 pub(crate) const GEOMETRY: [&str; 2] = ["geometry", "dtype"];
@@ -50,7 +50,7 @@ pub(crate) fn check(
     let mut blocks = BlockCounts { total, checked: 0, bad };
     if depth == Depth::Full {
         findings.extend(user_metadata(frame)?);
-        let guarded = guard::verdict(frame, &survey)?;
+        let guarded = verified_reads::verdict(frame, &survey)?;
         blocks.bad = blocks.bad.saturating_add(guarded.damaged.len() as u64).min(total);
         findings.extend(guarded.findings.into_iter().map(|(chunk, finding)| place(view, finding, chunk)));
         let damaged = decode_all(view, &survey, &guarded.damaged, options, progress)?;

@@ -18,7 +18,7 @@ use crate::journal;
 use crate::lock::{Locking, SidecarLock};
 use crate::offsets::{Offset, Offsets};
 use crate::options::OpenOptions;
-use crate::parts::{INDEX_NAME, Parts, part_name};
+use crate::sparse_directory::{INDEX_NAME, Parts, part_name};
 use crate::trailer::{Fingerprint, Trailer};
 use crate::{checksums, writer};
 

@@ -16,19 +16,20 @@ use container_core::source::Source;
 use container_core::write::journal::Notice;
 use container_core::{Error, Progress, Result, Value};
 
-use crate::absence::{self, Absence};
+use crate::absent_values::{self, Absence};
 use crate::b2nd;
-use crate::block::ChunkEntry;
 use crate::check;
+use crate::chunk_block::ChunkEntry;
+use crate::chunk_stats::Summary;
+use crate::dataset_view::View;
 use crate::fault::{Fault, FaultKind};
 use crate::frame::{Frame, Survey};
 use crate::header::MAGIC;
+use crate::metadata::interchange;
 use crate::options::OpenOptions;
-use crate::parts::INDEX_NAME;
-use crate::summary::Summary;
+use crate::sparse_directory::INDEX_NAME;
 use crate::tensor::Tensor;
-use crate::view::View;
-use crate::{append, carry, details, import, journal, metadata, pack, repair, segments, stores};
+use crate::{append, byte_map, import, info, items, journal, metadata, repair, stores};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -79,7 +80,7 @@ pub const FORMAT: Format = Format {
     import: Some(import::import),
     repair: Some(repair::repair_to),
     append: Some(append::append),
-    pack: Some(pack::pack),
+    pack: Some(items::pack),
 };
 
 fn is_sparse(directory: &std::path::Path) -> bool {
@@ -189,10 +190,10 @@ impl Container for Lens {
         About {
             format: FORMAT.name,
             version: Some(frame.header().version.to_string()),
-            size: frame.layout().file_len().saturating_add(segments::parts_len(frame)),
+            size: frame.layout().file_len().saturating_add(byte_map::parts_len(frame)),
             complete: frame.layout().end() <= frame.layout().file_len(),
             details: {
-                let mut details = details::details(&self.view, self.summary(), self.view.algorithm());
+                let mut details = info::details(&self.view, self.summary(), self.view.algorithm());
                 details.extend(self.journal.as_ref().map(Notice::detail));
                 details
             },
@@ -269,13 +270,13 @@ impl Container for Lens {
 
     fn layout(&self) -> Vec<Segment> {
         let algorithm = self.view.algorithm();
-        let mut map = segments::segments(&self.view, self.survey(), algorithm);
+        let mut map = byte_map::segments(&self.view, self.survey(), algorithm);
         map.extend(self.journal.as_ref().map(Notice::segment));
         map
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        segments::walk(&self.view, self.survey(), self.view.algorithm(), look)?;
+        byte_map::walk(&self.view, self.survey(), self.view.algorithm(), look)?;
         self.journal.as_ref().map(Notice::segment).map_or(Ok(()), look)
     }
 
@@ -318,7 +319,7 @@ impl Container for Lens {
 
     fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
         self.refuse_hidden()?;
-        carry::of_frame(self.view.frame(), self.tolerance)
+        interchange::of_frame(self.view.frame(), self.tolerance)
     }
 
     fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
@@ -328,8 +329,10 @@ impl Container for Lens {
         let frame = self.view.frame();
         if frame.absence().is_some() {
             let fixed = frame.metalayers().iter().map(|(name, _)| name);
-            let stand_in: Vec<&str> =
-                fixed.chain(frame.vlmetalayer_names()).filter(|name| absence::is_of_stand_in(name)).collect();
+            let stand_in: Vec<&str> = fixed
+                .chain(frame.vlmetalayer_names())
+                .filter(|name| absent_values::is_of_stand_in(name))
+                .collect();
             let what = format!("what the array stands for: {}", stand_in.join(", "));
             losses.push(Loss { dataset: None, what });
         }

@@ -1,6 +1,6 @@
 //! Metadata by which the chunks of a frame are more than bytes, or the elements of an array.
 
-use crate::absence::{LAZY, OBJECT, PROXY};
+use crate::absent_values::{LAZY, OBJECT, PROXY};
 use crate::editor::Editor;
 use crate::metalayer::Metalayers;
 use crate::{checksums, items, tensor};

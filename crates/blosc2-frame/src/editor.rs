@@ -4,13 +4,13 @@
 //! frame. Until then the file opens as it was, in released versions of C-Blosc2 too, which do not look behind the length that the
 //! header gives.
 
+mod byte_access;
 mod chunks;
 mod directory;
 mod file;
-mod free;
-mod items;
+mod free_space;
+mod new_file;
 mod open;
-mod place;
 mod read;
 mod store;
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Reading a frame: its chunks, whole or in parts, and its metadata.
 
+mod byte_access;
+mod chunk_lengths;
+mod chunk_location;
 mod copy;
-mod items;
-mod locate;
 mod open;
 mod read;
-mod spans;
-mod survey;
+mod scan;
 
-pub(crate) use locate::Found;
-pub use survey::{Survey, SurveyedChunk};
+pub(crate) use chunk_location::Found;
+pub use scan::{Survey, SurveyedChunk};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -19,16 +19,16 @@ use container_core::codec::Codecs;
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Result};
 
-use crate::absence::Absence;
+use crate::absent_values::Absence;
+use crate::decoder_pool::Pool;
 use crate::fault::shift;
-use crate::guard::Guard;
 use crate::header::Header;
 use crate::layout::Layout;
 use crate::lock::SidecarLock;
 use crate::metalayer::Metalayers;
 use crate::options::OpenOptions;
-use crate::parts::Parts;
-use crate::reader::Pool;
+use crate::sparse_directory::Parts;
+use crate::verified_reads::Guard;
 
 /// An open frame, contiguous or sparse. Shared by reference, it is read from several threads at once.
 pub struct Frame {

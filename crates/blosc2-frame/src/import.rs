@@ -8,24 +8,26 @@ use container_core::report::{Finding, Loss, Severity};
 use container_core::stream::{for_each_run, prove, require_present};
 use container_core::{Error, Progress, Result};
 
-use crate::absence::{self, Absence};
+use crate::absent_values::{self, Absence};
 use crate::b2nd::{MAX_DIMENSIONS, NAME, NdOptions, NdWriter, OLD_NAME, is_array, row_len};
 use crate::check::GEOMETRY;
 use crate::frame::Frame;
 use crate::metadata::CHECKSUMS;
 use crate::options::default_params;
 use crate::tensor::{self, Tensor};
-use crate::words;
-use crate::{carry, guard, rewrite};
+
+pub(crate) mod options;
+use crate::metadata::interchange;
+use crate::{rewrite, verified_reads};
 
 /// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
 /// arrays, super-chunks, chunks of different lengths, with their metalayers and user metadata.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("Blosc2", &words::ALL)?;
+    job.options.allow_words("Blosc2", &options::ALL)?;
     let frame = job.container.native().and_then(|native| native.downcast_ref::<Frame>());
     let job = &Import { read: reading(frame, job), ..*job };
     if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())
-        && (!words::is_other_partition(job.options) || !has_shape(frame))
+        && (!options::is_other_partition(job.options) || !has_shape(frame))
     {
         for (index, region) in job.selection {
             require_present(job.container, *index, region)?;
@@ -49,7 +51,7 @@ fn require_geometry(job: &Import<'_>) -> Result<()> {
 fn reading(frame: Option<&Frame>, job: &Import<'_>) -> ReadOptions {
     let mut read = job.read;
     let is_lenient = |frame: &Frame| frame.options().placeholders == Tolerance::Lenient;
-    let drops = words::word(job.options, words::CHECKSUM) == Some("none");
+    let drops = options::word(job.options, options::CHECKSUM) == Some("none");
     read.digests = if drops && frame.is_some_and(is_lenient) { Digests::Ignore } else { Digests::Compare };
     read
 }
@@ -75,7 +77,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     options.params.threads = job.read.threads.max(1);
     if let Some(frame) = frame {
         // The new array has the values that the old one stands for.
-        let is_left = |name: &str| frame.absence().is_some() && absence::is_of_stand_in(name);
+        let is_left = |name: &str| frame.absence().is_some() && absent_values::is_of_stand_in(name);
         for (name, value) in frame.metalayers().iter().filter(|(name, _)| *name != NAME && *name != OLD_NAME)
         {
             if !is_left(name) {
@@ -88,15 +90,16 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
         losses.extend(lost.map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
     } else {
         let (tree, lost) = job.carried()?;
-        let has_digests = guard::wanted(job.options, None)?.is_some();
-        options.vlmetalayers = carry::to_frame(tree, &mut options.metalayers, has_digests)?;
+        let has_digests = verified_reads::wanted(job.options, None)?.is_some();
+        options.vlmetalayers = interchange::to_frame(tree, &mut options.metalayers, has_digests)?;
         losses.extend(lost);
     }
-    options.checksums = guard::wanted(job.options, frame)?;
+    options.checksums = verified_reads::wanted(job.options, frame)?;
     // Nothing is written for what a cut file merely claims.
     prove(job.container, index, region, &job.read)?;
-    losses
-        .extend(words::lossy(&options.params).map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
+    losses.extend(
+        options::lossy(&options.params).map(|what| Loss { dataset: Some(dataset.path.clone()), what }),
+    );
     write(job, &dtype, &shape, order, &options, out)?;
     if frame.is_none() {
         losses.extend(job.container.uncarried(job.selection));

@@ -10,6 +10,10 @@ use container_core::{Error, Result, Value};
 use crate::frame::Frame;
 use crate::msgpack;
 
+mod write;
+
+pub(crate) use write::pack;
+
 /// Name of the user metadata.
 pub(crate) const LAYER: &str = "holdall.items";
 

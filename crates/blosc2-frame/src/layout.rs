@@ -23,9 +23,9 @@ use crate::metalayer::Metalayers;
 use crate::offsets::Offsets;
 use crate::trailer::{BARE_LEN, TAIL_LEN, Trailer, len_of};
 
-mod judge;
+mod checks;
 
-pub(crate) use judge::MAX_META;
+pub(crate) use checks::MAX_META;
 
 /// Bytes from the start of a frame that are read at once: header and metalayers of most frames.
 pub(crate) const HEAD_LEN: u64 = 512;

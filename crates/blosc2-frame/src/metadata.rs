@@ -9,6 +9,8 @@ use crate::items;
 use crate::msgpack;
 use crate::tensor::{self, Tensor};
 
+pub(crate) mod interchange;
+
 /// Key of the user metadata.
 const USER: &str = "vlmeta";
 

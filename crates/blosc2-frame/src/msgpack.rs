@@ -2,7 +2,7 @@
 //!
 //! [`to_value`] keeps all that can be kept, and runs nothing: where python-blosc2 makes objects of extensions, here is a map that
 //! says what they are. [`from_value`] writes what python-blosc2 and any other reader of msgpack take. For values with types of
-//! your own there is [`typed`](crate::typed).
+//! your own there are [`to_msgpack`] and [`from_msgpack`].
 //!
 //! | msgpack | [`Value`] |
 //! |---|---|
@@ -24,13 +24,15 @@
 
 use container_core::{Limits, Result, Value, carried};
 
-mod carry;
+mod interchange;
 mod json;
 mod read;
+mod serde;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use self::serde::{from_msgpack, to_msgpack};
 pub use json::decode_json_text;
 pub(crate) use json::parse_python_json;
 
@@ -77,7 +79,7 @@ pub(crate) fn to_values(bytes: &[u8], limits: &Limits) -> Result<Vec<Value>> {
 /// # Errors
 /// As [`from_value`].
 pub(crate) fn from_carried(value: &Value) -> Result<Vec<u8>> {
-    carry::whole(value)
+    interchange::whole(value)
 }
 
 /// Encodes a value as msgpack: each number as short as it goes, floating-point numbers as f64, text as str, bytes as bin.

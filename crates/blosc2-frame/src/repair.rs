@@ -15,25 +15,25 @@
 //!
 //! Chunks are copied as they are.
 
-mod blocks;
-mod chunks;
-mod collect;
-mod cut;
-mod heal;
-mod history;
-mod leaves;
-mod markers;
-mod mend;
+mod array_shape;
+mod chunk_header;
+mod chunk_order;
+mod chunk_stats;
+mod frame_header;
+mod index;
+mod input;
+mod intact_blocks;
+mod msgpack_markers;
 mod output;
-mod places;
-mod prove;
-mod rebuild;
-mod revive;
-mod search;
-mod seen;
-mod settle;
-mod shape;
-mod walk;
+mod previous_chunks;
+mod previous_commits;
+mod reconcile;
+mod recovered_frame;
+mod scan_chunks;
+mod scan_indexes;
+mod store_leaves;
+mod verify_chunks;
+mod zero_padded;
 
 use std::path::Path;
 
@@ -43,8 +43,8 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::{Progress, Result, magic};
 
 use crate::container::FORMAT;
-use chunks::Origin;
-use collect::Collected;
+use input::Origin;
+use recovered_frame::Collected;
 
 /// Repairs the frame at `path` into a new file at `target`. The input, a file or the directory of a sparse frame, is only read.
 ///
@@ -74,7 +74,7 @@ pub(crate) fn repair_to(
     let mut report = RepairReport::default();
     let mut origin = Origin::open(input, &options.limits)?;
     origin.source = magic::mended(origin.source, FORMAT.magics, &mut report)?;
-    origin.source = markers::mended(origin.source, &mut report)?;
+    origin.source = msgpack_markers::mended(origin.source, &mut report)?;
     let before = report.clone();
     let mut collected = Collected::new(&origin, &options.limits, &mut report, progress)?;
     if let Some(end) = collected.cut {
@@ -87,7 +87,7 @@ pub(crate) fn repair_to(
     collected.keep_blocks(&origin, &mut proofs, progress)?;
     collected.report(&origin, &proofs, &mut report);
     output::check_lengths(&collected, &proofs)?;
-    leaves::write(&origin, &collected, &proofs, options, out, &mut report, progress)?;
+    store_leaves::write(&origin, &collected, &proofs, options, out, &mut report, progress)?;
     Ok(report)
 }
 

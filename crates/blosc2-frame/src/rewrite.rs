@@ -8,12 +8,12 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use crate::frame::Frame;
-use crate::guard;
 use crate::header::ChunkSize;
+use crate::import::options::{self, BLOCKS, CHUNKS};
 use crate::import::user_metadata;
 use crate::offsets::Offset;
 use crate::options::FrameOptions;
-use crate::words::{self, BLOCKS, CHUNKS};
+use crate::verified_reads;
 use crate::writer::Writer;
 
 /// How the chunks to come of a frame are encoded, by its header.
@@ -45,18 +45,18 @@ pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> 
     let is_variable = header.chunksize == ChunkSize::Variable || header.variable_blocks;
     let mut losses = losses_of(frame);
     let mut options = FrameOptions::default();
-    let as_they_are = !words::is_other_encoding(job.options);
-    if as_they_are && !words::is_other_partition(job.options) {
+    let as_they_are = !options::is_other_encoding(job.options);
+    if as_they_are && !options::is_other_partition(job.options) {
         options.params = params(frame);
     } else {
         let dtype = job.container.dataset(0).filter(|_| !is_variable).map(|dataset| dataset.dtype.clone());
-        options.params = words::apply_to_copy(params(frame), job.options, dtype.as_ref())?;
-        losses.extend(words::lossy(&options.params).map(|what| Loss { dataset: None, what }));
+        options.params = options::apply_to_copy(params(frame), job.options, dtype.as_ref())?;
+        losses.extend(options::lossy(&options.params).map(|what| Loss { dataset: None, what }));
     }
     options.params.threads = job.read.threads.max(1);
     options.metalayers = frame.metalayers().clone();
     options.variable_chunks = is_variable;
-    options.checksums = guard::wanted(job.options, Some(frame))?;
+    options.checksums = verified_reads::wanted(job.options, Some(frame))?;
     if let ChunkSize::Fixed(len) = header.chunksize {
         options.chunksize = Some(len);
     }
@@ -99,8 +99,8 @@ enum Plan {
 
 impl Plan {
     fn new(frame: &Frame, options: &mut FrameOptions, job: &Import<'_>, is_variable: bool) -> Result<Self> {
-        let as_they_are = !words::is_other_encoding(job.options);
-        if !words::is_other_partition(job.options) {
+        let as_they_are = !options::is_other_encoding(job.options);
+        if !options::is_other_partition(job.options) {
             return Ok(Self::Chunks { as_they_are });
         }
         if is_variable {
@@ -109,7 +109,7 @@ impl Plan {
         let itemsize = usize::try_from(frame.header().typesize).unwrap_or(1).max(1);
         let bytes = |name: &str| -> Result<Option<usize>> {
             // A super-chunk has one axis, of elements.
-            let lens = words::shape(job.options, name, &[u64::MAX])?;
+            let lens = options::shape(job.options, name, &[u64::MAX])?;
             let len = lens.and_then(|lens| lens.first().copied());
             Ok(len.map(|len| usize::try_from(len).unwrap_or(usize::MAX).saturating_mul(itemsize)))
         };

@@ -15,7 +15,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use container_core::container::{self, Container};
+use container_core::container::Container;
 use container_core::format::Input;
 use container_core::report::{Finding, Severity};
 use container_core::source::{Access, open_path};
@@ -24,29 +24,29 @@ use container_core::{Error, Result};
 use crate::journal;
 
 mod archive;
+mod byte_map;
 mod check;
+mod container;
+mod ctable;
 mod describe;
 mod directory;
-mod embed;
+mod embed_store;
 mod leaf;
-mod lens;
-mod map;
-mod opened;
+mod open_frames;
+mod slice_source;
 mod sniff;
-mod table;
 #[cfg(test)]
 mod tests;
-mod window;
 
 use archive::Archive;
+use container::{Kind, Store};
 use directory::Walk;
 use leaf::{EMBED, LEAF_LEN, Leaves, Place};
-use lens::{Kind, Store};
-use opened::Bytes;
-use window::{Reopened, Shared};
+use open_frames::Bytes;
+use slice_source::{Reopened, Shared};
 
-pub(crate) use embed::{MARKS, is_embed};
-pub(crate) use opened::{LensOf, Opener};
+pub(crate) use embed_store::{MARKS, is_embed};
+pub(crate) use open_frames::{LensOf, Opener};
 pub(crate) use sniff::sniff;
 
 /// The format's name in machine output.
@@ -59,7 +59,7 @@ const FORMAT: &str = "blosc2";
 /// opened is no error: the others are there, and a check tells of it.
 pub(crate) fn open(
     input: Input,
-    options: &container::OpenOptions,
+    options: &container_core::container::OpenOptions,
     lens_of: LensOf,
 ) -> Result<Box<dyn Container>> {
     let store = match (input.source, &input.path) {
@@ -73,7 +73,7 @@ pub(crate) fn open(
 /// Opens the EmbedStore that the frame at the start of `source` is, by [`is_embed`].
 pub(crate) fn open_embed(
     source: Shared,
-    options: &container::OpenOptions,
+    options: &container_core::container::OpenOptions,
     lens_of: LensOf,
 ) -> Box<dyn Container> {
     let len = source.len();
@@ -83,7 +83,11 @@ pub(crate) fn open_embed(
     Box::new(Store::new(Kind::Embed, len, leaves))
 }
 
-fn open_zip(source: &Shared, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
+fn open_zip(
+    source: &Shared,
+    options: &container_core::container::OpenOptions,
+    lens_of: LensOf,
+) -> Result<Store> {
     let size = source.len();
     let mut archive = Archive::read(source, &options.limits)?;
     options.limits.allocate((archive.members.len() as u64).saturating_mul(LEAF_LEN))?;
@@ -129,7 +133,11 @@ fn starts_like_a_frame(source: &Shared, member: &archive::Member) -> bool {
     magic.end <= member.data.end && source.read(magic).is_ok_and(|bytes| *bytes == crate::header::MAGIC)
 }
 
-fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf) -> Result<Store> {
+fn open_directory(
+    root: &Path,
+    options: &container_core::container::OpenOptions,
+    lens_of: LensOf,
+) -> Result<Store> {
     let walk = Walk::new(root)?;
     if walk.files.is_empty() {
         return Err(Error::wrong_format("a Blosc2 store: there is no frame in the directory"));
@@ -159,7 +167,12 @@ fn open_directory(root: &Path, options: &container::OpenOptions, lens_of: LensOf
 }
 
 /// The bytes of a file, of which there are so many. A system lends a process a thousand open files or so, and 65 thousand maps.
-fn file_source(path: &Path, len: u64, many: usize, options: &container::OpenOptions) -> Result<Shared> {
+fn file_source(
+    path: &Path,
+    len: u64,
+    many: usize,
+    options: &container_core::container::OpenOptions,
+) -> Result<Shared> {
     let most = if options.access == Access::Auto { 16_000 } else { 256 };
     if many > most && options.access != Access::Memory {
         return Ok(Arc::new(Reopened { path: path.to_owned(), len }));

@@ -11,27 +11,27 @@ use crate::options::FrameOptions;
 use crate::trailer::Trailer;
 use crate::{attributes, msgpack};
 
-mod body;
-mod engine;
-mod head;
-mod places;
-mod sink;
-mod sizes;
-mod stored;
+mod batch_encoder;
+mod chunk_size;
+mod chunks;
+mod header;
+mod offsets;
+mod output;
+mod stored_chunk;
 #[cfg(test)]
 mod tests;
-mod vlmeta;
+mod vlmetalayers;
 
-use body::Body;
-pub(crate) use engine::Engine;
-pub(crate) use head::{
+pub(crate) use batch_encoder::Engine;
+pub(crate) use chunk_size::{Fit, MAX_CHUNK_LEN, Sizes, check_range};
+use chunks::Body;
+pub(crate) use header::{
     check_total, geometry, header_len, mixture, new_header, other_engine, set_chunksize, settle,
 };
-pub(crate) use places::{MAX_CHUNKS, Places};
-use sink::Sink;
-pub(crate) use sizes::{Fit, MAX_CHUNK_LEN, Sizes, check_range};
-pub(crate) use stored::{Rules, Stored, check, check_mark, physical, stored};
-pub(crate) use vlmeta::{remove_vlmetalayer, set_vlmetalayer};
+pub(crate) use offsets::{MAX_CHUNKS, Places};
+use output::Sink;
+pub(crate) use stored_chunk::{Rules, Stored, check, check_mark, physical, stored};
+pub(crate) use vlmetalayers::{remove_vlmetalayer, set_vlmetalayer};
 
 /// Writes a new frame to an output.
 ///

@@ -118,7 +118,7 @@ fn items_are_added_with_their_names() {
             options: &ImportOptions::default(),
             progress: Progress::none(),
         };
-        crate::pack::pack(job, &mut bytes).unwrap();
+        crate::items::pack(job, &mut bytes).unwrap();
         std::fs::write(&path, bytes).unwrap();
         path
     };

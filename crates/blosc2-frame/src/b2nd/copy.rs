@@ -13,9 +13,9 @@ use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
+use super::chunk_boxes::{chunk_box, chunk_index, for_each_place};
+use super::chunk_rows::Rows;
 use super::create::{NdOptions, zero_chunk};
-use super::rows::Rows;
-use super::window::{chunk_box, chunk_index, for_each_place};
 use super::{Geometry, NAME, NdArray, OLD_NAME};
 use crate::metalayer::Metalayers;
 use crate::rewrite;

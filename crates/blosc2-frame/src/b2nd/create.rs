@@ -8,8 +8,8 @@ use container_core::format::Output;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
-use super::partition::partition;
-use super::{Geometry, Meta, NAME, NdWriter, OLD_NAME, dtype_text};
+use super::default_chunks::partition;
+use super::{Geometry, Meta, NAME, NdWriter, OLD_NAME, dtype_string};
 use crate::header::Kind as FrameKind;
 use crate::metalayer::Metalayers;
 use crate::options::{FrameOptions, default_params};
@@ -133,7 +133,7 @@ impl NdOptions {
         dtype: &DType,
     ) -> Result<Writer<'o>> {
         let params = self.chunk_params(geometry, dtype)?;
-        let mut writer = Writer::new(out, self.frame(geometry, &dtype_text::text(dtype)?, params)?)?;
+        let mut writer = Writer::new(out, self.frame(geometry, &dtype_string::text(dtype)?, params)?)?;
         for (name, value) in &self.vlmetalayers {
             writer.set_vlmetalayer(name, value)?;
         }

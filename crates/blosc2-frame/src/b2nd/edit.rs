@@ -17,9 +17,9 @@ use container_core::source::zeroed_vec;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Result, Stop};
 
+use super::chunk_boxes::{Window, chunk_index};
 use super::create::{NdOptions, to_u32, zero_chunk};
-use super::window::{Window, chunk_index};
-use super::{Geometry, Meta, NAME, OLD_NAME, array, dtype, dtype_text};
+use super::{Geometry, Meta, NAME, OLD_NAME, array, dtype, dtype_string};
 use crate::editor::{EditOptions, Editor};
 
 mod resize;
@@ -68,7 +68,7 @@ impl NdEditor {
     /// Makes an array of zeros at `path`, where nothing is yet, and opens it. No chunk of it takes room before it gets values.
     ///
     /// # Errors
-    /// Those of [`Editor::create`] and of [`super::partition()`]; `Unsupported` for types that numpy lacks.
+    /// Those of [`Editor::create`] and of [`super::default_chunks()`]; `Unsupported` for types that numpy lacks.
     pub fn create(
         path: impl AsRef<Path>,
         dtype: &DType,
@@ -78,7 +78,7 @@ impl NdEditor {
     ) -> Result<Self> {
         let geometry = options.geometry(shape, dtype.itemsize())?;
         let params = options.chunk_params(&geometry, dtype)?;
-        let frame = options.frame(&geometry, &dtype_text::text(dtype)?, params)?;
+        let frame = options.frame(&geometry, &dtype_string::text(dtype)?, params)?;
         let mut editor = Editor::create(path, frame, edit)?;
         for (name, value) in &options.vlmetalayers {
             editor.set_vlmetalayer(name, value)?;

@@ -1,8 +1,8 @@
 //! From chunks to the elements that were selected: of each chunk the blocks that are touched, of each block what is needed.
 
 mod block;
-mod gather;
-mod share;
+mod copy_out;
+mod split_work;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,8 +22,8 @@ use crate::frame::{Found, Frame};
 use crate::offsets::Offset;
 pub(crate) use block::Scratch;
 use block::Stored;
-use gather::{Copy, Patch, Shape, Target};
-use share::Slab;
+use copy_out::{Copy, Patch, Shape, Target};
+use split_work::Slab;
 
 /// Below this a read is done before a second thread has started.
 const WORTH_THREADS: u64 = 1 << 20;
@@ -48,7 +48,7 @@ impl Reader {
     pub(super) fn new(geometry: &Geometry, shared: &Arc<Shared>) -> Self {
         let mut block_strides = Vec::new();
         let lens = geometry.blockshape().iter().map(|len| *len as usize);
-        gather::strides_into(&mut block_strides, lens, geometry.itemsize());
+        copy_out::strides_into(&mut block_strides, lens, geometry.itemsize());
         if block_strides.is_empty() {
             block_strides.push(geometry.itemsize());
         }
@@ -93,7 +93,7 @@ pub(super) fn read(
     // Under DELTA each block needs the first of its chunk, which is better decoded once.
     let mut by_chunk = array.frame().header().filters.contains(Filter::DELTA);
     loop {
-        let (split, count) = share::cut(&plan, threads, dst.len(), by_chunk);
+        let (split, count) = split_work::cut(&plan, threads, dst.len(), by_chunk);
         let shape = Shape::new(&plan, geometry.itemsize(), split);
         let cuts_chunks = !by_chunk && count > 1;
         let job = Job {
@@ -108,7 +108,7 @@ pub(super) fn read(
             cuts_chunks,
             refused: false.into(),
         };
-        let slabs = share::slabs(&plan, dst, geometry.itemsize(), split, count);
+        let slabs = split_work::slabs(&plan, dst, geometry.itemsize(), split, count);
         job.run(slabs, threads)?;
         if !job.is_refused() {
             return Ok(());

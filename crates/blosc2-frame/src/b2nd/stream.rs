@@ -5,9 +5,9 @@ use container_core::format::Output;
 use container_core::{Error, Limits, Result};
 
 use super::Geometry;
+use super::chunk_boxes::for_each_place;
+use super::chunk_rows::Rows;
 use super::create::{NdOptions, zero_chunk};
-use super::rows::Rows;
-use super::window::for_each_place;
 use crate::writer::Writer;
 
 /// Writes an array as its elements come, in C order, in pieces of any length.
@@ -33,7 +33,7 @@ impl<'o> NdWriter<'o> {
     /// Starts the frame of an array where `out` is.
     ///
     /// # Errors
-    /// Those of [`super::partition()`] and [`Writer::new`]; `Unsupported` for types that numpy lacks; `Usage` for a metalayer `b2nd` of
+    /// Those of [`super::default_chunks()`] and [`Writer::new`]; `Unsupported` for types that numpy lacks; `Usage` for a metalayer `b2nd` of
     /// the caller's; `Limit` where a row of chunks does not fit.
     pub fn new(out: &'o mut dyn Output, dtype: &DType, shape: &[u64], options: &NdOptions) -> Result<Self> {
         let geometry = options.geometry(shape, dtype.itemsize())?;

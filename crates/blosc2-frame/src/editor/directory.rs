@@ -9,7 +9,7 @@ use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Limits, Result};
 
 use super::store::Commit;
-use crate::parts::{INDEX_NAME, Parts, part_name};
+use crate::sparse_directory::{INDEX_NAME, Parts, part_name};
 
 /// A frame in a directory.
 pub(super) struct Directory {

@@ -9,7 +9,7 @@ use container_core::write::journal::{Journal, Patch, carry_out};
 use container_core::write::storage::{Storage, Watched};
 use container_core::{Error, Result};
 
-use super::free::Fresh;
+use super::free_space::Fresh;
 use super::store::Commit;
 use crate::journal::{KIND, Sidecar};
 use crate::writer::check_total;

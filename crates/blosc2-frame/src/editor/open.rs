@@ -20,7 +20,7 @@ use crate::journal::{self, NoSidecar, Sidecar};
 use crate::layout::Layout;
 use crate::lock::{Locking, SidecarLock};
 use crate::options::{FrameOptions, default_params};
-use crate::parts::{INDEX_NAME, open_file};
+use crate::sparse_directory::{INDEX_NAME, open_file};
 use crate::writer::{Engine, Places, Sizes, Writer, geometry, header_len, new_header};
 
 impl Editor {

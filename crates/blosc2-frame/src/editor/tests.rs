@@ -60,7 +60,7 @@ fn a_header_may_be_longer_than_its_metalayers() {
             drop(editor);
             let file = match kind {
                 Kind::Contiguous => place.path.clone(),
-                Kind::Sparse => place.path.join(crate::parts::INDEX_NAME),
+                Kind::Sparse => place.path.join(crate::sparse_directory::INDEX_NAME),
             };
             let mut bytes = std::fs::read(&file).unwrap();
             let value = bytes.windows(5).position(|part| part == [0xC6, 0, 0, 0, 3]).unwrap();

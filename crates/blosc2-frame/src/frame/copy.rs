@@ -5,7 +5,7 @@ use container_core::source::{PIECE_LEN, Source, zeroed_vec};
 use container_core::{Error, Result};
 
 use super::Frame;
-use super::locate::Found;
+use super::chunk_location::Found;
 use crate::checksums;
 use crate::header::{ChunkSize, Header, Kind};
 use crate::offsets::{Offset, Offsets};

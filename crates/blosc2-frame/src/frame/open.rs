@@ -8,13 +8,13 @@ use container_core::source::{Source, open_path_late};
 use container_core::{Error, ErrorKind, Result};
 
 use super::Frame;
-use crate::guard::Guard;
+use crate::decoder_pool::Pool;
 use crate::header::Kind;
 use crate::layout::{HEAD_LEN, Layout};
 use crate::lock::{Locking, SidecarLock};
 use crate::options::OpenOptions;
-use crate::parts::{INDEX_NAME, Parts, open_file};
-use crate::reader::Pool;
+use crate::sparse_directory::{INDEX_NAME, Parts, open_file};
+use crate::verified_reads::Guard;
 use crate::{b2nd, journal};
 
 impl Frame {

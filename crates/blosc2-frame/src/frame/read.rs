@@ -8,9 +8,9 @@ use container_core::source::{STOP_LEN, Source, zeroed_vec};
 use container_core::{Error, Limits, Result, Stop};
 
 use super::Frame;
-use super::locate::{Found, Place};
+use super::chunk_location::{Found, Place};
+use crate::decoder_pool::{self, Worker};
 use crate::offsets::Offset;
-use crate::reader::{self, Worker};
 
 impl Frame {
     /// Decodes the bytes `range` of the chunk `index` into `dst`, which is as long; only what is needed of it.
@@ -133,7 +133,7 @@ impl Frame {
             if from.saturating_add(dst.len() as u64) > nbytes {
                 return Err(Error::malformed(format!("it holds no more than {nbytes} bytes")).at(4..8));
             }
-            reader::decode(decoder, &chunk, from, dst, options.threads)
+            decoder_pool::decode(decoder, &chunk, from, dst, options.threads)
         })
     }
 
@@ -148,7 +148,7 @@ impl Frame {
         let mut fill = || -> Result<()> {
             for piece in dst.chunks_mut(STOP_LEN) {
                 stop.check()?;
-                reader::fill(special, self.header().typesize, from, piece)?;
+                decoder_pool::fill(special, self.header().typesize, from, piece)?;
                 from = from.saturating_add(piece.len() as u64);
             }
             Ok(())

@@ -10,11 +10,11 @@ use container_core::report::RepairReport;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Progress, Result};
 
-use super::chunks::Origin;
-use super::collect::Collected;
+use super::chunk_order::{digests_in, digests_name};
+use super::input::Origin;
 use super::item;
-use super::places::{digests_in, digests_name};
-use super::prove::{Proof, Prover};
+use super::recovered_frame::Collected;
+use super::verify_chunks::{Proof, Prover};
 use crate::b2nd::is_array;
 use crate::checksums;
 use crate::header::{ChunkSize, Kind};

@@ -12,9 +12,9 @@ use super::*;
 use crate::{EditOptions, Editor, ErrorKind, Fault, FaultKind, Frame, FrameOptions, Writer, default_params};
 
 mod blocks;
+mod chunk_order;
 mod claims;
 mod headers;
-mod places;
 mod updates;
 
 fn corpus(path: &str) -> PathBuf {

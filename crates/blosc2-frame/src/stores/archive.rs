@@ -19,7 +19,7 @@ use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
 
-use super::window::Shared;
+use super::slice_source::Shared;
 
 /// Bytes of a local header before its name.
 const LOCAL_LEN: u64 = 30;

@@ -10,10 +10,10 @@ use container_core::source::Source;
 use container_core::{Error, Progress, Result};
 
 use super::archive::Member;
+use super::byte_map::part_of;
+use super::container::{Kind, Store, path_of};
 use super::leaf::{Leaf, Place, Role, key_of};
-use super::lens::{Kind, Store, path_of};
-use super::map::part_of;
-use crate::view::DATASET;
+use crate::dataset_view::DATASET;
 
 pub(crate) fn check(
     store: &Store,

@@ -5,11 +5,11 @@ use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Result, Value, carried};
 
+use super::container::Store;
+use super::ctable::{self, TableColumn};
 use super::leaf::{EMBED, Leaf, Role};
-use super::lens::Store;
-use super::table::{self, TableColumn};
-use crate::carry::OWN;
-use crate::view::DATASET;
+use crate::dataset_view::DATASET;
+use crate::metadata::interchange::OWN;
 
 /// The name that the attributes of a group have.
 const ATTRIBUTES: &str = "__vlmeta__";
@@ -101,7 +101,7 @@ fn tree(store: &Store, meta: fn(&dyn Container) -> Result<Value>, embedded: bool
     };
     put("attributes", with(Role::Attributes).map(group).collect());
     let table =
-        |table: &table::Table| (format!("/{}", table.root.trim_end_matches('/')), table.schema.clone());
+        |table: &ctable::Table| (format!("/{}", table.root.trim_end_matches('/')), table.schema.clone());
     put("tables", store.tables.iter().map(table).collect());
     let slashed = |leaf: &Leaf| (format!("/{}", leaf.key), of(leaf));
     put("leaves", with(Role::Data).map(slashed).collect());
@@ -121,7 +121,7 @@ fn attributes(leaf: &Leaf) -> Option<Value> {
 
 /// Adds what the store says of a dataset beside the frame itself.
 pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, is_column: bool, dataset: &mut Dataset) {
-    if let Some(column) = table::column(&store.tables, &leaf.key).filter(|_| !is_column) {
+    if let Some(column) = ctable::column(&store.tables, &leaf.key).filter(|_| !is_column) {
         dataset.attributes.push(("column".to_owned(), column.name.into()));
         dataset.attributes.push(("holds".to_owned(), column.holds.into()));
         if let Some(kind) = column.kind {
@@ -190,7 +190,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
 /// What neither values nor carried metadata tell.
 pub(crate) fn uncarried(store: &Store, selection: &[(usize, Region)]) -> Vec<Loss> {
     let selected: Vec<usize> = selection.iter().map(|(index, _)| *index).collect();
-    let mut all = table::left_out(store, Some(&selected));
+    let mut all = ctable::left_out(store, Some(&selected));
     all.extend(told_of_all(store));
     let is_carried = |what: &str| {
         ["attributes of the group ", "metalayers: ", "user metadata: "]
@@ -203,7 +203,7 @@ pub(crate) fn uncarried(store: &Store, selection: &[(usize, Region)]) -> Vec<Los
 
 /// What a bare array cannot take along.
 pub(crate) fn losses(store: &Store) -> Vec<Loss> {
-    let mut losses = table::left_out(store, None);
+    let mut losses = ctable::left_out(store, None);
     losses.extend(told_of_all(store));
     losses
 }
@@ -218,12 +218,12 @@ fn told_of_all(store: &Store) -> Vec<Loss> {
                 losses.push(Loss { dataset: None, what });
             }
             // The schema is named below, and indexes are of python-blosc2's own making.
-            (Role::Data, _) if table::is_own(&store.tables, &leaf.key) => {}
+            (Role::Data, _) if ctable::is_own(&store.tables, &leaf.key) => {}
             // The columns have their values, and what is not decoded is told as such.
-            (Role::Data, _) if store.shows_tables() && table::is_of_column(&store.tables, &leaf.key) => {}
+            (Role::Data, _) if store.shows_tables() && ctable::is_of_column(&store.tables, &leaf.key) => {}
             (Role::Data, Some(lens)) => losses.extend(lens.losses().into_iter().map(|loss| {
                 let own = loss.dataset.as_deref().unwrap_or(DATASET);
-                Loss { dataset: Some(super::lens::path_of(&leaf.key, own)), what: loss.what }
+                Loss { dataset: Some(super::container::path_of(&leaf.key, own)), what: loss.what }
             })),
             _ => {}
         }

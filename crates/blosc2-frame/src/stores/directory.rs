@@ -8,7 +8,7 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, Result};
 
 use crate::header::MAGIC;
-use crate::parts::INDEX_NAME;
+use crate::sparse_directory::INDEX_NAME;
 
 /// Directories within directories that are looked into.
 pub(crate) const MAX_DEPTH: usize = 32;

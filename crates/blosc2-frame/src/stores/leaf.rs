@@ -7,9 +7,9 @@ use container_core::container::{self, Container};
 use container_core::report::{Finding, Severity};
 use container_core::{Error, Result};
 
-use super::embed::{self, EmbedMap};
-use super::opened::{Bytes, Closed, LensOf, Opened};
-use super::window::{Decoded, Shared};
+use super::embed_store::{self, EmbedMap};
+use super::open_frames::{Bytes, Closed, LensOf, Opened};
+use super::slice_source::{Decoded, Shared};
 use crate::frame::Frame;
 
 /// EmbedStores within EmbedStores that are looked into.
@@ -142,7 +142,7 @@ impl<'a> Leaves<'a> {
         let closed = Closed::new(bytes, &self.opened);
         let opened = closed.open();
         if let Ok(lens) = &opened
-            && lens.native().and_then(|native| native.downcast_ref()).is_some_and(embed::is_embed)
+            && lens.native().and_then(|native| native.downcast_ref()).is_some_and(embed_store::is_embed)
             && let Ok(frame) = closed.frame()
         {
             role = Role::Embed;
@@ -190,18 +190,18 @@ impl<'a> Leaves<'a> {
             let key = format!("{below}{}", own.trim_start_matches('/'));
             let file = format!("{}/{}", outer, own.trim_start_matches('/'));
             match value {
-                embed::Value::Here(range) if range.end <= len => {
+                embed_store::Value::Here(range) if range.end <= len => {
                     let place = Place { inside: Some(range.clone()), ..place.clone() };
                     let bytes = Bytes::Within(Arc::clone(&source), range);
                     self.take_nested(key, file, place, bytes, depth + 1);
                 }
-                embed::Value::Here(range) => {
+                embed_store::Value::Here(range) => {
                     let problem = format!("it is to end at byte {} of {len}", range.end);
                     let place = Place { inside: Some(range), ..place.clone() };
                     self.lose_nested(key, file, place, Error::malformed(problem));
                 }
-                embed::Value::Elsewhere(reference) => self.references.push((key, reference)),
-                embed::Value::Nowhere => {
+                embed_store::Value::Elsewhere(reference) => self.references.push((key, reference)),
+                embed_store::Value::Nowhere => {
                     let place = Place { inside: Some(0..0), ..place.clone() };
                     let error = Error::malformed("the store does not say where it is");
                     self.lose_nested(key, file, place, error);

@@ -398,7 +398,7 @@ fn what_a_store_holds_for_later_reads_does_not_grow_with_its_leaves() {
             assert_eq!(values(&store, &format!("n{number:03}")), B);
         }
     }
-    assert_eq!(opened.counts(), [opened::MAX_OPEN, 1]);
+    assert_eq!(opened.counts(), [open_frames::MAX_OPEN, 1]);
     assert_eq!(codes(&store), [""; 0]);
 }
 

@@ -5,7 +5,7 @@ use blosc2_frame::{ChunkSize, Frame};
 use container_core::Progress;
 use container_core::container::{Depth, ReadOptions, Tolerance};
 
-use crate::made::{MEMORY, Parts, index, lens, own_options, plain, said, same_index, zeros};
+use crate::crafted::{MEMORY, Parts, index, lens, own_options, plain, said, same_index, zeros};
 
 const ZEROS: i64 = i64::MIN | 1 << 56;
 
@@ -178,7 +178,7 @@ fn frames_of_the_largest_numbers() {
 fn a_chunk_of_more_blocks_than_bytes() {
     for (nbytes, blocksize) in [(0x7fff_ff00, 1), (1 << 20, 1), (100, 7)] {
         let mut parts = Parts::new(nbytes.into(), nbytes);
-        let mut chunk = crate::made::chunk_head(0x15, 1, nbytes, blocksize, 40, 0);
+        let mut chunk = crate::crafted::chunk_head(0x15, 1, nbytes, blocksize, 40, 0);
         chunk.extend([0; 8]);
         parts.section = chunk;
         parts.index = index(&[0]);
@@ -191,7 +191,7 @@ fn a_chunk_of_more_blocks_than_bytes() {
 #[test]
 fn a_run_that_is_larger_than_memory() {
     let (len, block) = (0x1fff_f000_u32 - 4096, 0x1fff_f000_u32 - 4096);
-    let mut chunk = crate::made::chunk_head(0x15, 1, len, block, 41, 0);
+    let mut chunk = crate::crafted::chunk_head(0x15, 1, len, block, 41, 0);
     chunk.extend(36_u32.to_le_bytes());
     chunk.extend((-7_i32).to_le_bytes());
     chunk.push(1);

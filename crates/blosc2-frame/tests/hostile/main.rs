@@ -1,8 +1,8 @@
 //! Frames that nobody should have made: nothing panics, hangs, takes memory that was not granted, or writes where it was not asked to.
 
+mod bit_flips;
 mod claims;
-mod flips;
-mod made;
+mod crafted;
 mod metadata;
 #[cfg(unix)]
 mod neighbours;

@@ -6,7 +6,7 @@ use blosc2_frame::{
 };
 use container_core::write::recording::RecordingStorage;
 
-use crate::made::{MEMORY, Parts, index, lens, plain, said};
+use crate::crafted::{MEMORY, Parts, index, lens, plain, said};
 
 fn with_note(value: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
@@ -91,7 +91,7 @@ fn trailers_that_lie_about_their_length() {
 #[test]
 fn a_note_of_two_gibibytes() {
     let trailer = Trailer {
-        vlmetalayers: vec![("note".to_owned(), crate::made::zeros(0x7fff_ff00))],
+        vlmetalayers: vec![("note".to_owned(), crate::crafted::zeros(0x7fff_ff00))],
         ..Trailer::default()
     };
     let mut parts = Parts::new(100, 100);
@@ -107,7 +107,7 @@ fn a_note_of_two_gibibytes() {
     let frame = Frame::from_source(
         Box::new(bytes),
         0,
-        &crate::made::own_options(container_core::container::Tolerance::Strict),
+        &crate::crafted::own_options(container_core::container::Tolerance::Strict),
     );
     let error = frame.unwrap().vlmetalayer("note").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");

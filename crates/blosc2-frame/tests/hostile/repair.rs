@@ -6,7 +6,7 @@ use blosc2_frame::{FORMAT, Frame};
 use container_core::Progress;
 use container_core::format::Input;
 
-use crate::made::{Parts, chunk_head, container_options, index, plain, same_index, zeros};
+use crate::crafted::{Parts, chunk_head, container_options, index, plain, same_index, zeros};
 
 fn repair(bytes: Vec<u8>) -> blosc2_frame::Result<Vec<u8>> {
     let began = Instant::now();

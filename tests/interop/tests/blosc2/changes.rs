@@ -7,7 +7,7 @@ use std::path::Path;
 use blosc2_frame::blosc_chunk::Special;
 use blosc2_frame::{
     CompactOptions, EditOptions, Editor, Frame, FrameOptions, Kind, Locking, OpenOptions, compact,
-    default_params, typed,
+    default_params, msgpack,
 };
 use container_core::container::ReadOptions;
 use container_core::write::Durability;
@@ -130,7 +130,7 @@ impl Step {
             }
             Self::Zero(at) => editor.update_special(*at as u64, Special::Zeros).unwrap(),
             Self::Set(name, value) => {
-                editor.set_vlmetalayer(name, &typed::to_msgpack(value).unwrap()).unwrap();
+                editor.set_vlmetalayer(name, &msgpack::to_msgpack(value).unwrap()).unwrap();
             }
             Self::Unset(name) => assert!(editor.remove_vlmetalayer(name)),
         }
@@ -167,7 +167,7 @@ fn check(path: &Path, model: &Model, peers: &mut [Peer], label: &str) {
         .vlmetalayer_names()
         .map(|name| {
             let bytes = frame.vlmetalayer(name).unwrap().unwrap();
-            (name.to_owned(), typed::from_msgpack(&bytes).unwrap())
+            (name.to_owned(), msgpack::from_msgpack(&bytes).unwrap())
         })
         .collect();
     assert_eq!(user, model.user, "{label}");

@@ -1,7 +1,7 @@
 //! What a crash of an editor may leave opens in both releases of python-blosc2: as the frame before a commit, or the one after.
 
 use blosc2_frame::blosc_chunk::Special;
-use blosc2_frame::{EditOptions, Editor, FrameOptions, Writer, default_params, typed};
+use blosc2_frame::{EditOptions, Editor, FrameOptions, Writer, default_params, msgpack};
 use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{self, Crash};
 use container_core::write::{AtomicFile, Durability, Overwrite};
@@ -37,7 +37,7 @@ fn start() -> Vec<u8> {
 }
 
 fn note(editor: &mut Editor, text: &str) {
-    editor.set_vlmetalayer("note", &typed::to_msgpack(text).unwrap()).unwrap();
+    editor.set_vlmetalayer("note", &msgpack::to_msgpack(text).unwrap()).unwrap();
 }
 
 /// What is done, commit by commit.
@@ -59,7 +59,7 @@ const CHANGES: [fn(&mut Editor); 6] = [
 fn state(editor: &Editor) -> State {
     let values: Vec<Vec<u8>> = (0..editor.chunk_count()).map(|at| editor.read_chunk(at).unwrap()).collect();
     let note: Option<Value> =
-        editor.vlmetalayer("note").unwrap().map(|bytes| typed::from_msgpack(&bytes).unwrap());
+        editor.vlmetalayer("note").unwrap().map(|bytes| msgpack::from_msgpack(&bytes).unwrap());
     (values.concat(), note.map_or(json!({}), |note| json!({ "note": note })))
 }
 

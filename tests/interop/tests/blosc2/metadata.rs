@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use blosc2_frame::blosc_chunk::{Compressor, Pipeline};
-use blosc2_frame::{EditOptions, Editor, Frame, FrameOptions, Writer, default_params, typed};
+use blosc2_frame::{EditOptions, Editor, Frame, FrameOptions, Writer, default_params, msgpack};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn a_struct_is_a_dictionary_and_a_dictionary_is_a_struct() {
         let mut out = AtomicFile::create(&path, Overwrite::Refuse).unwrap();
         let mut writer = Writer::new(&mut out, FrameOptions::default()).unwrap();
         writer.append(b"data").unwrap();
-        writer.set_vlmetalayer("run", &typed::to_msgpack(&run()).unwrap()).unwrap();
+        writer.set_vlmetalayer("run", &msgpack::to_msgpack(&run()).unwrap()).unwrap();
         writer.finish().unwrap();
         out.commit(Durability::Cached).unwrap();
         assert_eq!(peer.info(&path)["vlmeta"]["run"], expected);
@@ -50,7 +50,7 @@ fn a_struct_is_a_dictionary_and_a_dictionary_is_a_struct() {
         (changed["year"], changed["kind"]) = (json!(1999), json!("Wind"));
         peer.ask("mutate", json!({"path": path, "steps": [["vlmeta", "run", changed]]}));
         let bytes = Frame::open(&path).unwrap().vlmetalayer("run").unwrap().unwrap();
-        let found: Run = typed::from_msgpack(&bytes).unwrap();
+        let found: Run = msgpack::from_msgpack(&bytes).unwrap();
         assert_eq!(found, Run { year: 1999, kind: Kind::Wind, ..run() });
     }
 }
@@ -121,13 +121,13 @@ fn parameters_are_those_that_were_asked_for() {
         options.params.filters = Pipeline::parse_words(words).unwrap();
         let expected = options.params.clone();
         let value = random.bytes(typesize);
-        options.metalayers.set("mine", typed::to_msgpack(&json!({"n": number})).unwrap()).unwrap();
+        options.metalayers.set("mine", msgpack::to_msgpack(&json!({"n": number})).unwrap()).unwrap();
         let mut out = AtomicFile::create(&path, Overwrite::Refuse).unwrap();
         let mut writer = Writer::new(&mut out, options).unwrap();
         for _ in 0..3 {
             writer.append(&value.repeat(500)).unwrap();
         }
-        writer.set_vlmetalayer("number", &typed::to_msgpack(&number).unwrap()).unwrap();
+        writer.set_vlmetalayer("number", &msgpack::to_msgpack(&number).unwrap()).unwrap();
         writer.finish().unwrap();
         out.commit(Durability::Cached).unwrap();
         for peer in &mut peers {

@@ -5,9 +5,9 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::super::Geometry;
+use super::super::chunk_boxes::{chunk_index, for_each_place};
 use super::super::create::to_u32;
-use super::super::partition::partition;
-use super::super::window::{chunk_index, for_each_place};
+use super::super::default_chunks::partition;
 use super::NdEditor;
 
 /// The number of a chunk that was not there.

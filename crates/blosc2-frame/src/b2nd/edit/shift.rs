@@ -10,7 +10,7 @@ use container_core::dtype::Order;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
-use super::super::window::{Window, chunk_box, for_each_place};
+use super::super::chunk_boxes::{Window, chunk_box, for_each_place};
 use super::NdEditor;
 use super::resize::Edges;
 

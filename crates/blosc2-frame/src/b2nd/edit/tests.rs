@@ -7,7 +7,7 @@ use container_core::container::ReadOptions;
 use container_core::region::{AxisSelection, Kept};
 use proptest::prelude::*;
 
-use super::super::window::for_each_place;
+use super::super::chunk_boxes::for_each_place;
 use super::super::{Fill, NdArray, NdOptions, write_filled};
 use super::*;
 use crate::frame::Frame;

@@ -7,7 +7,7 @@ use blosc_chunk::{Chunk, Decoder, Filter, Special};
 use container_core::source::zeroed_vec;
 use container_core::{Limits, Result};
 
-use super::gather::{Patch, Target, strides_into};
+use super::copy_out::{Patch, Target, strides_into};
 use super::{Job, Piece, index_of};
 use crate::b2nd::MAX_DIMENSIONS;
 

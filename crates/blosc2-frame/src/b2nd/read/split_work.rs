@@ -1,0 +1,91 @@
+//! A result, cut into parts that threads fill by themselves.
+
+use std::ops::Range;
+
+use super::copy_out::Target;
+use crate::b2nd::select::Plan;
+
+/// A result is not cut into more pieces than this.
+const MAX_PIECES: usize = 1 << 16;
+
+/// A large result is filled slab by slab, each of about this many bytes, also by one thread: the kernel fills a new huge page with
+/// zeros when it is first touched, and what is written to it soon after finds it in the cache. Chunk by chunk, as many pages
+/// would be touched at once as a chunk has rows. And two threads that touch a new page at once would both have it filled, one in
+/// vain.
+const SLAB: usize = 4 << 20;
+
+/// Part of a read: some blocks of one axis with all of the others.
+pub(super) struct Slab<'d> {
+    /// In [`AxisPlan::parts`](crate::b2nd::select::AxisPlan::parts) of the axis at which the result is cut.
+    pub(super) parts: Range<usize>,
+    pub(super) target: Target<'d>,
+}
+
+/// The axis at which a result is best cut, and into how many slabs, for so many threads and a result of so many bytes. Cuts are
+/// between blocks, or between chunks if `by_chunk`.
+///
+/// The slabs of the first axis are the result's own parts, one behind the other. Of an axis further in each slab is a piece of every
+/// index of the axes before.
+pub(super) fn cut(plan: &Plan, threads: usize, bytes: usize, by_chunk: bool) -> (usize, usize) {
+    let want = (bytes / SLAB).max(if threads > 1 { 4 * threads } else { 1 });
+    let (mut best, mut pieces) = ((0, 1), 1_usize);
+    for (axis, plan) in plan.axes.iter().enumerate() {
+        let count = if by_chunk { plan.rows.len() } else { plan.parts.len() }.min(want);
+        if pieces.saturating_mul(count) > MAX_PIECES {
+            break;
+        }
+        if plan.is_in_order && count > best.1 {
+            best = (axis, count);
+        }
+        if count >= want {
+            break;
+        }
+        pieces = pieces.saturating_mul(plan.count);
+    }
+    best
+}
+
+/// Cuts `dst` into `count` slabs along the axis `split`.
+pub(super) fn slabs<'d>(
+    plan: &Plan,
+    dst: &'d mut [u8],
+    itemsize: usize,
+    split: usize,
+    count: usize,
+) -> Vec<Slab<'d>> {
+    let Some(axis) = plan.axes.get(split) else { return Vec::new() };
+    // Cut between chunks where there are enough of them: then each is looked at by one thread.
+    let by_chunk = axis.rows.len() >= count;
+    let units = if by_chunk { axis.rows.len() } else { axis.parts.len() };
+    let cut_at = |slab: usize| {
+        let unit = slab * units / count;
+        if by_chunk { axis.rows.get(unit).map_or(axis.parts.len(), |row| row.parts.start) } else { unit }
+    };
+    let start_of = |part: usize| {
+        let tile = axis.parts.get(part).and_then(|part| axis.tiles.get(part.tiles.start));
+        tile.map_or(axis.count, |tile| tile.dst)
+    };
+    let mut slabs: Vec<Slab<'d>> = (0..count)
+        .map(|slab| {
+            let parts = cut_at(slab)..cut_at(slab + 1);
+            let target = Target {
+                pieces: Vec::new(),
+                split,
+                start: if count == 1 { 0 } else { start_of(parts.start) },
+            };
+            Slab { parts, target }
+        })
+        .collect();
+    let behind = plan.axes.iter().skip(split + 1).fold(itemsize, |len, axis| len * axis.count);
+    let before = plan.axes.iter().take(split).map(|axis| axis.count).product();
+    let mut rest = dst;
+    for _ in 0..before {
+        for slab in &mut slabs {
+            let indices = if count == 1 { axis.count } else { start_of(slab.parts.end) - slab.target.start };
+            let (piece, next) = std::mem::take(&mut rest).split_at_mut(indices * behind);
+            slab.target.pieces.push(piece);
+            rest = next;
+        }
+    }
+    slabs
+}

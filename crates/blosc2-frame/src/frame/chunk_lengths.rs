@@ -1,0 +1,84 @@
+//! How long chunks are, and where in the data they lie.
+
+use blosc_chunk::Special;
+use container_core::source::zeroed_vec;
+use container_core::{Error, Result};
+
+use super::Frame;
+use super::chunk_location::FoundHead;
+use crate::offsets::Offset;
+
+impl Frame {
+    /// Bytes that the chunk `index` holds.
+    ///
+    /// In a frame of chunks of different sizes the chunk itself says it. One of zeros that is not stored cannot (C-Blosc2 wrote such
+    /// frames, and does not read them): if it is the only one, it is as long as the others leave.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such chunk; those of reading its header; `Malformed` where nothing says how long it is.
+    pub fn chunk_len(&self, index: u64) -> Result<u64> {
+        let offset = self.offset(index)?;
+        if let Some(len) = self.layout.expected_len(index) {
+            return Ok(len);
+        }
+        match offset {
+            Offset::Special(special) => self.salvaged_len(index, special),
+            _ => match self.place_and_head(index)? {
+                FoundHead::Stored(_, header) => Ok(header.nbytes.into()),
+                FoundHead::Special(special) => self.salvaged_len(index, special),
+            },
+        }
+    }
+
+    /// What the other chunks leave of the data for the only one that does not say how long it is.
+    fn salvaged_len(&self, index: u64, _special: Special) -> Result<u64> {
+        let mut others = 0_u64;
+        for (other, offset) in (0_u64..).zip(self.layout.offsets().iter()) {
+            match offset {
+                _ if other == index => {}
+                Offset::Special(_) => return Err(self.len_is_lost(index, "others have none either")),
+                _ => others = others.saturating_add(self.chunk_len(other)?),
+            }
+        }
+        let len = self.header().nbytes.checked_sub(others);
+        len.ok_or_else(|| self.len_is_lost(index, "the others hold more than the frame says"))
+    }
+
+    fn len_is_lost(&self, index: u64, why: &str) -> Error {
+        let problem = format!("a chunk that is not stored has no length of its own, and {why}");
+        Error::malformed(problem).at(self.layout.index()).context(format!("blosc2 chunk {index}"))
+    }
+
+    /// The chunk that holds byte `at` of the data, and the byte where it begins; the caller has checked that there is one.
+    pub(crate) fn chunk_of(&self, at: u64) -> Result<(u64, u64)> {
+        if let crate::header::ChunkSize::Fixed(len) = self.header().chunksize {
+            let index = at / u64::from(len).max(1);
+            return Ok((index, index.saturating_mul(len.into())));
+        }
+        let spans = self.spans()?;
+        let index = spans.partition_point(|end| *end <= at);
+        let start = index.checked_sub(1).and_then(|before| spans.get(before)).copied().unwrap_or(0);
+        Ok((index as u64, start))
+    }
+
+    /// Where each chunk ends in the data, for chunks of different sizes.
+    fn spans(&self) -> Result<&[u64]> {
+        if let Some(spans) = self.spans.get() {
+            return Ok(spans);
+        }
+        let mut spans: Vec<u64> = zeroed_vec(self.chunk_count(), &self.options.limits)?;
+        let mut end = 0_u64;
+        for (index, span) in (0_u64..).zip(&mut spans) {
+            end = end.saturating_add(self.chunk_len(index)?);
+            *span = end;
+        }
+        if end != self.header().nbytes {
+            let problem = format!("the chunks hold {end} bytes, the header says {}", self.header().nbytes);
+            let start = self.layout.start();
+            let range = start.saturating_add(29)..start.saturating_add(38);
+            let error = Error::malformed(problem).at(range).context("blosc2 frame header");
+            return Err(error.hint("read the chunks one by one"));
+        }
+        Ok(self.spans.get_or_init(|| spans))
+    }
+}

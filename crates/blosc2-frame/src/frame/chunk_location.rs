@@ -1,0 +1,300 @@
+//! Where a chunk is, and its bytes as they are stored.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use blosc_chunk::{Compressor, Filter, Header as ChunkHeader, MAX_CHUNK_NBYTES, Pipeline, Special};
+use container_core::container::Digests;
+use container_core::source::Source;
+use container_core::{Error, ErrorKind, Result, Stop};
+
+use super::Frame;
+use crate::fault::{FaultKind, shift};
+use crate::offsets::Offset;
+use crate::sparse_directory::part_name;
+
+/// The longest header of a chunk, and what says how many blocks there are.
+const HEAD: usize = ChunkHeader::MAX_LEN + 12;
+
+/// Bytes of a chunk that are read at once with its header: twice what chunks take on average, within these bounds. One read more costs as
+/// much as some ten kilobytes.
+const MIN_GUESS: u64 = 512;
+const MAX_GUESS: u64 = 64 << 10;
+
+/// The bytes of a stored chunk, still in their source.
+pub(crate) enum Place<'f> {
+    /// In the frame itself.
+    Frame(&'f dyn Source, Range<u64>),
+    /// In a file of its own, which is called so.
+    Part(Box<dyn Source>, String, Range<u64>),
+}
+
+impl<'f> Place<'f> {
+    pub(crate) fn source(&self) -> &dyn Source {
+        match self {
+            Self::Frame(source, _) => *source,
+            Self::Part(source, ..) => source,
+        }
+    }
+
+    pub(crate) fn range(&self) -> Range<u64> {
+        match self {
+            Self::Frame(_, range) | Self::Part(_, _, range) => range.clone(),
+        }
+    }
+
+    pub(crate) fn part(&self) -> Option<&str> {
+        match self {
+            Self::Frame(..) => None,
+            Self::Part(_, name, _) => Some(name),
+        }
+    }
+
+    /// The bytes that the range counts in, for longer.
+    pub(crate) fn into_source(self) -> Box<dyn Source + 'f> {
+        match self {
+            Self::Frame(source, _) => Box::new(source),
+            Self::Part(source, ..) => source,
+        }
+    }
+
+    /// Says of an error about the chunk `index`, whose range counts from its start, where in the file that is.
+    pub(crate) fn in_chunk(&self, error: Error, index: u64) -> Error {
+        if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_)) {
+            return error;
+        }
+        let own = self.range();
+        let range = error.range().map_or_else(
+            || own.clone(),
+            |range| own.start.saturating_add(range.start)..own.start.saturating_add(range.end),
+        );
+        let error = Error::new(error.into_kind()).at(range).context(format!("blosc2 chunk {index}"));
+        match self.part() {
+            Some(part) => error.part(part),
+            None => error,
+        }
+    }
+}
+
+impl Frame {
+    /// The chunk `index` as it is stored, lent where the source can; for one that is not stored, the 32 bytes that say what it holds. Its digest,
+    /// where the frame has digests, is compared first.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such chunk, `Truncated` and `Malformed` where it does not lie within the chunks, `Checksum`, those of the
+    /// source.
+    pub fn chunk(&self, index: u64) -> Result<Cow<'_, [u8]>> {
+        self.chunk_by(index, Digests::Compare, self.options.limits.stop)
+    }
+
+    /// As [`Frame::chunk`], with the digest compared or not.
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`].
+    pub(crate) fn chunk_by(&self, index: u64, digests: Digests, stop: Stop) -> Result<Cow<'_, [u8]>> {
+        let bytes = self.chunk_uncompared(index)?;
+        if digests != Digests::Ignore {
+            self.guard.compare(self, index, &bytes, stop).map_err(|error| match self.place(index) {
+                Ok(Found::Stored(place)) => place.in_chunk(error, index),
+                _ => error,
+            })?;
+        }
+        Ok(bytes)
+    }
+
+    /// The stored bytes of the chunk `index`, whether or not they fit its digest: for checks, which compare them themselves, and for readers
+    /// that were told to ignore digests. What passes bytes on takes [`Frame::chunk`].
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`], but for `Checksum`.
+    pub(crate) fn chunk_uncompared(&self, index: u64) -> Result<Cow<'_, [u8]>> {
+        if let Some(bytes) = self.small_chunk(index) {
+            return Ok(Cow::Owned(bytes));
+        }
+        match self.place(index)? {
+            Found::Special(special) => {
+                let mut bytes = Vec::with_capacity(ChunkHeader::MAX_LEN);
+                self.special_header(index, special)?.encode(&mut bytes);
+                Ok(Cow::Owned(bytes))
+            }
+            Found::Stored(Place::Frame(source, range)) => {
+                if source.lend(range.clone()).is_none() {
+                    self.options.limits.allocate(range.end.saturating_sub(range.start))?;
+                }
+                source.read(range)
+            }
+            Found::Stored(place) => {
+                let range = place.range();
+                self.options.limits.allocate(range.end.saturating_sub(range.start))?;
+                let bytes = place.source().read(range);
+                Ok(Cow::Owned(bytes.map_err(|error| place.in_chunk(error, index))?.into_owned()))
+            }
+        }
+    }
+
+    /// Numbers and sizes of the files of chunks of a sparse frame, by number; none where they cannot be listed.
+    pub(crate) fn part_sizes(&self) -> Vec<(u64, u64)> {
+        self.parts.as_ref().and_then(|parts| parts.list().ok()).unwrap_or_default()
+    }
+
+    /// The stored bytes of a chunk in one read, header and all, where chunks of this frame are small and the source does not lend. `None`
+    /// where that does not come out; the usual way then gives the chunk, or the error.
+    pub(crate) fn small_chunk(&self, index: u64) -> Option<Vec<u8>> {
+        let Offset::Stored(at) = self.layout.offsets().get(index)? else { return None };
+        let section = self.layout.chunks();
+        let guess = section.end.saturating_sub(section.start).checked_div(self.chunk_count())?;
+        let guess = guess.saturating_mul(2).max(MIN_GUESS);
+        let start = section.start.checked_add(at).filter(|start| *start < section.end)?;
+        let range = start..start.saturating_add(guess).min(section.end);
+        if guess > MAX_GUESS || self.source.lend(range.clone()).is_some() {
+            return None;
+        }
+        self.options.limits.allocate(guess).ok()?;
+        let mut bytes = self.source.read(range).ok()?.into_owned();
+        let header = ChunkHeader::parse_with_starts(bytes.get(..HEAD.min(bytes.len()))?).ok()?;
+        let len = usize::try_from(header.cbytes).ok().filter(|len| *len <= bytes.len())?;
+        bytes.truncate(len);
+        Some(bytes)
+    }
+
+    /// Where the chunk `index` is by the index.
+    ///
+    /// # Errors
+    /// `Usage` where there is no such chunk; what is wrong with the index where the header speaks of it.
+    pub(crate) fn offset(&self, index: u64) -> Result<Offset> {
+        if let Some(offset) = self.layout.offsets().get(index) {
+            return Ok(offset);
+        }
+        let count = self.chunk_count();
+        let announced = self.layout.expected_chunks().is_none_or(|expected| index < expected);
+        let is_lost = |kind| matches!(kind, FaultKind::IndexCount | FaultKind::IndexUnreadable);
+        let structural = self.layout.faults().iter().filter(|fault| fault.kind().is_of_structure());
+        let mut lost: Vec<_> = structural.collect();
+        lost.sort_by_key(|fault| !is_lost(fault.kind()));
+        match lost.first() {
+            Some(fault) if announced => Err(fault.error()),
+            _ => Err(Error::usage(format!("chunk {index} of {count}"))),
+        }
+    }
+
+    /// Where the bytes of the chunk `index` are, if it has any. Its header is read for their number.
+    pub(crate) fn place(&self, index: u64) -> Result<Found<'_>> {
+        Ok(match self.place_and_head(index)? {
+            FoundHead::Stored(place, _) => Found::Stored(place),
+            FoundHead::Special(special) => Found::Special(special),
+        })
+    }
+
+    /// As [`Frame::place`], with the header that was read.
+    pub(crate) fn place_and_head(&self, index: u64) -> Result<FoundHead<'_>> {
+        let at = match self.offset(index)? {
+            Offset::Stored(at) => at,
+            Offset::Special(special) => return Ok(FoundHead::Special(special)),
+            Offset::Unknown(raw) => {
+                let problem = format!("the offset {raw:#018x} has no known meaning");
+                let error = Error::malformed(problem).at(self.layout.index());
+                return Err(error.context(format!("blosc2 chunk {index}")));
+            }
+        };
+        let place = if self.header().kind == crate::header::Kind::Sparse {
+            let parts = self.parts.as_ref().ok_or_else(|| {
+                Error::unsupported("the chunks of a sparse frame are files of a directory, which is not here")
+                    .context(format!("blosc2 chunk {index}"))
+            })?;
+            let limits = &self.options.limits;
+            let source =
+                parts.open(at, limits).map_err(|error| error.context(format!("blosc2 chunk {index}")))?;
+            let len = source.len();
+            Place::Part(source, part_name(at), 0..len)
+        } else {
+            let section = self.layout.chunks();
+            let start = section.start.saturating_add(at);
+            if start >= section.end {
+                let problem =
+                    format!("the offset {at} leads out of the chunks, which end at {}", section.end);
+                let error = Error::malformed(problem).at(self.layout.index());
+                return Err(error.context(format!("blosc2 chunk {index}")));
+            }
+            Place::Frame(&self.source, start..section.end)
+        };
+        let room = place.range();
+        let have = room.end.saturating_sub(room.start);
+        let head = self.head(&place).map_err(|error| place.in_chunk(error, index))?;
+        let len = u64::from(head.cbytes);
+        if len > have {
+            return Err(place.in_chunk(Error::truncated(0..len, have), index));
+        }
+        let range = room.start..room.start.saturating_add(len);
+        let place = match place {
+            Place::Frame(source, _) => Place::Frame(source, range),
+            Place::Part(source, name, _) => Place::Part(source, name, range),
+        };
+        // Of a chunk that short, some of what was read is not its own.
+        let head = if len < HEAD as u64 { self.head(&place) } else { Ok(head) };
+        match head {
+            Ok(head) => Ok(FoundHead::Stored(place, head)),
+            Err(error) => Err(place.in_chunk(error, index)),
+        }
+    }
+
+    /// The header of the chunk at a place, with ranges from its start.
+    fn head(&self, place: &Place<'_>) -> Result<ChunkHeader> {
+        let range = place.range();
+        let end = range.end.min(range.start.saturating_add(HEAD as u64));
+        let mut head = [0; HEAD];
+        let head = &mut head[..usize::try_from(end - range.start).unwrap_or(0)];
+        place.source().read_into(range.start, head).map_err(|error| shift(error, 0))?;
+        ChunkHeader::parse_with_starts(head)
+    }
+
+    /// The header of the chunk `index`; of one that is not stored, the one that it would have.
+    ///
+    /// # Errors
+    /// As [`Frame::chunk`].
+    pub fn chunk_header(&self, index: u64) -> Result<ChunkHeader> {
+        match self.place_and_head(index)? {
+            FoundHead::Special(special) => self.special_header(index, special),
+            FoundHead::Stored(_, head) => Ok(head),
+        }
+    }
+
+    /// The header that C-Blosc2 makes up for a chunk that is not stored.
+    pub(crate) fn special_header(&self, index: u64, special: Special) -> Result<ChunkHeader> {
+        let len = self.chunk_len(index)?;
+        let nbytes = u32::try_from(len).ok().filter(|len| *len <= MAX_CHUNK_NBYTES).ok_or_else(|| {
+            let problem = format!("a chunk of {len} bytes, more than a chunk can hold");
+            Error::malformed(problem).at(self.layout.index()).context(format!("blosc2 chunk {index}"))
+        })?;
+        let blocksize = match self.header().blocksize {
+            0 => nbytes,
+            len => len.min(nbytes),
+        };
+        Ok(ChunkHeader {
+            version: 5,
+            versionlz: 1,
+            flags: 0x05,
+            typesize: u8::try_from(self.header().typesize).unwrap_or(1).max(1),
+            nbytes,
+            blocksize: blocksize.max(1),
+            cbytes: 32,
+            filters: Pipeline([Filter::default(); 6]),
+            compressor: Compressor::BLOSCLZ,
+            codec_meta: 0,
+            blosc2_flags2: 0,
+            blosc2_flags: special.code() << 4,
+            extended: true,
+        })
+    }
+}
+
+/// Where the bytes of a chunk are, or what it is without being anywhere.
+pub(crate) enum Found<'f> {
+    Stored(Place<'f>),
+    Special(Special),
+}
+
+/// As [`Found`], with the header.
+pub(crate) enum FoundHead<'f> {
+    Stored(Place<'f>, ChunkHeader),
+    Special(Special),
+}

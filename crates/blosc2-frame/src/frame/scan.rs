@@ -1,0 +1,273 @@
+//! A look at every chunk's header: where chunks lie, what lies between them, and what is wrong or odd about them. None is decoded.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use blosc_chunk::{Compressor, Header as ChunkHeader, Special};
+use container_core::{Error, ErrorKind, Limits, Result};
+
+use checks::{is_mistold, judge};
+
+use super::Frame;
+use super::chunk_location::FoundHead;
+use crate::fault::{Fault, FaultKind};
+use crate::header::{ChunkSize, Kind};
+use crate::offsets::{Offset, Offsets};
+use crate::sparse_directory::part_name;
+
+mod checks;
+mod overlaps;
+
+/// Faults of one kind that are told one by one; the rest are counted.
+const MAX_REPORTED: u64 = 64;
+
+/// What [`Frame::survey`] finds.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// The stored chunks with possible headers, by their places; of a sparse frame by their numbers.
+    pub chunks: Vec<SurveyedChunk>,
+    /// Chunks that are not stored: zeros, never written, NaN.
+    pub special: [u64; 3],
+    /// Bytes of the chunks section that no chunk has, in order.
+    pub dead: Vec<Range<u64>>,
+    /// What is wrong or odd about chunks; [`Layout::faults`](crate::Layout::faults) are not repeated.
+    pub faults: Vec<Fault>,
+}
+
+/// A stored chunk, as its header has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SurveyedChunk {
+    /// Its number in the frame.
+    pub index: u64,
+    /// Where it is: in the file of the frame, or in its own.
+    pub range: Range<u64>,
+    /// The number of its file, in a sparse frame.
+    pub file: Option<u64>,
+    /// Bytes that it holds.
+    pub nbytes: u32,
+    /// How many blocks it has.
+    pub block_count: u32,
+    /// Bytes of each but a shorter last one; 0 where they are of different lengths.
+    pub block_len: u32,
+    /// Its codec.
+    pub compressor: Compressor,
+    /// Whether the bytes are there as they are, without codec and filters.
+    pub is_memcpyed: bool,
+    /// What it holds, if it needs no streams for it.
+    pub special: Option<Special>,
+}
+
+impl SurveyedChunk {
+    fn new(index: u64, range: Range<u64>, file: Option<u64>, header: &ChunkHeader) -> Self {
+        Self {
+            index,
+            range,
+            file,
+            nbytes: header.nbytes,
+            block_count: header.block_count(),
+            block_len: if header.has_variable_blocks() { 0 } else { header.block_len() },
+            compressor: header.compressor,
+            is_memcpyed: header.is_memcpyed(),
+            special: header.special(),
+        }
+    }
+
+    /// The name of its file, in a sparse frame.
+    #[must_use]
+    pub fn part(&self) -> Option<String> {
+        self.file.map(part_name)
+    }
+}
+
+impl Frame {
+    /// Reads the header of every chunk, and tells what is wrong or odd. Takes as long as there are chunks, and memory for each.
+    ///
+    /// # Errors
+    /// `Limit`; `Io` and `Missing` of the source. Damage is a fault.
+    pub fn survey(&self) -> Result<Survey> {
+        let mut surveyor = Surveyor {
+            frame: self,
+            limits: self.options.limits,
+            found: Survey::default(),
+            told: BTreeMap::new(),
+            bad: Vec::new(),
+            held: 0,
+        };
+        match self.layout.offsets() {
+            // One value for all, so that there is one thing to say of them.
+            Offsets::Same(Offset::Special(special), count) => {
+                surveyor.not_stored(0, *special, *count);
+                surveyor.held = self.data_len();
+            }
+            // All lead to one place: to tell it of two is enough.
+            Offsets::Same(_, count) => (0..(*count).min(2)).try_for_each(|index| surveyor.look(index))?,
+            Offsets::Each(_) => (0..self.chunk_count()).try_for_each(|index| surveyor.look(index))?,
+        }
+        surveyor.finish()
+    }
+}
+
+struct Surveyor<'f> {
+    frame: &'f Frame,
+    limits: Limits,
+    found: Survey,
+    told: BTreeMap<&'static str, u64>,
+    /// Where chunks should be that are not.
+    bad: Vec<u64>,
+    /// Bytes that the chunks hold.
+    held: u64,
+}
+
+impl Surveyor<'_> {
+    fn tell(&mut self, fault: Fault) {
+        let told = self.told.entry(fault.code()).or_default();
+        *told += 1;
+        if *told <= MAX_REPORTED {
+            self.found.faults.push(fault);
+        }
+    }
+
+    fn not_stored(&mut self, index: u64, special: Special, count: u64) {
+        let kind = match special {
+            Special::Zeros | Special::Value => 0,
+            Special::Uninit => 1,
+            Special::Nan => 2,
+        };
+        self.found.special[kind] += count;
+        if self.frame.header().chunksize != ChunkSize::Variable {
+            return;
+        }
+        let fault = match self.frame.chunk_len(index) {
+            Ok(len) => {
+                let message =
+                    format!("chunk {index} does not say how long it is; the others leave {len} bytes");
+                Fault::new(FaultKind::ChunkSizeSalvaged, self.frame.layout.index(), message)
+            }
+            Err(error) => {
+                let range = error.range().unwrap_or_else(|| self.frame.layout.index());
+                Fault::of_error(FaultKind::ChunkSizeLost, error, range)
+            }
+        };
+        self.tell(fault.of(index));
+    }
+
+    fn look(&mut self, index: u64) -> Result<()> {
+        let (place, header) = match self.frame.place_and_head(index) {
+            Ok(FoundHead::Stored(place, header)) => (place, header),
+            Ok(FoundHead::Special(special)) => {
+                self.not_stored(index, special, 1);
+                self.held = self.held.saturating_add(self.frame.chunk_len(index).unwrap_or(0));
+                return Ok(());
+            }
+            Err(error) => return self.refuse(index, error),
+        };
+        let range = place.range();
+        let is_mistold = is_mistold(&place, &header);
+        let part = place.part().map(str::to_owned);
+        let source_len = place.source().len();
+        drop(place);
+        let file = match self.frame.offset(index)? {
+            Offset::Stored(number) if part.is_some() => Some(number),
+            _ => None,
+        };
+        for fault in judge(self.frame, index, &header, &range) {
+            self.tell(fault.of(index).of_part(part.clone()));
+        }
+        if is_mistold {
+            let message = format!(
+                "the blocks of chunk {index} are of {} bytes, its header says {}: C-Blosc2 does not read it",
+                header.blocksize, header.nbytes
+            );
+            let field = range.start + 8..range.start + 12;
+            let fault = Fault::new(FaultKind::ChunkBlocksize, field, message);
+            self.tell(fault.of(index).of_part(part.clone()));
+        }
+        if part.is_some() && source_len > range.end {
+            let message = format!("{} bytes follow chunk {index} in its file", source_len - range.end);
+            let fault = Fault::new(FaultKind::PartSize, range.end..source_len, message);
+            self.tell(fault.of(index).of_part(part));
+        }
+        self.held = self.held.saturating_add(header.nbytes.into());
+        let more = self.found.chunks.len().saturating_add(1) as u64;
+        if more.is_power_of_two() {
+            self.limits.allocate(more.saturating_mul(2 * size_of::<SurveyedChunk>() as u64))?;
+        }
+        self.found.chunks.push(SurveyedChunk::new(index, range, file, &header));
+        Ok(())
+    }
+
+    /// Records that the chunk `index` is not where it should be.
+    fn refuse(&mut self, index: u64, error: Error) -> Result<()> {
+        let is_sparse = self.frame.header().kind == Kind::Sparse;
+        let kind = match error.kind() {
+            ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) | ErrorKind::Usage(_) => {
+                return Err(error);
+            }
+            ErrorKind::Truncated { .. } if is_sparse => FaultKind::PartSize,
+            ErrorKind::Truncated { .. } => FaultKind::ChunkTruncated,
+            _ if is_sparse && error.range().is_none() => FaultKind::PartMissing,
+            _ => FaultKind::ChunkHeader,
+        };
+        let offset = self.frame.layout.offsets().get(index);
+        // Offsets that lead nowhere are told of with the layout.
+        let told = self.frame.layout.faults().iter();
+        let is_told = told.clone().any(|fault| fault.index() == Some(index));
+        if let (Some(Offset::Stored(at)), false) = (offset, is_sparse) {
+            self.bad.push(self.frame.layout.chunks().start.saturating_add(at));
+        }
+        if !is_told {
+            let part = error.part_name().map(str::to_owned);
+            let fallback = if is_sparse { 0..0 } else { self.frame.layout.index() };
+            let message = format!("chunk {index}: {}", error.kind());
+            let range = error.range().unwrap_or(fallback);
+            let fault = Fault::of_error(kind, error, range).saying(message);
+            self.tell(fault.of(index).of_part(part));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Survey> {
+        if self.frame.header().kind == Kind::Sparse {
+            self.compare_parts()?;
+        } else {
+            self.sort_out();
+        }
+        let mut codecs = self.found.chunks.iter().filter(|it| !it.is_memcpyed && it.special.is_none());
+        if let Some(first) = codecs.next()
+            && let Some(other) = codecs.find(|chunk| chunk.compressor != first.compressor)
+        {
+            let message = format!(
+                "chunk {} is encoded by {}, chunk {} by {}",
+                first.index, first.compressor, other.index, other.compressor
+            );
+            let fault = Fault::new(FaultKind::MixedCodecs, other.range.clone(), message);
+            self.tell(fault.of(other.index).of_part(other.part()));
+        }
+        let nbytes = self.frame.header().nbytes;
+        if self.frame.header().chunksize == ChunkSize::Variable
+            && self.held != nbytes
+            && !self
+                .found
+                .faults
+                .iter()
+                .any(|fault| fault.severity() == container_core::report::Severity::Error)
+        {
+            let start = self.frame.layout.start();
+            let message = format!("the chunks hold {} bytes, the header says {nbytes}", self.held);
+            self.tell(Fault::new(FaultKind::Nbytes, start + 29..start + 38, message));
+        }
+        let rest: Vec<Fault> = self
+            .told
+            .iter()
+            .filter(|(_, count)| **count > MAX_REPORTED)
+            .filter_map(|(code, count)| {
+                let last = self.found.faults.iter().rev().find(|fault| fault.code() == *code)?;
+                let message = format!("{} more of these", count - MAX_REPORTED);
+                Some(Fault::new(last.kind(), last.range(), message))
+            })
+            .collect();
+        self.found.faults.extend(rest);
+        self.found.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
+        Ok(self.found)
+    }
+}

@@ -1,0 +1,118 @@
+//! Where all chunks lie: what they share, what none has, and which files none needs.
+
+use container_core::Result;
+
+use super::{SurveyedChunk, Surveyor};
+use crate::fault::{Fault, FaultKind};
+use crate::offsets::{Offset, Offsets};
+use crate::sparse_directory::part_name;
+
+impl Surveyor<'_> {
+    /// Whether every offset leads somewhere.
+    fn is_index_sound(&self) -> bool {
+        !self.frame.layout.faults().iter().any(|fault| {
+            let of_offset = matches!(
+                fault.kind(),
+                FaultKind::OffsetOutside | FaultKind::OffsetUnknown | FaultKind::OffsetsSame
+            );
+            of_offset || fault.kind().is_of_structure()
+        })
+    }
+
+    /// Finds chunks that share bytes, and bytes that no chunk has.
+    pub(super) fn sort_out(&mut self) {
+        self.found.chunks.sort_by_key(|chunk| (chunk.range.start, chunk.index));
+        self.bad.sort_unstable();
+        let section = self.frame.layout.chunks();
+        let mut end = section.start;
+        let (mut shared, mut gaps) = (Vec::new(), Vec::new());
+        let mut before: Option<&SurveyedChunk> = None;
+        for chunk in &self.found.chunks {
+            let range = chunk.range.clone();
+            if let Some(before) = before
+                && range.start < end
+            {
+                let index = chunk.index;
+                let same = before.range == range;
+                let (kind, message) = if same {
+                    (FaultKind::SharedChunk, format!("chunk {index} is chunk {} as well", before.index))
+                } else {
+                    (FaultKind::ChunkOverlap, format!("chunk {index} shares bytes with another"))
+                };
+                shared.push(Fault::new(kind, range.clone(), message).of(index));
+            }
+            if range.start > end {
+                gaps.push(end..range.start);
+            }
+            end = end.max(range.end);
+            before = Some(chunk);
+        }
+        if end < section.end {
+            gaps.push(end..section.end);
+        }
+        // What is left where a chunk should be is not dead, but damaged.
+        gaps.retain(|gap| {
+            let next = self.bad.partition_point(|at| *at < gap.start);
+            self.bad.get(next).is_none_or(|at| *at >= gap.end)
+        });
+        // Of an index that is damaged nobody knows what belongs to nothing.
+        let is_sound = self.is_index_sound();
+        for gap in gaps.iter().filter(|_| is_sound) {
+            let message = format!("{} bytes belong to no chunk", gap.end - gap.start);
+            shared.push(Fault::new(FaultKind::DeadSpace, gap.clone(), message));
+        }
+        self.found.dead = gaps;
+        for fault in shared {
+            self.tell(fault);
+        }
+    }
+
+    /// Compares the files of chunks with the index.
+    pub(super) fn compare_parts(&mut self) -> Result<()> {
+        self.found.chunks.sort_by_key(|chunk| (chunk.file, chunk.index));
+        let doubles: Vec<Fault> = self
+            .found
+            .chunks
+            .windows(2)
+            .filter_map(|pair| match pair {
+                [a, b] if a.file == b.file => {
+                    let message = format!("chunk {} is chunk {} as well", b.index, a.index);
+                    let fault = Fault::new(FaultKind::SharedChunk, b.range.clone(), message);
+                    Some(fault.of(b.index).of_part(b.part()))
+                }
+                _ => None,
+            })
+            .collect();
+        doubles.into_iter().for_each(|fault| self.tell(fault));
+        let sum = self.found.chunks.iter().map(|chunk| chunk.range.end - chunk.range.start).sum::<u64>();
+        let cbytes = self.frame.header().cbytes;
+        let is_whole = self.is_index_sound()
+            && !["chunk_file", "chunk_header"].iter().any(|code| self.told.contains_key(code));
+        if sum != cbytes && is_whole && !self.told.contains_key("shared_chunk") {
+            let start = self.frame.layout.start();
+            let message = format!("the chunks have {sum} bytes, the header says {cbytes}");
+            self.tell(Fault::new(FaultKind::StoredSizesDiffer, start + 38..start + 47, message));
+        }
+        let Some(parts) = self.frame.parts.as_ref().filter(|_| self.is_index_sound()) else {
+            return Ok(());
+        };
+        let number = |offset| match offset {
+            Offset::Stored(number) => Some(number),
+            _ => None,
+        };
+        let mut used: Vec<u64> = match self.frame.layout.offsets() {
+            Offsets::Same(offset, _) => number(*offset).into_iter().collect(),
+            offsets => offsets.iter().filter_map(number).collect(),
+        };
+        used.sort_unstable();
+        for (number, len) in parts.list()? {
+            // Development versions of C-Blosc2 3 leave an empty one where a chunk became a special value.
+            if used.binary_search(&number).is_err() {
+                let message = format!("a file of {len} bytes that no chunk leads to");
+                let fault = Fault::new(FaultKind::PartUnused, 0..len, message);
+                self.tell(fault.of_part(Some(part_name(number))));
+            }
+        }
+        Ok(())
+    }
+}

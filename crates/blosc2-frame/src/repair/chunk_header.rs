@@ -1,0 +1,127 @@
+//! Mending the header of a chunk by that of the frame: filters that do not exist, blocks of another length than those of the array, and a
+//! bit by which a chunk of data holds measurements.
+
+use std::ops::Range;
+
+use blosc_chunk::{Filter, Header, Special};
+
+use super::recovered_frame::Collected;
+use super::verify_chunks::{Proof, Prover};
+
+const BLOCKSIZE: Range<usize> = 8..12;
+const FLAGS: usize = 31;
+const INSTRUMENTED: u8 = 0x80;
+const FILTERS: Range<usize> = 16..22;
+const METAS: Range<usize> = 24..30;
+
+/// A chunk whose header is mended.
+pub(super) struct Healed {
+    /// The whole chunk's first bytes.
+    pub head: Vec<u8>,
+    /// What is another in it.
+    pub what: String,
+    /// Whether the chunk fits its digest so.
+    pub is_proved: bool,
+}
+
+impl Healed {
+    /// The chunk `stored` with the mended header.
+    pub fn apply(&self, stored: &[u8]) -> Vec<u8> {
+        let mut whole = stored.to_vec();
+        for (byte, own) in whole.iter_mut().zip(&self.head) {
+            *byte = *own;
+        }
+        whole
+    }
+}
+
+/// A header that the chunk may have had.
+struct Candidate {
+    head: Vec<u8>,
+    what: String,
+    /// Whether it cannot be as it is.
+    is_wrong: bool,
+}
+
+/// Whether no program can have written the filter: numbers up to 31 are Blosc's own, and those up to 159 are plugins, which the frame
+/// would name as well.
+fn cannot_be(frame: &Collected, filter: Filter) -> bool {
+    filter.is_unassigned() && (filter.id < 32 || !frame.header.filters.contains(filter.id))
+}
+
+/// Whether a chunk is encoded by what no program has.
+pub(super) fn has_impossible_codec(frame: &Collected, header: &Header) -> bool {
+    let codec = match header.compressor.0 {
+        6..=31 => true,
+        41..=159 => frame.header.compressor != header.compressor,
+        _ => false,
+    };
+    codec || header.filters.filters().any(|filter| cannot_be(frame, filter))
+}
+
+fn candidates(frame: &Collected, stored: &[u8], header: &Header) -> Vec<Candidate> {
+    let Some(head) = stored.get(..Header::MAX_LEN) else { return Vec::new() };
+    let mut found = Vec::new();
+    let own = &frame.header.filters;
+    if header.filters != *own && !header.has_variable_blocks() {
+        let mut head = head.to_vec();
+        for (place, filter) in FILTERS.zip(&own.0) {
+            head[place] = filter.id;
+        }
+        for (place, filter) in METAS.zip(&own.0) {
+            head[place] = filter.meta;
+        }
+        let differs_there = |(its, frames): (&Filter, &Filter)| {
+            its == frames || its.meta == frames.meta && cannot_be(frame, *its)
+        };
+        let is_wrong = header.special().is_none()
+            && !header.is_memcpyed()
+            && header.filters.0.iter().zip(&own.0).all(differs_there);
+        let what = "filters as the frame has them, because no filter has the number that it had".to_owned();
+        found.push(Candidate { head, what, is_wrong });
+    }
+    let block = frame.header.blocksize;
+    let is_plain = header.special().is_none() && !header.has_variable_blocks();
+    let is_value = header.special() == Some(Special::Value) && !header.has_variable_blocks();
+    if (is_plain || is_value)
+        && (1..=header.nbytes).contains(&block)
+        && head[BLOCKSIZE] != block.to_le_bytes()
+    {
+        let mut head = head.to_vec();
+        head[BLOCKSIZE].copy_from_slice(&block.to_le_bytes());
+        let what = format!("blocks of {block} bytes, as the array has them, not of {}", header.blocksize);
+        found.push(Candidate { head, what, is_wrong: frame.array.is_some() });
+    }
+    if is_plain && header.is_instrumented() {
+        let mut head = head.to_vec();
+        head[FLAGS] &= !INSTRUMENTED;
+        // Measurements of a codec do not decode as what it encodes.
+        let what = "a chunk of data, as it can be decoded, not of measurements".to_owned();
+        found.push(Candidate { head, what, is_wrong: true });
+    }
+    found
+}
+
+impl Prover {
+    /// A header with which the chunk `stored` fits its digest; where there is none, one with which it decodes, if it cannot be as it is.
+    pub(super) fn heal(
+        &mut self,
+        frame: &Collected,
+        index: u64,
+        stored: &[u8],
+        header: &Header,
+    ) -> Option<Proof> {
+        let digests = frame.digests.as_ref();
+        for Candidate { head, what, is_wrong } in candidates(frame, stored, header) {
+            let mut healed = Healed { head, what, is_proved: false };
+            let whole = healed.apply(stored);
+            healed.is_proved = digests.and_then(|it| it.fit(index, &whole)) == Some(true);
+            let is_wanted = healed.is_proved || digests.is_none() && is_wrong;
+            if is_wanted && self.decode(&whole, &frame.limits).is_ok() {
+                self.healed.insert(index, healed);
+                return Some(Proof::Healed);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,65 @@
+//! What the headers of chunks say of the frame.
+
+use std::collections::HashMap;
+
+use blosc_chunk::{Filter, Pipeline};
+
+use super::input::Origin;
+use crate::layout::MAX_META;
+use crate::offsets::{Offset, Offsets};
+
+/// What the headers of chunks say.
+pub(super) struct Seen {
+    pub typesize: Option<u8>,
+    /// The same, where all say it.
+    pub common: Option<u8>,
+    pub nbytes: Vec<u32>,
+    /// Of chunks that are not one value.
+    filters: Vec<Pipeline>,
+}
+
+impl Seen {
+    /// Of as many as tell something.
+    const MAX_SAMPLED: usize = 4096;
+
+    pub fn of(origin: &Origin, base: u64, offsets: &Offsets) -> Self {
+        let stored = offsets.iter().take(Self::MAX_SAMPLED).filter_map(|offset| match offset {
+            Offset::Stored(at) => origin.chunk_header(base, at),
+            _ => None,
+        });
+        let headers: Vec<_> = stored.map(|(header, _)| header).collect();
+        let typesize = headers.first().map(|header| header.typesize);
+        Self {
+            typesize,
+            common: typesize.filter(|own| headers.iter().all(|header| header.typesize == *own)),
+            nbytes: headers.iter().map(|header| header.nbytes).collect(),
+            filters: headers.iter().filter(|it| it.special().is_none()).map(|it| it.filters).collect(),
+        }
+    }
+
+    /// What the filters of the header were, where some of them keep the frame from being opened: those of a chunk that has the others
+    /// as well.
+    pub fn filters(&self, header: &Pipeline) -> Option<Pipeline> {
+        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MAX_META;
+        let fits = |chunk: &&Pipeline| {
+            chunk.0.iter().zip(&header.0).all(|(its, own)| its == own || is_odd(own) && !is_odd(its))
+        };
+        let found = self.filters.iter().filter(|_| header.0.iter().any(is_odd)).find(fits)?;
+        (found != header).then_some(*found)
+    }
+
+    /// The size that most chunks have.
+    pub fn usual(&self) -> Option<u32> {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        for nbytes in &self.nbytes {
+            *counts.entry(*nbytes).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|(nbytes, count)| (*count, *nbytes)).map(|(nbytes, _)| nbytes)
+    }
+
+    /// Whether others than the last are of another size.
+    pub fn vary(&self, chunksize: u32) -> bool {
+        let before = self.nbytes.len().saturating_sub(1);
+        self.nbytes.iter().take(before).filter(|nbytes| **nbytes != chunksize).count() > before / 2
+    }
+}

@@ -1,0 +1,117 @@
+//! An index of which some offsets lead nowhere: what lies unclaimed takes the place of such a chunk.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use container_core::report::RepairReport;
+
+use super::input::Origin;
+use super::item;
+use super::previous_commits::History;
+use super::scan_chunks::Walked;
+use super::scan_indexes::State;
+use crate::offsets::{Offset, Offsets};
+
+/// Whether an offset is a mark, all of it, or leads to a chunk.
+pub(super) fn is_good(origin: &Origin, base: u64, raw: i64) -> bool {
+    match Offset::from_raw(raw) {
+        Offset::Stored(at) => origin.chunk_header(base, at).is_some(),
+        mark => matches!(mark, Offset::Special(_)) && mark.to_raw() == raw,
+    }
+}
+
+/// The state with chunks that the walk `found` in the places of offsets that lead nowhere, where it is clear which they are: as many of
+/// them lie unclaimed between the neighbours as are missing there, or in the whole file as there are such offsets. Chunks that an
+/// older state knows are no candidates. Of an offset behind which no chunk begins any more it is the chunk that is damaged, and another
+/// beside it is a deleted one.
+pub(super) fn mended(
+    origin: &Origin,
+    base: u64,
+    mut state: State,
+    found: &Walked,
+    history: &History,
+    report: &mut RepairReport,
+) -> State {
+    let (Offsets::Each(numbers), Offsets::Each(walked), None) =
+        (&mut state.offsets, &found.offsets, &origin.parts)
+    else {
+        return state;
+    };
+    let place = |raw: i64| -> Option<Range<u64>> {
+        let Offset::Stored(at) = Offset::from_raw(raw) else { return None };
+        origin.chunk_header(base, at).map(|(_, range)| range)
+    };
+    // Where the chunks are that the walk confirms, and which of them the index knows.
+    let known: BTreeMap<u64, Range<u64>> =
+        walked.iter().filter_map(|raw| place(*raw)).map(|range| (range.start, range)).collect();
+    let confirmed = |raw: i64| place(raw).filter(|range| known.get(&range.start) == Some(range));
+    let is_bad = |raw: &i64| {
+        !is_good(origin, base, *raw)
+            || matches!(Offset::from_raw(*raw), Offset::Stored(_)) && confirmed(*raw).is_none()
+    };
+    let bad: Vec<bool> = numbers.iter().map(is_bad).collect();
+    let mut claimed: BTreeSet<u64> =
+        numbers.iter().filter_map(|raw| confirmed(*raw)).map(|range| range.start).collect();
+    claimed
+        .extend(history.offsets().into_iter().filter_map(|raw| base.checked_add(u64::try_from(raw).ok()?)));
+    // The place of a chunk that was there, and is none any more.
+    let hole = |raw: i64| -> Option<u64> {
+        let Offset::Stored(at) = Offset::from_raw(raw) else { return None };
+        let at = base.checked_add(at)?;
+        found.gaps.iter().any(|gap| gap.contains(&at)).then_some(at)
+    };
+    let mut first = 0;
+    while first < numbers.len() {
+        let len = bad[first..].iter().take_while(|bad| **bad).count();
+        if len == 0 {
+            first += 1;
+            continue;
+        }
+        let before = numbers[..first].iter().rev().find_map(|raw| confirmed(*raw));
+        let after = numbers[first + len..].iter().find_map(|raw| confirmed(*raw));
+        let from = before.map_or(base, |range| range.end);
+        let to = after.map_or(origin.len(), |range| range.start);
+        let between: Vec<Range<u64>> = known
+            .values()
+            .filter(|range| !claimed.contains(&range.start) && range.start >= from && range.end <= to)
+            .cloned()
+            .collect();
+        // Where commits of ours left indexes, what none of them knows may be of any chunk, and they tell more of a damaged one.
+        let is_other =
+            |raw: &i64| hole(*raw).is_some_and(|at| !history.is_empty() || (from..to).contains(&at));
+        if between.len() == len && !numbers[first..first + len].iter().any(is_other) {
+            for (index, range) in (first..).zip(between) {
+                claimed.insert(range.start);
+                let what = format!("chunk {index}: the one that lies between its neighbours");
+                put(numbers, index, base, range, what, report);
+            }
+        }
+        first += len;
+    }
+    let lost: Vec<usize> = (0..numbers.len())
+        .filter(|index| !is_good(origin, base, numbers[*index]) && hole(numbers[*index]).is_none())
+        .collect();
+    let free: Vec<Range<u64>> =
+        known.values().filter(|range| !claimed.contains(&range.start)).cloned().collect();
+    if lost.len() == free.len() {
+        for (index, range) in lost.into_iter().zip(free) {
+            let what = format!("chunk {index}: one that no index leads to");
+            put(numbers, index, base, range, what, report);
+        }
+    }
+    state
+}
+
+fn put(
+    numbers: &mut [i64],
+    index: usize,
+    base: u64,
+    range: Range<u64>,
+    what: String,
+    report: &mut RepairReport,
+) {
+    if let (Some(number), Ok(at)) = (numbers.get_mut(index), i64::try_from(range.start - base)) {
+        *number = at;
+        report.guessed.push(item(range, what));
+    }
+}

@@ -1,0 +1,132 @@
+//! Where the damaged frame is, and its chunks by their offsets.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use blosc_chunk::{Chunk, Header as ChunkHeader};
+use container_core::format::Input;
+use container_core::source::{Access, Source};
+use container_core::{Error, Limits, Result};
+
+use crate::journal;
+use crate::sparse_directory::{INDEX_NAME, Parts, open_file, part_name};
+
+/// The damaged frame.
+pub(super) struct Origin {
+    /// The file, or the index file of a sparse frame.
+    pub source: Box<dyn Source>,
+    /// The chunks of a sparse frame.
+    pub parts: Option<Parts>,
+    pub(super) limits: Limits,
+    /// Bytes of the file: what the source has beyond is missing.
+    pub(super) there: u64,
+}
+
+impl Origin {
+    pub fn open(input: Input, limits: &Limits) -> Result<Self> {
+        if let Input { source: None, path: Some(directory) } = &input {
+            if !directory.join(INDEX_NAME).exists() {
+                return Err(store());
+            }
+            let source = open_file(&directory.join(INDEX_NAME), Access::Auto, limits)
+                .map_err(|error| error.context("a sparse frame's chunks.b2frame"))?;
+            let there = source.len();
+            return Ok(Self {
+                source,
+                parts: Some(Parts::new(directory, Access::Auto)),
+                limits: *limits,
+                there,
+            });
+        }
+        let path = input.path.clone();
+        let source = input.into_source()?;
+        if source.len() >= 4 && *source.read(0..4)? == *b"PK\x03\x04" {
+            return Err(store());
+        }
+        let source = match path {
+            Some(path) => journal::recovered(&path, source, limits)?,
+            None => source,
+        };
+        let there = source.len();
+        Ok(Self { source, parts: None, limits: *limits, there })
+    }
+
+    /// Bytes of the file.
+    pub const fn len(&self) -> u64 {
+        self.there
+    }
+
+    /// The name of the file of a chunk, in a sparse frame.
+    pub fn part(&self, at: u64) -> Option<String> {
+        self.parts.is_some().then(|| part_name(at))
+    }
+
+    /// The header of the chunk at the offset `at` behind `base`, where it is one that a frame can have and all of it is there.
+    pub fn chunk_header(&self, base: u64, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
+        match &self.parts {
+            Some(parts) => {
+                let source = parts.open(at, &self.limits).ok()?;
+                header_at(&*source, 0)
+            }
+            None => header_at(&*self.source, base.checked_add(at)?),
+        }
+    }
+
+    /// The chunk at the offset `at` behind `base`.
+    ///
+    /// # Errors
+    /// `Malformed` where there is none, or one that contradicts itself; `Limit`; those of the source.
+    pub fn chunk(&self, base: u64, at: u64) -> Result<Cow<'_, [u8]>> {
+        let bytes = self.bytes(base, at)?;
+        Chunk::parse(&bytes)?;
+        Ok(bytes)
+    }
+
+    /// The bytes of the chunk at the offset `at` behind `base`, as many as its header says: zeros stand for those that are not there, of which
+    /// [`Origin::have`] tells.
+    ///
+    /// # Errors
+    /// `Malformed` where there is no header of one; `Limit`; those of the source.
+    pub fn bytes(&self, base: u64, at: u64) -> Result<Cow<'_, [u8]>> {
+        let none = || Error::malformed(format!("no chunk at the offset {at}"));
+        match &self.parts {
+            Some(parts) => {
+                let source = parts.open(at, &self.limits)?;
+                let (_, range) = begun_at(&*source, 0).ok_or_else(none)?;
+                if range.end > source.len() {
+                    return super::zero_padded::padded(&*source, range.end, &self.limits)?
+                        .ok_or_else(none)
+                        .map(Cow::Owned);
+                }
+                self.limits.allocate(range.end)?;
+                Ok(Cow::Owned(source.read(range)?.into_owned()))
+            }
+            None => {
+                let start = base.checked_add(at).ok_or_else(none)?;
+                let (_, range) = header_at(&*self.source, start).ok_or_else(none)?;
+                self.limits.allocate(range.end - range.start)?;
+                self.source.read(range)
+            }
+        }
+    }
+}
+
+fn store() -> Error {
+    Error::unsupported("a store of several frames cannot be repaired as a whole")
+        .hint("holdall convert STORE::KEY NEW.b2nd copies one that is sound")
+}
+
+/// The header at byte `at`, and the bytes of the chunk, where all of them are there.
+pub(super) fn header_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
+    begun_at(source, at).filter(|(_, range)| range.end <= source.len())
+}
+
+/// The header at byte `at`, which is there as a whole, and the bytes that it claims for its chunk.
+pub(super) fn begun_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
+    let end = at.checked_add(ChunkHeader::MAX_LEN as u64).filter(|end| *end <= source.len())?;
+    let mut head = [0; ChunkHeader::MAX_LEN];
+    source.read_into(at, &mut head).ok()?;
+    let header = ChunkHeader::parse(&head).ok()?;
+    let range = at..at.checked_add(header.cbytes.into())?;
+    (header.extended && header.nbytes > 0 && range.end >= end).then_some((header, range))
+}

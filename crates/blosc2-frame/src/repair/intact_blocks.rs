@@ -1,0 +1,184 @@
+//! Whole blocks of chunks that are damaged, or cut by the end of the file.
+//!
+//! Nothing proves them: what digest there is is of the chunk. They decode, and lie where they are to ([`Decoder::decode_whole_blocks`] says how that
+//! is told), so they are guesses, and what the others held is listed as lost. A chunk all of whose blocks decode, and which fits no digest,
+//! stays lost as a whole, because nothing tells which of them is another.
+//!
+//! [`Decoder::decode_whole_blocks`]: blosc_chunk::Decoder::decode_whole_blocks
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use std::ops::Range;
+
+use blosc_chunk::{Chunk, Header};
+use container_core::ranges::joined;
+use container_core::{ErrorKind, Progress, Result};
+
+use super::input::Origin;
+use super::recovered_frame::Collected;
+use super::verify_chunks::{Proof, Prover};
+use crate::b2nd::{self, Geometry, Meta};
+use crate::header::ChunkSize;
+use crate::offsets::Offset;
+
+/// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
+const MAX_LISTED: usize = 16;
+
+/// A chunk of which some blocks are whole.
+pub(super) struct Partial {
+    /// How many.
+    pub kept: usize,
+    /// How many it has.
+    pub count: usize,
+    /// What the others held, as people say it.
+    pub lost: Vec<String>,
+}
+
+impl Collected {
+    /// Looks for whole blocks in the chunks in whose places nothing else stands.
+    ///
+    /// # Errors
+    /// `Limit`, `Cancelled`, and those of the source.
+    pub fn keep_blocks(
+        &mut self,
+        origin: &Origin,
+        proofs: &mut [Proof],
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let mut prover = Prover::new(self);
+        let count = proofs.len() as u64;
+        for (index, proof) in (0_u64..).zip(proofs).filter(|(_, proof)| **proof == Proof::Bad) {
+            progress.tick(index, count)?;
+            let Some(Offset::Stored(at)) = self.offset(index) else { continue };
+            let stored = match origin.bytes(self.base, at) {
+                Ok(stored) => stored,
+                Err(error) if error.is_damage() => continue,
+                Err(error) => return Err(error),
+            };
+            if !Header::parse(&stored).is_ok_and(|header| self.is_as_others(index, &header)) {
+                continue;
+            }
+            let have = origin.have(self.base, at, stored.len());
+            let blocks = match prover.blocks(&stored, have, &self.limits) {
+                Ok((_, blocks)) => blocks,
+                Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let kept = blocks.iter().filter(|is_whole| **is_whole).count();
+            if kept > 0 && kept < blocks.len() {
+                let lost = self.lost(index, &blocks, &stored);
+                self.partial.insert(index, Partial { kept, count: blocks.len(), lost });
+                *proof = Proof::Partial;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a damaged chunk is one of this frame as far as its header tells: what it says of sizes and filters decides what its blocks hold.
+    fn is_as_others(&self, index: u64, header: &Header) -> bool {
+        let fits = match (self.expected_len(index), self.header.chunksize) {
+            (Some(len), _) => u64::from(header.nbytes) == len,
+            (None, ChunkSize::Fixed(most)) => header.nbytes <= most,
+            _ => true,
+        };
+        let typesize = u8::try_from(self.header.typesize).unwrap_or(1);
+        let is_block = self.array.is_none() || header.block_len() == self.header.blocksize;
+        fits && is_block
+            && header.typesize == typesize
+            && header.filters == self.header.filters
+            && !header.has_variable_blocks()
+            && !self.header.variable_blocks
+    }
+
+    /// What the blocks held that are not whole.
+    fn lost(&self, index: u64, blocks: &[bool], stored: &[u8]) -> Vec<String> {
+        let Ok(chunk) = Chunk::parse(stored) else { return Vec::new() };
+        let lost = chunk.blocks().zip(blocks).enumerate().filter(|(_, (_, is_whole))| !**is_whole);
+        if let Some(geometry) = self.geometry() {
+            let mut regions = lost.filter_map(|(block, _)| region(&geometry, index, block as u64));
+            let first = regions.by_ref().take(MAX_LISTED);
+            let mut lines: Vec<String> =
+                first.map(|region| format!("elements {region} of the array")).collect();
+            lines.extend(others(regions.count()));
+            return lines;
+        }
+        let runs = joined(lost.map(|(_, (range, _))| range));
+        let start = match self.header.chunksize {
+            ChunkSize::Fixed(len) => index.checked_mul(len.into()),
+            _ => None,
+        };
+        let item = u64::from(self.header.typesize).max(1);
+        let told = |run: &Range<usize>| {
+            let of =
+                |start: u64| start.saturating_add(run.start as u64)..start.saturating_add(run.end as u64);
+            match start.map(of) {
+                Some(bytes) => {
+                    let elements = bytes.start.checked_div(item).unwrap_or(0)..bytes.end.div_ceil(item);
+                    format!("elements {elements:?}, bytes {bytes:?} of the data")
+                }
+                None => format!("bytes {run:?} of it"),
+            }
+        };
+        runs.iter().take(MAX_LISTED).map(told).chain(others(runs.len().saturating_sub(MAX_LISTED))).collect()
+    }
+
+    fn geometry(&self) -> Option<Geometry> {
+        self.array?;
+        let meta = [b2nd::NAME, b2nd::OLD_NAME].iter().find_map(|name| self.metalayers.get(name))?;
+        let meta = Meta::parse(meta).ok()?;
+        let item_len = usize::try_from(self.header.typesize).ok()?;
+        Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item_len).ok()
+    }
+}
+
+impl Prover {
+    /// What the whole blocks of the chunk `stored` hold, of which the first `have` bytes are there, between zeros, and which they are.
+    ///
+    /// # Errors
+    /// Those of the chunk's header, and of taking memory.
+    pub(super) fn blocks(
+        &mut self,
+        stored: &[u8],
+        have: usize,
+        limits: &container_core::Limits,
+    ) -> Result<(&[u8], Vec<bool>)> {
+        let chunk = Chunk::parse(stored)?;
+        let (decoder, room) = self.decoder(chunk.nbytes(), limits)?;
+        let blocks = if have < stored.len() {
+            decoder.decode_blocks_within(&chunk, have, room)?
+        } else {
+            decoder.decode_whole_blocks(&chunk, room)?
+        };
+        Ok((room, blocks))
+    }
+}
+
+fn others(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("{count} other parts of it"))
+}
+
+/// The part of an array that a block holds, as a selection: `[0:10, 20:30]`; `None` where all of it is padding.
+fn region(geometry: &Geometry, index: u64, block: u64) -> Option<String> {
+    let (chunk, block) = (geometry.chunk_place(index), geometry.block_place(block));
+    let mut axes = Vec::with_capacity(chunk.len());
+    let lens = geometry.chunkshape().iter().zip(geometry.blockshape()).zip(geometry.shape());
+    for ((chunk, block), ((chunk_len, block_len), len)) in chunk.iter().zip(&block).zip(lens) {
+        let (chunk_len, block_len) = (u64::from(*chunk_len), u64::from(*block_len));
+        let origin = chunk.checked_mul(chunk_len)?;
+        let start = origin.checked_add(block.checked_mul(block_len)?)?;
+        // A block may reach over its chunk.
+        let end = start.checked_add(block_len)?.min(origin.checked_add(chunk_len)?).min(*len);
+        if start >= end {
+            return None;
+        }
+        axes.push(format!("{start}:{end}"));
+    }
+    Some(format!("[{}]", axes.join(", ")))
+}

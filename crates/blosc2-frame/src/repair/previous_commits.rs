@@ -1,0 +1,125 @@
+//! The states before the one that is brought back: each commit of ours leaves the index and the trailer of the one before it.
+//!
+//! Another state is never taken in place of the last one, because it would take back changes that are whole. It only tells what was in
+//! the place of a chunk that is damaged.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::{ControlFlow, Range};
+
+use container_core::{Limits, Progress, Result};
+
+use super::input::Origin;
+use super::scan_indexes::search;
+use crate::offsets::{Offset, Offsets};
+
+/// Offsets of older states that are kept at most: a commit for each of a million chunks would be half a billion squared.
+const MAX_OFFSETS: u64 = 1 << 22;
+
+/// Indexes of older states, the latest first.
+#[derive(Default)]
+pub(super) struct History(Vec<Offsets>);
+
+impl History {
+    /// Looks for them before the index `own`, but not in the chunks that are `whole`: what looks like an index there is that of a frame
+    /// inside a frame. A damaged chunk may seem to reach over any.
+    ///
+    /// # Errors
+    /// `Limit` where they do not fit `limits`, `Cancelled`, and those of the source.
+    pub fn read(
+        origin: &Origin,
+        base: u64,
+        own: &Range<u64>,
+        whole: impl Iterator<Item = Range<u64>>,
+        limits: &Limits,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
+        let mut history = Self::default();
+        if origin.parts.is_some() || own.is_empty() {
+            // The index of a sparse frame is always replaced.
+            return Ok(history);
+        }
+        let whole: BTreeMap<u64, u64> = whole.map(|range| (range.start, range.end)).collect();
+        let is_free = |at: u64| whole.range(..=at).next_back().is_none_or(|(_, end)| *end <= at);
+        let fits = |offsets: &Offsets, at: u64| is_free(at) && is_possible(offsets, at.saturating_sub(base));
+        let mut kept = 0;
+        search(&*origin.source, base..own.start, fits, limits, progress, |state| {
+            kept += state.offsets.len();
+            if kept > MAX_OFFSETS {
+                return ControlFlow::Break(());
+            }
+            // What has no trailer behind it was never a state.
+            if state.trailer.is_some() {
+                history.0.push(state.offsets);
+            }
+            ControlFlow::Continue(())
+        })?;
+        limits.allocate(kept.saturating_mul(8))?;
+        Ok(history)
+    }
+
+    /// Whether no older state was found.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The offsets that older states have.
+    pub fn offsets(&self) -> HashSet<i64> {
+        self.0.iter().flat_map(|offsets| (0..offsets.len()).map_while(|index| offsets.raw(index))).collect()
+    }
+
+    /// For each place of `wanted` in `own` what older states had there, the latest first. A place is followed from state to state, by the
+    /// nearest chunks on either side that both have; where these are not as far from each other as they were, nobody knows.
+    pub fn before(&self, own: &Offsets, wanted: &[u64]) -> Vec<Vec<i64>> {
+        let mut found = vec![Vec::new(); wanted.len()];
+        let mut places: Vec<Option<u64>> = wanted.iter().copied().map(Some).collect();
+        let mut newer = own;
+        for older in &self.0 {
+            let shared = shared(newer, older);
+            for (place, found) in places.iter_mut().zip(&mut found) {
+                let Some(at) = *place else { continue };
+                let next = shared.partition_point(|(own, _)| *own < at);
+                let behind = shared.get(next).copied();
+                if let Some((_, old)) = behind.filter(|(own, _)| *own == at) {
+                    *place = Some(old);
+                    continue;
+                }
+                let before = next.checked_sub(1).and_then(|last| shared.get(last));
+                let (from, old_from) = before.map_or((0, 0), |(own, old)| (own + 1, old + 1));
+                let (to, old_to) = behind.unwrap_or((newer.len(), older.len()));
+                let is_same = old_to.checked_sub(old_from) == Some(to - from);
+                *place = is_same.then(|| old_from + (at - from));
+                found.extend(place.and_then(|place| older.raw(place)));
+            }
+            newer = older;
+        }
+        found
+    }
+}
+
+/// The places of the stored chunks that two states share, in both, by the first.
+fn shared(newer: &Offsets, older: &Offsets) -> Vec<(u64, u64)> {
+    let (Offsets::Each(newer), Offsets::Each(older)) = (newer, older) else { return Vec::new() };
+    let stored = |numbers: &[i64]| -> Vec<(i64, u64)> {
+        numbers.iter().copied().zip(0..).filter(|(raw, _)| *raw >= 0).collect()
+    };
+    let places: HashMap<i64, u64> = stored(older).into_iter().collect();
+    stored(newer).into_iter().filter_map(|(raw, own)| Some((own, *places.get(&raw)?))).collect()
+}
+
+/// Whether offsets are marks or different places in the `len` bytes before their index. Whether chunks are there is another matter: those
+/// that later states share may be what is damaged.
+pub(super) fn is_possible(offsets: &Offsets, len: u64) -> bool {
+    let is_place = |raw: i64| match Offset::from_raw(raw) {
+        Offset::Stored(at) => at.checked_add(32).is_some_and(|end| end <= len),
+        mark => matches!(mark, Offset::Special(_)) && mark.to_raw() == raw,
+    };
+    match offsets {
+        Offsets::Same(offset, count) => {
+            is_place(offset.to_raw()) && (*count == 1 || matches!(offset, Offset::Special(_)))
+        }
+        Offsets::Each(numbers) => {
+            let mut seen = HashSet::new();
+            !numbers.is_empty() && numbers.iter().all(|raw| is_place(*raw) && (*raw < 0 || seen.insert(*raw)))
+        }
+    }
+}

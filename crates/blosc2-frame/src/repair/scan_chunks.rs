@@ -1,0 +1,211 @@
+//! Finding chunks one behind the other, where no index tells of them.
+
+use std::ops::Range;
+
+use blosc_chunk::{Chunk, Decoder, Geometry, Header as ChunkHeader};
+use container_core::source::{Source, zeroed_vec};
+use container_core::{Limits, Progress, Result};
+
+use super::input::{Origin, begun_at, header_at};
+use super::scan_indexes::trailer_at;
+use crate::offsets::Offsets;
+use crate::trailer::Trailer;
+
+/// What the walk found.
+pub(super) struct Walked {
+    pub offsets: Offsets,
+    /// Bytes between chunks that are none.
+    pub gaps: Vec<Range<u64>>,
+    /// The last trailer.
+    pub trailer: Option<(Trailer, Range<u64>)>,
+    /// Where the chunk ends within which the file does.
+    pub cut: Option<u64>,
+}
+
+/// What chunks of the frame look like, as far as that is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Look {
+    /// As chunks say it.
+    pub typesize: Option<u8>,
+    /// The most that one holds.
+    pub nbytes: Option<u32>,
+}
+
+impl Look {
+    fn fits(self, header: &ChunkHeader) -> bool {
+        self.typesize.is_none_or(|typesize| typesize == header.typesize)
+            && self.nbytes.is_none_or(|nbytes| header.nbytes <= nbytes)
+    }
+}
+
+/// Walks from byte `base` on.
+pub(super) fn walk(
+    origin: &Origin,
+    base: u64,
+    look: Look,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Result<Walked> {
+    if let Some(parts) = &origin.parts {
+        let files = parts.list()?.into_iter().filter(|(number, _)| {
+            // A stray or half file is none.
+            origin.chunk_header(0, *number).is_some_and(|(header, _)| look.fits(&header))
+        });
+        let numbers = files.filter_map(|(number, _)| i64::try_from(number).ok()).collect();
+        return Ok(Walked { offsets: Offsets::Each(numbers), gaps: Vec::new(), trailer: None, cut: None });
+    }
+    let source = &*origin.source;
+    let total = source.len();
+    let mut walker = Walker {
+        source,
+        look,
+        limits,
+        decoder: Decoder::new().with_limits(*limits),
+        numbers: Vec::new(),
+        base,
+    };
+    let mut gaps = Vec::new();
+    let mut trailer = None;
+    let mut cut = None;
+    let mut at = base;
+    while at < total {
+        progress.tick(at, total)?;
+        if let Some(end) = walker.step(at) {
+            at = end;
+        } else if let Some(found) = trailer_at(source, at, limits) {
+            at = found.1.end;
+            trailer = Some(found);
+        } else {
+            let next = walker.next_from(at + 1)?.unwrap_or(total);
+            if next == total {
+                cut = walker.cut(at);
+            }
+            gaps.push(at..next);
+            at = next;
+        }
+    }
+    Ok(Walked { offsets: Offsets::Each(walker.numbers), gaps, trailer, cut })
+}
+
+struct Walker<'s> {
+    source: &'s dyn Source,
+    look: Look,
+    limits: &'s Limits,
+    decoder: Decoder,
+    numbers: Vec<i64>,
+    base: u64,
+}
+
+impl Walker<'_> {
+    /// Takes what is at byte `at`, a chunk of data or of offsets, and gives its end; `None` where it is neither.
+    fn step(&mut self, at: u64) -> Option<u64> {
+        let (header, range) = header_at(self.source, at)?;
+        if self.is_index(&header, &range) {
+            return Some(range.end);
+        }
+        if !self.look.fits(&header) {
+            return None;
+        }
+        self.limits.allocate(range.end - range.start).ok()?;
+        let bytes = self.source.read(range.clone()).ok()?;
+        Chunk::parse(&bytes).ok()?;
+        self.numbers.push(i64::try_from(at.checked_sub(self.base)?).ok()?);
+        Some(range.end)
+    }
+
+    /// The end of the chunk that begins at byte `at` and that the source cuts, where one of its blocks is there.
+    fn cut(&mut self, at: u64) -> Option<u64> {
+        let (header, range) = begun_at(self.source, at)?;
+        // The most that an encoder makes of incompressible data.
+        let most = u64::from(header.nbytes).saturating_add(ChunkHeader::MAX_LEN as u64);
+        let may_be = range.end > self.source.len() && u64::from(header.cbytes) <= most;
+        if !may_be || !self.look.fits(&header) || header.special().is_some() {
+            return None;
+        }
+        let stored = self.source.read(at..self.source.len()).ok()?;
+        let mut bytes: Vec<u8> = zeroed_vec(range.end - range.start, self.limits).ok()?;
+        bytes[..stored.len()].copy_from_slice(&stored);
+        let chunk = Chunk::parse(&bytes).ok()?;
+        let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
+        let whole = self.decoder.decode_blocks_within(&chunk, stored.len(), &mut room).ok()?;
+        whole.contains(&true).then_some(range.end)
+    }
+
+    /// Offsets of the chunks before, or, where some of these are damaged, what a trailer follows, as one follows each index: in a frame of
+    /// elements of 8 bytes that alone tells them from data.
+    fn is_index(&self, header: &ChunkHeader, range: &Range<u64>) -> bool {
+        if header.typesize != 8
+            || !header.nbytes.is_multiple_of(8)
+            || u64::from(header.nbytes / 8) > range.start
+        {
+            return false;
+        }
+        if trailer_at(self.source, range.end, self.limits).is_some() {
+            return true;
+        }
+        let decoded = || {
+            self.limits.allocate(range.end - range.start).ok()?;
+            let bytes = self.source.read(range.clone()).ok()?;
+            Offsets::decode(&bytes, None, self.limits).ok()
+        };
+        let Some(offsets) = decoded() else { return false };
+        let is_known = |raw: i64| match crate::offsets::Offset::from_raw(raw) {
+            crate::offsets::Offset::Stored(_) => self.numbers.binary_search(&raw).is_ok(),
+            crate::offsets::Offset::Special(_) => true,
+            crate::offsets::Offset::Unknown(_) => false,
+        };
+        match offsets {
+            Offsets::Same(offset, _) => is_known(offset.to_raw()) && !self.numbers.is_empty(),
+            Offsets::Each(numbers) => numbers.iter().all(|raw| is_known(*raw)),
+        }
+    }
+
+    /// The next byte from `at` on where a chunk begins that decodes, an index or a trailer.
+    fn next_from(&mut self, at: u64) -> Result<Option<u64>> {
+        const WINDOW: u64 = 1 << 20;
+        let mut start = at;
+        while start < self.source.len() {
+            let end = (start + WINDOW).min(self.source.len());
+            let bytes = self.source.read(start..end)?;
+            for (place, pair) in bytes.windows(4).enumerate() {
+                let here = start + place as u64;
+                let is_trailer = pair == [0x94, 0x01, 0x93, 0xcd];
+                let may_be_chunk =
+                    matches!(pair, [5 | 6, _, flags, typesize] if flags & 5 == 5 && *typesize > 0);
+                if is_trailer && trailer_at(self.source, here, self.limits).is_some()
+                    || may_be_chunk && self.decodes(here)
+                {
+                    return Ok(Some(here));
+                }
+            }
+            if end == self.source.len() {
+                break;
+            }
+            start = end - 3;
+        }
+        Ok(None)
+    }
+
+    fn decodes(&mut self, at: u64) -> bool {
+        let Some((header, range)) = header_at(self.source, at) else { return false };
+        if self.is_index(&header, &range) {
+            return true;
+        }
+        if !self.look.fits(&header) || header.special().is_some() {
+            return false;
+        }
+        let mut decode = || {
+            self.limits.allocate(range.end - range.start).ok()?;
+            let bytes = self.source.read(range.clone()).ok()?;
+            let chunk = Chunk::parse(&bytes).ok()?;
+            let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
+            self.decoder.decode(&chunk, &mut room).ok()
+        };
+        decode().is_some()
+    }
+}
+
+/// What decoders of chunks that stand alone are told.
+pub(super) fn decoder(geometry: Geometry, limits: &Limits) -> Decoder {
+    Decoder::new().with_limits(*limits).with_geometry(geometry)
+}

@@ -1,0 +1,61 @@
+//! A chunk within which the file ends: zeros stand for what is missing, so that it has a place, and its blocks in front of the end can be told.
+
+use std::ops::Range;
+
+use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::{Limits, Result};
+
+use super::input::Origin;
+
+/// A source that goes on with zeros.
+struct Padded {
+    source: Box<dyn Source>,
+    len: u64,
+}
+
+impl Source for Padded {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        check_range(&(at..at.saturating_add(dst.len() as u64)), self.len)?;
+        let there = usize::try_from(self.source.len().saturating_sub(at)).unwrap_or(usize::MAX);
+        let (stored, missing) = dst.split_at_mut(there.min(dst.len()));
+        missing.fill(0);
+        if stored.is_empty() { Ok(()) } else { self.source.read_into(at, stored) }
+    }
+
+    fn lend(&self, range: Range<u64>) -> Option<&[u8]> {
+        if range.end <= self.source.len() { self.source.lend(range) } else { None }
+    }
+}
+
+impl Origin {
+    /// Lets the file go on with zeros up to `end`, which is that of a chunk. What is read there is bounded as all chunks are.
+    pub fn pad(self, end: u64) -> Self {
+        let Self { source, parts, limits, there } = self;
+        Self { source: Box::new(Padded { source, len: end.max(there) }), parts, limits, there }
+    }
+
+    /// How many bytes of a chunk of `len` bytes at the offset `at` behind `base` are there.
+    pub fn have(&self, base: u64, at: u64, len: usize) -> usize {
+        if let Some(parts) = &self.parts {
+            let there = parts.open(at, &self.limits).map_or(0, |part| part.len());
+            return usize::try_from(there).map_or(len, |there| there.min(len));
+        }
+        let start = base.saturating_add(at);
+        usize::try_from(self.there.saturating_sub(start)).map_or(len, |there| there.min(len))
+    }
+}
+
+/// A chunk file that ends early, with zeros for what is missing; nothing where the chunk claims more than memory holds.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn padded(source: &dyn Source, len: u64, limits: &Limits) -> Result<Option<Vec<u8>>> {
+    let Ok(mut bytes) = zeroed_vec::<u8>(len, limits) else { return Ok(None) };
+    let there = usize::try_from(source.len()).map_or(bytes.len(), |there| there.min(bytes.len()));
+    source.read_into(0, &mut bytes[..there])?;
+    Ok(Some(bytes))
+}

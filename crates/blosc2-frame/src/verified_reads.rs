@@ -1,0 +1,195 @@
+//! Digests of chunks, compared whenever the bytes of a chunk are read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use blosc_chunk::Header as ChunkHeader;
+use container_core::checksum::Algorithm;
+use container_core::format::ImportOptions;
+use container_core::report::{Finding, Severity};
+use container_core::{Error, ErrorKind, Result, Stop};
+
+use crate::checksums::{self, Checked, Digests, Stored, check_checksums};
+use crate::frame::{Frame, Survey, SurveyedChunk};
+use crate::import::options::{CHECKSUM, word};
+use crate::offsets::{Offset, Offsets};
+
+/// The digests of an open frame, and which chunks were found to fit theirs.
+#[derive(Default)]
+pub(crate) struct Guard {
+    digests: OnceLock<Option<Digests>>,
+    /// Numbers that the index has for chunks that fit.
+    fit: Mutex<HashSet<u64>>,
+}
+
+impl Guard {
+    /// The digests, unless there are none, or another program has changed the frame since.
+    fn digests(&self, frame: &Frame) -> Option<&Digests> {
+        let read = || {
+            let value = frame.vlmetalayer(checksums::NAME).ok().flatten()?;
+            let nbytes = frame.header().nbytes;
+            Digests::parse(&value, frame.layout().offsets(), nbytes, &frame.options().limits)
+        };
+        self.digests.get_or_init(read).as_ref()
+    }
+
+    /// How the digests are computed; `None` where there are none that mean anything.
+    pub(crate) fn algorithm(&self, frame: &Frame) -> Option<Algorithm> {
+        self.digests(frame).map(Digests::algorithm)
+    }
+
+    /// Compares the stored bytes of the chunk `index` with its digest, unless they were found to fit before.
+    ///
+    /// # Errors
+    /// `Checksum` where they do not fit; `Cancelled`.
+    pub(crate) fn compare(&self, frame: &Frame, index: u64, chunk: &[u8], stop: Stop) -> Result<()> {
+        let Some(digests) = self.digests(frame) else { return Ok(()) };
+        let Some(Offset::Stored(number)) = frame.layout().offsets().get(index) else { return Ok(()) };
+        if self.fit.lock().unwrap_or_else(PoisonError::into_inner).contains(&number) {
+            return Ok(());
+        }
+        digests.require(number, chunk, stop)?;
+        self.fit.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        Ok(())
+    }
+}
+
+/// What the digests say of a frame, and the chunks that they condemn.
+pub(crate) struct Verdict {
+    pub(crate) findings: Vec<(Option<u64>, Finding)>,
+    /// In ascending order.
+    pub(crate) damaged: Vec<u64>,
+}
+
+/// Compares all chunks with their digests.
+///
+/// # Errors
+/// `Io`, `Limit`, `Missing`.
+pub(crate) fn verdict(frame: &Frame, survey: &Survey) -> Result<Verdict> {
+    let mut verdict = Verdict { findings: Vec::new(), damaged: Vec::new() };
+    let trailer = frame.layout().trailer_range();
+    let checked = match check_checksums(frame) {
+        Ok(checked) => checked,
+        Err(error) if error.is_damage() => {
+            // What cannot be decoded is told with the other user metadata.
+            if frame.vlmetalayer(checksums::NAME).is_ok() {
+                let message = "the checksums are damaged: no map of digests, so that no chunk is compared";
+                let finding = Finding::new(Severity::Error, "user_metadata", message).at(trailer);
+                verdict.findings.push((None, finding));
+            }
+            return Ok(verdict);
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+            let message = format!("the checksums cannot be compared: {}", error.kind());
+            let finding = Finding::new(Severity::Warning, "checksums_unknown", message).at(trailer);
+            verdict.findings.push((None, finding));
+            return Ok(verdict);
+        }
+        Err(error) => return Err(error),
+    };
+    match checked {
+        None => verdict.findings.extend(other_name(frame).map(|finding| (None, finding))),
+        Some(Checked::Stale) => {
+            if let Some((index, at)) = unclaimed(frame, survey)? {
+                let message = format!(
+                    "chunk {index}, as its checksum has it, lies at byte {at}, and the index leads to another one, which it \
+                     has twice: the index is damaged; holdall repair puts chunks where their checksums have them"
+                );
+                let finding = Finding::new(Severity::Error, "offsets", message).at(frame.layout().index());
+                verdict.findings.push((Some(index), finding));
+                return Ok(verdict);
+            }
+            let message =
+                "the checksums are those of an earlier state: another program has changed the frame";
+            let finding = Finding::new(Severity::Note, "checksums_stale", message).at(trailer);
+            verdict.findings.push((None, finding));
+        }
+        Some(Checked::Compared { algorithm, damaged, .. }) => {
+            let places: HashMap<u64, &SurveyedChunk> =
+                survey.chunks.iter().map(|chunk| (chunk.index, chunk)).collect();
+            for index in &damaged {
+                // One that is not there is told with the index.
+                let Some(chunk) = places.get(index) else { continue };
+                let message = format!("chunk {index} does not fit its {}", algorithm.name());
+                let mut finding = Finding::new(Severity::Error, "checksum", message).at(chunk.range.clone());
+                finding.part = chunk.part();
+                verdict.findings.push((Some(*index), finding));
+            }
+            verdict.damaged = damaged;
+        }
+    }
+    Ok(verdict)
+}
+
+/// Digests under another name, which nobody compares.
+fn other_name(frame: &Frame) -> Option<Finding> {
+    let limits = &frame.options().limits;
+    let is_digests = |name: &&str| {
+        let value = frame.vlmetalayer(name).ok().flatten();
+        value.is_some_and(|value| Stored::parse(&value, limits).is_ok())
+    };
+    let name = frame.vlmetalayer_names().find(is_digests)?;
+    let message = format!(
+        "user metadata {name:?} are checksums, which are compared only under the name {:?}",
+        checksums::NAME
+    );
+    let range = frame.layout().trailer_range();
+    Some(Finding::new(Severity::Warning, "checksums_unknown", message).at(range))
+}
+
+/// A chunk that fits its digest where nothing leads to, while the index has another one twice: no program leaves that. With the byte where
+/// it lies.
+fn unclaimed(frame: &Frame, survey: &Survey) -> Result<Option<(u64, u64)>> {
+    let limits = &frame.options().limits;
+    let (Some(value), Offsets::Each(numbers)) =
+        (frame.vlmetalayer(checksums::NAME)?, frame.layout().offsets())
+    else {
+        return Ok(None);
+    };
+    let stored = Stored::parse(&value, limits)?;
+    let mut seen = HashSet::new();
+    if stored.count() != numbers.len() || numbers.iter().filter(|raw| **raw >= 0).all(|raw| seen.insert(*raw))
+    {
+        return Ok(None);
+    }
+    let wanted: HashMap<&[u8], u64> = (0..stored.count())
+        .zip(0..)
+        .filter_map(|(place, index)| Some((stored.chunk(place)?, index)))
+        .collect();
+    let fits =
+        |index: u64| frame.chunk_uncompared(index).is_ok_and(|own| stored.fit(index, &own) == Some(true));
+    for gap in &survey.dead {
+        let mut at = gap.start;
+        while at.saturating_add(32) <= gap.end {
+            let mut head = [0; 32];
+            frame.source().read_into(at, &mut head)?;
+            let len = ChunkHeader::parse(&head).map(|header| u64::from(header.cbytes)).ok();
+            let Some(len) = len.filter(|len| (32..=gap.end - at).contains(len)) else { break };
+            limits.allocate(len)?;
+            let digest = stored.algorithm().digest(&frame.source().read(at..at + len)?);
+            if let Some(index) = wanted.get(digest.as_bytes()).filter(|index| !fits(**index)) {
+                return Ok(Some((*index, at)));
+            }
+            at += len;
+        }
+    }
+    Ok(None)
+}
+
+/// The digests that a new frame is to have: those asked for, else those that its source has.
+///
+/// # Errors
+/// `Usage` for an unknown name, listing those there are.
+pub(crate) fn wanted(options: &ImportOptions, source: Option<&Frame>) -> Result<Option<Algorithm>> {
+    match word(options, CHECKSUM) {
+        Some("none") => Ok(None),
+        Some(name) => Algorithm::from_name(name).map(Some).map_err(|_| {
+            let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();
+            Error::usage(format!("no checksum called {name:?} (there are: none, {})", known.join(", ")))
+        }),
+        None => Ok(source.and_then(|frame| frame.guard().algorithm(frame))),
+    }
+}
+
+#[cfg(test)]
+mod tests;
