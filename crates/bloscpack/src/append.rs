@@ -28,12 +28,12 @@ use container_core::{Error, Limits, Result, Value};
 
 use crate::chunk_header::ChunkHeader;
 use crate::header::{Dialect, Header};
+use crate::import::options::{self, CHECKSUM, FILTER};
+use crate::items::writer::with_entry;
 use crate::layout::Layout;
+use crate::metadata::section;
 use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
-use crate::section;
 use crate::stored_chunk::{StoredChunk, stored_range};
-use crate::var_writer::with_entry;
-use crate::words::{self, CHECKSUM, FILTER};
 use crate::write::{ChunkOptions, Shuffle};
 use crate::writer::{Chunker, Head, Sink};
 
@@ -119,7 +119,7 @@ pub(crate) fn append(
     let old = Old::open(path, open)?;
     job.options.allow_words_of_append("Bloscpack", &[FILTER, CHECKSUM])?;
     let own = old.own_options();
-    let chunks = words::apply(own.clone(), job.options)?.with_threads(job.read.threads);
+    let chunks = options::apply(own.clone(), job.options)?.with_threads(job.read.threads);
     if chunks.checksum != own.checksum {
         let problem = format!("this file has {} after each chunk, and can have no other", own.checksum);
         return Err(Error::usage(problem));
@@ -224,7 +224,7 @@ impl Old {
         let header = self.layout.header();
         let typesize = usize::from(header.typesize.max(1));
         let mut own = ChunkOptions::default().with_typesize(typesize).with_checksum(header.checksum);
-        if let Some(last) = self.layout.chunks().last().map(crate::chunks::ChunkEntry::header) {
+        if let Some(last) = self.layout.chunks().last().map(crate::chunk_table::ChunkEntry::header) {
             own.typesize = last.typesize.max(1).into();
             (own.compressor, own.shuffle) = made_by(&last);
         }

@@ -33,7 +33,7 @@ const ROOTDIRS: &str = "__rootdirs__";
 /// has a list of its columns.
 pub(crate) fn is_bcolz(directory: &Path) -> bool {
     let names_any =
-        || matches!(table::named(directory, &Limits::default()), Ok(Some(names)) if !names.is_empty());
+        || matches!(table_check::named(directory, &Limits::default()), Ok(Some(names)) if !names.is_empty());
     is_carray(directory)
         || directory.join(ROOTDIRS).is_file() && (!columns(directory).is_empty() || names_any())
 }
@@ -93,7 +93,7 @@ impl Directory {
     pub(crate) fn open(root: &Path, options: &OpenOptions) -> Result<Self> {
         let is_carray = is_carray(root);
         let names = if is_carray { vec![String::new()] } else { columns(root) };
-        let named = if is_carray { Ok(None) } else { table::named(root, &options.limits) };
+        let named = if is_carray { Ok(None) } else { table_check::named(root, &options.limits) };
         let mut directory =
             Self { columns: Vec::new(), datasets: Vec::new(), meta: Value::Null, size: 0, named };
         let (mut meta, open) = (Vec::new(), Arc::default());
@@ -290,11 +290,11 @@ impl Directory {
     /// Findings about the table as a whole.
     fn findings(&self) -> Vec<Finding> {
         let there: Vec<String> = self.datasets.iter().map(|dataset| dataset.path.clone()).collect();
-        let mut findings = table::of_names(&self.named, &there);
+        let mut findings = table_check::of_names(&self.named, &there);
         let rows = |dataset: &Dataset| dataset.shape.first().copied().unwrap_or(0);
         let lengths: Vec<_> =
             self.datasets.iter().map(|dataset| (dataset.path.as_str(), rows(dataset))).collect();
-        findings.extend(table::of_lengths(&lengths));
+        findings.extend(table_check::of_lengths(&lengths));
         let columns = self.columns.iter().zip(&self.datasets);
         findings.extend(columns.filter_map(|(column, dataset)| {
             column.uncounted().map(|finding| finding.dataset(dataset.path.clone()))
@@ -391,6 +391,6 @@ impl Container for Directory {
     }
 }
 
-mod table;
+mod table_check;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
-use crate::chunks::State;
+use crate::chunk_table::State;
 use crate::fault::{Fault, FaultKind};
 use crate::file::File;
 use crate::offsets_index;

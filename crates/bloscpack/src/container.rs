@@ -15,15 +15,15 @@ use container_core::report::{Loss, Report};
 use container_core::source::Source;
 use container_core::{Error, Progress, Result, Value};
 
-use crate::block::ChunkBlock;
 use crate::check::{self, DATASET, item_path};
-use crate::chunks::{ChunkEntry, State};
+use crate::chunk_block::ChunkBlock;
+use crate::chunk_table::{ChunkEntry, State};
 use crate::file::File;
 use crate::header::MAGIC;
-use crate::item_type::{Elements, ItemType};
+use crate::items::item_type::{Elements, ItemType};
+use crate::items::reader::names;
 use crate::outline::Outline;
-use crate::var_reader::names;
-use crate::{append, bcolz, details, import, pack, repair, segments};
+use crate::{append, bcolz, byte_map, import, info, items, repair};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
@@ -61,7 +61,7 @@ pub const FORMAT: Format = Format {
     import: Some(import::import),
     repair: Some(repair::repair_to),
     append: Some(append::append),
-    pack: Some(pack::pack),
+    pack: Some(items::pack),
 };
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Container>> {
@@ -100,7 +100,7 @@ impl Container for Lens {
             version: Some(self.file.header().dialect.version_byte().to_string()),
             size: self.file.head().file_len(),
             complete: self.file.head().is_complete(),
-            details: details::details(&self.file),
+            details: info::details(&self.file),
         }
     }
 
@@ -155,7 +155,7 @@ impl Container for Lens {
     }
 
     fn layout(&self) -> Vec<Segment> {
-        segments::segments(&self.file)
+        byte_map::segments(&self.file)
     }
 
     fn checksums(&self) -> BTreeSet<String> {
@@ -199,12 +199,12 @@ impl Container for Lens {
     fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
         match self.file.metadata_fault() {
             Some(error) if self.file.metadata().is_none() => Err(error),
-            _ => Ok(import::own::carried(self.file.metadata(), self.file.numpy().is_some())),
+            _ => Ok(import::same_format::carried(self.file.metadata(), self.file.numpy().is_some())),
         }
     }
 
     fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
-        import::own::losses(self)
+        import::same_format::losses(self)
     }
 
     fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
@@ -263,7 +263,7 @@ fn array(file: &File) -> Vec<Dataset> {
         shape,
         order,
         chunks,
-        codec: details::codecs(file),
+        codec: info::codecs(file),
         stored: file.outline().map_or_else(stored, Outline::stored),
         logical,
         // How it is stored is no property of the values, and no difference between two files.

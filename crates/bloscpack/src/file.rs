@@ -13,13 +13,13 @@ use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::{Source, check_range, open_path, zeroed_vec};
 use container_core::{Error, Result, Stop, Value};
 
-use crate::block::{BloscChunk, ChunkBlock};
-use crate::chunks::{ChunkEntry, State};
+use crate::NumpyArray;
+use crate::chunk_block::{BloscChunk, ChunkBlock};
+use crate::chunk_table::{ChunkEntry, State};
 use crate::fault::{Fault, FaultKind};
 use crate::header::Header;
-use crate::item_type::Elements;
+use crate::items::item_type::Elements;
 use crate::layout::Layout;
-use crate::numpy_metadata::NumpyArray;
 use crate::outline::Outline;
 use crate::reader::Reader;
 

@@ -1,6 +1,7 @@
 //! Writing one dataset of any container as a Bloscpack file.
 
-pub(crate) mod own;
+pub(crate) mod options;
+pub(crate) mod same_format;
 
 use container_core::array::byte_len;
 use container_core::container::{Axes, Dataset};
@@ -11,11 +12,11 @@ use container_core::report::Loss;
 use container_core::stream::{for_each_run, prove};
 use container_core::{Error, Result};
 
+use crate::NumpyArray;
 use crate::metadata::to_python_json;
-use crate::numpy_metadata::NumpyArray;
-use crate::words::{self, CHECKSUM, FILTER};
 use crate::write::{MAX_CHUNK_SIZE, Offsets, WriteOptions};
 use crate::writer::{Writer, with_seek};
+use options::{CHECKSUM, FILTER};
 
 /// Word for the length of a chunk: indices along the slowest axis.
 const CHUNKS: &str = "chunks";
@@ -28,24 +29,24 @@ const OFFSETS: &str = "offsets";
 ///
 /// All items of a variable-length file become one again, and of other Bloscpack files all metadata are kept.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    if own::is_all_items(job) {
-        return own::import_items(job, out);
+    if same_format::is_all_items(job) {
+        return same_format::import_items(job, out);
     }
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let (numpy, mut losses) = target(dataset, region, job.options.axes);
     let mut options = options(job, &numpy)?;
     // Bytes to which the caller gave a type become an array.
-    let kept = own::metadata(job.container, dataset)
-        .filter(|tree| !job.container.is_typed(index) || own::is_numpy(tree));
+    let kept = same_format::metadata(job.container, dataset)
+        .filter(|tree| !job.container.is_typed(index) || same_format::is_numpy(tree));
     if let Some(tree) = &kept {
-        options.metadata = own::described(&job.options.with_metadata(tree.clone()), &numpy);
+        options.metadata = same_format::described(&job.options.with_metadata(tree.clone()), &numpy);
         let json = options.metadata.as_ref().map(to_python_json).transpose()?;
         options.json = json.map(String::into_bytes);
     } else {
         let (tree, lost) = job.carried()?;
         losses.extend(lost);
-        own::add(tree, &mut options);
+        same_format::add(tree, &mut options);
     }
     let total = byte_len(&dataset.dtype, &numpy.shape);
     let total = total.ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
@@ -59,7 +60,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         writer.complete().map(|_| ())
     })?;
     losses.extend(if kept.is_some() {
-        own::losses(job.container)
+        same_format::losses(job.container)
     } else {
         job.container.uncarried(job.selection)
     });
@@ -93,15 +94,15 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> (NumpyArray, Vec<Lo
 fn options(job: &Import<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
     job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
     let mut options = WriteOptions::default().for_array(numpy);
-    options.chunks = words::apply(options.chunks, job.options)?.with_threads(job.read.threads);
-    options.chunk_size = chunk_size(words::word(job.options, CHUNKS), numpy)?;
+    options.chunks = options::apply(options.chunks, job.options)?.with_threads(job.read.threads);
+    options.chunk_size = chunk_size(options::word(job.options, CHUNKS), numpy)?;
     if let Some(size) = options.chunk_size {
         // The chunk as it is, and encoded.
         let whole = byte_len(&numpy.dtype, &numpy.shape).unwrap_or(u64::MAX);
         let taken = (size as u64).min(whole).saturating_mul(2);
         job.read.limits.allocate(taken).map_err(|error| error.hint("--chunks, for smaller ones"))?;
     }
-    options.offsets = match words::word(job.options, OFFSETS) {
+    options.offsets = match options::word(job.options, OFFSETS) {
         None | Some("table") => Offsets::Table,
         Some("none") => Offsets::None,
         Some(other) => {

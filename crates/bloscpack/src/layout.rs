@@ -17,15 +17,15 @@ use container_core::container::Tolerance;
 use container_core::source::Source;
 use container_core::{Limits, Result, Value};
 
-use crate::chunks::{ChunkEntry, Finder, Found, State};
+use crate::NumpyArray;
+use crate::chunk_table::{ChunkEntry, Finder, Found, State};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, Header, MAX_CHUNK, MAX_LEN};
-use crate::item_type::ItemType;
-use crate::numpy_metadata::NumpyArray;
+use crate::items::item_type::ItemType;
+use crate::metadata::section::{self, Metadata};
 use crate::offsets_index::{self, ENTRY};
-use crate::section::{self, Metadata};
 
-mod judge;
+mod checks;
 
 /// The layout of a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,9 +12,12 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ChecksumCode;
-use crate::metadata_header::MetadataHeader;
+use crate::metadata::header::MetadataHeader;
 
+pub mod header;
+pub(crate) mod numpy;
 mod python_json;
+pub(crate) mod section;
 
 /// How the text of metadata is spelt.
 ///

@@ -16,7 +16,7 @@ use container_core::source::Source;
 use container_core::{Limits, Result};
 
 use crate::chunk_header::{self, ChunkHeader};
-use crate::chunks::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, State};
 use crate::header::{Dialect, Header};
 use crate::layout::Layout;
 use crate::offsets_index::{self, ENTRY};

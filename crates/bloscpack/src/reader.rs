@@ -13,7 +13,7 @@ use container_core::threads::{Pool, on_threads};
 use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::chunk_header::ChunkHeader;
-use crate::chunks::ChunkEntry;
+use crate::chunk_table::ChunkEntry;
 use crate::file::File;
 use crate::outline::{Outline, fits};
 

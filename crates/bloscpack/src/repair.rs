@@ -5,30 +5,30 @@
 //! * chunks are where the walk or the offsets lead ([`crate::Layout`] says which is believed), so that wrong, unset and missing
 //!   offsets, placeholders of an unfinished file, and wrong sizes in the header mend themselves;
 //! * a chunk is proved when it fits its digest and can be decoded; of one that cannot those blocks are kept that are whole by themselves, where
-//!   others are not ([`blocks`]), and the rest is lost. Its place is filled with zeros, before others also where it is lost, an empty item where there are items, so that those behind it stay where they were; how many follows from the others
-//!   ([`sizes`]). Nothing takes the place of a torn end;
+//!   others are not ([`intact_blocks`]), and the rest is lost. Its place is filled with zeros, before others also where it is lost, an empty item where there are items, so that those behind it stay where they were; how many follows from the others
+//!   ([`lost_chunk_sizes`]). Nothing takes the place of a torn end;
 //! * where neither leads to a chunk, one that is proved is where it is found; which one it is follows from those around it and from the
-//!   offsets ([`place`]); copies of chunks that lie about are none ([`strays`]);
+//!   offsets ([`chunk_order`]); copies of chunks that lie about are none ([`false_chunks`]);
 //! * where version, options or checksum of the header fit nothing in the file, they are what fits all of it, if that is another value of
 //!   one of them ([`header`]);
 //! * where one field of the metadata's own header keeps them from being read, it is what lets them be read and fit their digest
-//!   ([`section`]);
+//!   ([`metadata_header`]);
 //! * metadata that can be read are right even where they do not fit their digest;
 //! * a shape that says more than there is is cut to whole rows, one that says less is made to say what there is
 //!   (`blpk append` leaves such files).
 //!
 //! Chunks that were proved are copied as they are, wherever version 3 allows their sizes.
 
-mod blocks;
-mod count;
-mod fixed;
+mod chunk_count;
+mod chunk_order;
+mod false_chunks;
+mod fixed_size_plan;
 mod header;
-mod items;
-mod place;
-mod search;
-mod section;
-mod sizes;
-mod strays;
+mod intact_blocks;
+mod item_file_plan;
+mod lost_chunk_sizes;
+mod metadata_header;
+mod scan_chunks;
 
 use std::ops::Range;
 use std::path::Path;
@@ -40,14 +40,14 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, Limits, Progress, Result, Value, magic};
 
-use crate::chunks::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, State};
 use crate::container::FORMAT;
 use crate::fault::FaultKind;
 use crate::header::Dialect;
 use crate::layout::Layout;
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::writer::with_seek;
-use blocks::Partials;
+use intact_blocks::Partials;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
@@ -67,21 +67,21 @@ pub(crate) fn repair_to(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
-    let source = section::mended(source, &options.limits, &mut report)?;
+    let source = metadata_header::mended(source, &options.limits, &mut report)?;
     let source = header::mended(source, &options.limits, &mut report)?;
     let mut damaged = Damaged::open(source, options.limits)?;
     let mut states = damaged.prove_chunks(progress)?;
     damaged.look_elsewhere(&mut states, &mut report, progress)?;
     damaged.require_chunks(&mut report)?;
-    sizes::settle(&mut damaged, &states)?;
+    lost_chunk_sizes::settle(&mut damaged, &states)?;
     damaged.report_assumptions(&mut report);
     if damaged.layout.header().dialect.is_variable_length() {
-        let plan = items::Plan::new(&damaged, &states, &mut report);
+        let plan = item_file_plan::Plan::new(&damaged, &states, &mut report);
         if let Some(out) = out {
             with_seek(out, |out| plan.write(&damaged, out))?;
         }
     } else {
-        let plan = fixed::Plan::new(&damaged, &states, &mut report)?;
+        let plan = fixed_size_plan::Plan::new(&damaged, &states, &mut report)?;
         if let Some(out) = out {
             with_seek(out, |out| plan.write(&damaged, out))?;
         }
@@ -127,7 +127,7 @@ impl Damaged {
         }
         let mut tree = layout.tree().cloned();
         let has_spelt = tree.as_mut().is_some_and(spell_bytes);
-        let count = count::by_header(&layout);
+        let count = chunk_count::by_header(&layout);
         Ok(Self { source, layout, placed: None, resized: Vec::new(), count, tree, has_spelt, limits })
     }
 
@@ -154,15 +154,15 @@ impl Damaged {
         if self.layout.header().dialect.is_variable_length() || !is_missing {
             return Ok(());
         }
-        let mut found = search::search(self, states, progress)?;
-        strays::leave_out(self, states, &mut found.chunks, report)?;
+        let mut found = scan_chunks::search(self, states, progress)?;
+        false_chunks::leave_out(self, states, &mut found.chunks, report)?;
         if let Some(at) = found.given_up {
             let what = "not searched for chunks: too much in it looks like one and is none";
             report.lost.push(RepairItem::new(at..self.layout.file_len(), what));
         }
-        self.count = count::by_chunks(self, states, &found.chunks);
+        self.count = chunk_count::by_chunks(self, states, &found.chunks);
         if !found.chunks.is_empty() {
-            let placed = place::place(self, states, &found.chunks, report)?;
+            let placed = chunk_order::place(self, states, &found.chunks, report)?;
             (self.placed, *states) = (Some(placed.chunks), placed.proofs);
         }
         Ok(())
@@ -383,9 +383,5 @@ fn without_torn_end(states: &[Proof]) -> usize {
     states.iter().rposition(|proof| *proof != Proof::Torn).map_or(0, |last| last + 1)
 }
 
-#[cfg(test)]
-mod moved_tests;
-#[cfg(test)]
-mod strays_tests;
 #[cfg(test)]
 mod tests;

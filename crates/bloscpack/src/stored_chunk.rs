@@ -8,7 +8,7 @@ use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::ChecksumCode;
-use crate::chunks::ChunkEntry;
+use crate::chunk_table::ChunkEntry;
 
 /// The bytes of a chunk and of the digest after it.
 pub(crate) struct StoredChunk<'s> {

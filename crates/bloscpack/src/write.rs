@@ -10,9 +10,9 @@ use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ChecksumCode;
+use crate::NumpyArray;
 use crate::header::MAX_CHUNK;
 use crate::metadata::MetadataOptions;
-use crate::numpy_metadata::NumpyArray;
 use crate::writer::Writer;
 
 /// Most bytes that one chunk holds.

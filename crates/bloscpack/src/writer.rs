@@ -1,14 +1,14 @@
 //! Writing a file of fixed-size chunks from front to back, in bounded memory.
 
-mod chunker;
-mod engine;
-mod output;
-mod sink;
+mod batch_encoder;
+mod ordered_output;
+mod seek_or_pipe;
+mod split;
 
-pub(crate) use chunker::Chunker;
-pub(crate) use engine::Engine;
-pub(crate) use output::with_seek;
-pub(crate) use sink::{Head, Sink};
+pub(crate) use batch_encoder::Engine;
+pub(crate) use ordered_output::{Head, Sink};
+pub(crate) use seek_or_pipe::with_seek;
+pub(crate) use split::Chunker;
 
 use std::io::{Read, Seek, Write};
 use std::path::Path;

@@ -13,7 +13,7 @@ use container_core::{Error, Result, Value};
 
 use super::{AppendOptions, Old, row_len};
 use crate::ItemType;
-use crate::var_writer::{VarOptions, VarWriter};
+use crate::items::writer::{VarOptions, VarWriter};
 use crate::write::ChunkOptions;
 use crate::writer::Sink;
 

@@ -8,7 +8,7 @@ use container_core::{Error, Result, Value};
 
 use super::Old;
 use crate::header::{Header, Options};
-use crate::item_type::ItemType;
+use crate::items::item_type::ItemType;
 use crate::metadata::{MetadataOptions, encode_section, to_python_json};
 use crate::stored_chunk::stored_range;
 use crate::writer::{Head, Sink};
@@ -98,7 +98,7 @@ mod tests {
     fn set(path: &Path, key: &str, value: impl Into<Value>) -> Result<()> {
         let value = value.into();
         set_metadata(path, &OpenOptions::default(), Durability::Cached, |tree| {
-            Ok(crate::var_writer::with_entry(&tree, key, value))
+            Ok(crate::items::writer::with_entry(&tree, key, value))
         })
     }
 

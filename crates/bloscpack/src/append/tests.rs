@@ -6,7 +6,7 @@ use container_core::format::ImportOptions;
 use container_core::{ErrorKind, Value};
 
 use super::*;
-use crate::var_writer::VarWriter;
+use crate::items::writer::VarWriter;
 use crate::write::{Offsets, WriteOptions, write};
 use crate::{ChecksumCode, FORMAT, NumpyArray, VarOptions, VarReader};
 

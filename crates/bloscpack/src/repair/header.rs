@@ -16,7 +16,7 @@ use container_core::source::{Overlay, Source};
 use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::ChecksumCode;
-use crate::chunks::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, State};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{MAGIC, MAX_LEN};
 use crate::layout::Layout;

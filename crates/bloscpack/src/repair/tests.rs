@@ -2,10 +2,13 @@ use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Order};
 use container_core::{ErrorKind, Value};
 
+mod false_chunks;
+mod moved;
+
 use super::*;
 use crate::header::Header;
+use crate::items::writer::{VarOptions, VarWriter};
 use crate::metadata::MetadataOptions;
-use crate::var_writer::{VarOptions, VarWriter};
 use crate::write::{Offsets, WriteOptions};
 use crate::{ChecksumCode, NumpyArray, VarReader, Writer};
 

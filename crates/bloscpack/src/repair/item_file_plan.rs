@@ -4,10 +4,10 @@ use container_core::format::WriteSeek;
 use container_core::report::RepairReport;
 use container_core::{Result, Value};
 
-use super::blocks::Partials;
+use super::intact_blocks::Partials;
 use super::{Damaged, Proof, without_torn_end};
 use crate::ItemType;
-use crate::var_writer::VarOptions;
+use crate::items::writer::VarOptions;
 use crate::write::ChunkOptions;
 use crate::writer::{Engine, Sink};
 

@@ -7,11 +7,11 @@ use container_core::report::Severity;
 use container_core::{Limits, Value};
 
 use super::Layout;
-use crate::chunks::{ChunkEntry, State};
+use crate::NumpyArray;
+use crate::chunk_table::{ChunkEntry, State};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, MAX_CHUNK, Options};
-use crate::item_type::{Elements, ItemType, items_of_shape};
-use crate::numpy_metadata::NumpyArray;
+use crate::items::item_type::{Elements, ItemType, items_of_shape};
 
 impl Layout {
     /// What the header alone has against it.

@@ -10,7 +10,7 @@ use container_core::Result;
 use container_core::report::{RepairItem, RepairReport};
 
 use super::{Damaged, Proof};
-use crate::chunks::ChunkEntry;
+use crate::chunk_table::ChunkEntry;
 use crate::offsets_index;
 
 /// All chunks, by number, with those that were found.

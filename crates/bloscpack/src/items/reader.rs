@@ -9,7 +9,7 @@ use container_core::source::Source;
 use container_core::{Error, Result, Value};
 
 use crate::file::File;
-use crate::item_type::ItemType;
+use crate::items::item_type::ItemType;
 
 /// An open variable-length file.
 ///

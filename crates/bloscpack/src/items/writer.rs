@@ -9,7 +9,7 @@ use container_core::{Error, Result, Value};
 
 use crate::ItemType;
 use crate::header::{Dialect, Header, Options};
-use crate::item_type::items_of_shape;
+use crate::items::item_type::items_of_shape;
 use crate::metadata::{to_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
 use crate::writer::{Engine, Head, Sink};

@@ -13,8 +13,8 @@ use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
 use crate::append::{AppendOptions, Old};
+use crate::items::writer::check_item;
 use crate::stored_chunk::stored_range;
-use crate::var_writer::check_item;
 use crate::writer::{Engine, Sink};
 
 /// How far a replacement may go to avoid writing the file anew.

@@ -2,9 +2,9 @@
 
 use container_core::dtype::{DType, Order};
 
-use super::tests::{data, mend, ranges, sound, stored, values};
-use super::*;
+use super::{data, mend, ranges, sound, stored, values};
 use crate::NumpyArray;
+use crate::repair::*;
 use crate::write::{Offsets, WriteOptions};
 
 /// Ten chunks of 100 bytes and one of 50, all 20 longer in the file, the first at 1000.

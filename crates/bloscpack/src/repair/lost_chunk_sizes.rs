@@ -11,7 +11,7 @@ use container_core::Result;
 use container_core::array::byte_len;
 
 use super::{Damaged, Proof};
-use crate::chunks::ChunkEntry;
+use crate::chunk_table::ChunkEntry;
 use crate::header::{Dialect, MAX_CHUNK};
 
 /// Gives chunks that are not proved the size that the proved ones have, and the last one what the shape and the header say. Where the

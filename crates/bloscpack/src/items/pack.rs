@@ -4,8 +4,8 @@ use container_core::format::{ItemKind, Output, Pack};
 use container_core::{Error, Result, Value};
 
 use crate::ItemType;
-use crate::var_writer::{VarOptions, VarWriter};
-use crate::words::{self, CHECKSUM, FILTER};
+use crate::import::options::{self, CHECKSUM, FILTER};
+use crate::items::writer::{VarOptions, VarWriter};
 use crate::writer::with_seek;
 
 /// Word for bytes left free after each item.
@@ -30,8 +30,8 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
             (ItemKind::Bytes | ItemKind::Numbers, _) => VarOptions::default(),
         }
     };
-    options.chunks = words::apply(options.chunks, job.options)?;
-    if let Some(bytes) = words::word(job.options, RESERVE).filter(|value| *value != "none") {
+    options.chunks = options::apply(options.chunks, job.options)?;
+    if let Some(bytes) = options::word(job.options, RESERVE).filter(|value| *value != "none") {
         options.reserve =
             bytes.parse().map_err(|_| Error::usage(format!("reserve {bytes:?} is not a number of bytes")))?;
     }

@@ -1,7 +1,7 @@
 //! How many chunks there were: the header says so, and so do the shape of an array and chunks that fill the file.
 
 use super::{Damaged, Proof};
-use crate::chunks::ChunkEntry;
+use crate::chunk_table::ChunkEntry;
 use crate::layout::Layout;
 use crate::offsets_index::ENTRY;
 

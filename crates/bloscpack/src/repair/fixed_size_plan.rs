@@ -8,14 +8,14 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
 
-use super::blocks::{self, Partials};
+use super::intact_blocks::{self, Partials};
 use super::{Damaged, Proof, without_torn_end};
 use crate::ChunkEntry;
+use crate::NumpyArray;
 use crate::append::made_by;
 use crate::fault::FaultKind;
+use crate::items::writer::with_entry;
 use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
-use crate::numpy_metadata::NumpyArray;
-use crate::var_writer::with_entry;
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
 use crate::writer::{Chunker, Engine, Sink, Writer, head};
 
@@ -35,7 +35,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(damaged: &Damaged, states: &[Proof], report: &mut RepairReport) -> Result<Self> {
         let (layout, header) = (&damaged.layout, damaged.layout.header());
-        let partials = blocks::keep(damaged, states)?;
+        let partials = intact_blocks::keep(damaged, states)?;
         damaged.report_chunks(states, &partials, "chunk", report);
         let from_partials = partials.last_key_value().map_or(0, |(last, _)| last + 1);
         let kept = without_torn_end(states).max(from_partials);
@@ -124,7 +124,8 @@ impl Plan {
     /// What takes the place of a damaged chunk: its whole blocks, and zeros.
     fn left(&self, damaged: &Damaged, index: usize, entry: &ChunkEntry) -> Result<Vec<u8>> {
         if let Some(partial) = self.partials.get(&index)
-            && let Some(blocks::Parts { mut data, .. }) = blocks::decode(damaged, entry, &mut Decoder::new())?
+            && let Some(intact_blocks::Parts { mut data, .. }) =
+                intact_blocks::decode(damaged, entry, &mut Decoder::new())?
         {
             data.truncate(partial.len());
             return Ok(data);

@@ -2,9 +2,9 @@
 
 use container_core::dtype::{DType, Order};
 
-use super::moved_tests::{bare, whats, whole, without};
-use super::tests::{data, mend, sound, stored, values};
-use super::*;
+use super::moved::{bare, whats, whole, without};
+use super::{data, mend, sound, stored, values};
+use crate::repair::*;
 use crate::write::WriteOptions;
 use crate::{ChecksumCode, NumpyArray};
 

@@ -22,7 +22,7 @@ use container_core::source::zeroed_vec;
 use container_core::{ErrorKind, Result};
 
 use super::{Damaged, Proof};
-use crate::chunks::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, State};
 
 /// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
 const MAX_LISTED: usize = 16;

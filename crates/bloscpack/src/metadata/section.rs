@@ -14,8 +14,8 @@ use container_core::{Error, ErrorKind, Limits, Result, Value};
 
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, Header, Options};
+use crate::metadata::header::{self as metadata_header, MetadataHeader};
 use crate::metadata::{Spelling, decode_payload, from_json, inflate_unsized};
-use crate::metadata_header::{self, MetadataHeader};
 
 /// The metadata of a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use container_core::container::Segment;
 
 use crate::check::{DATASET, item_path};
-use crate::chunks::State;
+use crate::chunk_table::State;
 use crate::file::File;
 use crate::header::Dialect;
 

@@ -8,8 +8,8 @@ use container_core::{Error, Result, Value};
 
 use super::{CHUNKS, OFFSETS};
 use crate::append::read_item;
-use crate::var_writer::{VarOptions, VarWriter, with_entry};
-use crate::words::{self, CHECKSUM, FILTER};
+use crate::import::options::{self, CHECKSUM, FILTER};
+use crate::items::writer::{VarOptions, VarWriter, with_entry};
 use crate::write::WriteOptions;
 use crate::writer::with_seek;
 use crate::{ItemType, NumpyArray};
@@ -93,7 +93,8 @@ pub(super) fn is_all_items(job: &Import<'_>) -> bool {
 /// Writes the items of another variable-length file, with its metadata.
 pub(super) fn import_items(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
-    if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| words::word(job.options, word).is_some()) {
+    if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| options::word(job.options, word).is_some())
+    {
         return Err(Error::usage(format!("a variable-length file has no choice of {word}")));
     }
     let tree = job.options.with_metadata(job.container.meta()?);
@@ -103,7 +104,7 @@ pub(super) fn import_items(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec
         ItemType::Ragged(dtype) => VarOptions::rows(dtype.clone()),
         _ => VarOptions::default(),
     };
-    let chunks = words::apply(usual.chunks.clone(), job.options)?.with_threads(job.read.threads);
+    let chunks = options::apply(usual.chunks.clone(), job.options)?.with_threads(job.read.threads);
     let options = VarOptions { chunks, items, base: Some(if is_bare { Value::Null } else { tree }), ..usual };
     let count = job.selection.len() as u64;
     with_seek(out, |out| {

@@ -15,9 +15,9 @@ use super::header::{Sense, is_about_content};
 use crate::ChecksumCode;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, Header, Options};
+use crate::metadata::header::{LEN, MetadataHeader};
 use crate::metadata::inflate_unsized;
-use crate::metadata_header::{LEN, MetadataHeader};
-use crate::section;
+use crate::metadata::section;
 
 /// Bytes of metadata, stored and as they are, that are read with every header they may have had.
 const MAX_METADATA_LEN: u32 = 8 << 20;

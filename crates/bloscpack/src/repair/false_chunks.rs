@@ -15,7 +15,7 @@ use container_core::Result;
 use container_core::report::{RepairItem, RepairReport};
 
 use super::{Damaged, Proof};
-use crate::chunks::ChunkEntry;
+use crate::chunk_table::ChunkEntry;
 
 /// Takes out of `found` what cannot be a chunk of its own: what lies before the first of them, where some are where the header leads to, so that
 /// nothing has moved there; and what is a copy of another chunk, and follows none nor is followed by one.

@@ -12,7 +12,7 @@ use container_core::{Progress, Result};
 use super::{Damaged, Proof};
 use crate::ChecksumCode;
 use crate::chunk_header::{ChunkHeader, LEN};
-use crate::chunks::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, State};
 
 /// Bytes that may be digested and decoded in vain for each byte of the file.
 const WORK: u64 = 16;

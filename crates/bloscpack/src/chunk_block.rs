@@ -8,7 +8,7 @@ use container_core::codec::Codec;
 use container_core::source::Source;
 use container_core::{Error, Result};
 
-use crate::chunks::ChunkEntry;
+use crate::chunk_table::ChunkEntry;
 use crate::header::Header;
 
 /// Name of the codec of chunks.

@@ -2,10 +2,10 @@
 
 use container_core::Value;
 
-use crate::chunks::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, State};
 use crate::file::File;
 use crate::header::{Dialect, Options};
-use crate::metadata_header::MetadataHeader;
+use crate::metadata::header::MetadataHeader;
 use crate::offsets_index;
 
 /// Offsets that are shown, as `blpk info` does.
