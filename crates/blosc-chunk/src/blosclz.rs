@@ -7,9 +7,9 @@
 
 mod decode;
 mod encode;
+mod entropy_probe;
+mod hash_table;
 mod output;
-mod probe;
-mod table;
 #[cfg(test)]
 mod tests;
 

@@ -1,11 +1,11 @@
 //! From chunks to bytes: whole, by range, by block.
 
-mod job;
-mod part;
-mod runs;
+mod block;
+mod block_runs;
+mod partial_block;
+mod salvage;
 mod stream;
 mod threads;
-mod whole;
 
 use std::ops::Range;
 
@@ -13,8 +13,8 @@ use container_core::source::STOP_LEN;
 use container_core::{Error, Limits, Result, Stop};
 
 use crate::{Chunk, Plugins};
-use job::{Job, Worker, room};
-use part::Plan;
+use block::{Job, Worker, room};
+use partial_block::Plan;
 
 /// What a chunk does not know of itself, and its frame does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

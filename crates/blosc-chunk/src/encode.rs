@@ -14,14 +14,14 @@ use container_core::{Error, Result};
 use crate::tuning::{self, Blocks};
 use crate::{CodecPlugin, Compressor, Filter, Geometry, Header, Pipeline, Plugins};
 
-mod blocks;
 mod check;
 mod dictionary;
 mod parallel;
-mod special;
+mod special_value;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod variable_blocks;
 mod worker;
 
 use worker::{Plan, Worker};
@@ -190,7 +190,7 @@ impl Encoder {
         }
         if generation == Generation::Blosc2
             && self.params.level > 0
-            && let Some(found) = special::detect(&self.params, src)
+            && let Some(found) = special_value::detect(&self.params, src)
         {
             return self.append_special(&found, src.len(), out);
         }
@@ -237,7 +237,7 @@ impl Encoder {
             }
             Outcome::AllZeros if self.keeps_zeros() => {
                 out.truncate(start);
-                self.append_special(&special::Found::Zeros, src.len(), out)
+                self.append_special(&special_value::Found::Zeros, src.len(), out)
             }
             Outcome::AllZeros | Outcome::Encoded => {
                 header.cbytes = to_u32(out.len() - start);

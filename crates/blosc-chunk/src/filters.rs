@@ -6,11 +6,11 @@
 
 mod bitshuffle;
 mod bytedelta;
-mod cells;
 mod delta;
+mod ndcell;
 mod pipeline;
 mod shuffle;
-mod truncate;
+mod trunc_prec;
 
 use std::fmt;
 
@@ -20,11 +20,11 @@ use crate::Plugins;
 
 pub use bitshuffle::{bitshuffle, bitshuffle_blosc1, bitunshuffle, bitunshuffle_blosc1};
 pub use bytedelta::{bytedelta_buggy_decode, bytedelta_decode, bytedelta_encode};
-pub use cells::{ndcell_decode, ndcell_encode, ndmean_decode, ndmean_encode};
 pub use delta::{delta_decode, delta_encode};
+pub use ndcell::{ndcell_decode, ndcell_encode, ndmean_decode, ndmean_encode};
 pub(crate) use pipeline::{BlockContext, Scratch};
 pub use shuffle::{shuffle, unshuffle};
-pub use truncate::{int_trunc, trunc_prec};
+pub use trunc_prec::{int_trunc, trunc_prec};
 
 /// One slot of a pipeline: a filter by its number, with its own byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -410,6 +410,6 @@ const fn of_format(format: u8) -> Compressor {
     }
 }
 
-mod rest;
+mod block_count;
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ mod lz4;
 mod ndlz;
 mod plugins;
 mod simd;
-mod special;
+mod special_value;
 mod tuning;
 #[cfg(feature = "zfp")]
 mod zfp;
@@ -28,4 +28,4 @@ pub use file::FORMAT;
 pub use filters::{Filter, Pipeline};
 pub use header::{Header, MAX_BLOCKSIZE, MAX_CHUNK_NBYTES};
 pub use plugins::{CodecPlugin, FilterPlugin, MissingPlugin, PluginContext, Plugins};
-pub use special::Special;
+pub use special_value::Special;

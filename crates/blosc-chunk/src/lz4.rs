@@ -6,7 +6,7 @@
 mod decode;
 mod encode;
 mod fault;
-pub(crate) mod hc;
+pub(crate) mod high_compression;
 mod output;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! From bytes to BloscLZ streams.
 
+use super::hash_table::{Long, Short, Table, emptied};
 use super::output::Output;
-use super::table::{Long, Short, Table, emptied};
-use super::{MAX_DISTANCE, MIN_FAR_DISTANCE, probe};
+use super::{MAX_DISTANCE, MIN_FAR_DISTANCE, entropy_probe};
 use crate::simd::lz::Text;
 
 /// Data shorter than this do not get smaller.
@@ -53,7 +53,7 @@ impl Encoder {
         u32::try_from(src.len()).ok()?;
         let text = Text::new(src).filter(|_| src.len() >= MIN_LEN)?;
         let level = level.clamp(1, 9);
-        if !probe::is_worth_it(text, level, &mut self.short) {
+        if !entropy_probe::is_worth_it(text, level, &mut self.short) {
             return None;
         }
         let mut output = Output::new(dst);

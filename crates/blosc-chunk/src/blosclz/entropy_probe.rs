@@ -1,6 +1,6 @@
 //! Whether data are worth the search: a guess from a part of them.
 
-use super::table::{Short, Table, emptied};
+use super::hash_table::{Short, Table, emptied};
 use crate::simd::lz::Text;
 
 /// Shorter data are searched right away.

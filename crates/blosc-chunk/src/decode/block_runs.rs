@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use container_core::{Error, Result};
 
-use super::job::{Job, Worker, room};
-use super::part::Plan;
+use super::block::{Job, Worker, room};
+use super::partial_block::Plan;
 use super::{Decoder, check_len, decode_plain};
 use crate::Chunk;
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::job::{Job, Worker, room};
+use super::block::{Job, Worker, room};
 use super::stream::{Stream, Streams};
 use crate::filters::{Filter, bitunshuffle, bytedelta_decode, delta_decode, unshuffle};
 

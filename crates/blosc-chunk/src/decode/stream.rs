@@ -8,7 +8,7 @@ use container_core::codec::zlib::Inflater;
 use container_core::codec::zstd::Decompressor;
 use container_core::{Error, Result};
 
-use super::job::Job;
+use super::block::Job;
 use crate::lz4::Fault;
 use crate::{Chunk, CodecPlugin, Compressor, blosclz, lz4, ndlz};
 

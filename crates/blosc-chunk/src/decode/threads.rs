@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use container_core::{Error, Result};
 
-use super::job::{Job, Worker};
+use super::block::{Job, Worker};
 use crate::Chunk;
 
 /// Decodes all blocks into `dst`, which they fill, on up to `threads` threads. One thread means the caller's.

@@ -16,7 +16,7 @@ use crate::{CodecPlugin, Compressor, Plugins, blosclz, lz4};
 pub(super) enum StreamCodec {
     BloscLz { encoder: blosclz::Encoder, level: u8 },
     Lz4 { encoder: lz4::Encoder, acceleration: u32, dictionary: Vec<u8> },
-    Lz4Hc { encoder: Box<lz4::hc::Encoder>, level: u8, dictionary: Vec<u8> },
+    Lz4Hc { encoder: Box<lz4::high_compression::Encoder>, level: u8, dictionary: Vec<u8> },
     Zlib(zlib::Deflater),
     Zstd(zstd::Compressor),
     Plugin { plugin: Arc<dyn CodecPlugin>, level: u8, meta: u8 },

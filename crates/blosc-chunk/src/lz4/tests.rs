@@ -3,7 +3,7 @@
 #![allow(clippy::cast_possible_truncation, reason = "bytes made of whatever")]
 
 use super::decode::run;
-use super::{Encoder, Fault, decode, decode_prefix, decode_with_dictionary, hc};
+use super::{Encoder, Fault, decode, decode_prefix, decode_with_dictionary, high_compression};
 use crate::simd::lz;
 
 /// Data of several kinds: runs, periods, text, noise.
@@ -26,7 +26,7 @@ fn samples() -> Vec<Vec<u8>> {
 #[test]
 fn blocks_go_both_ways_with_lz4_flex() {
     let mut encoder = Encoder::default();
-    let mut slow = hc::Encoder::default();
+    let mut slow = high_compression::Encoder::default();
     for data in samples() {
         let theirs = lz4_flex::block::compress(&data);
         let mut out = vec![0; data.len()];
@@ -67,7 +67,9 @@ fn dictionaries_are_reached_into() {
     let len = Encoder::default().encode_with_dictionary(&data, &dictionary, &mut block, 1).unwrap();
     assert!(len < 80);
     assert_eq!(lz4_flex::block::decompress_with_dict(&block[..len], data.len(), &dictionary).unwrap(), data);
-    let len = hc::Encoder::default().encode_with_dictionary(&data, &dictionary, &mut block, 9).unwrap();
+    let len = high_compression::Encoder::default()
+        .encode_with_dictionary(&data, &dictionary, &mut block, 9)
+        .unwrap();
     assert_eq!(lz4_flex::block::decompress_with_dict(&block[..len], data.len(), &dictionary).unwrap(), data);
 }
 
@@ -206,7 +208,7 @@ fn long_samples() -> Vec<Vec<u8>> {
 #[cfg_attr(miri, ignore = "long data")]
 fn long_data_come_back_at_every_effort() {
     let mut encoder = Encoder::default();
-    let mut slow = hc::Encoder::default();
+    let mut slow = high_compression::Encoder::default();
     for data in long_samples() {
         let mut block = vec![0; data.len() + data.len() / 250 + 20];
         let mut again = block.clone();
@@ -222,7 +224,7 @@ fn long_data_come_back_at_every_effort() {
         for level in [1, 4, 9] {
             let len = slow.encode(&data, &mut block, level).unwrap();
             assert!(lz4_flex::block::decompress(&block[..len], data.len()).unwrap() == data);
-            assert_eq!(hc::Encoder::default().encode(&data, &mut again, level), Some(len));
+            assert_eq!(high_compression::Encoder::default().encode(&data, &mut again, level), Some(len));
             assert!(again[..len] == block[..len]);
             assert_eq!(slow.encode(&data, &mut again[..len - 1], level), None);
         }
@@ -235,7 +237,8 @@ fn efforts_are_worth_it() {
     let data = long_samples().swap_remove(1);
     let mut block = vec![0; data.len()];
     let fast = [9, 1].map(|acceleration| Encoder::default().encode(&data, &mut block, acceleration).unwrap());
-    let slow = [1, 5, 9, 12].map(|level| hc::Encoder::default().encode(&data, &mut block, level).unwrap());
+    let slow = [1, 5, 9, 12]
+        .map(|level| high_compression::Encoder::default().encode(&data, &mut block, level).unwrap());
     assert!(fast[0] >= fast[1] && fast[1] > slow[0], "{fast:?} {slow:?}");
     assert!(slow.windows(2).all(|pair| pair[0] >= pair[1]), "{slow:?}");
 }
@@ -258,7 +261,7 @@ proptest::proptest! {
         agree(&lz4_flex::block::compress(&data), data.len());
         let mut block = vec![0; data.len() + data.len() / 250 + 20];
         for level in [1, 9] {
-            let len = hc::Encoder::default().encode(&data, &mut block, level).unwrap();
+            let len = high_compression::Encoder::default().encode(&data, &mut block, level).unwrap();
             assert_eq!(lz4_flex::block::decompress(&block[..len], data.len()).unwrap(), data);
             let len = Encoder::default().encode(&data, &mut block, u32::from(level)).unwrap();
             assert_eq!(lz4_flex::block::decompress(&block[..len], data.len()).unwrap(), data);

@@ -1,11 +1,11 @@
 //! Copies and comparisons for LZ4 and BloscLZ, and loops that run ahead of their decoders.
 #![allow(unsafe_code)]
 
-mod text;
+mod input;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86;
 
-pub(crate) use text::Text;
+pub(crate) use input::Text;
 
 /// A loop that runs ahead of a decoder.
 ///
