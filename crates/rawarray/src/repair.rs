@@ -13,7 +13,7 @@
 //! The result is little-endian and encoded as the input was.
 
 mod header;
-mod witness;
+mod payload;
 
 use std::ops::Range;
 use std::path::Path;

@@ -14,7 +14,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Limits, Result};
 
-use super::witness::Witness;
+use super::payload::Witness;
 use crate::eltype::element_type;
 use crate::fault::Fault;
 use crate::header::{Eltype, FIXED_LEN, Flags, Header};
