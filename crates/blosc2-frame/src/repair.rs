@@ -43,8 +43,8 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::{Progress, Result, magic};
 
 use crate::container::FORMAT;
-use input::Origin;
-use recovered_frame::Collected;
+use input::DamagedFrame;
+use recovered_frame::RecoveredFrame;
 
 /// Repairs the frame at `path` into a new file at `target`. The input, a file or the directory of a sparse frame, is only read.
 ///
@@ -72,22 +72,22 @@ pub(crate) fn repair_to(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let mut origin = Origin::open(input, &options.limits)?;
+    let mut origin = DamagedFrame::open(input, &options.limits)?;
     origin.source = magic::mended(origin.source, FORMAT.magics, &mut report)?;
-    origin.source = msgpack_markers::mended(origin.source, &mut report)?;
+    origin.source = msgpack_markers::with_corrected_markers(origin.source, &mut report)?;
     let before = report.clone();
-    let mut collected = Collected::new(&origin, &options.limits, &mut report, progress)?;
-    if let Some(end) = collected.cut {
+    let mut recovered = RecoveredFrame::new(&origin, &options.limits, &mut report, progress)?;
+    if let Some(end) = recovered.cut {
         (origin, report) = (origin.pad(end), before);
-        collected = Collected::new(&origin, &options.limits, &mut report, progress)?;
+        recovered = RecoveredFrame::new(&origin, &options.limits, &mut report, progress)?;
     }
-    collected.settle(&origin, &mut report)?;
-    let mut proofs = collected.prove(&origin, progress)?;
-    collected.revive(&origin, &mut proofs, progress)?;
-    collected.keep_blocks(&origin, &mut proofs, progress)?;
-    collected.report(&origin, &proofs, &mut report);
-    output::check_lengths(&collected, &proofs)?;
-    store_leaves::write(&origin, &collected, &proofs, options, out, &mut report, progress)?;
+    recovered.reconcile(&origin, &mut report)?;
+    let mut statuses = recovered.verify_chunks(&origin, progress)?;
+    recovered.restore_previous_chunks(&origin, &mut statuses, progress)?;
+    recovered.recover_intact_blocks(&origin, &mut statuses, progress)?;
+    recovered.report(&origin, &statuses, &mut report);
+    output::check_lengths(&recovered, &statuses)?;
+    store_leaves::write(&origin, &recovered, &statuses, options, out, &mut report, progress)?;
     Ok(report)
 }
 

@@ -1,4 +1,4 @@
-//! The shape of an array that needs another number of chunks than there are.
+//! Corrects an array shape that needs another number of chunks than the frame has.
 
 use crate::b2nd::{Geometry, Meta};
 use crate::writer::MAX_CHUNKS;
@@ -6,16 +6,16 @@ use crate::writer::MAX_CHUNKS;
 /// Chunks that a shape may have beyond what is there, where nothing else tells how many there were: more are taken for a damaged shape.
 const MAX_MISSING: u64 = 1 << 20;
 
-/// Whether a shape of `needed` chunks can be that of a frame in which `there` are told of.
-pub(super) fn is_likely(needed: u64, there: u64) -> bool {
+/// Whether a shape of `needed` chunks is plausible for a frame with `there` chunks.
+pub(super) fn is_plausible(needed: u64, there: u64) -> bool {
     needed <= MAX_CHUNKS && needed <= there.saturating_mul(16).saturating_add(MAX_MISSING)
 }
 
-/// A shape that has as many chunks as are told of.
-pub(super) struct Guess {
+/// A corrected shape.
+pub(super) struct GuessedShape {
     pub meta: Meta,
     pub geometry: Geometry,
-    /// The axis whose length is another.
+    /// The axis with a changed length.
     pub axis: usize,
     /// Whether the length is that of whole chunks, of which a part may be padding.
     pub is_padded: bool,
@@ -23,13 +23,13 @@ pub(super) struct Guess {
 
 /// The shape with the length of one axis changed so that the array has `count` chunks of `chunk_bytes`, where one alone comes about by a
 /// changed bit, or one axis alone can be that which is damaged.
-pub(super) fn guess(meta: &Meta, item_len: usize, count: u64, chunk_bytes: u64) -> Option<Guess> {
+pub(super) fn guess(meta: &Meta, item_len: usize, count: u64, chunk_bytes: u64) -> Option<GuessedShape> {
     let with = |axis: usize, len: u64| {
         let mut meta = meta.clone();
         *meta.shape.get_mut(axis)? = len;
         let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item_len).ok()?;
         let fits = geometry.chunk_count() == count && geometry.chunk_bytes() == chunk_bytes;
-        fits.then_some(Guess { meta, geometry, axis, is_padded: false })
+        fits.then_some(GuessedShape { meta, geometry, axis, is_padded: false })
     };
     let axes = 0..meta.shape.len();
     let flipped = axes.clone().flat_map(|axis| (0..64).map(move |bit| (axis, 1_u64 << bit)));
@@ -45,7 +45,7 @@ pub(super) fn guess(meta: &Meta, item_len: usize, count: u64, chunk_bytes: u64) 
             .map(|(_, (len, chunk))| len.div_ceil(u64::from(*chunk).max(1)))
             .try_fold(1_u64, u64::checked_mul)?;
         let along = count.checked_div(others).filter(|along| along.checked_mul(others) == Some(count))?;
-        with(axis, along.checked_mul(chunk)?).map(|guess| Guess { is_padded: chunk > 1, ..guess })
+        with(axis, along.checked_mul(chunk)?).map(|guess| GuessedShape { is_padded: chunk > 1, ..guess })
     });
     let mut whole = whole.collect::<Vec<_>>().into_iter();
     let first = whole.next()?;

@@ -1,12 +1,12 @@
-//! Mending the header of a chunk by that of the frame: filters that do not exist, blocks of another length than those of the array, and a
-//! bit by which a chunk of data holds measurements.
+//! Repairs a chunk header with values of the frame header: impossible filters, a wrong blocksize, and a wrongly set bit for instrumented
+//! chunks.
 
 use std::ops::Range;
 
 use blosc_chunk::{Filter, Header, Special};
 
-use super::recovered_frame::Collected;
-use super::verify_chunks::{Proof, Prover};
+use super::recovered_frame::RecoveredFrame;
+use super::verify_chunks::{ChunkStatus, ChunkVerifier};
 
 const BLOCKSIZE: Range<usize> = 8..12;
 const FLAGS: usize = 31;
@@ -14,18 +14,18 @@ const INSTRUMENTED: u8 = 0x80;
 const FILTERS: Range<usize> = 16..22;
 const METAS: Range<usize> = 24..30;
 
-/// A chunk whose header is mended.
-pub(super) struct Healed {
-    /// The whole chunk's first bytes.
+/// A repaired chunk header.
+pub(super) struct RepairedHeader {
+    /// Bytes of the repaired header.
     pub head: Vec<u8>,
-    /// What is another in it.
+    /// Description of the change, for the report.
     pub what: String,
-    /// Whether the chunk fits its digest so.
-    pub is_proved: bool,
+    /// Whether the chunk with this header matches its digest.
+    pub fits_checksum: bool,
 }
 
-impl Healed {
-    /// The chunk `stored` with the mended header.
+impl RepairedHeader {
+    /// Copies the chunk `stored`, with the repaired header.
     pub fn apply(&self, stored: &[u8]) -> Vec<u8> {
         let mut whole = stored.to_vec();
         for (byte, own) in whole.iter_mut().zip(&self.head) {
@@ -45,21 +45,21 @@ struct Candidate {
 
 /// Whether no program can have written the filter: numbers up to 31 are Blosc's own, and those up to 159 are plugins, which the frame
 /// would name as well.
-fn cannot_be(frame: &Collected, filter: Filter) -> bool {
+fn is_impossible_filter(frame: &RecoveredFrame, filter: Filter) -> bool {
     filter.is_unassigned() && (filter.id < 32 || !frame.header.filters.contains(filter.id))
 }
 
-/// Whether a chunk is encoded by what no program has.
-pub(super) fn has_impossible_codec(frame: &Collected, header: &Header) -> bool {
+/// Whether the header names a codec or filter that no program can have written.
+pub(super) fn has_impossible_codec(frame: &RecoveredFrame, header: &Header) -> bool {
     let codec = match header.compressor.0 {
         6..=31 => true,
         41..=159 => frame.header.compressor != header.compressor,
         _ => false,
     };
-    codec || header.filters.filters().any(|filter| cannot_be(frame, filter))
+    codec || header.filters.filters().any(|filter| is_impossible_filter(frame, filter))
 }
 
-fn candidates(frame: &Collected, stored: &[u8], header: &Header) -> Vec<Candidate> {
+fn candidates(frame: &RecoveredFrame, stored: &[u8], header: &Header) -> Vec<Candidate> {
     let Some(head) = stored.get(..Header::MAX_LEN) else { return Vec::new() };
     let mut found = Vec::new();
     let own = &frame.header.filters;
@@ -72,7 +72,7 @@ fn candidates(frame: &Collected, stored: &[u8], header: &Header) -> Vec<Candidat
             head[place] = filter.meta;
         }
         let differs_there = |(its, frames): (&Filter, &Filter)| {
-            its == frames || its.meta == frames.meta && cannot_be(frame, *its)
+            its == frames || its.meta == frames.meta && is_impossible_filter(frame, *its)
         };
         let is_wrong = header.special().is_none()
             && !header.is_memcpyed()
@@ -102,24 +102,24 @@ fn candidates(frame: &Collected, stored: &[u8], header: &Header) -> Vec<Candidat
     found
 }
 
-impl Prover {
-    /// A header with which the chunk `stored` fits its digest; where there is none, one with which it decodes, if it cannot be as it is.
-    pub(super) fn heal(
+impl ChunkVerifier {
+    /// Finds a header with which the chunk `stored` matches its digest; without a digest one with which it decodes, if its own is impossible.
+    pub(super) fn repair_header(
         &mut self,
-        frame: &Collected,
+        frame: &RecoveredFrame,
         index: u64,
         stored: &[u8],
         header: &Header,
-    ) -> Option<Proof> {
+    ) -> Option<ChunkStatus> {
         let digests = frame.digests.as_ref();
         for Candidate { head, what, is_wrong } in candidates(frame, stored, header) {
-            let mut healed = Healed { head, what, is_proved: false };
-            let whole = healed.apply(stored);
-            healed.is_proved = digests.and_then(|it| it.fit(index, &whole)) == Some(true);
-            let is_wanted = healed.is_proved || digests.is_none() && is_wrong;
+            let mut repaired = RepairedHeader { head, what, fits_checksum: false };
+            let whole = repaired.apply(stored);
+            repaired.fits_checksum = digests.and_then(|it| it.fit(index, &whole)) == Some(true);
+            let is_wanted = repaired.fits_checksum || digests.is_none() && is_wrong;
             if is_wanted && self.decode(&whole, &frame.limits).is_ok() {
-                self.healed.insert(index, healed);
-                return Some(Proof::Healed);
+                self.repaired_headers.insert(index, repaired);
+                return Some(ChunkStatus::HeaderRepaired);
             }
         }
         None

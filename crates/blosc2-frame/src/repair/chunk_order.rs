@@ -1,4 +1,4 @@
-//! Which chunk belongs in which place, where the index is damaged: digests tell it, as long as they are there.
+//! Restores the order of chunks by their digests, where the index is damaged.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
@@ -8,22 +8,22 @@ use container_core::report::RepairReport;
 use container_core::source::zeroed_vec;
 use container_core::{Limits, Progress, Result};
 
-use super::frame_header::Head;
-use super::index::is_good;
-use super::input::Origin;
+use super::frame_header::RecoveredHeader;
+use super::index::is_valid_offset;
+use super::input::DamagedFrame;
 use super::item;
-use super::scan_chunks::Walked;
-use super::scan_indexes::State;
+use super::scan_chunks::FoundChunks;
+use super::scan_indexes::FrameState;
 use crate::checksums::{self, Stored};
 use crate::header::{ChunkSize, Header};
 use crate::offsets::{Offset, Offsets};
 use crate::trailer::Trailer;
 
-/// A number of the index that leads nowhere and says nothing.
-const NOWHERE: i64 = i64::MIN;
+/// Index entry of a chunk that was not found.
+const NO_OFFSET: i64 = i64::MIN;
 
-/// The digests among user metadata; `None` where there are none, or nothing can be made of them.
-pub(super) fn digests_in(trailer: &Trailer, limits: &Limits) -> Option<Stored> {
+/// Parses the digests in the user metadata; `None` where there are none, or they are unreadable.
+pub(super) fn parse_digests(trailer: &Trailer, limits: &Limits) -> Option<Stored> {
     let name = digests_name(trailer, limits)?;
     trailer.vlmetalayers.iter().find(|(own, _)| own == name).and_then(|(_, bytes)| decoded(bytes, limits))
 }
@@ -47,8 +47,8 @@ fn decoded(bytes: &[u8], limits: &Limits) -> Option<Stored> {
     Stored::parse(&value, limits).ok()
 }
 
-/// Whether digests are of a frame with these offsets, whose bytes the header counts, or its chunks, each of one size.
-pub(super) fn are_of(stored: &Stored, header: &Header, offsets: &Offsets) -> bool {
+/// Whether the digests belong to a frame with these offsets, by the `nbytes` of the header or by the number of chunks of one size.
+pub(super) fn digests_match(stored: &Stored, header: &Header, offsets: &Offsets) -> bool {
     let by_size = match header.chunksize {
         ChunkSize::Fixed(len) => Some(offsets.len().saturating_mul(len.into())),
         _ => None,
@@ -56,39 +56,39 @@ pub(super) fn are_of(stored: &Stored, header: &Header, offsets: &Offsets) -> boo
     [Some(header.nbytes), by_size].into_iter().flatten().any(|nbytes| stored.fits(offsets, nbytes))
 }
 
-/// Offsets, and which of them lead to chunks that fit the digest of their place.
-struct Placed {
+/// Offsets, and whether the chunk at each matches its digest.
+struct PlacedChunks {
     numbers: Vec<i64>,
     fit: Vec<bool>,
 }
 
-/// A frame whose index cannot be believed, and the chunks that lie in it.
-pub(super) struct Place<'f> {
-    pub origin: &'f Origin,
-    pub head: &'f Head,
-    pub found: &'f Walked,
+/// A frame with an unreliable index, and the chunks found in it.
+pub(super) struct ChunkOrder<'f> {
+    pub origin: &'f DamagedFrame,
+    pub head: &'f RecoveredHeader,
+    pub found: &'f FoundChunks,
     pub limits: &'f Limits,
 }
 
-impl Place<'_> {
-    /// The state that digests prove: those of the index `own` that are of it as it is stored, or of the chunks as they put them.
+impl ChunkOrder<'_> {
+    /// The state that digests confirm: digests of the index `own` as stored, or of the chunks in the order of the digests.
     ///
     /// # Errors
     /// `Limit`, `Cancelled`, and those of the source.
-    pub fn proved(&self, own: Option<&State>, progress: Progress<'_>) -> Result<Option<State>> {
+    pub fn by_digest(&self, own: Option<&FrameState>, progress: Progress<'_>) -> Result<Option<FrameState>> {
         self.state(own, false, progress)
     }
 
-    /// As [`Place::proved`], where digests fit half of the chunks, which are in their places then: others are not what was there.
+    /// As [`ChunkOrder::by_digest`], where digests match at least half of the chunks.
     ///
     /// # Errors
-    /// As for [`Place::proved`].
-    pub fn likely(
+    /// As for [`ChunkOrder::by_digest`].
+    pub fn by_majority(
         &self,
-        own: Option<&State>,
+        own: Option<&FrameState>,
         report: &mut RepairReport,
         progress: Progress<'_>,
-    ) -> Result<Option<State>> {
+    ) -> Result<Option<FrameState>> {
         let state = self.state(own, true, progress)?;
         if state.is_some() {
             let what = "the order of the chunks: each where it fits its digest";
@@ -97,24 +97,29 @@ impl Place<'_> {
         Ok(state)
     }
 
-    fn state(&self, own: Option<&State>, is_guess: bool, progress: Progress<'_>) -> Result<Option<State>> {
+    fn state(
+        &self,
+        own: Option<&FrameState>,
+        is_guess: bool,
+        progress: Progress<'_>,
+    ) -> Result<Option<FrameState>> {
         let Some((stored, trailer)) = self.digests(own) else { return Ok(None) };
         let header = &self.head.header;
-        let is_own = own.is_some_and(|own| are_of(&stored, header, &own.offsets));
+        let is_own = own.is_some_and(|own| digests_match(&stored, header, &own.offsets));
         let numbers = match own.map(|own| &own.offsets) {
             Some(offsets @ Offsets::Each(numbers)) if is_own || offsets.len() == stored.count() as u64 => {
                 numbers.clone()
             }
             Some(_) if is_own => return Ok(None),
-            _ => vec![NOWHERE; stored.count()],
+            _ => vec![NO_OFFSET; stored.count()],
         };
-        let mut placed = self.by_digests(&stored, numbers, progress)?;
+        let mut placed = self.match_digests(&stored, numbers, progress)?;
         if !is_own {
-            self.fill(&mut placed);
+            self.fill_unclaimed(&mut placed);
             let fit = placed.fit.iter().filter(|fit| **fit).count();
             let is_likely = is_guess && 2 * fit >= placed.fit.len();
             if placed.numbers.is_empty()
-                || !is_likely && !are_of(&stored, header, &Offsets::Each(placed.numbers.clone()))
+                || !is_likely && !digests_match(&stored, header, &Offsets::Each(placed.numbers.clone()))
             {
                 return Ok(None);
             }
@@ -123,7 +128,7 @@ impl Place<'_> {
             || self.head.layout.as_ref().map_or(0..0, crate::Layout::index),
             |own| own.index.clone(),
         );
-        Ok(Some(State {
+        Ok(Some(FrameState {
             offsets: Offsets::Each(placed.numbers),
             index,
             trailer: Some(trailer),
@@ -136,21 +141,22 @@ impl Place<'_> {
     /// fit the rest of the index that is a guess.
     ///
     /// # Errors
-    /// As for [`Place::proved`].
-    pub fn guessed(
+    /// As for [`ChunkOrder::by_digest`].
+    pub fn fill_by_digest(
         &self,
-        state: &mut State,
+        state: &mut FrameState,
         report: &mut RepairReport,
         progress: Progress<'_>,
     ) -> Result<()> {
         let Offsets::Each(numbers) = &mut state.offsets else { return Ok(()) };
-        let digests = state.trailer.as_ref().and_then(|(trailer, _)| digests_in(trailer, self.limits));
+        let digests = state.trailer.as_ref().and_then(|(trailer, _)| parse_digests(trailer, self.limits));
         if let Some(stored) = digests.filter(|stored| stored.count() == numbers.len()) {
-            let shared = shared(numbers);
-            let placed = self.by_digests(&stored, numbers.clone(), progress)?;
+            let duplicates = duplicates(numbers);
+            let placed = self.match_digests(&stored, numbers.clone(), progress)?;
             for (index, number) in numbers.iter_mut().enumerate() {
                 let raw = placed.numbers[index];
-                let is_bad = shared.contains(number) || !is_good(self.origin, self.head.end, *number);
+                let is_bad =
+                    duplicates.contains(number) || !is_valid_offset(self.origin, self.head.end, *number);
                 if placed.fit[index] && is_bad && raw != *number {
                     *number = raw;
                     let what = format!("chunk {index}: the one that fits its digest");
@@ -158,28 +164,28 @@ impl Place<'_> {
                 }
             }
         }
-        self.in_order(numbers, report);
+        self.fix_duplicates(numbers, report);
         Ok(())
     }
 
     /// An index that leads several chunks to one, while as many as there are lie in the file: their order, which fits those that the index leads
     /// to alone.
-    fn in_order(&self, numbers: &mut Vec<i64>, report: &mut RepairReport) {
-        let shared = shared(numbers);
-        let Offsets::Each(walked) = &self.found.offsets else { return };
-        if shared.is_empty() || self.origin.parts.is_some() {
+    fn fix_duplicates(&self, numbers: &mut Vec<i64>, report: &mut RepairReport) {
+        let duplicates = duplicates(numbers);
+        let Offsets::Each(scanned) = &self.found.offsets else { return };
+        if duplicates.is_empty() || self.origin.parts.is_some() {
             return;
         }
         let is_mark = |raw: i64| matches!(Offset::from_raw(raw), Offset::Special(_));
         let places: Vec<usize> = (0..numbers.len()).filter(|index| !is_mark(numbers[*index])).collect();
-        let known: BTreeSet<i64> = walked.iter().copied().collect();
+        let known: BTreeSet<i64> = scanned.iter().copied().collect();
         let fits = |(index, raw): (&usize, &i64)| {
             let own = numbers[*index];
-            own == *raw || shared.contains(&own) || !known.contains(&own)
+            own == *raw || duplicates.contains(&own) || !known.contains(&own)
         };
         let base = self.head.end;
-        if places.len() == walked.len() && places.iter().zip(walked).all(fits) {
-            for (index, raw) in places.iter().zip(walked) {
+        if places.len() == scanned.len() && places.iter().zip(scanned).all(fits) {
+            for (index, raw) in places.iter().zip(scanned) {
                 numbers[*index] = *raw;
             }
             let what =
@@ -191,7 +197,7 @@ impl Place<'_> {
         if known.iter().all(|raw| used.contains(raw)) {
             return;
         }
-        for (index, raw) in (0_u64..).zip(&*numbers).filter(|(_, raw)| shared.contains(raw)) {
+        for (index, raw) in (0_u64..).zip(&*numbers).filter(|(_, raw)| duplicates.contains(raw)) {
             let what = format!(
                 "chunk {index}: the index leads another one here as well, and none to some that lie in the file"
             );
@@ -210,14 +216,14 @@ impl Place<'_> {
     }
 
     /// The digests, and the trailer that has them: that of `own`, where the header leads, or the last one.
-    fn digests(&self, own: Option<&State>) -> Option<(Stored, (Trailer, Range<u64>))> {
+    fn digests(&self, own: Option<&FrameState>) -> Option<(Stored, (Trailer, Range<u64>))> {
         let by_header = || {
             let layout = self.head.layout.as_ref()?;
             Some((layout.trailer().clone(), layout.trailer_range()))
         };
         let of = |found: Option<(Trailer, Range<u64>)>| {
             let found = found?;
-            Some((digests_in(&found.0, self.limits)?, found))
+            Some((parse_digests(&found.0, self.limits)?, found))
         };
         match own {
             Some(own) => of(own.trailer.clone()),
@@ -227,15 +233,20 @@ impl Place<'_> {
 
     /// Chunks by their digests: in each place the one that is there, where it fits, else the first that does and is in no other. Places that
     /// none fits stay as they are.
-    fn by_digests(&self, stored: &Stored, numbers: Vec<i64>, progress: Progress<'_>) -> Result<Placed> {
+    fn match_digests(
+        &self,
+        stored: &Stored,
+        numbers: Vec<i64>,
+        progress: Progress<'_>,
+    ) -> Result<PlacedChunks> {
         let mut wanted: HashMap<&[u8], VecDeque<i64>> = (0..stored.count())
             .filter_map(|index| stored.chunk(index))
             .map(|it| (it, VecDeque::new()))
             .collect();
         self.limits.allocate((stored.count() as u64).saturating_mul(64))?;
         let mut candidates: BTreeSet<i64> = numbers.iter().copied().filter(|raw| *raw >= 0).collect();
-        if let Offsets::Each(walked) = &self.found.offsets {
-            candidates.extend(walked);
+        if let Offsets::Each(scanned) = &self.found.offsets {
+            candidates.extend(scanned);
         }
         let mut digests: BTreeMap<i64, Vec<u8>> = BTreeMap::new();
         let count = candidates.len() as u64;
@@ -253,7 +264,7 @@ impl Place<'_> {
                 digests.insert(raw, digest.as_bytes().to_vec());
             }
         }
-        let mut placed = Placed { fit: vec![false; numbers.len()], numbers };
+        let mut placed = PlacedChunks { fit: vec![false; numbers.len()], numbers };
         let mut used = BTreeSet::new();
         for (index, raw) in placed.numbers.iter().enumerate() {
             if let (Some(own), Some(digest)) = (stored.chunk(index), digests.get(raw)) {
@@ -283,19 +294,19 @@ impl Place<'_> {
     }
 
     /// Puts what lies unclaimed into the places that lead nowhere, or where another chunk is, in its order and where it is as much.
-    fn fill(&self, placed: &mut Placed) {
-        let Offsets::Each(walked) = &self.found.offsets else { return };
+    fn fill_unclaimed(&self, placed: &mut PlacedChunks) {
+        let Offsets::Each(scanned) = &self.found.offsets else { return };
         let is_mark = |raw: i64| matches!(Offset::from_raw(raw), Offset::Special(_));
         let claimed: BTreeSet<i64> =
             placed.numbers.iter().zip(&placed.fit).filter(|(_, fit)| **fit).map(|(raw, _)| *raw).collect();
         let mut taken = claimed.clone();
         let is_open = |raw: i64, taken: &mut BTreeSet<i64>| {
-            !is_mark(raw) && (!is_good(self.origin, self.head.end, raw) || !taken.insert(raw))
+            !is_mark(raw) && (!is_valid_offset(self.origin, self.head.end, raw) || !taken.insert(raw))
         };
         let open: Vec<usize> = (0..placed.numbers.len())
             .filter(|index| !placed.fit[*index] && is_open(placed.numbers[*index], &mut taken))
             .collect();
-        let free: Vec<i64> = walked.iter().copied().filter(|raw| !taken.contains(raw)).collect();
+        let free: Vec<i64> = scanned.iter().copied().filter(|raw| !taken.contains(raw)).collect();
         if open.len() == free.len() {
             for (index, raw) in open.into_iter().zip(free) {
                 placed.numbers[index] = raw;
@@ -303,14 +314,14 @@ impl Place<'_> {
         } else {
             // Where another chunk belongs there is none.
             for index in open {
-                placed.numbers[index] = NOWHERE;
+                placed.numbers[index] = NO_OFFSET;
             }
         }
     }
 }
 
-/// The offsets that an index has more than once.
-fn shared(numbers: &[i64]) -> BTreeSet<i64> {
+/// Offsets that occur more than once in an index.
+fn duplicates(numbers: &[i64]) -> BTreeSet<i64> {
     let mut seen = BTreeSet::new();
     numbers.iter().copied().filter(|raw| *raw >= 0 && !seen.insert(*raw)).collect()
 }

@@ -1,28 +1,28 @@
-//! What the headers of chunks say of the frame.
+//! Statistics of chunk headers, against which the frame header is checked.
 
 use std::collections::HashMap;
 
 use blosc_chunk::{Filter, Pipeline};
 
-use super::input::Origin;
+use super::input::DamagedFrame;
 use crate::layout::MAX_META;
 use crate::offsets::{Offset, Offsets};
 
-/// What the headers of chunks say.
-pub(super) struct Seen {
+/// Typesize, sizes and filters in the headers of the first chunks.
+pub(super) struct ChunkStats {
     pub typesize: Option<u8>,
-    /// The same, where all say it.
+    /// The typesize, where all sampled chunks have the same.
     pub common: Option<u8>,
     pub nbytes: Vec<u32>,
     /// Of chunks that are not one value.
     filters: Vec<Pipeline>,
 }
 
-impl Seen {
+impl ChunkStats {
     /// Of as many as tell something.
     const MAX_SAMPLED: usize = 4096;
 
-    pub fn of(origin: &Origin, base: u64, offsets: &Offsets) -> Self {
+    pub fn of(origin: &DamagedFrame, base: u64, offsets: &Offsets) -> Self {
         let stored = offsets.iter().take(Self::MAX_SAMPLED).filter_map(|offset| match offset {
             Offset::Stored(at) => origin.chunk_header(base, at),
             _ => None,
@@ -48,8 +48,8 @@ impl Seen {
         (found != header).then_some(*found)
     }
 
-    /// The size that most chunks have.
-    pub fn usual(&self) -> Option<u32> {
+    /// The decoded size that most chunks have; the larger one of equally frequent sizes.
+    pub fn most_common_size(&self) -> Option<u32> {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for nbytes in &self.nbytes {
             *counts.entry(*nbytes).or_default() += 1;
@@ -57,8 +57,8 @@ impl Seen {
         counts.into_iter().max_by_key(|(nbytes, count)| (*count, *nbytes)).map(|(nbytes, _)| nbytes)
     }
 
-    /// Whether others than the last are of another size.
-    pub fn vary(&self, chunksize: u32) -> bool {
+    /// Whether more than half of the chunks before the last have a size other than `chunksize`.
+    pub fn sizes_vary(&self, chunksize: u32) -> bool {
         let before = self.nbytes.len().saturating_sub(1);
         self.nbytes.iter().take(before).filter(|nbytes| **nbytes != chunksize).count() > before / 2
     }

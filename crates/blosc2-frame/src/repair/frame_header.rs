@@ -1,4 +1,4 @@
-//! Making sense of a header of which a part is ruined.
+//! Recovers a partly damaged frame header.
 
 use container_core::source::Source;
 use container_core::{Error, Limits, Result};
@@ -13,23 +13,23 @@ use crate::options::{FrameOptions, default_params};
 use crate::writer::new_header;
 
 /// Bytes behind the fixed part in which metalayers are looked for: their index counts in 16 bits, their values rarely need more.
-const METALAYERS: u64 = 1 << 20;
+const MAX_METALAYERS_LEN: u64 = 1 << 20;
 
-/// What is known of the header.
-pub(super) struct Head {
+/// The header and metalayers as far as they are readable.
+pub(super) struct RecoveredHeader {
     pub header: Header,
-    /// Where the chunks begin.
+    /// Offset of the first chunk.
     pub end: u64,
     pub metalayers: Metalayers,
-    /// What could be read where the header leads; `None` where its fixed part could not be.
+    /// Layout by the header; `None` where its fixed part is unreadable.
     pub layout: Option<Layout>,
-    /// What was wrong with the fixed part.
+    /// The error of the fixed part.
     pub error: Option<Error>,
     /// Whether the metalayers could be read.
     pub has_metalayers: bool,
 }
 
-impl Head {
+impl RecoveredHeader {
     pub fn read(source: &dyn Source, limits: &Limits) -> Result<Self> {
         let (header, layout, error) = match Layout::parse(source, 0, limits) {
             Ok(layout) => (layout.header().clone(), Some(layout), None),
@@ -40,7 +40,7 @@ impl Head {
                 if magic != MAGIC {
                     return Err(error);
                 }
-                (blank()?, None, Some(error))
+                (blank_header()?, None, Some(error))
             }
         };
         let found = metalayers(source)?;
@@ -71,8 +71,8 @@ impl Head {
     }
 }
 
-/// A header that says nothing.
-fn blank() -> Result<Header> {
+/// A header without sizes.
+fn blank_header() -> Result<Header> {
     let options = FrameOptions { params: default_params(1), ..FrameOptions::default() };
     let mut header = new_header(&options)?;
     header.kind = Kind::Contiguous;
@@ -84,7 +84,7 @@ fn blank() -> Result<Header> {
 /// The metalayers behind the fixed part, and where they end.
 fn metalayers(source: &dyn Source) -> Result<Option<(Metalayers, u64)>> {
     let start = FIXED_LEN as u64;
-    let end = source.len().min(start + METALAYERS);
+    let end = source.len().min(start + MAX_METALAYERS_LEN);
     if end <= start {
         return Ok(None);
     }

@@ -1,19 +1,19 @@
-//! An index of which some offsets lead nowhere: what lies unclaimed takes the place of such a chunk.
+//! Repairs an index with invalid offsets: chunks that no offset points to replace them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use container_core::report::RepairReport;
 
-use super::input::Origin;
+use super::input::DamagedFrame;
 use super::item;
-use super::previous_commits::History;
-use super::scan_chunks::Walked;
-use super::scan_indexes::State;
+use super::previous_commits::PreviousCommits;
+use super::scan_chunks::FoundChunks;
+use super::scan_indexes::FrameState;
 use crate::offsets::{Offset, Offsets};
 
-/// Whether an offset is a mark, all of it, or leads to a chunk.
-pub(super) fn is_good(origin: &Origin, base: u64, raw: i64) -> bool {
+/// Whether an index entry is a valid mark, or points to a chunk.
+pub(super) fn is_valid_offset(origin: &DamagedFrame, base: u64, raw: i64) -> bool {
     match Offset::from_raw(raw) {
         Offset::Stored(at) => origin.chunk_header(base, at).is_some(),
         mark => matches!(mark, Offset::Special(_)) && mark.to_raw() == raw,
@@ -24,15 +24,15 @@ pub(super) fn is_good(origin: &Origin, base: u64, raw: i64) -> bool {
 /// them lie unclaimed between the neighbours as are missing there, or in the whole file as there are such offsets. Chunks that an
 /// older state knows are no candidates. Of an offset behind which no chunk begins any more it is the chunk that is damaged, and another
 /// beside it is a deleted one.
-pub(super) fn mended(
-    origin: &Origin,
+pub(super) fn fill_bad_offsets(
+    origin: &DamagedFrame,
     base: u64,
-    mut state: State,
-    found: &Walked,
-    history: &History,
+    mut state: FrameState,
+    found: &FoundChunks,
+    commits: &PreviousCommits,
     report: &mut RepairReport,
-) -> State {
-    let (Offsets::Each(numbers), Offsets::Each(walked), None) =
+) -> FrameState {
+    let (Offsets::Each(numbers), Offsets::Each(scanned), None) =
         (&mut state.offsets, &found.offsets, &origin.parts)
     else {
         return state;
@@ -43,17 +43,17 @@ pub(super) fn mended(
     };
     // Where the chunks are that the walk confirms, and which of them the index knows.
     let known: BTreeMap<u64, Range<u64>> =
-        walked.iter().filter_map(|raw| place(*raw)).map(|range| (range.start, range)).collect();
+        scanned.iter().filter_map(|raw| place(*raw)).map(|range| (range.start, range)).collect();
     let confirmed = |raw: i64| place(raw).filter(|range| known.get(&range.start) == Some(range));
     let is_bad = |raw: &i64| {
-        !is_good(origin, base, *raw)
+        !is_valid_offset(origin, base, *raw)
             || matches!(Offset::from_raw(*raw), Offset::Stored(_)) && confirmed(*raw).is_none()
     };
     let bad: Vec<bool> = numbers.iter().map(is_bad).collect();
     let mut claimed: BTreeSet<u64> =
         numbers.iter().filter_map(|raw| confirmed(*raw)).map(|range| range.start).collect();
     claimed
-        .extend(history.offsets().into_iter().filter_map(|raw| base.checked_add(u64::try_from(raw).ok()?)));
+        .extend(commits.offsets().into_iter().filter_map(|raw| base.checked_add(u64::try_from(raw).ok()?)));
     // The place of a chunk that was there, and is none any more.
     let hole = |raw: i64| -> Option<u64> {
         let Offset::Stored(at) = Offset::from_raw(raw) else { return None };
@@ -78,31 +78,31 @@ pub(super) fn mended(
             .collect();
         // Where commits of ours left indexes, what none of them knows may be of any chunk, and they tell more of a damaged one.
         let is_other =
-            |raw: &i64| hole(*raw).is_some_and(|at| !history.is_empty() || (from..to).contains(&at));
+            |raw: &i64| hole(*raw).is_some_and(|at| !commits.is_empty() || (from..to).contains(&at));
         if between.len() == len && !numbers[first..first + len].iter().any(is_other) {
             for (index, range) in (first..).zip(between) {
                 claimed.insert(range.start);
                 let what = format!("chunk {index}: the one that lies between its neighbours");
-                put(numbers, index, base, range, what, report);
+                set_offset(numbers, index, base, range, what, report);
             }
         }
         first += len;
     }
     let lost: Vec<usize> = (0..numbers.len())
-        .filter(|index| !is_good(origin, base, numbers[*index]) && hole(numbers[*index]).is_none())
+        .filter(|index| !is_valid_offset(origin, base, numbers[*index]) && hole(numbers[*index]).is_none())
         .collect();
     let free: Vec<Range<u64>> =
         known.values().filter(|range| !claimed.contains(&range.start)).cloned().collect();
     if lost.len() == free.len() {
         for (index, range) in lost.into_iter().zip(free) {
             let what = format!("chunk {index}: one that no index leads to");
-            put(numbers, index, base, range, what, report);
+            set_offset(numbers, index, base, range, what, report);
         }
     }
     state
 }
 
-fn put(
+fn set_offset(
     numbers: &mut [i64],
     index: usize,
     base: u64,

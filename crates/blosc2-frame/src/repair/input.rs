@@ -1,4 +1,4 @@
-//! Where the damaged frame is, and its chunks by their offsets.
+//! The damaged frame: its source, and its chunks by their offsets.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::journal;
 use crate::sparse_directory::{INDEX_NAME, Parts, open_file, part_name};
 
 /// The damaged frame.
-pub(super) struct Origin {
+pub(super) struct DamagedFrame {
     /// The file, or the index file of a sparse frame.
     pub source: Box<dyn Source>,
     /// The chunks of a sparse frame.
@@ -22,7 +22,7 @@ pub(super) struct Origin {
     pub(super) there: u64,
 }
 
-impl Origin {
+impl DamagedFrame {
     pub fn open(input: Input, limits: &Limits) -> Result<Self> {
         if let Input { source: None, path: Some(directory) } = &input {
             if !directory.join(INDEX_NAME).exists() {
@@ -83,7 +83,7 @@ impl Origin {
     }
 
     /// The bytes of the chunk at the offset `at` behind `base`, as many as its header says: zeros stand for those that are not there, of which
-    /// [`Origin::have`] tells.
+    /// [`DamagedFrame::available_len`] tells.
     ///
     /// # Errors
     /// `Malformed` where there is no header of one; `Limit`; those of the source.
@@ -92,9 +92,9 @@ impl Origin {
         match &self.parts {
             Some(parts) => {
                 let source = parts.open(at, &self.limits)?;
-                let (_, range) = begun_at(&*source, 0).ok_or_else(none)?;
+                let (_, range) = chunk_start_at(&*source, 0).ok_or_else(none)?;
                 if range.end > source.len() {
-                    return super::zero_padded::padded(&*source, range.end, &self.limits)?
+                    return super::zero_padded::read_padded(&*source, range.end, &self.limits)?
                         .ok_or_else(none)
                         .map(Cow::Owned);
                 }
@@ -118,11 +118,11 @@ fn store() -> Error {
 
 /// The header at byte `at`, and the bytes of the chunk, where all of them are there.
 pub(super) fn header_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
-    begun_at(source, at).filter(|(_, range)| range.end <= source.len())
+    chunk_start_at(source, at).filter(|(_, range)| range.end <= source.len())
 }
 
 /// The header at byte `at`, which is there as a whole, and the bytes that it claims for its chunk.
-pub(super) fn begun_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
+pub(super) fn chunk_start_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
     let end = at.checked_add(ChunkHeader::MAX_LEN as u64).filter(|end| *end <= source.len())?;
     let mut head = [0; ChunkHeader::MAX_LEN];
     source.read_into(at, &mut head).ok()?;

@@ -1,4 +1,4 @@
-//! Whole blocks of chunks that are damaged, or cut by the end of the file.
+//! Intact blocks of chunks that are damaged, or cut by the end of the file.
 //!
 //! Nothing proves them: what digest there is is of the chunk. They decode, and lie where they are to ([`Decoder::decode_whole_blocks`] says how that
 //! is told), so they are guesses, and what the others held is listed as lost. A chunk all of whose blocks decode, and which fits no digest,
@@ -19,9 +19,9 @@ use blosc_chunk::{Chunk, Header};
 use container_core::ranges::joined;
 use container_core::{ErrorKind, Progress, Result};
 
-use super::input::Origin;
-use super::recovered_frame::Collected;
-use super::verify_chunks::{Proof, Prover};
+use super::input::DamagedFrame;
+use super::recovered_frame::RecoveredFrame;
+use super::verify_chunks::{ChunkStatus, ChunkVerifier};
 use crate::b2nd::{self, Geometry, Meta};
 use crate::header::ChunkSize;
 use crate::offsets::Offset;
@@ -29,30 +29,31 @@ use crate::offsets::Offset;
 /// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
 const MAX_LISTED: usize = 16;
 
-/// A chunk of which some blocks are whole.
-pub(super) struct Partial {
-    /// How many.
+/// A damaged chunk with some intact blocks.
+pub(super) struct PartialChunk {
+    /// Number of intact blocks.
     pub kept: usize,
-    /// How many it has.
+    /// Number of blocks.
     pub count: usize,
-    /// What the others held, as people say it.
+    /// Lost parts, one line of the report each.
     pub lost: Vec<String>,
 }
 
-impl Collected {
-    /// Looks for whole blocks in the chunks in whose places nothing else stands.
+impl RecoveredFrame {
+    /// Decodes the intact blocks of damaged chunks that have no other replacement.
     ///
     /// # Errors
     /// `Limit`, `Cancelled`, and those of the source.
-    pub fn keep_blocks(
+    pub fn recover_intact_blocks(
         &mut self,
-        origin: &Origin,
-        proofs: &mut [Proof],
+        origin: &DamagedFrame,
+        statuses: &mut [ChunkStatus],
         progress: Progress<'_>,
     ) -> Result<()> {
-        let mut prover = Prover::new(self);
-        let count = proofs.len() as u64;
-        for (index, proof) in (0_u64..).zip(proofs).filter(|(_, proof)| **proof == Proof::Bad) {
+        let mut verifier = ChunkVerifier::new(self);
+        let count = statuses.len() as u64;
+        for (index, status) in (0_u64..).zip(statuses).filter(|(_, status)| **status == ChunkStatus::Damaged)
+        {
             progress.tick(index, count)?;
             let Some(Offset::Stored(at)) = self.offset(index) else { continue };
             let stored = match origin.bytes(self.base, at) {
@@ -63,8 +64,8 @@ impl Collected {
             if !Header::parse(&stored).is_ok_and(|header| self.is_as_others(index, &header)) {
                 continue;
             }
-            let have = origin.have(self.base, at, stored.len());
-            let blocks = match prover.blocks(&stored, have, &self.limits) {
+            let have = origin.available_len(self.base, at, stored.len());
+            let blocks = match verifier.blocks(&stored, have, &self.limits) {
                 Ok((_, blocks)) => blocks,
                 Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => {
                     continue;
@@ -74,8 +75,8 @@ impl Collected {
             let kept = blocks.iter().filter(|is_whole| **is_whole).count();
             if kept > 0 && kept < blocks.len() {
                 let lost = self.lost(index, &blocks, &stored);
-                self.partial.insert(index, Partial { kept, count: blocks.len(), lost });
-                *proof = Proof::Partial;
+                self.partial_chunks.insert(index, PartialChunk { kept, count: blocks.len(), lost });
+                *status = ChunkStatus::Partial;
             }
         }
         Ok(())
@@ -138,7 +139,7 @@ impl Collected {
     }
 }
 
-impl Prover {
+impl ChunkVerifier {
     /// What the whole blocks of the chunk `stored` hold, of which the first `have` bytes are there, between zeros, and which they are.
     ///
     /// # Errors

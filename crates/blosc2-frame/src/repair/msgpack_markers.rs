@@ -1,4 +1,4 @@
-//! The markers of a header: bytes that are the same in every frame. Without them no number between them is read, though all may be right.
+//! Restores the msgpack markers of a header: bytes that are the same in every frame. Without them no field between them is readable.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use container_core::source::{Overlay, Source};
 use super::item;
 use crate::header::{FIXED_LEN, Header, MAGIC};
 
-/// What stands before each number.
+/// Marker before each field, by offset.
 const MARKERS: [(usize, u8); 11] = [
     (10, 0xd2),
     (15, 0xcf),
@@ -33,13 +33,16 @@ const MARKERS: [(usize, u8); 11] = [
 const HAS_VLMETALAYERS: (usize, [u8; 2]) = (68, [0xc2, 0xc3]);
 
 /// So many of the twelve may be others: of more nobody knows whether the numbers are where they are to be.
-const MAX_WRONG: usize = 4;
+const MAX_WRONG_MARKERS: usize = 4;
 
 /// The source with the markers that every frame has, where some are others and the rest of the header can be read with them.
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Result<Box<dyn Source>> {
+pub(super) fn with_corrected_markers(
+    source: Box<dyn Source>,
+    report: &mut RepairReport,
+) -> Result<Box<dyn Source>> {
     let head = source.read(0..source.len().min(FIXED_LEN as u64))?.into_owned();
     if head.len() < FIXED_LEN || !head.starts_with(&MAGIC) {
         return Ok(source);
@@ -58,7 +61,7 @@ pub(super) fn mended(source: Box<dyn Source>, report: &mut RepairReport) -> Resu
     let wrong: Vec<usize> =
         head.iter().zip(&other).enumerate().filter(|(_, (is, was))| is != was).map(|(at, _)| at).collect();
     let (Some(first), Some(last)) = (wrong.first(), wrong.last()) else { return Ok(source) };
-    if wrong.len() > MAX_WRONG
+    if wrong.len() > MAX_WRONG_MARKERS
         || !Header::parse_any(&other).is_ok_and(|(_, impossible)| impossible.is_empty())
     {
         return Ok(source);

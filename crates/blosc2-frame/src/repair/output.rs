@@ -1,4 +1,4 @@
-//! Telling what becomes of chunks, and writing the new frame.
+//! Reports the chunks kept and lost, and writes the new frame.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,11 +10,11 @@ use container_core::report::RepairReport;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Progress, Result};
 
-use super::chunk_order::{digests_in, digests_name};
-use super::input::Origin;
+use super::chunk_order::{digests_name, parse_digests};
+use super::input::DamagedFrame;
 use super::item;
-use super::recovered_frame::Collected;
-use super::verify_chunks::{Proof, Prover};
+use super::recovered_frame::RecoveredFrame;
+use super::verify_chunks::{ChunkStatus, ChunkVerifier};
 use crate::b2nd::is_array;
 use crate::checksums;
 use crate::header::{ChunkSize, Kind};
@@ -24,11 +24,11 @@ use crate::tensor::{self, Tensor};
 use crate::trailer::{Fingerprint, Trailer};
 use crate::writer::Writer;
 
-impl Collected {
+impl RecoveredFrame {
     /// Lists what becomes of chunks and user metadata, and drops what of the latter is lost.
-    pub fn report(&mut self, origin: &Origin, proofs: &[Proof], report: &mut RepairReport) {
+    pub fn report(&mut self, origin: &DamagedFrame, statuses: &[ChunkStatus], report: &mut RepairReport) {
         let mut runs = Runs::default();
-        for (index, proof) in (0_u64..).zip(proofs) {
+        for (index, status) in (0_u64..).zip(statuses) {
             let range = match self.offset(index) {
                 Some(Offset::Stored(at)) => origin.chunk_header(self.base, at).map(|(_, range)| {
                     if origin.parts.is_some() { range } else { range.start..range.end.min(origin.len()) }
@@ -42,33 +42,33 @@ impl Collected {
                 },
                 _ => format!("chunk {index}"),
             };
-            match proof {
-                Proof::Good => runs.add(index, range.filter(|_| origin.parts.is_none())),
-                Proof::Healed => {
-                    let Some(healed) = self.healed.get(&index) else { continue };
-                    let list = if healed.is_proved { &mut report.kept } else { &mut report.guessed };
-                    list.push(item(range.unwrap_or(0..0), format!("{}: {}", named(), healed.what)));
+            match status {
+                ChunkStatus::Intact => runs.add(index, range.filter(|_| origin.parts.is_none())),
+                ChunkStatus::HeaderRepaired => {
+                    let Some(repaired) = self.repaired_headers.get(&index) else { continue };
+                    let list = if repaired.fits_checksum { &mut report.kept } else { &mut report.guessed };
+                    list.push(item(range.unwrap_or(0..0), format!("{}: {}", named(), repaired.what)));
                 }
-                Proof::Unproved => {
+                ChunkStatus::PluginMissing => {
                     let what = format!("{}, which cannot be decoded here: copied as it is", named());
                     report.guessed.push(item(range.unwrap_or(0..0), what));
                 }
-                Proof::Unknown => {
+                ChunkStatus::CodecUnknown => {
                     let what =
                         format!("{}: no codec or filter of this number is known; copied as it is", named());
                     report.lost.push(item(range.unwrap_or(0..0), what));
                 }
-                Proof::Older => {
-                    let Some(older) = self.older.get(&index) else { continue };
+                ChunkStatus::Previous => {
+                    let Some(previous) = self.previous_chunks.get(&index) else { continue };
                     let what = format!(
                         "chunk {index}: as it was before; what replaced it, at byte {}, is damaged",
-                        older.damaged
+                        previous.damaged
                     );
-                    let place = older.damaged..older.damaged;
-                    report.guessed.push(item(older.range.clone().unwrap_or(place), what));
+                    let place = previous.damaged..previous.damaged;
+                    report.guessed.push(item(previous.range.clone().unwrap_or(place), what));
                 }
-                Proof::Partial => {
-                    let Some(partial) = self.partial.get(&index) else { continue };
+                ChunkStatus::Partial => {
+                    let Some(partial) = self.partial_chunks.get(&index) else { continue };
                     let range = range.unwrap_or(0..0);
                     let what = format!(
                         "{}: {} of its {} blocks, which decode by themselves; nothing proves what they hold",
@@ -82,18 +82,18 @@ impl Collected {
                         item(range.clone(), format!("{}, {lost}: zeros in the new frame", named()))
                     }));
                 }
-                Proof::Bad => {
+                ChunkStatus::Damaged => {
                     let what = format!("{}: zeros in the new frame", named());
                     let place = self.base..self.base;
                     report.lost.push(item(range.unwrap_or(place), what));
                 }
                 // Told as one number.
-                Proof::Missing => {}
+                ChunkStatus::NotFound => {}
             }
         }
         report.kept.extend(runs.finish());
         if let Offsets::Same(Offset::Special(special), count) = self.offsets {
-            if self.is_no_value(special) {
+            if self.is_undefined_nan(special) {
                 let typesize = self.header.typesize;
                 let what = format!(
                     "{count} chunks of NaN, of which {typesize} bytes have none: zeros in the new frame"
@@ -113,7 +113,7 @@ impl Collected {
             report.guessed.push(item(self.trailer_range.clone(), what));
         }
         if digests.is_some() && self.digests.is_none() {
-            let (list, what) = match digests_in(&self.trailer, &limits) {
+            let (list, what) = match parse_digests(&self.trailer, &limits) {
                 Some(_) => {
                     (&mut report.guessed, "the checksums: of another state of the frame, and left out")
                 }
@@ -152,11 +152,11 @@ impl Collected {
             let what = format!("user metadata: {}", kept.join(", "));
             report.kept.push(item(self.trailer_range.clone(), what));
         }
-        self.report_rest(origin, report);
+        self.report_trailing_bytes(origin, report);
     }
 
     /// Lists bytes after the frame that are not zeros: another file perhaps, for which the new frame has no place.
-    fn report_rest(&self, origin: &Origin, report: &mut RepairReport) {
+    fn report_trailing_bytes(&self, origin: &DamagedFrame, report: &mut RepairReport) {
         let start = self.base.saturating_sub(self.header.header_len.into());
         let by_header = start.saturating_add(self.header.frame_len);
         let end = self.trailer_range.end.max(self.index.end).max(by_header);
@@ -209,13 +209,13 @@ impl Runs {
 
 /// Writes the new frame.
 pub(super) fn write(
-    origin: &Origin,
-    collected: &Collected,
-    proofs: &[Proof],
+    origin: &DamagedFrame,
+    recovered: &RecoveredFrame,
+    statuses: &[ChunkStatus],
     out: &mut dyn Output,
     progress: Progress<'_>,
 ) -> Result<()> {
-    let mut header = collected.header.clone();
+    let mut header = recovered.header.clone();
     header.kind = Kind::Contiguous;
     if header.compressor == Compressor(3) || header.level > 9 {
         header.compressor = Compressor::BLOSCLZ;
@@ -227,58 +227,66 @@ pub(super) fn write(
     let options = FrameOptions {
         // What is made here are replacements; the header keeps saying how the frame's own were made.
         params: default_params(usize::try_from(header.typesize).unwrap_or(1)),
-        metalayers: collected.metalayers.clone(),
+        metalayers: recovered.metalayers.clone(),
         variable_chunks: is_variable || is_vl,
-        checksums: collected.digests.as_ref().map(checksums::Stored::algorithm),
+        checksums: recovered.digests.as_ref().map(checksums::Stored::algorithm),
         ..FrameOptions::default()
     };
     let typesize = usize::try_from(header.typesize).unwrap_or(1).clamp(1, 255);
     let mut writer = Writer::with_header(out, header, options)?;
-    let trailer = Trailer { fingerprint: Fingerprint::default(), ..collected.trailer.clone() };
+    let trailer = Trailer { fingerprint: Fingerprint::default(), ..recovered.trailer.clone() };
     writer.take_trailer(trailer);
-    if let Offsets::Same(Offset::Special(special), _) = collected.offsets {
-        let special = if collected.is_no_value(special) { Special::Zeros } else { special };
-        write_same(collected, special, &mut writer)?;
+    if let Offsets::Same(Offset::Special(special), _) = recovered.offsets {
+        let special = if recovered.is_undefined_nan(special) { Special::Zeros } else { special };
+        write_same(recovered, special, &mut writer)?;
         return writer.finish();
     }
-    let count = proofs.len() as u64;
-    let mut prover = Prover::new(collected);
-    for (index, proof) in (0_u64..).zip(proofs) {
+    let count = statuses.len() as u64;
+    let mut verifier = ChunkVerifier::new(recovered);
+    for (index, status) in (0_u64..).zip(statuses) {
         progress.tick(index, count)?;
-        match (proof, collected.offset(index)) {
+        match (status, recovered.offset(index)) {
             (
-                Proof::Good | Proof::Healed | Proof::Older | Proof::Unproved | Proof::Unknown,
+                ChunkStatus::Intact
+                | ChunkStatus::HeaderRepaired
+                | ChunkStatus::Previous
+                | ChunkStatus::PluginMissing
+                | ChunkStatus::CodecUnknown,
                 Some(Offset::Stored(at)),
             ) => {
-                let stored = match collected.healed.get(&index).filter(|_| *proof == Proof::Healed) {
-                    Some(healed) => Cow::Owned(healed.apply(&origin.bytes(collected.base, at)?)),
-                    None => origin.chunk(collected.base, at)?,
+                let stored = match recovered
+                    .repaired_headers
+                    .get(&index)
+                    .filter(|_| *status == ChunkStatus::HeaderRepaired)
+                {
+                    Some(repaired) => Cow::Owned(repaired.apply(&origin.bytes(recovered.base, at)?)),
+                    None => origin.chunk(recovered.base, at)?,
                 };
                 let chunk = Chunk::parse(&stored)?;
                 if is_vl
                     && !chunk.header().has_variable_blocks()
-                    && !matches!(proof, Proof::Unproved | Proof::Unknown)
+                    && !matches!(status, ChunkStatus::PluginMissing | ChunkStatus::CodecUnknown)
                 {
                     // The two kinds do not stand in one frame: it becomes a chunk of one block.
-                    writer.append_blocks(&[prover.decode(&stored, &collected.limits)?])?;
+                    writer.append_blocks(&[verifier.decode(&stored, &recovered.limits)?])?;
                 } else {
                     writer.append_chunk(&stored)?;
                 }
             }
-            (Proof::Partial, Some(Offset::Stored(at))) => {
-                let stored = origin.bytes(collected.base, at)?;
+            (ChunkStatus::Partial, Some(Offset::Stored(at))) => {
+                let stored = origin.bytes(recovered.base, at)?;
                 let blocksize = Chunk::parse(&stored)?.header().block_len() as usize;
                 let params = writer.options().params.clone();
                 writer.set_params(Params { blocksize: Some(blocksize), ..params })?;
-                let have = origin.have(collected.base, at, stored.len());
-                writer.append(prover.blocks(&stored, have, &collected.limits)?.0)?;
+                let have = origin.available_len(recovered.base, at, stored.len());
+                writer.append(verifier.blocks(&stored, have, &recovered.limits)?.0)?;
             }
-            (Proof::Good | Proof::Older, Some(Offset::Special(special))) => {
-                writer.take_marks(special, mark_len(collected, index)?, 1)?;
+            (ChunkStatus::Intact | ChunkStatus::Previous, Some(Offset::Special(special))) => {
+                writer.take_marks(special, mark_len(recovered, index)?, 1)?;
             }
             _ if is_vl => writer.append_blocks(&[&vec![0; typesize]])?,
             _ if is_variable => writer.append(&vec![0; typesize])?,
-            _ => writer.append_special(Special::Zeros, mark_len(collected, index)?)?,
+            _ => writer.append_special(Special::Zeros, mark_len(recovered, index)?)?,
         }
     }
     writer.finish()
@@ -288,52 +296,52 @@ pub(super) fn write(
 ///
 /// # Errors
 /// `Malformed` for the first chunk of which nothing tells how long it is.
-pub(super) fn check_lengths(collected: &Collected, proofs: &[Proof]) -> Result<()> {
-    if let Offsets::Same(Offset::Special(_), _) = collected.offsets {
-        return match collected.count().checked_sub(1) {
-            Some(last) => mark_len(collected, last).map(|_| ()),
+pub(super) fn check_lengths(recovered: &RecoveredFrame, statuses: &[ChunkStatus]) -> Result<()> {
+    if let Offsets::Same(Offset::Special(_), _) = recovered.offsets {
+        return match recovered.count().checked_sub(1) {
+            Some(last) => mark_len(recovered, last).map(|_| ()),
             None => Ok(()),
         };
     }
-    let has_own_len = collected.header.variable_blocks || collected.header.chunksize == ChunkSize::Variable;
-    for (index, proof) in (0_u64..).zip(proofs) {
-        let is_mark = match (proof, collected.offset(index)) {
-            (Proof::Good | Proof::Older, Some(Offset::Special(_))) => true,
+    let has_own_len = recovered.header.variable_blocks || recovered.header.chunksize == ChunkSize::Variable;
+    for (index, status) in (0_u64..).zip(statuses) {
+        let is_mark = match (status, recovered.offset(index)) {
+            (ChunkStatus::Intact | ChunkStatus::Previous, Some(Offset::Special(_))) => true,
             (
-                Proof::Good
-                | Proof::Healed
-                | Proof::Older
-                | Proof::Unproved
-                | Proof::Unknown
-                | Proof::Partial,
+                ChunkStatus::Intact
+                | ChunkStatus::HeaderRepaired
+                | ChunkStatus::Previous
+                | ChunkStatus::PluginMissing
+                | ChunkStatus::CodecUnknown
+                | ChunkStatus::Partial,
                 Some(_),
             ) => false,
             _ => !has_own_len,
         };
         if is_mark {
-            mark_len(collected, index)?;
+            mark_len(recovered, index)?;
         }
     }
     Ok(())
 }
 
 /// Chunks that are all alike and not stored.
-fn write_same(collected: &Collected, special: Special, writer: &mut Writer<'_>) -> Result<()> {
-    let count = collected.count();
+fn write_same(recovered: &RecoveredFrame, special: Special, writer: &mut Writer<'_>) -> Result<()> {
+    let count = recovered.count();
     let Some(last) = count.checked_sub(1) else { return Ok(()) };
     if last > 0 {
-        writer.take_marks(special, mark_len(collected, 0)?, last)?;
+        writer.take_marks(special, mark_len(recovered, 0)?, last)?;
     }
-    writer.take_marks(special, mark_len(collected, last)?, 1)
+    writer.take_marks(special, mark_len(recovered, last)?, 1)
 }
 
 /// Bytes of a chunk that is not stored.
-fn mark_len(collected: &Collected, index: u64) -> Result<u32> {
-    let whole = match collected.header.chunksize {
+fn mark_len(recovered: &RecoveredFrame, index: u64) -> Result<u32> {
+    let whole = match recovered.header.chunksize {
         ChunkSize::Fixed(len) => Some(u64::from(len)),
         _ => None,
     };
-    collected
+    recovered
         .expected_len(index)
         .or(whole)
         .and_then(|len| u32::try_from(len).ok())

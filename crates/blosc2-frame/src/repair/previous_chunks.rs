@@ -1,49 +1,55 @@
-//! Older chunks in the places of those that are damaged.
+//! Replaces damaged chunks by their earlier versions.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use container_core::{Progress, Result};
 
-use super::input::Origin;
-use super::previous_commits::History;
-use super::recovered_frame::Collected;
-use super::verify_chunks::{Proof, Prover};
+use super::input::DamagedFrame;
+use super::previous_commits::PreviousCommits;
+use super::recovered_frame::RecoveredFrame;
+use super::verify_chunks::{ChunkStatus, ChunkVerifier};
 use crate::header::ChunkSize;
 use crate::offsets::{Offset, Offsets};
 
-/// A chunk that takes the place of a damaged one.
-pub(super) struct Older {
-    /// Where that begins which is damaged.
+/// An earlier version that replaces a damaged chunk.
+pub(super) struct PreviousChunk {
+    /// Start of the damaged chunk, in bytes of the file.
     pub damaged: u64,
-    /// Where the older one is; `None` where it is a mark.
+    /// Range of the earlier version; `None` where it is a mark in the index.
     pub range: Option<Range<u64>>,
 }
 
-impl Collected {
-    /// Takes what was in the place of each damaged chunk before, where an older index leads to one that is whole. What is undamaged stays
-    /// what it is.
-    pub fn revive(&mut self, origin: &Origin, proofs: &mut [Proof], progress: Progress<'_>) -> Result<()> {
+impl RecoveredFrame {
+    /// Replaces each damaged chunk by the latest intact version that an earlier index points to.
+    pub fn restore_previous_chunks(
+        &mut self,
+        origin: &DamagedFrame,
+        statuses: &mut [ChunkStatus],
+        progress: Progress<'_>,
+    ) -> Result<()> {
         let is_stored = |index: u64| !matches!(self.offset(index), Some(Offset::Special(_)) | None);
-        let bad = (0_u64..).zip(&*proofs).filter(|(index, proof)| **proof == Proof::Bad && is_stored(*index));
+        let bad = (0_u64..)
+            .zip(&*statuses)
+            .filter(|(index, status)| **status == ChunkStatus::Damaged && is_stored(*index));
         let bad: Vec<u64> = bad.map(|(index, _)| index).collect();
         if bad.is_empty() || self.index.is_empty() {
             return Ok(());
         }
         let whole = (0_u64..)
-            .zip(&*proofs)
-            .filter(|(_, proof)| matches!(**proof, Proof::Good | Proof::Healed))
+            .zip(&*statuses)
+            .filter(|(_, status)| matches!(**status, ChunkStatus::Intact | ChunkStatus::HeaderRepaired))
             .filter_map(|(index, _)| {
                 let Some(Offset::Stored(at)) = self.offset(index) else { return None };
                 origin.chunk_header(self.base, at).map(|(_, range)| range)
             });
-        let history = History::read(origin, self.base, &self.index, whole, &self.limits, progress)?;
+        let commits = PreviousCommits::read(origin, self.base, &self.index, whole, &self.limits, progress)?;
         let mut numbers: Vec<i64> =
             (0..self.offsets.len()).map_while(|index| self.offsets.raw(index)).collect();
         // What the frame has elsewhere, and what is damaged, are no older states of a chunk.
         let mut taken: HashSet<i64> = numbers.iter().copied().filter(|raw| *raw >= 0).collect();
-        let mut prover = Prover::new(self);
-        for (index, before) in bad.iter().copied().zip(history.before(&self.offsets, &bad)) {
+        let mut verifier = ChunkVerifier::new(self);
+        for (index, before) in bad.iter().copied().zip(commits.previous_offsets(&self.offsets, &bad)) {
             let place = usize::try_from(index).unwrap_or(usize::MAX);
             let damaged = match Offset::from_raw(numbers[place]) {
                 Offset::Stored(at) => self.base.saturating_add(at),
@@ -52,10 +58,11 @@ impl Collected {
             for raw in before {
                 let is_whole = match Offset::from_raw(raw) {
                     Offset::Stored(at) => {
-                        !taken.contains(&raw) && prover.older(self, origin, index, at)? == Proof::Good
+                        !taken.contains(&raw)
+                            && verifier.verify_previous(self, origin, index, at)? == ChunkStatus::Intact
                     }
                     Offset::Special(special) => {
-                        self.header.chunksize != ChunkSize::Variable && !self.is_no_value(special)
+                        self.header.chunksize != ChunkSize::Variable && !self.is_undefined_nan(special)
                     }
                     Offset::Unknown(_) => false,
                 };
@@ -68,12 +75,12 @@ impl Collected {
                 };
                 numbers[place] = raw;
                 taken.insert(raw);
-                proofs[place] = Proof::Older;
-                self.older.insert(index, Older { damaged, range });
+                statuses[place] = ChunkStatus::Previous;
+                self.previous_chunks.insert(index, PreviousChunk { damaged, range });
                 break;
             }
         }
-        if !self.older.is_empty() {
+        if !self.previous_chunks.is_empty() {
             self.offsets = Offsets::Each(numbers);
         }
         Ok(())

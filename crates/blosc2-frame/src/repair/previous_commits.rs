@@ -1,4 +1,4 @@
-//! The states before the one that is brought back: each commit of ours leaves the index and the trailer of the one before it.
+//! Previous commits: each commit by this crate leaves the index and the trailer of the one before it.
 //!
 //! Another state is never taken in place of the last one, because it would take back changes that are whole. It only tells what was in
 //! the place of a chunk that is damaged.
@@ -8,8 +8,8 @@ use std::ops::{ControlFlow, Range};
 
 use container_core::{Limits, Progress, Result};
 
-use super::input::Origin;
-use super::scan_indexes::search;
+use super::input::DamagedFrame;
+use super::scan_indexes::scan_indexes;
 use crate::offsets::{Offset, Offsets};
 
 /// Offsets of older states that are kept at most: a commit for each of a million chunks would be half a billion squared.
@@ -17,44 +17,45 @@ const MAX_OFFSETS: u64 = 1 << 22;
 
 /// Indexes of older states, the latest first.
 #[derive(Default)]
-pub(super) struct History(Vec<Offsets>);
+pub(super) struct PreviousCommits(Vec<Offsets>);
 
-impl History {
+impl PreviousCommits {
     /// Looks for them before the index `own`, but not in the chunks that are `whole`: what looks like an index there is that of a frame
     /// inside a frame. A damaged chunk may seem to reach over any.
     ///
     /// # Errors
     /// `Limit` where they do not fit `limits`, `Cancelled`, and those of the source.
     pub fn read(
-        origin: &Origin,
+        origin: &DamagedFrame,
         base: u64,
         own: &Range<u64>,
         whole: impl Iterator<Item = Range<u64>>,
         limits: &Limits,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        let mut history = Self::default();
+        let mut commits = Self::default();
         if origin.parts.is_some() || own.is_empty() {
             // The index of a sparse frame is always replaced.
-            return Ok(history);
+            return Ok(commits);
         }
         let whole: BTreeMap<u64, u64> = whole.map(|range| (range.start, range.end)).collect();
         let is_free = |at: u64| whole.range(..=at).next_back().is_none_or(|(_, end)| *end <= at);
-        let fits = |offsets: &Offsets, at: u64| is_free(at) && is_possible(offsets, at.saturating_sub(base));
+        let fits =
+            |offsets: &Offsets, at: u64| is_free(at) && is_plausible_index(offsets, at.saturating_sub(base));
         let mut kept = 0;
-        search(&*origin.source, base..own.start, fits, limits, progress, |state| {
+        scan_indexes(&*origin.source, base..own.start, fits, limits, progress, |state| {
             kept += state.offsets.len();
             if kept > MAX_OFFSETS {
                 return ControlFlow::Break(());
             }
             // What has no trailer behind it was never a state.
             if state.trailer.is_some() {
-                history.0.push(state.offsets);
+                commits.0.push(state.offsets);
             }
             ControlFlow::Continue(())
         })?;
         limits.allocate(kept.saturating_mul(8))?;
-        Ok(history)
+        Ok(commits)
     }
 
     /// Whether no older state was found.
@@ -69,7 +70,7 @@ impl History {
 
     /// For each place of `wanted` in `own` what older states had there, the latest first. A place is followed from state to state, by the
     /// nearest chunks on either side that both have; where these are not as far from each other as they were, nobody knows.
-    pub fn before(&self, own: &Offsets, wanted: &[u64]) -> Vec<Vec<i64>> {
+    pub fn previous_offsets(&self, own: &Offsets, wanted: &[u64]) -> Vec<Vec<i64>> {
         let mut found = vec![Vec::new(); wanted.len()];
         let mut places: Vec<Option<u64>> = wanted.iter().copied().map(Some).collect();
         let mut newer = own;
@@ -108,7 +109,7 @@ fn shared(newer: &Offsets, older: &Offsets) -> Vec<(u64, u64)> {
 
 /// Whether offsets are marks or different places in the `len` bytes before their index. Whether chunks are there is another matter: those
 /// that later states share may be what is damaged.
-pub(super) fn is_possible(offsets: &Offsets, len: u64) -> bool {
+pub(super) fn is_plausible_index(offsets: &Offsets, len: u64) -> bool {
     let is_place = |raw: i64| match Offset::from_raw(raw) {
         Offset::Stored(at) => at.checked_add(32).is_some_and(|end| end <= len),
         mark => matches!(mark, Offset::Special(_)) && mark.to_raw() == raw,

@@ -1,37 +1,37 @@
-//! Settling what header, metalayers and chunks say of each other: sizes, the shape of an array, the number of chunks.
+//! Reconciles header, metalayers and chunks where they contradict each other: sizes, array shape, number of chunks.
 
 use blosc_chunk::MAX_BLOCKSIZE;
 use container_core::report::RepairReport;
 use container_core::{Error, Result};
 
 use super::array_shape;
-use super::chunk_order::{are_of, digests_in};
-use super::chunk_stats::Seen;
-use super::input::Origin;
+use super::chunk_order::{digests_match, parse_digests};
+use super::chunk_stats::ChunkStats;
+use super::input::DamagedFrame;
 use super::item;
-use super::recovered_frame::Collected;
+use super::recovered_frame::RecoveredFrame;
 use crate::b2nd::{self, Geometry, Meta};
 use crate::header::{ChunkSize, MAX_TYPESIZE};
 use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
 
-impl Collected {
-    /// Settles sizes: what header, metalayers and chunks say of each other.
-    pub fn settle(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
-        let seen = Seen::of(origin, self.base, &self.offsets);
+impl RecoveredFrame {
+    /// Makes sizes, array shape and number of chunks consistent between header, metalayers and chunks.
+    pub fn reconcile(&mut self, origin: &DamagedFrame, report: &mut RepairReport) -> Result<()> {
+        let stats = ChunkStats::of(origin, self.base, &self.offsets);
         let fixed = 0..crate::header::FIXED_LEN as u64;
         if !(1..=MAX_TYPESIZE).contains(&self.header.typesize) {
-            self.header.typesize = seen.typesize.map_or(1, u32::from);
+            self.header.typesize = stats.typesize.map_or(1, u32::from);
             let what = format!("elements of {} bytes, as chunks say", self.header.typesize);
             report.guessed.push(item(fixed.clone(), what));
         }
-        self.settle_typesize(&seen, report);
+        self.reconcile_typesize(&stats, report);
         if self.header.blocksize > MAX_BLOCKSIZE {
             let what = format!("blocks of {} bytes: left to each chunk", self.header.blocksize);
             report.guessed.push(item(fixed.clone(), what));
             self.header.blocksize = 0;
         }
-        if let Some(filters) = seen.filters(&self.header.filters) {
+        if let Some(filters) = stats.filters(&self.header.filters) {
             let what = format!("filters for chunks to come: {filters}, as chunks have them");
             report.guessed.push(item(fixed.clone(), what));
             self.header.filters = filters;
@@ -39,13 +39,13 @@ impl Collected {
         let by_header = match self.header.chunksize {
             ChunkSize::Variable if self.trusted => None,
             ChunkSize::Fixed(len) => Some(len),
-            _ => seen.nbytes.first().copied(),
+            _ => stats.nbytes.first().copied(),
         };
         if let Some(len) = by_header {
-            let usual = seen.usual();
-            let fits = seen.nbytes.is_empty() || seen.nbytes.contains(&len);
+            let usual = stats.most_common_size();
+            let fits = stats.nbytes.is_empty() || stats.nbytes.contains(&len);
             // One short chunk alone is no sign that others would be as short.
-            let chunksize = if fits || (seen.nbytes.len() == 1 && usual < Some(len) && self.trusted) {
+            let chunksize = if fits || (stats.nbytes.len() == 1 && usual < Some(len) && self.trusted) {
                 len
             } else {
                 let usual = usual.unwrap_or(len);
@@ -55,13 +55,13 @@ impl Collected {
                 self.trusted = false;
                 usual
             };
-            if seen.vary(chunksize) && self.header.version >= 3 {
+            if stats.sizes_vary(chunksize) && self.header.version >= 3 {
                 self.header.chunksize = ChunkSize::Variable;
             } else {
                 self.header.chunksize = ChunkSize::Fixed(chunksize);
             }
         }
-        self.settle_array(&seen, report);
+        self.reconcile_array(&stats, report);
         let unknown = || {
             let problem = "an index of chunks that are not stored, and nothing tells how long they are";
             Err(Error::malformed(problem).at(57..62))
@@ -69,7 +69,7 @@ impl Collected {
         if self.header.chunksize == ChunkSize::Unset && !self.offsets.is_empty() {
             return unknown();
         }
-        self.settle_count(origin, report)?;
+        self.reconcile_count(origin, report)?;
         self.find_left_over(origin);
         // Among others such a chunk is lost; where all are so, nothing is left.
         if matches!(self.offsets, Offsets::Same(Offset::Special(_), 1..))
@@ -82,8 +82,8 @@ impl Collected {
         Ok(())
     }
 
-    /// The size of elements with which the chunks of an array are as long as they are, where the chunks or the type say the same.
-    fn settle_typesize(&mut self, seen: &Seen, report: &mut RepairReport) {
+    /// Corrects the typesize to the one that fits the length of the array's chunks, if the chunks' typesize or the dtype confirms it.
+    fn reconcile_typesize(&mut self, stats: &ChunkStats, report: &mut RepairReport) {
         let own = usize::try_from(self.header.typesize).unwrap_or(usize::MAX);
         let ChunkSize::Fixed(len) = self.header.chunksize else { return };
         let names = [b2nd::NAME, b2nd::OLD_NAME];
@@ -100,7 +100,7 @@ impl Collected {
         let by_len = chunk_bytes(1).and_then(|count| u64::from(len).checked_div(count));
         let Some(item_len) = by_len.and_then(|item_len| usize::try_from(item_len).ok()) else { return };
         // Those of over 255 bytes are of one byte in chunks.
-        let by_chunks = usize::from(seen.common.unwrap_or(0));
+        let by_chunks = usize::from(stats.common.unwrap_or(0));
         let by_type = b2nd::dtype_of(&meta, item_len).is_ok() && b2nd::dtype_of(&meta, own).is_err();
         if chunk_bytes(item_len) == Some(len.into()) && (by_chunks == item_len || by_type) {
             let what =
@@ -111,7 +111,7 @@ impl Collected {
     }
 
     /// C-Blosc2 marks zeros in the index even where the mark does not say how many they are.
-    fn find_left_over(&mut self, origin: &Origin) {
+    fn find_left_over(&mut self, origin: &DamagedFrame) {
         let marks = self.offsets.iter().filter(|offset| matches!(offset, Offset::Special(_)));
         if self.header.chunksize != ChunkSize::Variable || !self.trusted || marks.take(2).count() != 1 {
             return;
@@ -130,21 +130,21 @@ impl Collected {
         if self.digests.is_some() {
             return;
         }
-        let Some(stored) = digests_in(&self.trailer, &self.limits) else { return };
-        self.digests = Some(stored).filter(|stored| are_of(stored, &self.header, &self.offsets));
+        let Some(stored) = parse_digests(&self.trailer, &self.limits) else { return };
+        self.digests = Some(stored).filter(|stored| digests_match(stored, &self.header, &self.offsets));
     }
 
-    /// Whether the shape of an array fits its chunks. One that does not is lost, and what else can be it comes in its place.
-    fn settle_array(&mut self, seen: &Seen, report: &mut RepairReport) {
+    /// Drops `b2nd` metalayers that do not fit the chunks, until one fits or none is left.
+    fn reconcile_array(&mut self, stats: &ChunkStats, report: &mut RepairReport) {
         let mut lost = Vec::new();
         let is_array = loop {
-            self.settle_name(report);
+            self.reconcile_name(report);
             let names = [b2nd::NAME, b2nd::OLD_NAME];
             let Some(name) = names.into_iter().find(|name| self.metalayers.get(name).is_some()) else {
                 break false;
             };
-            let Some(why) = self.settle_metalayer(name, seen, report) else { break true };
-            self.metalayers = without(&self.metalayers, name);
+            let Some(why) = self.reconcile_metalayer(name, stats, report) else { break true };
+            self.metalayers = without_metalayer(&self.metalayers, name);
             lost.push((name, why));
         };
         for (name, why) in lost {
@@ -157,9 +157,14 @@ impl Collected {
         }
     }
 
-    /// Makes the array that the metalayer `name` describes that of the chunks, where it is, or it is clear what of it is to be another; why
-    /// not, otherwise.
-    fn settle_metalayer(&mut self, name: &str, seen: &Seen, report: &mut RepairReport) -> Option<String> {
+    /// Takes the array geometry from the metalayer `name`, corrected where one correction is possible. Returns the reason where it does not
+    /// fit the chunks.
+    fn reconcile_metalayer(
+        &mut self,
+        name: &str,
+        stats: &ChunkStats,
+        report: &mut RepairReport,
+    ) -> Option<String> {
         let item_len = usize::try_from(self.header.typesize).unwrap_or(1);
         let geometry = self.metalayers.get(name).map(|bytes| {
             let meta = Meta::parse(bytes)?;
@@ -170,8 +175,8 @@ impl Collected {
             _ => None,
         };
         let (geometry, many) = match geometry {
-            Some(Ok(geometry)) if seen.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
-                self.settle_shape(name, geometry, report)
+            Some(Ok(geometry)) if stats.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
+                self.reconcile_shape(name, geometry, report)
             }
             Some(Err(error)) => match len.and_then(|len| self.guess_shape(name, len, report)) {
                 Some(geometry) => (Some(Ok(geometry)), None),
@@ -180,8 +185,8 @@ impl Collected {
             other => (other, None),
         };
         match geometry {
-            Some(Ok(geometry)) if seen.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
-                self.settle_dtype(name, report);
+            Some(Ok(geometry)) if stats.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
+                self.reconcile_dtype(name, report);
                 self.array = Some(geometry.chunk_bytes());
                 self.expected = Some(geometry.chunk_count());
                 if let Ok(len) = u32::try_from(geometry.chunk_bytes()) {
@@ -201,8 +206,8 @@ impl Collected {
         None
     }
 
-    /// What is the metalayer of an array but for a byte of its name gets the name back.
-    fn settle_name(&mut self, report: &mut RepairReport) {
+    /// Restores the name of a `b2nd` metalayer whose name has one wrong byte.
+    fn reconcile_name(&mut self, report: &mut RepairReport) {
         let count = self.offsets.len();
         let Some(wrong) = b2nd::misnamed(&self.metalayers, &self.header, count).map(str::to_owned) else {
             return;
@@ -220,7 +225,7 @@ impl Collected {
 
     /// The shape of an array, where it can be that of the chunks; else the number of chunks that it needs. The header and the chunks, where
     /// they agree on another number, are right about it.
-    fn settle_shape(
+    fn reconcile_shape(
         &mut self,
         name: &str,
         geometry: Geometry,
@@ -234,7 +239,7 @@ impl Collected {
             return (Some(Ok(guess)), None);
         }
         let agree = self.expected == Some(found);
-        if agree || !array_shape::is_likely(needed, found.max(self.expected.unwrap_or(0))) {
+        if agree || !array_shape::is_plausible(needed, found.max(self.expected.unwrap_or(0))) {
             return (None, Some(needed));
         }
         (Some(Ok(geometry)), None)
@@ -257,7 +262,7 @@ impl Collected {
     }
 
     /// An element type that cannot be read, or is of another size, becomes that of opaque bytes.
-    fn settle_dtype(&mut self, name: &str, report: &mut RepairReport) {
+    fn reconcile_dtype(&mut self, name: &str, report: &mut RepairReport) {
         let typesize = usize::try_from(self.header.typesize).unwrap_or(1);
         let Some(Ok(mut meta)) = self.metalayers.get(name).map(Meta::parse) else { return };
         let other = meta.dtype_format.filter(|format| *format != 0);
@@ -286,7 +291,7 @@ impl Collected {
     }
 
     /// Of chunks of different sizes, where no index tells how many there are, the header tells how many bytes they held.
-    fn settle_bytes(&self, origin: &Origin, report: &mut RepairReport) {
+    fn reconcile_bytes(&self, origin: &DamagedFrame, report: &mut RepairReport) {
         if self.header.chunksize != ChunkSize::Variable || !self.index.is_empty() {
             return;
         }
@@ -302,14 +307,14 @@ impl Collected {
         }
     }
 
-    /// Holds the number of chunks against what it is to be.
-    fn settle_count(&mut self, origin: &Origin, report: &mut RepairReport) -> Result<()> {
+    /// Compares the number of chunks found with the expected number, and reports the difference.
+    fn reconcile_count(&mut self, origin: &DamagedFrame, report: &mut RepairReport) -> Result<()> {
         let found = self.offsets.len();
         let Some(expected) = self.expected else {
             if found == 0 && self.header.nbytes > 0 {
                 return Err(Error::malformed("there is no chunk").at(0..origin.len()));
             }
-            self.settle_bytes(origin, report);
+            self.reconcile_bytes(origin, report);
             return Ok(());
         };
         let end = origin.len();
@@ -352,8 +357,8 @@ impl Collected {
     }
 }
 
-/// All metalayers but those of one name.
-fn without(metalayers: &Metalayers, name: &str) -> Metalayers {
+/// Copy of the metalayers without those called `name`.
+fn without_metalayer(metalayers: &Metalayers, name: &str) -> Metalayers {
     let mut kept = Metalayers::new();
     for (own, value) in metalayers.iter().filter(|(own, _)| *own != name) {
         // Names that could be read can be written, or are no loss beside the shape.

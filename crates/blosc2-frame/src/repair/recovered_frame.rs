@@ -1,4 +1,4 @@
-//! What the new frame is made of: which chunks in which order, of what size, with which metadata.
+//! The recovered frame: the chosen index, its chunks, their sizes, and the metadata.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,17 +6,17 @@ use std::ops::Range;
 use container_core::report::RepairReport;
 use container_core::{Limits, Progress, Result};
 
-use super::chunk_header::Healed;
-use super::chunk_order::Place;
-use super::frame_header::Head;
+use super::chunk_header::RepairedHeader;
+use super::chunk_order::ChunkOrder;
+use super::frame_header::RecoveredHeader;
 use super::index;
-use super::input::Origin;
-use super::intact_blocks::Partial;
+use super::input::DamagedFrame;
+use super::intact_blocks::PartialChunk;
 use super::item;
-use super::previous_chunks::Older;
-use super::previous_commits::{History, is_possible};
-use super::scan_chunks::{Look, Walked, walk};
-use super::scan_indexes::{State, last_state, leads_to_chunks, trailer_at};
+use super::previous_chunks::PreviousChunk;
+use super::previous_commits::{PreviousCommits, is_plausible_index};
+use super::scan_chunks::{ChunkPattern, FoundChunks, scan};
+use super::scan_indexes::{FrameState, last_state, points_to_chunks, trailer_at};
 use crate::checksums::Stored;
 use crate::fault::FaultKind;
 use crate::header::{ChunkSize, Header};
@@ -24,8 +24,8 @@ use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
 use crate::trailer::Trailer;
 
-/// What was found, and what becomes of it.
-pub(super) struct Collected {
+/// Header, metadata and chunk index chosen for the repaired frame, with the state of its chunks.
+pub(super) struct RecoveredFrame {
     /// The header of the new frame; lengths are those of the old one.
     pub header: Header,
     pub metalayers: Metalayers,
@@ -43,12 +43,12 @@ pub(super) struct Collected {
     pub limits: Limits,
     /// The index by which the chunks are known; empty where none is.
     pub index: Range<u64>,
-    /// Chunks whose headers are mended.
-    pub healed: BTreeMap<u64, Healed>,
-    /// Chunks that take the places of damaged ones.
-    pub older: BTreeMap<u64, Older>,
-    /// Damaged chunks of which some blocks are whole.
-    pub partial: BTreeMap<u64, Partial>,
+    /// Chunks with repaired headers, by index.
+    pub repaired_headers: BTreeMap<u64, RepairedHeader>,
+    /// Earlier versions that replace damaged chunks, by index.
+    pub previous_chunks: BTreeMap<u64, PreviousChunk>,
+    /// Damaged chunks with some intact blocks, by index.
+    pub partial_chunks: BTreeMap<u64, PartialChunk>,
     /// Bytes of the one chunk that is not stored among chunks of different sizes: what the others leave.
     pub left_over: Option<u64>,
     /// Digests of the chunks, where the frame has some that are of its present state.
@@ -57,15 +57,15 @@ pub(super) struct Collected {
     pub cut: Option<u64>,
 }
 
-impl Collected {
-    /// Reads what is there, and picks the state that is brought back.
+impl RecoveredFrame {
+    /// Reads header, metalayers and indexes, and chooses the state to recover.
     pub fn new(
-        origin: &Origin,
+        origin: &DamagedFrame,
         limits: &Limits,
         report: &mut RepairReport,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        let head = Head::read(&*origin.source, limits)?;
+        let head = RecoveredHeader::read(&*origin.source, limits)?;
         let fixed = 0..crate::header::FIXED_LEN as u64;
         match &head.error {
             None => report.kept.push(item(fixed, "header")),
@@ -86,7 +86,7 @@ impl Collected {
         } else if !names.is_empty() {
             report.kept.push(item(region, format!("metalayers: {}", names.join(", "))));
         }
-        let state = choose(origin, &head, limits, report, progress)?;
+        let state = choose_state(origin, &head, limits, report, progress)?;
         let (trailer, trailer_range) = match state.trailer {
             Some(found) => found,
             None => {
@@ -109,9 +109,9 @@ impl Collected {
             trailer_range,
             base: head.end,
             index: state.index,
-            healed: BTreeMap::new(),
-            older: BTreeMap::new(),
-            partial: BTreeMap::new(),
+            repaired_headers: BTreeMap::new(),
+            previous_chunks: BTreeMap::new(),
+            partial_chunks: BTreeMap::new(),
             offsets: state.offsets,
             array: None,
             trusted,
@@ -148,47 +148,48 @@ impl Collected {
     }
 }
 
-/// Which chunks are brought back.
-fn choose(
-    origin: &Origin,
-    head: &Head,
+/// Chooses the index to recover: the header's, one confirmed by digests, an earlier one, or the order in the file.
+fn choose_state(
+    origin: &DamagedFrame,
+    head: &RecoveredHeader,
     limits: &Limits,
     report: &mut RepairReport,
     progress: Progress<'_>,
-) -> Result<State> {
+) -> Result<FrameState> {
     let expected = head.layout.as_ref().and_then(crate::Layout::expected_chunks);
-    let fits = |state: &State| expected.is_none_or(|expected| expected == state.offsets.len());
-    // What lies in the file is walked through once, and only where the index leaves something open.
-    let mut walked = None;
+    let fits = |state: &FrameState| expected.is_none_or(|expected| expected == state.offsets.len());
+    // What lies in the file is scanned through once, and only where the index leaves something open.
+    let mut scanned = None;
     // Where the state is another than the header's, it is told of once it is the one that is taken.
     let mut is_other = false;
     let state = match by_header(origin, head, limits) {
         Some(state) => {
             let before = if state.index.is_empty() { origin.len() } else { state.index.start };
-            if state.offsets.is_empty() || leads_to_chunks(origin, head.end, &state.offsets, before) {
+            if state.offsets.is_empty() || points_to_chunks(origin, head.end, &state.offsets, before) {
                 Some(state)
-            } else if is_own(origin, head.end, &state) {
+            } else if is_index_of_frame(origin, head.end, &state) {
                 if fits(&state) {
-                    let found = walk_all(origin, head, limits, progress)?;
-                    let place = Place { origin, head, found: &found, limits };
-                    let mut state = match place.proved(Some(&state), progress)? {
+                    let found = scan_all(origin, head, limits, progress)?;
+                    let order = ChunkOrder { origin, head, found: &found, limits };
+                    let mut state = match order.by_digest(Some(&state), progress)? {
                         Some(proved) => return Ok(proved),
                         None => state,
                     };
-                    if let Some(likely) = place.likely(Some(&state), report, progress)? {
+                    if let Some(likely) = order.by_majority(Some(&state), report, progress)? {
                         return Ok(likely);
                     }
-                    place.guessed(&mut state, report, progress)?;
+                    order.fill_by_digest(&mut state, report, progress)?;
                     let none = std::iter::empty();
-                    let history = History::read(origin, head.end, &state.index, none, limits, progress)?;
-                    return Ok(index::mended(origin, head.end, state, &found, &history, report));
+                    let commits =
+                        PreviousCommits::read(origin, head.end, &state.index, none, limits, progress)?;
+                    return Ok(index::fill_bad_offsets(origin, head.end, state, &found, &commits, report));
                 }
                 Some(state)
             } else {
                 // It may be anything that looks like an index.
-                let found = walk_all(origin, head, limits, progress)?;
+                let found = scan_all(origin, head, limits, progress)?;
                 if let Some(proved) =
-                    (Place { origin, head, found: &found, limits }).proved(None, progress)?
+                    (ChunkOrder { origin, head, found: &found, limits }).by_digest(None, progress)?
                 {
                     return Ok(proved);
                 }
@@ -196,13 +197,15 @@ fn choose(
                 is_other = other.is_some();
                 // An index that leads to no chunk says less than chunks that are there.
                 let is_better = other.is_none() && !found.offsets.is_empty();
-                walked = is_better.then_some(found);
+                scanned = is_better.then_some(found);
                 if is_better { None } else { other.or(Some(state)) }
             }
         }
         None => {
-            let found = walk_all(origin, head, limits, progress)?;
-            if let Some(proved) = (Place { origin, head, found: &found, limits }).proved(None, progress)? {
+            let found = scan_all(origin, head, limits, progress)?;
+            if let Some(proved) =
+                (ChunkOrder { origin, head, found: &found, limits }).by_digest(None, progress)?
+            {
                 return Ok(proved);
             }
             is_other = true;
@@ -210,33 +213,34 @@ fn choose(
         }
     };
     if let Some(state) = state {
-        let better = if fits(&state) { None } else { Some(walk_all(origin, head, limits, progress)?) };
-        walked = better.filter(|found| found.offsets.len() == expected.unwrap_or(0));
-        if walked.is_none() {
-            return Ok(if is_other { told(state, report) } else { state });
+        let better = if fits(&state) { None } else { Some(scan_all(origin, head, limits, progress)?) };
+        scanned = better.filter(|found| found.offsets.len() == expected.unwrap_or(0));
+        if scanned.is_none() {
+            return Ok(if is_other { report_other_index(state, report) } else { state });
         }
     }
-    let walked = match walked {
-        Some(walked) => walked,
-        None => walk_all(origin, head, limits, progress)?,
+    let scanned = match scanned {
+        Some(scanned) => scanned,
+        None => scan_all(origin, head, limits, progress)?,
     };
-    let likely = (Place { origin, head, found: &walked, limits }).likely(None, report, progress)?;
-    for gap in walked.gaps {
+    let likely =
+        (ChunkOrder { origin, head, found: &scanned, limits }).by_majority(None, report, progress)?;
+    for gap in scanned.gaps {
         report.lost.push(item(gap, "no chunk begins here"));
     }
     if let Some(state) = likely {
         return Ok(state);
     }
-    if !walked.offsets.is_empty() {
+    if !scanned.offsets.is_empty() {
         let what = "the order of the chunks: that in which they lie";
         report.guessed.push(item(head.end..origin.len(), what));
     }
-    let cut = walked.cut.filter(|_| expected.is_some_and(|expected| walked.offsets.len() < expected));
-    Ok(State { offsets: walked.offsets, index: 0..0, trailer: walked.trailer, digests: None, cut })
+    let cut = scanned.cut.filter(|_| expected.is_some_and(|expected| scanned.offsets.len() < expected));
+    Ok(FrameState { offsets: scanned.offsets, index: 0..0, trailer: scanned.trailer, digests: None, cut })
 }
 
-/// What the header leads to, where that is an index.
-fn by_header(origin: &Origin, head: &Head, limits: &Limits) -> Option<State> {
+/// The index that the header points to; `None` where it is not one.
+fn by_header(origin: &DamagedFrame, head: &RecoveredHeader, limits: &Limits) -> Option<FrameState> {
     let layout = head.layout.as_ref().filter(|layout| layout.header_range().end == head.end)?;
     let is_index = match layout.offsets() {
         // All chunks cannot be one.
@@ -249,7 +253,7 @@ fn by_header(origin: &Origin, head: &Head, limits: &Limits) -> Option<State> {
     let found = (!range.is_empty() && !layout.faults().iter().any(unreadable))
         .then(|| (layout.trailer().clone(), range));
     let trailer = found.or_else(|| trailer_at(&*origin.source, layout.index().end, limits));
-    is_index.then(|| State {
+    is_index.then(|| FrameState {
         offsets: layout.offsets().clone(),
         index: layout.index(),
         trailer,
@@ -260,17 +264,22 @@ fn by_header(origin: &Origin, head: &Head, limits: &Limits) -> Option<State> {
 
 /// Whether what the header leads to is the index of this frame, so that what it leads to in vain is what is damaged: a chunk is where it
 /// says, or all of it could be.
-fn is_own(origin: &Origin, base: u64, state: &State) -> bool {
+fn is_index_of_frame(origin: &DamagedFrame, base: u64, state: &FrameState) -> bool {
     let is_chunk = |offset| match offset {
         Offset::Stored(at) => origin.chunk_header(base, at).is_some(),
         _ => false,
     };
     state.offsets.distinct().any(is_chunk)
-        || is_possible(&state.offsets, state.index.start.saturating_sub(base))
+        || is_plausible_index(&state.offsets, state.index.start.saturating_sub(base))
 }
 
-/// The chunks that lie one behind the other.
-fn walk_all(origin: &Origin, head: &Head, limits: &Limits, progress: Progress<'_>) -> Result<Walked> {
+/// Scans the chunk section for consecutive chunks.
+fn scan_all(
+    origin: &DamagedFrame,
+    head: &RecoveredHeader,
+    limits: &Limits,
+    progress: Progress<'_>,
+) -> Result<FoundChunks> {
     let typesize = match u8::try_from(head.header.typesize) {
         Ok(0) => None,
         Ok(typesize) => Some(typesize),
@@ -280,15 +289,15 @@ fn walk_all(origin: &Origin, head: &Head, limits: &Limits, progress: Progress<'_
         ChunkSize::Fixed(len) if head.error.is_none() => Some(len),
         _ => None,
     };
-    let walked = walk(origin, head.end, Look { typesize, nbytes }, limits, progress)?;
-    if walked.offsets.is_empty() && head.error.is_some() {
+    let scanned = scan(origin, head.end, ChunkPattern { typesize, nbytes }, limits, progress)?;
+    if scanned.offsets.is_empty() && head.error.is_some() {
         // What the header says of them may be what is wrong.
-        return walk(origin, head.end, Look::default(), limits, progress);
+        return scan(origin, head.end, ChunkPattern::default(), limits, progress);
     }
-    Ok(walked)
+    Ok(scanned)
 }
 
-fn told(state: State, report: &mut RepairReport) -> State {
+fn report_other_index(state: FrameState, report: &mut RepairReport) -> FrameState {
     let what = "the chunks that the last whole index of the file leads to";
     report.guessed.push(item(state.index.clone(), what));
     state

@@ -1,4 +1,4 @@
-//! Finding chunks one behind the other, where no index tells of them.
+//! Scans a frame for consecutive chunks, where no index lists them.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use blosc_chunk::{Chunk, Decoder, Geometry, Header as ChunkHeader};
 use container_core::source::{Source, zeroed_vec};
 use container_core::{Limits, Progress, Result};
 
-use super::input::{Origin, begun_at, header_at};
+use super::input::{DamagedFrame, chunk_start_at, header_at};
 use super::scan_indexes::trailer_at;
 use crate::offsets::Offsets;
 use crate::trailer::Trailer;
 
-/// What the walk found.
-pub(super) struct Walked {
+/// Result of a scan for chunks.
+pub(super) struct FoundChunks {
     pub offsets: Offsets,
     /// Bytes between chunks that are none.
     pub gaps: Vec<Range<u64>>,
@@ -22,43 +22,48 @@ pub(super) struct Walked {
     pub cut: Option<u64>,
 }
 
-/// What chunks of the frame look like, as far as that is known.
+/// Known properties that every chunk of the frame has.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Look {
-    /// As chunks say it.
+pub(super) struct ChunkPattern {
+    /// Typesize in chunk headers.
     pub typesize: Option<u8>,
-    /// The most that one holds.
+    /// Largest decoded size in bytes.
     pub nbytes: Option<u32>,
 }
 
-impl Look {
+impl ChunkPattern {
     fn fits(self, header: &ChunkHeader) -> bool {
         self.typesize.is_none_or(|typesize| typesize == header.typesize)
             && self.nbytes.is_none_or(|nbytes| header.nbytes <= nbytes)
     }
 }
 
-/// Walks from byte `base` on.
-pub(super) fn walk(
-    origin: &Origin,
+/// Scans for chunks from byte `base` on.
+pub(super) fn scan(
+    origin: &DamagedFrame,
     base: u64,
-    look: Look,
+    pattern: ChunkPattern,
     limits: &Limits,
     progress: Progress<'_>,
-) -> Result<Walked> {
+) -> Result<FoundChunks> {
     if let Some(parts) = &origin.parts {
         let files = parts.list()?.into_iter().filter(|(number, _)| {
             // A stray or half file is none.
-            origin.chunk_header(0, *number).is_some_and(|(header, _)| look.fits(&header))
+            origin.chunk_header(0, *number).is_some_and(|(header, _)| pattern.fits(&header))
         });
         let numbers = files.filter_map(|(number, _)| i64::try_from(number).ok()).collect();
-        return Ok(Walked { offsets: Offsets::Each(numbers), gaps: Vec::new(), trailer: None, cut: None });
+        return Ok(FoundChunks {
+            offsets: Offsets::Each(numbers),
+            gaps: Vec::new(),
+            trailer: None,
+            cut: None,
+        });
     }
     let source = &*origin.source;
     let total = source.len();
-    let mut walker = Walker {
+    let mut scanner = Scanner {
         source,
-        look,
+        pattern,
         limits,
         decoder: Decoder::new().with_limits(*limits),
         numbers: Vec::new(),
@@ -70,40 +75,40 @@ pub(super) fn walk(
     let mut at = base;
     while at < total {
         progress.tick(at, total)?;
-        if let Some(end) = walker.step(at) {
+        if let Some(end) = scanner.step(at) {
             at = end;
         } else if let Some(found) = trailer_at(source, at, limits) {
             at = found.1.end;
             trailer = Some(found);
         } else {
-            let next = walker.next_from(at + 1)?.unwrap_or(total);
+            let next = scanner.next_from(at + 1)?.unwrap_or(total);
             if next == total {
-                cut = walker.cut(at);
+                cut = scanner.cut(at);
             }
             gaps.push(at..next);
             at = next;
         }
     }
-    Ok(Walked { offsets: Offsets::Each(walker.numbers), gaps, trailer, cut })
+    Ok(FoundChunks { offsets: Offsets::Each(scanner.numbers), gaps, trailer, cut })
 }
 
-struct Walker<'s> {
+struct Scanner<'s> {
     source: &'s dyn Source,
-    look: Look,
+    pattern: ChunkPattern,
     limits: &'s Limits,
     decoder: Decoder,
     numbers: Vec<i64>,
     base: u64,
 }
 
-impl Walker<'_> {
+impl Scanner<'_> {
     /// Takes what is at byte `at`, a chunk of data or of offsets, and gives its end; `None` where it is neither.
     fn step(&mut self, at: u64) -> Option<u64> {
         let (header, range) = header_at(self.source, at)?;
         if self.is_index(&header, &range) {
             return Some(range.end);
         }
-        if !self.look.fits(&header) {
+        if !self.pattern.fits(&header) {
             return None;
         }
         self.limits.allocate(range.end - range.start).ok()?;
@@ -115,11 +120,11 @@ impl Walker<'_> {
 
     /// The end of the chunk that begins at byte `at` and that the source cuts, where one of its blocks is there.
     fn cut(&mut self, at: u64) -> Option<u64> {
-        let (header, range) = begun_at(self.source, at)?;
+        let (header, range) = chunk_start_at(self.source, at)?;
         // The most that an encoder makes of incompressible data.
         let most = u64::from(header.nbytes).saturating_add(ChunkHeader::MAX_LEN as u64);
         let may_be = range.end > self.source.len() && u64::from(header.cbytes) <= most;
-        if !may_be || !self.look.fits(&header) || header.special().is_some() {
+        if !may_be || !self.pattern.fits(&header) || header.special().is_some() {
             return None;
         }
         let stored = self.source.read(at..self.source.len()).ok()?;
@@ -162,10 +167,10 @@ impl Walker<'_> {
 
     /// The next byte from `at` on where a chunk begins that decodes, an index or a trailer.
     fn next_from(&mut self, at: u64) -> Result<Option<u64>> {
-        const WINDOW: u64 = 1 << 20;
+        const WINDOW_LEN: u64 = 1 << 20;
         let mut start = at;
         while start < self.source.len() {
-            let end = (start + WINDOW).min(self.source.len());
+            let end = (start + WINDOW_LEN).min(self.source.len());
             let bytes = self.source.read(start..end)?;
             for (place, pair) in bytes.windows(4).enumerate() {
                 let here = start + place as u64;
@@ -191,7 +196,7 @@ impl Walker<'_> {
         if self.is_index(&header, &range) {
             return true;
         }
-        if !self.look.fits(&header) || header.special().is_some() {
+        if !self.pattern.fits(&header) || header.special().is_some() {
             return false;
         }
         let mut decode = || {

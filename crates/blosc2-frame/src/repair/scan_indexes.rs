@@ -1,4 +1,4 @@
-//! Looking for indexes: chunks of offsets, with the trailers that follow them.
+//! Scans a frame for indexes (chunks of offsets) and the trailers that follow them.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
@@ -7,24 +7,24 @@ use blosc_chunk::{Compressor, Special};
 use container_core::source::Source;
 use container_core::{Limits, Progress, Result};
 
-use super::input::{Origin, header_at};
+use super::input::{DamagedFrame, header_at};
 use crate::checksums::Stored;
 use crate::offsets::{Offset, Offsets};
 use crate::trailer::{self, Trailer};
 
 /// Bytes that are looked through at a time.
-const WINDOW: u64 = 1 << 20;
+const WINDOW_LEN: u64 = 1 << 20;
 
 /// Candidates that are decoded at most: a file made for it could hold one at every byte.
-const MAX_TRIED: usize = 4096;
+const MAX_CANDIDATES: usize = 4096;
 
 /// Bytes that candidates are decoded to at most, beside a multiple of the file's own: 80 bytes can speak of gigabytes of offsets.
 const MAX_DECODED: u64 = 256 << 20;
 
-/// A set of chunks that an index tells of.
-pub(super) struct State {
+/// State of a frame: the offsets of one index, with trailer and digests.
+pub(super) struct FrameState {
     pub offsets: Offsets,
-    /// Where the index is; empty for one that was made up.
+    /// Range of the index; empty for a reconstructed one.
     pub index: Range<u64>,
     pub trailer: Option<(Trailer, Range<u64>)>,
     /// Digests of the chunks, where they are known to be of this state.
@@ -33,16 +33,16 @@ pub(super) struct State {
     pub cut: Option<u64>,
 }
 
-/// The last index of the file, behind byte `base`, that leads to chunks alone.
+/// The last index after byte `base` whose offsets all point to chunks.
 pub(super) fn last_state(
-    origin: &Origin,
+    origin: &DamagedFrame,
     base: u64,
     limits: &Limits,
     progress: Progress<'_>,
-) -> Result<Option<State>> {
+) -> Result<Option<FrameState>> {
     let mut last = None;
-    let fits = |offsets: &Offsets, at: u64| leads_to_chunks(origin, base, offsets, at);
-    search(&*origin.source, base..origin.len(), fits, limits, progress, |state| {
+    let fits = |offsets: &Offsets, at: u64| points_to_chunks(origin, base, offsets, at);
+    scan_indexes(&*origin.source, base..origin.len(), fits, limits, progress, |state| {
         last = Some(state);
         ControlFlow::Break(())
     })?;
@@ -50,27 +50,27 @@ pub(super) fn last_state(
 }
 
 /// Hands the indexes that begin in `section` to `take`, the last first, where `fits` says so of their offsets and their place.
-pub(super) fn search(
+pub(super) fn scan_indexes(
     source: &dyn Source,
     section: Range<u64>,
     fits: impl Fn(&Offsets, u64) -> bool,
     limits: &Limits,
     progress: Progress<'_>,
-    mut take: impl FnMut(State) -> ControlFlow<()>,
+    mut take: impl FnMut(FrameState) -> ControlFlow<()>,
 ) -> Result<()> {
     let mut tried = 0;
     let mut left = source.len().saturating_mul(8).saturating_add(MAX_DECODED);
     let mut end = section.end.min(source.len());
     let total = end.saturating_sub(section.start);
-    while end > section.start && tried < MAX_TRIED && left > 0 {
+    while end > section.start && tried < MAX_CANDIDATES && left > 0 {
         progress.tick(total - (end - section.start), total)?;
-        let start = end.saturating_sub(WINDOW).max(section.start);
+        let start = end.saturating_sub(WINDOW_LEN).max(section.start);
         // Headers that begin in this window may end in the next.
         let behind = end.saturating_add(32).min(source.len());
         let bytes = source.read(start..behind)?;
         let here = usize::try_from(end - start).unwrap_or(usize::MAX).min(bytes.len());
         for at in (0..here).rev() {
-            if !looks_like_index(&bytes[at..]) {
+            if !may_be_index(&bytes[at..]) {
                 continue;
             }
             tried += 1;
@@ -78,7 +78,7 @@ pub(super) fn search(
             if found.is_some_and(|state| take(state).is_break()) {
                 return Ok(());
             }
-            if tried == MAX_TRIED || left == 0 {
+            if tried == MAX_CANDIDATES || left == 0 {
                 break;
             }
         }
@@ -88,7 +88,7 @@ pub(super) fn search(
 }
 
 /// Version 5 of a codec's first version, a long header, elements of 8 bytes, whole ones.
-fn looks_like_index(bytes: &[u8]) -> bool {
+fn may_be_index(bytes: &[u8]) -> bool {
     matches!(bytes, [5, 1, flags, 8, low, ..] if flags & 5 == 5 && low % 8 == 0)
 }
 
@@ -99,7 +99,7 @@ fn state_at(
     fits: impl Fn(&Offsets, u64) -> bool,
     limits: &Limits,
     left: &mut u64,
-) -> Option<State> {
+) -> Option<FrameState> {
     let (header, range) = header_at(source, at)?;
     let by_writer = header.compressor == Compressor::BLOSCLZ || header.is_memcpyed();
     if !by_writer && header.special().is_none() {
@@ -116,11 +116,11 @@ fn state_at(
         return None;
     }
     let trailer = trailer_at(source, range.end, limits);
-    Some(State { offsets, index: range, trailer, digests: None, cut: None })
+    Some(FrameState { offsets, index: range, trailer, digests: None, cut: None })
 }
 
-/// Whether all offsets are marks, or lead to different chunks before byte `before`.
-pub(super) fn leads_to_chunks(origin: &Origin, base: u64, offsets: &Offsets, before: u64) -> bool {
+/// Whether all offsets are marks, or point to different chunks before byte `before`.
+pub(super) fn points_to_chunks(origin: &DamagedFrame, base: u64, offsets: &Offsets, before: u64) -> bool {
     let is_chunk = |offset: Offset| match offset {
         Offset::Special(special) => special != Special::Value,
         Offset::Unknown(_) => false,

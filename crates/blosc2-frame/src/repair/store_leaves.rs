@@ -10,10 +10,10 @@ use container_core::report::{Finding, RepairItem, RepairReport, Severity};
 use container_core::source::FileSource;
 use container_core::{Error, Progress, Result};
 
-use super::input::Origin;
+use super::input::DamagedFrame;
 use super::output;
-use super::recovered_frame::Collected;
-use super::verify_chunks::Proof;
+use super::recovered_frame::RecoveredFrame;
+use super::verify_chunks::ChunkStatus;
 use crate::container::FORMAT;
 use crate::stores::MARKS;
 
@@ -22,19 +22,19 @@ use crate::stores::MARKS;
 /// # Errors
 /// As [`output::write`]; `Io` of the file without a name.
 pub(super) fn write(
-    origin: &Origin,
-    collected: &Collected,
-    proofs: &[Proof],
+    origin: &DamagedFrame,
+    recovered: &RecoveredFrame,
+    statuses: &[ChunkStatus],
     options: &OpenOptions,
     out: Option<&mut dyn Output>,
     report: &mut RepairReport,
     progress: Progress<'_>,
 ) -> Result<()> {
-    if !MARKS.iter().any(|mark| collected.metalayers.get(mark).is_some()) {
-        return out.map_or(Ok(()), |out| output::write(origin, collected, proofs, out, progress));
+    if !MARKS.iter().any(|mark| recovered.metalayers.get(mark).is_some()) {
+        return out.map_or(Ok(()), |out| output::write(origin, recovered, statuses, out, progress));
     }
     let mut spool = Pipe(BufWriter::new(tempfile::tempfile()?));
-    output::write(origin, collected, proofs, &mut spool, progress)?;
+    output::write(origin, recovered, statuses, &mut spool, progress)?;
     let mut file = spool.0.into_inner().map_err(|error| Error::from(error.into_error()))?;
     report.lost.extend(lost(FileSource::new(file.try_clone()?)?, options, progress)?);
     if let Some(out) = out {

@@ -1,4 +1,4 @@
-//! Proving chunks: each is decoded, and held against what it is to hold.
+//! Verifies chunks: decodes each, and compares it with its expected size and its digest.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use blosc_chunk::{Chunk, Decoder, Header, Special};
 use container_core::source::zeroed_vec;
 use container_core::{ErrorKind, Limits, Progress, Result};
 
-use super::chunk_header::{Healed, has_impossible_codec};
-use super::input::Origin;
-use super::recovered_frame::Collected;
+use super::chunk_header::{RepairedHeader, has_impossible_codec};
+use super::input::DamagedFrame;
+use super::recovered_frame::RecoveredFrame;
 use super::scan_chunks;
 use crate::check::misses_plugin;
 use crate::decoder_pool::has_nan;
@@ -16,100 +16,116 @@ use crate::header::ChunkSize;
 use crate::offsets::{Offset, Offsets};
 use crate::writer::geometry;
 
-/// What is known of a chunk after it has been read.
+/// Result of verifying a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
-    /// It holds what it is to.
-    Good,
-    /// It does with the header that [`Collected::healed`] has for it.
-    Healed,
-    /// It does not; what stands in its place now was there before.
-    Older,
-    /// Some of its blocks do; the others become zeros.
+pub(super) enum ChunkStatus {
+    /// It decodes, and fits its size and digest.
+    Intact,
+    /// It is intact with the header in [`RecoveredFrame::repaired_headers`].
+    HeaderRepaired,
+    /// It is damaged, and an earlier version replaces it.
+    Previous,
+    /// Some of its blocks are intact; the others become zeros.
     Partial,
     /// Its codec or filter is that of a plugin which is not here. It is copied.
-    Unproved,
+    PluginMissing,
     /// Nothing decodes it, and no plugin that the frame names would. It is copied.
-    Unknown,
-    /// It does not.
-    Bad,
+    CodecUnknown,
+    /// It does not decode, or does not fit.
+    Damaged,
     /// It was not found.
-    Missing,
+    NotFound,
 }
 
-impl Collected {
-    /// Decodes every chunk. Of chunks that are all alike and not stored nothing has to be proved, and the list is empty.
-    pub fn prove(&mut self, origin: &Origin, progress: Progress<'_>) -> Result<Vec<Proof>> {
+impl RecoveredFrame {
+    /// Decodes every chunk. The list is empty where all chunks are the same special value and none is stored.
+    pub fn verify_chunks(
+        &mut self,
+        origin: &DamagedFrame,
+        progress: Progress<'_>,
+    ) -> Result<Vec<ChunkStatus>> {
         if matches!(self.offsets, Offsets::Same(Offset::Special(_), _)) {
             return Ok(Vec::new());
         }
         let count = self.count();
         self.limits.allocate(count)?;
-        let mut prover = Prover::new(self);
-        let prove = |index: u64| {
+        let mut verifier = ChunkVerifier::new(self);
+        let verify = |index: u64| {
             progress.tick(index, count)?;
             match self.offset(index) {
-                None => Ok(Proof::Missing),
+                None => Ok(ChunkStatus::NotFound),
                 // Whatever else it may be, it has a size.
                 Some(Offset::Special(special)) => Ok(match self.expected_len(index) {
-                    None if self.header.chunksize == ChunkSize::Variable => Proof::Bad,
-                    _ if self.is_no_value(special) => Proof::Bad,
-                    _ => Proof::Good,
+                    None if self.header.chunksize == ChunkSize::Variable => ChunkStatus::Damaged,
+                    _ if self.is_undefined_nan(special) => ChunkStatus::Damaged,
+                    _ => ChunkStatus::Intact,
                 }),
-                Some(Offset::Unknown(_)) => Ok(Proof::Bad),
-                Some(Offset::Stored(at)) => prover.last(self, origin, index, at),
+                Some(Offset::Unknown(_)) => Ok(ChunkStatus::Damaged),
+                Some(Offset::Stored(at)) => verifier.verify_current(self, origin, index, at),
             }
         };
-        let proofs = (0..count).map(prove).collect::<Result<_>>()?;
-        self.healed = prover.healed;
-        Ok(proofs)
+        let statuses = (0..count).map(verify).collect::<Result<_>>()?;
+        self.repaired_headers = verifier.repaired_headers;
+        Ok(statuses)
     }
 
-    /// NaN of elements that have none: nobody can read it.
-    pub fn is_no_value(&self, special: Special) -> bool {
+    /// Whether the mark is NaN although elements of this size have no NaN.
+    pub fn is_undefined_nan(&self, special: Special) -> bool {
         special == Special::Nan && !has_nan(self.header.typesize)
     }
 }
 
 /// Decodes chunks one after the other.
-pub(super) struct Prover {
+pub(super) struct ChunkVerifier {
     decoder: Decoder,
     room: Vec<u8>,
-    /// Chunks whose headers are mended.
-    pub healed: BTreeMap<u64, Healed>,
+    /// Chunks with repaired headers, by index.
+    pub repaired_headers: BTreeMap<u64, RepairedHeader>,
 }
 
-impl Prover {
-    pub fn new(collected: &Collected) -> Self {
-        let geometry = geometry(&collected.header, &collected.metalayers);
+impl ChunkVerifier {
+    pub fn new(recovered: &RecoveredFrame) -> Self {
+        let geometry = geometry(&recovered.header, &recovered.metalayers);
         Self {
-            decoder: scan_chunks::decoder(geometry, &collected.limits),
+            decoder: scan_chunks::decoder(geometry, &recovered.limits),
             room: Vec::new(),
-            healed: BTreeMap::new(),
+            repaired_headers: BTreeMap::new(),
         }
     }
 
-    /// Proves the chunk at the offset `at` in the place `index`, for the last one that was there, of which digests are.
-    pub fn last(&mut self, frame: &Collected, origin: &Origin, index: u64, at: u64) -> Result<Proof> {
-        self.stored(frame, origin, index, at, true)
-    }
-
-    /// As [`Prover::last`], for one that was there before.
-    pub fn older(&mut self, frame: &Collected, origin: &Origin, index: u64, at: u64) -> Result<Proof> {
-        self.stored(frame, origin, index, at, false)
-    }
-
-    fn stored(
+    /// Verifies the current version of chunk `index`, stored at offset `at`. Digests belong to this version.
+    pub fn verify_current(
         &mut self,
-        frame: &Collected,
-        origin: &Origin,
+        frame: &RecoveredFrame,
+        origin: &DamagedFrame,
+        index: u64,
+        at: u64,
+    ) -> Result<ChunkStatus> {
+        self.verify(frame, origin, index, at, true)
+    }
+
+    /// As [`ChunkVerifier::verify_current`], for an earlier version of the chunk.
+    pub fn verify_previous(
+        &mut self,
+        frame: &RecoveredFrame,
+        origin: &DamagedFrame,
+        index: u64,
+        at: u64,
+    ) -> Result<ChunkStatus> {
+        self.verify(frame, origin, index, at, false)
+    }
+
+    fn verify(
+        &mut self,
+        frame: &RecoveredFrame,
+        origin: &DamagedFrame,
         index: u64,
         at: u64,
         is_last: bool,
-    ) -> Result<Proof> {
+    ) -> Result<ChunkStatus> {
         let stored = match origin.bytes(frame.base, at) {
             Ok(stored) => stored,
-            Err(error) if error.is_damage() => return Ok(Proof::Bad),
+            Err(error) if error.is_damage() => return Ok(ChunkStatus::Damaged),
             Err(error) => return Err(error),
         };
         let header = Header::parse(&stored)?;
@@ -121,45 +137,49 @@ impl Prover {
             _ => true,
         };
         if !fits {
-            return Ok(Proof::Bad);
+            return Ok(ChunkStatus::Damaged);
         }
-        if origin.have(frame.base, at, stored.len()) < stored.len() {
-            return Ok(Proof::Bad);
+        if origin.available_len(frame.base, at, stored.len()) < stored.len() {
+            return Ok(ChunkStatus::Damaged);
         }
         // Of an older one there is no digest.
         let as_written = frame.digests.as_ref().filter(|_| is_last).and_then(|it| it.fit(index, &stored));
         if is_last && as_written != Some(true) {
-            if let Some(healed) = self.heal(frame, index, &stored, &header) {
-                return Ok(healed);
+            if let Some(repaired) = self.repair_header(frame, index, &stored, &header) {
+                return Ok(repaired);
             }
             if as_written.is_some() {
-                return Ok(Proof::Bad);
+                return Ok(ChunkStatus::Damaged);
             }
         }
         if header.special().is_some() {
             // The value is all there is of it, and 2 GiB of it say no more.
-            return Ok(if Chunk::parse(&stored).is_ok() { Proof::Good } else { Proof::Bad });
+            return Ok(if Chunk::parse(&stored).is_ok() {
+                ChunkStatus::Intact
+            } else {
+                ChunkStatus::Damaged
+            });
         }
         // What fits its digest is as it was written.
         let is_overwritten =
             || as_written.is_none() && Chunk::parse(&stored).is_ok_and(|it| it.check_zeros().is_err());
         match self.decode(&stored, &frame.limits) {
-            Ok(_) if is_overwritten() => Ok(Proof::Bad),
-            Ok(_) => Ok(Proof::Good),
-            Err(error) if error.is_damage() => Ok(Proof::Bad),
+            Ok(_) if is_overwritten() => Ok(ChunkStatus::Damaged),
+            Ok(_) => Ok(ChunkStatus::Intact),
+            Err(error) if error.is_damage() => Ok(ChunkStatus::Damaged),
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
                 let is_damage = as_written.is_none() && has_impossible_codec(frame, &header);
                 Ok(match misses_plugin(&frame.header, error.kind()) {
-                    _ if is_damage => Proof::Bad,
-                    true => Proof::Unproved,
-                    false => Proof::Unknown,
+                    _ if is_damage => ChunkStatus::Damaged,
+                    true => ChunkStatus::PluginMissing,
+                    false => ChunkStatus::CodecUnknown,
                 })
             }
             Err(error) => Err(error),
         }
     }
 
-    /// What the chunk `stored` holds.
+    /// Decodes the chunk `stored`.
     ///
     /// # Errors
     /// Those of decoding it, and of taking memory for that.

@@ -5,15 +5,15 @@ use std::ops::Range;
 use container_core::source::{Source, check_range, zeroed_vec};
 use container_core::{Limits, Result};
 
-use super::input::Origin;
+use super::input::DamagedFrame;
 
-/// A source that goes on with zeros.
-struct Padded {
+/// A source extended with zeros up to `len` bytes.
+struct ZeroPadded {
     source: Box<dyn Source>,
     len: u64,
 }
 
-impl Source for Padded {
+impl Source for ZeroPadded {
     fn len(&self) -> u64 {
         self.len
     }
@@ -31,15 +31,15 @@ impl Source for Padded {
     }
 }
 
-impl Origin {
+impl DamagedFrame {
     /// Lets the file go on with zeros up to `end`, which is that of a chunk. What is read there is bounded as all chunks are.
     pub fn pad(self, end: u64) -> Self {
         let Self { source, parts, limits, there } = self;
-        Self { source: Box::new(Padded { source, len: end.max(there) }), parts, limits, there }
+        Self { source: Box::new(ZeroPadded { source, len: end.max(there) }), parts, limits, there }
     }
 
-    /// How many bytes of a chunk of `len` bytes at the offset `at` behind `base` are there.
-    pub fn have(&self, base: u64, at: u64, len: usize) -> usize {
+    /// Number of bytes present of a chunk of `len` bytes at offset `at` after `base`.
+    pub fn available_len(&self, base: u64, at: u64, len: usize) -> usize {
         if let Some(parts) = &self.parts {
             let there = parts.open(at, &self.limits).map_or(0, |part| part.len());
             return usize::try_from(there).map_or(len, |there| there.min(len));
@@ -53,7 +53,7 @@ impl Origin {
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn padded(source: &dyn Source, len: u64, limits: &Limits) -> Result<Option<Vec<u8>>> {
+pub(super) fn read_padded(source: &dyn Source, len: u64, limits: &Limits) -> Result<Option<Vec<u8>>> {
     let Ok(mut bytes) = zeroed_vec::<u8>(len, limits) else { return Ok(None) };
     let there = usize::try_from(source.len()).map_or(bytes.len(), |there| there.min(bytes.len()));
     source.read_into(0, &mut bytes[..there])?;
