@@ -94,7 +94,7 @@ fn a_copy_of_a_frame_holds_the_same_and_no_dead_byte() {
         if !fixture.path.contains("17_vlmetas") && !fixture.path.contains("long_name") {
             assert_eq!(contents(&old), contents(&new), "{}", fixture.path);
         }
-        assert!(new.survey().expect("a survey").dead.is_empty(), "{}", fixture.path);
+        assert!(new.scan_chunks().expect("a survey").dead.is_empty(), "{}", fixture.path);
         let stored = |frame: &Frame| {
             frame.layout().offsets().iter().filter(|offset| matches!(offset, Offset::Stored(_))).count()
         };

@@ -22,7 +22,7 @@ use container_core::{Error, Limits, Result, Value};
 use crate::b2nd::{self, Geometry, Indices, Plan};
 use crate::frame::Frame;
 use crate::msgpack;
-use proxy_chunks::Fetched;
+use proxy_chunks::ProxyChunks;
 
 /// Metalayer and user metadata of objects that python-blosc2 makes anew when it opens them.
 pub(crate) const OBJECT: &str = "b2o";
@@ -42,7 +42,7 @@ pub(crate) enum Absence {
     /// All: they are made from a recipe.
     Made(Recipe),
     /// All but the parts that were fetched.
-    Unfetched(Fetched),
+    Unfetched(ProxyChunks),
 }
 
 /// The origin of values that a frame has none of.
@@ -57,7 +57,7 @@ pub(crate) enum Recipe {
 
 impl Recipe {
     /// The end of a sentence about "the values of this array".
-    const fn told(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::Expression => "are computed from a stored expression when python-blosc2 opens it",
             Self::Function => "are computed from a stored function when python-blosc2 opens it",
@@ -80,7 +80,7 @@ impl Absence {
                 _ => "",
             };
             return match kind {
-                "remote_array" => Fetched::of(frame).map(Self::Unfetched),
+                "remote_array" => ProxyChunks::of(frame).map(Self::Unfetched),
                 "lazyexpr" => Some(Self::Made(Recipe::Expression)),
                 "lazyudf" => Some(Self::Made(Recipe::Function)),
                 "c2array" => Some(Self::Made(Recipe::Server)),
@@ -88,7 +88,7 @@ impl Absence {
             };
         }
         if metalayers.get(PROXY).is_some() {
-            return Fetched::of(frame).map(Self::Unfetched);
+            return ProxyChunks::of(frame).map(Self::Unfetched);
         }
         let lazy = metalayers.get(LAZY).filter(|_| b2nd::is_array(metalayers))?;
         Some(Self::Made(match msgpack::to_value(lazy, &frame.options().limits) {
@@ -99,7 +99,7 @@ impl Absence {
     }
 
     /// The parts that a proxy holds.
-    pub(crate) const fn fetched(&self) -> Option<&Fetched> {
+    pub(crate) const fn fetched(&self) -> Option<&ProxyChunks> {
         match self {
             Self::Unfetched(fetched) => Some(fetched),
             Self::Made(_) => None,
@@ -107,9 +107,9 @@ impl Absence {
     }
 
     /// A sentence for `info` and `ls`; `None` where nothing is missing.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn description(&self) -> Option<String> {
         match self {
-            Self::Made(recipe) => Some(format!("none is in the file: they {}", recipe.told())),
+            Self::Made(recipe) => Some(format!("none is in the file: they {}", recipe.description())),
             Self::Unfetched(fetched) if fetched.is_partial() => {
                 Some(format!("not all are in the file: this proxy holds {fetched} of its source"))
             }
@@ -120,7 +120,7 @@ impl Absence {
     /// The loss of a conversion that takes what is stored in the place of values; `None` where nothing is missing.
     pub(crate) fn loss(&self) -> Option<String> {
         match self {
-            Self::Made(_) => Some(format!("values, of which {}", self.told()?)),
+            Self::Made(_) => Some(format!("values, of which {}", self.description()?)),
             Self::Unfetched(fetched) if fetched.is_partial() => Some(format!(
                 "what the proxy never fetched, which reads as zeros: it holds {fetched} of its source"
             )),
@@ -143,7 +143,7 @@ impl Absence {
     fn error(&self, chunk: u64) -> Error {
         match self {
             Self::Made(recipe) => {
-                let problem = format!("the values of this array {}", recipe.told());
+                let problem = format!("the values of this array {}", recipe.description());
                 Error::unsupported(problem).hint(
                     "holdall meta FILE shows from what; nothing stored in a file is ever run or fetched. --lenient reads what is stored in their place",
                 )

@@ -22,7 +22,7 @@ use crate::msgpack;
 use crate::tensor::{self, Tensor};
 
 /// Bytes of rows that are added at a time, where chunks are small.
-const STEP: u64 = 16 << 20;
+const STEP_LEN: u64 = 16 << 20;
 
 /// The entry for the table of formats. What is new is encoded as the header says, unless words say otherwise.
 pub(crate) fn append(
@@ -103,7 +103,7 @@ fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result
     while done < *count {
         // Up to the end of a chunk, so that none is written twice.
         let to_edge = chunk - own.first().map_or(0, |len| (len + done) % chunk);
-        let most = (STEP.min(job.options.limits.memory / 4) / row_len.max(1)).max(1) / chunk * chunk;
+        let most = (STEP_LEN.min(job.options.limits.memory / 4) / row_len.max(1)).max(1) / chunk * chunk;
         let here = to_edge.saturating_add(most.saturating_sub(chunk)).max(1).min(*count - done);
         let part = part_of(region, axis, done, here, &dataset.shape)?;
         let read = job.container.read(index, &part, &job.read)?;

@@ -8,24 +8,24 @@ use container_core::checksum::Algorithm;
 use container_core::container::Segment;
 
 use crate::chunk_stats::codec_word;
-use crate::dataset_view::View;
-use crate::frame::{Found, Frame, Survey, SurveyedChunk};
+use crate::dataset_view::DatasetView;
+use crate::frame::{ChunkScan, Frame, LocatedChunk, ScannedChunk};
 use crate::header::{FIXED_LEN, Kind};
 use crate::metalayer;
 use crate::offsets::Offset;
 use crate::sparse_directory::{INDEX_NAME, part_name};
 
 /// Bytes before the map of names in the header's metalayers, and in the trailer.
-const BEFORE_NAMES: usize = 4;
-const BEFORE_TRAILER_NAMES: usize = 6;
+const NAMES_OFFSET: usize = 4;
+const TRAILER_NAMES_OFFSET: usize = 6;
 
 /// Marker and length of a value.
-const VALUE_HEAD: u64 = 5;
+const VALUE_MARKER_LEN: u64 = 5;
 
 /// Tells `visit` of every run of bytes, from the first to the last; of a sparse frame file by file.
 pub(crate) fn walk(
-    view: &View,
-    survey: &Survey,
+    view: &DatasetView,
+    scan: &ChunkScan,
     digests: Option<Algorithm>,
     visit: &mut dyn FnMut(Segment) -> Result<()>,
 ) -> Result<()> {
@@ -37,7 +37,7 @@ pub(crate) fn walk(
     header(frame, &mut tiles)?;
     if !sparse {
         tiles.gap = "dead space";
-        for chunk in &survey.chunks {
+        for chunk in &scan.chunks {
             pieces(view, chunk, digests, &mut tiles)?;
         }
         tiles.fill(layout.chunks().end)?;
@@ -58,14 +58,14 @@ pub(crate) fn walk(
     tiles.gap = if layout.end() < layout.file_len() { "trailing" } else { "unknown" };
     tiles.fill(layout.file_len())?;
     if sparse {
-        for chunk in &survey.chunks {
+        for chunk in &scan.chunks {
             let end = file_len(frame, chunk);
             let mut tiles = Tiles { at: 0, end, part: chunk.part(), gap: "unused", visit: &mut *tiles.visit };
             pieces(view, chunk, digests, &mut tiles)?;
             tiles.fill(end)?;
         }
         // Chunks whose headers cannot be read.
-        let mut known: Vec<u64> = survey.chunks.iter().filter_map(|chunk| chunk.file).collect();
+        let mut known: Vec<u64> = scan.chunks.iter().filter_map(|chunk| chunk.file).collect();
         known.sort_unstable();
         let used = used_parts(frame).into_iter();
         for (number, len) in used.filter(|(number, _)| known.binary_search(number).is_err()) {
@@ -102,10 +102,10 @@ fn stored_number(offset: Offset) -> Option<u64> {
 }
 
 /// The map in one list.
-pub(crate) fn segments(view: &View, survey: &Survey, digests: Option<Algorithm>) -> Vec<Segment> {
+pub(crate) fn segments(view: &DatasetView, scan: &ChunkScan, digests: Option<Algorithm>) -> Vec<Segment> {
     let mut all = Vec::new();
     // What keeps the places from being sorted keeps the map from going on.
-    let _ = walk(view, survey, digests, &mut |segment| {
+    let _ = walk(view, scan, digests, &mut |segment| {
         all.push(segment);
         Ok(())
     });
@@ -161,7 +161,7 @@ fn header(frame: &Frame, tiles: &mut Tiles<'_>) -> Result<()> {
     }
     let bytes = frame.source().read(fixed..whole.end)?;
     // Places of values count from the start of the frame.
-    for (name, range) in values(&bytes, BEFORE_NAMES, fixed, whole.start) {
+    for (name, range) in values(&bytes, NAMES_OFFSET, fixed, whole.start) {
         tiles.gap = "metalayers";
         tiles.put(range, |segment| segment.role = format!("metalayer {name}"))?;
     }
@@ -180,13 +180,13 @@ fn trailer(frame: &Frame, tiles: &mut Tiles<'_>) -> Result<()> {
     tiles.fill(range.start)?;
     let bytes = frame.source().read(range.clone())?;
     tiles.gap = "trailer";
-    for (name, place) in values(&bytes, BEFORE_TRAILER_NAMES, range.start, range.start) {
-        let start = usize::try_from(place.start.saturating_sub(range.start).saturating_add(VALUE_HEAD));
+    for (name, place) in values(&bytes, TRAILER_NAMES_OFFSET, range.start, range.start) {
+        let start = usize::try_from(place.start.saturating_sub(range.start).saturating_add(VALUE_MARKER_LEN));
         let found = start.ok().and_then(|start| Header::parse(bytes.get(start..)?).ok());
         tiles.put(place.clone(), |segment| {
             segment.role = format!("vlmetalayer {name}");
             segment.codec = found.as_ref().map(codec_word);
-            segment.stored = Some(place.end.saturating_sub(place.start).saturating_sub(VALUE_HEAD));
+            segment.stored = Some(place.end.saturating_sub(place.start).saturating_sub(VALUE_MARKER_LEN));
             segment.decoded = found.as_ref().map(|header| header.nbytes.into());
         })?;
     }
@@ -196,7 +196,7 @@ fn trailer(frame: &Frame, tiles: &mut Tiles<'_>) -> Result<()> {
 /// Names and places in the file of values, marker and length included, in the order of their places. `at` is the place of `bytes` in the file,
 /// and `base` what the stored places count from.
 fn values(bytes: &[u8], before: usize, at: u64, base: u64) -> Vec<(String, Range<u64>)> {
-    let names = bytes.get(before..).and_then(|rest| metalayer::map(rest).ok());
+    let names = bytes.get(before..).and_then(|rest| metalayer::parse_names(rest).ok());
     let Some((_, names)) = names else { return Vec::new() };
     let place = |(name, offset): (String, i32)| {
         let start = base.checked_add(u64::try_from(offset).ok()?)?;
@@ -212,17 +212,17 @@ fn values(bytes: &[u8], before: usize, at: u64, base: u64) -> Vec<(String, Range
 }
 
 /// Bytes of the file of a chunk.
-fn file_len(frame: &Frame, chunk: &SurveyedChunk) -> u64 {
-    match frame.place(chunk.index) {
-        Ok(Found::Stored(place)) => place.source().len(),
+fn file_len(frame: &Frame, chunk: &ScannedChunk) -> u64 {
+    match frame.locate(chunk.index) {
+        Ok(LocatedChunk::Stored(place)) => place.source().len(),
         _ => chunk.range.end,
     }
 }
 
 /// Header and starts of a chunk, then its blocks.
 fn pieces(
-    view: &View,
-    chunk: &SurveyedChunk,
+    view: &DatasetView,
+    chunk: &ScannedChunk,
     digests: Option<Algorithm>,
     tiles: &mut Tiles<'_>,
 ) -> Result<()> {

@@ -22,7 +22,7 @@ use crate::options::OpenOptions;
 pub(crate) type Key = (u64, u64, u64);
 
 /// Places of the table of blocks that were asked for once. A power of two.
-const SEEN: usize = 4096;
+const SEEN_SLOTS: usize = 4096;
 
 /// Part of the limit on memory that decoded blocks may take.
 const MEMORY_SHARE: u64 = 4;
@@ -56,17 +56,17 @@ impl std::fmt::Debug for Shared {
 }
 
 /// Blocks over this part of the room are not kept: one alone would push out all others.
-const SHARE: u64 = 4;
+const MAX_BLOCK_SHARE: u64 = 4;
 
 /// Buffers of blocks that were pushed out, for the next ones: fresh memory costs more than to fill it.
-const SPARES: usize = 4;
+const MAX_SPARE_BUFFERS: usize = 4;
 
-/// What is known of a block.
+/// Result of looking up a block.
 pub(crate) enum Lookup {
     /// Its bytes.
-    Kept(Arc<Vec<u8>>),
-    /// It was asked for before: worth to be kept.
-    Again,
+    Cached(Arc<Vec<u8>>),
+    /// It was requested before, so it should be cached.
+    SeenBefore,
     /// It is new.
     New,
 }
@@ -81,7 +81,7 @@ pub(crate) struct BlockCache {
 
 #[derive(Default)]
 struct Inner {
-    blocks: HashMap<Key, Kept>,
+    blocks: HashMap<Key, CachedBlock>,
     /// In the order in which they are looked at when room is needed.
     ring: VecDeque<Key>,
     bytes: u64,
@@ -91,7 +91,7 @@ struct Inner {
     spares: Vec<Vec<u8>>,
 }
 
-struct Kept {
+struct CachedBlock {
     bytes: Arc<Vec<u8>>,
     /// Whether it was asked for since it was last looked at.
     is_used: bool,
@@ -111,7 +111,7 @@ impl BlockCache {
     /// Whether blocks of so many bytes are kept at all, when a read touches `count` of them. A read that would push out what it
     /// keeps itself is better off without.
     pub(crate) fn keeps(&self, block_bytes: u64, count: u64) -> bool {
-        block_bytes <= self.room / SHARE && block_bytes.saturating_mul(count) <= self.room / 2
+        block_bytes <= self.room / MAX_BLOCK_SHARE && block_bytes.saturating_mul(count) <= self.room / 2
     }
 
     /// Looks up the block `key` of `block_bytes` bytes, which from here on counts as asked for.
@@ -120,16 +120,18 @@ impl BlockCache {
         let mut inner = self.lock();
         if let Some(kept) = inner.blocks.get_mut(&key) {
             kept.is_used = true;
-            return Lookup::Kept(Arc::clone(&kept.bytes));
+            return Lookup::Cached(Arc::clone(&kept.bytes));
         }
         if inner.seen.is_empty() {
-            inner.seen.resize(SEEN, None);
+            inner.seen.resize(SEEN_SLOTS, None);
         }
         inner.asked = inner.asked.wrapping_add(1);
         let asked = inner.asked;
-        let place = hash(key) % SEEN;
+        let place = hash(key) % SEEN_SLOTS;
         match inner.seen.get_mut(place).map(|seen| seen.replace((key, asked))) {
-            Some(Some((before, at))) if before == key && asked.wrapping_sub(at) <= room_for => Lookup::Again,
+            Some(Some((before, at))) if before == key && asked.wrapping_sub(at) <= room_for => {
+                Lookup::SeenBefore
+            }
             _ => Lookup::New,
         }
     }
@@ -150,7 +152,7 @@ impl BlockCache {
         }
         while inner.bytes.saturating_add(len) > self.room && inner.push_out() {}
         inner.bytes = inner.bytes.saturating_add(len);
-        inner.blocks.insert(key, Kept { bytes: Arc::clone(&bytes), is_used: false });
+        inner.blocks.insert(key, CachedBlock { bytes: Arc::clone(&bytes), is_used: false });
         inner.ring.push_back(key);
         bytes
     }
@@ -174,7 +176,7 @@ impl Inner {
                     if let Some(kept) = self.blocks.remove(&key) {
                         self.bytes = self.bytes.saturating_sub(kept.bytes.capacity() as u64);
                         if let Some(buffer) = Arc::into_inner(kept.bytes)
-                            && self.spares.len() < SPARES
+                            && self.spares.len() < MAX_SPARE_BUFFERS
                         {
                             self.spares.push(buffer);
                         }
@@ -206,9 +208,9 @@ mod tests {
         let cache = BlockCache::new(100);
         assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::New));
         assert!(matches!(cache.look_up((0, 3, 5), 25), Lookup::New));
-        assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::Again));
+        assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::SeenBefore));
         cache.keep((0, 3, 4), vec![7; 10]);
-        assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::Kept(bytes) if *bytes == [7; 10]));
+        assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::Cached(bytes) if *bytes == [7; 10]));
     }
 
     #[test]
@@ -219,7 +221,7 @@ mod tests {
         }
         // Four others came in between, and then three.
         assert!(matches!(cache.look_up((0, 0, 0), 25), Lookup::New));
-        assert!(matches!(cache.look_up((0, 0, 2), 25), Lookup::Again));
+        assert!(matches!(cache.look_up((0, 0, 2), 25), Lookup::SeenBefore));
     }
 
     #[test]
@@ -228,7 +230,7 @@ mod tests {
         for block in 0..4 {
             cache.keep((0, 0, block), vec![0; 25]);
         }
-        assert!(matches!(cache.look_up((0, 0, 0), 25), Lookup::Kept(_)));
+        assert!(matches!(cache.look_up((0, 0, 0), 25), Lookup::Cached(_)));
         cache.keep((0, 0, 4), vec![0; 25]);
         assert!(is_kept(&cache, (0, 0, 0)) && !is_kept(&cache, (0, 0, 1)) && is_kept(&cache, (0, 0, 4)));
         assert_eq!(cache.lock().bytes, 100);

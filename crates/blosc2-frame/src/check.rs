@@ -12,9 +12,9 @@ use container_core::{Error, ErrorKind, Limits, Progress, Result};
 
 use crate::b2nd::NdArray;
 use crate::b2nd::has_set_padding;
-use crate::dataset_view::{DATASET, View};
+use crate::dataset_view::{DATASET, DatasetView};
 use crate::fault::shift;
-use crate::frame::{Frame, Survey, SurveyedChunk};
+use crate::frame::{ChunkScan, Frame, ScannedChunk};
 use crate::header::Header;
 use crate::offsets::Offset;
 use crate::tensor;
@@ -28,7 +28,7 @@ const CONSEQUENCES: [&str; 4] = ["dead_space", "offsets_unsorted", "stray_file",
 
 /// Looks for damage and oddities.
 pub(crate) fn check(
-    view: &View,
+    view: &DatasetView,
     depth: Depth,
     options: &ReadOptions,
     progress: Progress<'_>,
@@ -38,23 +38,23 @@ pub(crate) fn check(
     let mut findings: Vec<Finding> =
         layout.faults().iter().map(|fault| place(view, fault.finding(), fault.index())).collect();
     findings.extend(geometry(view));
-    let survey = frame.survey()?;
-    findings.extend(blocks(view, &survey));
-    findings.extend(survey.faults.iter().map(|fault| place(view, fault.finding(), fault.index())));
+    let scan = frame.scan_chunks()?;
+    findings.extend(blocks(view, &scan));
+    findings.extend(scan.faults.iter().map(|fault| place(view, fault.finding(), fault.index())));
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         findings.retain(|finding| !CONSEQUENCES.contains(&finding.code));
     }
     let stored = layout.offsets().iter().filter(|offset| matches!(offset, Offset::Stored(_)));
     let total = stored.count() as u64;
-    let bad = total.saturating_sub(survey.chunks.len() as u64);
+    let bad = total.saturating_sub(scan.chunks.len() as u64);
     let mut blocks = BlockCounts { total, checked: 0, bad };
     if depth == Depth::Full {
         findings.extend(user_metadata(frame)?);
-        let guarded = verified_reads::verdict(frame, &survey)?;
+        let guarded = verified_reads::check_digests(frame, &scan)?;
         blocks.bad = blocks.bad.saturating_add(guarded.damaged.len() as u64).min(total);
         findings.extend(guarded.findings.into_iter().map(|(chunk, finding)| place(view, finding, chunk)));
-        let damaged = decode_all(view, &survey, &guarded.damaged, options, progress)?;
-        blocks.checked = survey.chunks.len() as u64;
+        let damaged = decode_all(view, &scan, &guarded.damaged, options, progress)?;
+        blocks.checked = scan.chunks.len() as u64;
         let bad = damaged.iter().filter(|finding| finding.severity == Severity::Error).count() as u64;
         blocks.bad = blocks.bad.saturating_add(bad).min(total);
         findings.extend(damaged);
@@ -63,7 +63,7 @@ pub(crate) fn check(
 }
 
 /// Says which dataset a finding concerns.
-pub(crate) fn place(view: &View, finding: Finding, chunk: Option<u64>) -> Finding {
+pub(crate) fn place(view: &DatasetView, finding: Finding, chunk: Option<u64>) -> Finding {
     match chunk {
         Some(index) => finding.dataset(view.path_of(index)),
         None if view.is_of_chunks() => finding,
@@ -72,9 +72,9 @@ pub(crate) fn place(view: &View, finding: Finding, chunk: Option<u64>) -> Findin
 }
 
 /// Shapes of an array that contradict each other, or its chunks.
-fn geometry(view: &View) -> Option<Finding> {
+fn geometry(view: &DatasetView) -> Option<Finding> {
     let error = match view {
-        View::Hidden(_, error) | View::Flat(_, Some(error)) => error,
+        DatasetView::Hidden(_, error) | DatasetView::Flat(_, Some(error)) => error,
         _ => return None,
     };
     let is_tensor = error.what() == Some(tensor::NAME);
@@ -93,14 +93,14 @@ fn geometry(view: &View) -> Option<Finding> {
 }
 
 /// Chunks whose blocks are of another length than those of the array: C-Blosc2 does not read them.
-fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
+fn blocks(view: &DatasetView, scan: &ChunkScan) -> Vec<Finding> {
     const MAX_REPORTED: usize = 64;
-    let View::Array(array) = view else { return Vec::new() };
+    let DatasetView::Array(array) = view else { return Vec::new() };
     let own = array.geometry().block_bytes();
     // One value over and over has blocks as well; what else is special is told of as stored in vain.
-    let has_blocks = |chunk: &SurveyedChunk| matches!(chunk.special, None | Some(Special::Value));
-    let is_other = |chunk: &&SurveyedChunk| has_blocks(chunk) && u64::from(chunk.block_len) != own;
-    let tell = |chunk: &SurveyedChunk| {
+    let has_blocks = |chunk: &ScannedChunk| matches!(chunk.special, None | Some(Special::Value));
+    let is_other = |chunk: &&ScannedChunk| has_blocks(chunk) && u64::from(chunk.block_len) != own;
+    let tell = |chunk: &ScannedChunk| {
         let index = chunk.index;
         let message = format!(
             "the blocks of chunk {index} are of {} bytes, those of the array of {own}: C-Blosc2 does not read it",
@@ -111,7 +111,7 @@ fn blocks(view: &View, survey: &Survey) -> Vec<Finding> {
         finding.part = chunk.part();
         place(view, finding, Some(index))
     };
-    let mut others = survey.chunks.iter().filter(is_other);
+    let mut others = scan.chunks.iter().filter(is_other);
     let mut findings: Vec<Finding> = others.by_ref().take(MAX_REPORTED).map(tell).collect();
     let more = others.count();
     if more > 0
@@ -141,14 +141,14 @@ fn user_metadata(frame: &Frame) -> Result<Vec<Finding>> {
 
 /// Decodes every stored chunk that has a place and is not condemned by its digest. Bytes that are set where an array has none are noted once.
 fn decode_all(
-    view: &View,
-    survey: &Survey,
+    view: &DatasetView,
+    scan: &ChunkScan,
     condemned: &[u64],
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Vec<Finding>> {
     let frame = view.frame();
-    let chunks = &survey.chunks;
+    let chunks = &scan.chunks;
     let total = frame.header().cbytes;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let found: Mutex<Vec<(u64, Finding)>> = Mutex::new(Vec::new());
@@ -157,7 +157,7 @@ fn decode_all(
     };
     // Of blocks that are averaged the padding gets a share.
     let array = match view {
-        View::Array(array) if !frame.header().filters.contains(Filter::NDMEAN) => Some(&**array),
+        DatasetView::Array(array) if !frame.header().filters.contains(Filter::NDMEAN) => Some(&**array),
         _ => None,
     };
     let work = || {
@@ -193,7 +193,7 @@ fn decode_all(
 
 const PADDING: &str = "padding";
 
-fn padding_finding(view: &View, chunk: &SurveyedChunk) -> Finding {
+fn padding_finding(view: &DatasetView, chunk: &ScannedChunk) -> Finding {
     let index = chunk.index;
     let message =
         format!("chunk {index}: bytes behind the edge of the array are set, perhaps from before it shrank");
@@ -213,7 +213,7 @@ struct Decoded {
 fn decode(
     frame: &Frame,
     array: Option<&NdArray>,
-    chunk: &SurveyedChunk,
+    chunk: &ScannedChunk,
     room: &mut Vec<u8>,
     options: &ReadOptions,
 ) -> Result<Decoded> {
@@ -285,7 +285,7 @@ pub(crate) fn misses_plugin(header: &Header, kind: &ErrorKind) -> bool {
 }
 
 /// Damage as a finding, and chunks that need a plugin; anything else is why the check cannot go on.
-fn finding(frame: &Frame, error: Error, chunk: &SurveyedChunk) -> Result<Finding> {
+fn finding(frame: &Frame, error: Error, chunk: &ScannedChunk) -> Result<Finding> {
     let code = match error.kind() {
         ErrorKind::Checksum { .. } => "checksum",
         ErrorKind::Malformed(_) | ErrorKind::Truncated { .. } => "undecodable_chunk",

@@ -209,7 +209,7 @@ impl Stored {
 /// What the digests of a frame say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Checked {
+pub enum ChecksumReport {
     /// Nothing: another program has changed the frame since.
     Stale,
     /// Something of each stored chunk.
@@ -227,13 +227,13 @@ pub enum Checked {
 ///
 /// # Errors
 /// Those of reading the metalayer; `Unsupported` for a later version of it; `Io`; `Limit`.
-pub fn check_checksums(frame: &Frame) -> Result<Option<Checked>> {
+pub fn check_checksums(frame: &Frame) -> Result<Option<ChecksumReport>> {
     let Some(value) = frame.vlmetalayer(NAME)? else { return Ok(None) };
     let limits = &frame.options().limits;
     let stored = Stored::parse(&value, limits)?;
     let offsets = frame.layout().offsets();
     if !stored.fits(offsets, frame.header().nbytes) {
-        return Ok(Some(Checked::Stale));
+        return Ok(Some(ChecksumReport::Stale));
     }
     let (mut count, mut damaged) = (0, Vec::new());
     for (number, offset) in (0_u64..).zip(offsets.distinct()) {
@@ -257,7 +257,7 @@ pub fn check_checksums(frame: &Frame) -> Result<Option<Checked>> {
             damaged.push(number);
         }
     }
-    Ok(Some(Checked::Compared { algorithm: stored.algorithm, stored: count, damaged }))
+    Ok(Some(ChecksumReport::Compared { algorithm: stored.algorithm, stored: count, damaged }))
 }
 
 /// The metalayer of a frame whose chunks are put elsewhere in the same order, if its digests fit it: `offsets` are the new ones.

@@ -9,7 +9,7 @@ use container_core::source::Source;
 use container_core::{Error, Result};
 
 use crate::decoder_pool;
-use crate::frame::{Found, Frame};
+use crate::frame::{Frame, LocatedChunk};
 use crate::options::OpenOptions;
 
 /// Names of the codecs of stored chunks, and of those that are not stored.
@@ -73,12 +73,12 @@ impl Frame {
     pub fn chunk_entry(&self, index: u64) -> Result<ChunkEntry> {
         let decoded_len = self.chunk_len(index)?;
         let entry = |range, part, special| ChunkEntry { index, range, part, decoded_len, special };
-        Ok(match self.place(index)? {
-            Found::Special(special) => {
+        Ok(match self.locate(index)? {
+            LocatedChunk::Special(special) => {
                 let at = self.layout().index().start;
                 entry(at..at, None, Some(special))
             }
-            Found::Stored(place) => entry(place.range(), place.part().map(str::to_owned), None),
+            LocatedChunk::Stored(place) => entry(place.range(), place.part().map(str::to_owned), None),
         })
     }
 
@@ -90,9 +90,9 @@ impl Frame {
         if entry.part.is_none() {
             return Ok(Box::new(self.source()));
         }
-        match self.place(entry.index)? {
-            Found::Stored(place) => Ok(place.into_source()),
-            Found::Special(_) => Ok(Box::new(self.source())),
+        match self.locate(entry.index)? {
+            LocatedChunk::Stored(place) => Ok(place.into_source()),
+            LocatedChunk::Special(_) => Ok(Box::new(self.source())),
         }
     }
 
@@ -109,7 +109,7 @@ fn codecs(geometry: &Geometry, options: &OpenOptions) -> Codecs {
     codecs.register(Stored { geometry: geometry.clone(), options: options.clone() });
     let typesize = geometry.typesize.and_then(|typesize| u32::try_from(typesize).ok()).unwrap_or(1);
     for (name, special) in [(ZEROS, Special::Zeros), (UNINIT, Special::Uninit), (NAN, Special::Nan)] {
-        codecs.register(Nothing { name, special, typesize });
+        codecs.register(SpecialCodec { name, special, typesize });
     }
     codecs
 }
@@ -139,13 +139,13 @@ impl Codec for Stored {
 }
 
 /// Chunks that are not stored.
-struct Nothing {
+struct SpecialCodec {
     name: &'static str,
     special: Special,
     typesize: u32,
 }
 
-impl Codec for Nothing {
+impl Codec for SpecialCodec {
     fn name(&self) -> &str {
         self.name
     }

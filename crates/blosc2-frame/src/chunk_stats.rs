@@ -1,4 +1,4 @@
-//! The chunks of a frame in short, without a look at each.
+//! Chunk statistics for `info`, from the index and a few chunk headers.
 
 use blosc_chunk::{Compressor, Header as ChunkHeader, Special};
 use container_core::Value;
@@ -30,10 +30,10 @@ impl Counts {
     }
 }
 
-/// The chunks of a frame, as far as its header, its index and its first stored chunk describe them: no other chunk is looked at, however
+/// The chunks of a frame, as far as its header, its index and its first stored chunk describe them: no other chunk is read, however
 /// many there are.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Summary {
+pub(crate) struct ChunkSummary {
     /// Bytes of the chunks section, dead space included; of a sparse frame the bytes that the header counts.
     pub(crate) stored: u64,
     /// The codec of the first chunk; of one that is stored as it is, the frame's, unless no chunk takes less than it holds.
@@ -44,18 +44,18 @@ pub(crate) struct Summary {
     pub(crate) special: Counts,
 }
 
-impl Summary {
+impl ChunkSummary {
     pub(crate) fn new(frame: &Frame) -> Self {
         let (header, layout) = (frame.header(), frame.layout());
         let mut summary = Self::default();
-        let mut found = Found::default();
+        let mut found = OffsetCounts::default();
         match layout.offsets() {
             Offsets::Same(offset, count) => found.add(*offset, 0, *count),
             Offsets::Each(_) => {
                 (0..).zip(layout.offsets().iter()).for_each(|(index, offset)| found.add(offset, index, 1));
             }
         }
-        for (special, count) in Found::KINDS.into_iter().zip(found.special) {
+        for (special, count) in OffsetCounts::KINDS.into_iter().zip(found.special) {
             summary.special.add(word_of(special), count);
         }
         let count = found.stored;
@@ -76,8 +76,8 @@ impl Summary {
             summary.special.add(word_of(special), count);
         }
         let held = found.held(frame);
-        let is_plain =
-            header.level == 0 || summary.stored >= held.saturating_add(HEADER.saturating_mul(count));
+        let is_plain = header.level == 0
+            || summary.stored >= held.saturating_add(CHUNK_HEADER_LEN.saturating_mul(count));
         summary.codec = match &first {
             _ if count == 0 || special.is_some() => "none".to_owned(),
             Some(first) if !first.is_memcpyed() && first.special().is_none() => {
@@ -108,7 +108,7 @@ impl Frame {
     pub(crate) fn has_small_chunks(&self, most: u64) -> bool {
         let layout = self.layout();
         if let ChunkSize::Fixed(len) = self.header().chunksize
-            && u64::from(len).saturating_add(HEADER) <= most
+            && u64::from(len).saturating_add(CHUNK_HEADER_LEN) <= most
         {
             return true;
         }
@@ -130,20 +130,20 @@ impl Frame {
     }
 }
 
-/// Facts that take a look at each stored chunk, which is taken where they are few.
+/// Statistics that need every stored chunk header, for frames with few chunks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Looked {
+pub(crate) struct SampledChunks {
     /// Codecs of the stored chunks that hold more than one value.
     pub(crate) codecs: Counts,
     /// Bytes of the chunks section that no chunk has.
     pub(crate) dead: u64,
 }
 
-impl Looked {
-    /// Most chunks that are looked at.
+impl SampledChunks {
+    /// Most chunks that are sampled.
     const MAX_SAMPLED: usize = 8;
 
-    /// `None` where there are more stored chunks, not all in one place, and where they cannot be looked at.
+    /// `None` where there are more stored chunks, not all in one place, and where they cannot be read.
     pub(crate) fn new(frame: &Frame) -> Option<Self> {
         let offsets = frame.layout().offsets();
         // Chunks in one place are one chunk to look at.
@@ -155,30 +155,30 @@ impl Looked {
         if same.is_none() && offsets.iter().filter(is_stored).nth(Self::MAX_SAMPLED).is_some() {
             return None;
         }
-        let survey = frame.survey().ok()?;
-        let mut looked = Self::default();
-        let met = if same.is_some() { 1 } else { survey.chunks.len() };
-        for chunk in survey.chunks.iter().take(met).filter(|chunk| chunk.special.is_none()) {
+        let scan = frame.scan_chunks().ok()?;
+        let mut sampled = Self::default();
+        let met = if same.is_some() { 1 } else { scan.chunks.len() };
+        for chunk in scan.chunks.iter().take(met).filter(|chunk| chunk.special.is_none()) {
             let count = same.unwrap_or(1);
             if chunk.is_memcpyed {
-                looked.codecs.add("none", count);
+                sampled.codecs.add("none", count);
             } else {
-                looked.codecs.add(compressor_word(chunk.compressor), count);
+                sampled.codecs.add(compressor_word(chunk.compressor), count);
             }
         }
-        let dead = survey.dead.iter().map(|gap| gap.end.saturating_sub(gap.start));
-        looked.dead = dead.fold(0, u64::saturating_add);
-        Some(looked)
+        let dead = scan.dead.iter().map(|gap| gap.end.saturating_sub(gap.start));
+        sampled.dead = dead.fold(0, u64::saturating_add);
+        Some(sampled)
     }
 }
 
 /// Bytes of the header of a chunk.
-const HEADER: u64 = ChunkHeader::MAX_LEN as u64;
+const CHUNK_HEADER_LEN: u64 = ChunkHeader::MAX_LEN as u64;
 
 /// Chunks, counted by their offsets.
 #[derive(Default)]
-struct Found {
-    /// Those that are not stored, by [`Found::KINDS`].
+struct OffsetCounts {
+    /// Those that are not stored, by [`OffsetCounts::KINDS`].
     special: [u64; 3],
     stored: u64,
     first: Option<u64>,
@@ -188,7 +188,7 @@ struct Found {
     least: Option<u64>,
 }
 
-impl Found {
+impl OffsetCounts {
     const KINDS: [Special; 3] = [Special::Zeros, Special::Uninit, Special::Nan];
 
     fn add(&mut self, offset: Offset, index: u64, count: u64) {

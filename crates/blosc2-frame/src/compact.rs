@@ -18,7 +18,7 @@ use crate::journal;
 use crate::lock::{Locking, SidecarLock};
 use crate::offsets::{Offset, Offsets};
 use crate::options::OpenOptions;
-use crate::sparse_directory::{INDEX_NAME, Parts, part_name};
+use crate::sparse_directory::{INDEX_NAME, SparseDirectory, part_name};
 use crate::trailer::{Fingerprint, Trailer};
 use crate::{checksums, writer};
 
@@ -51,7 +51,7 @@ impl Default for CompactOptions {
 /// What compacting has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Compacted {
+pub struct CompactReport {
     /// Bytes of the file, or of all files, before.
     pub before: u64,
     /// Bytes after.
@@ -66,7 +66,7 @@ pub struct Compacted {
 /// # Errors
 /// Those of opening the frame and of reading its chunks; `Usage` where another program writes to it, and where other bytes follow it
 /// that are not to go; `Io`.
-pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compacted> {
+pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<CompactReport> {
     let path = path.as_ref();
     let _lock = match options.lock {
         Locking::Off => None,
@@ -103,14 +103,14 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
     // Not everyone who replaces a file asks for the lock.
     require_at(storage.file(), path)?;
     out.commit(options.durability)?;
-    Ok(Compacted { before: len, after })
+    Ok(CompactReport { before: len, after })
 }
 
-fn directory(path: &Path, frame: &Frame) -> Result<Compacted> {
+fn directory(path: &Path, frame: &Frame) -> Result<CompactReport> {
     let used: BTreeSet<i64> = frame.layout().offsets().iter().map(Offset::to_raw).collect();
     let index_len = frame.layout().file_len();
-    let mut done = Compacted { before: index_len, after: index_len };
-    for (number, len) in Parts::new(path, Access::Positioned).list()? {
+    let mut done = CompactReport { before: index_len, after: index_len };
+    for (number, len) in SparseDirectory::new(path, Access::Positioned).list()? {
         done.before = done.before.saturating_add(len);
         if used.contains(&number.cast_signed()) {
             done.after = done.after.saturating_add(len);

@@ -1,4 +1,4 @@
-//! The lens over an open frame, and the entry for the table of formats.
+//! The container adapter of an open frame, and its entry for the table of formats.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -20,10 +20,10 @@ use crate::absent_values::{self, Absence};
 use crate::b2nd;
 use crate::check;
 use crate::chunk_block::ChunkEntry;
-use crate::chunk_stats::Summary;
-use crate::dataset_view::View;
+use crate::chunk_stats::ChunkSummary;
+use crate::dataset_view::DatasetView;
 use crate::fault::{Fault, FaultKind};
-use crate::frame::{Frame, Survey};
+use crate::frame::{ChunkScan, Frame};
 use crate::header::MAGIC;
 use crate::metadata::interchange;
 use crate::options::OpenOptions;
@@ -98,17 +98,18 @@ fn open(input: Input, options: &container::OpenOptions) -> Result<Box<dyn Contai
             let source: Arc<dyn Source> = Arc::from(source);
             let again = Arc::clone(&source);
             let open = move |own: &OpenOptions| Frame::from_source(Box::new(Arc::clone(&again)), 0, own);
-            let mut opened = Lens::new(&open, options)?;
+            let mut opened = Blosc2Container::new(&open, options)?;
             opened.journal = notice;
             if stores::is_embed(opened.view.frame()) {
-                return Ok(stores::open_embed(source, options, lens));
+                return Ok(stores::open_embed(source, options, open_container));
             }
             Ok(Box::new(opened))
         }
-        (None, Some(path)) if is_sparse(&path) => {
-            Ok(Box::new(Lens::new(&move |own: &OpenOptions| Frame::open_with(&path, own), options)?))
-        }
-        (source, path) => stores::open(Input { source, path }, options, lens),
+        (None, Some(path)) if is_sparse(&path) => Ok(Box::new(Blosc2Container::new(
+            &move |own: &OpenOptions| Frame::open_with(&path, own),
+            options,
+        )?)),
+        (source, path) => stores::open(Input { source, path }, options, open_container),
     }
 }
 
@@ -116,20 +117,23 @@ fn starts_with_magic(source: &dyn Source) -> Result<bool> {
     Ok(source.read(0..source.len().min(MAGIC.len() as u64))?.starts_with(&MAGIC))
 }
 
-/// The lens over a frame wherever it lies.
+/// Opens the container of a frame in a file, a directory or a store.
 #[expect(clippy::needless_pass_by_value, reason = "the type of function that stores take")]
-pub(crate) fn lens(open: stores::Opener, options: &container::OpenOptions) -> Result<Box<dyn Container>> {
-    Ok(Box::new(Lens::new(&*open, options)?))
+pub(crate) fn open_container(
+    open: stores::Opener,
+    options: &container::OpenOptions,
+) -> Result<Box<dyn Container>> {
+    Ok(Box::new(Blosc2Container::new(&*open, options)?))
 }
 
-/// A frame seen through the lens.
-struct Lens {
-    view: View,
+/// A frame as a container.
+struct Blosc2Container {
+    view: DatasetView,
     /// Whether metadata that cannot be read are shown with the reason in their place.
     tolerance: Tolerance,
-    summary: OnceLock<Summary>,
+    summary: OnceLock<ChunkSummary>,
     /// A look at the headers of all chunks; nothing where they are too many.
-    survey: OnceLock<Survey>,
+    scan: OnceLock<ChunkScan>,
     /// The one dataset, where there is one.
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkEntry>>,
@@ -137,17 +141,17 @@ struct Lens {
     journal: Option<Notice>,
 }
 
-impl Lens {
+impl Blosc2Container {
     fn new(open: &dyn Fn(&OpenOptions) -> Result<Frame>, options: &container::OpenOptions) -> Result<Self> {
         // Damage is for the check to tell, and for reading where it is met.
         let mut own = OpenOptions::from(options);
         own.tolerance = Tolerance::Lenient;
-        let view = View::new(|| open(&own), options.tolerance)?;
+        let view = DatasetView::new(|| open(&own), options.tolerance)?;
         Ok(Self {
             view,
             tolerance: options.tolerance,
             summary: OnceLock::new(),
-            survey: OnceLock::new(),
+            scan: OnceLock::new(),
             datasets: OnceLock::new(),
             blocks: OnceLock::new(),
             journal: None,
@@ -175,16 +179,16 @@ impl Lens {
         }
     }
 
-    fn summary(&self) -> &Summary {
-        self.summary.get_or_init(|| Summary::new(self.view.frame()))
+    fn summary(&self) -> &ChunkSummary {
+        self.summary.get_or_init(|| ChunkSummary::new(self.view.frame()))
     }
 
-    fn survey(&self) -> &Survey {
-        self.survey.get_or_init(|| self.view.frame().survey().unwrap_or_default())
+    fn scan(&self) -> &ChunkScan {
+        self.scan.get_or_init(|| self.view.frame().scan_chunks().unwrap_or_default())
     }
 }
 
-impl Container for Lens {
+impl Container for Blosc2Container {
     fn about(&self) -> About {
         let frame = self.view.frame();
         About {
@@ -258,7 +262,7 @@ impl Container for Lens {
     fn blocks(&self) -> Vec<&dyn Block> {
         let blocks = self.blocks.get_or_init(|| {
             let frame = self.view.frame();
-            let chunks = self.survey().chunks.iter();
+            let chunks = self.scan().chunks.iter();
             chunks.filter_map(|chunk| frame.chunk_entry(chunk.index).ok()).collect()
         });
         blocks.iter().map(|block| block as &dyn Block).collect()
@@ -270,13 +274,13 @@ impl Container for Lens {
 
     fn layout(&self) -> Vec<Segment> {
         let algorithm = self.view.algorithm();
-        let mut map = byte_map::segments(&self.view, self.survey(), algorithm);
+        let mut map = byte_map::segments(&self.view, self.scan(), algorithm);
         map.extend(self.journal.as_ref().map(Notice::segment));
         map
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        byte_map::walk(&self.view, self.survey(), self.view.algorithm(), look)?;
+        byte_map::walk(&self.view, self.scan(), self.view.algorithm(), look)?;
         self.journal.as_ref().map(Notice::segment).map_or(Ok(()), look)
     }
 

@@ -14,7 +14,7 @@ use container_core::{Error, Limits, Result, Value};
 
 use crate::absent_values::{self, Absence};
 use crate::b2nd::{self, Geometry, NdArray};
-use crate::chunk_stats::{Summary, codec_word};
+use crate::chunk_stats::{ChunkSummary, codec_word};
 use crate::frame::Frame;
 use crate::header::ChunkSize;
 use crate::items::{Items, LAYER};
@@ -31,7 +31,7 @@ const CHUNKS: &str = "chunks/";
 const OBJECTS: &str = "vlarray";
 
 /// Bytes that a read with a stride looks at in one go.
-const WINDOW: u64 = 4 << 20;
+const WINDOW_LEN: u64 = 4 << 20;
 
 /// Path of a chunk.
 pub(crate) fn chunk_path(index: u64) -> String {
@@ -39,7 +39,7 @@ pub(crate) fn chunk_path(index: u64) -> String {
 }
 
 /// A frame as what its metalayers make of it.
-pub(crate) enum View {
+pub(crate) enum DatasetView {
     /// An n-dimensional array.
     Array(Box<NdArray>),
     /// An array that python-blosc2 packed as a super-chunk.
@@ -52,7 +52,7 @@ pub(crate) enum View {
     Hidden(Frame, Error),
 }
 
-impl View {
+impl DatasetView {
     /// Opens a frame, twice where its first view fails.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl View {
 
     /// The algorithm of the digests of chunks; `None` where there are none that mean anything.
     pub(crate) fn algorithm(&self) -> Option<Algorithm> {
-        self.frame().guard().algorithm(self.frame())
+        self.frame().verified_reads().algorithm(self.frame())
     }
 
     /// True for elements of which nothing but a size is known.
@@ -123,7 +123,7 @@ impl View {
     }
 
     /// The one dataset; none where there are chunks, or nothing can be shown.
-    pub(crate) fn whole(&self, summary: &Summary) -> Option<Dataset> {
+    pub(crate) fn whole(&self, summary: &ChunkSummary) -> Option<Dataset> {
         let (dtype, shape, chunks, attributes) = match self {
             Self::Array(array) => {
                 let geometry = array.geometry();
@@ -389,7 +389,7 @@ fn read_run(
         fetch(axis.start.saturating_mul(itemsize), &mut bytes)?;
     } else if axis.count > 0 {
         // Elements of a window, and the bytes from its first to its last.
-        let each = (WINDOW / itemsize.max(1) / stride.max(1)).max(1);
+        let each = (WINDOW_LEN / itemsize.max(1) / stride.max(1)).max(1);
         let mut window = Vec::new();
         let item = dtype.itemsize();
         let mut done = 0_u64;
@@ -431,6 +431,6 @@ fn stand_in(frame: &Frame) -> Vec<(String, Value)> {
     let entry = |name: &str, value: Value| (name.to_owned(), value);
     let computed = Absence::recipe(frame).map(|recipe| entry("computed", recipe));
     let fetched = absence.fetched().map(|fetched| entry("fetched", fetched.to_string().into()));
-    let values = absence.told().map(|told| entry("values", told.into()));
+    let values = absence.description().map(|told| entry("values", told.into()));
     computed.into_iter().chain(fetched).chain(values).collect()
 }

@@ -15,16 +15,16 @@ use crate::options::OpenOptions;
 
 /// A thread takes neighbouring chunks up to this many bytes. Two threads that touch a new huge page at once would both have the
 /// kernel fill one with zeros, and one of them is thrown away.
-const RUN: u64 = 8 << 20;
+const MAX_RUN_LEN: u64 = 8 << 20;
 
 /// Towards the end it takes fewer, so that no thread waits long for another, but not less than a huge page.
 const MIN_RUN: u64 = 2 << 20;
 
 /// Below this, starting a thread takes longer than what it would do.
-const WORTH_THREADS: usize = 512 << 10;
+const MIN_THREADED_LEN: usize = 512 << 10;
 
 /// Decoders and buffers that no read is using.
-pub(crate) struct Pool {
+pub(crate) struct DecoderPool {
     shared: Arc<Shared>,
     geometry: Geometry,
     options: OpenOptions,
@@ -36,7 +36,7 @@ pub(crate) struct Worker {
     pub(crate) stored: Vec<u8>,
 }
 
-impl Pool {
+impl DecoderPool {
     pub(crate) fn new(geometry: Geometry, options: &OpenOptions) -> Self {
         Self { shared: Shared::of(options), geometry, options: options.clone() }
     }
@@ -128,7 +128,7 @@ pub(crate) fn read(
     dst: &mut [u8],
     options: &ReadOptions,
 ) -> Result<()> {
-    let threads = if dst.len() < WORTH_THREADS { 1 } else { options.threads.max(1) };
+    let threads = if dst.len() < MIN_THREADED_LEN { 1 } else { options.threads.max(1) };
     let shares = 4 * threads as u64;
     let least = MIN_RUN.min(dst.len() as u64 / shares);
     let is_one = dst.len() as u64 <= frame.chunk_len(index)?.saturating_sub(from);
@@ -146,7 +146,7 @@ pub(crate) fn read(
                 // A statement of its own: in the head of the loop the lock would be held through the body.
                 let run = {
                     let mut rest = lock(&rest);
-                    let most = (rest.dst.len() as u64 / shares).clamp(least, RUN);
+                    let most = (rest.dst.len() as u64 / shares).clamp(least, MAX_RUN_LEN);
                     rest.take(frame, most)?
                 };
                 let Some(run) = run else { return Ok(()) };

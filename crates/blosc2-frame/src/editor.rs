@@ -29,8 +29,8 @@ use crate::metalayer::Metalayers;
 use crate::offsets::Offset;
 use crate::trailer::{Fingerprint, Trailer};
 use crate::writer::{
-    Engine, Places, Sizes, check_total, header_len, other_engine, remove_vlmetalayer, set_chunksize,
-    set_vlmetalayer,
+    BatchEncoder, ChunkSizes, OffsetTable, check_total, header_len, is_other_encoder, remove_vlmetalayer,
+    set_chunksize, set_vlmetalayer,
 };
 use crate::{attributes, msgpack};
 pub(crate) use directory::lock as lock_directory;
@@ -94,9 +94,9 @@ pub struct Editor {
     header: Header,
     metalayers: Metalayers,
     trailer: Trailer,
-    sizes: Sizes,
-    places: Places,
-    engine: Engine,
+    sizes: ChunkSizes,
+    offsets: OffsetTable,
+    batch_encoder: BatchEncoder,
     /// Of all stored chunks, where they are kept.
     digests: Option<Digests>,
     /// Something is to be committed.
@@ -121,13 +121,13 @@ impl Editor {
     /// How many chunks there are, uncommitted ones included.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
-        self.places.len()
+        self.offsets.len()
     }
 
     /// How chunks to come are encoded: as the header says, until [`Editor::set_params`].
     #[must_use]
     pub fn params(&self) -> &Params {
-        self.engine.params()
+        self.batch_encoder.params()
     }
 
     /// Encodes chunks to come otherwise. The header, and chunks that are there, stay as they are.
@@ -135,7 +135,7 @@ impl Editor {
     /// # Errors
     /// `Usage` for parameters that make no sense together, and for another typesize.
     pub fn set_params(&mut self, params: Params) -> Result<()> {
-        self.engine = other_engine(&self.engine, params, self.header.typesize)?;
+        self.batch_encoder = is_other_encoder(&self.batch_encoder, params, self.header.typesize)?;
         Ok(())
     }
 
@@ -251,7 +251,7 @@ impl Editor {
             return Ok(());
         };
         let mut digests = Digests::new(algorithm);
-        for offset in self.places.offsets().distinct() {
+        for offset in self.offsets.offsets().distinct() {
             if let Offset::Stored(number) = offset {
                 digests.take(number, &self.compared(number)?);
             }
@@ -281,10 +281,10 @@ impl Editor {
     pub(crate) fn set_blocks(&mut self, blocksize: u32, blockshape: &[u32]) {
         let len = |len: &u32| usize::try_from(*len).unwrap_or(usize::MAX);
         self.header.blocksize = blocksize;
-        let mut geometry = self.engine.geometry().clone();
+        let mut geometry = self.batch_encoder.geometry().clone();
         geometry.blockshape = blockshape.iter().map(len).collect();
-        let params = Params { blocksize: Some(len(&blocksize)), ..self.engine.params().clone() };
-        self.engine = Engine::lazy(params, geometry, self.engine.plugins().clone());
+        let params = Params { blocksize: Some(len(&blocksize)), ..self.batch_encoder.params().clone() };
+        self.batch_encoder = BatchEncoder::lazy(params, geometry, self.batch_encoder.plugins().clone());
         self.changed = true;
     }
 
@@ -320,12 +320,12 @@ impl Editor {
         set_chunksize(&mut header, self.sizes.chunksize);
         check_total(header.nbytes)?;
         if let Some(digests) = &self.digests {
-            let value = digests.encode(self.places.offsets(), header.nbytes)?;
+            let value = digests.encode(self.offsets.offsets(), header.nbytes)?;
             set_vlmetalayer(&mut self.trailer.vlmetalayers, checksums::NAME, &value)?;
             header.has_vlmetalayers = true;
         }
         let mut index = Vec::new();
-        self.places.offsets().encode(&mut index)?;
+        self.offsets.offsets().encode(&mut index)?;
         // As C-Blosc2 stores them, they may end before the header does, behind which chunks, index and trailer are.
         let mut metalayers = self.metalayers.encode();
         metalayers.resize(metalayers.len().max(room(&header)), 0);

@@ -181,7 +181,7 @@ impl FaultKind {
 
     /// True where it keeps the frame as a whole from being read, and a strict reader from opening it.
     #[must_use]
-    pub const fn is_of_structure(self) -> bool {
+    pub const fn is_structural(self) -> bool {
         matches!(
             self,
             Self::FrameTruncated

@@ -8,8 +8,8 @@ mod open;
 mod read;
 mod scan;
 
-pub(crate) use chunk_location::Found;
-pub use scan::{Survey, SurveyedChunk};
+pub(crate) use chunk_location::LocatedChunk;
+pub use scan::{ChunkScan, ScannedChunk};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -20,32 +20,32 @@ use container_core::source::{Source, zeroed_vec};
 use container_core::{Error, Result};
 
 use crate::absent_values::Absence;
-use crate::decoder_pool::Pool;
+use crate::decoder_pool::DecoderPool;
 use crate::fault::shift;
 use crate::header::Header;
 use crate::layout::Layout;
 use crate::lock::SidecarLock;
 use crate::metalayer::Metalayers;
 use crate::options::OpenOptions;
-use crate::sparse_directory::Parts;
-use crate::verified_reads::Guard;
+use crate::sparse_directory::SparseDirectory;
+use crate::verified_reads::VerifiedReads;
 
 /// An open frame, contiguous or sparse. Shared by reference, it is read from several threads at once.
 pub struct Frame {
     /// The frame; of a sparse one its index file.
     source: Box<dyn Source>,
     /// Where the chunks of a sparse frame are.
-    parts: Option<Parts>,
+    parts: Option<SparseDirectory>,
     /// The file that it was opened from.
     path: Option<PathBuf>,
     layout: Layout,
     options: OpenOptions,
-    pool: Pool,
+    pool: DecoderPool,
     /// The codecs of its chunks as blocks; made when they are first asked for.
     pub(crate) codecs: OnceLock<Codecs>,
     /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
     spans: OnceLock<Vec<u64>>,
-    guard: Guard,
+    verified_reads: VerifiedReads,
     /// The values that are elsewhere, found when first needed.
     absence: OnceLock<Option<Box<Absence>>>,
     /// Keeps those from writing who ask for it.
@@ -145,8 +145,8 @@ impl Frame {
     }
 
     /// The digests of its chunks.
-    pub(crate) fn guard(&self) -> &Guard {
-        &self.guard
+    pub(crate) fn verified_reads(&self) -> &VerifiedReads {
+        &self.verified_reads
     }
 
     /// The values that are not in the frame; `None` where all are.
@@ -154,7 +154,7 @@ impl Frame {
         self.absence.get_or_init(|| Absence::of(self).map(Box::new)).as_deref()
     }
 
-    pub(crate) fn pool(&self) -> &Pool {
+    pub(crate) fn pool(&self) -> &DecoderPool {
         &self.pool
     }
 }

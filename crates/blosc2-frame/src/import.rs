@@ -90,11 +90,11 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
         losses.extend(lost.map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
     } else {
         let (tree, lost) = job.carried()?;
-        let has_digests = verified_reads::wanted(job.options, None)?.is_some();
+        let has_digests = verified_reads::target_checksum(job.options, None)?.is_some();
         options.vlmetalayers = interchange::to_frame(tree, &mut options.metalayers, has_digests)?;
         losses.extend(lost);
     }
-    options.checksums = verified_reads::wanted(job.options, frame)?;
+    options.checksums = verified_reads::target_checksum(job.options, frame)?;
     // Nothing is written for what a cut file merely claims.
     prove(job.container, index, region, &job.read)?;
     losses.extend(
@@ -108,7 +108,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
 }
 
 /// Bytes of elements that are held at once, at most, where the source can be read in boxes. A single chunk may take more.
-const MAX_HELD: u64 = 64 << 20;
+const MAX_HELD_LEN: u64 = 64 << 20;
 
 /// Writes the elements of the one selected dataset, little-endian where they become bytes, as they lie in the source, as long as a row of
 /// chunks is little, else box by box: chunks that are long along the first axis may take all of the array for their first one.
@@ -125,7 +125,7 @@ fn write(
     // What is encoded in one piece, or in runs without regard to shape, is decoded anew for each box.
     let is_direct = dataset.codec == "none" || dataset.chunks.is_some();
     let most = job.read.limits.memory / 4;
-    let most = if is_direct { most.min(MAX_HELD) } else { most };
+    let most = if is_direct { most.min(MAX_HELD_LEN) } else { most };
     let geometry = options.geometry(shape, dtype.itemsize())?;
     if row_len(&geometry) <= most {
         let mut writer = NdWriter::new(out, dtype, shape, options)?;

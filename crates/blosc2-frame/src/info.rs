@@ -7,15 +7,15 @@ use container_core::container::BLOCK_SHAPE;
 
 use crate::absent_values::{Absence, Recipe};
 use crate::b2nd::Meta;
-use crate::chunk_stats::{Looked, Summary, compressor_word};
-use crate::dataset_view::{View, lens};
+use crate::chunk_stats::{ChunkSummary, SampledChunks, compressor_word};
+use crate::dataset_view::{DatasetView, lens};
 use crate::frame::Frame;
 use crate::header::{ChunkSize, Header, Kind};
 use crate::metadata::CHECKSUMS;
 use crate::trailer::Trailer;
 
 /// Containers of python-blosc2 that are frames, by the metalayer that says so.
-const HOLDS: [(&str, &str); 7] = [
+const CONTAINER_METALAYERS: [(&str, &str); 7] = [
     ("vlarray", "ObjectArray: a chunk for each object, as msgpack"),
     ("batcharray", "BatchArray: a chunk for each batch, as msgpack"),
     ("listarray", "ListArray"),
@@ -26,17 +26,23 @@ const HOLDS: [(&str, &str); 7] = [
 ];
 
 /// The details, in the order of the file.
-pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>) -> Vec<(String, Value)> {
+pub(crate) fn details(
+    view: &DatasetView,
+    summary: &ChunkSummary,
+    digests: Option<Algorithm>,
+) -> Vec<(String, Value)> {
     let frame = view.frame();
     let header = frame.header();
     let mut list = List::default();
     list.add("kind", if header.kind == Kind::Sparse { "sparse" } else { "contiguous" });
     if let Some(Absence::Made(Recipe::Server)) = frame.absence() {
         list.add("holds", "a reference to an array on a server, which is shown and not followed");
-    } else if let Some((_, what)) = HOLDS.iter().find(|(name, _)| frame.metalayers().get(name).is_some()) {
+    } else if let Some((_, what)) =
+        CONTAINER_METALAYERS.iter().find(|(name, _)| frame.metalayers().get(name).is_some())
+    {
         list.add("holds", *what);
     }
-    if let View::Tensor(_, tensor) = view {
+    if let DatasetView::Tensor(_, tensor) = view {
         list.add("holds", format!("a tensor of {}", tensor.kind));
     }
     if let Some(fetched) = frame.absence().and_then(Absence::fetched) {
@@ -68,7 +74,7 @@ pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>
         list.add("chunk checksums", what);
     }
     add_metadata(frame, &mut list);
-    if let Some(told) = frame.absence().and_then(Absence::told) {
+    if let Some(told) = frame.absence().and_then(Absence::description) {
         list.add("values", told);
     }
     list.add("header", header_fields(header));
@@ -79,7 +85,7 @@ pub(crate) fn details(view: &View, summary: &Summary, digests: Option<Algorithm>
             trailer_fields(frame.layout().trailer(), trailer.end.saturating_sub(trailer.start)),
         );
     }
-    if let View::Array(array) = view {
+    if let DatasetView::Array(array) = view {
         list.add("b2nd", array_fields(array.meta()));
     }
     list.0
@@ -164,24 +170,24 @@ impl List {
     }
 }
 
-fn add_shapes(view: &View, list: &mut List) {
-    let View::Array(array) = view else { return };
+fn add_shapes(view: &DatasetView, list: &mut List) {
+    let DatasetView::Array(array) = view else { return };
     let geometry = array.geometry();
     list.add("chunk shape", lens(geometry.chunkshape()));
     list.add(BLOCK_SHAPE, lens(geometry.blockshape()));
     list.add("blocks per chunk", geometry.blocks_per_chunk());
 }
 
-fn add_chunks(frame: &Frame, summary: &Summary, list: &mut List) {
+fn add_chunks(frame: &Frame, summary: &ChunkSummary, list: &mut List) {
     let header = frame.header();
     list.add("chunks", frame.chunk_count());
     if !summary.special.is_empty() {
         list.add("chunks of one value", summary.special.value());
     }
-    let looked = Looked::new(frame);
-    match &looked {
-        Some(looked) if looked.codecs.is_empty() => {}
-        Some(looked) => list.add("chunk codecs", looked.codecs.value()),
+    let sampled = SampledChunks::new(frame);
+    match &sampled {
+        Some(sampled) if sampled.codecs.is_empty() => {}
+        Some(sampled) => list.add("chunk codecs", sampled.codecs.value()),
         None => list.add("chunk codecs", Value::Null),
     }
     if let Some(blocks) = summary.blocks {
@@ -191,7 +197,7 @@ fn add_chunks(frame: &Frame, summary: &Summary, list: &mut List) {
     list.add("stored bytes", summary.stored);
     list.add("ratio", ratio(header.nbytes, summary.stored));
     if header.kind == Kind::Contiguous {
-        list.add("dead bytes", looked.map_or(Value::Null, |looked| looked.dead.into()));
+        list.add("dead bytes", sampled.map_or(Value::Null, |sampled| sampled.dead.into()));
     }
     let layout = frame.layout();
     let behind = layout.file_len().saturating_sub(layout.end());

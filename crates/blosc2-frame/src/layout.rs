@@ -25,16 +25,16 @@ use crate::trailer::{BARE_LEN, TAIL_LEN, Trailer, len_of};
 
 mod checks;
 
-pub(crate) use checks::MAX_META;
+pub(crate) use checks::MAX_FILTER_META;
 
 /// Bytes from the start of a frame that are read at once: header and metalayers of most frames.
-pub(crate) const HEAD_LEN: u64 = 512;
+pub(crate) const HEAD_READ_LEN: u64 = 512;
 
 /// Bytes before the end of a frame that are read at once: most trailers are shorter.
-const NEAR_LEN: u64 = 512;
+const TAIL_READ_LEN: u64 = 512;
 
 /// Most bytes between chunks and trailer that are read at once: the index of some ten thousand chunks.
-const MAX_ROOM: u64 = 64 << 10;
+const MAX_INDEX_READ_LEN: u64 = 64 << 10;
 
 /// The layout of a frame. Ranges are absolute in the file that holds it (of a sparse frame, its index file).
 #[derive(Clone, Debug)]
@@ -61,11 +61,11 @@ impl Layout {
         if start > file_len {
             return Err(Error::usage(format!("a frame at byte {start} of {file_len}")));
         }
-        let head = source.read(start..start.saturating_add(HEAD_LEN).min(file_len))?;
+        let head = source.read(start..start.saturating_add(HEAD_READ_LEN).min(file_len))?;
         Self::parse_after(&head, source, start, limits)
     }
 
-    /// As [`Layout::parse`], after the bytes from `start` on have been read: [`HEAD_LEN`] of them, or as many as there are.
+    /// As [`Layout::parse`], after the bytes from `start` on have been read: [`HEAD_READ_LEN`] of them, or as many as there are.
     pub(crate) fn parse_after(head: &[u8], source: &dyn Source, start: u64, limits: &Limits) -> Result<Self> {
         let file_len = source.len();
         let fixed = start.saturating_add(FIXED_LEN as u64).min(file_len);
@@ -87,13 +87,13 @@ impl Layout {
             let range = error.range().unwrap_or(start..fixed);
             layout.faults.push(Fault::of_error(kind, error, range));
         }
-        layout.judge_fields(first);
+        layout.check_fields(first);
         if layout.read_metalayers(head, source, limits)? {
             layout.read_trailer(source, limits)?;
             layout.read_index(source, limits)?;
-            layout.judge_offsets();
+            layout.check_offsets();
         }
-        layout.judge_rest();
+        layout.check_rest();
         layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
         Ok(layout)
     }
@@ -197,7 +197,7 @@ impl Layout {
     #[must_use]
     pub fn blocking(&self, tolerance: Tolerance) -> Option<&Fault> {
         let strict = tolerance == Tolerance::Strict;
-        self.faults.iter().find(|fault| strict && fault.kind().is_of_structure())
+        self.faults.iter().find(|fault| strict && fault.kind().is_structural())
     }
 
     fn tell(&mut self, kind: FaultKind, range: Range<u64>, message: impl Into<String>) {
@@ -259,7 +259,7 @@ impl Layout {
         let tail = end.saturating_sub(TAIL_LEN as u64)..end;
         let most = self.header.frame_len.saturating_sub(self.header.header_len.into());
         // Most trailers are short, and are read with their last bytes.
-        let near = source.read(end.saturating_sub(most.min(NEAR_LEN).max(TAIL_LEN as u64))..end)?;
+        let near = source.read(end.saturating_sub(most.min(TAIL_READ_LEN).max(TAIL_LEN as u64))..end)?;
         let len = len_of(near.get(near.len().saturating_sub(TAIL_LEN)..).unwrap_or_default()).map(u64::from);
         let Some(len) = len.filter(|len| (u64::from(BARE_LEN)..=most).contains(len)) else {
             let message = "the frame does not end with the length of its trailer";
@@ -329,7 +329,7 @@ impl Layout {
         let room = self.index();
         let have = room.end.saturating_sub(room.start);
         // Behind an index there is little else.
-        let head = room.start..room.start.saturating_add(if have <= MAX_ROOM { have } else { 32 });
+        let head = room.start..room.start.saturating_add(if have <= MAX_INDEX_READ_LEN { have } else { 32 });
         let head = source.read(head)?;
         let len = u64::from(blosc_chunk::Header::parse(head.get(..32).unwrap_or(&head))?.cbytes);
         if len > have {

@@ -31,10 +31,10 @@ const LEN: u64 = 16;
 const COUNTER_AT: u64 = 8;
 
 /// How long others may hold the lock. C-Blosc2 holds it for one operation.
-const WAIT: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// How often the lock is tried.
-const STEP: Duration = Duration::from_millis(2);
+const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A lock on the file beside a frame, until it is dropped.
 #[derive(Debug)]
@@ -118,9 +118,10 @@ fn wait(path: &Path, attempt: impl Fn() -> std::result::Result<(), TryLockError>
         match attempt() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error.into()),
-            Err(TryLockError::WouldBlock) if start.elapsed() < WAIT => std::thread::sleep(STEP),
+            Err(TryLockError::WouldBlock) if start.elapsed() < MAX_WAIT => std::thread::sleep(RETRY_INTERVAL),
             Err(TryLockError::WouldBlock) => {
-                let problem = format!("{} has been locked for {} seconds", path.display(), WAIT.as_secs());
+                let problem =
+                    format!("{} has been locked for {} seconds", path.display(), MAX_WAIT.as_secs());
                 return Err(Error::usage(problem).hint("end the program that holds it"));
             }
         }

@@ -108,7 +108,7 @@ impl Metalayers {
             return Err(wrong(bytes, "no array of index, map and values"));
         }
         let index_len = decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
-        let (rest, entries) = map(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
+        let (rest, entries) = parse_names(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
         let mut found = Vec::with_capacity(entries.len());
         let mut room = bytes.len();
         for (name, offset) in entries {
@@ -135,11 +135,11 @@ impl Metalayers {
     }
 }
 
-/// What is behind a map of names to places, and the map.
-type Behind<'b> = (&'b [u8], Vec<(String, i32)>);
+/// The bytes after a map of names to offsets, and the map.
+type ParsedNames<'b> = (&'b [u8], Vec<(String, i32)>);
 
 /// A map of names to places, as header and trailer have it, and what is behind it; or where it breaks off.
-pub(crate) fn map(bytes: &[u8]) -> std::result::Result<Behind<'_>, &[u8]> {
+pub(crate) fn parse_names(bytes: &[u8]) -> std::result::Result<ParsedNames<'_>, &[u8]> {
     let mut rest = bytes;
     let count = decode::read_map_len(&mut rest).map_err(|_| bytes)?;
     let mut entries = Vec::new();

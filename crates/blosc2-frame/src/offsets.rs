@@ -14,7 +14,7 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 /// Fewer offsets than these are stored plainly.
-const FEWEST: u64 = 4;
+const MIN_COMPRESSED_OFFSETS: u64 = 4;
 
 /// Where one chunk is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Offsets {
         let bytes: Vec<u8> = match self {
             Self::Each(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
             // One number says it all, in a chunk that repeats it.
-            Self::Same(offset, count) if *count >= FEWEST => {
+            Self::Same(offset, count) if *count >= MIN_COMPRESSED_OFFSETS => {
                 let nbytes = usize::try_from(count.saturating_mul(8)).unwrap_or(usize::MAX);
                 Encoder::new(params)?.value(&offset.to_raw().to_le_bytes(), nbytes, out)?;
                 return Ok(());
@@ -141,7 +141,7 @@ impl Offsets {
             }
         };
         // A single 0 is not to become a chunk of zeros: C-Blosc2 stores so few as they are.
-        let level = if self.len() < FEWEST { 0 } else { params.level };
+        let level = if self.len() < MIN_COMPRESSED_OFFSETS { 0 } else { params.level };
         Encoder::new(Params { level, ..params })?.encode(&bytes, out)?;
         Ok(())
     }

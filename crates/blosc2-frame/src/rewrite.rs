@@ -56,7 +56,7 @@ pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> 
     options.params.threads = job.read.threads.max(1);
     options.metalayers = frame.metalayers().clone();
     options.variable_chunks = is_variable;
-    options.checksums = verified_reads::wanted(job.options, Some(frame))?;
+    options.checksums = verified_reads::target_checksum(job.options, Some(frame))?;
     if let ChunkSize::Fixed(len) = header.chunksize {
         options.chunksize = Some(len);
     }

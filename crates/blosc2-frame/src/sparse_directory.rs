@@ -25,12 +25,12 @@ pub(crate) fn part_number(name: &str) -> Option<u64> {
 
 /// Where the chunks of a sparse frame are.
 #[derive(Clone, Debug)]
-pub(crate) struct Parts {
+pub(crate) struct SparseDirectory {
     dir: PathBuf,
     access: Access,
 }
 
-impl Parts {
+impl SparseDirectory {
     pub(crate) fn new(dir: &Path, access: Access) -> Self {
         Self { dir: dir.to_owned(), access }
     }

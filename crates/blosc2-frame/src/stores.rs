@@ -41,12 +41,12 @@ mod tests;
 use archive::Archive;
 use container::{Kind, Store};
 use directory::Walk;
-use leaf::{EMBED, LEAF_LEN, Leaves, Place};
+use leaf::{EMBED, LEAF_LEN, LeafLocation, Leaves};
 use open_frames::Bytes;
-use slice_source::{Reopened, Shared};
+use slice_source::{ReopenedFile, Shared};
 
 pub(crate) use embed_store::{MARKS, is_embed};
-pub(crate) use open_frames::{LensOf, Opener};
+pub(crate) use open_frames::{OpenContainer, Opener};
 pub(crate) use sniff::sniff;
 
 /// The format's name in machine output.
@@ -60,11 +60,11 @@ const FORMAT: &str = "blosc2";
 pub(crate) fn open(
     input: Input,
     options: &container_core::container::OpenOptions,
-    lens_of: LensOf,
+    open_container: OpenContainer,
 ) -> Result<Box<dyn Container>> {
     let store = match (input.source, &input.path) {
-        (Some(source), _) => open_zip(&Arc::from(source), options, lens_of)?,
-        (None, Some(path)) => open_directory(path, options, lens_of)?,
+        (Some(source), _) => open_zip(&Arc::from(source), options, open_container)?,
+        (None, Some(path)) => open_directory(path, options, open_container)?,
         (None, None) => return Err(Error::usage("nothing to open")),
     };
     Ok(Box::new(store))
@@ -74,11 +74,11 @@ pub(crate) fn open(
 pub(crate) fn open_embed(
     source: Shared,
     options: &container_core::container::OpenOptions,
-    lens_of: LensOf,
+    open_container: OpenContainer,
 ) -> Box<dyn Container> {
     let len = source.len();
-    let mut leaves = Leaves::new(options, lens_of);
-    let place = Place { part: None, range: 0..len, inside: None };
+    let mut leaves = Leaves::new(options, open_container);
+    let place = LeafLocation { part: None, range: 0..len, inside: None };
     leaves.take("", place, Bytes::Within(source, 0..len));
     Box::new(Store::new(Kind::Embed, len, leaves))
 }
@@ -86,16 +86,16 @@ pub(crate) fn open_embed(
 fn open_zip(
     source: &Shared,
     options: &container_core::container::OpenOptions,
-    lens_of: LensOf,
+    open_container: OpenContainer,
 ) -> Result<Store> {
     let size = source.len();
     let mut archive = Archive::read(source, &options.limits)?;
     options.limits.allocate((archive.members.len() as u64).saturating_mul(LEAF_LEN))?;
-    let mut leaves = Leaves::new(options, lens_of);
+    let mut leaves = Leaves::new(options, open_container);
     leaves.findings.append(&mut archive.findings);
     // Of two members of one key python-blosc2 finds the later one, which is therefore first here.
     for member in archive.members.iter().rev() {
-        let place = Place { part: None, range: member.data.clone(), inside: None };
+        let place = LeafLocation { part: None, range: member.data.clone(), inside: None };
         let named = directory::has_leaf_extension(&member.name) || member.name == EMBED;
         match member.refused {
             Some(why) if named => leaves.refuse(&member.name, place, why),
@@ -115,7 +115,7 @@ fn open_zip(
     if leaves.leaves.is_empty() {
         return Err(Error::wrong_format("a Blosc2 store: no member of the zip file is a frame"));
     }
-    if leaves.leaves.iter().all(|leaf| leaf.told)
+    if leaves.leaves.iter().all(|leaf| leaf.is_reported)
         && let Some(leaf) = leaves.leaves.pop()
         && let (range, file) = (leaf.place.range.clone(), leaf.file.clone())
         && let Some(error) = leaf.into_error()
@@ -136,20 +136,20 @@ fn starts_like_a_frame(source: &Shared, member: &archive::Member) -> bool {
 fn open_directory(
     root: &Path,
     options: &container_core::container::OpenOptions,
-    lens_of: LensOf,
+    open_container: OpenContainer,
 ) -> Result<Store> {
     let walk = Walk::new(root)?;
     if walk.files.is_empty() {
         return Err(Error::wrong_format("a Blosc2 store: there is no frame in the directory"));
     }
     options.limits.allocate((walk.files.len() as u64).saturating_mul(LEAF_LEN))?;
-    let mut leaves = Leaves::new(options, lens_of);
+    let mut leaves = Leaves::new(options, open_container);
     leaves.findings = walk.findings;
     let mut size = 0_u64;
     let many = walk.files.len();
     for file in walk.files {
         size = size.saturating_add(file.len);
-        let place = Place { part: Some(file.part.clone()), range: 0..file.len, inside: None };
+        let place = LeafLocation { part: Some(file.part.clone()), range: 0..file.len, inside: None };
         if file.sparse {
             leaves.take(&file.part, place, Bytes::At(file.path));
             continue;
@@ -157,7 +157,11 @@ fn open_directory(
         match file_source(&file.path, file.len, many, options) {
             Ok(source) => {
                 let len = source.len();
-                leaves.take(&file.part, Place { range: 0..len, ..place }, Bytes::Within(source, 0..len));
+                leaves.take(
+                    &file.part,
+                    LeafLocation { range: 0..len, ..place },
+                    Bytes::Within(source, 0..len),
+                );
             }
             Err(error) => leaves.lose(&file.part, place, error),
         }
@@ -175,7 +179,7 @@ fn file_source(
 ) -> Result<Shared> {
     let most = if options.access == Access::Auto { 16_000 } else { 256 };
     if many > most && options.access != Access::Memory {
-        return Ok(Arc::new(Reopened { path: path.to_owned(), len }));
+        return Ok(Arc::new(ReopenedFile { path: path.to_owned(), len }));
     }
     let source = open_path(path, options.access, &options.limits)?;
     Ok(Arc::from(journal::recovered(path, source, &options.limits)?))

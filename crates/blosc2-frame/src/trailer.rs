@@ -12,7 +12,7 @@
 use container_core::{Error, Result};
 use rmp::decode;
 
-use crate::metalayer::{encode, map, value};
+use crate::metalayer::{encode, parse_names, value};
 
 /// Bytes of a trailer without metadata.
 pub const BARE_LEN: u32 = 35;
@@ -52,7 +52,7 @@ pub(crate) fn len_of(tail: &[u8]) -> Option<u32> {
 /// The length of the trailer that `bytes` begin with, by its own values: for one that is found without its end.
 pub(crate) fn len_from_start(bytes: &[u8]) -> Option<usize> {
     let rest = bytes.strip_prefix(&[0x94, 0x01, 0x93, 0xcd])?.get(2..)?;
-    let (_, entries) = map(rest).ok()?;
+    let (_, entries) = parse_names(rest).ok()?;
     let end = |offset: i32| {
         let start = usize::try_from(offset).ok()?;
         start.checked_add(5)?.checked_add(value(bytes.get(start..)?)?.len())
@@ -91,7 +91,7 @@ impl Trailer {
             return Err(wrong(rest, "no array of index, map and values"));
         }
         decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
-        let (rest, entries) = map(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
+        let (rest, entries) = parse_names(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
         if entries.len() > MAX_READ {
             return Err(Error::limit("entries of user metadata", entries.len() as u64, MAX_READ as u64));
         }

@@ -1,4 +1,4 @@
-//! Digests of chunks, compared whenever the bytes of a chunk are read.
+//! Verified reads: chunks are compared with their digests whenever their bytes are read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -9,20 +9,20 @@ use container_core::format::ImportOptions;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Result, Stop};
 
-use crate::checksums::{self, Checked, Digests, Stored, check_checksums};
-use crate::frame::{Frame, Survey, SurveyedChunk};
+use crate::checksums::{self, ChecksumReport, Digests, Stored, check_checksums};
+use crate::frame::{ChunkScan, Frame, ScannedChunk};
 use crate::import::options::{CHECKSUM, word};
 use crate::offsets::{Offset, Offsets};
 
-/// The digests of an open frame, and which chunks were found to fit theirs.
+/// The digests of an open frame, and the chunks that have been verified.
 #[derive(Default)]
-pub(crate) struct Guard {
+pub(crate) struct VerifiedReads {
     digests: OnceLock<Option<Digests>>,
     /// Numbers that the index has for chunks that fit.
     fit: Mutex<HashSet<u64>>,
 }
 
-impl Guard {
+impl VerifiedReads {
     /// The digests, unless there are none, or another program has changed the frame since.
     fn digests(&self, frame: &Frame) -> Option<&Digests> {
         let read = || {
@@ -54,8 +54,8 @@ impl Guard {
     }
 }
 
-/// What the digests say of a frame, and the chunks that they condemn.
-pub(crate) struct Verdict {
+/// Findings of comparing all chunks with their digests, and the damaged chunks.
+pub(crate) struct ChecksumFindings {
     pub(crate) findings: Vec<(Option<u64>, Finding)>,
     /// In ascending order.
     pub(crate) damaged: Vec<u64>,
@@ -65,8 +65,8 @@ pub(crate) struct Verdict {
 ///
 /// # Errors
 /// `Io`, `Limit`, `Missing`.
-pub(crate) fn verdict(frame: &Frame, survey: &Survey) -> Result<Verdict> {
-    let mut verdict = Verdict { findings: Vec::new(), damaged: Vec::new() };
+pub(crate) fn check_digests(frame: &Frame, scan: &ChunkScan) -> Result<ChecksumFindings> {
+    let mut found = ChecksumFindings { findings: Vec::new(), damaged: Vec::new() };
     let trailer = frame.layout().trailer_range();
     let checked = match check_checksums(frame) {
         Ok(checked) => checked,
@@ -75,50 +75,50 @@ pub(crate) fn verdict(frame: &Frame, survey: &Survey) -> Result<Verdict> {
             if frame.vlmetalayer(checksums::NAME).is_ok() {
                 let message = "the checksums are damaged: no map of digests, so that no chunk is compared";
                 let finding = Finding::new(Severity::Error, "user_metadata", message).at(trailer);
-                verdict.findings.push((None, finding));
+                found.findings.push((None, finding));
             }
-            return Ok(verdict);
+            return Ok(found);
         }
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
             let message = format!("the checksums cannot be compared: {}", error.kind());
             let finding = Finding::new(Severity::Warning, "checksums_unknown", message).at(trailer);
-            verdict.findings.push((None, finding));
-            return Ok(verdict);
+            found.findings.push((None, finding));
+            return Ok(found);
         }
         Err(error) => return Err(error),
     };
     match checked {
-        None => verdict.findings.extend(other_name(frame).map(|finding| (None, finding))),
-        Some(Checked::Stale) => {
-            if let Some((index, at)) = unclaimed(frame, survey)? {
+        None => found.findings.extend(other_name(frame).map(|finding| (None, finding))),
+        Some(ChecksumReport::Stale) => {
+            if let Some((index, at)) = find_misplaced_chunk(frame, scan)? {
                 let message = format!(
                     "chunk {index}, as its checksum has it, lies at byte {at}, and the index leads to another one, which it \
                      has twice: the index is damaged; holdall repair puts chunks where their checksums have them"
                 );
                 let finding = Finding::new(Severity::Error, "offsets", message).at(frame.layout().index());
-                verdict.findings.push((Some(index), finding));
-                return Ok(verdict);
+                found.findings.push((Some(index), finding));
+                return Ok(found);
             }
             let message =
                 "the checksums are those of an earlier state: another program has changed the frame";
             let finding = Finding::new(Severity::Note, "checksums_stale", message).at(trailer);
-            verdict.findings.push((None, finding));
+            found.findings.push((None, finding));
         }
-        Some(Checked::Compared { algorithm, damaged, .. }) => {
-            let places: HashMap<u64, &SurveyedChunk> =
-                survey.chunks.iter().map(|chunk| (chunk.index, chunk)).collect();
+        Some(ChecksumReport::Compared { algorithm, damaged, .. }) => {
+            let places: HashMap<u64, &ScannedChunk> =
+                scan.chunks.iter().map(|chunk| (chunk.index, chunk)).collect();
             for index in &damaged {
                 // One that is not there is told with the index.
                 let Some(chunk) = places.get(index) else { continue };
                 let message = format!("chunk {index} does not fit its {}", algorithm.name());
                 let mut finding = Finding::new(Severity::Error, "checksum", message).at(chunk.range.clone());
                 finding.part = chunk.part();
-                verdict.findings.push((Some(*index), finding));
+                found.findings.push((Some(*index), finding));
             }
-            verdict.damaged = damaged;
+            found.damaged = damaged;
         }
     }
-    Ok(verdict)
+    Ok(found)
 }
 
 /// Digests under another name, which nobody compares.
@@ -139,7 +139,7 @@ fn other_name(frame: &Frame) -> Option<Finding> {
 
 /// A chunk that fits its digest where nothing leads to, while the index has another one twice: no program leaves that. With the byte where
 /// it lies.
-fn unclaimed(frame: &Frame, survey: &Survey) -> Result<Option<(u64, u64)>> {
+fn find_misplaced_chunk(frame: &Frame, scan: &ChunkScan) -> Result<Option<(u64, u64)>> {
     let limits = &frame.options().limits;
     let (Some(value), Offsets::Each(numbers)) =
         (frame.vlmetalayer(checksums::NAME)?, frame.layout().offsets())
@@ -158,7 +158,7 @@ fn unclaimed(frame: &Frame, survey: &Survey) -> Result<Option<(u64, u64)>> {
         .collect();
     let fits =
         |index: u64| frame.chunk_uncompared(index).is_ok_and(|own| stored.fit(index, &own) == Some(true));
-    for gap in &survey.dead {
+    for gap in &scan.dead {
         let mut at = gap.start;
         while at.saturating_add(32) <= gap.end {
             let mut head = [0; 32];
@@ -176,18 +176,18 @@ fn unclaimed(frame: &Frame, survey: &Survey) -> Result<Option<(u64, u64)>> {
     Ok(None)
 }
 
-/// The digests that a new frame is to have: those asked for, else those that its source has.
+/// The checksum algorithm for a new frame: the requested one, else that of its source.
 ///
 /// # Errors
 /// `Usage` for an unknown name, listing those there are.
-pub(crate) fn wanted(options: &ImportOptions, source: Option<&Frame>) -> Result<Option<Algorithm>> {
+pub(crate) fn target_checksum(options: &ImportOptions, source: Option<&Frame>) -> Result<Option<Algorithm>> {
     match word(options, CHECKSUM) {
         Some("none") => Ok(None),
         Some(name) => Algorithm::from_name(name).map(Some).map_err(|_| {
             let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();
             Error::usage(format!("no checksum called {name:?} (there are: none, {})", known.join(", ")))
         }),
-        None => Ok(source.and_then(|frame| frame.guard().algorithm(frame))),
+        None => Ok(source.and_then(|frame| frame.verified_reads().algorithm(frame))),
     }
 }
 

@@ -22,15 +22,16 @@ mod stored_chunk;
 mod tests;
 mod vlmetalayers;
 
-pub(crate) use batch_encoder::Engine;
-pub(crate) use chunk_size::{Fit, MAX_CHUNK_LEN, Sizes, check_range};
-use chunks::Body;
+pub(crate) use batch_encoder::BatchEncoder;
+pub(crate) use chunk_size::{ChunkSizes, MAX_CHUNK_LEN, SizeChange, check_range};
+use chunks::ChunkWriter;
 pub(crate) use header::{
-    check_total, geometry, header_len, mixture, new_header, other_engine, set_chunksize, settle,
+    apply_size_change, check_total, geometry, header_len, is_other_encoder, mixed_blocks_error, new_header,
+    set_chunksize,
 };
-pub(crate) use offsets::{MAX_CHUNKS, Places};
+pub(crate) use offsets::{MAX_CHUNKS, OffsetTable};
 use output::Sink;
-pub(crate) use stored_chunk::{Rules, Stored, check, check_mark, physical, stored};
+pub(crate) use stored_chunk::{StoreRules, StoredChunk, check, check_mark, physical, stored_form};
 pub(crate) use vlmetalayers::{remove_vlmetalayer, set_vlmetalayer};
 
 /// Writes a new frame to an output.
@@ -50,9 +51,9 @@ pub(crate) use vlmetalayers::{remove_vlmetalayer, set_vlmetalayer};
 /// # Ok::<(), blosc2_frame::Error>(())
 /// ```
 pub struct Writer<'o> {
-    body: Body<'o>,
+    body: ChunkWriter<'o>,
     options: FrameOptions,
-    engine: Engine,
+    batch_encoder: BatchEncoder,
     metalayers: Metalayers,
     trailer: Trailer,
     /// An earlier call failed: what is in the output then is not known.
@@ -82,11 +83,11 @@ impl<'o> Writer<'o> {
         let metalayers = options.metalayers.clone();
         header.header_len = header_len(&metalayers)?;
         let geometry = geometry(&header, &metalayers);
-        let engine = Engine::new(options.params.clone(), geometry, options.plugins.clone())?;
+        let batch_encoder = BatchEncoder::new(options.params.clone(), geometry, options.plugins.clone())?;
         let sink = Sink::new(out, u64::from(header.header_len))?;
-        let mut body = Body::new(sink, header, options.variable_chunks);
+        let mut body = ChunkWriter::new(sink, header, options.variable_chunks);
         body.digests = options.checksums.map(Digests::new);
-        Ok(Self { body, options, engine, metalayers, trailer: Trailer::default(), failed: false })
+        Ok(Self { body, options, batch_encoder, metalayers, trailer: Trailer::default(), failed: false })
     }
 
     /// How it writes.
@@ -98,7 +99,7 @@ impl<'o> Writer<'o> {
     /// How many chunks there are so far.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
-        self.body.places.len()
+        self.body.offsets.len()
     }
 
     /// Encodes chunks to come otherwise. The header keeps saying how the first ones were meant to be.
@@ -106,7 +107,7 @@ impl<'o> Writer<'o> {
     /// # Errors
     /// `Usage` for parameters that make no sense together, and for another typesize.
     pub fn set_params(&mut self, params: Params) -> Result<()> {
-        self.engine = other_engine(&self.engine, params, self.body.header.typesize)?;
+        self.batch_encoder = is_other_encoder(&self.batch_encoder, params, self.body.header.typesize)?;
         Ok(())
     }
 
@@ -127,14 +128,14 @@ impl<'o> Writer<'o> {
         let mut after = self.body.sizes;
         for piece in pieces {
             let fit = after.insert(after.count, piece.len(), 1)?;
-            settle(&mut after, fit);
+            apply_size_change(&mut after, fit);
             after.count = after.count.saturating_add(1);
             after.nbytes = after.nbytes.saturating_add(piece.len() as u64);
         }
-        self.body.refuse_mixing(false)?;
+        self.body.check_uniform_blocks(false)?;
         self.start_call()?;
         let body = &mut self.body;
-        self.engine.encode(pieces, &mut |chunk| body.take(&Chunk::parse(chunk)?))?;
+        self.batch_encoder.encode(pieces, &mut |chunk| body.take(&Chunk::parse(chunk)?))?;
         self.failed = false;
         Ok(())
     }
@@ -147,7 +148,7 @@ impl<'o> Writer<'o> {
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         let chunk = check(chunk)?;
         self.body.sizes.insert(self.body.sizes.count, chunk.nbytes(), 1)?;
-        self.body.refuse_mixing(chunk.header().has_variable_blocks())?;
+        self.body.check_uniform_blocks(chunk.header().has_variable_blocks())?;
         self.start_call()?;
         self.body.take(&chunk)?;
         self.failed = false;
@@ -181,7 +182,7 @@ impl<'o> Writer<'o> {
             return Ok(());
         }
         self.body.sizes.insert(self.body.sizes.count, nbytes as usize, count)?;
-        self.body.refuse_mixing(false)?;
+        self.body.check_uniform_blocks(false)?;
         self.start_call()?;
         self.body.take_specials(special, nbytes as usize, count)?;
         self.failed = false;
@@ -195,7 +196,7 @@ impl<'o> Writer<'o> {
     /// As [`Writer::append`]; `Usage` for an empty block, and for chunks of both kinds.
     pub fn append_blocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
         let mut chunk = Vec::new();
-        self.engine.encoder()?.encode_blocks(blocks, &mut chunk)?;
+        self.batch_encoder.encoder()?.encode_blocks(blocks, &mut chunk)?;
         self.append_chunk(&chunk)
     }
 
@@ -247,14 +248,14 @@ impl<'o> Writer<'o> {
     /// `Usage` where an earlier call failed; `Io`.
     pub fn finish(mut self) -> Result<()> {
         self.start_call()?;
-        let Body { mut sink, mut header, sizes, places, digests } = self.body;
+        let ChunkWriter { mut sink, mut header, sizes, offsets, digests } = self.body;
         if let Some(digests) = digests {
-            let value = digests.encode(places.offsets(), sizes.nbytes)?;
+            let value = digests.encode(offsets.offsets(), sizes.nbytes)?;
             set_vlmetalayer(&mut self.trailer.vlmetalayers, checksums::NAME, &value)?;
         }
         header.cbytes = sink.len();
         let mut index = Vec::new();
-        places.offsets().encode(&mut index)?;
+        offsets.offsets().encode(&mut index)?;
         sink.put(&index)?;
         sink.put(&self.trailer.encode())?;
         header.frame_len = sink.len().saturating_add(u64::from(header.header_len));

@@ -117,12 +117,12 @@ fn native(frame: &Frame, data: &[u8], feed: &mut Feed<'_>) {
     {
         assert!(whole.is_ok_and(|whole| whole == joined), "the data are its chunks");
     }
-    let survey = frame.survey().expect("no limit is so low");
-    for chunk in &survey.chunks {
+    let scan = frame.scan_chunks().expect("no limit is so low");
+    for chunk in &scan.chunks {
         assert!(layout.chunks().start <= chunk.range.start && chunk.range.end <= layout.chunks().end);
     }
-    assert!(survey.dead.iter().all(|range| range.start < range.end && range.end <= len));
-    for fault in survey.faults.iter().chain(layout.faults()) {
+    assert!(scan.dead.iter().all(|range| range.start < range.end && range.end <= len));
+    for fault in scan.faults.iter().chain(layout.faults()) {
         assert!(fault.range().start <= fault.range().end && !fault.message().is_empty(), "{fault:?}");
     }
     let names: Vec<String> = frame.vlmetalayer_names().map(str::to_owned).collect();

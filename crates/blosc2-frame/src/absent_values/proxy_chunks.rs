@@ -1,4 +1,4 @@
-//! The parts of another array that a proxy holds. The others read as zeros.
+//! Chunks that a proxy has fetched from its source. The others read as zeros.
 //!
 //! python-blosc2 keeps a bit for each chunk in the user metadata `proxy-fetched`, lowest bit first; where its source serves blocks, one
 //! for each block in `proxy-fetched-blocks`, and in `proxy-fetched-bpc` how many blocks a chunk has. A chunk that is a mark for "never
@@ -14,35 +14,35 @@ use crate::offsets::{Offset, Offsets};
 
 /// The parts that a proxy holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fetched {
+pub(crate) struct ProxyChunks {
     /// Parts that were fetched.
     pub(crate) parts: u64,
-    /// Parts that there are.
+    /// All parts.
     pub(crate) total: u64,
-    bits: Bits,
+    bits: ChunkBits,
 }
 
 /// The record of what was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Bits {
+enum ChunkBits {
     /// A bit for each chunk.
     Chunks(Vec<u8>),
     /// A bit for each block, and how many blocks a chunk has.
     Blocks(Vec<u8>, u64),
     /// None: chunks that are stored were fetched.
     Stored,
-    /// Nothing counts as fetched.
-    Nothing,
+    /// No chunk counts as fetched.
+    None,
 }
 
-impl std::fmt::Display for Fetched {
+impl std::fmt::Display for ProxyChunks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let what = if matches!(self.bits, Bits::Blocks(..)) { "blocks" } else { "chunks" };
+        let what = if matches!(self.bits, ChunkBits::Blocks(..)) { "blocks" } else { "chunks" };
         write!(f, "{} of {} {what}", self.parts, self.total)
     }
 }
 
-impl Fetched {
+impl ProxyChunks {
     /// Finds the parts of its source that a proxy holds. `None` where there is nothing to fetch.
     pub(super) fn of(frame: &Frame) -> Option<Self> {
         let chunks = frame.chunk_count();
@@ -55,44 +55,44 @@ impl Fetched {
         };
         let blocks = chunks.saturating_mul(per_chunk);
         let bits = if frame.vlmetalayer_names().any(|name| name == "proxy-dirty") {
-            Bits::Nothing
+            ChunkBits::None
         } else if let Some(bits) =
             bits(value(frame, "proxy-fetched-blocks"), blocks).filter(|_| per_chunk > 1)
         {
-            Bits::Blocks(bits, per_chunk)
+            ChunkBits::Blocks(bits, per_chunk)
         } else if let Some(bits) = bits(value(frame, "proxy-fetched"), chunks) {
             // Of a chunk that was fetched as a whole nothing is missing.
-            Bits::Chunks(bits)
+            ChunkBits::Chunks(bits)
         } else if per_chunk == 1 {
-            Bits::Stored
+            ChunkBits::Stored
         } else {
             // With blocks, only the bits distinguish a whole chunk from a part of one.
-            Bits::Nothing
+            ChunkBits::None
         };
         Some(Self::new(frame.layout().offsets(), bits))
     }
 
-    fn new(offsets: &Offsets, bits: Bits) -> Self {
+    fn new(offsets: &Offsets, bits: ChunkBits) -> Self {
         let mut fetched = Self { parts: 0, total: offsets.len(), bits };
         fetched.parts = match (&fetched.bits, offsets) {
-            (Bits::Nothing, _) => 0,
+            (ChunkBits::None, _) => 0,
             (_, Offsets::Same(Offset::Special(Special::Uninit), _)) => 0,
             // Of a frame of zeros there may be more than anyone can count one by one.
-            (Bits::Stored, Offsets::Same(offset, count)) => {
+            (ChunkBits::Stored, Offsets::Same(offset, count)) => {
                 if matches!(offset, Offset::Stored(_)) {
                     *count
                 } else {
                     0
                 }
             }
-            (Bits::Blocks(_, per_chunk), _) => {
+            (ChunkBits::Blocks(_, per_chunk), _) => {
                 let all = offsets.len().saturating_mul(*per_chunk);
                 let held = |at: &u64| fetched.has_block(offsets, at / per_chunk, at % per_chunk);
                 (0..all).filter(held).count() as u64
             }
             _ => (0..offsets.len()).filter(|chunk| fetched.has_chunk(offsets, *chunk)).count() as u64,
         };
-        if let Bits::Blocks(_, per_chunk) = fetched.bits {
+        if let ChunkBits::Blocks(_, per_chunk) = fetched.bits {
             fetched.total = fetched.total.saturating_mul(per_chunk);
         }
         fetched
@@ -106,17 +106,19 @@ impl Fetched {
     /// True where all of a chunk was fetched.
     pub(super) fn has_chunk(&self, offsets: &Offsets, chunk: u64) -> bool {
         match &self.bits {
-            Bits::Chunks(bits) => is_set(bits, chunk) && !was_given_back(offsets, chunk),
-            Bits::Blocks(_, per_chunk) => (0..*per_chunk).all(|block| self.has_block(offsets, chunk, block)),
-            Bits::Stored => matches!(offsets.get(chunk), Some(Offset::Stored(_))),
-            Bits::Nothing => false,
+            ChunkBits::Chunks(bits) => is_set(bits, chunk) && !was_given_back(offsets, chunk),
+            ChunkBits::Blocks(_, per_chunk) => {
+                (0..*per_chunk).all(|block| self.has_block(offsets, chunk, block))
+            }
+            ChunkBits::Stored => matches!(offsets.get(chunk), Some(Offset::Stored(_))),
+            ChunkBits::None => false,
         }
     }
 
     /// True where a block was fetched. Blocks beside it may be missing.
     pub(super) fn has_block(&self, offsets: &Offsets, chunk: u64, block: u64) -> bool {
         match &self.bits {
-            Bits::Blocks(bits, per_chunk) => {
+            ChunkBits::Blocks(bits, per_chunk) => {
                 let at = chunk.saturating_mul(*per_chunk).saturating_add(block);
                 block < *per_chunk && is_set(bits, at) && !was_given_back(offsets, chunk)
             }
@@ -149,15 +151,15 @@ fn was_given_back(offsets: &Offsets, chunk: u64) -> bool {
 mod tests {
     use super::*;
 
-    fn fetched(bits: Bits, count: u64) -> Fetched {
-        Fetched::new(&Offsets::Each(vec![0; usize::try_from(count).unwrap()]), bits)
+    fn fetched(bits: ChunkBits, count: u64) -> ProxyChunks {
+        ProxyChunks::new(&Offsets::Each(vec![0; usize::try_from(count).unwrap()]), bits)
     }
 
     #[test]
     fn a_proxy_says_how_much_it_holds() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/blosc2/ok/");
         let proxy = Frame::open(format!("{path}proxy.b2nd")).unwrap();
-        let fetched = Fetched::of(&proxy).unwrap();
+        let fetched = ProxyChunks::of(&proxy).unwrap();
         assert_eq!(fetched.to_string(), "1 of 4 chunks");
         assert!(fetched.is_partial());
         let offsets = proxy.layout().offsets();
@@ -169,8 +171,8 @@ mod tests {
 
     #[test]
     fn bits_count_from_the_lowest() {
-        assert_eq!(fetched(Bits::Chunks(vec![0b1000_0001, 0b11]), 9).parts, 3);
-        assert_eq!(fetched(Bits::Chunks(vec![0xff, 0xff]), 16).parts, 16);
+        assert_eq!(fetched(ChunkBits::Chunks(vec![0b1000_0001, 0b11]), 9).parts, 3);
+        assert_eq!(fetched(ChunkBits::Chunks(vec![0xff, 0xff]), 16).parts, 16);
         let bytes = |bytes: &[u8]| Some(Value::Bytes(bytes.to_vec()));
         assert_eq!(bits(bytes(&[0xff]), 16), None);
         assert_eq!(bits(None, 8), None);
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_block_may_be_there_without_its_chunk() {
-        let held = fetched(Bits::Blocks(vec![0b0111_0010], 4), 2);
+        let held = fetched(ChunkBits::Blocks(vec![0b0111_0010], 4), 2);
         assert_eq!((held.to_string().as_str(), held.is_partial()), ("4 of 8 blocks", true));
         let offsets = Offsets::Each(vec![0, 0]);
         assert!(held.has_block(&offsets, 0, 1) && !held.has_block(&offsets, 0, 0));
@@ -190,9 +192,9 @@ mod tests {
     fn chunks_that_were_given_back_are_not_there() {
         let uninit = Offset::Special(Special::Uninit);
         let offsets = Offsets::Each(vec![0, uninit.to_raw()]);
-        let held = Fetched::new(&offsets, Bits::Chunks(vec![0b11]));
+        let held = ProxyChunks::new(&offsets, ChunkBits::Chunks(vec![0b11]));
         assert_eq!((held.parts, held.has_chunk(&offsets, 0), held.has_chunk(&offsets, 1)), (1, true, false));
         let all = Offsets::Same(uninit, u64::MAX);
-        assert_eq!(Fetched::new(&all, Bits::Stored).parts, 0);
+        assert_eq!(ProxyChunks::new(&all, ChunkBits::Stored).parts, 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Copying boxes of elements between buffers in C order and chunks, whose elements lie block by block.
 //!
-//! A [`Window`] is a selection of an array with a buffer that holds its elements. It finds the chunks and blocks that it meets, and
+//! A [`ChunkBoxes`] is a selection of an array with a buffer that holds its elements. It finds the chunks and blocks that it meets, and
 //! copies the longest runs that are contiguous on both sides.
 
 use std::ops::Range;
@@ -10,10 +10,10 @@ use container_core::{Error, Result};
 
 use super::Geometry;
 
-/// A selection of an array, and where its elements are in a buffer. Steps are positive here: an axis that runs backwards is walked
+/// A selection of an array, with the buffer layout of its elements. Steps are positive here: an axis that runs backwards is walked
 /// from its other end.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub(super) struct ChunkBoxes {
     axes: Vec<Axis>,
     /// Byte in the buffer of the element with the lowest indices.
     base: i64,
@@ -49,7 +49,7 @@ enum Way<'a> {
     OutOf { chunk: &'a [u8], buffer: &'a mut [u8] },
 }
 
-impl Window {
+impl ChunkBoxes {
     /// The elements of a region (each of `size` bytes), in C order in the buffer. The region was checked against its array.
     pub(super) fn region(axes: &[AxisSelection], size: usize) -> Result<Self> {
         let too_long = || Error::usage("a selection of 2^63 bytes");

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::chunk_boxes::Window;
+use super::chunk_boxes::ChunkBoxes;
 use super::{Geometry, MAX_DIMENSIONS};
 
 /// Bytes of the row of chunks that has to be there before the first of them can be written, of elements that come in C order.
@@ -103,9 +103,9 @@ impl Rows {
     }
 
     /// A row over a buffer of its elements.
-    pub(super) fn window(&self, geometry: &Geometry, row: u64) -> Result<Window> {
+    pub(super) fn window(&self, geometry: &Geometry, row: u64) -> Result<ChunkBoxes> {
         let (origin, shape) = self.extent(geometry, row);
-        Window::plain(&origin, &shape, geometry.itemsize())
+        ChunkBoxes::plain(&origin, &shape, geometry.itemsize())
     }
 }
 

@@ -29,7 +29,7 @@ impl NdOptions {
     ///
     /// # Errors
     /// Those of [`crate::Frame::vlmetalayer`]; `Usage` for more metadata than C-Blosc2 writes.
-    pub fn like(array: &NdArray) -> Result<Self> {
+    pub fn options_of(array: &NdArray) -> Result<Self> {
         let frame = array.frame();
         let mut metalayers = Metalayers::new();
         for (name, value) in frame.metalayers().iter().filter(|(name, _)| ![NAME, OLD_NAME].contains(name)) {
@@ -58,7 +58,7 @@ impl NdOptions {
     }
 }
 
-/// Writes `array` as a new frame, cut and encoded as `options` say; see [`NdOptions::like`] for as it is. Where neither differs, chunks
+/// Writes `array` as a new frame, cut and encoded as `options` say; see [`NdOptions::options_of`] for as it is. Where neither differs, chunks
 /// are not decoded.
 ///
 /// # Errors
@@ -189,7 +189,7 @@ pub fn squeeze(array: &NdArray, dropped: &[usize], out: &mut dyn Output, read: &
         )));
     }
     let keeps: Vec<bool> = (0..array.shape().len()).map(|axis| !dropped.contains(&axis)).collect();
-    let mut options = NdOptions::like(array)?;
+    let mut options = NdOptions::options_of(array)?;
     for shape in [&mut options.chunkshape, &mut options.blockshape].into_iter().flatten() {
         *shape = shape.iter().zip(&keeps).filter(|(_, keeps)| **keeps).map(|(len, _)| *len).collect();
     }
@@ -215,7 +215,7 @@ pub fn expand_dims(array: &NdArray, axis: usize, out: &mut dyn Output, read: &Re
         return Err(Error::usage(format!("no place {axis} for an axis of an array of {shape:?}")));
     }
     shape.insert(axis, 1);
-    let mut options = NdOptions::like(array)?;
+    let mut options = NdOptions::options_of(array)?;
     for lens in [&mut options.chunkshape, &mut options.blockshape].into_iter().flatten() {
         lens.insert(axis, 1);
     }

@@ -18,7 +18,7 @@ const MAX_CHUNK: u64 = MAX_CHUNK_NBYTES as u64;
 const MAX_BLOCK: u64 = MAX_BLOCKSIZE as u64;
 
 /// Divisors that are tried before an axis is cut unevenly.
-const MAX_TRIES: u64 = 4096;
+const MAX_DIVISORS: u64 = 4096;
 
 /// Settles how an array of `shape`, of elements of `itemsize` bytes, is cut: as asked for, or as described in the module where
 /// nothing is. Along an axis of length 0, which may grow, chunks are as long as along one that never ends.
@@ -134,8 +134,8 @@ fn cut(len: u64, most: u64) -> u64 {
     let fewest = len.div_ceil(most);
     // There are no more parts than twice the fewest, and no more lengths than half the most.
     let by_count =
-        (fewest..=fewest.saturating_mul(2)).take_while(|count| *count <= fewest.saturating_add(MAX_TRIES));
-    let by_len = (most / 2 + 1..=most).rev().take(usize::try_from(MAX_TRIES).unwrap_or(usize::MAX));
+        (fewest..=fewest.saturating_mul(2)).take_while(|count| *count <= fewest.saturating_add(MAX_DIVISORS));
+    let by_len = (most / 2 + 1..=most).rev().take(usize::try_from(MAX_DIVISORS).unwrap_or(usize::MAX));
     let divisor = if fewest < most / 2 {
         by_count
             .filter(|count| len.is_multiple_of(*count))

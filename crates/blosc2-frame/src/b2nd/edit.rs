@@ -17,7 +17,7 @@ use container_core::source::zeroed_vec;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Result, Stop};
 
-use super::chunk_boxes::{Window, chunk_index};
+use super::chunk_boxes::{ChunkBoxes, chunk_index};
 use super::create::{NdOptions, to_u32, zero_chunk};
 use super::{Geometry, Meta, NAME, OLD_NAME, array, dtype, dtype_string};
 use crate::editor::{EditOptions, Editor};
@@ -150,7 +150,7 @@ impl NdEditor {
     /// `Usage` for a region of another shape; those of [`Editor::read_chunk`]; `Limit`.
     pub fn read(&self, region: &Region) -> Result<Array<'static>> {
         let region = Region::new(region.axes().to_vec(), self.shape())?;
-        let window = Window::region(region.axes(), self.geometry.itemsize())?;
+        let window = ChunkBoxes::region(region.axes(), self.geometry.itemsize())?;
         let mut bytes = zeroed_vec(window.byte_len(), &self.limits)?;
         self.read_window(&window, &mut bytes)?;
         Array::new(self.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes))
@@ -169,7 +169,7 @@ impl NdEditor {
                 format!("values of shape {:?} for {:?} of the array", values.shape(), region.shape());
             return Err(Error::usage(problem));
         }
-        let window = Window::region(region.axes(), self.geometry.itemsize())?;
+        let window = ChunkBoxes::region(region.axes(), self.geometry.itemsize())?;
         let limits = self.limits;
         let bytes = values.bytes(Order::C, &limits)?;
         self.change(|own| own.write_window(&window, &bytes))
@@ -186,7 +186,7 @@ impl NdEditor {
                 format!("a value of {} bytes for elements of {}", value.len(), self.geometry.itemsize());
             return Err(Error::usage(problem));
         }
-        let window = Window::region(region.axes(), value.len())?.of_one_element();
+        let window = ChunkBoxes::region(region.axes(), value.len())?.of_one_element();
         self.change(|own| own.write_window(&window, value))
     }
 
@@ -230,13 +230,13 @@ impl NdEditor {
         Ok(chunk)
     }
 
-    fn read_window(&self, window: &Window, buffer: &mut [u8]) -> Result<()> {
+    fn read_window(&self, window: &ChunkBoxes, buffer: &mut [u8]) -> Result<()> {
         window.for_each_chunk(&self.geometry, |place| {
             window.read_chunk(&self.geometry, place, &self.read_chunk(place)?, buffer)
         })
     }
 
-    fn write_window(&mut self, window: &Window, buffer: &[u8]) -> Result<()> {
+    fn write_window(&mut self, window: &ChunkBoxes, buffer: &[u8]) -> Result<()> {
         let geometry = self.geometry.clone();
         window.for_each_chunk(&geometry, |place| {
             let covered = window.covers(&geometry, place);
@@ -251,7 +251,7 @@ impl NdEditor {
     fn clear(&mut self, origin: &[u64], shape: &[u64]) -> Result<()> {
         let geometry = self.geometry.clone();
         let zero = vec![0; geometry.itemsize()];
-        let window = Window::plain(origin, shape, geometry.itemsize())?.of_one_element();
+        let window = ChunkBoxes::plain(origin, shape, geometry.itemsize())?.of_one_element();
         window.for_each_chunk(&geometry, |place| {
             let chunk = self.read_chunk(place)?;
             let mut cleared = chunk.clone();

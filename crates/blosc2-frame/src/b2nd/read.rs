@@ -18,7 +18,7 @@ use container_core::{Error, Limits, Result, Stop};
 use super::select::{Indices, Plan, Tile, index_of};
 use super::{Geometry, MAX_DIMENSIONS, NdArray};
 use crate::cache::{Lookup, Shared};
-use crate::frame::{Found, Frame};
+use crate::frame::{Frame, LocatedChunk};
 use crate::offsets::Offset;
 pub(crate) use block::Scratch;
 use block::Stored;
@@ -26,10 +26,10 @@ use copy_out::{Copy, Patch, Shape, Target};
 use split_work::Slab;
 
 /// Below this a read is done before a second thread has started.
-const WORTH_THREADS: u64 = 1 << 20;
+const MIN_THREADED_LEN: u64 = 1 << 20;
 
 /// A read that may be served from memory goes on alone for so long before it asks for help.
-const ALONE: Duration = Duration::from_micros(60);
+const MAX_SINGLE_THREAD_TIME: Duration = Duration::from_micros(60);
 
 /// What reads of one array share.
 pub(super) struct Reader {
@@ -85,10 +85,10 @@ pub(super) fn read(
     let plan = Plan::new(selection, geometry, &options.limits)?;
     let blocks = plan.block_count();
     let touched = blocks.saturating_mul(geometry.block_bytes());
-    let threads = if touched < WORTH_THREADS { 1 } else { options.threads.max(1) };
+    let threads = if touched < MIN_THREADED_LEN { 1 } else { options.threads.max(1) };
     let frame = array.frame();
     // What nobody compared is not for readers who ask for that.
-    let is_trusted = options.digests != Digests::Ignore || frame.guard().algorithm(frame).is_none();
+    let is_trusted = options.digests != Digests::Ignore || frame.verified_reads().algorithm(frame).is_none();
     let keeps = is_trusted && reader.shared.blocks.keeps(geometry.block_bytes(), blocks);
     // Under DELTA each block needs the first of its chunk, which is better decoded once.
     let mut by_chunk = array.frame().header().filters.contains(Filter::DELTA);
@@ -179,7 +179,7 @@ impl<'j> Job<'j> {
         };
         let start = Instant::now();
         if threads > 1 && self.keeps {
-            read_until(&|| start.elapsed() >= ALONE)?;
+            read_until(&|| start.elapsed() >= MAX_SINGLE_THREAD_TIME)?;
         }
         let left = lock(&slabs).len();
         if left == 0 { Ok(()) } else { on_threads(threads.min(left), &|| read_until(&|| false)) }
@@ -242,10 +242,10 @@ impl<'j> Job<'j> {
         for number in 0..all {
             let piece = self.piece(parts, number, scratch);
             match self.reader.shared.blocks.look_up((self.reader.number, index, piece.block), block_bytes) {
-                Lookup::Kept(bytes) => {
+                Lookup::Cached(bytes) => {
                     self.copy(&piece, self.whole(&bytes)).run(target);
                 }
-                Lookup::Again => missed.push((number, true)),
+                Lookup::SeenBefore => missed.push((number, true)),
                 Lookup::New => missed.push((number, false)),
             }
         }
@@ -324,8 +324,8 @@ impl<'j> Job<'j> {
 
 /// Says of an error about a chunk, whose range counts from its start, where in the file that is.
 fn in_chunk(frame: &Frame, error: Error, index: u64) -> Error {
-    match frame.place(index) {
-        Ok(Found::Stored(place)) => place.in_chunk(error, index),
+    match frame.locate(index) {
+        Ok(LocatedChunk::Stored(place)) => place.in_chunk(error, index),
         _ => error.context(format!("blosc2 chunk {index}")),
     }
 }

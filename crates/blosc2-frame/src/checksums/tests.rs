@@ -14,12 +14,12 @@ fn options() -> FrameOptions {
     FrameOptions { params: default_params(2), checksums: Some(Algorithm::Crc32), ..FrameOptions::default() }
 }
 
-fn check(frame: &Frame) -> Option<Checked> {
+fn check(frame: &Frame) -> Option<ChecksumReport> {
     check_checksums(frame).unwrap()
 }
 
-fn sound(stored: u64) -> Option<Checked> {
-    Some(Checked::Compared { algorithm: Algorithm::Crc32, stored, damaged: Vec::new() })
+fn sound(stored: u64) -> Option<ChecksumReport> {
+    Some(ChecksumReport::Compared { algorithm: Algorithm::Crc32, stored, damaged: Vec::new() })
 }
 
 fn frame() -> Vec<u8> {
@@ -46,7 +46,7 @@ fn each_damaged_chunk_is_named() {
         let damaged = vec![if at < second { 0 } else { 2 }];
         assert_eq!(
             check(&frame),
-            Some(Checked::Compared { algorithm: Algorithm::Crc32, stored: 2, damaged }),
+            Some(ChecksumReport::Compared { algorithm: Algorithm::Crc32, stored: 2, damaged }),
             "byte {at}"
         );
     }
@@ -94,7 +94,8 @@ fn every_change_of_ours_keeps_them_in_step() {
         editor.delete(0, 1).unwrap();
         assert_eq!(after(&mut editor, &path), sound(2));
         editor.set_checksums(Some(Algorithm::Sha256)).unwrap();
-        let by_sha = Checked::Compared { algorithm: Algorithm::Sha256, stored: 2, damaged: Vec::new() };
+        let by_sha =
+            ChecksumReport::Compared { algorithm: Algorithm::Sha256, stored: 2, damaged: Vec::new() };
         assert_eq!(after(&mut editor, &path), Some(by_sha));
         editor.set_checksums(None).unwrap();
         assert_eq!(after(&mut editor, &path), None);
@@ -115,13 +116,13 @@ fn those_of_a_frame_that_others_changed_say_nothing() {
     editor.append(&numbers(9)).unwrap();
     editor.set_vlmetalayer(NAME, &stored).unwrap();
     editor.commit(Durability::Cached).unwrap();
-    assert_eq!(check(&Frame::open(&path).unwrap()), Some(Checked::Stale));
+    assert_eq!(check(&Frame::open(&path).unwrap()), Some(ChecksumReport::Stale));
     drop(editor);
     // They stay so until they are asked for again.
     let mut editor = Editor::open(&path, &EditOptions::default()).unwrap();
     editor.append(&numbers(10)).unwrap();
     editor.commit(Durability::Cached).unwrap();
-    assert_eq!(check(&Frame::open(&path).unwrap()), Some(Checked::Stale));
+    assert_eq!(check(&Frame::open(&path).unwrap()), Some(ChecksumReport::Stale));
     editor.set_checksums(Some(Algorithm::Crc32)).unwrap();
     editor.commit(Durability::Cached).unwrap();
     assert_eq!(check(&Frame::open(&path).unwrap()), sound(4));

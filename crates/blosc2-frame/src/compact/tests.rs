@@ -6,7 +6,7 @@ use container_core::checksum::Algorithm;
 use container_core::container::ReadOptions;
 
 use super::*;
-use crate::{Checked, EditOptions, Editor, FrameOptions, check_checksums, default_params};
+use crate::{ChecksumReport, EditOptions, Editor, FrameOptions, check_checksums, default_params};
 
 fn numbers(start: u16) -> Vec<u8> {
     (start..start + 500).flat_map(|number| number.wrapping_mul(12345).to_le_bytes()).collect()
@@ -52,7 +52,7 @@ fn sound(frame: &Frame) {
     assert!(frame.layout().faults().is_empty(), "{:?}", frame.layout().faults());
     let checked = check_checksums(frame).unwrap().unwrap();
     assert!(
-        matches!(&checked, Checked::Compared { damaged, stored: 7, .. } if damaged.is_empty()),
+        matches!(&checked, ChecksumReport::Compared { damaged, stored: 7, .. } if damaged.is_empty()),
         "{checked:?}"
     );
 }

@@ -8,7 +8,10 @@ use container_core::{Error, Result};
 use super::Editor;
 use super::store::Store;
 use crate::offsets::Offset;
-use crate::writer::{Fit, Rules, Stored, check, check_mark, check_range, mixture, physical, settle, stored};
+use crate::writer::{
+    SizeChange, StoreRules, StoredChunk, apply_size_change, check, check_mark, check_range,
+    mixed_blocks_error, physical, stored_form,
+};
 
 impl Editor {
     /// Adds a chunk at the end. One of all zeros or NaN takes no room in a frame of chunks of one size.
@@ -41,7 +44,7 @@ impl Editor {
     /// As [`Editor::append`]; `Usage` for an empty block, and for chunks of both kinds.
     pub fn append_blocks(&mut self, blocks: &[&[u8]]) -> Result<()> {
         let mut chunk = Vec::new();
-        self.engine.encoder()?.encode_blocks(blocks, &mut chunk)?;
+        self.batch_encoder.encoder()?.encode_blocks(blocks, &mut chunk)?;
         self.append_chunk(&chunk)
     }
 
@@ -74,14 +77,14 @@ impl Editor {
         }
         check_mark(special, u64::from(nbytes), self.header.typesize)?;
         let fit = self.sizes.insert(index, nbytes as usize, count)?;
-        self.refuse_mixing(false)?;
-        self.make_fit(fit)?;
-        if self.sizes.vary() {
+        self.check_uniform_blocks(false)?;
+        self.apply_change(fit)?;
+        if self.sizes.is_variable() {
             let chunk = physical(special, nbytes as usize, self.header.typesize)?;
             let chunk = Chunk::parse(&chunk)?;
             return (index..index.saturating_add(count)).try_for_each(|index| self.take(index, &chunk));
         }
-        self.places.insert(index, Offset::Special(special), count)?;
+        self.offsets.insert(index, Offset::Special(special), count)?;
         self.count_in(u64::from(nbytes), count);
         Ok(())
     }
@@ -125,8 +128,8 @@ impl Editor {
         self.check_sound()?;
         let len = self.chunk_len(index)?;
         check_mark(special, len, self.header.typesize)?;
-        self.refuse_mixing(false)?;
-        if self.sizes.vary() {
+        self.check_uniform_blocks(false)?;
+        if self.sizes.is_variable() {
             let len = usize::try_from(len).unwrap_or(usize::MAX);
             let chunk = physical(special, len, self.header.typesize)?;
             return self.replace(index, &Chunk::parse(&chunk)?);
@@ -162,8 +165,8 @@ impl Editor {
                 self.drop_stored(index);
             }
         }
-        self.places.remove(range);
-        self.sizes.count = self.places.len();
+        self.offsets.remove(range);
+        self.sizes.count = self.offsets.len();
         self.sizes.nbytes = self.sizes.nbytes.saturating_sub(nbytes);
         self.changed = true;
         Ok(())
@@ -176,11 +179,11 @@ impl Editor {
     pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
         self.check_sound()?;
         // Judged on a copy: a frame that is refused stays as it was.
-        let mut places = self.places.clone();
+        let mut places = self.offsets.clone();
         places.reorder(order)?;
         let fit = self.sizes.reorder(order.last().copied() == self.chunk_count().checked_sub(1))?;
-        self.make_fit(fit)?;
-        self.places.reorder(order)?;
+        self.apply_change(fit)?;
+        self.offsets.reorder(order)?;
         self.changed = true;
         Ok(())
     }
@@ -192,23 +195,23 @@ impl Editor {
         mut take: impl FnMut(&mut Self, &Chunk<'_>) -> Result<()>,
     ) -> Result<()> {
         self.check_sound()?;
-        // The engine cannot be a part of what it hands chunks to.
-        let mut engine = self.engine.take();
-        let done = engine.encode(pieces, &mut |chunk| {
+        // The encoder cannot be a part of what it hands chunks to.
+        let mut encoder = self.batch_encoder.take();
+        let done = encoder.encode(pieces, &mut |chunk| {
             self.stop.check()?;
             take(self, &Chunk::parse(chunk)?)
         });
-        self.engine = engine;
+        self.batch_encoder = encoder;
         done
     }
 
     /// A new chunk before the chunk `index`.
     fn take(&mut self, index: u64, chunk: &Chunk<'_>) -> Result<()> {
         let fit = self.sizes.insert(index, chunk.nbytes(), 1)?;
-        self.refuse_mixing(chunk.header().has_variable_blocks())?;
-        self.make_fit(fit)?;
+        self.check_uniform_blocks(chunk.header().has_variable_blocks())?;
+        self.apply_change(fit)?;
         let offset = self.store_chunk(chunk)?;
-        self.places.insert(index, offset, 1)?;
+        self.offsets.insert(index, offset, 1)?;
         self.count_in(chunk.nbytes() as u64, 1);
         Ok(())
     }
@@ -218,10 +221,10 @@ impl Editor {
         let fit = self.sizes.update(index, chunk.nbytes())?;
         let variable_blocks = chunk.header().has_variable_blocks();
         if variable_blocks != self.header.variable_blocks {
-            return Err(mixture());
+            return Err(mixed_blocks_error());
         }
         let old = self.chunk_len(index)?;
-        self.make_fit(fit)?;
+        self.apply_change(fit)?;
         let offset = self.store_chunk(chunk)?;
         self.set_place(index, offset)?;
         self.sizes.nbytes = self.sizes.nbytes.saturating_sub(old).saturating_add(chunk.nbytes() as u64);
@@ -230,16 +233,16 @@ impl Editor {
     }
 
     fn store_chunk(&mut self, chunk: &Chunk<'_>) -> Result<Offset> {
-        let rules = Rules { typesize: self.header.typesize, vary: self.sizes.vary() };
-        match stored(chunk, rules)? {
-            Stored::Mark(special) => Ok(Offset::Special(special)),
-            Stored::Bytes(bytes) => self.put(&bytes),
+        let rules = StoreRules { typesize: self.header.typesize, variable_size: self.sizes.is_variable() };
+        match stored_form(chunk, rules)? {
+            StoredChunk::Mark(special) => Ok(Offset::Special(special)),
+            StoredChunk::Bytes(bytes) => self.put(&bytes),
         }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<Offset> {
         self.failed = true;
-        let number = self.store.put(bytes)?;
+        let number = self.store.store_chunk(bytes)?;
         self.failed = false;
         self.changed = true;
         if let Some(digests) = &mut self.digests {
@@ -249,27 +252,27 @@ impl Editor {
     }
 
     /// Makes sizes what a chunk needs them to be. Where they begin to vary, marks get the length that they lack.
-    fn make_fit(&mut self, fit: Fit) -> Result<()> {
-        if fit == Fit::Varies && !self.sizes.vary() {
-            for index in 0..self.places.len() {
-                let Some(Offset::Special(special)) = self.places.get(index) else { continue };
+    fn apply_change(&mut self, fit: SizeChange) -> Result<()> {
+        if fit == SizeChange::BecomesVariable && !self.sizes.is_variable() {
+            for index in 0..self.offsets.len() {
+                let Some(Offset::Special(special)) = self.offsets.get(index) else { continue };
                 let len = usize::try_from(self.sizes.len_of(index).unwrap_or(0)).unwrap_or(usize::MAX);
                 let chunk = physical(special, len, self.header.typesize)?;
                 let offset = self.put(&chunk)?;
-                self.places.set(index, offset)?;
+                self.offsets.set(index, offset)?;
             }
         }
-        settle(&mut self.sizes, fit);
+        apply_size_change(&mut self.sizes, fit);
         Ok(())
     }
 
     fn set_place(&mut self, index: u64, offset: Offset) -> Result<()> {
         self.drop_stored(index);
-        self.places.set(index, offset)
+        self.offsets.set(index, offset)
     }
 
     fn drop_stored(&mut self, index: u64) {
-        if let Some(Offset::Stored(number)) = self.places.get(index) {
+        if let Some(Offset::Stored(number)) = self.offsets.get(index) {
             self.store.drop_chunk(number);
         }
     }
@@ -279,20 +282,20 @@ impl Editor {
         if let Store::Directory(directory) = &mut self.store
             && directory.has_dropped()
         {
-            let used: BTreeSet<i64> = self.places.offsets().iter().map(Offset::to_raw).collect();
-            directory.keep(|number| used.contains(&number.cast_signed()));
+            let used: BTreeSet<i64> = self.offsets.offsets().iter().map(Offset::to_raw).collect();
+            directory.retain_files(|number| used.contains(&number.cast_signed()));
         }
     }
 
     fn count_in(&mut self, nbytes: u64, count: u64) {
-        self.sizes.count = self.places.len();
+        self.sizes.count = self.offsets.len();
         self.sizes.nbytes = self.sizes.nbytes.saturating_add(nbytes.saturating_mul(count));
         self.changed = true;
     }
 
-    fn refuse_mixing(&mut self, variable_blocks: bool) -> Result<()> {
+    fn check_uniform_blocks(&mut self, variable_blocks: bool) -> Result<()> {
         if self.chunk_count() > 0 && self.header.variable_blocks != variable_blocks {
-            return Err(mixture());
+            return Err(mixed_blocks_error());
         }
         if variable_blocks {
             // Whoever reads the one reads the other.

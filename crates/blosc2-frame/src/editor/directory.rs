@@ -9,12 +9,12 @@ use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Limits, Result};
 
 use super::store::Commit;
-use crate::sparse_directory::{INDEX_NAME, Parts, part_name};
+use crate::sparse_directory::{INDEX_NAME, SparseDirectory, part_name};
 
 /// A frame in a directory.
 pub(super) struct Directory {
     dir: PathBuf,
-    parts: Parts,
+    parts: SparseDirectory,
     /// The number of the next file: over all that there are, so that nothing is overwritten that an old index may lead to.
     next: u64,
     /// Files since the last commit, which are not in the index yet.
@@ -33,14 +33,14 @@ impl Directory {
     /// # Errors
     /// `Usage` where another process changes the frame; `Io`.
     pub fn open(dir: &Path, cbytes: u64, lock: Option<File>) -> Result<Self> {
-        let parts = Parts::new(dir, Access::Positioned);
+        let parts = SparseDirectory::new(dir, Access::Positioned);
         let last = parts.list()?.last().map(|(number, _)| *number);
         let next = last.map_or(0, |last| last.saturating_add(1));
         let (new, dropped) = (Vec::new(), Vec::new());
         Ok(Self { dir: dir.to_owned(), parts, next, new, dropped, cbytes, failed: false, _lock: lock })
     }
 
-    pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+    pub fn store_chunk(&mut self, chunk: &[u8]) -> Result<u64> {
         let number = self.next;
         if number > u64::from(u32::MAX) {
             return Err(Error::usage("a sparse frame has 2^32 files at most"));
@@ -55,13 +55,13 @@ impl Directory {
     }
 
     pub fn drop_chunk(&mut self, number: u64) {
-        let len = self.room(number).unwrap_or(0);
+        let len = self.available_len(number).unwrap_or(0);
         self.cbytes = self.cbytes.saturating_sub(len);
         self.dropped.push(number);
     }
 
     /// Files that are led to after all: by another chunk.
-    pub fn keep(&mut self, is_used: impl Fn(u64) -> bool) {
+    pub fn retain_files(&mut self, is_used: impl Fn(u64) -> bool) {
         self.dropped.retain(|number| !is_used(*number));
     }
 
@@ -78,7 +78,7 @@ impl Directory {
         self.part(number)?.read_into(0, dst).map_err(|error| error.part(part_name(number)))
     }
 
-    pub fn room(&self, number: u64) -> Result<u64> {
+    pub fn available_len(&self, number: u64) -> Result<u64> {
         Ok(self.part(number)?.len())
     }
 

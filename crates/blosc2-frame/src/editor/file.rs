@@ -9,13 +9,13 @@ use container_core::write::journal::{Journal, Patch, carry_out};
 use container_core::write::storage::{Storage, Watched};
 use container_core::{Error, Result};
 
-use super::free_space::Fresh;
+use super::free_space::FreeSpace;
 use super::store::Commit;
 use crate::journal::{KIND, Sidecar};
 use crate::writer::check_total;
 
 /// A frame in a storage.
-pub(super) struct InFile {
+pub(super) struct ContiguousFile {
     storage: Watched<Box<dyn Storage>>,
     sidecar: Box<dyn Sidecar>,
     /// Where the frame begins.
@@ -28,12 +28,12 @@ pub(super) struct InFile {
     committed_end: u64,
     end: u64,
     /// Chunks since the last commit.
-    fresh: Fresh,
+    free_space: FreeSpace,
     /// A change of the header failed: which one is in the file is not known.
     failed: bool,
 }
 
-impl InFile {
+impl ContiguousFile {
     /// `head` are the bytes of the header with its metalayers, `frame_end` where the frame ends in the file.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl InFile {
             head_len,
             committed_end: len,
             end: len,
-            fresh: Fresh::default(),
+            free_space: FreeSpace::default(),
             failed: false,
         })
     }
@@ -81,16 +81,16 @@ impl InFile {
         }
         self.head_len = u64::from(len);
         // Chunks come behind it, and not into space that was left where it will be.
-        self.fresh.clear();
+        self.free_space.clear();
         self.end = self.end.max(self.head_end());
     }
 
-    pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+    pub fn store_chunk(&mut self, chunk: &[u8]) -> Result<u64> {
         self.require_len()?;
         if !self.storage.is_written() {
             self.old(0)?;
         }
-        let at = self.fresh.take(chunk.len() as u64, &mut self.end);
+        let at = self.free_space.take(chunk.len() as u64, &mut self.end);
         self.storage.write_at(at, chunk)?;
         Ok(at.saturating_sub(self.head_end()))
     }
@@ -98,14 +98,14 @@ impl InFile {
     /// Lets the space of a chunk be overwritten, if the last commit does not lead to it.
     pub fn drop_chunk(&mut self, offset: u64) {
         let at = self.head_end().saturating_add(offset);
-        self.fresh.give_back(at, &mut self.end);
+        self.free_space.give_back(at, &mut self.end);
     }
 
     pub fn read(&self, offset: u64, dst: &mut [u8]) -> Result<()> {
         self.storage.read_at(self.head_end().saturating_add(offset), dst)
     }
 
-    pub fn room(&self, offset: u64) -> u64 {
+    pub fn available_len(&self, offset: u64) -> u64 {
         self.end.saturating_sub(self.head_end().saturating_add(offset))
     }
 
@@ -161,7 +161,7 @@ impl InFile {
             }
         }
         self.failed = false;
-        self.fresh.clear();
+        self.free_space.clear();
         self.head = new;
         self.head.truncate(usize::try_from(self.head_len).unwrap_or(usize::MAX));
         // Behind a frame without chunks there may be those that it had.
@@ -204,7 +204,7 @@ impl InFile {
     }
 }
 
-impl Drop for InFile {
+impl Drop for ContiguousFile {
     /// What was written and not committed goes, what a failed write left as well, unless it is not known which header the file has. What another
     /// program has written is not cut off.
     fn drop(&mut self) {

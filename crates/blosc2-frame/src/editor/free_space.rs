@@ -1,4 +1,4 @@
-//! Space of chunks that were written and replaced since the last commit.
+//! Free space of chunks that were written and replaced since the last commit.
 //!
 //! Until a commit, nothing leads to new chunks but the editor, so whoever replaces one may overwrite it. Assignments row by row, each of
 //! which replaces the same chunks, would otherwise leave a copy of these for each row.
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The ranges that chunks of this commit take, and those that they have left.
 #[derive(Debug, Default)]
-pub(super) struct Fresh {
+pub(super) struct FreeSpace {
     /// Length of each chunk by its place.
     taken: BTreeMap<u64, u64>,
     /// Length of each free range by its place. No two of them touch.
@@ -16,7 +16,7 @@ pub(super) struct Fresh {
     by_len: BTreeSet<(u64, u64)>,
 }
 
-impl Fresh {
+impl FreeSpace {
     /// A place for `len` bytes: the smallest free range that holds them, or `end`, which moves.
     pub(super) fn take(&mut self, len: u64, end: &mut u64) -> u64 {
         let found = self.by_len.range((len, 0)..).next().copied();
@@ -86,7 +86,7 @@ mod tests {
     proptest! {
         #[test]
         fn chunks_never_overlap_and_free_space_is_used(steps in prop::collection::vec((1_u64..50, any::<prop::sample::Index>(), any::<bool>()), 1..80)) {
-            let (mut fresh, mut end) = (Fresh::default(), 1000);
+            let (mut fresh, mut end) = (FreeSpace::default(), 1000);
             let mut held: Vec<(u64, u64)> = Vec::new();
             let mut total = 0;
             for (len, which, is_dropped) in steps {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_chunk_of_an_earlier_commit_stays() {
-        let (mut fresh, mut end) = (Fresh::default(), 10);
+        let (mut fresh, mut end) = (FreeSpace::default(), 10);
         let at = fresh.take(5, &mut end);
         fresh.clear();
         fresh.give_back(at, &mut end);

@@ -11,7 +11,7 @@ use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
 use container_core::{Error, Result, Stop};
 
 use super::directory::{Directory, lock};
-use super::file::InFile;
+use super::file::ContiguousFile;
 use super::store::Store;
 use super::{EditOptions, Editor, room};
 use crate::checksums::{self, Digests};
@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::lock::{Locking, SidecarLock};
 use crate::options::{FrameOptions, default_params};
 use crate::sparse_directory::{INDEX_NAME, open_file};
-use crate::writer::{Engine, Places, Sizes, Writer, geometry, header_len, new_header};
+use crate::writer::{BatchEncoder, ChunkSizes, OffsetTable, Writer, geometry, header_len, new_header};
 
 impl Editor {
     /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
@@ -90,7 +90,7 @@ impl Editor {
             let hint = "copy the frame to a new file, and change that";
             return Err(Error::unsupported(problem).at(layout.header_range()).hint(hint));
         }
-        let file = InFile::new(storage, sidecar, at, head, layout.end())?;
+        let file = ContiguousFile::new(storage, sidecar, at, head, layout.end())?;
         Self::new(Store::File(file), &layout, options)
     }
 
@@ -125,7 +125,7 @@ impl Editor {
             ..default_params(usize::try_from(header.typesize).unwrap_or(usize::MAX))
         };
         let geometry = geometry(&header, layout.metalayers());
-        let sizes = Sizes {
+        let sizes = ChunkSizes {
             chunksize: header.chunksize,
             count: layout.offsets().len(),
             nbytes: header.nbytes,
@@ -137,10 +137,10 @@ impl Editor {
             metalayers: layout.metalayers().clone(),
             trailer: layout.trailer().clone(),
             sizes,
-            places: Places::new(layout.offsets().clone(), options.limits),
+            offsets: OffsetTable::new(layout.offsets().clone(), options.limits),
             digests: None,
             _lock: None,
-            engine: Engine::lazy(params, geometry, options.plugins.clone()),
+            batch_encoder: BatchEncoder::lazy(params, geometry, options.plugins.clone()),
             header,
             changed: false,
             failed: false,
@@ -158,7 +158,7 @@ impl Editor {
         let chunk = Chunk::parse(stored).ok()?;
         let mut value = zeroed_vec(chunk.nbytes() as u64, &self.limits).ok()?;
         Decoder::new().with_limits(self.limits).decode(&chunk, &mut value).ok()?;
-        Digests::parse(&value, self.places.offsets(), self.header.nbytes, &self.limits)
+        Digests::parse(&value, self.offsets.offsets(), self.header.nbytes, &self.limits)
     }
 
     /// Makes an empty frame at `path`, which is not there yet, and opens it.

@@ -19,7 +19,7 @@ impl Editor {
         if let Some(len) = self.sizes.len_of(index) {
             return Ok(len);
         }
-        match self.places.get(index) {
+        match self.offsets.get(index) {
             Some(Offset::Stored(number)) => Ok(u64::from(self.store.header(number)?.nbytes)),
             Some(Offset::Special(_)) => self.lost_len(index),
             _ => Err(self.lost(index)),
@@ -31,14 +31,16 @@ impl Editor {
     fn lost_len(&self, lost: u64) -> Result<u64> {
         let mut others = 0_u64;
         for index in (0..self.chunk_count()).filter(|index| *index != lost) {
-            let Some(Offset::Stored(number)) = self.places.get(index) else { return Err(self.lost(lost)) };
+            let Some(Offset::Stored(number)) = self.offsets.get(index) else {
+                return Err(self.lost(lost));
+            };
             others = others.saturating_add(u64::from(self.store.header(number)?.nbytes));
         }
         self.sizes.nbytes.checked_sub(others).ok_or_else(|| self.lost(lost))
     }
 
     fn lost(&self, index: u64) -> Error {
-        let offset = self.places.get(index).map_or(0, Offset::to_raw);
+        let offset = self.offsets.get(index).map_or(0, Offset::to_raw);
         let problem = format!("the offset {offset:#018x} does not tell where chunk {index} is, or how long");
         Error::malformed(problem).context("blosc2 index")
     }
@@ -50,7 +52,7 @@ impl Editor {
     pub fn read_chunk(&self, index: u64) -> Result<Vec<u8>> {
         self.stop.check()?;
         let len = self.chunk_len(index)?;
-        let number = match self.places.get(index) {
+        let number = match self.offsets.get(index) {
             Some(Offset::Stored(number)) => number,
             Some(Offset::Special(special)) => return self.filled(special, len),
             _ => return Err(self.lost(index)),
@@ -63,8 +65,8 @@ impl Editor {
             return Err(named(Error::malformed(problem).at(4..8)));
         }
         let mut data = zeroed_vec(len, &self.limits)?;
-        let decoder = Decoder::new().with_geometry(self.engine.geometry().clone());
-        let mut decoder = decoder.with_limits(self.limits).with_plugins(self.engine.plugins().clone());
+        let decoder = Decoder::new().with_geometry(self.batch_encoder.geometry().clone());
+        let mut decoder = decoder.with_limits(self.limits).with_plugins(self.batch_encoder.plugins().clone());
         decoder.decode(&chunk, &mut data).map_err(named)?;
         Ok(data)
     }
@@ -75,7 +77,7 @@ impl Editor {
     /// As [`Editor::chunk_len`]; `Limit`.
     pub fn stored_chunk(&self, index: u64) -> Result<Option<Vec<u8>>> {
         check_range(&(index..index.saturating_add(1)), self.chunk_count())?;
-        match self.places.get(index) {
+        match self.offsets.get(index) {
             Some(Offset::Stored(number)) => self.compared(number).map(Some),
             Some(Offset::Special(_)) => Ok(None),
             _ => Err(self.lost(index)),
@@ -90,7 +92,7 @@ impl Editor {
         if let Some(bytes) = self.stored_chunk(index)? {
             return Ok(bytes);
         }
-        let Some(Offset::Special(special)) = self.places.get(index) else { return Err(self.lost(index)) };
+        let Some(Offset::Special(special)) = self.offsets.get(index) else { return Err(self.lost(index)) };
         let len = usize::try_from(self.chunk_len(index)?).unwrap_or(usize::MAX);
         physical(special, len, self.header.typesize)
     }

@@ -6,13 +6,13 @@ use container_core::write::Durability;
 use container_core::{Error, Limits, Result};
 
 use super::directory::Directory;
-use super::file::InFile;
+use super::file::ContiguousFile;
 use crate::header::Header;
 use crate::journal::Sidecar;
 
 /// A frame in a file, or in a directory.
 pub(super) enum Store {
-    File(InFile),
+    File(ContiguousFile),
     Directory(Directory),
 }
 
@@ -31,10 +31,10 @@ impl Store {
     ///
     /// # Errors
     /// `Io`.
-    pub fn put(&mut self, chunk: &[u8]) -> Result<u64> {
+    pub fn store_chunk(&mut self, chunk: &[u8]) -> Result<u64> {
         match self {
-            Self::File(file) => file.put(chunk),
-            Self::Directory(directory) => directory.put(chunk),
+            Self::File(file) => file.store_chunk(chunk),
+            Self::Directory(directory) => directory.store_chunk(chunk),
         }
     }
 
@@ -68,10 +68,10 @@ impl Store {
     }
 
     /// How many bytes there are from the start of a stored chunk on.
-    fn room(&self, number: u64) -> Result<u64> {
+    fn available_len(&self, number: u64) -> Result<u64> {
         match self {
-            Self::File(file) => Ok(file.room(number)),
-            Self::Directory(directory) => directory.room(number),
+            Self::File(file) => Ok(file.available_len(number)),
+            Self::Directory(directory) => directory.available_len(number),
         }
     }
 
@@ -80,7 +80,7 @@ impl Store {
     /// # Errors
     /// Those of [`ChunkHeader::parse`]; `Truncated` where the chunk would end behind what there is; `Io`.
     pub fn header(&self, number: u64) -> Result<ChunkHeader> {
-        let room = self.room(number)?;
+        let room = self.available_len(number)?;
         let mut head = [0; ChunkHeader::MAX_LEN];
         let len = usize::try_from(room).map_or(head.len(), |room| room.min(head.len()));
         let head = head.get_mut(..len).unwrap_or_default();

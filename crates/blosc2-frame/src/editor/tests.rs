@@ -497,7 +497,7 @@ fn a_chunk_of_nan_that_ends_within_an_element_is_the_same_to_all() {
     writer.finish().unwrap();
     let storage = RecordingStorage::new(bytes);
     let mut editor = Editor::open_storage(Box::new(storage.clone()), 0, &EditOptions::default()).unwrap();
-    editor.places.set(1, Offset::Special(Special::Nan)).unwrap();
+    editor.offsets.set(1, Offset::Special(Special::Nan)).unwrap();
     editor.changed = true;
     let own = editor.read_chunk(1).unwrap();
     editor.commit(Durability::Cached).unwrap();

@@ -5,7 +5,7 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Frame;
-use super::chunk_location::FoundHead;
+use super::chunk_location::LocatedHeader;
 use crate::offsets::Offset;
 
 impl Frame {
@@ -23,9 +23,9 @@ impl Frame {
         }
         match offset {
             Offset::Special(special) => self.salvaged_len(index, special),
-            _ => match self.place_and_head(index)? {
-                FoundHead::Stored(_, header) => Ok(header.nbytes.into()),
-                FoundHead::Special(special) => self.salvaged_len(index, special),
+            _ => match self.locate_with_header(index)? {
+                LocatedHeader::Stored(_, header) => Ok(header.nbytes.into()),
+                LocatedHeader::Special(special) => self.salvaged_len(index, special),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Where a chunk is, and its bytes as they are stored.
+//! Locations of chunks, and their stored bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::offsets::Offset;
 use crate::sparse_directory::part_name;
 
 /// The longest header of a chunk, and what says how many blocks there are.
-const HEAD: usize = ChunkHeader::MAX_LEN + 12;
+const HEADER_READ_LEN: usize = ChunkHeader::MAX_LEN + 12;
 
 /// Bytes of a chunk that are read at once with its header: twice what chunks take on average, within these bounds. One read more costs as
 /// much as some ten kilobytes.
@@ -22,14 +22,14 @@ const MIN_GUESS: u64 = 512;
 const MAX_GUESS: u64 = 64 << 10;
 
 /// The bytes of a stored chunk, still in their source.
-pub(crate) enum Place<'f> {
+pub(crate) enum ChunkLocation<'f> {
     /// In the frame itself.
     Frame(&'f dyn Source, Range<u64>),
     /// In a file of its own, which is called so.
     Part(Box<dyn Source>, String, Range<u64>),
 }
 
-impl<'f> Place<'f> {
+impl<'f> ChunkLocation<'f> {
     pub(crate) fn source(&self) -> &dyn Source {
         match self {
             Self::Frame(source, _) => *source,
@@ -94,9 +94,11 @@ impl Frame {
     pub(crate) fn chunk_by(&self, index: u64, digests: Digests, stop: Stop) -> Result<Cow<'_, [u8]>> {
         let bytes = self.chunk_uncompared(index)?;
         if digests != Digests::Ignore {
-            self.guard.compare(self, index, &bytes, stop).map_err(|error| match self.place(index) {
-                Ok(Found::Stored(place)) => place.in_chunk(error, index),
-                _ => error,
+            self.verified_reads.compare(self, index, &bytes, stop).map_err(|error| {
+                match self.locate(index) {
+                    Ok(LocatedChunk::Stored(place)) => place.in_chunk(error, index),
+                    _ => error,
+                }
             })?;
         }
         Ok(bytes)
@@ -111,19 +113,19 @@ impl Frame {
         if let Some(bytes) = self.small_chunk(index) {
             return Ok(Cow::Owned(bytes));
         }
-        match self.place(index)? {
-            Found::Special(special) => {
+        match self.locate(index)? {
+            LocatedChunk::Special(special) => {
                 let mut bytes = Vec::with_capacity(ChunkHeader::MAX_LEN);
                 self.special_header(index, special)?.encode(&mut bytes);
                 Ok(Cow::Owned(bytes))
             }
-            Found::Stored(Place::Frame(source, range)) => {
+            LocatedChunk::Stored(ChunkLocation::Frame(source, range)) => {
                 if source.lend(range.clone()).is_none() {
                     self.options.limits.allocate(range.end.saturating_sub(range.start))?;
                 }
                 source.read(range)
             }
-            Found::Stored(place) => {
+            LocatedChunk::Stored(place) => {
                 let range = place.range();
                 self.options.limits.allocate(range.end.saturating_sub(range.start))?;
                 let bytes = place.source().read(range);
@@ -151,7 +153,7 @@ impl Frame {
         }
         self.options.limits.allocate(guess).ok()?;
         let mut bytes = self.source.read(range).ok()?.into_owned();
-        let header = ChunkHeader::parse_with_starts(bytes.get(..HEAD.min(bytes.len()))?).ok()?;
+        let header = ChunkHeader::parse_with_starts(bytes.get(..HEADER_READ_LEN.min(bytes.len()))?).ok()?;
         let len = usize::try_from(header.cbytes).ok().filter(|len| *len <= bytes.len())?;
         bytes.truncate(len);
         Some(bytes)
@@ -168,7 +170,7 @@ impl Frame {
         let count = self.chunk_count();
         let announced = self.layout.expected_chunks().is_none_or(|expected| index < expected);
         let is_lost = |kind| matches!(kind, FaultKind::IndexCount | FaultKind::IndexUnreadable);
-        let structural = self.layout.faults().iter().filter(|fault| fault.kind().is_of_structure());
+        let structural = self.layout.faults().iter().filter(|fault| fault.kind().is_structural());
         let mut lost: Vec<_> = structural.collect();
         lost.sort_by_key(|fault| !is_lost(fault.kind()));
         match lost.first() {
@@ -178,18 +180,18 @@ impl Frame {
     }
 
     /// Where the bytes of the chunk `index` are, if it has any. Its header is read for their number.
-    pub(crate) fn place(&self, index: u64) -> Result<Found<'_>> {
-        Ok(match self.place_and_head(index)? {
-            FoundHead::Stored(place, _) => Found::Stored(place),
-            FoundHead::Special(special) => Found::Special(special),
+    pub(crate) fn locate(&self, index: u64) -> Result<LocatedChunk<'_>> {
+        Ok(match self.locate_with_header(index)? {
+            LocatedHeader::Stored(place, _) => LocatedChunk::Stored(place),
+            LocatedHeader::Special(special) => LocatedChunk::Special(special),
         })
     }
 
     /// As [`Frame::place`], with the header that was read.
-    pub(crate) fn place_and_head(&self, index: u64) -> Result<FoundHead<'_>> {
+    pub(crate) fn locate_with_header(&self, index: u64) -> Result<LocatedHeader<'_>> {
         let at = match self.offset(index)? {
             Offset::Stored(at) => at,
-            Offset::Special(special) => return Ok(FoundHead::Special(special)),
+            Offset::Special(special) => return Ok(LocatedHeader::Special(special)),
             Offset::Unknown(raw) => {
                 let problem = format!("the offset {raw:#018x} has no known meaning");
                 let error = Error::malformed(problem).at(self.layout.index());
@@ -205,7 +207,7 @@ impl Frame {
             let source =
                 parts.open(at, limits).map_err(|error| error.context(format!("blosc2 chunk {index}")))?;
             let len = source.len();
-            Place::Part(source, part_name(at), 0..len)
+            ChunkLocation::Part(source, part_name(at), 0..len)
         } else {
             let section = self.layout.chunks();
             let start = section.start.saturating_add(at);
@@ -215,7 +217,7 @@ impl Frame {
                 let error = Error::malformed(problem).at(self.layout.index());
                 return Err(error.context(format!("blosc2 chunk {index}")));
             }
-            Place::Frame(&self.source, start..section.end)
+            ChunkLocation::Frame(&self.source, start..section.end)
         };
         let room = place.range();
         let have = room.end.saturating_sub(room.start);
@@ -226,22 +228,22 @@ impl Frame {
         }
         let range = room.start..room.start.saturating_add(len);
         let place = match place {
-            Place::Frame(source, _) => Place::Frame(source, range),
-            Place::Part(source, name, _) => Place::Part(source, name, range),
+            ChunkLocation::Frame(source, _) => ChunkLocation::Frame(source, range),
+            ChunkLocation::Part(source, name, _) => ChunkLocation::Part(source, name, range),
         };
         // Of a chunk that short, some of what was read is not its own.
-        let head = if len < HEAD as u64 { self.head(&place) } else { Ok(head) };
+        let head = if len < HEADER_READ_LEN as u64 { self.head(&place) } else { Ok(head) };
         match head {
-            Ok(head) => Ok(FoundHead::Stored(place, head)),
+            Ok(head) => Ok(LocatedHeader::Stored(place, head)),
             Err(error) => Err(place.in_chunk(error, index)),
         }
     }
 
     /// The header of the chunk at a place, with ranges from its start.
-    fn head(&self, place: &Place<'_>) -> Result<ChunkHeader> {
+    fn head(&self, place: &ChunkLocation<'_>) -> Result<ChunkHeader> {
         let range = place.range();
-        let end = range.end.min(range.start.saturating_add(HEAD as u64));
-        let mut head = [0; HEAD];
+        let end = range.end.min(range.start.saturating_add(HEADER_READ_LEN as u64));
+        let mut head = [0; HEADER_READ_LEN];
         let head = &mut head[..usize::try_from(end - range.start).unwrap_or(0)];
         place.source().read_into(range.start, head).map_err(|error| shift(error, 0))?;
         ChunkHeader::parse_with_starts(head)
@@ -252,9 +254,9 @@ impl Frame {
     /// # Errors
     /// As [`Frame::chunk`].
     pub fn chunk_header(&self, index: u64) -> Result<ChunkHeader> {
-        match self.place_and_head(index)? {
-            FoundHead::Special(special) => self.special_header(index, special),
-            FoundHead::Stored(_, head) => Ok(head),
+        match self.locate_with_header(index)? {
+            LocatedHeader::Special(special) => self.special_header(index, special),
+            LocatedHeader::Stored(_, head) => Ok(head),
         }
     }
 
@@ -287,14 +289,14 @@ impl Frame {
     }
 }
 
-/// Where the bytes of a chunk are, or what it is without being anywhere.
-pub(crate) enum Found<'f> {
-    Stored(Place<'f>),
+/// A chunk located by its offset: stored bytes, or a special value.
+pub(crate) enum LocatedChunk<'f> {
+    Stored(ChunkLocation<'f>),
     Special(Special),
 }
 
-/// As [`Found`], with the header.
-pub(crate) enum FoundHead<'f> {
-    Stored(Place<'f>, ChunkHeader),
+/// As [`LocatedChunk`], with the chunk header.
+pub(crate) enum LocatedHeader<'f> {
+    Stored(ChunkLocation<'f>, ChunkHeader),
     Special(Special),
 }

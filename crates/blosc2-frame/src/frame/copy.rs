@@ -5,7 +5,7 @@ use container_core::source::{PIECE_LEN, Source, zeroed_vec};
 use container_core::{Error, Result};
 
 use super::Frame;
-use super::chunk_location::Found;
+use super::chunk_location::LocatedChunk;
 use crate::checksums;
 use crate::header::{ChunkSize, Header, Kind};
 use crate::offsets::{Offset, Offsets};
@@ -55,7 +55,7 @@ impl Frame {
     /// # Errors
     /// `Checksum`; those of [`Frame::chunk`].
     fn compare_all(&self) -> Result<()> {
-        if self.guard().algorithm(self).is_none() {
+        if self.verified_reads().algorithm(self).is_none() {
             return Ok(());
         }
         let count = if matches!(self.layout.offsets(), Offsets::Same(..)) { 1 } else { self.chunk_count() };
@@ -93,9 +93,9 @@ impl Frame {
             offsets => {
                 let mut numbers: Vec<i64> = zeroed_vec(offsets.len(), &self.options.limits)?;
                 for (index, number) in (0_u64..).zip(&mut numbers) {
-                    *number = match self.place(index)? {
-                        Found::Special(special) => Offset::Special(special).to_raw(),
-                        Found::Stored(place) => {
+                    *number = match self.locate(index)? {
+                        LocatedChunk::Special(special) => Offset::Special(special).to_raw(),
+                        LocatedChunk::Stored(place) => {
                             let own = at.cast_signed();
                             at += place.range().end - place.range().start;
                             own
@@ -123,7 +123,7 @@ impl Frame {
         let fixed = head.start + crate::header::FIXED_LEN as u64;
         self.copy_range(&self.source, fixed..head.end, put)?;
         for chunk in 0..offsets.len() {
-            if let Found::Stored(place) = self.place(chunk)? {
+            if let LocatedChunk::Stored(place) = self.locate(chunk)? {
                 self.copy_range(place.source(), place.range(), put)
                     .map_err(|error| place.in_chunk(error, chunk))?;
             }

@@ -8,13 +8,13 @@ use container_core::source::{Source, open_path_late};
 use container_core::{Error, ErrorKind, Result};
 
 use super::Frame;
-use crate::decoder_pool::Pool;
+use crate::decoder_pool::DecoderPool;
 use crate::header::Kind;
-use crate::layout::{HEAD_LEN, Layout};
+use crate::layout::{HEAD_READ_LEN, Layout};
 use crate::lock::{Locking, SidecarLock};
 use crate::options::OpenOptions;
-use crate::sparse_directory::{INDEX_NAME, Parts, open_file};
-use crate::verified_reads::Guard;
+use crate::sparse_directory::{INDEX_NAME, SparseDirectory, open_file};
+use crate::verified_reads::VerifiedReads;
 use crate::{b2nd, journal};
 
 impl Frame {
@@ -125,12 +125,12 @@ impl Frame {
             return Err(fault.error());
         }
         let parts = match (layout.header().kind, path) {
-            (Kind::Sparse, Some(path)) if path.is_dir() => Some(Parts::new(path, options.access)),
-            (Kind::Sparse, Some(path)) => path.parent().map(|dir| Parts::new(dir, options.access)),
+            (Kind::Sparse, Some(path)) if path.is_dir() => Some(SparseDirectory::new(path, options.access)),
+            (Kind::Sparse, Some(path)) => path.parent().map(|dir| SparseDirectory::new(dir, options.access)),
             _ => None,
         };
         let geometry = geometry(&layout);
-        let pool = Pool::new(geometry, options);
+        let pool = DecoderPool::new(geometry, options);
         let path = path.map(Path::to_owned);
         let options = options.clone();
         Ok(Self {
@@ -142,7 +142,7 @@ impl Frame {
             pool,
             codecs: OnceLock::new(),
             spans: OnceLock::new(),
-            guard: Guard::default(),
+            verified_reads: VerifiedReads::default(),
             absence: OnceLock::new(),
             lock: None,
         })
@@ -173,7 +173,7 @@ const ATTEMPTS: usize = 8;
 /// The layout of a frame that others may be changing: its header is the same before and after it was followed.
 fn settled(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout> {
     let head = || -> Option<Vec<u8>> {
-        let end = at.saturating_add(HEAD_LEN).min(source.len());
+        let end = at.saturating_add(HEAD_READ_LEN).min(source.len());
         (at <= end).then(|| source.read(at..end).ok().map(std::borrow::Cow::into_owned)).flatten()
     };
     let mut before = head();

@@ -8,7 +8,7 @@ use container_core::source::{STOP_LEN, Source, zeroed_vec};
 use container_core::{Error, Limits, Result, Stop};
 
 use super::Frame;
-use super::chunk_location::{Found, Place};
+use super::chunk_location::{ChunkLocation, LocatedChunk};
 use crate::decoder_pool::{self, Worker};
 use crate::offsets::Offset;
 
@@ -200,17 +200,17 @@ impl Frame {
     ) -> Result<T> {
         let compared = |bytes: &[u8]| {
             if options.digests != Digests::Ignore {
-                self.guard.compare(self, index, bytes, options.limits.stop)?;
+                self.verified_reads.compare(self, index, bytes, options.limits.stop)?;
             }
             look(bytes)
         };
         if let Some(bytes) = self.small_chunk(index) {
-            return compared(&bytes).map_err(|error| match self.place(index) {
-                Ok(Found::Stored(place)) => place.in_chunk(error, index),
+            return compared(&bytes).map_err(|error| match self.locate(index) {
+                Ok(LocatedChunk::Stored(place)) => place.in_chunk(error, index),
                 _ => error,
             });
         }
-        let Found::Stored(place) = self.place(index)? else {
+        let LocatedChunk::Stored(place) = self.locate(index)? else {
             return Err(Error::usage(format!("chunk {index} is not stored")));
         };
         let result =
@@ -220,7 +220,7 @@ impl Frame {
 }
 
 /// The bytes of a place, lent or read into `buffer`.
-fn stored<'b>(place: &'b Place<'_>, buffer: &'b mut Vec<u8>, limits: &Limits) -> Result<&'b [u8]> {
+fn stored<'b>(place: &'b ChunkLocation<'_>, buffer: &'b mut Vec<u8>, limits: &Limits) -> Result<&'b [u8]> {
     let range = place.range();
     let source: &dyn Source = place.source();
     if let Some(bytes) = source.lend(range.clone()) {

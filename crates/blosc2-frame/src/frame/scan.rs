@@ -1,4 +1,4 @@
-//! A look at every chunk's header: where chunks lie, what lies between them, and what is wrong or odd about them. None is decoded.
+//! Scan of all chunk headers: byte ranges, gaps between chunks, and faults. No chunk is decoded.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::ops::Range;
 use blosc_chunk::{Compressor, Header as ChunkHeader, Special};
 use container_core::{Error, ErrorKind, Limits, Result};
 
-use checks::{is_mistold, judge};
+use checks::{check_header, has_wrong_blocksize};
 
 use super::Frame;
-use super::chunk_location::FoundHead;
+use super::chunk_location::LocatedHeader;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{ChunkSize, Kind};
 use crate::offsets::{Offset, Offsets};
@@ -21,11 +21,11 @@ mod overlaps;
 /// Faults of one kind that are told one by one; the rest are counted.
 const MAX_REPORTED: u64 = 64;
 
-/// What [`Frame::survey`] finds.
+/// What [`Frame::scan`] finds.
 #[derive(Clone, Debug, Default)]
-pub struct Survey {
+pub struct ChunkScan {
     /// The stored chunks with possible headers, by their places; of a sparse frame by their numbers.
-    pub chunks: Vec<SurveyedChunk>,
+    pub chunks: Vec<ScannedChunk>,
     /// Chunks that are not stored: zeros, never written, NaN.
     pub special: [u64; 3],
     /// Bytes of the chunks section that no chunk has, in order.
@@ -36,7 +36,7 @@ pub struct Survey {
 
 /// A stored chunk, as its header has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SurveyedChunk {
+pub struct ScannedChunk {
     /// Its number in the frame.
     pub index: u64,
     /// Where it is: in the file of the frame, or in its own.
@@ -57,7 +57,7 @@ pub struct SurveyedChunk {
     pub special: Option<Special>,
 }
 
-impl SurveyedChunk {
+impl ScannedChunk {
     fn new(index: u64, range: Range<u64>, file: Option<u64>, header: &ChunkHeader) -> Self {
         Self {
             index,
@@ -84,45 +84,47 @@ impl Frame {
     ///
     /// # Errors
     /// `Limit`; `Io` and `Missing` of the source. Damage is a fault.
-    pub fn survey(&self) -> Result<Survey> {
-        let mut surveyor = Surveyor {
+    pub fn scan_chunks(&self) -> Result<ChunkScan> {
+        let mut scanner = ChunkScanner {
             frame: self,
             limits: self.options.limits,
-            found: Survey::default(),
-            told: BTreeMap::new(),
+            found: ChunkScan::default(),
+            reported: BTreeMap::new(),
             bad: Vec::new(),
             held: 0,
         };
         match self.layout.offsets() {
             // One value for all, so that there is one thing to say of them.
             Offsets::Same(Offset::Special(special), count) => {
-                surveyor.not_stored(0, *special, *count);
-                surveyor.held = self.data_len();
+                scanner.not_stored(0, *special, *count);
+                scanner.held = self.data_len();
             }
             // All lead to one place: to tell it of two is enough.
-            Offsets::Same(_, count) => (0..(*count).min(2)).try_for_each(|index| surveyor.look(index))?,
-            Offsets::Each(_) => (0..self.chunk_count()).try_for_each(|index| surveyor.look(index))?,
+            Offsets::Same(_, count) => {
+                (0..(*count).min(2)).try_for_each(|index| scanner.scan_chunk(index))?
+            }
+            Offsets::Each(_) => (0..self.chunk_count()).try_for_each(|index| scanner.scan_chunk(index))?,
         }
-        surveyor.finish()
+        scanner.finish()
     }
 }
 
-struct Surveyor<'f> {
+struct ChunkScanner<'f> {
     frame: &'f Frame,
     limits: Limits,
-    found: Survey,
-    told: BTreeMap<&'static str, u64>,
+    found: ChunkScan,
+    reported: BTreeMap<&'static str, u64>,
     /// Where chunks should be that are not.
     bad: Vec<u64>,
     /// Bytes that the chunks hold.
     held: u64,
 }
 
-impl Surveyor<'_> {
-    fn tell(&mut self, fault: Fault) {
-        let told = self.told.entry(fault.code()).or_default();
-        *told += 1;
-        if *told <= MAX_REPORTED {
+impl ChunkScanner<'_> {
+    fn report(&mut self, fault: Fault) {
+        let count = self.reported.entry(fault.code()).or_default();
+        *count += 1;
+        if *count <= MAX_REPORTED {
             self.found.faults.push(fault);
         }
     }
@@ -148,21 +150,21 @@ impl Surveyor<'_> {
                 Fault::of_error(FaultKind::ChunkSizeLost, error, range)
             }
         };
-        self.tell(fault.of(index));
+        self.report(fault.of(index));
     }
 
-    fn look(&mut self, index: u64) -> Result<()> {
-        let (place, header) = match self.frame.place_and_head(index) {
-            Ok(FoundHead::Stored(place, header)) => (place, header),
-            Ok(FoundHead::Special(special)) => {
+    fn scan_chunk(&mut self, index: u64) -> Result<()> {
+        let (place, header) = match self.frame.locate_with_header(index) {
+            Ok(LocatedHeader::Stored(place, header)) => (place, header),
+            Ok(LocatedHeader::Special(special)) => {
                 self.not_stored(index, special, 1);
                 self.held = self.held.saturating_add(self.frame.chunk_len(index).unwrap_or(0));
                 return Ok(());
             }
-            Err(error) => return self.refuse(index, error),
+            Err(error) => return self.record_error(index, error),
         };
         let range = place.range();
-        let is_mistold = is_mistold(&place, &header);
+        let has_wrong_blocksize = has_wrong_blocksize(&place, &header);
         let part = place.part().map(str::to_owned);
         let source_len = place.source().len();
         drop(place);
@@ -170,34 +172,34 @@ impl Surveyor<'_> {
             Offset::Stored(number) if part.is_some() => Some(number),
             _ => None,
         };
-        for fault in judge(self.frame, index, &header, &range) {
-            self.tell(fault.of(index).of_part(part.clone()));
+        for fault in check_header(self.frame, index, &header, &range) {
+            self.report(fault.of(index).of_part(part.clone()));
         }
-        if is_mistold {
+        if has_wrong_blocksize {
             let message = format!(
                 "the blocks of chunk {index} are of {} bytes, its header says {}: C-Blosc2 does not read it",
                 header.blocksize, header.nbytes
             );
             let field = range.start + 8..range.start + 12;
             let fault = Fault::new(FaultKind::ChunkBlocksize, field, message);
-            self.tell(fault.of(index).of_part(part.clone()));
+            self.report(fault.of(index).of_part(part.clone()));
         }
         if part.is_some() && source_len > range.end {
             let message = format!("{} bytes follow chunk {index} in its file", source_len - range.end);
             let fault = Fault::new(FaultKind::PartSize, range.end..source_len, message);
-            self.tell(fault.of(index).of_part(part));
+            self.report(fault.of(index).of_part(part));
         }
         self.held = self.held.saturating_add(header.nbytes.into());
         let more = self.found.chunks.len().saturating_add(1) as u64;
         if more.is_power_of_two() {
-            self.limits.allocate(more.saturating_mul(2 * size_of::<SurveyedChunk>() as u64))?;
+            self.limits.allocate(more.saturating_mul(2 * size_of::<ScannedChunk>() as u64))?;
         }
-        self.found.chunks.push(SurveyedChunk::new(index, range, file, &header));
+        self.found.chunks.push(ScannedChunk::new(index, range, file, &header));
         Ok(())
     }
 
     /// Records that the chunk `index` is not where it should be.
-    fn refuse(&mut self, index: u64, error: Error) -> Result<()> {
+    fn record_error(&mut self, index: u64, error: Error) -> Result<()> {
         let is_sparse = self.frame.header().kind == Kind::Sparse;
         let kind = match error.kind() {
             ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) | ErrorKind::Usage(_) => {
@@ -221,16 +223,16 @@ impl Surveyor<'_> {
             let message = format!("chunk {index}: {}", error.kind());
             let range = error.range().unwrap_or(fallback);
             let fault = Fault::of_error(kind, error, range).saying(message);
-            self.tell(fault.of(index).of_part(part));
+            self.report(fault.of(index).of_part(part));
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Survey> {
+    fn finish(mut self) -> Result<ChunkScan> {
         if self.frame.header().kind == Kind::Sparse {
             self.compare_parts()?;
         } else {
-            self.sort_out();
+            self.find_overlaps_and_gaps();
         }
         let mut codecs = self.found.chunks.iter().filter(|it| !it.is_memcpyed && it.special.is_none());
         if let Some(first) = codecs.next()
@@ -241,7 +243,7 @@ impl Surveyor<'_> {
                 first.index, first.compressor, other.index, other.compressor
             );
             let fault = Fault::new(FaultKind::MixedCodecs, other.range.clone(), message);
-            self.tell(fault.of(other.index).of_part(other.part()));
+            self.report(fault.of(other.index).of_part(other.part()));
         }
         let nbytes = self.frame.header().nbytes;
         if self.frame.header().chunksize == ChunkSize::Variable
@@ -254,10 +256,10 @@ impl Surveyor<'_> {
         {
             let start = self.frame.layout.start();
             let message = format!("the chunks hold {} bytes, the header says {nbytes}", self.held);
-            self.tell(Fault::new(FaultKind::Nbytes, start + 29..start + 38, message));
+            self.report(Fault::new(FaultKind::Nbytes, start + 29..start + 38, message));
         }
         let rest: Vec<Fault> = self
-            .told
+            .reported
             .iter()
             .filter(|(_, count)| **count > MAX_REPORTED)
             .filter_map(|(code, count)| {

@@ -185,7 +185,7 @@ impl NdOptions {
         words.allow_words("Blosc2", &ALL)?;
         self.take_words(words, dtype, shape)?;
         if word(words, CHECKSUM).is_some() {
-            self.checksums = verified_reads::wanted(words, None)?;
+            self.checksums = verified_reads::target_checksum(words, None)?;
         }
         Ok(self)
     }
@@ -218,7 +218,7 @@ impl FrameOptions {
         }
         self.params.blocksize = block.or(self.params.blocksize);
         if word(words, CHECKSUM).is_some() {
-            self.checksums = verified_reads::wanted(words, None)?;
+            self.checksums = verified_reads::target_checksum(words, None)?;
         }
         Ok(self)
     }

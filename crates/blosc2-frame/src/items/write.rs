@@ -27,7 +27,7 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
     }
     options.params = options::apply(params, job.options)?;
     options.variable_chunks = true;
-    options.checksums = verified_reads::wanted(job.options, None)?;
+    options.checksums = verified_reads::target_checksum(job.options, None)?;
     let mut items = Items::of_kind(job.kind, job.dtype)?;
     items.names = job.names.map(<[String]>::to_vec);
     items.others = job.others.to_vec();

@@ -13,14 +13,14 @@ use crate::metalayer::MAX_METALAYERS;
 use crate::offsets::{Offset, Offsets};
 
 /// The most that python-blosc2 takes for the byte of a filter.
-pub(crate) const MAX_META: u8 = 127;
+pub(crate) const MAX_FILTER_META: u8 = 127;
 
 /// Faults of single offsets that are told one by one; the rest are counted.
 const MAX_REPORTED: u64 = 64;
 
 impl Layout {
     /// Sizes and flags of the header. `fixed` are its first 87 bytes.
-    pub(super) fn judge_fields(&mut self, fixed: &[u8]) {
+    pub(super) fn check_fields(&mut self, fixed: &[u8]) {
         let header = self.header.clone();
         let (variable, version) = (header.variable_chunks || header.variable_blocks, header.version);
         let is_variable = header.chunksize == ChunkSize::Variable;
@@ -49,10 +49,10 @@ impl Layout {
             let message = "the flag says that chunks are of different sizes, and there is a chunk size";
             self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
         }
-        self.judge_reserved(fixed);
+        self.check_reserved(fixed);
     }
 
-    fn judge_reserved(&mut self, fixed: &[u8]) {
+    fn check_reserved(&mut self, fixed: &[u8]) {
         let byte = |at: usize| fixed.get(at).copied().unwrap_or_default();
         let bits = byte(26) & 0xf0;
         if bits != 0 {
@@ -68,7 +68,7 @@ impl Layout {
                 );
                 self.tell(FaultKind::FiltersUnknown, self.field(71_u64.saturating_add(slot), 1), message);
             }
-            if filter.meta > MAX_META {
+            if filter.meta > MAX_FILTER_META {
                 let message = format!(
                     "the byte {} for filter {slot}: python-blosc2 does not open the frame",
                     filter.meta
@@ -87,7 +87,7 @@ impl Layout {
     }
 
     /// Each offset by itself, and their order.
-    pub(super) fn judge_offsets(&mut self) {
+    pub(super) fn check_offsets(&mut self) {
         let section = self.chunks();
         let room = section.end.saturating_sub(section.start);
         let is_sparse = self.header.kind == Kind::Sparse;
@@ -169,9 +169,9 @@ impl Layout {
     }
 
     /// Metalayers, trailer and what follows.
-    pub(super) fn judge_rest(&mut self) {
+    pub(super) fn check_rest(&mut self) {
         let header = self.header_range();
-        self.judge_metalayers();
+        self.check_metalayers();
         if self.header.header_len < BARE_LEN && self.metalayers.is_empty() && header.end <= self.file_len {
             let message = format!("a header of {} bytes", self.header.header_len);
             self.tell(FaultKind::HeaderLen, self.field(10, 5), message);
@@ -202,7 +202,7 @@ impl Layout {
 }
 
 impl Layout {
-    fn judge_metalayers(&mut self) {
+    fn check_metalayers(&mut self) {
         let mut names: Vec<&str> = self.metalayers.iter().map(|(name, _)| name).collect();
         let count = names.len();
         names.sort_unstable();

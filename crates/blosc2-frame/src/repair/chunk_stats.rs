@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use blosc_chunk::{Filter, Pipeline};
 
 use super::input::DamagedFrame;
-use crate::layout::MAX_META;
+use crate::layout::MAX_FILTER_META;
 use crate::offsets::{Offset, Offsets};
 
 /// Typesize, sizes and filters in the headers of the first chunks.
@@ -40,7 +40,7 @@ impl ChunkStats {
     /// What the filters of the header were, where some of them keep the frame from being opened: those of a chunk that has the others
     /// as well.
     pub fn filters(&self, header: &Pipeline) -> Option<Pipeline> {
-        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MAX_META;
+        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MAX_FILTER_META;
         let fits = |chunk: &&Pipeline| {
             chunk.0.iter().zip(&header.0).all(|(its, own)| its == own || is_odd(own) && !is_odd(its))
         };

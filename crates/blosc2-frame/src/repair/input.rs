@@ -9,14 +9,14 @@ use container_core::source::{Access, Source};
 use container_core::{Error, Limits, Result};
 
 use crate::journal;
-use crate::sparse_directory::{INDEX_NAME, Parts, open_file, part_name};
+use crate::sparse_directory::{INDEX_NAME, SparseDirectory, open_file, part_name};
 
 /// The damaged frame.
 pub(super) struct DamagedFrame {
     /// The file, or the index file of a sparse frame.
     pub source: Box<dyn Source>,
     /// The chunks of a sparse frame.
-    pub parts: Option<Parts>,
+    pub parts: Option<SparseDirectory>,
     pub(super) limits: Limits,
     /// Bytes of the file: what the source has beyond is missing.
     pub(super) there: u64,
@@ -33,7 +33,7 @@ impl DamagedFrame {
             let there = source.len();
             return Ok(Self {
                 source,
-                parts: Some(Parts::new(directory, Access::Auto)),
+                parts: Some(SparseDirectory::new(directory, Access::Auto)),
                 limits: *limits,
                 there,
             });

@@ -33,10 +33,10 @@ fn repaired(bytes: &[u8]) -> Result<(RepairReport, Vec<u8>)> {
 /// The chunks of a frame that has to be sound.
 fn chunks(bytes: Vec<u8>, what: &str) -> Vec<Vec<u8>> {
     let frame = Frame::from_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let survey = frame.survey().unwrap();
+    let scan = frame.scan_chunks().unwrap();
     // What those who wrote it did as well, and a new file does not mend.
     let kept = [FaultKind::StoredSpecial, FaultKind::VersionFlags];
-    let faults = survey.faults.iter().chain(frame.layout().faults());
+    let faults = scan.faults.iter().chain(frame.layout().faults());
     let bad: Vec<_> =
         faults.filter(|fault| fault.severity() > Severity::Note && !kept.contains(&fault.kind())).collect();
     assert!(bad.is_empty(), "{what}: {bad:?}");
@@ -282,7 +282,7 @@ fn digests_tell_changed_chunks_that_still_decode() {
     assert_eq!(frame.read_chunk(1, &ReadOptions::default()).unwrap(), [0; 200]);
     assert!(matches!(
         crate::check_checksums(&frame).unwrap(),
-        Some(crate::Checked::Compared { damaged, .. }) if damaged.is_empty()
+        Some(crate::ChecksumReport::Compared { damaged, .. }) if damaged.is_empty()
     ));
 }
 

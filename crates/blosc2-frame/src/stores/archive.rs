@@ -22,13 +22,13 @@ use rawzip::{CompressionMethod, ReaderAt, ZipArchive, ZipLocator};
 use super::slice_source::Shared;
 
 /// Bytes of a local header before its name.
-const LOCAL_LEN: u64 = 30;
+const LOCAL_HEADER_LEN: u64 = 30;
 
 /// Room for one entry of the central directory with the longest name, extra field and comment.
 const MAX_ENTRY_LEN: usize = 46 + 3 * 0xffff;
 
 /// Most bytes between the last record and the end of a zip file: its comment.
-const COMMENT: u64 = 0xffff;
+const MAX_COMMENT_LEN: u64 = 0xffff;
 
 /// A file in the zip file.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ impl Archive {
         let mut room = vec![0; MAX_ENTRY_LEN];
         let len = source.len();
         let archive = ZipLocator::new()
-            .max_search_space(COMMENT.saturating_add(22))
+            .max_search_space(MAX_COMMENT_LEN.saturating_add(22))
             .locate_in_reader(Bytes(&**source), &mut room, len)
             .map_err(|(_, error)| located(error, len))?;
         let directory = archive.directory_offset()..archive.end_offset();
@@ -230,7 +230,7 @@ pub(crate) fn is_key_path(name: &str) -> bool {
 
 /// Whether the local header at `at`, which is there, has the name that the central directory has.
 fn same_name(source: &dyn Source, at: u64, name: &[u8]) -> Result<bool> {
-    let start = at.saturating_add(LOCAL_LEN);
+    let start = at.saturating_add(LOCAL_HEADER_LEN);
     let len = source.read(at.saturating_add(26)..at.saturating_add(28))?;
     let len = <[u8; 2]>::try_from(&*len).map_or(0, u16::from_le_bytes);
     if usize::from(len) != name.len() {

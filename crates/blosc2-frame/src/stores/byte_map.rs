@@ -47,8 +47,8 @@ impl Block for Stored {
 pub(crate) fn blocks(store: &Store) -> Vec<Stored> {
     let mut blocks = Vec::new();
     for leaf in store.leaves.iter().filter(|leaf| leaf.place.inside.is_none()) {
-        let Some(lens) = leaf.lens() else { continue };
-        blocks.extend(lens.blocks().into_iter().map(|block| Stored {
+        let Some(container) = leaf.container() else { continue };
+        blocks.extend(container.blocks().into_iter().map(|block| Stored {
             part: part_of(leaf, block.part()),
             range: block.range(),
             decoded_len: block.decoded_len(),
@@ -80,7 +80,7 @@ pub(crate) fn walk(store: &Store, look: &mut dyn FnMut(Segment) -> Result<()>) -
 
 /// All of a file, or of the files of a sparse frame.
 fn file(leaf: &Leaf, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-    let Some(lens) = leaf.lens() else {
+    let Some(container) = leaf.container() else {
         return look(Segment {
             part: leaf.place.part.clone(),
             range: leaf.place.range.clone(),
@@ -89,7 +89,7 @@ fn file(leaf: &Leaf, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> 
             ..Segment::default()
         });
     };
-    lens.for_each_segment(&mut |mut segment| {
+    container.for_each_segment(&mut |mut segment| {
         segment.part = part_of(leaf, segment.part.as_deref());
         segment.dataset = dataset(leaf, segment.dataset.as_deref());
         look(segment)
@@ -111,9 +111,9 @@ fn zip(
     for member in members {
         tiles.put(member.header.clone(), "unused", |range| Segment::plain(range, "local header"))?;
         let leaf = by_start.get(&member.data.start).filter(|_| member.refused.is_none());
-        let own = leaf.and_then(|leaf| Some((*leaf, leaf.lens()?)));
-        if let Some((leaf, lens)) = own {
-            member_parts(leaf, &*lens, &mut tiles)?;
+        let own = leaf.and_then(|leaf| Some((*leaf, leaf.container()?)));
+        if let Some((leaf, container)) = own {
+            member_parts(leaf, &*container, &mut tiles)?;
         }
         let dataset = leaf.and_then(|leaf| dataset(leaf, None));
         tiles.put(member.data.clone(), "unused", |range| Segment {
@@ -126,10 +126,10 @@ fn zip(
     tiles.put(size..size, "trailing", |range| Segment::plain(range, ""))
 }
 
-/// What a member's own lens tells of its bytes.
-fn member_parts(leaf: &Leaf, lens: &dyn Container, tiles: &mut Tiles<'_>) -> Result<()> {
+/// Adds the byte ranges of a member, as its own container lists them.
+fn member_parts(leaf: &Leaf, container: &dyn Container, tiles: &mut Tiles<'_>) -> Result<()> {
     let within = &leaf.place.range;
-    lens.for_each_segment(&mut |segment| {
+    container.for_each_segment(&mut |segment| {
         let Some(range) = clip(&segment.range, within) else { return Ok(()) };
         tiles.put(range, "member", |range| Segment {
             range,

@@ -12,7 +12,7 @@ use container_core::{Error, Progress, Result};
 use super::archive::Member;
 use super::byte_map::part_of;
 use super::container::{Kind, Store, path_of};
-use super::leaf::{Leaf, Place, Role, key_of};
+use super::leaf::{Leaf, LeafLocation, Role, key_of};
 use crate::dataset_view::DATASET;
 
 pub(crate) fn check(
@@ -28,7 +28,7 @@ pub(crate) fn check(
         let len = leaf.len();
         progress.tick(done, store.size.max(done))?;
         match leaf.open() {
-            Ok(lens) => {
+            Ok(container) => {
                 // A leaf counts what it decodes; what is told is how far that is in bytes of the store.
                 let on = |own: u64, total: u64| {
                     let part = u128::from(len) * u128::from(own.min(total)) / u128::from(total.max(1));
@@ -38,8 +38,9 @@ pub(crate) fn check(
                         Err(_) => ControlFlow::Break(()),
                     }
                 };
-                let report = lens.check(depth, options, Progress::new(&on))?;
-                findings.extend(report.findings.into_iter().filter_map(|finding| told(finding, leaf)));
+                let report = container.check(depth, options, Progress::new(&on))?;
+                findings
+                    .extend(report.findings.into_iter().filter_map(|finding| located_finding(finding, leaf)));
                 if leaf.role != Role::Embed || leaf.place.inside.is_none() {
                     blocks.total = blocks.total.saturating_add(report.blocks.total);
                     blocks.checked = blocks.checked.saturating_add(report.blocks.checked);
@@ -76,7 +77,7 @@ impl Leaf {
 }
 
 /// A finding of a leaf as one of the store; none where it is about bytes that are not the leaf's.
-fn told(mut finding: Finding, leaf: &Leaf) -> Option<Finding> {
+fn located_finding(mut finding: Finding, leaf: &Leaf) -> Option<Finding> {
     let dataset = finding.dataset.take().unwrap_or_else(|| DATASET.to_owned());
     finding.dataset = Some(path_of(&leaf.key, &dataset)).filter(|path| !path.is_empty());
     finding.part = part_of(leaf, finding.part.as_deref());
@@ -100,7 +101,7 @@ fn told(mut finding: Finding, leaf: &Leaf) -> Option<Finding> {
 
 /// Why a leaf cannot be looked at; none where that is told already.
 fn refused(error: &Error, leaf: &Leaf) -> Option<Finding> {
-    if leaf.told {
+    if leaf.is_reported {
         return None;
     }
     let mut finding = Finding::new(Severity::Error, "leaf_unreadable", error.to_string());
@@ -141,7 +142,7 @@ pub(crate) fn double(leaf: &Leaf) -> Finding {
 }
 
 /// An error of a leaf as one of the store.
-pub(crate) fn in_place(error: Error, place: &Place) -> Error {
+pub(crate) fn in_place(error: Error, place: &LeafLocation) -> Error {
     match (&place.inside, &place.part) {
         (None, None) => error,
         (None, Some(part)) => error.part(part.clone()),

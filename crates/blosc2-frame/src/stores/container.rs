@@ -1,4 +1,4 @@
-//! A store seen through the lens: each leaf is a frame seen through its own, and what it has is found under its key.
+//! The container of a store: the datasets of each leaf, with paths below its key.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -232,11 +232,11 @@ impl Store {
         let mut ready = Vec::new();
         for index in 0..self.listed.count {
             let held = |(leaf, own): (usize, usize)| {
-                let lens = self.leaves.get(leaf)?.lens()?;
+                let container = self.leaves.get(leaf)?.container()?;
                 match self.column(leaf, own) {
                     // All texts are read for their type, which is put off until it is asked for.
                     Some(column) => (!column.is_text()).then_some(()),
-                    None => lens.datasets().get(own).map(|_| ()),
+                    None => container.datasets().get(own).map(|_| ()),
                 }
             };
             let Some(own) = self.place(index).filter(|place| held(*place).is_some()) else { break };
@@ -259,7 +259,7 @@ impl Store {
         let column = self.column(at, own);
         let mut dataset = match column {
             Some(column) => column.dataset(self, leaf)?,
-            None => leaf.lens()?.dataset(own)?.into_owned(),
+            None => leaf.container()?.dataset(own)?.into_owned(),
         };
         dataset.path = path_of(&leaf.key, &dataset.path);
         if self.listed.find(at, own).is_none() {
@@ -275,7 +275,7 @@ impl Store {
     }
 }
 
-/// The path of what a frame's own lens calls `own`.
+/// Path in the store of the dataset that the leaf calls `own`.
 pub(crate) fn path_of(key: &str, own: &str) -> String {
     if own == DATASET { key.to_owned() } else { format!("{key}/{own}") }
 }
@@ -286,7 +286,10 @@ impl Container for Store {
             format: super::FORMAT,
             version: None,
             size: self.size,
-            complete: self.leaves.iter().all(|leaf| leaf.lens().is_some_and(|lens| lens.about().complete)),
+            complete: self
+                .leaves
+                .iter()
+                .all(|leaf| leaf.container().is_some_and(|container| container.about().complete)),
             details: describe::details(self),
         }
     }
@@ -323,7 +326,7 @@ impl Container for Store {
         let path = path.strip_prefix('/').unwrap_or(path);
         let index = |at: usize, own: &str| {
             let column = self.columns.get(&at).filter(|_| own == DATASET).map(|column| column.own);
-            let own = column.or_else(|| self.leaves.get(at)?.lens()?.find(own))?;
+            let own = column.or_else(|| self.leaves.get(at)?.container()?.find(own))?;
             let hidden = || Some(self.listed.count.saturating_add(self.hidden.find(at, own)?));
             self.listed.find(at, own).or_else(hidden)
         };
@@ -345,8 +348,8 @@ impl Container for Store {
         if let Some(column) = self.column(at, own) {
             return column.read(self, leaf, region, options);
         }
-        let lens = leaf.open()?;
-        let read = lens.read(own, region, options).and_then(|array| array.into_owned(&options.limits));
+        let container = leaf.open()?;
+        let read = container.read(own, region, options).and_then(|array| array.into_owned(&options.limits));
         read.map_err(|error| check::in_place(error, &leaf.place))
     }
 
@@ -368,7 +371,7 @@ impl Container for Store {
         if let Some(column) = self.column(at, own) {
             return column.absence(self, leaf, region);
         }
-        leaf.lens()?.absence(own, region).map(|error| check::in_place(error, &leaf.place))
+        leaf.container()?.absence(own, region).map(|error| check::in_place(error, &leaf.place))
     }
 
     fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
@@ -376,7 +379,7 @@ impl Container for Store {
         let leaf = self.leaves.get(at)?;
         match self.column(at, own) {
             Some(column) => column.repeated(self, leaf, region),
-            None => leaf.lens()?.repeated(own, region),
+            None => leaf.container()?.repeated(own, region),
         }
     }
 
@@ -386,7 +389,7 @@ impl Container for Store {
 
     fn has_small_blocks(&self, most: u64) -> bool {
         let own = self.leaves.iter().filter(|leaf| leaf.place.inside.is_none());
-        own.filter_map(Leaf::lens).all(|lens| lens.has_small_blocks(most))
+        own.filter_map(Leaf::container).all(|container| container.has_small_blocks(most))
     }
 
     fn layout(&self) -> Vec<Segment> {
@@ -405,9 +408,9 @@ impl Container for Store {
     }
 
     fn checksums(&self) -> BTreeSet<String> {
-        let lenses = self.leaves.iter().filter_map(Leaf::lens);
+        let containers = self.leaves.iter().filter_map(Leaf::container);
         let own = matches!(self.kind, Kind::Zip(_)).then(|| byte_map::CRC.to_owned());
-        lenses.flat_map(|lens| lens.checksums()).chain(own).collect()
+        containers.flat_map(|container| container.checksums()).chain(own).collect()
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -427,7 +430,7 @@ impl Container for Store {
     }
 }
 
-/// The bytes of a leaf that its own lens tells of, in a file that holds others.
+/// Clips a byte range of a leaf to the range of the leaf in a shared file.
 pub(crate) fn clip(range: &Range<u64>, within: &Range<u64>) -> Option<Range<u64>> {
     let clipped = range.start.max(within.start)..range.end.min(within.end);
     (clipped.start < clipped.end).then_some(clipped)

@@ -60,7 +60,7 @@ pub(crate) struct Column {
 pub(crate) fn find(leaves: &[Leaf]) -> Vec<Table> {
     let table = |leaf: &Leaf| {
         let root = leaf.key.strip_suffix(META).filter(|root| root.is_empty() || root.ends_with('/'))?;
-        let meta = leaf.lens()?.meta().ok()?;
+        let meta = leaf.container()?.meta().ok()?;
         let user = meta.get("vlmeta")?;
         (user.get("kind") == Some(&Value::from("ctable"))).then(|| Table {
             root: root.to_owned(),

@@ -57,15 +57,15 @@ pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
 
 /// A leaf with values that are not in the store, and the reason.
 fn absent(leaf: &Leaf) -> Option<(String, Value)> {
-    let lens = leaf.lens().filter(|_| leaf.role == Role::Data)?;
-    let error = lens.absence(0, &Region::whole(&lens.dataset(0)?.shape))?;
+    let container = leaf.container().filter(|_| leaf.role == Role::Data)?;
+    let error = container.absence(0, &Region::whole(&container.dataset(0)?.shape))?;
     Some((format!("values of {}", leaf.key), error.kind().to_string().into()))
 }
 
 /// What python-blosc2 calls the store, by the mark in its EmbedStore.
 fn marked(store: &Store) -> Option<&'static str> {
     let embed = store.leaf(EMBED).or_else(|| store.leaf(""))?;
-    let meta = embed.lens()?.meta().ok()?;
+    let meta = embed.container()?.meta().ok()?;
     let kinds = [("b2tree", "TreeStore"), ("b2dict", "DictStore"), ("b2embed", "EmbedStore")];
     let is_table = store.tables.iter().any(|table| table.root.is_empty());
     let kind = kinds.into_iter().find(|(mark, _)| meta.get(mark).is_some()).map(|(_, kind)| kind);
@@ -74,18 +74,18 @@ fn marked(store: &Store) -> Option<&'static str> {
 
 /// The tree of metadata: of groups, tables and leaves, by key.
 pub(crate) fn meta(store: &Store) -> Value {
-    tree(store, |lens| lens.meta(), true)
+    tree(store, |container| container.meta(), true)
 }
 
 /// The same without what depends on how the store is kept.
 pub(crate) fn logical_meta(store: &Store) -> Value {
-    tree(store, |lens| lens.logical_meta(), false)
+    tree(store, |container| container.logical_meta(), false)
 }
 
 fn tree(store: &Store, meta: fn(&dyn Container) -> Result<Value>, embedded: bool) -> Value {
     let mut entries = Vec::new();
     let of = |leaf: &Leaf| match leaf.open() {
-        Ok(lens) => meta(&*lens).unwrap_or_else(|error| format!("unreadable: {error}").into()),
+        Ok(container) => meta(&*container).unwrap_or_else(|error| format!("unreadable: {error}").into()),
         Err(error) => format!("unreadable: {}", leaf.error().unwrap_or(&error)).into(),
     };
     let mut put = |name: &str, found: Vec<(String, Value)>| {
@@ -115,7 +115,7 @@ fn tree(store: &Store, meta: fn(&dyn Container) -> Result<Value>, embedded: bool
 
 /// The attributes that a leaf holds for its group.
 fn attributes(leaf: &Leaf) -> Option<Value> {
-    let meta = leaf.lens()?.meta().ok()?;
+    let meta = leaf.container()?.meta().ok()?;
     Some(meta.get("vlmeta").cloned().unwrap_or_else(|| Value::Map(Vec::new())))
 }
 
@@ -148,8 +148,8 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
         let own: Vec<_> = places.iter().filter(|(leaf, _)| *leaf == at).map(|(_, own)| own.clone()).collect();
         // What is said of the items of a column is not true of its texts.
         let is_of_items = store.columns.get(&at).is_some_and(TableColumn::is_of_items);
-        match store.leaves.get(at).and_then(Leaf::lens) {
-            Some(lens) if !is_of_items => lens.carried(&own),
+        match store.leaves.get(at).and_then(Leaf::container) {
+            Some(container) if !is_of_items => container.carried(&own),
             _ => Ok(Value::Map(Vec::new())),
         }
     };
@@ -175,7 +175,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
         .filter(|leaf| leaf.role == Role::Attributes)
         .filter_map(|leaf| {
             let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
-            Some((format!("/{}", group.trim_end_matches('/')), leaf.lens()?.carried(&[]).ok()?))
+            Some((format!("/{}", group.trim_end_matches('/')), leaf.container()?.carried(&[]).ok()?))
         })
         .collect();
     if !groups.is_empty() {
@@ -211,7 +211,7 @@ pub(crate) fn losses(store: &Store) -> Vec<Loss> {
 fn told_of_all(store: &Store) -> Vec<Loss> {
     let mut losses = Vec::new();
     for leaf in &store.leaves {
-        match (leaf.role, leaf.lens()) {
+        match (leaf.role, leaf.container()) {
             (Role::Attributes, _) => {
                 let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
                 let what = format!("attributes of the group /{}", group.trim_end_matches('/'));
@@ -221,7 +221,7 @@ fn told_of_all(store: &Store) -> Vec<Loss> {
             (Role::Data, _) if ctable::is_own(&store.tables, &leaf.key) => {}
             // The columns have their values, and what is not decoded is told as such.
             (Role::Data, _) if store.shows_tables() && ctable::is_of_column(&store.tables, &leaf.key) => {}
-            (Role::Data, Some(lens)) => losses.extend(lens.losses().into_iter().map(|loss| {
+            (Role::Data, Some(container)) => losses.extend(container.losses().into_iter().map(|loss| {
                 let own = loss.dataset.as_deref().unwrap_or(DATASET);
                 Loss { dataset: Some(super::container::path_of(&leaf.key, own)), what: loss.what }
             })),

@@ -8,8 +8,8 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, Result};
 
 use super::embed_store::{self, EmbedMap};
-use super::open_frames::{Bytes, Closed, LensOf, Opened};
-use super::slice_source::{Decoded, Shared};
+use super::open_frames::{Bytes, LazyFrame, OpenContainer, OpenFrames};
+use super::slice_source::{DecodedSource, Shared};
 use crate::frame::Frame;
 
 /// EmbedStores within EmbedStores that are looked into.
@@ -19,7 +19,7 @@ pub(crate) const MAX_NESTED: usize = 4;
 pub(crate) const LEAF_LEN: u64 = 1 << 10;
 
 /// Most bytes of an EmbedStore that are decoded at once and kept; of larger ones each leaf is decoded as it is read.
-const KEPT: u64 = 16 << 20;
+const MAX_CACHED_EMBED: u64 = 16 << 20;
 
 /// The name of the EmbedStore in a store, and of the file that it is in.
 pub(crate) const EMBED: &str = "embed.b2e";
@@ -37,7 +37,7 @@ pub(crate) enum Role {
 
 /// Where a leaf is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LeafLocation {
     /// The file, in a directory.
     pub(crate) part: Option<String>,
     /// Bytes of the file; of a leaf in an EmbedStore those of the EmbedStore.
@@ -53,22 +53,22 @@ pub(crate) struct Leaf {
     /// The file, member or embedded key that it is.
     pub(crate) file: String,
     pub(crate) role: Role,
-    pub(crate) place: Place,
-    /// True where a finding says already why it cannot be opened.
-    pub(crate) told: bool,
+    pub(crate) place: LeafLocation,
+    /// True where a finding already reports why it cannot be opened.
+    pub(crate) is_reported: bool,
     /// Datasets that are listed, and all of them.
     pub(crate) listed: usize,
     pub(crate) count: usize,
-    frame: Result<Closed>,
+    frame: Result<LazyFrame>,
 }
 
 impl Leaf {
-    /// The frame seen by itself; `None` where it cannot be opened.
-    pub(crate) fn lens(&self) -> Option<Arc<dyn Container>> {
+    /// The container of the frame; `None` where it cannot be opened.
+    pub(crate) fn container(&self) -> Option<Arc<dyn Container>> {
         self.open().ok()
     }
 
-    /// The reason why it could not be opened, if so.
+    /// The error of opening it, if any.
     pub(crate) fn error(&self) -> Option<&Error> {
         self.frame.as_ref().err()
     }
@@ -81,7 +81,7 @@ impl Leaf {
         self.frame.as_ref().map_err(|_| Error::usage("no such dataset"))?.open()
     }
 
-    /// The reason why it could not be opened, by itself.
+    /// The error of opening it alone.
     pub(crate) fn into_error(self) -> Option<Error> {
         self.frame.err()
     }
@@ -90,7 +90,7 @@ impl Leaf {
 /// Leaves as they are found.
 pub(crate) struct Leaves<'a> {
     pub(crate) options: &'a container::OpenOptions,
-    pub(crate) opened: Arc<Opened>,
+    pub(crate) open_frames: Arc<OpenFrames>,
     pub(crate) leaves: Vec<Leaf>,
     /// Keys whose values are on a server, and where.
     pub(crate) references: Vec<(String, String)>,
@@ -99,63 +99,63 @@ pub(crate) struct Leaves<'a> {
 
 impl<'a> Leaves<'a> {
     /// None yet.
-    pub(crate) fn new(options: &'a container::OpenOptions, lens_of: LensOf) -> Self {
-        let opened = Arc::new(Opened::new(options, lens_of));
-        Self { options, opened, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
+    pub(crate) fn new(options: &'a container::OpenOptions, open_container: OpenContainer) -> Self {
+        let open_frames = Arc::new(OpenFrames::new(options, open_container));
+        Self { options, open_frames, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
     }
 
     /// Opens a leaf. What fails is kept with the leaf, so that the others are there all the same.
-    pub(crate) fn take(&mut self, file: &str, place: Place, bytes: Bytes) {
+    pub(crate) fn take(&mut self, file: &str, place: LeafLocation, bytes: Bytes) {
         let key = if file == EMBED { file } else { key_of(file) };
         self.take_nested(key.to_owned(), file.to_owned(), place, bytes, 0);
     }
 
-    /// Keeps a leaf of a file that cannot be opened, which a finding has told.
-    pub(crate) fn refuse(&mut self, file: &str, place: Place, why: &'static str) {
+    /// Records a leaf whose file cannot be opened, which a finding has reported.
+    pub(crate) fn refuse(&mut self, file: &str, place: LeafLocation, why: &'static str) {
         let (key, file) = (key_of(file).to_owned(), file.to_owned());
         let role = role_of(&key);
         let frame = Err(Error::unsupported(why));
-        self.leaves.push(Leaf { key, file, role, place, told: true, listed: 0, count: 0, frame });
+        self.leaves.push(Leaf { key, file, role, place, is_reported: true, listed: 0, count: 0, frame });
     }
 
     /// Keeps a leaf of a file whose bytes cannot be reached.
-    pub(crate) fn lose(&mut self, file: &str, place: Place, error: Error) {
+    pub(crate) fn lose(&mut self, file: &str, place: LeafLocation, error: Error) {
         self.lose_nested(key_of(file).to_owned(), file.to_owned(), place, error);
     }
 
-    fn lose_nested(&mut self, key: String, file: String, place: Place, error: Error) {
+    fn lose_nested(&mut self, key: String, file: String, place: LeafLocation, error: Error) {
         let role = role_of(&key);
         self.leaves.push(Leaf {
             key,
             file,
             role,
             place,
-            told: false,
+            is_reported: false,
             listed: 0,
             count: 0,
             frame: Err(error),
         });
     }
 
-    fn take_nested(&mut self, key: String, file: String, place: Place, bytes: Bytes, depth: usize) {
+    fn take_nested(&mut self, key: String, file: String, place: LeafLocation, bytes: Bytes, depth: usize) {
         let mut role = role_of(&key);
-        let closed = Closed::new(bytes, &self.opened);
+        let closed = LazyFrame::new(bytes, &self.open_frames);
         let opened = closed.open();
-        if let Ok(lens) = &opened
-            && lens.native().and_then(|native| native.downcast_ref()).is_some_and(embed_store::is_embed)
+        if let Ok(container) = &opened
+            && container.native().and_then(|native| native.downcast_ref()).is_some_and(embed_store::is_embed)
             && let Ok(frame) = closed.frame()
         {
             role = Role::Embed;
             self.look_inside(&key, &place, frame, depth);
         }
         let (listed, count) =
-            opened.as_ref().map_or((0, 0), |lens| (lens.listed_count(), lens.dataset_count()));
+            opened.as_ref().map_or((0, 0), |container| (container.listed_count(), container.dataset_count()));
         let frame = opened.map(|_| closed);
-        self.leaves.push(Leaf { key, file, role, place, told: false, listed, count, frame });
+        self.leaves.push(Leaf { key, file, role, place, is_reported: false, listed, count, frame });
     }
 
     /// Takes the leaves of an EmbedStore.
-    fn look_inside(&mut self, key: &str, place: &Place, frame: Frame, depth: usize) {
+    fn look_inside(&mut self, key: &str, place: &LeafLocation, frame: Frame, depth: usize) {
         if depth >= MAX_NESTED {
             let message = format!("{MAX_NESTED} stores within stores; this one is not looked into");
             self.tell(Severity::Error, "store_depth", key, place, message);
@@ -191,18 +191,18 @@ impl<'a> Leaves<'a> {
             let file = format!("{}/{}", outer, own.trim_start_matches('/'));
             match value {
                 embed_store::Value::Here(range) if range.end <= len => {
-                    let place = Place { inside: Some(range.clone()), ..place.clone() };
+                    let place = LeafLocation { inside: Some(range.clone()), ..place.clone() };
                     let bytes = Bytes::Within(Arc::clone(&source), range);
                     self.take_nested(key, file, place, bytes, depth + 1);
                 }
                 embed_store::Value::Here(range) => {
                     let problem = format!("it is to end at byte {} of {len}", range.end);
-                    let place = Place { inside: Some(range), ..place.clone() };
+                    let place = LeafLocation { inside: Some(range), ..place.clone() };
                     self.lose_nested(key, file, place, Error::malformed(problem));
                 }
                 embed_store::Value::Elsewhere(reference) => self.references.push((key, reference)),
                 embed_store::Value::Nowhere => {
-                    let place = Place { inside: Some(0..0), ..place.clone() };
+                    let place = LeafLocation { inside: Some(0..0), ..place.clone() };
                     let error = Error::malformed("the store does not say where it is");
                     self.lose_nested(key, file, place, error);
                 }
@@ -213,8 +213,8 @@ impl<'a> Leaves<'a> {
     /// What an EmbedStore decodes to: at once where it is small, else as it is read.
     fn decoded(&self, frame: Frame, len: u64) -> Result<Shared> {
         let limits = self.options.limits;
-        let lazy: Shared = Arc::new(Decoded { frame: Arc::new(frame), limits });
-        if len > KEPT || len > limits.memory {
+        let lazy: Shared = Arc::new(DecodedSource { frame: Arc::new(frame), limits });
+        if len > MAX_CACHED_EMBED || len > limits.memory {
             return Ok(lazy);
         }
         // Where some of it is damaged, the rest is still read piece by piece.
@@ -225,7 +225,14 @@ impl<'a> Leaves<'a> {
         })
     }
 
-    fn tell(&mut self, severity: Severity, code: &'static str, key: &str, place: &Place, message: String) {
+    fn tell(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        key: &str,
+        place: &LeafLocation,
+        message: String,
+    ) {
         let message = if key.is_empty() { message } else { format!("{key}: {message}") };
         let mut finding = Finding::new(severity, code, message).at(place.range.clone());
         finding.part.clone_from(&place.part);

@@ -1,5 +1,4 @@
-//! The frames of a store that are open: a few of them, opened again when they are needed. A store may have more leaves than there is memory
-//! for open frames.
+//! Cache of open frames of a store, bounded because a store may have more leaves than memory holds.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use container_core::Result;
 use container_core::container::{self, Container};
 
-use super::slice_source::{Shared, Until};
+use super::slice_source::{Shared, SliceSource};
 use crate::cache;
 use crate::frame::Frame;
 use crate::offsets::Offsets;
@@ -35,8 +34,8 @@ impl Bytes {
     fn open(&self, options: &OpenOptions) -> Result<Frame> {
         match self {
             Self::Within(source, range) => {
-                let until = Until { source: Arc::clone(source), end: range.end };
-                Frame::from_source(Box::new(until), range.start, options)
+                let slice = SliceSource { source: Arc::clone(source), end: range.end };
+                Frame::from_source(Box::new(slice), range.start, options)
             }
             Self::At(path) => Frame::open_with(path, options),
         }
@@ -46,34 +45,40 @@ impl Bytes {
 /// Opens a frame with other options than those it was found with.
 pub(crate) type Opener = Arc<dyn Fn(&OpenOptions) -> Result<Frame> + Send + Sync>;
 
-/// Makes the lens of a frame by itself.
-pub(crate) type LensOf = fn(Opener, &container::OpenOptions) -> Result<Box<dyn Container>>;
+/// Opens the container of a single frame.
+pub(crate) type OpenContainer = fn(Opener, &container::OpenOptions) -> Result<Box<dyn Container>>;
 
-/// The frames of one store that are open.
-pub(crate) struct Opened {
-    lens_of: LensOf,
+/// The open frames of one store, least recently used first.
+pub(crate) struct OpenFrames {
+    open_container: OpenContainer,
     options: container::OpenOptions,
     /// Decoded blocks and decoders of all of them.
     shared: Arc<cache::Shared>,
     /// The number of the next leaf.
     next: AtomicU64,
     /// The one that was used last is the last.
-    open: Mutex<VecDeque<Open>>,
+    open: Mutex<VecDeque<OpenFrame>>,
 }
 
-struct Open {
+struct OpenFrame {
     /// The number of its leaf.
     number: u64,
-    lens: Arc<dyn Container>,
+    container: Arc<dyn Container>,
     /// Bytes that it takes, about.
     weight: u64,
 }
 
-impl Opened {
+impl OpenFrames {
     /// None yet.
-    pub(crate) fn new(options: &container::OpenOptions, lens_of: LensOf) -> Self {
+    pub(crate) fn new(options: &container::OpenOptions, open_container: OpenContainer) -> Self {
         let shared = Arc::new(cache::Shared::new(&OpenOptions::from(options)));
-        Self { lens_of, options: options.clone(), shared, next: AtomicU64::new(0), open: Mutex::default() }
+        Self {
+            open_container,
+            options: options.clone(),
+            shared,
+            next: AtomicU64::new(0),
+            open: Mutex::default(),
+        }
     }
 
     /// The frame of the leaf `number`, if it is open.
@@ -81,16 +86,16 @@ impl Opened {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let at = open.iter().rposition(|own| own.number == number)?;
         let found = open.remove(at)?;
-        let lens = Arc::clone(&found.lens);
+        let container = Arc::clone(&found.container);
         open.push_back(found);
-        Some(lens)
+        Some(container)
     }
 
-    fn keep(&self, number: u64, lens: &Arc<dyn Container>) {
+    fn keep(&self, number: u64, container: &Arc<dyn Container>) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first.
         open.retain(|own| own.number != number);
-        open.push_back(Open { number, lens: Arc::clone(lens), weight: weight(&**lens) });
+        open.push_back(OpenFrame { number, container: Arc::clone(container), weight: weight(&**container) });
         let room = self.options.limits.memory / MEMORY_SHARE;
         let mut total = open.iter().map(|own| own.weight).fold(0, u64::saturating_add);
         while open.len() > MAX_OPEN || (total > room && open.len() > 1) {
@@ -113,8 +118,8 @@ impl Opened {
 }
 
 /// Bytes that an open frame takes, about.
-fn weight(lens: &dyn Container) -> u64 {
-    let Some(frame) = lens.native().and_then(|native| native.downcast_ref::<Frame>()) else { return 0 };
+fn weight(container: &dyn Container) -> u64 {
+    let Some(frame) = container.native().and_then(|native| native.downcast_ref::<Frame>()) else { return 0 };
     let layout = frame.layout();
     let trailer = layout.trailer_range();
     let offsets = match layout.offsets() {
@@ -126,34 +131,34 @@ fn weight(lens: &dyn Container) -> u64 {
 }
 
 /// A frame of a store, which may be open.
-pub(crate) struct Closed {
+pub(crate) struct LazyFrame {
     bytes: Bytes,
     number: u64,
-    opened: Arc<Opened>,
+    open_frames: Arc<OpenFrames>,
 }
 
-impl Closed {
-    pub(crate) fn new(bytes: Bytes, opened: &Arc<Opened>) -> Self {
-        let number = opened.next.fetch_add(1, Ordering::Relaxed);
-        Self { bytes, number, opened: Arc::clone(opened) }
+impl LazyFrame {
+    pub(crate) fn new(bytes: Bytes, open_frames: &Arc<OpenFrames>) -> Self {
+        let number = open_frames.next.fetch_add(1, Ordering::Relaxed);
+        Self { bytes, number, open_frames: Arc::clone(open_frames) }
     }
 
-    /// The frame seen by itself, opened if it is not.
+    /// The container of the frame, opened if it is not yet.
     ///
     /// # Errors
     /// Those of opening it.
     pub(crate) fn open(&self) -> Result<Arc<dyn Container>> {
-        if let Some(lens) = self.opened.get(self.number) {
-            return Ok(lens);
+        if let Some(container) = self.open_frames.get(self.number) {
+            return Ok(container);
         }
-        let (bytes, shared) = (self.bytes.clone(), Arc::clone(&self.opened.shared));
+        let (bytes, shared) = (self.bytes.clone(), Arc::clone(&self.open_frames.shared));
         let open = move |options: &OpenOptions| {
             bytes.open(&OpenOptions { shared: Some(Arc::clone(&shared)), ..options.clone() })
         };
-        let lens: Arc<dyn Container> =
-            Arc::from((self.opened.lens_of)(Arc::new(open), &self.opened.options)?);
-        self.opened.keep(self.number, &lens);
-        Ok(lens)
+        let container: Arc<dyn Container> =
+            Arc::from((self.open_frames.open_container)(Arc::new(open), &self.open_frames.options)?);
+        self.open_frames.keep(self.number, &container);
+        Ok(container)
     }
 
     /// The frame for itself, with the options of the store.
@@ -161,7 +166,7 @@ impl Closed {
     /// # Errors
     /// Those of opening it.
     pub(crate) fn frame(&self) -> Result<Frame> {
-        let shared = Some(Arc::clone(&self.opened.shared));
-        self.bytes.open(&OpenOptions { shared, ..OpenOptions::from(&self.opened.options) })
+        let shared = Some(Arc::clone(&self.open_frames.shared));
+        self.bytes.open(&OpenOptions { shared, ..OpenOptions::from(&self.open_frames.options) })
     }
 }

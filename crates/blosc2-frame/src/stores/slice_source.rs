@@ -1,4 +1,4 @@
-//! Parts of larger things as bytes of their own: a member of a zip file, a frame inside a super-chunk.
+//! Sources for parts of a store: a member of a zip file, a frame inside a super-chunk.
 
 use std::fs::File;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use crate::frame::Frame;
 /// Bytes that several leaves share.
 pub(crate) type Shared = Arc<dyn Source>;
 
-/// A source that ends earlier than it does. Places keep their numbers, so that what is found in a member of a zip file is told with
-/// its place in the zip file.
-pub(crate) struct Until {
+/// A source cut at `end`. Offsets stay those of the whole source, so that findings in a member of a zip file have offsets in the zip
+/// file.
+pub(crate) struct SliceSource {
     pub(crate) source: Shared,
     pub(crate) end: u64,
 }
 
-impl Source for Until {
+impl Source for SliceSource {
     fn len(&self) -> u64 {
         self.end.min(self.source.len())
     }
@@ -37,13 +37,13 @@ impl Source for Until {
     }
 }
 
-/// A file that is opened for each read, where there are more files than may be open.
-pub(crate) struct Reopened {
+/// A file opened for each read, to bound the number of open files.
+pub(crate) struct ReopenedFile {
     pub(crate) path: PathBuf,
     pub(crate) len: u64,
 }
 
-impl Source for Reopened {
+impl Source for ReopenedFile {
     fn len(&self) -> u64 {
         self.len
     }
@@ -54,13 +54,13 @@ impl Source for Reopened {
     }
 }
 
-/// What a super-chunk decodes to, decoded as it is asked for.
-pub(crate) struct Decoded {
+/// The decoded bytes of a super-chunk, decoded on demand.
+pub(crate) struct DecodedSource {
     pub(crate) frame: Arc<Frame>,
     pub(crate) limits: Limits,
 }
 
-impl Source for Decoded {
+impl Source for DecodedSource {
     fn len(&self) -> u64 {
         self.frame.header().nbytes
     }
@@ -84,13 +84,13 @@ mod tests {
     #[test]
     fn a_source_that_ends_earlier_keeps_its_places() {
         let source: Shared = Arc::new(b"0123456789".to_vec());
-        let until = Until { source: Arc::clone(&source), end: 6 };
-        assert_eq!(Source::len(&until), 6);
-        assert_eq!(&*until.read(4..6).unwrap(), b"45");
-        assert!(until.read(4..7).is_err());
-        assert!(until.lend(5..7).is_none());
-        assert!(until.read_into(5, &mut [0; 2]).is_err());
-        assert_eq!(Source::len(&Until { source, end: 60 }), 10);
+        let slice = SliceSource { source: Arc::clone(&source), end: 6 };
+        assert_eq!(Source::len(&slice), 6);
+        assert_eq!(&*slice.read(4..6).unwrap(), b"45");
+        assert!(slice.read(4..7).is_err());
+        assert!(slice.lend(5..7).is_none());
+        assert!(slice.read_into(5, &mut [0; 2]).is_err());
+        assert_eq!(Source::len(&SliceSource { source, end: 60 }), 10);
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
         std::fs::write(&path, b"0123456789").unwrap();
-        let source = Reopened { path: path.clone(), len: 10 };
+        let source = ReopenedFile { path: path.clone(), len: 10 };
         assert_eq!(&*source.read(3..6).unwrap(), b"345");
         assert!(source.read(8..11).is_err());
         std::fs::remove_file(path).unwrap();

@@ -387,10 +387,10 @@ fn of_many(count: usize) -> Vec<u8> {
 fn what_a_store_holds_for_later_reads_does_not_grow_with_its_leaves() {
     let bytes = of_many(300);
     let (len, options) = (bytes.len() as u64, OpenOptions::default());
-    let mut leaves = Leaves::new(&options, crate::container::lens);
-    let place = Place { part: None, range: 0..len, inside: None };
+    let mut leaves = Leaves::new(&options, crate::container::open_container);
+    let place = LeafLocation { part: None, range: 0..len, inside: None };
     leaves.take("", place, Bytes::Within(Arc::new(bytes), 0..len));
-    let opened = Arc::clone(&leaves.opened);
+    let cache = Arc::clone(&leaves.open_frames);
     let store = Store::new(Kind::Embed, len, leaves);
     assert_eq!(store.listed_count(), 300);
     for _ in 0..2 {
@@ -398,7 +398,7 @@ fn what_a_store_holds_for_later_reads_does_not_grow_with_its_leaves() {
             assert_eq!(values(&store, &format!("n{number:03}")), B);
         }
     }
-    assert_eq!(opened.counts(), [open_frames::MAX_OPEN, 1]);
+    assert_eq!(cache.counts(), [open_frames::MAX_OPEN, 1]);
     assert_eq!(codes(&store), [""; 0]);
 }
 

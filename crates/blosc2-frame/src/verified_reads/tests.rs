@@ -87,7 +87,7 @@ fn an_unknown_digest_is_told_the_words_that_there_are() {
     let asked = |name: &str| {
         let mut options = ImportOptions::default();
         options.words = vec![(CHECKSUM.to_owned(), name.to_owned())];
-        wanted(&options, None)
+        target_checksum(&options, None)
     };
     let words = "none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512";
     assert!(asked("foo").unwrap_err().to_string().contains(words));
@@ -112,7 +112,7 @@ fn whatever_passes_chunks_on_compares_them_first() {
     let (read, mut out) = (ReadOptions::default(), Vec::new());
     let mut bytes = [0; 4];
     let array = NdArray::open(&path).unwrap();
-    let like = NdOptions::like(&array).unwrap();
+    let like = NdOptions::options_of(&array).unwrap();
     let passed: Vec<(&str, Result<()>)> = vec![
         ("chunk", frame.chunk(3).map(|_| ())),
         ("read_chunk", frame.read_chunk(3, &read).map(|_| ())),

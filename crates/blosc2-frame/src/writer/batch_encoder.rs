@@ -5,7 +5,7 @@ use container_core::threads::fill_in_order;
 use container_core::{Error, ErrorKind, Result};
 
 /// Raw bytes that wait to be encoded at once, or to be written.
-const BATCH: usize = 64 << 20;
+const MAX_BATCH_LEN: usize = 64 << 20;
 
 /// Below this many bytes a thread costs more than it encodes.
 const MIN_THREAD_LEN: usize = 64 << 10;
@@ -13,7 +13,7 @@ const MIN_THREAD_LEN: usize = 64 << 10;
 /// Encoders for one way of encoding; made when there is something to encode, so that chunks which are only copied may be of codecs that
 /// are not here.
 #[derive(Debug)]
-pub(crate) struct Engine {
+pub(crate) struct BatchEncoder {
     params: Params,
     geometry: Geometry,
     plugins: Plugins,
@@ -23,7 +23,7 @@ pub(crate) struct Engine {
     buffers: Vec<Vec<u8>>,
 }
 
-impl Engine {
+impl BatchEncoder {
     /// # Errors
     /// `Usage` for parameters that make no sense together.
     pub(crate) fn new(params: Params, geometry: Geometry, plugins: Plugins) -> Result<Self> {
@@ -35,7 +35,7 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::new`], where parameters show what is wrong with them when there is something to encode: those of a file.
+    /// As [`BatchEncoder::new`], where parameters show what is wrong with them when there is something to encode: those of a file.
     pub(crate) fn lazy(params: Params, geometry: Geometry, plugins: Plugins) -> Self {
         Self { params, geometry, plugins, encoders: Vec::new(), buffers: Vec::new() }
     }
@@ -61,7 +61,7 @@ impl Engine {
     /// One for the same frame that encodes otherwise.
     ///
     /// # Errors
-    /// As [`Engine::new`].
+    /// As [`BatchEncoder::new`].
     pub(crate) fn with_params(&self, params: Params) -> Result<Self> {
         Self::new(params, self.geometry.clone(), self.plugins.clone())
     }
@@ -104,7 +104,7 @@ impl Engine {
             let mut bytes = first.len();
             let more = rest.iter().skip(1).take_while(|piece| {
                 bytes = bytes.saturating_add(piece.len());
-                bytes <= BATCH
+                bytes <= MAX_BATCH_LEN
             });
             let (batch, after) = rest.split_at(1 + more.count());
             rest = after;
@@ -125,7 +125,7 @@ impl Engine {
         Ok(())
     }
 
-    /// As [`Engine::encode`], an encoder for each thread.
+    /// As [`BatchEncoder::encode`], an encoder for each thread.
     fn shared(
         &mut self,
         pieces: &[&[u8]],

@@ -16,7 +16,7 @@ pub(crate) const MAX_CHUNK_LEN: usize = Generation::Blosc2.max_nbytes();
 
 /// Sizes of the chunks of a frame, as far as they are no matter of each.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
+pub(crate) struct ChunkSizes {
     /// Bytes of each chunk.
     pub chunksize: ChunkSize,
     /// How many chunks there are.
@@ -29,18 +29,18 @@ pub(crate) struct Sizes {
 
 /// What a new chunk does to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum SizeChange {
     /// Nothing.
-    Fits,
+    Unchanged,
     /// It settles the size of those to come.
-    Settles(u32),
+    Sets(u32),
     /// From now on each has its own size.
-    Varies,
+    BecomesVariable,
 }
 
-impl Sizes {
+impl ChunkSizes {
     /// Whether each chunk has its own size.
-    pub(crate) fn vary(&self) -> bool {
+    pub(crate) fn is_variable(&self) -> bool {
         self.chunksize == ChunkSize::Variable
     }
 
@@ -55,17 +55,17 @@ impl Sizes {
     ///
     /// # Errors
     /// `Usage` where there is no such place, for chunks of nothing or of more than a chunk holds, and for sizes that may not vary.
-    pub(crate) fn insert(&self, index: u64, len: usize, count: u64) -> Result<Fit> {
+    pub(crate) fn insert(&self, index: u64, len: usize, count: u64) -> Result<SizeChange> {
         if index > self.count {
             return Err(no_chunk(index, self.count));
         }
-        if let Some(fit) = self.of_nothing(len) {
+        if let Some(fit) = self.for_empty_chunk(len) {
             return Ok(fit);
         }
         let len = check_len(len)?;
         let fits = match self.chunksize {
             ChunkSize::Variable => true,
-            ChunkSize::Unset => return Ok(Fit::Settles(len)),
+            ChunkSize::Unset => return Ok(SizeChange::Sets(len)),
             ChunkSize::Fixed(size) => {
                 let last = index == self.count && self.nbytes.is_multiple_of(u64::from(size.max(1)));
                 // Whole chunks go anywhere but behind a short one.
@@ -79,12 +79,12 @@ impl Sizes {
     /// Judges another length for the chunk `index`.
     ///
     /// # Errors
-    /// As [`Sizes::insert`].
-    pub(crate) fn update(&self, index: u64, len: usize) -> Result<Fit> {
+    /// As [`ChunkSizes::insert`].
+    pub(crate) fn update(&self, index: u64, len: usize) -> Result<SizeChange> {
         if index >= self.count {
             return Err(no_chunk(index, self.count));
         }
-        if let Some(fit) = self.of_nothing(len) {
+        if let Some(fit) = self.for_empty_chunk(len) {
             return Ok(fit);
         }
         let len = check_len(len)?;
@@ -96,10 +96,10 @@ impl Sizes {
     }
 
     /// What a chunk of no bytes does where sizes vary, or may: there it is one like any other, as in python-blosc2.
-    fn of_nothing(&self, len: usize) -> Option<Fit> {
+    fn for_empty_chunk(&self, len: usize) -> Option<SizeChange> {
         match len {
-            0 if self.vary() => Some(Fit::Fits),
-            0 if self.may_vary => Some(Fit::Varies),
+            0 if self.is_variable() => Some(SizeChange::Unchanged),
+            0 if self.may_vary => Some(SizeChange::BecomesVariable),
             _ => None,
         }
     }
@@ -107,18 +107,18 @@ impl Sizes {
     /// Judges another order: the short chunk at the end has to stay there.
     ///
     /// # Errors
-    /// As [`Sizes::insert`].
-    pub(crate) fn reorder(&self, last_stays: bool) -> Result<Fit> {
-        let ChunkSize::Fixed(size) = self.chunksize else { return Ok(Fit::Fits) };
+    /// As [`ChunkSizes::insert`].
+    pub(crate) fn reorder(&self, last_stays: bool) -> Result<SizeChange> {
+        let ChunkSize::Fixed(size) = self.chunksize else { return Ok(SizeChange::Unchanged) };
         self.fit(last_stays || self.nbytes.is_multiple_of(u64::from(size.max(1))), size)
     }
 
-    fn fit(&self, fits: bool, len: u32) -> Result<Fit> {
+    fn fit(&self, fits: bool, len: u32) -> Result<SizeChange> {
         match fits {
-            true => Ok(Fit::Fits),
-            false if self.may_vary => Ok(Fit::Varies),
+            true => Ok(SizeChange::Unchanged),
+            false if self.may_vary => Ok(SizeChange::BecomesVariable),
             false => {
-                let ChunkSize::Fixed(size) = self.chunksize else { return Ok(Fit::Fits) };
+                let ChunkSize::Fixed(size) = self.chunksize else { return Ok(SizeChange::Unchanged) };
                 let problem = format!(
                     "a chunk of {len} bytes in a frame whose chunks have {size}; only the last may be shorter"
                 );

@@ -3,36 +3,36 @@
 use blosc_chunk::{Chunk, Special};
 use container_core::{Limits, Result};
 
-use super::header::{mixture, settle};
-use super::stored_chunk::{Rules, Stored, physical, stored};
-use super::{Fit, Places, Sink, Sizes};
+use super::header::{apply_size_change, mixed_blocks_error};
+use super::stored_chunk::{StoreRules, StoredChunk, physical, stored_form};
+use super::{ChunkSizes, OffsetTable, Sink, SizeChange};
 use crate::checksums::Digests;
 use crate::header::Header;
 use crate::offsets::{Offset, Offsets};
 
 /// Header, chunks and index as far as they are known.
-pub(super) struct Body<'o> {
+pub(super) struct ChunkWriter<'o> {
     pub sink: Sink<'o>,
     pub header: Header,
-    pub sizes: Sizes,
-    pub places: Places,
+    pub sizes: ChunkSizes,
+    pub offsets: OffsetTable,
     /// Of all stored chunks, where they are wanted.
     pub digests: Option<Digests>,
 }
 
-impl<'o> Body<'o> {
+impl<'o> ChunkWriter<'o> {
     pub fn new(sink: Sink<'o>, header: Header, may_vary: bool) -> Self {
-        let sizes = Sizes { chunksize: header.chunksize, count: 0, nbytes: 0, may_vary };
-        let places = Places::new(Offsets::Each(Vec::new()), Limits::default());
-        Self { sink, header, sizes, places, digests: None }
+        let sizes = ChunkSizes { chunksize: header.chunksize, count: 0, nbytes: 0, may_vary };
+        let offsets = OffsetTable::new(Offsets::Each(Vec::new()), Limits::default());
+        Self { sink, header, sizes, offsets, digests: None }
     }
 
     /// Marks in the index, which have been judged; chunks where sizes vary.
     pub fn take_specials(&mut self, special: Special, nbytes: usize, count: u64) -> Result<()> {
         let fit = self.sizes.insert(self.sizes.count, nbytes, count)?;
-        self.make_fit(fit)?;
-        if !self.sizes.vary() {
-            self.places.insert(self.sizes.count, Offset::Special(special), count)?;
+        self.apply_change(fit)?;
+        if !self.sizes.is_variable() {
+            self.offsets.insert(self.sizes.count, Offset::Special(special), count)?;
             self.count(nbytes as u64, count);
             return Ok(());
         }
@@ -44,17 +44,17 @@ impl<'o> Body<'o> {
     /// The next chunk, which has been judged.
     pub fn take(&mut self, chunk: &Chunk<'_>) -> Result<()> {
         let fit = self.sizes.insert(self.sizes.count, chunk.nbytes(), 1)?;
-        self.make_fit(fit)?;
+        self.apply_change(fit)?;
         if chunk.header().has_variable_blocks() {
             self.header.variable_blocks = true;
             self.sizes.may_vary = true;
         }
-        let rules = Rules { typesize: self.header.typesize, vary: self.sizes.vary() };
-        let offset = match stored(chunk, rules)? {
-            Stored::Mark(special) => Offset::Special(special),
-            Stored::Bytes(bytes) => self.put(&bytes)?,
+        let rules = StoreRules { typesize: self.header.typesize, variable_size: self.sizes.is_variable() };
+        let offset = match stored_form(chunk, rules)? {
+            StoredChunk::Mark(special) => Offset::Special(special),
+            StoredChunk::Bytes(bytes) => self.put(&bytes)?,
         };
-        self.places.insert(self.sizes.count, offset, 1)?;
+        self.offsets.insert(self.sizes.count, offset, 1)?;
         self.count(chunk.nbytes() as u64, 1);
         Ok(())
     }
@@ -74,28 +74,28 @@ impl<'o> Body<'o> {
     }
 
     /// Makes sizes what the next chunk needs them to be. Where they begin to vary, marks get the length that they lack.
-    fn make_fit(&mut self, fit: Fit) -> Result<()> {
-        if fit == Fit::Varies && !self.sizes.vary() {
-            for index in 0..self.places.len() {
+    fn apply_change(&mut self, fit: SizeChange) -> Result<()> {
+        if fit == SizeChange::BecomesVariable && !self.sizes.is_variable() {
+            for index in 0..self.offsets.len() {
                 let (Some(Offset::Special(special)), Some(len)) =
-                    (self.places.get(index), self.sizes.len_of(index))
+                    (self.offsets.get(index), self.sizes.len_of(index))
                 else {
                     continue;
                 };
                 let len = usize::try_from(len).unwrap_or(usize::MAX);
                 let chunk = physical(special, len, self.header.typesize)?;
                 let offset = self.put(&chunk)?;
-                self.places.set(index, offset)?;
+                self.offsets.set(index, offset)?;
             }
         }
-        settle(&mut self.sizes, fit);
+        apply_size_change(&mut self.sizes, fit);
         Ok(())
     }
 
-    /// Chunks whose blocks the caller cut stand alone (C-Blosc2 takes no mixture).
-    pub fn refuse_mixing(&mut self, variable_blocks: bool) -> Result<()> {
+    /// Chunks whose blocks the caller cut stand alone (C-Blosc2 takes no mixed_blocks_error).
+    pub fn check_uniform_blocks(&mut self, variable_blocks: bool) -> Result<()> {
         if self.sizes.count > 0 && self.header.variable_blocks != variable_blocks {
-            return Err(mixture());
+            return Err(mixed_blocks_error());
         }
         if self.sizes.count == 0 {
             self.header.variable_blocks = variable_blocks;

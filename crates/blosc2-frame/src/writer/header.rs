@@ -3,18 +3,18 @@
 use blosc_chunk::Params;
 use container_core::{Error, Result};
 
-use super::{Engine, Fit, Sizes, chunk_size};
+use super::{BatchEncoder, ChunkSizes, SizeChange, chunk_size};
 use crate::b2nd;
 use crate::header::{BARE_LEN, ChunkSize, Header};
 use crate::metalayer::Metalayers;
 use crate::options::FrameOptions;
 
 /// Makes sizes what a chunk needs them to be.
-pub(crate) fn settle(sizes: &mut Sizes, fit: Fit) {
+pub(crate) fn apply_size_change(sizes: &mut ChunkSizes, fit: SizeChange) {
     match fit {
-        Fit::Fits => {}
-        Fit::Settles(size) => sizes.chunksize = ChunkSize::Fixed(size),
-        Fit::Varies => sizes.chunksize = ChunkSize::Variable,
+        SizeChange::Unchanged => {}
+        SizeChange::Sets(size) => sizes.chunksize = ChunkSize::Fixed(size),
+        SizeChange::BecomesVariable => sizes.chunksize = ChunkSize::Variable,
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn set_chunksize(header: &mut Header, chunksize: ChunkSize) {
     }
 }
 
-pub(crate) fn mixture() -> Error {
+pub(crate) fn mixed_blocks_error() -> Error {
     Error::usage("chunks whose blocks are of different lengths and others cannot be in one frame")
 }
 
@@ -51,13 +51,17 @@ pub(crate) fn geometry(header: &Header, metalayers: &Metalayers) -> blosc_chunk:
     }
 }
 
-/// An engine that encodes otherwise, for the same frame.
-pub(crate) fn other_engine(engine: &Engine, params: Params, typesize: u32) -> Result<Engine> {
+/// An encoder that encodes otherwise, for the same frame.
+pub(crate) fn is_other_encoder(
+    encoder: &BatchEncoder,
+    params: Params,
+    typesize: u32,
+) -> Result<BatchEncoder> {
     if params.typesize as u64 != u64::from(typesize) {
         let problem = format!("elements of {} bytes in a frame of elements of {typesize}", params.typesize);
         return Err(Error::usage(problem));
     }
-    engine.with_params(params)
+    encoder.with_params(params)
 }
 
 /// Bytes of a header with `metalayers`.

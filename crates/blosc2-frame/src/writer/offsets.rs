@@ -11,12 +11,12 @@ pub(crate) const MAX_CHUNKS: u64 = (super::chunk_size::MAX_CHUNK_LEN / 8) as u64
 
 /// The offsets of a frame that change. Any number of chunks that are all alike takes no memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct OffsetTable {
     offsets: Offsets,
     limits: Limits,
 }
 
-impl Places {
+impl OffsetTable {
     pub(crate) fn new(offsets: Offsets, limits: Limits) -> Self {
         Self { offsets, limits }
     }

@@ -7,22 +7,22 @@ use container_core::format::Output;
 use tempfile::SpooledTempFile;
 
 /// Bytes that are held in memory before they go to a temporary file.
-const SPOOL: usize = 8 << 20;
+const MAX_SPOOL_IN_MEMORY: usize = 8 << 20;
 
 /// Bytes of the buffer that gathers small chunks.
-const BUFFER: usize = 256 << 10;
+const BUFFER_LEN: usize = 256 << 10;
 
 /// What is behind the header of a frame, on its way to an output.
 pub(super) struct Sink<'o> {
     out: &'o mut dyn Output,
-    way: Way,
+    way: Destination,
     /// Not written yet.
     buffer: Vec<u8>,
     /// Bytes behind the header so far.
     len: u64,
 }
 
-enum Way {
+enum Destination {
     /// The frame starts here, and the header will be put there.
     Seek(u64),
     /// The output cannot go back: all waits for the header.
@@ -36,9 +36,9 @@ impl<'o> Sink<'o> {
             Some(file) => {
                 let start = file.stream_position()?;
                 io::copy(&mut io::repeat(0).take(header_len), file)?;
-                Way::Seek(start)
+                Destination::Seek(start)
             }
-            None => Way::Spool(SpooledTempFile::new(SPOOL)),
+            None => Destination::Spool(SpooledTempFile::new(MAX_SPOOL_IN_MEMORY)),
         };
         Ok(Self { out, way, buffer: Vec::new(), len: 0 })
     }
@@ -51,10 +51,10 @@ impl<'o> Sink<'o> {
     /// Takes the next bytes.
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.len = self.len.saturating_add(bytes.len() as u64);
-        if self.buffer.len().saturating_add(bytes.len()) > BUFFER {
+        if self.buffer.len().saturating_add(bytes.len()) > BUFFER_LEN {
             self.flush()?;
         }
-        if bytes.len() >= BUFFER {
+        if bytes.len() >= BUFFER_LEN {
             return self.write(bytes);
         }
         self.buffer.extend_from_slice(bytes);
@@ -71,8 +71,8 @@ impl<'o> Sink<'o> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match &mut self.way {
-            Way::Seek(_) => self.out.write_all(bytes)?,
-            Way::Spool(spool) => spool.write_all(bytes)?,
+            Destination::Seek(_) => self.out.write_all(bytes)?,
+            Destination::Spool(spool) => spool.write_all(bytes)?,
         }
         Ok(())
     }
@@ -81,18 +81,18 @@ impl<'o> Sink<'o> {
     pub(super) fn finish(mut self, header: &[u8]) -> Result<()> {
         self.flush()?;
         match (self.way, self.out.as_seek()) {
-            (Way::Seek(start), Some(out)) => {
+            (Destination::Seek(start), Some(out)) => {
                 out.seek(SeekFrom::Start(start))?;
                 out.write_all(header)?;
                 let end = start.saturating_add(header.len() as u64).saturating_add(self.len);
                 out.seek(SeekFrom::Start(end))?;
             }
-            (Way::Spool(mut spool), _) => {
+            (Destination::Spool(mut spool), _) => {
                 self.out.write_all(header)?;
                 spool.rewind()?;
                 io::copy(&mut spool, self.out)?;
             }
-            (Way::Seek(_), None) => return Err(io::Error::from(io::ErrorKind::NotSeekable).into()),
+            (Destination::Seek(_), None) => return Err(io::Error::from(io::ErrorKind::NotSeekable).into()),
         }
         Ok(())
     }

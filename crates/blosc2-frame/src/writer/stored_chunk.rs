@@ -9,7 +9,7 @@ use crate::options::default_params;
 
 /// What becomes of a chunk.
 #[derive(Debug)]
-pub(crate) enum Stored<'a> {
+pub(crate) enum StoredChunk<'a> {
     /// A mark in the index.
     Mark(Special),
     /// These bytes.
@@ -18,11 +18,11 @@ pub(crate) enum Stored<'a> {
 
 /// What is to be known of a frame for that.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct StoreRules {
     /// Bytes of an element.
     pub typesize: u32,
     /// Whether each chunk has its own size. A mark does not say how long the chunk is, so there are none then.
-    pub vary: bool,
+    pub variable_size: bool,
 }
 
 /// Checks a chunk that is to be stored.
@@ -43,18 +43,18 @@ pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
 ///
 /// # Errors
 /// As [`physical`].
-pub(crate) fn stored<'a>(chunk: &Chunk<'a>, rules: Rules) -> Result<Stored<'a>> {
+pub(crate) fn stored_form<'a>(chunk: &Chunk<'a>, rules: StoreRules) -> Result<StoredChunk<'a>> {
     let header = chunk.header();
     let special = match header.special() {
-        None | Some(Special::Value) => return Ok(Stored::Bytes(readable(chunk))),
+        None | Some(Special::Value) => return Ok(StoredChunk::Bytes(readable(chunk))),
         Some(special) => special,
     };
     // NaN of another width than the frame's elements would become others.
     let same = special != Special::Nan || u32::from(header.typesize) == rules.typesize;
-    if !rules.vary && same {
-        return Ok(Stored::Mark(special));
+    if !rules.variable_size && same {
+        return Ok(StoredChunk::Mark(special));
     }
-    Ok(Stored::Bytes(Cow::Owned(physical(special, chunk.nbytes(), u32::from(header.typesize))?)))
+    Ok(StoredChunk::Bytes(Cow::Owned(physical(special, chunk.nbytes(), u32::from(header.typesize))?)))
 }
 
 /// The bytes of a chunk, with the length of blocks that it has in truth: C-Blosc2 3.3.5 writes chunks that it does not read because of that

@@ -173,7 +173,7 @@ fn look(frame: &Frame, options: &ReadOptions) {
     }
     let names: Vec<String> = frame.vlmetalayer_names().map(str::to_owned).collect();
     names.iter().for_each(|name| check(frame.vlmetalayer(name).map(|_| ())));
-    check(frame.survey().map(|_| ()));
+    check(frame.scan_chunks().map(|_| ()));
     check(frame.attributes().map(|_| ()));
 }
 

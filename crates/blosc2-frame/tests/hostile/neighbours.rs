@@ -142,7 +142,7 @@ fn chunk_files_that_are_no_chunks() {
         let options = ReadOptions::default();
         let chunks: Vec<bool> = (0..3).map(|at| frame.read_chunk(at, &options).is_ok()).collect();
         assert_eq!(chunks, [true, false, true]);
-        assert!(frame.survey().unwrap().faults.iter().any(|fault| fault.index() == Some(1)));
+        assert!(frame.scan_chunks().unwrap().faults.iter().any(|fault| fault.index() == Some(1)));
         let mut editor = Editor::open(&path, &EditOptions::default()).unwrap();
         assert!(editor.read_chunk(1).is_err());
         let target = path.with_file_name("repaired.b2frame");

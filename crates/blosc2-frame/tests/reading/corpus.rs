@@ -170,15 +170,15 @@ const OF_ARRAYS: &[&str] = &["padding"];
 fn oddities_are_told_and_nothing_else() {
     for fixture in sound() {
         let frame = open(&fixture, Access::Auto).unwrap();
-        let survey = frame.survey().unwrap();
+        let scan = frame.scan_chunks().unwrap();
         let mut codes: Vec<&str> =
-            frame.layout().faults().iter().chain(&survey.faults).map(blosc2_frame::Fault::code).collect();
+            frame.layout().faults().iter().chain(&scan.faults).map(blosc2_frame::Fault::code).collect();
         // What is deleted from a store is the store's to tell.
         let expected = fixture.codes.iter().filter(|_| !fixture.path.ends_with(".b2e")).map(String::as_str);
         let mut expected: Vec<&str> = expected.filter(|code| !OF_ARRAYS.contains(code)).collect();
         codes.sort_unstable();
         expected.sort_unstable();
-        assert_eq!(codes, expected, "{}: {:?} {:?}", fixture.path, frame.layout().faults(), survey.faults);
+        assert_eq!(codes, expected, "{}: {:?} {:?}", fixture.path, frame.layout().faults(), scan.faults);
     }
 }
 
@@ -191,8 +191,8 @@ const UNNOTICED: &[&str] = &["bad/block_magic.b2frame", "bad/vlmeta_chunk.b2fram
 /// What is wrong with a frame, by everything that can be asked of it.
 fn problems(frame: &Frame) -> Vec<String> {
     let options = ReadOptions::default();
-    let survey = frame.survey().unwrap();
-    let faults = frame.layout().faults().iter().chain(&survey.faults);
+    let scan = frame.scan_chunks().unwrap();
+    let faults = frame.layout().faults().iter().chain(&scan.faults);
     let mut found: Vec<String> = faults
         .filter(|fault| fault.severity() == Severity::Error)
         .map(|fault| format!("{}: {}", fault.code(), fault.message()))

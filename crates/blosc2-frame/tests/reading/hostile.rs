@@ -55,8 +55,8 @@ fn everything(frame: &Frame) -> Read {
     }
     let whole = frame.read_range(0..frame.data_len(), &options).map_err(text);
     let _ = (frame.read_items(1..3, &options), frame.to_cframe());
-    let survey = frame.survey();
-    assert!(survey.is_ok_and(|survey| survey.chunks.len() as u64 <= frame.chunk_count()));
+    let scan = frame.scan_chunks();
+    assert!(scan.is_ok_and(|scan| scan.chunks.len() as u64 <= frame.chunk_count()));
     let names = frame.vlmetalayer_names();
     let values = names.map(|name| frame.vlmetalayer(name).map_err(text)).collect();
     (chunks, whole, values)
@@ -147,7 +147,7 @@ fn what_is_not_stored_takes_no_memory() {
     let options = ReadOptions::default();
     let at = header.nbytes - 5000;
     assert_eq!(frame.read_range(at..at + 5000, &options).unwrap(), [0; 5000]);
-    assert_eq!(frame.survey().unwrap().special, [count, 0, 0]);
+    assert_eq!(frame.scan_chunks().unwrap().special, [count, 0, 0]);
     assert!(frame.read_range(0..header.nbytes, &options).is_err());
     assert!(frame.read_chunk(0, &options).is_err(), "2 GiB are over the limit");
 }

@@ -28,8 +28,8 @@ fn chunks(path: &Path) -> Vec<Result<Vec<u8>, String>> {
 }
 
 fn kinds(path: &Path) -> Vec<(FaultKind, Option<String>)> {
-    let survey = Frame::open(path).unwrap().survey().unwrap();
-    survey.faults.iter().map(|fault| (fault.kind(), fault.part().map(str::to_owned))).collect()
+    let scan = Frame::open(path).unwrap().scan_chunks().unwrap();
+    scan.faults.iter().map(|fault| (fault.kind(), fault.part().map(str::to_owned))).collect()
 }
 
 #[test]

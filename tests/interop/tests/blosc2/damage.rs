@@ -95,9 +95,9 @@ fn one_damaged_chunk_takes_no_other_back() {
         let now =
             [(0, 0), (1, 2), (2, 0), (3, 2), (4, 1), (5, 0)].map(|(number, state)| chunk(number, state));
         let bytes = std::fs::read(&path).unwrap();
-        let survey = Frame::open(&path).unwrap().survey().unwrap();
-        assert_eq!(survey.chunks.len(), COUNT);
-        for place in &survey.chunks {
+        let scan = Frame::open(&path).unwrap().scan_chunks().unwrap();
+        assert_eq!(scan.chunks.len(), COUNT);
+        for place in &scan.chunks {
             let damaged = place.index as usize;
             let (start, end) = (place.range.start as usize, place.range.end as usize);
             for range in [start..start + 16, start + 32..end, start..end] {

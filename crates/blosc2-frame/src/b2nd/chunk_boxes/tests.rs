@@ -74,7 +74,7 @@ proptest! {
             want[chunk as usize][byte..byte + size].copy_from_slice(&elements[number * size..][..size]);
         }
 
-        let window = Window::region(region.axes(), size).unwrap();
+        let window = ChunkBoxes::region(region.axes(), size).unwrap();
         prop_assert_eq!(window.byte_len(), elements.len() as u64);
         let mut chunks = vec![vec![0_u8; geometry.chunk_bytes() as usize]; geometry.chunk_count() as usize];
         let mut back = vec![0; elements.len()];
@@ -96,7 +96,7 @@ proptest! {
 #[test]
 fn a_buffer_that_is_too_short_is_refused() {
     let geometry = Geometry::new(&[4], &[4], &[2], 1).unwrap();
-    let window = Window::plain(&[0], &[4], 1).unwrap();
+    let window = ChunkBoxes::plain(&[0], &[4], 1).unwrap();
     let mut chunk = [0; 4];
     assert!(window.write_chunk(&geometry, &[0], &[1, 2, 3], &mut chunk).is_err());
     assert!(window.write_chunk(&geometry, &[0], &[1, 2, 3, 4], &mut chunk[..3]).is_err());

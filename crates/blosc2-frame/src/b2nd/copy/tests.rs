@@ -70,7 +70,7 @@ proptest! {
         }
         let mut out = Vec::new();
         let arrays: Vec<&NdArray> = arrays.iter().collect();
-        let options = NdOptions::like(arrays[0]).unwrap();
+        let options = NdOptions::options_of(arrays[0]).unwrap();
         concatenate(&arrays, axis, &mut out, &options, &ReadOptions::default()).unwrap();
         let joined = opened(out);
         // What numpy.concatenate does, by its definition: for each index before the axis, a run of each array.
@@ -109,7 +109,7 @@ proptest! {
 fn what_is_alike_is_not_encoded_again() {
     let old = array(&[6, 7], &[2, 3], &[2, 2], 1);
     let mut out = Vec::new();
-    copy(&old, &mut out, &NdOptions::like(&old).unwrap(), &ReadOptions::default()).unwrap();
+    copy(&old, &mut out, &NdOptions::options_of(&old).unwrap(), &ReadOptions::default()).unwrap();
     let new = opened(out);
     assert_eq!(new.frame().header(), old.frame().header());
     assert_eq!(new.frame().metalayers(), old.frame().metalayers());

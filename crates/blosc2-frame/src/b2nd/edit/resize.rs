@@ -11,7 +11,7 @@ use super::super::default_chunks::partition;
 use super::NdEditor;
 
 /// The number of a chunk that was not there.
-const NEW: u64 = u64::MAX;
+const NEW_CHUNK: u64 = u64::MAX;
 
 impl NdEditor {
     /// Gives the array another shape. Elements keep their indices; new ones are zeros and take no room, and of an axis that gets
@@ -161,7 +161,7 @@ impl NdEditor {
                 place.iter().enumerate().map(|(axis, at)| old_at(axis, *at)).collect();
             let index = match was {
                 Some(was) => chunk_index(old, &was),
-                None => NEW,
+                None => NEW_CHUNK,
             };
             if let Some(stays) = usize::try_from(index).ok().and_then(|at| stays.get_mut(at)) {
                 *stays = 1;

@@ -10,7 +10,7 @@ use container_core::dtype::Order;
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result};
 
-use super::super::chunk_boxes::{Window, chunk_box, for_each_place};
+use super::super::chunk_boxes::{ChunkBoxes, chunk_box, for_each_place};
 use super::NdEditor;
 use super::resize::Edges;
 
@@ -66,7 +66,7 @@ impl NdEditor {
             }
             let mut origin = vec![0; shape.len()];
             origin[axis] = at;
-            let window = Window::plain(&origin, &want, own.geometry.itemsize())?;
+            let window = ChunkBoxes::plain(&origin, &want, own.geometry.itemsize())?;
             own.write_window(&window, &bytes)
         })
     }
@@ -160,9 +160,9 @@ impl NdEditor {
                 let mut shape: Vec<u64> = own.iter().map(|range| range.end - range.start).collect();
                 let (start, end) = (own[axis].start.max(target.start), own[axis].end.min(target.end));
                 (origin[axis], shape[axis]) = (start, end - start);
-                let into = Window::plain(&origin, &shape, geometry.itemsize())?;
+                let into = ChunkBoxes::plain(&origin, &shape, geometry.itemsize())?;
                 origin[axis] = start - target.start + from.start;
-                let out = Window::plain(&origin, &shape, geometry.itemsize())?;
+                let out = ChunkBoxes::plain(&origin, &shape, geometry.itemsize())?;
                 let mut elements = zeroed_vec(out.byte_len(), &self.limits)?;
                 self.read_window(&out, &mut elements)?;
                 self.write_window(&into, &elements)

@@ -220,7 +220,7 @@ fn apply(editor: &mut NdEditor, model: &mut Model, step: &Step, noise: &mut Nois
 fn padding(geometry: &Geometry, place: &[u64], chunk: &[u8]) -> usize {
     let mut rest = chunk.to_vec();
     let zero = vec![0; geometry.itemsize()];
-    let whole = Window::plain(&vec![0; geometry.shape().len()], geometry.shape(), zero.len()).unwrap();
+    let whole = ChunkBoxes::plain(&vec![0; geometry.shape().len()], geometry.shape(), zero.len()).unwrap();
     whole.of_one_element().write_chunk(geometry, place, &zero, &mut rest).unwrap();
     rest.iter().filter(|byte| **byte != 0).count()
 }

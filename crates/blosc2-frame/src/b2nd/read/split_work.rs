@@ -12,7 +12,7 @@ const MAX_PIECES: usize = 1 << 16;
 /// zeros when it is first touched, and what is written to it soon after finds it in the cache. Chunk by chunk, as many pages
 /// would be touched at once as a chunk has rows. And two threads that touch a new page at once would both have it filled, one in
 /// vain.
-const SLAB: usize = 4 << 20;
+const MAX_SLAB_LEN: usize = 4 << 20;
 
 /// Part of a read: some blocks of one axis with all of the others.
 pub(super) struct Slab<'d> {
@@ -27,7 +27,7 @@ pub(super) struct Slab<'d> {
 /// The slabs of the first axis are the result's own parts, one behind the other. Of an axis further in each slab is a piece of every
 /// index of the axes before.
 pub(super) fn cut(plan: &Plan, threads: usize, bytes: usize, by_chunk: bool) -> (usize, usize) {
-    let want = (bytes / SLAB).max(if threads > 1 { 4 * threads } else { 1 });
+    let want = (bytes / MAX_SLAB_LEN).max(if threads > 1 { 4 * threads } else { 1 });
     let (mut best, mut pieces) = ((0, 1), 1_usize);
     for (axis, plan) in plan.axes.iter().enumerate() {
         let count = if by_chunk { plan.rows.len() } else { plan.parts.len() }.min(want);

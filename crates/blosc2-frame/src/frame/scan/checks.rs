@@ -1,4 +1,4 @@
-//! What the header of one chunk has against it.
+//! Structural checks of one chunk header.
 
 use std::ops::Range;
 
@@ -6,11 +6,16 @@ use blosc_chunk::{Header as ChunkHeader, Special};
 
 use crate::fault::{Fault, FaultKind};
 use crate::frame::Frame;
-use crate::frame::chunk_location::Place;
+use crate::frame::chunk_location::ChunkLocation;
 use crate::header::ChunkSize;
 
-/// What a chunk's header has against it.
-pub(super) fn judge(frame: &Frame, index: u64, header: &ChunkHeader, range: &Range<u64>) -> Vec<Fault> {
+/// Faults of a chunk header.
+pub(super) fn check_header(
+    frame: &Frame,
+    index: u64,
+    header: &ChunkHeader,
+    range: &Range<u64>,
+) -> Vec<Fault> {
     let field = |from: u64, to: u64| range.start + from..range.start + to;
     let mut faults = Vec::new();
     if let Some(expected) = frame.layout.expected_len(index)
@@ -53,7 +58,7 @@ pub(super) fn judge(frame: &Frame, index: u64, header: &ChunkHeader, range: &Ran
 }
 
 /// Whether the stored header gives blocks another length than they have.
-pub(super) fn is_mistold(place: &Place<'_>, header: &ChunkHeader) -> bool {
+pub(super) fn has_wrong_blocksize(place: &ChunkLocation<'_>, header: &ChunkHeader) -> bool {
     let rest = header.nbytes.checked_rem(header.typesize.into()).unwrap_or(0);
     if rest == 0 || header.blocksize.checked_add(rest) != Some(header.nbytes) {
         return false;

@@ -1,13 +1,13 @@
-//! Where all chunks lie: what they share, what none has, and which files none needs.
+//! Overlaps of chunks, gaps between them, and unused chunk files.
 
 use container_core::Result;
 
-use super::{SurveyedChunk, Surveyor};
+use super::{ChunkScanner, ScannedChunk};
 use crate::fault::{Fault, FaultKind};
 use crate::offsets::{Offset, Offsets};
 use crate::sparse_directory::part_name;
 
-impl Surveyor<'_> {
+impl ChunkScanner<'_> {
     /// Whether every offset leads somewhere.
     fn is_index_sound(&self) -> bool {
         !self.frame.layout.faults().iter().any(|fault| {
@@ -15,18 +15,18 @@ impl Surveyor<'_> {
                 fault.kind(),
                 FaultKind::OffsetOutside | FaultKind::OffsetUnknown | FaultKind::OffsetsSame
             );
-            of_offset || fault.kind().is_of_structure()
+            of_offset || fault.kind().is_structural()
         })
     }
 
     /// Finds chunks that share bytes, and bytes that no chunk has.
-    pub(super) fn sort_out(&mut self) {
+    pub(super) fn find_overlaps_and_gaps(&mut self) {
         self.found.chunks.sort_by_key(|chunk| (chunk.range.start, chunk.index));
         self.bad.sort_unstable();
         let section = self.frame.layout.chunks();
         let mut end = section.start;
         let (mut shared, mut gaps) = (Vec::new(), Vec::new());
-        let mut before: Option<&SurveyedChunk> = None;
+        let mut before: Option<&ScannedChunk> = None;
         for chunk in &self.found.chunks {
             let range = chunk.range.clone();
             if let Some(before) = before
@@ -63,7 +63,7 @@ impl Surveyor<'_> {
         }
         self.found.dead = gaps;
         for fault in shared {
-            self.tell(fault);
+            self.report(fault);
         }
     }
 
@@ -83,15 +83,15 @@ impl Surveyor<'_> {
                 _ => None,
             })
             .collect();
-        doubles.into_iter().for_each(|fault| self.tell(fault));
+        doubles.into_iter().for_each(|fault| self.report(fault));
         let sum = self.found.chunks.iter().map(|chunk| chunk.range.end - chunk.range.start).sum::<u64>();
         let cbytes = self.frame.header().cbytes;
         let is_whole = self.is_index_sound()
-            && !["chunk_file", "chunk_header"].iter().any(|code| self.told.contains_key(code));
-        if sum != cbytes && is_whole && !self.told.contains_key("shared_chunk") {
+            && !["chunk_file", "chunk_header"].iter().any(|code| self.reported.contains_key(code));
+        if sum != cbytes && is_whole && !self.reported.contains_key("shared_chunk") {
             let start = self.frame.layout.start();
             let message = format!("the chunks have {sum} bytes, the header says {cbytes}");
-            self.tell(Fault::new(FaultKind::StoredSizesDiffer, start + 38..start + 47, message));
+            self.report(Fault::new(FaultKind::StoredSizesDiffer, start + 38..start + 47, message));
         }
         let Some(parts) = self.frame.parts.as_ref().filter(|_| self.is_index_sound()) else {
             return Ok(());
@@ -110,7 +110,7 @@ impl Surveyor<'_> {
             if used.binary_search(&number).is_err() {
                 let message = format!("a file of {len} bytes that no chunk leads to");
                 let fault = Fault::new(FaultKind::PartUnused, 0..len, message);
-                self.tell(fault.of_part(Some(part_name(number))));
+                self.report(fault.of_part(Some(part_name(number))));
             }
         }
         Ok(())

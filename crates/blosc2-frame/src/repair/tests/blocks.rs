@@ -220,8 +220,8 @@ fn an_array_of_one_chunk_that_is_cut_has_its_first_rows() {
 fn chunks_of_different_sizes_that_are_cut_off_are_told() {
     let path = corpus("ok").join("variable_growing.b2frame");
     let sound = std::fs::read(path).unwrap();
-    let survey = Frame::from_bytes(sound.clone()).unwrap().survey().unwrap();
-    let ends: Vec<u64> = survey.chunks.iter().map(|chunk| chunk.range.end).collect();
+    let scan = Frame::from_bytes(sound.clone()).unwrap().scan_chunks().unwrap();
+    let ends: Vec<u64> = scan.chunks.iter().map(|chunk| chunk.range.end).collect();
     for (count, end) in (1..).zip(&ends[..ends.len() - 1]) {
         let (report, out) = repaired(&sound[..*end as usize]).unwrap();
         assert_eq!(chunks(out, "cut").len(), count);
@@ -235,7 +235,7 @@ fn chunks_of_different_sizes_that_are_cut_off_are_told() {
 fn the_blocks_of_a_chunk_of_one_value_are_those_of_the_array() {
     let sound = std::fs::read(corpus("ok").join("old_full_i2.b2nd")).unwrap();
     let frame = Frame::from_bytes(sound.clone()).unwrap();
-    let last = frame.survey().unwrap().chunks.last().unwrap().range.start as usize;
+    let last = frame.scan_chunks().unwrap().chunks.last().unwrap().range.start as usize;
     assert_eq!(sound[last + 8..last + 12], 12_u32.to_le_bytes());
     for len in [6_u32, 24, 2060] {
         let mut damaged = sound.clone();

@@ -5,7 +5,7 @@ use container_core::checksum::Algorithm;
 use container_core::container::Depth;
 
 use super::*;
-use crate::{Checked, check_checksums};
+use crate::{ChecksumReport, check_checksums};
 
 /// Bytes of a chunk that is stored plainly, with its header.
 const LEN: usize = 232;
@@ -45,7 +45,7 @@ fn codes(bytes: &[u8]) -> Vec<&'static str> {
 
 fn is_guarded(out: &[u8]) -> bool {
     let frame = Frame::from_bytes(out.to_vec()).unwrap();
-    matches!(check_checksums(&frame).unwrap(), Some(Checked::Compared { damaged, .. }) if damaged.is_empty())
+    matches!(check_checksums(&frame).unwrap(), Some(ChecksumReport::Compared { damaged, .. }) if damaged.is_empty())
 }
 
 fn told(list: &[RepairItem], start: &str) -> bool {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::Survey;
+use crate::ChunkScan;
 use crate::header::Kind;
 
 const LEN: usize = 400;
@@ -61,8 +61,8 @@ fn changed(checksums: bool) -> Changed {
     Changed { bytes: std::fs::read(&path).unwrap(), now, before }
 }
 
-fn survey(bytes: &[u8]) -> Survey {
-    Frame::from_bytes(bytes.to_vec()).unwrap().survey().unwrap()
+fn scan(bytes: &[u8]) -> ChunkScan {
+    Frame::from_bytes(bytes.to_vec()).unwrap().scan_chunks().unwrap()
 }
 
 fn state_of(out: &[u8]) -> Option<Vec<u8>> {
@@ -113,7 +113,7 @@ fn judge_one(frame: &Changed, bytes: &[u8], damaged: usize, what: &str, outcomes
 fn every_byte_of_every_chunk_of_a_changed_frame_with_digests() {
     let frame = changed(true);
     let mut outcomes = Outcomes::default();
-    for place in survey(&frame.bytes).chunks {
+    for place in scan(&frame.bytes).chunks {
         for at in place.range.clone() {
             for mask in [0xff, 0x01, 0x10] {
                 let mut bytes = frame.bytes.clone();
@@ -131,7 +131,7 @@ fn every_byte_of_every_chunk_of_a_changed_frame_with_digests() {
 fn whole_chunks_of_a_changed_frame_overwritten() {
     let frame = changed(false);
     let mut outcomes = Outcomes::default();
-    for place in survey(&frame.bytes).chunks {
+    for place in scan(&frame.bytes).chunks {
         for filler in [0, 0xff, 0x05] {
             for from in [0, 16, 32] {
                 let mut bytes = frame.bytes.clone();
@@ -150,7 +150,7 @@ fn whole_chunks_of_a_changed_frame_overwritten() {
 #[test]
 fn several_chunks_of_a_changed_frame_at_once() {
     let frame = changed(false);
-    let places = survey(&frame.bytes).chunks;
+    let places = scan(&frame.bytes).chunks;
     for first in &places {
         for second in places.iter().filter(|second| second.index != first.index) {
             let mut bytes = frame.bytes.clone();
@@ -207,7 +207,7 @@ fn a_deleted_chunk_does_not_take_the_place_of_its_neighbour() {
     editor.commit(Durability::Cached).unwrap();
     drop(editor);
     let mut bytes = std::fs::read(&path).unwrap();
-    let place = survey(&bytes).chunks.iter().find(|place| place.index == 2).unwrap().range.start as usize;
+    let place = scan(&bytes).chunks.iter().find(|place| place.index == 2).unwrap().range.start as usize;
     bytes[place..place + 16].fill(0xff);
     let (report, out) = repaired(&bytes).unwrap();
     assert_eq!(chunks(out, "deleted"), [chunk(0, 0), chunk(1, 0), vec![0; LEN], chunk(4, 0)], "{report:?}");

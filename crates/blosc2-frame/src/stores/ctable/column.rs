@@ -27,16 +27,16 @@ pub(crate) struct TableColumn {
     pub(crate) own: usize,
     name: String,
     kind: String,
-    form: Form,
+    encoding: ColumnEncoding,
     nulls: Nulls,
     timezone: Option<Value>,
     /// Type of the elements, where all texts have to be seen for it.
     text_dtype: OnceLock<DType>,
 }
 
-/// The way in which a column is stored.
+/// Encoding of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Form {
+enum ColumnEncoding {
     /// Elements of the column's type.
     Elements,
     /// Counts of a unit since 1970, in numpy's spelling: `[ms]`.
@@ -88,49 +88,49 @@ impl TableColumn {
         };
         let kind = text("kind");
         let beside = |ending: &str| keys.get(&format!("{key}{ending}")).copied();
-        let refused = |what: &str| Form::Refused(what.to_owned());
-        let form = match kind {
-            _ if ELEMENT_KINDS.contains(&kind) => Form::Elements,
+        let refused = |what: &str| ColumnEncoding::Refused(what.to_owned());
+        let encoding = match kind {
+            _ if ELEMENT_KINDS.contains(&kind) => ColumnEncoding::Elements,
             "timestamp" => match UNITS.iter().find(|(unit, _)| *unit == text("unit")) {
-                Some((_, unit)) => Form::Times(unit),
-                None => Form::Refused(format!("times in the unit {:?}", text("unit"))),
+                Some((_, unit)) => ColumnEncoding::Times(unit),
+                None => ColumnEncoding::Refused(format!("times in the unit {:?}", text("unit"))),
             },
             "dictionary" => match (beside("_dict"), spec.get("null_code")) {
                 (Some(texts), Some(Value::Int(null))) => {
-                    Form::Codes { texts, null: i64::try_from(*null).unwrap_or(-1) }
+                    ColumnEncoding::Codes { texts, null: i64::try_from(*null).unwrap_or(-1) }
                 }
-                (Some(texts), None) => Form::Codes { texts, null: -1 },
+                (Some(texts), None) => ColumnEncoding::Codes { texts, null: -1 },
                 (Some(_), _) => refused("a null code that is no integer"),
                 (None, _) => refused("a dictionary that is not there"),
             },
             "utf8" => match beside(".utf8") {
-                Some(bytes) => Form::Starts { bytes },
+                Some(bytes) => ColumnEncoding::Starts { bytes },
                 None => refused("texts whose bytes are not there"),
             },
             "vlstring" | "vlbytes" if !matches!(text("serializer"), "" | "msgpack") => {
-                Form::Refused(format!("items of {}", text("serializer")))
+                ColumnEncoding::Refused(format!("items of {}", text("serializer")))
             }
-            "vlstring" => Form::Items(Of::Text),
-            "vlbytes" => Form::Items(Of::Bytes),
+            "vlstring" => ColumnEncoding::Items(Of::Text),
+            "vlbytes" => ColumnEncoding::Items(Of::Bytes),
             "list" => refused("lists, each of its own length"),
             "struct" => refused("maps (struct)"),
             "object" => refused("Python objects"),
             "" => refused("a kind that the schema does not give"),
-            other => Form::Refused(format!("the kind {other:?}")),
+            other => ColumnEncoding::Refused(format!("the kind {other:?}")),
         };
-        let nulls = match (&form, spec.get("null_value")) {
-            (Form::Codes { .. }, _) => Nulls::None,
+        let nulls = match (&encoding, spec.get("null_value")) {
+            (ColumnEncoding::Codes { .. }, _) => Nulls::None,
             _ if text("null_storage") == "mask" => beside(".notnull").map_or(Nulls::None, Nulls::Flags),
-            (Form::Items(_), _) => Nulls::Nil,
+            (ColumnEncoding::Items(_), _) => Nulls::Nil,
             (_, None | Some(Value::Null)) => Nulls::None,
             (_, Some(value)) => Nulls::Value(value.clone()),
         };
         Self {
             table,
-            own: leaf.lens().and_then(|lens| lens.find(DATASET)).unwrap_or(leaf.count),
+            own: leaf.container().and_then(|container| container.find(DATASET)).unwrap_or(leaf.count),
             name: name.to_owned(),
             kind: kind.to_owned(),
-            form,
+            encoding,
             nulls,
             timezone: spec.get("timezone").filter(|zone| matches!(zone, Value::Text(_))).cloned(),
             text_dtype: OnceLock::new(),
@@ -141,10 +141,10 @@ impl TableColumn {
     pub(crate) fn refused(table: usize, name: &str, leaf: &Leaf, why: &str) -> Self {
         Self {
             table,
-            own: leaf.lens().and_then(|lens| lens.find(DATASET)).unwrap_or(leaf.count),
+            own: leaf.container().and_then(|container| container.find(DATASET)).unwrap_or(leaf.count),
             name: name.to_owned(),
             kind: String::new(),
-            form: Form::Refused(why.to_owned()),
+            encoding: ColumnEncoding::Refused(why.to_owned()),
             nulls: Nulls::None,
             timezone: None,
             text_dtype: OnceLock::new(),
@@ -153,15 +153,15 @@ impl TableColumn {
 
     /// Name and kind, where the column is not decoded.
     pub(crate) fn refusal(&self) -> Option<(&str, &str)> {
-        match &self.form {
-            Form::Refused(why) => Some((&self.name, why)),
+        match &self.encoding {
+            ColumnEncoding::Refused(why) => Some((&self.name, why)),
             _ => None,
         }
     }
 
     /// Whether the leaf holds no array of the column's shape.
     pub(crate) const fn is_of_items(&self) -> bool {
-        matches!(self.form, Form::Items(_))
+        matches!(self.encoding, ColumnEncoding::Items(_))
     }
 
     /// Whether the type of the column follows from all of its texts.
@@ -171,10 +171,10 @@ impl TableColumn {
 
     /// The column as a dataset. Where it cannot be read, that of the leaf.
     pub(crate) fn dataset(&self, store: &Store, leaf: &Leaf) -> Option<Dataset> {
-        let lens = leaf.lens()?;
-        let mut dataset = match lens.dataset(self.own) {
+        let container = leaf.container()?;
+        let mut dataset = match container.dataset(self.own) {
             Some(dataset) => dataset.into_owned(),
-            None => of_parts(&*lens, leaf.count),
+            None => of_parts(&*container, leaf.count),
         };
         let mut attribute = |name: &str, value: Value| dataset.attributes.push((name.to_owned(), value));
         attribute("column", self.name.as_str().into());
@@ -210,41 +210,41 @@ impl TableColumn {
     /// # Errors
     /// The reason for which the column cannot be read.
     fn described(&self, store: &Store, leaf: &Leaf) -> Result<(DType, Vec<u64>)> {
-        if let Form::Refused(what) = &self.form {
+        if let ColumnEncoding::Refused(what) = &self.encoding {
             let error = Error::unsupported(format!("column {} is not decoded: {what}", self.name));
             return Err(error.hint("--stored, for what is stored"));
         }
         let own = |error: Error| error.context(format!("column {}", self.name));
         let rows = store.rows(self.table)?;
         let mut shape = vec![rows.count()];
-        if let Form::Items(_) = self.form {
+        if let ColumnEncoding::Items(_) = self.encoding {
             return Ok((self.text_dtype(store, leaf, &rows).map_err(own)?, shape));
         }
-        let lens = leaf.open()?;
-        let dataset = lens.require(self.own)?;
+        let container = leaf.open()?;
+        let dataset = container.require(self.own)?;
         let unlike = || own(Error::malformed(format!("{} of shape {:?}", dataset.dtype, dataset.shape)));
         let (stored, others) = dataset.shape.split_first().ok_or_else(unlike)?;
         let is_int = dataset.dtype.as_scalar().is_some_and(|it| it.kind == Kind::Int);
         let is_flat_int = is_int && others.is_empty();
-        let dtype = match &self.form {
-            Form::Elements => {
+        let dtype = match &self.encoding {
+            ColumnEncoding::Elements => {
                 rows.require_rows(*stored).map_err(own)?;
                 shape.extend(others);
                 dataset.dtype.clone()
             }
-            Form::Times(unit) => {
+            ColumnEncoding::Times(unit) => {
                 let order = dataset.dtype.as_scalar().filter(|it| it.size == 8 && is_flat_int);
                 let order = order.ok_or_else(unlike)?.order;
                 rows.require_rows(*stored).map_err(own)?;
                 DType::new(Kind::Datetime((*unit).to_owned()), 8, order)
             }
-            Form::Codes { .. } => {
+            ColumnEncoding::Codes { .. } => {
                 let _ =
                     dataset.dtype.as_scalar().filter(|it| it.size == 4 && is_flat_int).ok_or_else(unlike)?;
                 rows.require_rows(*stored).map_err(own)?;
                 self.text_dtype(store, leaf, &rows).map_err(own)?
             }
-            Form::Starts { .. } | Form::Items(_) | Form::Refused(_) => {
+            ColumnEncoding::Starts { .. } | ColumnEncoding::Items(_) | ColumnEncoding::Refused(_) => {
                 self.text_dtype(store, leaf, &rows).map_err(own)?
             }
         };
@@ -269,10 +269,10 @@ impl TableColumn {
 
     /// The kind of texts that the column holds, if any.
     const fn of(&self) -> Option<Of> {
-        match self.form {
-            Form::Codes { .. } | Form::Starts { .. } => Some(Of::Text),
-            Form::Items(of) => Some(of),
-            Form::Elements | Form::Times(_) | Form::Refused(_) => None,
+        match self.encoding {
+            ColumnEncoding::Codes { .. } | ColumnEncoding::Starts { .. } => Some(Of::Text),
+            ColumnEncoding::Items(of) => Some(of),
+            ColumnEncoding::Elements | ColumnEncoding::Times(_) | ColumnEncoding::Refused(_) => None,
         }
     }
 
@@ -283,7 +283,7 @@ impl TableColumn {
         let of = self.of().unwrap_or(Of::Text);
         let options = store.read_options();
         let texts = self.texts(store, leaf, &options)?;
-        let width = if let Form::Codes { .. } = self.form {
+        let width = if let ColumnEncoding::Codes { .. } = self.encoding {
             texts.width(0..texts.len(), of)?
         } else {
             rows.require_rows(texts.len())?;
@@ -294,11 +294,11 @@ impl TableColumn {
     }
 
     fn texts(&self, store: &Store, leaf: &Leaf, options: &ReadOptions) -> Result<Arc<Texts>> {
-        store.texts_of(leaf, || match self.form {
-            Form::Codes { texts, .. } => {
+        store.texts_of(leaf, || match self.encoding {
+            ColumnEncoding::Codes { texts, .. } => {
                 Texts::of_batches(&*store.leaf_at(texts)?.open()?, Of::Text, options)
             }
-            Form::Starts { bytes } => {
+            ColumnEncoding::Starts { bytes } => {
                 Texts::of_bytes(&*leaf.open()?, &*store.leaf_at(bytes)?.open()?, options)
             }
             _ => Texts::of_batches(&*leaf.open()?, self.of().unwrap_or(Of::Text), options),
@@ -310,20 +310,21 @@ impl TableColumn {
         if let Err(error) = self.described(store, leaf) {
             return Some(error);
         }
-        let lens = leaf.lens().filter(|_| !self.is_of_items())?;
-        let shape = lens.dataset(self.own)?.shape.clone();
-        let stored = match self.form {
-            Form::Starts { .. } => Region::whole(&shape),
+        let container = leaf.container().filter(|_| !self.is_of_items())?;
+        let shape = container.dataset(self.own)?.shape.clone();
+        let stored = match self.encoding {
+            ColumnEncoding::Starts { .. } => Region::whole(&shape),
             _ => store.rows(self.table).ok()?.bounds(region, &shape)?,
         };
-        lens.absence(self.own, &stored).map(|error| in_place(error, &leaf.place))
+        container.absence(self.own, &stored).map(|error| in_place(error, &leaf.place))
     }
 
     /// As [`Container::repeated`].
     pub(crate) fn repeated(&self, store: &Store, leaf: &Leaf, region: &Region) -> Option<Vec<u8>> {
-        let is_plain = matches!(self.form, Form::Elements | Form::Times(_)) && self.nulls == Nulls::None;
-        let lens = leaf.lens().filter(|_| is_plain)?;
-        store.rows(self.table).ok()?.repeated(&*lens, self.own, region)
+        let is_plain = matches!(self.encoding, ColumnEncoding::Elements | ColumnEncoding::Times(_))
+            && self.nulls == Nulls::None;
+        let container = leaf.container().filter(|_| is_plain)?;
+        store.rows(self.table).ok()?.repeated(&*container, self.own, region)
     }
 
     /// As [`Container::read`].
@@ -346,14 +347,14 @@ impl TableColumn {
             array.map_err(|error| in_place(error, &leaf.place))
         };
         let axis = region.axes().first().ok_or_else(|| Error::usage("no axis of rows"))?;
-        let bytes = match &self.form {
-            Form::Elements => return select(),
-            Form::Times(_) => select()?.bytes(Order::C, limits)?.into_owned(),
-            Form::Codes { null, .. } => {
+        let bytes = match &self.encoding {
+            ColumnEncoding::Elements => return select(),
+            ColumnEncoding::Times(_) => select()?.bytes(Order::C, limits)?.into_owned(),
+            ColumnEncoding::Codes { null, .. } => {
                 let texts = self.texts(store, leaf, options)?;
                 self.decoded(&select()?, &texts, *null, &dtype, limits)?
             }
-            Form::Starts { .. } | Form::Items(_) | Form::Refused(_) => {
+            ColumnEncoding::Starts { .. } | ColumnEncoding::Items(_) | ColumnEncoding::Refused(_) => {
                 let of = self.of().unwrap_or(Of::Text);
                 self.texts(store, leaf, options)?.select(&rows, axis, of, &dtype, limits)?
             }
@@ -397,7 +398,7 @@ impl TableColumn {
         region: &Region,
         options: &ReadOptions,
     ) -> Result<Option<Array<'static>>> {
-        if self.nulls == Nulls::None && !matches!(self.form, Form::Codes { .. }) {
+        if self.nulls == Nulls::None && !matches!(self.encoding, ColumnEncoding::Codes { .. }) {
             return Ok(None);
         }
         let (dtype, shape) = self.described(store, leaf)?;
@@ -408,8 +409,8 @@ impl TableColumn {
         // A row is null as a whole.
         let axis = AxisSelection { kept: Kept::Yes, ..*axis };
         let row = Region::new(vec![axis], &[rows.count()])?;
-        let is_null: Vec<u8> = match (&self.form, &self.nulls) {
-            (Form::Codes { null, .. }, _) => {
+        let is_null: Vec<u8> = match (&self.encoding, &self.nulls) {
+            (ColumnEncoding::Codes { null, .. }, _) => {
                 let codes = rows.select(&*leaf.open()?, self.own, &row, options)?;
                 let codes = codes.elements::<i32>(Order::C, limits)?;
                 codes.iter().map(|code| u8::from(i64::from(*code) == *null)).collect()
@@ -454,8 +455,8 @@ impl TableColumn {
 }
 
 /// A dataset for what a leaf keeps in chunks that are datasets of their own.
-fn of_parts(lens: &dyn Container, count: usize) -> Dataset {
-    let parts = || (0..count).filter_map(|own| lens.dataset(own));
+fn of_parts(container: &dyn Container, count: usize) -> Dataset {
+    let parts = || (0..count).filter_map(|own| container.dataset(own));
     Dataset {
         path: DATASET.to_owned(),
         dtype: DType::void(0),

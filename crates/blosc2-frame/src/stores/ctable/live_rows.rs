@@ -39,12 +39,12 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The rows whose flags in the dataset `own` of `lens` are true.
+    /// The rows whose flags in the dataset `own` of `container` are true.
     ///
     /// # Errors
     /// `Malformed` for flags that are not booleans along one axis; `Limit`; those of reading them.
-    pub(crate) fn read(lens: &dyn Container, own: usize, options: &ReadOptions) -> Result<Self> {
-        let dataset = lens.require(own)?;
+    pub(crate) fn read(container: &dyn Container, own: usize, options: &ReadOptions) -> Result<Self> {
+        let dataset = container.require(own)?;
         let (is_flag, shape) = (is_flag(&dataset), dataset.shape.clone());
         let ([len], true) = (shape.as_slice(), is_flag) else {
             let problem = format!("_valid_rows has {} of shape {shape:?}, not booleans", dataset.dtype);
@@ -52,7 +52,7 @@ impl Rows {
         };
         let whole = Region::whole(&shape);
         let mut rows = Self::default();
-        if let Some(flag) = lens.repeated(own, &whole) {
+        if let Some(flag) = container.repeated(own, &whole) {
             if flag.iter().any(|byte| *byte != 0) {
                 rows.push(0, *len, &options.limits)?;
             }
@@ -62,7 +62,7 @@ impl Rows {
         options.limits.allocate(*len)?;
         for piece in whole.pieces(Order::C, FLAGS_PIECE) {
             let start = piece.axes().first().map_or(0, |axis| axis.start);
-            let array = lens.read(own, &piece, options)?;
+            let array = container.read(own, &piece, options)?;
             let flags = array.bytes(Order::C, &options.limits)?;
             let mut at = start;
             for run in flags.chunk_by(|one, other| (*one != 0) == (*other != 0)) {
@@ -144,9 +144,9 @@ impl Rows {
     }
 
     /// The element that a region of live rows repeats, where the rows are next to each other.
-    pub(crate) fn repeated(&self, lens: &dyn Container, own: usize, region: &Region) -> Option<Vec<u8>> {
-        let dataset = lens.dataset(own)?;
-        lens.repeated(own, &self.shifted(region, &dataset.shape).ok()??)
+    pub(crate) fn repeated(&self, container: &dyn Container, own: usize, region: &Region) -> Option<Vec<u8>> {
+        let dataset = container.dataset(own)?;
+        container.repeated(own, &self.shifted(region, &dataset.shape).ok()??)
     }
 
     /// The region of a column between the first and the last selected row.
@@ -163,15 +163,15 @@ impl Rows {
     /// `Malformed` for a dataset of fewer rows; `Limit`; those of reading.
     pub(crate) fn select(
         &self,
-        lens: &dyn Container,
+        container: &dyn Container,
         own: usize,
         region: &Region,
         options: &ReadOptions,
     ) -> Result<Array<'static>> {
-        let dataset = lens.require(own)?;
+        let dataset = container.require(own)?;
         self.require_rows(dataset.shape.first().copied().unwrap_or(0))?;
         if let Some(region) = self.shifted(region, &dataset.shape)? {
-            return lens.read(own, &region, options)?.into_owned(&options.limits);
+            return container.read(own, &region, options)?.into_owned(&options.limits);
         }
         let (axis, others) = region.axes().split_first().ok_or_else(|| Error::usage("no axis of rows"))?;
         let row_len = row_len(&dataset, others)?;
@@ -192,7 +192,7 @@ impl Rows {
             }
             let span = AxisSelection { start: low, step: 1, count: high - low + 1, kept: Kept::Yes };
             let axes = std::iter::once(span).chain(others.iter().copied()).collect();
-            let read = lens.read(own, &Region::new(axes, &dataset.shape)?, options)?;
+            let read = container.read(own, &Region::new(axes, &dataset.shape)?, options)?;
             let read = read.bytes(Order::C, &options.limits)?;
             for row in group {
                 let start = usize::try_from(row - low).unwrap_or(usize::MAX).saturating_mul(row_bytes);

@@ -112,11 +112,11 @@ impl Texts {
     ///
     /// # Errors
     /// `Malformed` for anything else, and for items that are not `of` this or nil; `Limit`; those of reading.
-    pub(crate) fn of_batches(lens: &dyn Container, of: Of, options: &ReadOptions) -> Result<Self> {
+    pub(crate) fn of_batches(container: &dyn Container, of: Of, options: &ReadOptions) -> Result<Self> {
         let mut texts = Self::default();
-        for chunk in 0..lens.dataset_count() {
-            let shape = lens.require(chunk)?.shape.clone();
-            let array = lens.read(chunk, &Region::whole(&shape), options)?;
+        for chunk in 0..container.dataset_count() {
+            let shape = container.require(chunk)?.shape.clone();
+            let array = container.read(chunk, &Region::whole(&shape), options)?;
             let bytes = array.bytes(Order::C, &options.limits)?;
             for list in msgpack::to_values(&bytes, &options.limits)? {
                 let Value::List(items) = list else {
@@ -212,7 +212,7 @@ impl Of {
 }
 
 /// The whole of the one dataset of a frame.
-fn all(lens: &dyn Container, options: &ReadOptions) -> Result<Array<'static>> {
-    let shape = lens.require(0)?.shape.clone();
-    lens.read(0, &Region::whole(&shape), options)?.into_owned(&options.limits)
+fn all(container: &dyn Container, options: &ReadOptions) -> Result<Array<'static>> {
+    let shape = container.require(0)?.shape.clone();
+    container.read(0, &Region::whole(&shape), options)?.into_owned(&options.limits)
 }
