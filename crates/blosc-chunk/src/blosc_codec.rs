@@ -3,7 +3,7 @@
 use container_core::codec::Codec;
 use container_core::{Error, ErrorKind, Result};
 
-use crate::{Chunk, Compressor, Decoder, Encoder, Generation, Params, Pipeline, SplitMode};
+use crate::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Params, Pipeline, SplitMode};
 
 /// `blosc`: one chunk of any version, and nothing else. Written as its parameters say; the level of a call, 0 to 9, goes before
 /// theirs.
@@ -26,7 +26,7 @@ impl Default for BloscCodec {
     /// bytes. On one thread.
     fn default() -> Self {
         Self(Params {
-            generation: Generation::Blosc1,
+            blosc_version: BloscVersion::Blosc1,
             compressor: Compressor::BLOSCLZ,
             codec_meta: 0,
             level: 5,

@@ -28,14 +28,14 @@ use worker::{Plan, Worker};
 
 /// Whose chunks to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Generation {
+pub enum BloscVersion {
     /// Version 2, with a 16-byte header: what Blosc1 and Bloscpack read.
     Blosc1,
     /// Version 5, with a 32-byte header.
     Blosc2,
 }
 
-impl Generation {
+impl BloscVersion {
     /// Bytes of a header, 16 or 32: what a chunk takes beyond its data at most.
     #[must_use]
     pub const fn header_len(self) -> usize {
@@ -78,7 +78,7 @@ pub enum SplitMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Whose chunks.
-    pub generation: Generation,
+    pub blosc_version: BloscVersion,
     /// The codec.
     pub compressor: Compressor,
     /// The codec's own byte, which chunks hold: 0 but for those of [`Plugins`].
@@ -163,7 +163,7 @@ impl Encoder {
     /// Most bytes that a chunk of `nbytes` takes, if its blocks are not cut by the caller.
     #[must_use]
     pub fn max_encoded_len(&self, nbytes: usize) -> usize {
-        nbytes.saturating_add(self.params.generation.header_len())
+        nbytes.saturating_add(self.params.blosc_version.header_len())
     }
 
     /// Appends the chunk that holds `src` to `out`, and gives its length.
@@ -183,12 +183,12 @@ impl Encoder {
     }
 
     fn append(&mut self, src: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let generation = self.params.generation;
-        check::nbytes(generation, src.len())?;
+        let blosc_version = self.params.blosc_version;
+        check::nbytes(blosc_version, src.len())?;
         if src.is_empty() {
             return self.store(src, Blocks::ONE_BYTE, out);
         }
-        if generation == Generation::Blosc2
+        if blosc_version == BloscVersion::Blosc2
             && self.params.level > 0
             && let Some(found) = special_value::detect(&self.params, src)
         {
@@ -196,7 +196,7 @@ impl Encoder {
         }
         let blocks = tuning::choose(&self.params, src.len());
         let starts_len = src.len().div_ceil(blocks.blocksize).saturating_mul(4);
-        if self.params.level == 0 || src.len() < generation.min_nbytes() || starts_len >= src.len() {
+        if self.params.level == 0 || src.len() < blosc_version.min_nbytes() || starts_len >= src.len() {
             return self.store(src, blocks, out);
         }
         if self.params.dictionary {
@@ -261,7 +261,7 @@ impl Encoder {
     /// Whether a chunk whose streams are all zeros holds zeros and may say so. A plugin makes zeros of other bytes, too, which
     /// C-Blosc2 (3.3.5) does not heed: it gives zeros back.
     fn keeps_zeros(&self) -> bool {
-        self.params.generation == Generation::Blosc2 && !self.has_plugin_filters()
+        self.params.blosc_version == BloscVersion::Blosc2 && !self.has_plugin_filters()
     }
 
     fn has_plugin_filters(&self) -> bool {
@@ -282,8 +282,8 @@ impl Encoder {
 
     /// The header of a chunk with streams, but for its length.
     fn header(&self, nbytes: usize, blocks: Blocks) -> Header {
-        let Params { generation, compressor, codec_meta, filters, .. } = self.params;
-        let extended = generation == Generation::Blosc2;
+        let Params { blosc_version, compressor, codec_meta, filters, .. } = self.params;
+        let extended = blosc_version == BloscVersion::Blosc2;
         let mut flags = compressor.format() << 5;
         if extended {
             flags |= if filters.contains(Filter::DELTA) { 0x0D } else { 0x05 };

@@ -171,11 +171,11 @@ const fn special_name(special: Special) -> &'static str {
 impl Container for ChunkFile {
     fn about(&self) -> About {
         let header = &self.header;
-        let generation = if header.extended { "Blosc 2" } else { "Blosc 1" };
+        let blosc_version = if header.extended { "Blosc 2" } else { "Blosc 1" };
         let split = if header.is_split() { "split" } else { "not split" };
         let mut details: Vec<(String, Value)> = Vec::new();
         let mut add = |name: &str, value: Value| details.push((name.to_owned(), value));
-        add("header", generation.into());
+        add("header", blosc_version.into());
         add("flags", format!("{:#04x}", header.flags).into());
         add("codec", codec(header).into());
         add("filters", header.filters.to_string().into());

@@ -23,7 +23,7 @@ pub use blosc_codec::BloscCodec;
 pub use chunk::Chunk;
 pub use codec::Compressor;
 pub use decode::{Decoder, Geometry};
-pub use encode::{Encoder, Generation, Params, SplitMode};
+pub use encode::{BloscVersion, Encoder, Params, SplitMode};
 pub use file::FORMAT;
 pub use filters::{Filter, Pipeline};
 pub use header::{Header, MAX_BLOCKSIZE, MAX_CHUNK_NBYTES};

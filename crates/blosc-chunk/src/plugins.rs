@@ -24,7 +24,7 @@ pub enum MissingPlugin {
 
 impl MissingPlugin {
     /// The first number of codecs and filters that are not built into C-Blosc2.
-    const FIRST: u8 = 32;
+    const FIRST_PLUGIN_ID: u8 = 32;
 
     /// Snappy, which no current library has.
     const SNAPPY: u8 = 3;
@@ -37,8 +37,8 @@ impl MissingPlugin {
             let rest = problem.strip_prefix(prefix)?;
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
         };
-        let codec = number("codec ").filter(|id| *id >= Self::FIRST || *id == Self::SNAPPY);
-        let filter = number("filter number ").filter(|id| *id >= Self::FIRST && *id != 34);
+        let codec = number("codec ").filter(|id| *id >= Self::FIRST_PLUGIN_ID || *id == Self::SNAPPY);
+        let filter = number("filter number ").filter(|id| *id >= Self::FIRST_PLUGIN_ID && *id != 34);
         codec.map(Self::Codec).or(filter.map(Self::Filter))
     }
 }

@@ -1,6 +1,6 @@
 //! The block size of a chunk, and whether its blocks are split into byte planes.
 //!
-//! Any choice can be decoded. This one is C-Blosc's, by generation, so that chunks of ours and of the C libraries compare:
+//! Any choice can be decoded. This one is C-Blosc's, by Blosc version, so that chunks of ours and of the C libraries compare:
 //! `tuning/cases.txt` holds what they chose, and the tests keep us to it. Two things differ on purpose. A block size that the
 //! caller asks for is kept in Blosc1, where the C library multiplies it for splitting; and it is rounded down to whole elements
 //! in Blosc2 when blocks are split, where the C library loses the bytes in between.
@@ -8,7 +8,7 @@
 //! Spec: blosc2 section 4, bloscpack section 3.3.
 
 use crate::filters::Filter;
-use crate::{Compressor, Generation, Params, SplitMode, header};
+use crate::{BloscVersion, Compressor, Params, SplitMode, header};
 
 const KIB: usize = 1024;
 
@@ -46,9 +46,9 @@ pub(crate) const fn stored_typesize(typesize: usize) -> u8 {
 
 /// How to cut up a chunk of `nbytes`, at least 1.
 pub(crate) fn choose(params: &Params, nbytes: usize) -> Blocks {
-    match params.generation {
-        Generation::Blosc1 => choose_blosc1(params, nbytes),
-        Generation::Blosc2 => choose_blosc2(params, nbytes),
+    match params.blosc_version {
+        BloscVersion::Blosc1 => choose_blosc1(params, nbytes),
+        BloscVersion::Blosc2 => choose_blosc2(params, nbytes),
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
         Pipeline(slots)
     }
 
-    /// Columns: generation, nbytes, typesize, codec, level, filters, split mode (1 to 4), block size asked for (0: none), then
+    /// Columns: Blosc version, nbytes, typesize, codec, level, filters, split mode (1 to 4), block size asked for (0: none), then
     /// what C-Blosc 1.21.7 or C-Blosc2 3.3.5 chose: block size, and whether it split (? where the chunk does not tell).
     #[test]
     fn block_size_and_split_are_those_of_the_c_libraries() {
@@ -187,7 +187,7 @@ mod tests {
             let words: Vec<&str> = line.split(' ').collect();
             let number = |at: usize| words[at].parse::<usize>().unwrap();
             let params = Params {
-                generation: if words[0] == "1" { Generation::Blosc1 } else { Generation::Blosc2 },
+                blosc_version: if words[0] == "1" { BloscVersion::Blosc1 } else { BloscVersion::Blosc2 },
                 compressor: Compressor::from_name(words[3]).unwrap(),
                 codec_meta: 0,
                 level: words[4].parse().unwrap(),
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn split_blocks_hold_whole_elements() {
         let params = Params {
-            generation: Generation::Blosc2,
+            blosc_version: BloscVersion::Blosc2,
             compressor: Compressor::LZ4,
             codec_meta: 0,
             level: 5,

@@ -9,7 +9,7 @@
     clippy::cast_possible_truncation
 )]
 
-use blosc_chunk::{Chunk, Compressor, Decoder, Encoder, Generation, Params, Pipeline, Special, SplitMode};
+use blosc_chunk::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Params, Pipeline, Special, SplitMode};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
@@ -117,7 +117,7 @@ impl Offsets {
             return Ok(());
         }
         let params = Params {
-            generation: Generation::Blosc2,
+            blosc_version: BloscVersion::Blosc2,
             compressor: Compressor::BLOSCLZ,
             codec_meta: 0,
             level: 5,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blosc_chunk::{Compressor, Generation, Params, Pipeline, Plugins, SplitMode};
+use blosc_chunk::{BloscVersion, Compressor, Params, Pipeline, Plugins, SplitMode};
 use container_core::Limits;
 use container_core::checksum::Algorithm;
 use container_core::container::{self, Tolerance};
@@ -103,7 +103,7 @@ impl Default for FrameOptions {
 #[must_use]
 pub fn default_params(typesize: usize) -> Params {
     Params {
-        generation: Generation::Blosc2,
+        blosc_version: BloscVersion::Blosc2,
         compressor: Compressor::ZSTD,
         codec_meta: 0,
         level: 5,

@@ -1,6 +1,6 @@
 //! All of a frame into a new one: chunk by chunk, as it is or encoded otherwise, with its metalayers and user metadata.
 
-use blosc_chunk::{Generation, Params, Special};
+use blosc_chunk::{BloscVersion, Params, Special};
 use container_core::container::Digests;
 use container_core::format::{Import, Output};
 use container_core::report::{Loss, Severity};
@@ -21,7 +21,7 @@ pub(crate) fn params(frame: &Frame) -> Params {
     let header = frame.header();
     let blocksize = usize::try_from(header.blocksize).ok().filter(|len| *len > 0);
     Params {
-        generation: Generation::Blosc2,
+        blosc_version: BloscVersion::Blosc2,
         compressor: header.compressor,
         level: header.level.min(9),
         typesize: usize::try_from(header.typesize).unwrap_or(1).max(1),

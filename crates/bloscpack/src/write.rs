@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use blosc_chunk::{Compressor, Filter, Generation, Params, Pipeline, SplitMode};
+use blosc_chunk::{BloscVersion, Compressor, Filter, Params, Pipeline, SplitMode};
 use container_core::array::Array;
 use container_core::dtype::Order;
 use container_core::write::{Durability, Overwrite};
@@ -153,7 +153,7 @@ impl ChunkOptions {
             return Err(Error::usage(format!("Blosc has no level {} (it has 0 to 9)", self.level)));
         }
         Ok(Params {
-            generation: Generation::Blosc1,
+            blosc_version: BloscVersion::Blosc1,
             compressor: self.compressor,
             codec_meta: 0,
             level: self.level,

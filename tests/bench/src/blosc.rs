@@ -128,7 +128,7 @@ fn split(bytes: &[u8]) -> Result<Vec<blosc_chunk::Chunk<'_>>> {
 /// How ours are made.
 fn params(set: &data::Set, setting: Setting<'_>) -> Result<blosc_chunk::Params> {
     Ok(blosc_chunk::Params {
-        generation: blosc_chunk::Generation::Blosc2,
+        blosc_version: blosc_chunk::BloscVersion::Blosc2,
         compressor: blosc_chunk::Compressor::from_name(setting.codec).context("no such codec")?,
         codec_meta: 0,
         level: setting.level,

@@ -1,7 +1,7 @@
 //! Blosc chunks that are written and read again, with any parameters.
 
 use blosc_chunk::{
-    Chunk, Compressor, Decoder, Encoder, Filter, Generation, Geometry, Header, Params, Pipeline, SplitMode,
+    BloscVersion, Chunk, Compressor, Decoder, Encoder, Filter, Geometry, Header, Params, Pipeline, SplitMode,
 };
 use container_core::ErrorKind;
 
@@ -41,7 +41,7 @@ fn refused(error: &container_core::Error) {
 }
 
 fn params(feed: &mut Feed<'_>) -> Params {
-    let generation = feed.one_of(&[Generation::Blosc1, Generation::Blosc2, Generation::Blosc2]);
+    let blosc_version = feed.one_of(&[BloscVersion::Blosc1, BloscVersion::Blosc2, BloscVersion::Blosc2]);
     let codecs = [
         Compressor::BLOSCLZ,
         Compressor::LZ4,
@@ -59,7 +59,7 @@ fn params(feed: &mut Feed<'_>) -> Params {
         0 => 1 + feed.below(300),
         _ => feed.one_of(&[1, 2, 3, 4, 7, 8, 12, 16, 17, 24, 32, 255, 256]),
     };
-    let filters = filters(generation, feed);
+    let filters = filters(blosc_version, feed);
     let split =
         feed.one_of(&[SplitMode::Always, SplitMode::Never, SplitMode::Auto, SplitMode::ForwardCompat]);
     let blocksize = match feed.below(3) {
@@ -69,7 +69,7 @@ fn params(feed: &mut Feed<'_>) -> Params {
     };
     let dictionary = feed.below(4) == 1;
     Params {
-        generation,
+        blosc_version,
         compressor,
         codec_meta: 0,
         level,
@@ -82,8 +82,8 @@ fn params(feed: &mut Feed<'_>) -> Params {
     }
 }
 
-fn filters(generation: Generation, feed: &mut Feed<'_>) -> Pipeline {
-    if generation == Generation::Blosc1 && feed.below(8) > 0 {
+fn filters(blosc_version: BloscVersion, feed: &mut Feed<'_>) -> Pipeline {
+    if blosc_version == BloscVersion::Blosc1 && feed.below(8) > 0 {
         return feed.one_of(&[Pipeline::none(), Pipeline::shuffle(), Pipeline::bitshuffle()]);
     }
     let ids = [
@@ -175,9 +175,9 @@ impl Case<'_> {
     }
 
     fn header(&self, header: &Header) {
-        let Params { generation, typesize, filters, compressor, .. } = *self.params;
-        assert_eq!(header.len(), generation.header_len());
-        assert_eq!(header.is_blosc1(), generation == Generation::Blosc1);
+        let Params { blosc_version, typesize, filters, compressor, .. } = *self.params;
+        assert_eq!(header.len(), blosc_version.header_len());
+        assert_eq!(header.is_blosc1(), blosc_version == BloscVersion::Blosc1);
         assert_eq!(header.version, if header.is_blosc1() { 2 } else { 5 });
         assert_eq!(usize::from(header.typesize), if typesize > 255 { 1 } else { typesize });
         assert!(header.block_len() as usize <= self.values.len() || self.values.is_empty());

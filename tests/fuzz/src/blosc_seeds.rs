@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use blosc_chunk::{Chunk, Compressor, Encoder, Generation, Params, Pipeline, SplitMode};
+use blosc_chunk::{BloscVersion, Chunk, Compressor, Encoder, Params, Pipeline, SplitMode};
 
 use crate::mutate::XorShift;
 use crate::seeds::{choices as noise, gather};
@@ -54,9 +54,9 @@ fn own_chunks() -> Vec<Vec<u8>> {
         [&["none"][..], &["shuffle"], &["bitshuffle"], &["delta", "shuffle"], &["shuffle", "bytedelta"]];
     for compressor in codecs {
         for (at, words) in pipelines.iter().enumerate() {
-            let generation = if at < 3 { Generation::Blosc1 } else { Generation::Blosc2 };
+            let blosc_version = if at < 3 { BloscVersion::Blosc1 } else { BloscVersion::Blosc2 };
             let params = Params {
-                generation,
+                blosc_version,
                 compressor,
                 codec_meta: 0,
                 level: 5,
@@ -64,14 +64,14 @@ fn own_chunks() -> Vec<Vec<u8>> {
                 filters: Pipeline::parse_words(words).expect("filters that there are"),
                 split: if at % 2 == 0 { SplitMode::Always } else { SplitMode::Never },
                 blocksize: Some(512 + at * 200),
-                dictionary: generation == Generation::Blosc2 && compressor.format() % 3 == 1,
+                dictionary: blosc_version == BloscVersion::Blosc2 && compressor.format() % 3 == 1,
                 threads: 1,
             };
             let mut chunk = Vec::new();
             let mut encoder = Encoder::new(params.clone()).expect("parameters that make sense");
             encoder.encode(&values, &mut chunk).expect("memory");
             all.push(chunk);
-            if generation == Generation::Blosc2 {
+            if blosc_version == BloscVersion::Blosc2 {
                 let mut chunk = Vec::new();
                 let blocks = [&values[..700], &values[700..703], &values[703..]];
                 encoder.encode_blocks(&blocks, &mut chunk).expect("memory");

@@ -111,8 +111,8 @@ fn streams_the_same<T: Element>(array: &RawArray<T>) {
 /// Varints decode to what the description of LEB128 says, or not at all.
 pub fn rawarray_leb128(data: &[u8]) {
     let mut feed = Feed::new(data);
-    let eltype = feed.one_of(&[Eltype::INT, Eltype::UINT, Eltype::BRAIN]);
-    let width = if eltype == Eltype::BRAIN { 1 } else { 1 + feed.below(16) };
+    let eltype = feed.one_of(&[Eltype::INT, Eltype::UINT, Eltype::BFLOAT16]);
+    let width = if eltype == Eltype::BFLOAT16 { 1 } else { 1 + feed.below(16) };
     let (byte_order, flags) = (order(&mut feed), u64::from(feed.flag()));
     let count = feed.below(64);
     let varints = feed.rest();

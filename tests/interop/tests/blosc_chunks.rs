@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 
-use blosc_chunk::{Chunk, Compressor, Decoder, Encoder, Generation, Params, Pipeline, SplitMode};
+use blosc_chunk::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Params, Pipeline, SplitMode};
 use interop::peer::{python, script};
 use tempfile::tempdir;
 
@@ -202,11 +202,11 @@ impl Written {
     }
 }
 
-fn params(generation: Generation, compressor: Compressor, typesize: usize, filters: Pipeline) -> Params {
+fn params(blosc_version: BloscVersion, compressor: Compressor, typesize: usize, filters: Pipeline) -> Params {
     let split = SplitMode::ForwardCompat;
     let (codec_meta, blocksize, dictionary, threads) = (0, None, false, 1);
     Params {
-        generation,
+        blosc_version,
         compressor,
         codec_meta,
         level: 5,
@@ -234,7 +234,7 @@ fn every_chunk_of_ours_is_read_by_python_blosc2() {
                     continue;
                 }
                 let mut chance = Chance(number);
-                let mut params = params(Generation::Blosc2, compressor, typesize, filters);
+                let mut params = params(BloscVersion::Blosc2, compressor, typesize, filters);
                 (params.level, params.split) = (LEVELS[chance.below(5)], SPLITS[chance.below(4)]);
                 params.threads = 1 + chance.below(2);
                 params.blocksize = [None, None, None, Some(2048), Some(7168)][chance.below(5)];
@@ -259,7 +259,7 @@ fn every_chunk_of_ours_is_read_by_python_blosc() {
             for (typesize, len) in TYPESIZES.iter().flat_map(|&typesize| LENGTHS.map(|len| (typesize, len))) {
                 number += 1;
                 let mut chance = Chance(number);
-                let mut params = params(Generation::Blosc1, compressor, typesize, filters);
+                let mut params = params(BloscVersion::Blosc1, compressor, typesize, filters);
                 (params.level, params.threads) = (LEVELS[chance.below(5)], 1 + chance.below(2));
                 params.blocksize = [None, None, None, Some(2048), Some(7168)][chance.below(5)];
                 let kind = chance.below(5);
@@ -277,7 +277,7 @@ fn every_chunk_of_ours_is_read_by_python_blosc() {
 fn special_chunks_are_read_by_python_blosc2() {
     let mut written = Written::default();
     for typesize in [1, 4, 8, 24, 255] {
-        let params = params(Generation::Blosc2, Compressor::LZ4, typesize, Pipeline::shuffle());
+        let params = params(BloscVersion::Blosc2, Compressor::LZ4, typesize, Pipeline::shuffle());
         let encoder = Encoder::new(params).unwrap();
         let value: Vec<u8> = (0..typesize).map(|at| (at + 7) as u8).collect();
         let mut special = |name: &str, chunk: Vec<u8>, plain: Vec<u8>| {
@@ -313,7 +313,7 @@ fn dictionaries_are_read_by_python_blosc2() {
     for compressor in [Compressor::LZ4, Compressor::LZ4HC, Compressor::ZSTD] {
         for level in [1, 5, 9] {
             for blocksize in [512, 1024, 4096] {
-                let mut params = params(Generation::Blosc2, compressor, 1, Pipeline::none());
+                let mut params = params(BloscVersion::Blosc2, compressor, 1, Pipeline::none());
                 (params.level, params.blocksize, params.dictionary) = (level, Some(blocksize), true);
                 written.encode(&format!("blosc2 dictionary {params:?}"), &params, &text);
                 let mut chunk = Vec::new();
@@ -331,7 +331,7 @@ fn blocks_of_any_length_are_read_by_python_blosc2() {
     let mut written = Written::default();
     for compressor in CODECS {
         for words in &PIPELINES[..3] {
-            let params = params(Generation::Blosc2, compressor, 4, Pipeline::parse_words(words).unwrap());
+            let params = params(BloscVersion::Blosc2, compressor, 4, Pipeline::parse_words(words).unwrap());
             let mut chance = Chance(1);
             let blocks: Vec<Vec<u8>> = (0..12)
                 .map(|number| values(number % 4, 1 + number * number * 37 % 3001, 4, &mut chance))

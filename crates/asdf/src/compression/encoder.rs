@@ -6,7 +6,7 @@
 
 use std::io::Write;
 
-use blosc_chunk::{Compressor, Generation, Params, Pipeline, SplitMode};
+use blosc_chunk::{BloscVersion, Compressor, Params, Pipeline, SplitMode};
 use container_core::codec::zstd;
 use container_core::{Error, Result};
 
@@ -156,7 +156,7 @@ impl Encoder {
                 Ok(())
             }
             Method::Blosc(_) => {
-                let most = Generation::Blosc1.max_nbytes();
+                let most = BloscVersion::Blosc1.max_nbytes();
                 if bytes.len() > most - self.kept.len().min(most) {
                     return Err(Error::unsupported(format!("blsc blocks hold {most} bytes at most"))
                         .hint("zlib, bzp2, lz4 and zstd have no such limit"));
@@ -217,7 +217,7 @@ fn blosc(level: Option<i32>, typesize: usize, threads: usize) -> Result<Params> 
         .filter(|level| *level <= 9)
         .ok_or_else(|| Error::usage(format!("blsc has no level {level}, only 0 to 9")))?;
     Ok(Params {
-        generation: Generation::Blosc1,
+        blosc_version: BloscVersion::Blosc1,
         compressor: Compressor::BLOSCLZ,
         codec_meta: 0,
         level,

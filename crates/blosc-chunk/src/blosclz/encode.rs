@@ -3,7 +3,7 @@
 use super::hash_table::{Long, Short, Table, emptied};
 use super::output::Output;
 use super::{MAX_DISTANCE, MIN_FAR_DISTANCE, entropy_probe};
-use crate::simd::lz::Text;
+use crate::simd::lz::Input;
 
 /// Data shorter than this do not get smaller.
 const MIN_LEN: usize = 16;
@@ -14,7 +14,7 @@ const MIN_GAIN: usize = 3;
 /// A match that goes on where another ends is taken when it is so long.
 const MIN_ADJOINING_LEN: usize = 16;
 /// The longest data that the table of short ones can count.
-const SHORT: usize = 1 << 16;
+const MAX_SHORT_LEN: usize = 1 << 16;
 
 /// Encodes streams. Keeps its tables between calls; the bytes never depend on earlier ones.
 #[derive(Debug, Default)]
@@ -51,14 +51,14 @@ impl Encoder {
     pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
         // Tables count in 32 bits. No chunk is longer than 31 bits say.
         u32::try_from(src.len()).ok()?;
-        let text = Text::new(src).filter(|_| src.len() >= MIN_LEN)?;
+        let text = Input::new(src).filter(|_| src.len() >= MIN_LEN)?;
         let level = level.clamp(1, 9);
-        if !entropy_probe::is_worth_it(text, level, &mut self.short) {
+        if !entropy_probe::is_compressible(text, level, &mut self.short) {
             return None;
         }
         let mut output = Output::new(dst);
         let effort = Effort::of(level);
-        let anchor = if src.len() <= SHORT {
+        let anchor = if src.len() <= MAX_SHORT_LEN {
             let table: &mut Short = emptied(&mut self.short);
             operations(text, table, &mut output, effort)?
         } else {
@@ -88,9 +88,9 @@ impl Match {
 
 /// What is searched, and where things were seen.
 struct Search<'a, T> {
-    text: Text<'a>,
+    text: Input<'a>,
     /// The part of the text in which matches may start: its last word is the last such place.
-    starts: Text<'a>,
+    starts: Input<'a>,
     table: &'a mut T,
 }
 
@@ -142,13 +142,13 @@ impl<T: Table> Search<'_, T> {
 
 /// Writes all operations but the last literals, and gives the place where these begin.
 fn operations<T: Table>(
-    text: Text<'_>,
+    text: Input<'_>,
     table: &mut T,
     output: &mut Output<'_>,
     effort: Effort,
 ) -> Option<usize> {
     let data = text.bytes();
-    let starts = Text::new(&data[..data.len() - (LAST_START - 8)])?;
+    let starts = Input::new(&data[..data.len() - (LAST_START - 8)])?;
     let mut search = Search { text, starts, table };
     // A stream begins with a literal, and a place has nothing but 0 before it.
     let (mut anchor, mut first, mut pos) = (0, 1, 1);

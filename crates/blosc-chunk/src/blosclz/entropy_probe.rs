@@ -1,12 +1,12 @@
 //! Whether data are worth the search: a guess from a part of them.
 
 use super::hash_table::{Short, Table, emptied};
-use crate::simd::lz::Text;
+use crate::simd::lz::Input;
 
 /// Shorter data are searched right away.
 const MIN_LEN: usize = 1 << 10;
 /// Bytes at the end that are looked at, too.
-const LAST: usize = 1 << 10;
+const MAX_TAIL_LEN: usize = 1 << 10;
 /// The shortest match that counts.
 const MIN_MATCH: usize = 5;
 
@@ -14,7 +14,7 @@ const MIN_MATCH: usize = 5;
 ///
 /// C-Blosc looks at as much and asks for as much of each level, but finds a little less, so that hardly anything is refused that
 /// it would take.
-pub(super) fn is_worth_it(text: Text<'_>, level: u8, entries: &mut Vec<u16>) -> bool {
+pub(super) fn is_compressible(text: Input<'_>, level: u8, entries: &mut Vec<u16>) -> bool {
     // The part looked at, and bytes of data for 64 bytes of stream.
     let (share, most, wanted) = match level {
         1 => (8, 1 << 12, 128),
@@ -34,14 +34,14 @@ pub(super) fn is_worth_it(text: Text<'_>, level: u8, entries: &mut Vec<u16>) -> 
     let first = data.len() - data.len() / share;
     let end = data.len().min(first + most);
     let mut shrinks = |part: &[u8]| {
-        Text::new(part).is_some_and(|part| cost_is_under(part, part.bytes().len() * 64 / wanted, entries))
+        Input::new(part).is_some_and(|part| cost_is_under(part, part.bytes().len() * 64 / wanted, entries))
     };
     // Bits of numbers that hardly change come last.
-    (end < data.len() && shrinks(&data[data.len() - LAST..])) || shrinks(&data[first..end])
+    (end < data.len() && shrinks(&data[data.len() - MAX_TAIL_LEN..])) || shrinks(&data[first..end])
 }
 
 /// Whether a stream for `text` would take fewer bytes than `limit`, about.
-fn cost_is_under(text: Text<'_>, limit: usize, entries: &mut Vec<u16>) -> bool {
+fn cost_is_under(text: Input<'_>, limit: usize, entries: &mut Vec<u16>) -> bool {
     let table: &mut Short = emptied(entries);
     let len = text.bytes().len();
     let (mut cost, mut anchor, mut pos) = (0, 0, 1);

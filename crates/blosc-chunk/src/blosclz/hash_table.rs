@@ -7,19 +7,19 @@ pub(super) trait Table {
 }
 
 /// Bits of an index. Either table takes 32 KiB or less, which stay in the first cache beside the data.
-const SHORT_LOG: u32 = 14;
-const LONG_LOG: u32 = 13;
+const SHORT_TABLE_BITS: u32 = 14;
+const LONG_TABLE_BITS: u32 = 13;
 
 /// For data of up to 64 KiB.
-pub(super) type Short = [u16; 1 << SHORT_LOG];
+pub(super) type Short = [u16; 1 << SHORT_TABLE_BITS];
 /// For longer data.
-pub(super) type Long = [u32; 1 << LONG_LOG];
+pub(super) type Long = [u32; 1 << LONG_TABLE_BITS];
 
 impl Table for Short {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the table is for data of 64 KiB")]
     fn swap(&mut self, word: u64, pos: usize) -> usize {
-        usize::from(std::mem::replace(&mut self[hash::<SHORT_LOG>(word)], pos as u16))
+        usize::from(std::mem::replace(&mut self[hash::<SHORT_TABLE_BITS>(word)], pos as u16))
     }
 }
 
@@ -27,7 +27,7 @@ impl Table for Long {
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "the data are shorter than 2^32")]
     fn swap(&mut self, word: u64, pos: usize) -> usize {
-        std::mem::replace(&mut self[hash::<LONG_LOG>(word)], pos as u32) as usize
+        std::mem::replace(&mut self[hash::<LONG_TABLE_BITS>(word)], pos as u32) as usize
     }
 }
 

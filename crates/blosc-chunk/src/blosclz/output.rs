@@ -1,7 +1,7 @@
 //! Operations, written into a slice that may be too short for them.
 
 use super::{MAX_RUN, MIN_FAR_DISTANCE};
-use crate::simd::lz::Text;
+use crate::simd::lz::Input;
 
 /// What is written so far.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl<'a> Output<'a> {
 
     /// The bytes from `from` to `to` of the text as runs of literals. `None` when they do not fit.
     #[inline(always)]
-    pub(super) fn literals(&mut self, text: Text<'_>, from: usize, to: usize) -> Option<()> {
+    pub(super) fn literals(&mut self, text: Input<'_>, from: usize, to: usize) -> Option<()> {
         if to - from + (to - from).div_ceil(MAX_RUN) > self.dst.len() - self.at {
             return None;
         }

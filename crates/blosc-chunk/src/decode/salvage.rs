@@ -78,7 +78,7 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`Decoder::decode`], but for `Malformed`.
-    pub fn decode_whole_blocks(&mut self, chunk: &Chunk<'_>, dst: &mut [u8]) -> Result<Vec<bool>> {
+    pub fn decode_intact_blocks(&mut self, chunk: &Chunk<'_>, dst: &mut [u8]) -> Result<Vec<bool>> {
         check_len(dst, chunk.nbytes())?;
         dst.fill(0);
         if !chunk.has_blocks() {
@@ -112,11 +112,11 @@ impl Decoder {
         Ok(whole)
     }
 
-    /// As [`Decoder::decode_whole_blocks`], of a `chunk` of which the first `have` bytes are there, and anything stands for the others: no block
+    /// As [`Decoder::decode_intact_blocks`], of a `chunk` of which the first `have` bytes are there, and anything stands for the others: no block
     /// with one of these is whole. A chunk that holds its data as they are has no streams, and those of its blocks that are there are whole.
     ///
     /// # Errors
-    /// As [`Decoder::decode_whole_blocks`].
+    /// As [`Decoder::decode_intact_blocks`].
     pub fn decode_blocks_within(
         &mut self,
         chunk: &Chunk<'_>,
@@ -136,7 +136,7 @@ impl Decoder {
             };
             return Ok(chunk.blocks().map(copied).collect());
         }
-        let mut whole = self.decode_whole_blocks(chunk, dst)?;
+        let mut whole = self.decode_intact_blocks(chunk, dst)?;
         for (index, (is_whole, held)) in whole.iter_mut().zip(chunk.blocks()).enumerate() {
             // Where it begins is told in front of all blocks.
             let is_told = chunk.entry_at(index).end <= have as u64;
@@ -172,7 +172,7 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compressor, Encoder, Generation, Params, Pipeline, SplitMode};
+    use crate::{BloscVersion, Compressor, Encoder, Params, Pipeline, SplitMode};
 
     const BLOCK: usize = 2048;
 
@@ -198,7 +198,7 @@ mod tests {
 
     fn params(compressor: Compressor) -> Params {
         Params {
-            generation: Generation::Blosc2,
+            blosc_version: BloscVersion::Blosc2,
             compressor,
             codec_meta: 0,
             level: 5,
@@ -215,7 +215,7 @@ mod tests {
     fn whole(data: &[u8], damaged: &[u8]) -> Vec<bool> {
         let mut out = vec![1; data.len()];
         let chunk = Chunk::parse(damaged).unwrap();
-        let whole = Decoder::new().decode_whole_blocks(&chunk, &mut out).unwrap();
+        let whole = Decoder::new().decode_intact_blocks(&chunk, &mut out).unwrap();
         for (index, is_whole) in whole.iter().enumerate() {
             let place = index * BLOCK..(index + 1) * BLOCK;
             let is_zeros = out[place.clone()].iter().all(|byte| *byte == 0);
@@ -237,7 +237,7 @@ mod tests {
                     let mut damaged = sound.clone();
                     damaged[at..end].fill(0);
                     let chunk = Chunk::parse(&damaged).unwrap();
-                    let found = Decoder::new().decode_whole_blocks(&chunk, &mut vec![0; 8 * BLOCK]).unwrap();
+                    let found = Decoder::new().decode_intact_blocks(&chunk, &mut vec![0; 8 * BLOCK]).unwrap();
                     for (range, is_whole) in ranges.iter().zip(found) {
                         let is_touched = range.start < end && range.end > at;
                         assert!(is_whole || is_touched, "{compressor:?} {typesize} {at} {range:?}");

@@ -2,7 +2,7 @@
 
 use container_core::{Error, Result};
 
-use super::{Generation, Params};
+use super::{BloscVersion, Params};
 use crate::tuning::MAX_BLOCKSIZE;
 use crate::{Compressor, Filter, Plugins};
 
@@ -34,18 +34,18 @@ pub(super) fn params(params: &Params, plugins: &Plugins) -> Result<()> {
 fn codec(params: &Params, plugins: &Plugins) -> Result<()> {
     let codec = params.compressor;
     if plugins.codec(codec.0).is_some() {
-        if params.generation == Generation::Blosc1 {
+        if params.blosc_version == BloscVersion::Blosc1 {
             return Err(Error::usage("chunks of Blosc1 have no place for codecs of users"));
         }
     } else if Compressor::from_name(codec.name()) != Some(codec) {
         return Err(Error::unsupported(format!("codec {} ({codec}) cannot be written", codec.0))
             .hint("blosclz, lz4, lz4hc, zlib and zstd can, and codecs of users that are registered"));
     }
-    if params.codec_meta != 0 && params.generation == Generation::Blosc1 {
+    if params.codec_meta != 0 && params.blosc_version == BloscVersion::Blosc1 {
         return Err(Error::usage("chunks of Blosc1 have no place for a byte of the codec"));
     }
     if params.dictionary {
-        if params.generation == Generation::Blosc1 {
+        if params.blosc_version == BloscVersion::Blosc1 {
             return Err(Error::usage("chunks of Blosc1 have no dictionaries"));
         }
         if !matches!(codec, Compressor::ZSTD | Compressor::LZ4 | Compressor::LZ4HC) {
@@ -57,8 +57,8 @@ fn codec(params: &Params, plugins: &Plugins) -> Result<()> {
 
 fn filters(params: &Params, plugins: &Plugins) -> Result<()> {
     let filters = params.filters;
-    match params.generation {
-        Generation::Blosc1 => {
+    match params.blosc_version {
+        BloscVersion::Blosc1 => {
             let fits = |filter: Filter| {
                 filter.meta == 0 && matches!(filter.id, Filter::SHUFFLE | Filter::BITSHUFFLE)
             };
@@ -67,7 +67,7 @@ fn filters(params: &Params, plugins: &Plugins) -> Result<()> {
             }
             Ok(())
         }
-        Generation::Blosc2 => {
+        BloscVersion::Blosc2 => {
             if filters.contains(Filter::BYTEDELTA_BUGGY) {
                 return Err(Error::unsupported("filter 34 (the old bytedelta) is only read")
                     .hint("filter 35 is its successor"));
@@ -78,8 +78,8 @@ fn filters(params: &Params, plugins: &Plugins) -> Result<()> {
 }
 
 /// Refuses more bytes than a chunk holds.
-pub(super) fn nbytes(generation: Generation, nbytes: usize) -> Result<()> {
-    let most = generation.max_nbytes();
+pub(super) fn nbytes(blosc_version: BloscVersion, nbytes: usize) -> Result<()> {
+    let most = blosc_version.max_nbytes();
     if nbytes > most {
         return Err(Error::usage(format!("{nbytes} bytes do not fit into one chunk ({most})")));
     }

@@ -4,7 +4,7 @@
 
 use container_core::{Error, Result};
 
-use super::{Encoder, Generation, Params, check, reserve, to_u32};
+use super::{BloscVersion, Encoder, Params, check, reserve, to_u32};
 use crate::tuning::{self, Blocks, MAX_BLOCKSIZE};
 use crate::{Compressor, Pipeline, Special};
 
@@ -105,10 +105,10 @@ impl Encoder {
     }
 
     fn special(&self, found: &Found<'_>, nbytes: usize, out: &mut Vec<u8>) -> Result<usize> {
-        if self.params.generation == Generation::Blosc1 {
+        if self.params.blosc_version == BloscVersion::Blosc1 {
             return Err(Error::usage("chunks of Blosc1 hold their bytes, whatever they are"));
         }
-        check::nbytes(Generation::Blosc2, nbytes)?;
+        check::nbytes(BloscVersion::Blosc2, nbytes)?;
         let start = out.len();
         self.append_special(found, nbytes, out)?;
         Ok(out.len() - start)

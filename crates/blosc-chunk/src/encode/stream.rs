@@ -7,7 +7,7 @@ use std::sync::Arc;
 use container_core::codec::{zlib, zstd};
 use container_core::{Error, Result};
 
-use super::{Generation, Params};
+use super::{BloscVersion, Params};
 use crate::filters::BlockContext;
 use crate::{CodecPlugin, Compressor, Plugins, blosclz, lz4};
 
@@ -38,7 +38,7 @@ impl StreamCodec {
             },
             Compressor::LZ4HC => Self::Lz4Hc { encoder: Box::default(), level, dictionary: Vec::new() },
             Compressor::ZLIB => Self::Zlib(zlib::Deflater::new(i32::from(level))?),
-            Compressor::ZSTD => Self::Zstd(zstd::Compressor::new(zstd_level(params.generation, level))?),
+            Compressor::ZSTD => Self::Zstd(zstd::Compressor::new(zstd_level(params.blosc_version, level))?),
             _ => Self::BloscLz { encoder: blosclz::Encoder::default(), level },
         })
     }
@@ -97,6 +97,6 @@ impl StreamCodec {
 }
 
 /// zstd has 22 levels. Both C libraries take every other one, and the last for 9.
-fn zstd_level(_generation: Generation, level: u8) -> i32 {
+fn zstd_level(_generation: BloscVersion, level: u8) -> i32 {
     if level == 9 { 22 } else { 2 * i32::from(level) - 1 }
 }

@@ -11,9 +11,9 @@ const CODECS: [Compressor; 5] = if cfg!(miri) {
     [Compressor::BLOSCLZ, Compressor::LZ4, Compressor::LZ4HC, Compressor::ZLIB, Compressor::ZSTD]
 };
 
-fn params(generation: Generation, compressor: Compressor, typesize: usize, filters: &[&str]) -> Params {
+fn params(blosc_version: BloscVersion, compressor: Compressor, typesize: usize, filters: &[&str]) -> Params {
     Params {
-        generation,
+        blosc_version,
         compressor,
         codec_meta: 0,
         level: 5,
@@ -31,7 +31,11 @@ fn encode(params: &Params, src: &[u8]) -> Vec<u8> {
     let len = Encoder::new(params.clone()).unwrap().encode(src, &mut out).unwrap();
     assert_eq!(&out[..6], b"before");
     assert_eq!(out.len(), 6 + len);
-    assert!(len <= src.len() + params.generation.header_len(), "{len} bytes for {}: {params:?}", src.len());
+    assert!(
+        len <= src.len() + params.blosc_version.header_len(),
+        "{len} bytes for {}: {params:?}",
+        src.len()
+    );
     out.split_off(6)
 }
 
@@ -64,9 +68,9 @@ fn sample(len: usize) -> Vec<u8> {
 /// python-blosc2 4.14.1.
 #[test]
 fn nothing_is_a_header() {
-    let blosc1 = params(Generation::Blosc1, Compressor::BLOSCLZ, 4, &["shuffle"]);
+    let blosc1 = params(BloscVersion::Blosc1, Compressor::BLOSCLZ, 4, &["shuffle"]);
     assert_eq!(encode(&blosc1, b""), hex("02011304 00000000 01000000 10000000"));
-    let mut blosc2 = params(Generation::Blosc2, Compressor::ZSTD, 4, &[]);
+    let mut blosc2 = params(BloscVersion::Blosc2, Compressor::ZSTD, 4, &[]);
     blosc2.filters.0[0] = Filter::new(Filter::SHUFFLE, 0);
     let want = hex("05010704 00000000 01000000 20000000 010000000000 05 00 000000000000 00 00");
     assert_eq!(encode(&blosc2, b""), want);
@@ -78,9 +82,9 @@ fn nothing_is_a_header() {
 /// As the C libraries write them: level 0, and too short to be worth it.
 #[test]
 fn stored_bytes_follow_the_header() {
-    let blosc1 = params(Generation::Blosc1, Compressor::LZ4, 4, &["shuffle"]);
+    let blosc1 = params(BloscVersion::Blosc1, Compressor::LZ4, 4, &["shuffle"]);
     assert_eq!(encode(&blosc1, b"abc"), hex("02013304 03000000 01000000 13000000 616263"));
-    let mut blosc2 = params(Generation::Blosc2, Compressor::ZSTD, 4, &[]);
+    let mut blosc2 = params(BloscVersion::Blosc2, Compressor::ZSTD, 4, &[]);
     blosc2.filters.0[0] = Filter::new(Filter::SHUFFLE, 0);
     let want = hex("05010704 03000000 01000000 23000000 010000000000 05 00 000000000000 00 00 616263");
     assert_eq!(encode(&blosc2, b"abc"), want);
@@ -95,7 +99,7 @@ fn stored_bytes_follow_the_header() {
 #[test]
 fn vectors_of_c_blosc2_are_met() {
     let src: Vec<u8> = (0_i32..40).flat_map(i32::to_le_bytes).collect();
-    let mut params = params(Generation::Blosc2, Compressor::LZ4, 4, &[]);
+    let mut params = params(BloscVersion::Blosc2, Compressor::LZ4, 4, &[]);
     params.filters.0[0] = Filter::new(Filter::SHUFFLE, 0);
     let head = "05012504a0000000a00000005c0000000100000000000100000000000000000024000000 28000000";
     let mut want = hex(head);
@@ -118,7 +122,7 @@ fn vectors_of_c_blosc2_are_met() {
 fn streams_of_one_byte_are_runs() {
     let mut src: Vec<u8> = 7.5_f64.to_le_bytes().repeat(1000);
     src[0] = 1;
-    let chunk = encode(&params(Generation::Blosc2, Compressor::LZ4, 8, &["shuffle"]), &src);
+    let chunk = encode(&params(BloscVersion::Blosc2, Compressor::LZ4, 8, &["shuffle"]), &src);
     let streams = &chunk[chunk.len() - 5 * 4 - 2 * 5..];
     assert_eq!(streams, hex("00000000 00000000 00000000 00000000 00000000 e2ffffff01 c0ffffff01"));
     assert_eq!(decode(&chunk), src);
@@ -127,7 +131,7 @@ fn streams_of_one_byte_are_runs() {
 /// Spec: blosc2 section 1.4, with its example.
 #[test]
 fn values_all_alike_are_special_chunks() {
-    let doubles = params(Generation::Blosc2, Compressor::LZ4, 8, &["shuffle"]);
+    let doubles = params(BloscVersion::Blosc2, Compressor::LZ4, 8, &["shuffle"]);
     let src = 7.5_f64.to_le_bytes().repeat(10);
     let want =
         hex("05010508 50000000 50000000 28000000 00000000 00000000 00000000 00000030 0000000000001e40");
@@ -143,19 +147,19 @@ fn values_all_alike_are_special_chunks() {
     // No whole elements, so no value that C-Blosc2 2 would take.
     assert_eq!(kind(&doubles, &[5; 83]).0, None);
     assert_eq!(kind(&doubles, &[5; 80]), (Some(Special::Value), 40));
-    let floats = params(Generation::Blosc2, Compressor::ZLIB, 4, &[]);
+    let floats = params(BloscVersion::Blosc2, Compressor::ZLIB, 4, &[]);
     assert_eq!(kind(&floats, &f32::NAN.to_le_bytes().repeat(10)), (Some(Special::Nan), 32));
-    let wide = params(Generation::Blosc2, Compressor::ZLIB, 300, &[]);
+    let wide = params(BloscVersion::Blosc2, Compressor::ZLIB, 300, &[]);
     assert_eq!(kind(&wide, &sample(300).repeat(5)), (Some(Special::Value), 332));
     // Once is no repetition, one byte more neither.
     assert_eq!(kind(&wide, &sample(300)).0, None);
     assert_eq!(kind(&doubles, &[&src[..], &[0]].concat()).0, None);
     // Values that a lossy filter would have changed are left to it.
-    let lossy = params(Generation::Blosc2, Compressor::LZ4, 8, &["trunc_prec:10", "shuffle"]);
+    let lossy = params(BloscVersion::Blosc2, Compressor::LZ4, 8, &["trunc_prec:10", "shuffle"]);
     assert_eq!(Chunk::parse(&encode(&lossy, &src)).unwrap().header().special(), None);
     assert_eq!(kind(&lossy, &[0; 80]), (Some(Special::Zeros), 32));
     // Blosc1 knows none.
-    let blosc1 = params(Generation::Blosc1, Compressor::LZ4, 8, &["shuffle"]);
+    let blosc1 = params(BloscVersion::Blosc1, Compressor::LZ4, 8, &["shuffle"]);
     assert_eq!(kind(&blosc1, &[0; 800]).0, None);
 }
 
@@ -163,7 +167,7 @@ fn values_all_alike_are_special_chunks() {
 #[cfg_attr(miri, ignore = "long data")]
 fn special_chunks_can_be_asked_for() {
     let mut out = Vec::new();
-    let encoder = Encoder::new(params(Generation::Blosc2, Compressor::LZ4, 8, &["shuffle"])).unwrap();
+    let encoder = Encoder::new(params(BloscVersion::Blosc2, Compressor::LZ4, 8, &["shuffle"])).unwrap();
     let check = |len: usize, out: &mut Vec<u8>, want: &[u8], special: Special| {
         let chunk = Chunk::parse(&out[out.len() - len..]).unwrap();
         assert_eq!(chunk.header().special(), Some(special));
@@ -184,7 +188,7 @@ fn special_chunks_can_be_asked_for() {
     assert!(is_usage(encoder.value(b"", 80, &mut out)));
     assert!(is_usage(encoder.value(b"abc", 80, &mut out)));
     assert!(is_usage(encoder.zeros(1 << 31, &mut out)));
-    let blosc1 = Encoder::new(params(Generation::Blosc1, Compressor::LZ4, 8, &["shuffle"])).unwrap();
+    let blosc1 = Encoder::new(params(BloscVersion::Blosc1, Compressor::LZ4, 8, &["shuffle"])).unwrap();
     assert!(is_usage(blosc1.zeros(80, &mut out)));
 }
 
@@ -196,10 +200,10 @@ fn every_length_and_typesize_comes_back() {
     let src = sample(lens[lens.len() - 1]);
     for (turn, &len) in lens.iter().enumerate().step_by(step) {
         for (other, &typesize) in typesizes.iter().enumerate().step_by(step) {
-            for generation in [Generation::Blosc1, Generation::Blosc2] {
+            for blosc_version in [BloscVersion::Blosc1, BloscVersion::Blosc2] {
                 for filters in [&[][..], &["shuffle"], &["bitshuffle"]] {
                     let codec = CODECS[(turn + other) % 5];
-                    let mut params = params(generation, codec, typesize, filters);
+                    let mut params = params(blosc_version, codec, typesize, filters);
                     for blocksize in [None, Some(100), Some(4096)] {
                         params.blocksize = blocksize;
                         let chunk = encode(&params, &src[..len]);
@@ -225,7 +229,7 @@ fn odd_tails_are_kept() {
     ] {
         for typesize in [2, 4, 8, 7, 16].into_iter().step_by(step) {
             for blocksize in [Some(block), None, Some(1024)].into_iter().step_by(step) {
-                let mut params = params(Generation::Blosc2, Compressor::LZ4, typesize, filters);
+                let mut params = params(BloscVersion::Blosc2, Compressor::LZ4, typesize, filters);
                 params.blocksize = blocksize;
                 assert!(decode(&encode(&params, &src)) == src, "{params:?}");
             }
@@ -238,7 +242,7 @@ fn odd_tails_are_kept() {
 fn differences_after_a_lossy_filter_refer_to_what_readers_see() {
     let (count, block) = if cfg!(miri) { (60, 400) } else { (5000, 4000) };
     let src: Vec<u8> = (0..count).flat_map(|k| (f64::from(k).sqrt()).to_le_bytes()).collect();
-    let mut params = params(Generation::Blosc2, Compressor::LZ4, 8, &["trunc_prec:20", "delta", "shuffle"]);
+    let mut params = params(BloscVersion::Blosc2, Compressor::LZ4, 8, &["trunc_prec:20", "delta", "shuffle"]);
     params.blocksize = Some(block);
     let mut want = vec![0; src.len()];
     crate::filters::trunc_prec(20, 8, &src, &mut want).unwrap();
@@ -250,13 +254,14 @@ fn differences_after_a_lossy_filter_refer_to_what_readers_see() {
 fn the_number_of_threads_does_not_show() {
     let src = sample(350_007);
     for compressor in CODECS {
-        for (generation, filters) in [
-            (Generation::Blosc1, &["shuffle"][..]),
-            (Generation::Blosc2, &["delta", "shuffle"]),
-            (Generation::Blosc2, &["bitshuffle"]),
+        for (blosc_version, filters) in [
+            (BloscVersion::Blosc1, &["shuffle"][..]),
+            (BloscVersion::Blosc2, &["delta", "shuffle"]),
+            (BloscVersion::Blosc2, &["bitshuffle"]),
         ] {
-            for dictionary in [false, generation == Generation::Blosc2 && compressor == Compressor::LZ4] {
-                let mut params = params(generation, compressor, 4, filters);
+            for dictionary in [false, blosc_version == BloscVersion::Blosc2 && compressor == Compressor::LZ4]
+            {
+                let mut params = params(blosc_version, compressor, 4, filters);
                 params.level = 1;
                 params.dictionary = dictionary;
                 params.blocksize = Some(16 << 10);
@@ -276,7 +281,7 @@ fn the_number_of_threads_does_not_show() {
 fn an_encoder_remembers_nothing() {
     let (one, other) = (sample(100_000), sample(40_000).repeat(2));
     for compressor in CODECS {
-        let params = params(Generation::Blosc2, compressor, 4, &["shuffle"]);
+        let params = params(BloscVersion::Blosc2, compressor, 4, &["shuffle"]);
         let mut encoder = Encoder::new(params.clone()).unwrap();
         for src in [&one, &other, &one] {
             let mut out = Vec::new();
@@ -290,14 +295,14 @@ fn an_encoder_remembers_nothing() {
 #[cfg_attr(miri, ignore = "long data")]
 fn noise_is_stored_whatever_the_threads() {
     let src: Vec<u8> = sample(800_000)[200_000..400_000].to_vec();
-    for generation in [Generation::Blosc1, Generation::Blosc2] {
+    for blosc_version in [BloscVersion::Blosc1, BloscVersion::Blosc2] {
         for compressor in CODECS {
-            let mut params = params(generation, compressor, 1, &[]);
+            let mut params = params(blosc_version, compressor, 1, &[]);
             for threads in [1, 4] {
                 params.threads = threads;
                 params.blocksize = Some(10_000);
                 let chunk = encode(&params, &src);
-                assert_eq!(chunk.len(), src.len() + generation.header_len());
+                assert_eq!(chunk.len(), src.len() + blosc_version.header_len());
                 assert_ne!(chunk[2] & 0x02, 0);
                 assert!(decode(&chunk) == src);
             }
@@ -322,7 +327,7 @@ fn blocks_come_in_order_wherever_some_are_stored() {
     ] {
         let src = parts.concat();
         for filters in [&[][..], &["shuffle"], &["delta"]] {
-            let mut params = params(Generation::Blosc2, Compressor::LZ4, 4, filters);
+            let mut params = params(BloscVersion::Blosc2, Compressor::LZ4, 4, filters);
             params.split = SplitMode::Never;
             params.blocksize = Some(10_000);
             let one = encode(&params, &src);
@@ -348,7 +353,7 @@ fn dictionaries_are_written_where_they_help() {
         .map(|k| format!("{{\"station\": {}, \"temperature\": {}}}\n", k % 97, (k * k) % 311))
         .collect();
     for compressor in [Compressor::ZSTD, Compressor::LZ4, Compressor::LZ4HC] {
-        let mut params = params(Generation::Blosc2, compressor, 1, &[]);
+        let mut params = params(BloscVersion::Blosc2, compressor, 1, &[]);
         params.blocksize = Some(2048);
         let plain = encode(&params, text.as_bytes());
         params.dictionary = true;
@@ -373,7 +378,7 @@ fn blocks_of_any_length_are_encoded_each_on_its_own() {
             for dictionary in
                 [false, !cfg!(miri) && !matches!(compressor, Compressor::BLOSCLZ | Compressor::ZLIB)]
             {
-                let mut params = params(Generation::Blosc2, compressor, 4, filters);
+                let mut params = params(BloscVersion::Blosc2, compressor, 4, filters);
                 params.dictionary = dictionary;
                 let mut out = Vec::new();
                 let len = Encoder::new(params.clone()).unwrap().encode_blocks(&blocks, &mut out).unwrap();
@@ -390,21 +395,21 @@ fn blocks_of_any_length_are_encoded_each_on_its_own() {
 
 #[test]
 fn blocks_that_cannot_be_are_refused() {
-    let encode = |generation, blocks: &[&[u8]]| {
+    let encode = |blosc_version, blocks: &[&[u8]]| {
         let mut out = b"before".to_vec();
-        let mut encoder = Encoder::new(params(generation, Compressor::LZ4, 1, &[])).unwrap();
+        let mut encoder = Encoder::new(params(blosc_version, Compressor::LZ4, 1, &[])).unwrap();
         let error = encoder.encode_blocks(blocks, &mut out).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Usage(_)));
         assert_eq!(out, b"before");
     };
-    encode(Generation::Blosc1, &[b"abc"]);
-    encode(Generation::Blosc2, &[]);
-    encode(Generation::Blosc2, &[b"abc", b""]);
+    encode(BloscVersion::Blosc1, &[b"abc"]);
+    encode(BloscVersion::Blosc2, &[]);
+    encode(BloscVersion::Blosc2, &[b"abc", b""]);
 }
 
 #[test]
 fn parameters_that_make_no_sense_are_refused() {
-    let good = params(Generation::Blosc2, Compressor::LZ4, 4, &["shuffle"]);
+    let good = params(BloscVersion::Blosc2, Compressor::LZ4, 4, &["shuffle"]);
     let refused = |change: &dyn Fn(&mut Params)| {
         let mut params = good.clone();
         change(&mut params);
@@ -416,10 +421,10 @@ fn parameters_that_make_no_sense_are_refused() {
         &|params| params.typesize = (512 << 20) + 1,
         &|params| params.blocksize = Some(0),
         &|params| params.blocksize = Some(1 << 30),
-        &|params| (params.generation, params.dictionary) = (Generation::Blosc1, true),
+        &|params| (params.blosc_version, params.dictionary) = (BloscVersion::Blosc1, true),
         &|params| (params.compressor, params.dictionary) = (Compressor::ZLIB, true),
         &|params| {
-            params.generation = Generation::Blosc1;
+            params.blosc_version = BloscVersion::Blosc1;
             params.filters = Pipeline::parse_words(&["delta", "shuffle"]).unwrap();
         },
     ];
@@ -452,9 +457,9 @@ proptest! {
         is_blosc1 in any::<bool>(),
     ) {
         let src: Vec<u8> = pieces.iter().flat_map(|(piece, times)| piece.repeat(*times)).collect();
-        let generation = if is_blosc1 { Generation::Blosc1 } else { Generation::Blosc2 };
+        let blosc_version = if is_blosc1 { BloscVersion::Blosc1 } else { BloscVersion::Blosc2 };
         let filters = if is_blosc1 { &filters[..0] } else { &filters[..] };
-        let mut params = params(generation, CODECS[codec], typesize, filters);
+        let mut params = params(blosc_version, CODECS[codec], typesize, filters);
         (params.level, params.split, params.blocksize) = (level, split, blocksize);
         prop_assert_eq!(decode(&encode(&params, &src)), src);
     }

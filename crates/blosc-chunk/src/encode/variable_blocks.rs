@@ -5,7 +5,7 @@
 use container_core::{Error, Result};
 
 use super::dictionary::Samples;
-use super::{Encoder, Generation, Params, check, le32, reserve, to_u32};
+use super::{BloscVersion, Encoder, Params, check, le32, reserve, to_u32};
 use crate::Plugins;
 use crate::filters::BlockContext;
 use crate::tuning::{self, Blocks};
@@ -29,7 +29,7 @@ impl Encoder {
     }
 
     fn check_blocks(&self, blocks: &[&[u8]]) -> Result<usize> {
-        if self.params.generation == Generation::Blosc1 {
+        if self.params.blosc_version == BloscVersion::Blosc1 {
             return Err(Error::usage("blocks of chunks of Blosc1 are all equally long"));
         }
         if blocks.is_empty() || blocks.iter().any(|block| block.is_empty()) {
@@ -38,7 +38,7 @@ impl Encoder {
         let nbytes = blocks.iter().try_fold(0_usize, |sum, block| sum.checked_add(block.len()));
         let nbytes = nbytes.unwrap_or(usize::MAX);
         // What the chunk may come to, with its table and lengths, is to be within bounds as well.
-        check::nbytes(Generation::Blosc2, nbytes.saturating_add(blocks.len().saturating_mul(8)))?;
+        check::nbytes(BloscVersion::Blosc2, nbytes.saturating_add(blocks.len().saturating_mul(8)))?;
         Ok(nbytes)
     }
 

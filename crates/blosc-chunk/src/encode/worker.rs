@@ -5,7 +5,7 @@ use std::slice::ChunksExact;
 use container_core::Result;
 
 use super::stream::StreamCodec;
-use super::{Generation, Params, le32, reserve};
+use super::{BloscVersion, Params, le32, reserve};
 use crate::Plugins;
 use crate::filters::{BlockContext, Scratch};
 use crate::tuning::{self, Blocks};
@@ -31,7 +31,7 @@ impl<'a> Plan<'a> {
         src: &'a [u8],
         blocks: Blocks,
     ) -> Self {
-        let version = if params.generation == Generation::Blosc1 { 2 } else { 5 };
+        let version = if params.blosc_version == BloscVersion::Blosc1 { 2 } else { 5 };
         Self { params, plugins, blockshape, src, blocks, version, reference: None }
     }
 
@@ -126,7 +126,7 @@ impl Worker {
         let stream_len = filtered.len() / plan.streams(block);
         // As long as the source means stored, so one byte less is the most that a codec may take.
         let stage = stage(&mut self.stage, stream_len - 1)?;
-        let has_runs = plan.params.generation == Generation::Blosc2;
+        let has_runs = plan.params.blosc_version == BloscVersion::Blosc2;
         let mut all_zeros = has_runs;
         let mut held = 0;
         for (number, stream) in filtered.chunks_exact(stream_len).enumerate() {

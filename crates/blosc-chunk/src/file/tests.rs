@@ -2,7 +2,7 @@ use container_core::ErrorKind;
 use container_core::report::Verdict;
 
 use super::*;
-use crate::{Encoder, Generation, Params, Pipeline, SplitMode};
+use crate::{BloscVersion, Encoder, Params, Pipeline, SplitMode};
 
 /// By python-blosc 1.11.4: `blosc.compress(b"hello bloscpack")`.
 const HELLO: &[u8] = b"\x02\x01\x13\x08\x0f\0\0\0\x08\0\0\0\x1f\0\0\0hello bloscpack";
@@ -27,9 +27,9 @@ fn check(bytes: &[u8]) -> Result<Report> {
     lens(bytes)?.check(Depth::Full, &ReadOptions::default(), Progress::none())
 }
 
-fn encoded(data: &[u8], generation: Generation, compressor: crate::Compressor) -> Vec<u8> {
+fn encoded(data: &[u8], blosc_version: BloscVersion, compressor: crate::Compressor) -> Vec<u8> {
     let params = Params {
-        generation,
+        blosc_version,
         compressor,
         codec_meta: 0,
         level: 5,
@@ -57,9 +57,9 @@ fn a_chunk_that_is_all_of_a_file_is_a_dataset_of_its_elements() {
     assert_eq!(elements(HELLO, "6:11"), b"blosc");
     assert_eq!(check(HELLO).unwrap().verdict(), Verdict::Sound);
     let data: Vec<u8> = (0..5000_u32).flat_map(|number| (number / 3).to_le_bytes()).collect();
-    for generation in [Generation::Blosc1, Generation::Blosc2] {
+    for blosc_version in [BloscVersion::Blosc1, BloscVersion::Blosc2] {
         for compressor in [crate::Compressor::LZ4, crate::Compressor::ZLIB] {
-            let file = encoded(&data, generation, compressor);
+            let file = encoded(&data, blosc_version, compressor);
             assert!(is_recognised(&file) && file.len() < data.len() / 2);
             let container = lens(&file).unwrap();
             let dataset = &container.datasets()[0];
@@ -89,7 +89,7 @@ fn what_is_longer_or_shorter_than_its_header_says_is_none() {
 #[test]
 fn damage_within_a_chunk_is_found() {
     let data: Vec<u8> = (0..5000_u32).flat_map(|number| (number / 3).to_le_bytes()).collect();
-    let mut file = encoded(&data, Generation::Blosc1, crate::Compressor::ZLIB);
+    let mut file = encoded(&data, BloscVersion::Blosc1, crate::Compressor::ZLIB);
     let last = file.len() - 1;
     file[last] ^= 0x55;
     assert!(is_recognised(&file));

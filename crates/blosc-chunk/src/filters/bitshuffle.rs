@@ -64,7 +64,7 @@ fn is_left_alone(typesize: usize, block: &[u8]) -> bool {
 const TILE: usize = 32 << 10;
 
 /// Elements whose bits fill a cache line in each row.
-const LINE: usize = 512;
+const LINE_ELEMENTS: usize = 512;
 
 /// A tile that begins a cache line.
 #[repr(align(64))]
@@ -73,7 +73,7 @@ struct Tile([u8; TILE]);
 /// Elements of a tile: whole lines if they fit, else octets.
 fn tile_elements(typesize: usize) -> usize {
     match TILE / typesize {
-        elements @ LINE.. => (elements / 2 / LINE * LINE).max(LINE),
+        elements @ LINE_ELEMENTS.. => (elements / 2 / LINE_ELEMENTS * LINE_ELEMENTS).max(LINE_ELEMENTS),
         elements => elements / 8 * 8,
     }
 }
@@ -82,7 +82,7 @@ fn tile_elements(typesize: usize) -> usize {
 /// lies in the first two is done twice.
 fn tiles(count: usize, typesize: usize, lead: usize) -> impl Iterator<Item = Range<usize>> {
     let tile = tile_elements(typesize);
-    let first = (lead > 0).then_some(0..LINE);
+    let first = (lead > 0).then_some(0..LINE_ELEMENTS);
     let rest = (lead..count).step_by(tile).map(move |start| start..count.min(start + tile));
     first.into_iter().chain(rest)
 }
@@ -97,7 +97,11 @@ pub(super) fn shuffle_rows(level: Level, typesize: usize, elements: &[u8], rows:
     let row_len = count / 8;
     let Tile(buffer) = &mut Tile([0; TILE]);
     let lead = match rows.as_ptr().align_offset(64) {
-        lead @ 1..64 if row_len.is_multiple_of(64) && count > LINE && tile_elements(typesize) >= LINE => {
+        lead @ 1..64
+            if row_len.is_multiple_of(64)
+                && count > LINE_ELEMENTS
+                && tile_elements(typesize) >= LINE_ELEMENTS =>
+        {
             8 * lead
         }
         _ => 0,

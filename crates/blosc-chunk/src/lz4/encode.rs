@@ -2,12 +2,12 @@
 
 use super::output::Output;
 use super::{LAST_LITERALS, LAST_START, WINDOW, join};
-use crate::simd::lz::Text;
+use crate::simd::lz::Input;
 
 /// Bits of an index into the table of short data.
-const SHORT_LOG: u32 = 13;
+const SHORT_TABLE_BITS: u32 = 13;
 /// Bits of an index into the table of long data.
-const LONG_LOG: u32 = 13;
+const LONG_TABLE_BITS: u32 = 13;
 
 /// Encodes blocks. Keeps its tables between calls; the bytes never depend on earlier ones.
 #[derive(Debug, Default)]
@@ -50,12 +50,12 @@ impl Encoder {
         u32::try_from(data.len()).ok()?;
         let mut output = Output::new(dst);
         let mut anchor = start;
-        if let Some(text) = Text::new(data).filter(|_| data.len() - start > LAST_START) {
+        if let Some(text) = Input::new(data).filter(|_| data.len() - start > LAST_START) {
             anchor = if data.len() <= WINDOW + 1 {
-                let table = emptied::<u16, { 1 << SHORT_LOG }>(&mut self.short);
+                let table = emptied::<u16, { 1 << SHORT_TABLE_BITS }>(&mut self.short);
                 sequences(text, start, table, &mut output, acceleration)?
             } else {
-                let table = emptied::<u32, { 1 << LONG_LOG }>(&mut self.long);
+                let table = emptied::<u32, { 1 << LONG_TABLE_BITS }>(&mut self.long);
                 sequences(text, start, table, &mut output, acceleration)?
             };
         }
@@ -80,33 +80,33 @@ trait Table {
     fn swap(&mut self, word: u64, pos: usize) -> usize;
 }
 
-impl Table for [u16; 1 << SHORT_LOG] {
+impl Table for [u16; 1 << SHORT_TABLE_BITS] {
     const REACHES_ALL: bool = true;
 
     /// By four bytes.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the table is for data of 64 KiB")]
     fn swap(&mut self, word: u64, pos: usize) -> usize {
-        let hash = low(word).wrapping_mul(0x9E37_79B1) >> (32 - SHORT_LOG);
+        let hash = low(word).wrapping_mul(0x9E37_79B1) >> (32 - SHORT_TABLE_BITS);
         usize::from(std::mem::replace(&mut self[hash as usize], pos as u16))
     }
 }
 
-impl Table for [u32; 1 << LONG_LOG] {
+impl Table for [u32; 1 << LONG_TABLE_BITS] {
     const REACHES_ALL: bool = false;
 
     /// By five bytes, as there is more to choose from.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the data are shorter than 2^32")]
     fn swap(&mut self, word: u64, pos: usize) -> usize {
-        let hash = (word << 24).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - LONG_LOG);
+        let hash = (word << 24).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - LONG_TABLE_BITS);
         std::mem::replace(&mut self[hash as usize], pos as u32) as usize
     }
 }
 
 /// Writes all sequences but the last, and gives the place from which on it holds literals.
 fn sequences<T: Table>(
-    text: Text<'_>,
+    text: Input<'_>,
     start: usize,
     table: &mut T,
     output: &mut Output<'_>,
@@ -115,7 +115,7 @@ fn sequences<T: Table>(
     let data = text.bytes();
     let end = data.len() - LAST_LITERALS;
     // Its last word is where the last match may start.
-    let starts = Text::new(&data[..data.len() - (LAST_START - 8)])?;
+    let starts = Input::new(&data[..data.len() - (LAST_START - 8)])?;
     for (pos, word) in (0..start.saturating_sub(7)).step_by(3).map_while(|pos| Some((pos, starts.word(pos)?)))
     {
         table.swap(word, pos);

@@ -4,16 +4,16 @@
 use super::encode::offset;
 use super::output::Output;
 use super::{LAST_LITERALS, LAST_START, MIN_MATCH, WINDOW, join};
-use crate::simd::lz::Text;
+use crate::simd::lz::Input;
 
 /// Bits of an index into the heads of the chains.
-const LOG: u32 = 15;
+const HASH_BITS: u32 = 15;
 /// Links that are kept: one for each position of the window.
-const LINKS: usize = WINDOW + 1;
+const CHAIN_LEN: usize = WINDOW + 1;
 /// Most earlier places that are looked at, from level 1 on.
 const DEPTHS: [usize; 12] = [2, 4, 8, 16, 32, 64, 96, 160, 256, 512, 1024, 2048];
 /// Places after a match that are looked at before it is taken.
-const LOOK_AHEAD: usize = 2;
+const MAX_LAZY_STEPS: usize = 2;
 /// Matches of this length are taken right away.
 const SUFFICIENT_MATCH_LEN: usize = 256;
 /// No earlier place.
@@ -36,9 +36,9 @@ struct Match {
 
 /// Earlier places by the four bytes there, from each to the one before it.
 struct Chains<'a> {
-    text: Text<'a>,
-    heads: &'a mut [u32; 1 << LOG],
-    links: &'a mut [u32; LINKS],
+    text: Input<'a>,
+    heads: &'a mut [u32; 1 << HASH_BITS],
+    links: &'a mut [u32; CHAIN_LEN],
     /// Positions before this one are in the chains.
     seen: usize,
     /// Most places that are looked at.
@@ -75,11 +75,11 @@ impl Encoder {
         u32::try_from(data.len()).ok().filter(|&len| len < NONE)?;
         let mut output = Output::new(dst);
         let mut anchor = start;
-        if let Some(text) = Text::new(data).filter(|_| data.len() - start > LAST_START) {
+        if let Some(text) = Input::new(data).filter(|_| data.len() - start > LAST_START) {
             self.heads.clear();
-            self.heads.resize(1 << LOG, NONE);
+            self.heads.resize(1 << HASH_BITS, NONE);
             // Links are written before they are read.
-            self.links.resize(LINKS, NONE);
+            self.links.resize(CHAIN_LEN, NONE);
             let level = level.clamp(1, 12);
             let chains = Chains {
                 text,
@@ -113,7 +113,7 @@ fn sequences(mut chains: Chains<'_>, start: usize, output: &mut Output<'_>, leve
         }
         // A match one place later has to be longer by more than the literal that it takes, and one two places later, too.
         let mut ahead = 1;
-        while ahead <= LOOK_AHEAD && pos + ahead <= last_start && best.len < SUFFICIENT_MATCH_LEN {
+        while ahead <= MAX_LAZY_STEPS && pos + ahead <= last_start && best.len < SUFFICIENT_MATCH_LEN {
             let next = chains.best(pos + ahead);
             if next.len > best.len + ahead {
                 best = next;
@@ -135,14 +135,14 @@ impl Chains<'_> {
     fn best(&mut self, pos: usize) -> Match {
         while self.seen <= pos {
             let head = &mut self.heads[hash(self.text.half(self.seen))];
-            self.links[self.seen % LINKS] = *head;
+            self.links[self.seen % CHAIN_LEN] = *head;
             *head = u32::try_from(self.seen).expect("checked against the length");
             self.seen += 1;
         }
         let data = self.text.bytes();
         let longest = self.end - pos;
         let mut best = Match { len: MIN_MATCH - 1, distance: 0 };
-        let mut candidate = self.links[pos % LINKS];
+        let mut candidate = self.links[pos % CHAIN_LEN];
         for _ in 0..self.depth {
             let from = candidate as usize;
             if candidate == NONE || pos - from > WINDOW || best.len >= longest {
@@ -155,7 +155,7 @@ impl Chains<'_> {
                     best = Match { len, distance: pos - from };
                 }
             }
-            candidate = self.links[from % LINKS];
+            candidate = self.links[from % CHAIN_LEN];
         }
         best
     }
@@ -163,5 +163,5 @@ impl Chains<'_> {
 
 /// Index of four bytes.
 fn hash(word: u32) -> usize {
-    (word.wrapping_mul(0x9E37_79B1) >> (32 - LOG)) as usize
+    (word.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize
 }

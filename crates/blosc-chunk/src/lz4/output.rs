@@ -1,7 +1,7 @@
 //! Sequences, written into a slice that may be too short for them.
 
 use super::MIN_MATCH;
-use crate::simd::lz::Text;
+use crate::simd::lz::Input;
 
 /// What is written so far.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl<'a> Output<'a> {
     #[inline(always)]
     pub(super) fn sequence(
         &mut self,
-        text: Text<'_>,
+        text: Input<'_>,
         from: usize,
         to: usize,
         offset: u16,

@@ -3,7 +3,7 @@
 use container_core::ErrorKind;
 
 use super::*;
-use crate::{Chunk, Compressor, Decoder, Encoder, Filter, Generation, Params, Pipeline, SplitMode};
+use crate::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Filter, Params, Pipeline, SplitMode};
 
 /// Runs as a count and a byte.
 struct Runs {
@@ -119,7 +119,7 @@ impl Case {
         let chunk = fields[6].as_bytes().chunks(2).map(|hex| std::str::from_utf8(hex).unwrap());
         let chunk: Vec<u8> = chunk.map(|hex| u8::from_str_radix(hex, 16).unwrap()).collect();
         let params = Params {
-            generation: Generation::Blosc2,
+            blosc_version: BloscVersion::Blosc2,
             compressor: Compressor(200),
             codec_meta: 0x5A,
             level: 5,
@@ -242,7 +242,7 @@ fn what_is_not_registered_is_refused() {
     };
     assert!(matches!(refused(&cases[0].params, &Plugins::new()), ErrorKind::Unsupported(_)));
     assert!(matches!(refused(&cases[2].params, &codec_only), ErrorKind::Unsupported(_)));
-    let blosc1 = Params { generation: Generation::Blosc1, ..cases[0].params.clone() };
+    let blosc1 = Params { blosc_version: BloscVersion::Blosc1, ..cases[0].params.clone() };
     assert!(matches!(refused(&blosc1, &plugins()), ErrorKind::Usage(_)));
     let dictionary = Params { dictionary: true, ..cases[0].params.clone() };
     assert!(matches!(refused(&dictionary, &plugins()), ErrorKind::Usage(_)));

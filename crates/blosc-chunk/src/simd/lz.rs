@@ -5,7 +5,7 @@ mod input;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86;
 
-pub(crate) use input::Text;
+pub(crate) use input::Input;
 
 /// A loop that runs ahead of a decoder.
 ///

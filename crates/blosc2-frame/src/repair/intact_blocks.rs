@@ -1,10 +1,10 @@
 //! Intact blocks of chunks that are damaged, or cut by the end of the file.
 //!
-//! Nothing proves them: what digest there is is of the chunk. They decode, and lie where they are to ([`Decoder::decode_whole_blocks`] says how that
+//! Nothing proves them: what digest there is is of the chunk. They decode, and lie where they are to ([`Decoder::decode_intact_blocks`] says how that
 //! is told), so they are guesses, and what the others held is listed as lost. A chunk all of whose blocks decode, and which fits no digest,
 //! stays lost as a whole, because nothing tells which of them is another.
 //!
-//! [`Decoder::decode_whole_blocks`]: blosc_chunk::Decoder::decode_whole_blocks
+//! [`Decoder::decode_intact_blocks`]: blosc_chunk::Decoder::decode_intact_blocks
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -155,7 +155,7 @@ impl ChunkVerifier {
         let blocks = if have < stored.len() {
             decoder.decode_blocks_within(&chunk, have, room)?
         } else {
-            decoder.decode_whole_blocks(&chunk, room)?
+            decoder.decode_intact_blocks(&chunk, room)?
         };
         Ok((room, blocks))
     }

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use blosc_chunk::Generation;
+use blosc_chunk::BloscVersion;
 use container_core::{Error, Result};
 
 use crate::header::ChunkSize;
 
 /// Most bytes that a chunk of a frame holds.
-pub(crate) const MAX_CHUNK_LEN: usize = Generation::Blosc2.max_nbytes();
+pub(crate) const MAX_CHUNK_LEN: usize = BloscVersion::Blosc2.max_nbytes();
 
 /// Sizes of the chunks of a frame, as far as they are no matter of each.
 #[derive(Clone, Copy, Debug)]

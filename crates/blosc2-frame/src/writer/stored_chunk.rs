@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use blosc_chunk::{Chunk, Encoder, Generation, Params, Special};
+use blosc_chunk::{BloscVersion, Chunk, Encoder, Params, Special};
 use container_core::{Error, Result};
 
 use crate::options::default_params;
@@ -110,7 +110,7 @@ pub(crate) fn physical(special: Special, nbytes: usize, typesize: u32) -> Result
         }
         _ => vec![0; width],
     };
-    let params = Params { generation: Generation::Blosc2, ..default_params(width) };
+    let params = Params { blosc_version: BloscVersion::Blosc2, ..default_params(width) };
     let mut out = Vec::new();
     Encoder::new(params)?.value(&value, nbytes, &mut out)?;
     Ok(out)

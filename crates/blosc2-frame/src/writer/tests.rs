@@ -204,7 +204,7 @@ fn encoded_chunks_are_taken_as_they_are() {
             writer.append_chunk(&chunk).unwrap();
             writer.append_chunk(&zeros).unwrap();
             assert!(writer.append_chunk(&chunk[..chunk.len() - 1]).is_err());
-            let blosc1 = Params { generation: blosc_chunk::Generation::Blosc1, ..default_params(4) };
+            let blosc1 = Params { blosc_version: blosc_chunk::BloscVersion::Blosc1, ..default_params(4) };
             let mut old = Vec::new();
             blosc_chunk::Encoder::new(blosc1).unwrap().encode(&[1; 4000], &mut old).unwrap();
             assert!(writer.append_chunk(&old).is_err());

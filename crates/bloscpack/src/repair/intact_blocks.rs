@@ -1,7 +1,7 @@
 //! Whole blocks of chunks that are damaged, or cut by the end of the file.
 //!
 //! The digest is of the chunk, so nothing proves them: they decode, and lie where they are to
-//! ([`Decoder::decode_whole_blocks`] says how that is told). They are guesses, and what the others held is listed as lost. A damaged chunk all
+//! ([`Decoder::decode_intact_blocks`] says how that is told). They are guesses, and what the others held is listed as lost. A damaged chunk all
 //! of whose blocks decode stays lost as a whole, because nothing tells which of them is another. Of one that is cut there is nothing behind the
 //! cut; what is before it, nothing speaks against.
 #![deny(

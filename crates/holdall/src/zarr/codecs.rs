@@ -1,6 +1,6 @@
 //! From the bytes of a chunk to those of its file.
 
-use blosc_chunk::{Compressor, Decoder, Encoder, Generation, Params, Pipeline, SplitMode};
+use blosc_chunk::{BloscVersion, Compressor, Decoder, Encoder, Params, Pipeline, SplitMode};
 use container_core::checksum::Algorithm;
 use container_core::codec::Codec;
 use container_core::codec::zlib::Zlib;
@@ -139,7 +139,7 @@ impl Compression {
     /// Most bytes of a chunk.
     pub(super) fn most(&self) -> u64 {
         match self {
-            Self::Blosc { .. } => Generation::Blosc1.max_nbytes() as u64,
+            Self::Blosc { .. } => BloscVersion::Blosc1.max_nbytes() as u64,
             Self::None | Self::Zstd(_) | Self::Gzip(_) => isize::MAX as u64,
         }
     }
@@ -156,7 +156,7 @@ impl Compression {
             Self::Gzip(level) => gzip(&plain, *level, &mut out)?,
             Self::Blosc { compressor, level, filter, typesize } => {
                 let params = Params {
-                    generation: Generation::Blosc1,
+                    blosc_version: BloscVersion::Blosc1,
                     compressor: *compressor,
                     codec_meta: 0,
                     level: *level,

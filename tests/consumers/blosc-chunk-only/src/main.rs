@@ -1,11 +1,11 @@
 //! Encodes a chunk and decodes all of it and a part.
 
-use blosc_chunk::{Chunk, Compressor, Decoder, Encoder, Generation, Params, Pipeline, SplitMode};
+use blosc_chunk::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Params, Pipeline, SplitMode};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let values: Vec<u8> = (0..100_000_u32).flat_map(|n| (n / 3).to_le_bytes()).collect();
     let params = Params {
-        generation: Generation::Blosc1,
+        blosc_version: BloscVersion::Blosc1,
         compressor: Compressor::BLOSCLZ,
         codec_meta: 0,
         level: 5,

@@ -1,7 +1,7 @@
 //! Short pieces of blocks that are long enough for filters to be undone for each piece alone.
 
 use super::*;
-use crate::{Compressor, Encoder, Generation, Params, Pipeline, SplitMode};
+use crate::{BloscVersion, Compressor, Encoder, Params, Pipeline, SplitMode};
 
 /// `count` runs in a block of `len` bytes, of any place and length up to `most`.
 pub(super) fn runs_of(len: usize, count: usize, most: usize, seed: &mut u32) -> Vec<Range<usize>> {
@@ -56,7 +56,7 @@ fn runs_of_long_blocks_are_those_parts_of_them() {
                 (Compressor::ZSTD, SplitMode::Always),
             ] {
                 let mut encoder = Encoder::new(Params {
-                    generation: Generation::Blosc2,
+                    blosc_version: BloscVersion::Blosc2,
                     compressor,
                     codec_meta: 0,
                     level: 5,

@@ -3,14 +3,14 @@
 
 /// Data of which whole words are read anywhere.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<'a> {
+pub(crate) struct Input<'a> {
     /// Eight bytes at least.
     bytes: &'a [u8],
     /// Where the last eight bytes begin.
     last: usize,
 }
 
-impl<'a> Text<'a> {
+impl<'a> Input<'a> {
     /// `None` for fewer than eight bytes.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
