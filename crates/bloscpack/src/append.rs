@@ -35,7 +35,7 @@ use crate::metadata::section;
 use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::write::{ChunkOptions, Shuffle};
-use crate::writer::{Chunker, Head, Sink};
+use crate::writer::{Chunker, Head, OrderedOutput};
 
 pub use items::append_items;
 pub(crate) use items::read_item;
@@ -93,7 +93,7 @@ pub fn append_bytes(
 ) -> Result<()> {
     let mut open = OpenOptions::default();
     open.limits = options.limits;
-    let old = Old::open(path.as_ref(), &open)?;
+    let old = ExistingFile::open(path.as_ref(), &open)?;
     old.expect_version_3()?;
     let tree = old.layout.numpy().map(|array| {
         let row = row_len(&array.dtype, array.shape.get(1..).unwrap_or_default())?;
@@ -116,7 +116,7 @@ pub(crate) fn append(
     job: &Import<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
-    let old = Old::open(path, open)?;
+    let old = ExistingFile::open(path, open)?;
     job.options.allow_words_of_append("Bloscpack", &[FILTER, CHECKSUM])?;
     let own = old.own_options();
     let chunks = options::apply(own.clone(), job.options)?.with_threads(job.read.threads);
@@ -176,7 +176,7 @@ fn losses_of_plain(dataset: &Dataset, region: &Region) -> Vec<Loss> {
 }
 
 /// The file that is appended to, which nobody else changes meanwhile.
-pub(crate) struct Old {
+pub(crate) struct ExistingFile {
     pub(crate) storage: FileStorage,
     pub(crate) path: PathBuf,
     source: Box<dyn Source>,
@@ -184,7 +184,7 @@ pub(crate) struct Old {
     limits: Limits,
 }
 
-impl Old {
+impl ExistingFile {
     /// Opens a file that has no fault that could spread to the new one.
     pub(crate) fn open(path: &Path, open: &OpenOptions) -> Result<Self> {
         // Before anything is read: what is read is what the new file takes over.
@@ -291,7 +291,7 @@ impl Old {
         tree: Option<&Value>,
         chunks: &ChunkOptions,
         durability: Durability,
-        feed: impl FnOnce(&mut Chunker, &mut Sink<AtomicFile>) -> Result<()>,
+        feed: impl FnOnce(&mut Chunker, &mut OrderedOutput<AtomicFile>) -> Result<()>,
     ) -> Result<()> {
         if added == 0 {
             return Ok(());
@@ -300,7 +300,7 @@ impl Old {
         let total = added.saturating_add(growth.refilled.len() as u64);
         let mut chunker = Chunker::new(chunks, growth.chunk_size, Some(total))?;
         let out = AtomicFile::create(&self.path, Overwrite::Replace)?;
-        let mut sink = Sink::new(out, Some(&growth.head))?;
+        let mut sink = OrderedOutput::new(out, Some(&growth.head))?;
         let kept = self.layout.chunks().get(..growth.keep).unwrap_or_default();
         let checksum = self.layout.header().checksum;
         sink.take_over(self.storage.file(), kept.iter().map(|entry| stored_range(checksum, entry)))?;
@@ -339,7 +339,7 @@ struct Growth {
 }
 
 impl Growth {
-    fn new(old: &Old, added: u64, chunks: &ChunkOptions, section: Vec<u8>) -> Result<Self> {
+    fn new(old: &ExistingFile, added: u64, chunks: &ChunkOptions, section: Vec<u8>) -> Result<Self> {
         let (layout, header) = (&old.layout, *old.layout.header());
         let count = layout.chunks().len();
         let too_long = || Error::usage("a file over 2^63 bytes");

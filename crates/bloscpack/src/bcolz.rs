@@ -51,7 +51,7 @@ fn columns(directory: &Path) -> Vec<String> {
     names
 }
 
-/// A directory seen through the lens.
+/// A bcolz directory as a container.
 pub(crate) struct Directory {
     columns: Vec<Column>,
     datasets: Vec<Dataset>,

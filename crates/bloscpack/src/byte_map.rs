@@ -3,7 +3,7 @@
 use container_core::container::Segment;
 
 use crate::check::{DATASET, item_path};
-use crate::chunk_table::State;
+use crate::chunk_table::ChunkState;
 use crate::file::File;
 use crate::header::Dialect;
 
@@ -65,12 +65,12 @@ fn header_parts(dialect: Dialect) -> Vec<Segment> {
 fn chunk_parts(file: &File) -> impl Iterator<Item = Segment> + '_ {
     let (variable, checksum) = (file.header().dialect.is_variable_length(), file.header().checksum);
     let digest_len = file.header().digest_len();
-    file.chunks().iter().enumerate().filter(|(_, chunk)| chunk.state() != State::Missing).flat_map(
+    file.chunks().iter().enumerate().filter(|(_, chunk)| chunk.state() != ChunkState::Missing).flat_map(
         move |(index, chunk)| {
             let range = chunk.range();
             let digest = range.end..range.end.saturating_add(digest_len);
             let dataset = if variable { item_path(index as u64) } else { DATASET.to_owned() };
-            let whole = chunk.state() == State::Whole;
+            let whole = chunk.state() == ChunkState::Whole;
             [
                 Segment {
                     codec: whole.then(|| chunk.header().codec().to_owned()),

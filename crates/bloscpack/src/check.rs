@@ -11,7 +11,7 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
 
-use crate::chunk_table::State;
+use crate::chunk_table::ChunkState;
 use crate::fault::{Fault, FaultKind};
 use crate::file::File;
 use crate::offsets_index;
@@ -36,7 +36,7 @@ pub(crate) fn check(
         file.layout().faults().iter().map(|fault| place(file, fault.finding(), fault.index())).collect();
     let found = file.chunks().len() as u64;
     let announced = file.layout().count().unwrap_or(0);
-    let broken = file.chunks().iter().filter(|chunk| chunk.state() != State::Whole).count() as u64;
+    let broken = file.chunks().iter().filter(|chunk| chunk.state() != ChunkState::Whole).count() as u64;
     let total =
         found.max(if file.layout().is_complete() { 0 } else { announced.min(file.layout().file_len() / 16) });
     let mut blocks = BlockCounts { total, checked: 0, bad: broken + (total - found) };
@@ -104,7 +104,7 @@ fn check_chunks(file: &File, options: &ReadOptions, progress: Progress<'_>) -> R
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(chunk) = chunks.get(index) else { return Ok(()) };
-            if chunk.state() == State::Whole
+            if chunk.state() == ChunkState::Whole
                 && let Err(error) = file.reader().check_chunk(file, index, &mut room, options)
             {
                 let finding = place(file, finding(error, file, index)?, Some(index as u64));

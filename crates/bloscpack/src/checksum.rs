@@ -20,7 +20,7 @@ impl ChecksumCode {
 
     /// The code of an algorithm.
     #[must_use]
-    pub fn of(algorithm: Option<Algorithm>) -> Self {
+    pub fn from_algorithm(algorithm: Option<Algorithm>) -> Self {
         let place = Algorithm::ALL.iter().position(|known| Some(*known) == algorithm);
         Self(place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(0)))
     }
@@ -34,7 +34,7 @@ impl ChecksumCode {
             return Ok(Self::NONE);
         }
         let algorithm = Algorithm::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
-        algorithm.map(|algorithm| Self::of(Some(algorithm))).ok_or_else(|| {
+        algorithm.map(|algorithm| Self::from_algorithm(Some(algorithm))).ok_or_else(|| {
             let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();
             Error::usage(format!("no checksum called {name:?} (there are: none, {})", known.join(", ")))
         })
@@ -126,7 +126,7 @@ mod tests {
             let code = ChecksumCode(code);
             assert_eq!((code.name(), code.digest_len()), (name, len));
             assert_eq!(ChecksumCode::from_name(name).unwrap(), code);
-            assert_eq!(ChecksumCode::of(code.algorithm().unwrap()), code);
+            assert_eq!(ChecksumCode::from_algorithm(code.algorithm().unwrap()), code);
         }
         assert!(ChecksumCode(9).algorithm().is_err() && ChecksumCode(255).digest_len() == 0);
         assert!(ChecksumCode::from_name("md4").is_err());

@@ -25,7 +25,7 @@ const MAX_REPORTED: usize = 64;
 
 /// Whether the bytes of a chunk can be what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ChunkState {
     /// As far as header and neighbours tell, yes.
     Whole,
     /// The header is impossible.
@@ -49,11 +49,11 @@ pub struct ChunkEntry {
     version: u8,
     flags: u8,
     typesize: u8,
-    state: State,
+    state: ChunkState,
 }
 
 impl ChunkEntry {
-    pub(crate) fn new(at: u64, header: &ChunkHeader, state: State) -> Self {
+    pub(crate) fn new(at: u64, header: &ChunkHeader, state: ChunkState) -> Self {
         Self {
             at,
             data_at: 0,
@@ -77,12 +77,12 @@ impl ChunkEntry {
             blocksize: 0,
             cbytes: 0,
         };
-        Self::new(at, &header, State::Missing)
+        Self::new(at, &header, ChunkState::Missing)
     }
 
     /// A chunk of which place and lengths are known, and no header.
     pub(crate) fn outlined(at: u64, cbytes: u32, data_at: u64, nbytes: u32) -> Self {
-        Self { cbytes, data_at, nbytes, state: State::Whole, ..Self::missing(at) }
+        Self { cbytes, data_at, nbytes, state: ChunkState::Whole, ..Self::missing(at) }
     }
 
     /// The stored bytes of the chunk, without its digest. Of one with an impossible header, what is there instead.
@@ -112,7 +112,7 @@ impl ChunkEntry {
 
     /// Whether it can be read, as far as can be told without.
     #[must_use]
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> ChunkState {
         self.state
     }
 
@@ -236,7 +236,7 @@ impl Finder<'_> {
         let possible = |offset: &i64| self.is_inside(*offset);
         let rising = offsets.is_sorted_by(|left, right| left < right);
         let usable = offsets.iter().all(possible) && (self.variable || rising);
-        let sound = |found: &Found| found.entries.iter().all(|entry| entry.state == State::Whole);
+        let sound = |found: &Found| found.entries.iter().all(|entry| entry.state == ChunkState::Whole);
         let believe_walk = if self.variable {
             // Offsets that are there and agree, others that are lost: the walk tells where those would be.
             let some_agree = walked.entries.iter().zip(offsets).all(|pair| !possible(pair.1) || agrees(pair));
@@ -303,18 +303,20 @@ impl Finder<'_> {
             let message = format!("chunk {index} has an impossible header: {why}");
             Fault::new(FaultKind::ChunkHeader, head, message).of(index)
         });
-        let entry = ChunkEntry::new(at, &header, State::Whole);
+        let entry = ChunkEntry::new(at, &header, ChunkState::Whole);
         let end = entry.end().saturating_add(self.digest_len);
         if usize::try_from(header.cbytes).is_ok_and(|len| len < chunk_header::LEN) {
             return Ok((None, problem));
         }
         match (problem, end > file_len) {
             (Some(fault), true) => Ok((None, Some(fault))),
-            (Some(fault), false) => Ok((Some(ChunkEntry { state: State::BadHeader, ..entry }), Some(fault))),
+            (Some(fault), false) => {
+                Ok((Some(ChunkEntry { state: ChunkState::BadHeader, ..entry }), Some(fault)))
+            }
             (None, true) => {
                 let what = format!("chunk {index}");
                 let fault = Fault::truncated(FaultKind::ChunkTruncated, at..end, file_len, &what);
-                Ok((Some(ChunkEntry { state: State::Cut, ..entry }), Some(fault.of(index))))
+                Ok((Some(ChunkEntry { state: ChunkState::Cut, ..entry }), Some(fault.of(index))))
             }
             (None, false) => Ok((Some(entry), None)),
         }
@@ -352,7 +354,7 @@ impl Finder<'_> {
             if let Some(fault) = fault {
                 found.tell(fault);
             }
-            let bad = ChunkEntry { state: State::BadHeader, ..ChunkEntry::missing(at) };
+            let bad = ChunkEntry { state: ChunkState::BadHeader, ..ChunkEntry::missing(at) };
             found.push(entry.unwrap_or(bad), self.limits)?;
         }
         self.sort_out(&mut found)?;
@@ -374,17 +376,17 @@ impl Finder<'_> {
             let end = entry.end().saturating_add(self.digest_len);
             match entry.state {
                 // The header tells nothing: all that is there until the next one.
-                State::BadHeader => {
+                ChunkState::BadHeader => {
                     let len = next.saturating_sub(entry.at).saturating_sub(self.digest_len);
                     if entry.cbytes == 0 || end > next {
                         entry.cbytes = u32::try_from(len).unwrap_or(u32::MAX);
                     }
                 }
-                State::Whole if end > next => {
-                    entry.state = State::Overlapping;
+                ChunkState::Whole if end > next => {
+                    entry.state = ChunkState::Overlapping;
                     overlaps.push((*index, entry.range()));
                 }
-                State::Whole if next < self.source.len() => gaps.add(end, next),
+                ChunkState::Whole if next < self.source.len() => gaps.add(end, next),
                 _ => {}
             }
         }

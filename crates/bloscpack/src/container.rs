@@ -1,4 +1,4 @@
-//! The lens over an open file, and the entry for the table of formats.
+//! The container adapter of an open file, and its entry in the table of formats.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ use container_core::{Error, Progress, Result, Value};
 
 use crate::check::{self, DATASET, item_path};
 use crate::chunk_block::ChunkBlock;
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::file::File;
 use crate::header::MAGIC;
 use crate::items::item_type::{Elements, ItemType};
@@ -68,21 +68,21 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Container>> {
     if let Input { source: None, path: Some(root) } = &input {
         return Ok(Box::new(bcolz::Directory::open(root, options)?));
     }
-    Ok(Box::new(Lens::new(input, options)?))
+    Ok(Box::new(BloscpackContainer::new(input, options)?))
 }
 
 /// Bytes that the description of one item takes in memory, about.
 const DESCRIPTION: u64 = 512;
 
-/// A file seen through the lens.
-struct Lens {
+/// An open file as a container.
+struct BloscpackContainer {
     file: File,
     /// Made when they are asked for: there may be millions of items.
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkBlock>>,
 }
 
-impl Lens {
+impl BloscpackContainer {
     fn new(input: Input, options: &OpenOptions) -> Result<Self> {
         let file = File::from_source(input.into_source()?, options)?;
         Ok(Self { file, datasets: OnceLock::new(), blocks: OnceLock::new() })
@@ -93,7 +93,7 @@ impl Lens {
     }
 }
 
-impl Container for Lens {
+impl Container for BloscpackContainer {
     fn about(&self) -> About {
         About {
             format: FORMAT.name,
@@ -137,7 +137,7 @@ impl Container for Lens {
 
     fn blocks(&self) -> Vec<&dyn Block> {
         let blocks = self.blocks.get_or_init(|| {
-            let whole = |chunk: &&ChunkEntry| chunk.state() == State::Whole;
+            let whole = |chunk: &&ChunkEntry| chunk.state() == ChunkState::Whole;
             let mut chunks: Vec<&ChunkEntry> = self.file.chunks().iter().filter(whole).collect();
             chunks.sort_by_key(|chunk| chunk.range().start);
             let read = |chunk| ChunkBlock::read(self.file.source(), self.file.header(), chunk).ok();
@@ -222,7 +222,7 @@ fn is_zero(source: &dyn Source, range: std::ops::Range<u64>) -> bool {
     zeros && read.is_ok()
 }
 
-impl Lens {
+impl BloscpackContainer {
     /// Whether the axes of a column-major array are to be shown in reverse.
     fn is_reversed(&self) -> bool {
         let column_major = self.file.numpy().is_some_and(|numpy| numpy.order == Order::F);

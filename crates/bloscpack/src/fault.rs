@@ -139,7 +139,7 @@ impl FaultKind {
 
     /// True for what keeps type and shape from being known for certain.
     #[must_use]
-    pub const fn is_of_metadata(self) -> bool {
+    pub const fn affects_metadata(self) -> bool {
         matches!(
             self,
             Self::MetadataTruncated
@@ -165,7 +165,7 @@ impl container_core::fault::FaultKind for FaultKind {
 
     fn place(self) -> &'static str {
         match self {
-            kind if kind.is_of_metadata() => "bloscpack metadata",
+            kind if kind.affects_metadata() => "bloscpack metadata",
             Self::OffsetsMissing | Self::OffsetsTruncated | Self::OffsetsUnset | Self::OffsetMismatch => {
                 "bloscpack offsets"
             }

@@ -15,7 +15,7 @@ use container_core::{Error, Result, Stop, Value};
 
 use crate::NumpyArray;
 use crate::chunk_block::{BloscChunk, ChunkBlock};
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::fault::{Fault, FaultKind};
 use crate::header::Header;
 use crate::items::item_type::Elements;
@@ -360,7 +360,7 @@ impl File {
 
     /// What is wrong with a chunk, before it is read.
     pub(crate) fn chunk_fault(&self, index: usize, chunk: &ChunkEntry) -> Option<Error> {
-        if chunk.state() == State::Whole {
+        if chunk.state() == ChunkState::Whole {
             return None;
         }
         let mut of_it = self.layout().faults().iter().filter(|fault| fault.index() == Some(index as u64));
@@ -377,7 +377,7 @@ impl File {
     /// The metadata are damaged, and so nobody knows for certain what the values are.
     pub(crate) fn metadata_fault(&self) -> Option<Error> {
         let strict = self.options.tolerance == Tolerance::Strict;
-        let fault = self.head().faults().iter().find(|fault| fault.kind().is_of_metadata() && strict);
+        let fault = self.head().faults().iter().find(|fault| fault.kind().affects_metadata() && strict);
         fault.map(explain)
     }
 

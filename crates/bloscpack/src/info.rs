@@ -2,20 +2,20 @@
 
 use container_core::Value;
 
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::file::File;
 use crate::header::{Dialect, Options};
 use crate::metadata::header::MetadataHeader;
 use crate::offsets_index;
 
 /// Offsets that are shown, as `blpk info` does.
-const SHOWN_OFFSETS: u64 = 5;
+const MAX_SHOWN_OFFSETS: u64 = 5;
 
 /// Most chunks whose headers are read for their codecs and filters, where their places are known without.
-const MAX_LOOKED_AT: u64 = 8;
+const MAX_SAMPLED_CHUNKS: u64 = 8;
 
 /// Longer metadata are not shown here, but by the metadata verbs.
-const SHOWN_METADATA: usize = 4 << 10;
+const MAX_SHOWN_METADATA_LEN: usize = 4 << 10;
 
 /// The details, in the order of the file.
 pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
@@ -65,7 +65,7 @@ fn first_offsets(file: &File) -> Vec<Value> {
     if count.checked_mul(offsets_index::ENTRY) != Some(used.end.saturating_sub(used.start)) {
         return Vec::new();
     }
-    let end = used.end.min(used.start.saturating_add(SHOWN_OFFSETS * offsets_index::ENTRY));
+    let end = used.end.min(used.start.saturating_add(MAX_SHOWN_OFFSETS * offsets_index::ENTRY));
     let bytes = file.source().read(used.start..end.max(used.start)).unwrap_or_default();
     offsets_index::parse(&bytes).into_iter().map(Value::from).collect()
 }
@@ -77,7 +77,7 @@ fn add_metadata(file: &File, list: &mut List) {
     }
     let len = metadata.json.as_ref().map_or(0, Vec::len);
     match &metadata.tree {
-        Some(tree) if len <= SHOWN_METADATA => list.add("metadata values", tree.clone()),
+        Some(tree) if len <= MAX_SHOWN_METADATA_LEN => list.add("metadata values", tree.clone()),
         Some(_) => list.add("metadata values", format!("{len} bytes of JSON")),
         None => {}
     }
@@ -124,7 +124,7 @@ fn first_chunk(chunk: &ChunkEntry) -> Vec<(String, Value)> {
 }
 
 fn whole(file: &File) -> impl Iterator<Item = &ChunkEntry> {
-    file.chunks().iter().filter(|chunk| chunk.state() == State::Whole)
+    file.chunks().iter().filter(|chunk| chunk.state() == ChunkState::Whole)
 }
 
 fn add_all_chunks(file: &File, list: &mut List) {
@@ -138,7 +138,7 @@ fn add_all_chunks(file: &File, list: &mut List) {
         }
         Value::Map(counts.into_iter().map(|(word, count)| (word, count.into())).collect())
     };
-    if let Some(outline) = file.outline().filter(|outline| outline.count() > MAX_LOOKED_AT) {
+    if let Some(outline) = file.outline().filter(|outline| outline.count() > MAX_SAMPLED_CHUNKS) {
         list.add("codecs", Value::Null);
         list.add("filters", Value::Null);
         let decoded = file.head().data_len().unwrap_or(0);

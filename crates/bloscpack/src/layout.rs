@@ -18,7 +18,7 @@ use container_core::source::Source;
 use container_core::{Limits, Result, Value};
 
 use crate::NumpyArray;
-use crate::chunk_table::{ChunkEntry, Finder, Found, State};
+use crate::chunk_table::{ChunkEntry, ChunkState, Finder, Found};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, Header, MAX_CHUNK, MAX_LEN};
 use crate::items::item_type::ItemType;
@@ -54,9 +54,9 @@ impl Layout {
             layout.find_chunks(source, limits)?;
         }
         layout.place_chunks();
-        layout.judge_metadata(limits);
+        layout.check_metadata(limits);
         layout.note_trailing();
-        layout.judge_proposal();
+        layout.check_proposal();
         layout.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
         Ok(layout)
     }
@@ -71,7 +71,7 @@ impl Layout {
     pub(crate) fn announce(&mut self, len: u64, start: u64, limits: &Limits) {
         self.data_len = Some(len);
         self.offsets.end = start;
-        self.judge_metadata(limits);
+        self.check_metadata(limits);
         self.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
     }
 
@@ -96,7 +96,7 @@ impl Layout {
             data_len: None,
             faults,
         };
-        layout.judge_header();
+        layout.check_header();
         let is_placed = section.end.is_some() && layout.header.checksum_is_known();
         Ok((layout, is_placed))
     }
@@ -257,7 +257,7 @@ impl Layout {
         if let Some(first) = self
             .chunks
             .iter()
-            .filter(|chunk| chunk.state() != State::Missing)
+            .filter(|chunk| chunk.state() != ChunkState::Missing)
             .map(|it| it.range().start)
             .min()
         {
@@ -303,7 +303,7 @@ impl Layout {
         let header = self.header;
         let of_blosc2 = self.chunks.iter().filter(|chunk| chunk.header().is_blosc2());
         let of_blosc2: Vec<Range<u64>> =
-            of_blosc2.filter(|chunk| chunk.state() == State::Whole).map(ChunkEntry::range).collect();
+            of_blosc2.filter(|chunk| chunk.state() == ChunkState::Whole).map(ChunkEntry::range).collect();
         if let Some(first) = of_blosc2.first() {
             let message = format!("{} chunks are Blosc2's, which no Bloscpack wrote", of_blosc2.len());
             self.tell(FaultKind::Blosc2Chunk, first.clone(), message);
@@ -319,7 +319,7 @@ impl Layout {
         let wrong = |(index, chunk): &(usize, &ChunkEntry)| {
             let expected = if Some(*index) == last { header.last_chunk } else { header.chunk_size };
             let expected = u32::try_from(expected).ok();
-            chunk.state() == State::Whole && expected.is_some_and(|expected| expected != chunk.nbytes())
+            chunk.state() == ChunkState::Whole && expected.is_some_and(|expected| expected != chunk.nbytes())
         };
         let mut wrong = self.chunks.iter().enumerate().filter(wrong);
         if let Some((index, chunk)) = wrong.next() {
@@ -349,7 +349,7 @@ impl Layout {
         for (index, chunk) in (1_u64..).zip(&mut self.chunks) {
             let announced = if Some(index) == count { header.last_chunk } else { header.chunk_size };
             let mut nbytes = chunk.nbytes();
-            if matches!(chunk.state(), State::BadHeader | State::Missing) {
+            if matches!(chunk.state(), ChunkState::BadHeader | ChunkState::Missing) {
                 let announced = u32::try_from(announced).ok().filter(|_| fixed);
                 known &= announced.is_some();
                 nbytes = announced.unwrap_or(0).min(MAX_CHUNK);

@@ -32,7 +32,7 @@ pub use blosc_chunk;
 pub use checksum::ChecksumCode;
 pub use chunk_block::ChunkBlock;
 pub use chunk_header::ChunkHeader;
-pub use chunk_table::{ChunkEntry, State};
+pub use chunk_table::{ChunkEntry, ChunkState};
 pub use container::FORMAT;
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Result};

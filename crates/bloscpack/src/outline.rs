@@ -16,7 +16,7 @@ use container_core::source::Source;
 use container_core::{Limits, Result};
 
 use crate::chunk_header::{self, ChunkHeader};
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::header::{Dialect, Header};
 use crate::layout::Layout;
 use crate::offsets_index::{self, ENTRY};
@@ -69,7 +69,7 @@ impl Outline {
                 return Ok(None);
             };
             if index == 0 {
-                outline.first = ChunkEntry::new(entry.range().start, &header, State::Whole);
+                outline.first = ChunkEntry::new(entry.range().start, &header, ChunkState::Whole);
                 outline.codec = header.codec();
             }
         }

@@ -18,11 +18,11 @@ use crate::file::File;
 use crate::outline::{Outline, fits};
 
 /// A larger chunk is not kept in memory.
-const KEPT: u64 = 64 << 20;
+const MAX_CACHED_LEN: u64 = 64 << 20;
 
 /// A thread takes neighbouring chunks up to this many bytes. Two threads that touch a new huge page at once would both have the
 /// kernel fill one with zeros, and one of them is thrown away.
-const RUN: usize = 8 << 20;
+const MAX_RUN_LEN: usize = 8 << 20;
 
 /// What reads of one file share.
 pub(crate) struct Reader {
@@ -164,7 +164,7 @@ impl Reader {
         }
         let threads = options.threads.min(pieces.len()).max(1);
         let longest = pieces.iter().map(|piece| piece.dst.len()).max().unwrap_or(0).max(1);
-        let run = (RUN / longest).min(pieces.len() / (4 * threads)).max(1);
+        let run = (MAX_RUN_LEN / longest).min(pieces.len() / (4 * threads)).max(1);
         let tasks = Mutex::new(pieces.chunks_mut(run));
         let work = || {
             self.with_worker(options, |worker| {
@@ -209,7 +209,7 @@ impl Reader {
             return self.decode(file, (piece.index, chunk), worker, piece.dst, options, threads);
         }
         let limit = file.options().limits.memory / 4;
-        if u64::from(chunk.nbytes()) <= KEPT.min(limit)
+        if u64::from(chunk.nbytes()) <= MAX_CACHED_LEN.min(limit)
             && self.serve_from_last(file, chunk, worker, piece, options, threads)?
         {
             return Ok(());

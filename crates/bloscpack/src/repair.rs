@@ -40,14 +40,14 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, Limits, Progress, Result, Value, magic};
 
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::container::FORMAT;
 use crate::fault::FaultKind;
 use crate::header::Dialect;
 use crate::layout::Layout;
 use crate::stored_chunk::{StoredChunk, stored_range};
 use crate::writer::with_seek;
-use intact_blocks::Partials;
+use intact_blocks::PartialChunks;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
@@ -67,13 +67,13 @@ pub(crate) fn repair_to(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
-    let source = metadata_header::mended(source, &options.limits, &mut report)?;
-    let source = header::mended(source, &options.limits, &mut report)?;
-    let mut damaged = Damaged::open(source, options.limits)?;
-    let mut states = damaged.prove_chunks(progress)?;
-    damaged.look_elsewhere(&mut states, &mut report, progress)?;
+    let source = metadata_header::with_corrected_field(source, &options.limits, &mut report)?;
+    let source = header::with_corrected_byte(source, &options.limits, &mut report)?;
+    let mut damaged = DamagedFile::open(source, options.limits)?;
+    let mut states = damaged.verify_chunks(progress)?;
+    damaged.scan_for_missing_chunks(&mut states, &mut report, progress)?;
     damaged.require_chunks(&mut report)?;
-    lost_chunk_sizes::settle(&mut damaged, &states)?;
+    lost_chunk_sizes::set_sizes(&mut damaged, &states)?;
     damaged.report_assumptions(&mut report);
     if damaged.layout.header().dialect.is_variable_length() {
         let plan = item_file_plan::Plan::new(&damaged, &states, &mut report);
@@ -89,19 +89,19 @@ pub(crate) fn repair_to(
     Ok(report)
 }
 
-/// What is known of a chunk after it has been read.
+/// Result of verifying a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Proof {
+enum ChunkStatus {
     /// It fits its digest and holds as many bytes as it says.
-    Good,
-    /// It does not.
-    Bad,
+    Intact,
+    /// It does not decode, or does not fit its digest.
+    Damaged,
     /// The file ends before it does.
-    Torn,
+    Truncated,
 }
 
-/// The input.
-struct Damaged {
+/// The damaged file, and the chunks found in it.
+struct DamagedFile {
     source: Box<dyn Source>,
     layout: Layout,
     /// The chunks where some were found by searching; otherwise those of the layout.
@@ -117,7 +117,7 @@ struct Damaged {
     limits: Limits,
 }
 
-impl Damaged {
+impl DamagedFile {
     fn open(source: Box<dyn Source>, limits: Limits) -> Result<Self> {
         let layout = Layout::parse(&*source, &limits)?;
         let hopeless = |kind| matches!(kind, FaultKind::UndefinedOptions | FaultKind::UnknownChecksum);
@@ -136,10 +136,10 @@ impl Damaged {
         self.placed.as_deref().unwrap_or_else(|| self.layout.chunks())
     }
 
-    /// Searches the rest of the file, where chunks are missing that have one size.
-    fn look_elsewhere(
+    /// Scans the rest of the file for missing chunks of fixed-size files.
+    fn scan_for_missing_chunks(
         &mut self,
-        states: &mut Vec<Proof>,
+        states: &mut Vec<ChunkStatus>,
         report: &mut RepairReport,
         progress: Progress<'_>,
     ) -> Result<()> {
@@ -149,21 +149,21 @@ impl Damaged {
         let is_counted = self.count == Some(count) && !self.layout.faults().iter().any(is_odd);
         let is_missing = self.count.is_some_and(|known| known > count)
             || (!is_counted && !self.layout.trailing().is_empty())
-            || states.iter().any(|proof| *proof != Proof::Good);
+            || states.iter().any(|status| *status != ChunkStatus::Intact);
         // Items may be in any order.
         if self.layout.header().dialect.is_variable_length() || !is_missing {
             return Ok(());
         }
-        let mut found = scan_chunks::search(self, states, progress)?;
-        false_chunks::leave_out(self, states, &mut found.chunks, report)?;
+        let mut found = scan_chunks::scan(self, states, progress)?;
+        false_chunks::remove_false_chunks(self, states, &mut found.chunks, report)?;
         if let Some(at) = found.given_up {
             let what = "not searched for chunks: too much in it looks like one and is none";
             report.lost.push(RepairItem::new(at..self.layout.file_len(), what));
         }
         self.count = chunk_count::by_chunks(self, states, &found.chunks);
         if !found.chunks.is_empty() {
-            let placed = chunk_order::place(self, states, &found.chunks, report)?;
-            (self.placed, *states) = (Some(placed.chunks), placed.proofs);
+            let placed = chunk_order::assign_numbers(self, states, &found.chunks, report)?;
+            (self.placed, *states) = (Some(placed.chunks), placed.statuses);
         }
         Ok(())
     }
@@ -201,25 +201,25 @@ impl Damaged {
         stored_range(self.layout.header().checksum, entry)
     }
 
-    /// Reads and decodes every chunk.
-    fn prove_chunks(&self, progress: Progress<'_>) -> Result<Vec<Proof>> {
+    /// Verifies every chunk: its digest, and that it decodes.
+    fn verify_chunks(&self, progress: Progress<'_>) -> Result<Vec<ChunkStatus>> {
         let mut decoder = Decoder::new();
         let total = self.source.len();
-        let prove = |entry: &ChunkEntry| {
+        let verify = |entry: &ChunkEntry| {
             let end = self.stored_range(entry).end;
-            let proof = if end > total && entry.end() < total && !self.fits_so_far(entry)? {
-                Proof::Bad
-            } else if end > total || entry.state() == State::Cut {
-                Proof::Torn
-            } else if entry.state() != State::Whole {
-                Proof::Bad
+            let status = if end > total && entry.end() < total && !self.fits_so_far(entry)? {
+                ChunkStatus::Damaged
+            } else if end > total || entry.state() == ChunkState::Cut {
+                ChunkStatus::Truncated
+            } else if entry.state() != ChunkState::Whole {
+                ChunkStatus::Damaged
             } else {
-                self.prove(entry, &mut decoder)?
+                self.verify(entry, &mut decoder)?
             };
             progress.tick(end.min(total), total)?;
-            Ok(proof)
+            Ok(status)
         };
-        self.layout.chunks().iter().map(prove).collect()
+        self.layout.chunks().iter().map(verify).collect()
     }
 
     /// Whether what is there of the digest of a chunk that is all there is that of its bytes: a byte that is missing in front of the end moves all
@@ -235,20 +235,20 @@ impl Damaged {
     }
 
     /// Reads and decodes a chunk that is all there.
-    fn prove(&self, entry: &ChunkEntry, decoder: &mut Decoder) -> Result<Proof> {
+    fn verify(&self, entry: &ChunkEntry, decoder: &mut Decoder) -> Result<ChunkStatus> {
         let proved = self.stored(entry).and_then(|stored| {
             stored.verify()?;
             stored.decode(decoder, &self.limits)
         });
         match proved {
-            Ok(_) => Ok(Proof::Good),
+            Ok(_) => Ok(ChunkStatus::Intact),
             // Not for what the machine or the limits are to blame for.
-            Err(error) if error.is_damage() => Ok(Proof::Bad),
+            Err(error) if error.is_damage() => Ok(ChunkStatus::Damaged),
             Err(error) => Err(error),
         }
     }
 
-    /// What of the faults mends itself, and by which assumption.
+    /// Reports the assumptions by which faults are repaired.
     fn report_assumptions(&self, report: &mut RepairReport) {
         let header = self.layout.header();
         report.kept.push(RepairItem::new(0..header.dialect.header_len(), "header"));
@@ -314,24 +314,31 @@ impl Damaged {
     }
 
     /// Lists what is kept, runs of neighbours as one, and what is lost of chunks, each called `noun`.
-    fn report_chunks(&self, states: &[Proof], partials: &Partials, noun: &str, report: &mut RepairReport) {
+    fn report_chunks(
+        &self,
+        states: &[ChunkStatus],
+        partials: &PartialChunks,
+        noun: &str,
+        report: &mut RepairReport,
+    ) {
         let mut run: Option<(usize, usize, Range<u64>)> = None;
         let mut kept = Vec::new();
-        for (index, (entry, proof)) in self.chunks().iter().zip(states).enumerate() {
+        for (index, (entry, status)) in self.chunks().iter().zip(states).enumerate() {
             let mut range = self.stored_range(entry);
-            if *proof != Proof::Good {
+            if *status != ChunkStatus::Intact {
                 // What was found behind it shows where it ends.
-                if let (Some(next), Some(Proof::Good)) = (self.chunks().get(index + 1), states.get(index + 1))
+                if let (Some(next), Some(ChunkStatus::Intact)) =
+                    (self.chunks().get(index + 1), states.get(index + 1))
                     && self.placed.is_some()
                     && next.range().start > range.start
                 {
                     range.end = range.end.min(next.range().start);
                 }
                 if let Some(partial) = partials.get(&index) {
-                    partial.tell(self, index, &range, report);
+                    partial.report(self, index, &range, report);
                     continue;
                 }
-                let after = if *proof == Proof::Torn {
+                let after = if *status == ChunkStatus::Truncated {
                     "is cut"
                 } else if noun == "item" {
                     "is damaged: empty in the new file"
@@ -378,9 +385,9 @@ fn spell_bytes(value: &mut Value) -> bool {
     }
 }
 
-/// How many of `states` come before a torn end. What is bad, but all there, keeps its place.
-fn without_torn_end(states: &[Proof]) -> usize {
-    states.iter().rposition(|proof| *proof != Proof::Torn).map_or(0, |last| last + 1)
+/// Number of chunks before a truncated end. Damaged chunks that are complete keep their index.
+fn without_truncated_end(states: &[ChunkStatus]) -> usize {
+    states.iter().rposition(|status| *status != ChunkStatus::Truncated).map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]

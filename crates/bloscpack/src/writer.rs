@@ -5,8 +5,8 @@ mod ordered_output;
 mod seek_or_pipe;
 mod split;
 
-pub(crate) use batch_encoder::Engine;
-pub(crate) use ordered_output::{Head, Sink};
+pub(crate) use batch_encoder::BatchEncoder;
+pub(crate) use ordered_output::{Head, OrderedOutput};
 pub(crate) use seek_or_pipe::with_seek;
 pub(crate) use split::Chunker;
 
@@ -32,7 +32,7 @@ use crate::write::{Offsets, WriteOptions};
 ///   when their number is known. Aborted before, nothing has been written.
 #[derive(Debug)]
 pub struct Writer<W: Write + Seek = AtomicFile> {
-    sink: Sink<W>,
+    sink: OrderedOutput<W>,
     chunker: Chunker,
     options: WriteOptions,
     /// Encoded metadata section; empty for none.
@@ -83,7 +83,7 @@ impl<W: Write + Seek> Writer<W> {
             (None, Offsets::Table) => None,
             _ => Some(head(options, &section, chunk_size, total)?),
         };
-        let sink = Sink::new(out, head.as_ref())?;
+        let sink = OrderedOutput::new(out, head.as_ref())?;
         Ok(Self { sink, chunker, options: options.clone(), section, chunk_size })
     }
 

@@ -1,6 +1,6 @@
 //! Bloscpack files of any bytes: opening and repairing.
 
-use bloscpack::{FORMAT, File, State, VarReader};
+use bloscpack::{ChunkState, FORMAT, File, VarReader};
 use container_core::Value;
 use container_core::container::{Digests, OpenOptions, Tolerance};
 use container_core::format::Input;
@@ -88,7 +88,7 @@ fn native(file: &File, data: &[u8], feed: &mut Feed<'_>) {
     let Ok(whole) = file.read_range(0..len, &read_options()) else { return };
     let mut joined = Vec::new();
     // Of what holds nothing, nothing is read, and headers may announce less than chunks hold.
-    if file.chunks().iter().any(|chunk| chunk.state() != State::Whole) {
+    if file.chunks().iter().any(|chunk| chunk.state() != ChunkState::Whole) {
         return;
     }
     let held = |index: &u64| file.chunks()[*index as usize].nbytes() > 0;

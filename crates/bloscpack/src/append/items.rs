@@ -11,11 +11,11 @@ use container_core::stream::for_each_run;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
 
-use super::{AppendOptions, Old, row_len};
+use super::{AppendOptions, ExistingFile, row_len};
 use crate::ItemType;
 use crate::items::writer::{VarOptions, VarWriter};
 use crate::write::ChunkOptions;
-use crate::writer::Sink;
+use crate::writer::OrderedOutput;
 
 /// Appends items to the variable-length file at `path`. With `names` among its metadata, new items are called by their
 /// number.
@@ -30,7 +30,7 @@ pub fn append_items<T: AsRef<[u8]>>(
 ) -> Result<()> {
     let mut open = OpenOptions::default();
     open.limits = options.limits;
-    let old = Old::open(path.as_ref(), &open)?;
+    let old = ExistingFile::open(path.as_ref(), &open)?;
     if !old.layout.header().dialect.is_variable_length() {
         return Err(Error::usage("this file has no items; bytes can be appended to it"));
     }
@@ -44,7 +44,7 @@ pub fn append_items<T: AsRef<[u8]>>(
 
 /// Appends each dataset as an item, by the name that it has in the attribute `name`, or else by its path.
 pub(super) fn append_datasets(
-    old: &Old,
+    old: &ExistingFile,
     job: &Import<'_>,
     chunks: &ChunkOptions,
     durability: Durability,
@@ -112,7 +112,7 @@ pub(crate) fn read_item(job: &Import<'_>, index: usize, region: &Region, item: &
     })
 }
 
-impl Old {
+impl ExistingFile {
     /// The names of the items, where the metadata have as many as there are items.
     fn names(&self) -> Option<Vec<String>> {
         let Some(Value::List(names)) = self.layout.tree()?.get("names") else { return None };
@@ -148,7 +148,7 @@ impl Old {
             all.extend(names);
         }
         let out = AtomicFile::create(&self.path, Overwrite::Replace)?;
-        let mut sink = Sink::new(out, Some(&options.head(count)?))?;
+        let mut sink = OrderedOutput::new(out, Some(&options.head(count)?))?;
         let entries = self.layout.chunks();
         if let Some(first) = entries.iter().map(|entry| entry.range().start).min() {
             let starts = entries.iter().map(|entry| entry.range().start);

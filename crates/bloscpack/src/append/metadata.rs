@@ -6,12 +6,12 @@ use container_core::container::OpenOptions;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
 
-use super::Old;
+use super::ExistingFile;
 use crate::header::{Header, Options};
 use crate::items::item_type::ItemType;
 use crate::metadata::{MetadataOptions, encode_section, to_python_json};
 use crate::stored_chunk::stored_range;
-use crate::writer::{Head, Sink};
+use crate::writer::{Head, OrderedOutput};
 
 /// Changes the metadata of the file at `path` to what `change` makes of them. A file without metadata has an empty map. The
 /// section of version 3 keeps its length where the new text fits into it.
@@ -25,7 +25,7 @@ pub fn set_metadata(
     durability: Durability,
     change: impl FnOnce(Value) -> Result<Value>,
 ) -> Result<()> {
-    let old = Old::open(path.as_ref(), open)?;
+    let old = ExistingFile::open(path.as_ref(), open)?;
     let variable = old.layout.header().dialect.is_variable_length();
     if !variable {
         old.expect_version_3()?;
@@ -39,7 +39,7 @@ pub fn set_metadata(
     if variable { old.rewrite_items(after, durability) } else { old.rewrite_array(&after, durability) }
 }
 
-impl Old {
+impl ExistingFile {
     /// Refuses a change of entries that describe the array or the items: they are not metadata of the user.
     fn refuse_description(&self, before: &Value, after: &Value) -> Result<()> {
         let keys: &[&str] = match (self.layout.numpy(), self.layout.item_type()) {
@@ -66,7 +66,7 @@ impl Old {
         let header = Header { options: Options(header.options.0 | Options::METADATA), ..header };
         let bytes = [header.to_bytes(), section].concat();
         let head = Head { bytes, entries: header.offset_count().unwrap_or(0) };
-        let mut sink = Sink::new(AtomicFile::create(&self.path, Overwrite::Replace)?, Some(&head))?;
+        let mut sink = OrderedOutput::new(AtomicFile::create(&self.path, Overwrite::Replace)?, Some(&head))?;
         let chunks = self.layout.chunks();
         sink.take_over(self.storage.file(), chunks.iter().map(|entry| stored_range(header.checksum, entry)))?;
         self.replace_by(sink.finish(&head)?, durability)
@@ -79,7 +79,7 @@ impl Old {
         options.names = None;
         options.base = Some(tree);
         let head = options.head(entries.len() as u64)?;
-        let mut sink = Sink::new(AtomicFile::create(&self.path, Overwrite::Replace)?, Some(&head))?;
+        let mut sink = OrderedOutput::new(AtomicFile::create(&self.path, Overwrite::Replace)?, Some(&head))?;
         if let Some(first) = entries.iter().map(|entry| entry.range().start).min() {
             let starts = entries.iter().map(|entry| entry.range().start);
             sink.take_over_gaps(self.storage.file(), first..self.layout.file_len(), starts)?;

@@ -259,7 +259,7 @@ fn items_are_appended_with_their_names() {
     let error = append_items(&path, &[b"\xff"], &AppendOptions::default()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Usage(_)));
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    // From the lens, dataset by dataset.
+    // From the container, dataset by dataset.
     let copy = place();
     std::fs::copy(&path, &copy.path).unwrap();
     append_file(&path, &copy.path).unwrap();

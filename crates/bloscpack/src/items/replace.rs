@@ -12,10 +12,10 @@ use container_core::write::storage::Storage;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
-use crate::append::{AppendOptions, Old};
+use crate::append::{AppendOptions, ExistingFile};
 use crate::items::writer::check_item;
 use crate::stored_chunk::stored_range;
-use crate::writer::{Engine, Sink};
+use crate::writer::{BatchEncoder, OrderedOutput};
 
 /// How far a replacement may go to avoid writing the file anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn replace(
 ) -> Result<Replaced> {
     let mut open = OpenOptions::default();
     open.limits = options.limits;
-    let mut old = Old::open(path.as_ref(), &open)?;
+    let mut old = ExistingFile::open(path.as_ref(), &open)?;
     if !old.layout.header().dialect.is_variable_length() {
         return Err(Error::usage("this file has no items that could be replaced"));
     }
@@ -61,7 +61,7 @@ pub fn replace(
         check_item(&items, item)?;
     }
     let chunks = options.apply(old.own_options());
-    let mut engine = Engine::new(chunks.params()?, chunks.checksum, options.threads)?;
+    let mut engine = BatchEncoder::new(chunks.params()?, chunks.checksum, options.threads)?;
     let mut encoded = Vec::new();
     engine.encode(&[item], &mut |chunk| {
         encoded.extend_from_slice(chunk);
@@ -88,7 +88,7 @@ struct Slot {
 }
 
 impl Slot {
-    fn of(old: &Old, index: u64) -> Result<Self> {
+    fn of(old: &ExistingFile, index: u64) -> Result<Self> {
         let (layout, checksum) = (&old.layout, old.layout.header().checksum);
         let entries = layout.chunks();
         let place = usize::try_from(index).ok();
@@ -129,11 +129,17 @@ impl Slot {
     }
 
     /// A new file: all other chunks, with the gaps between them, as they are.
-    fn rewrite(&self, old: &Old, encoded: &[u8], reserve: u64, durability: Durability) -> Result<()> {
+    fn rewrite(
+        &self,
+        old: &ExistingFile,
+        encoded: &[u8],
+        reserve: u64,
+        durability: Durability,
+    ) -> Result<()> {
         let entries = old.layout.chunks();
         let head = old.var_options(&old.own_options()).head(entries.len() as u64)?;
         let out = AtomicFile::create(&old.path, Overwrite::Replace)?;
-        let mut sink = Sink::new(out, Some(&head))?;
+        let mut sink = OrderedOutput::new(out, Some(&head))?;
         let start_of = |index: usize| entries.get(index).map_or(0, |entry| entry.range().start);
         let mut order: Vec<usize> = (0..entries.len()).collect();
         order.sort_by_key(|index| start_of(*index));

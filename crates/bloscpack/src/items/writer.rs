@@ -12,7 +12,7 @@ use crate::header::{Dialect, Header, Options};
 use crate::items::item_type::items_of_shape;
 use crate::metadata::{to_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
-use crate::writer::{Engine, Head, Sink};
+use crate::writer::{BatchEncoder, Head, OrderedOutput};
 
 /// Small items are encoded together, up to so many bytes for each thread…
 const BATCH_BYTES: usize = 1 << 20;
@@ -159,8 +159,8 @@ fn var_head(chunks: &ChunkOptions, metadata: &[u8], count: u64) -> Result<Head> 
 /// (in memory, up to 8 MiB).
 #[derive(Debug)]
 pub struct VarWriter<W: Write + Seek = AtomicFile> {
-    sink: Sink<W>,
-    engine: Engine,
+    sink: OrderedOutput<W>,
+    engine: BatchEncoder,
     options: VarOptions,
     expected: Option<u64>,
     pending: Vec<u8>,
@@ -204,15 +204,15 @@ impl<W: Write + Seek> VarWriter<W> {
         }
         let expected = count.or(named);
         let head = expected.map(|count| options.head(count)).transpose()?;
-        Self::over(Sink::new(out, head.as_ref())?, options, expected)
+        Self::over(OrderedOutput::new(out, head.as_ref())?, options, expected)
     }
 
     /// Goes on after the items that a sink has already; `expected` counts them in.
-    pub(crate) fn over(sink: Sink<W>, options: &VarOptions, expected: Option<u64>) -> Result<Self> {
+    pub(crate) fn over(sink: OrderedOutput<W>, options: &VarOptions, expected: Option<u64>) -> Result<Self> {
         let chunks = &options.chunks;
         Ok(Self {
             sink,
-            engine: Engine::new(chunks.params()?, chunks.checksum, chunks.threads)?,
+            engine: BatchEncoder::new(chunks.params()?, chunks.checksum, chunks.threads)?,
             options: options.clone(),
             expected,
             pending: Vec::new(),

@@ -8,15 +8,15 @@ use container_core::{Limits, Value};
 
 use super::Layout;
 use crate::NumpyArray;
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, MAX_CHUNK, Options};
 use crate::items::item_type::{Elements, ItemType, items_of_shape};
 
 impl Layout {
     /// What the header alone has against it.
-    pub(super) fn judge_header(&mut self) {
-        self.judge_options();
+    pub(super) fn check_header(&mut self) {
+        self.check_options();
         let header = self.header;
         if !header.checksum_is_known() {
             let message = format!("checksum {} is not one of 0 to 8", header.checksum.0);
@@ -36,11 +36,11 @@ impl Layout {
             self.tell(FaultKind::ImpossibleSize, count_at, format!("there are {} chunks", header.nchunks));
         }
         if matches!(dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
-            self.judge_sizes();
+            self.check_sizes();
         }
     }
 
-    fn judge_sizes(&mut self) {
+    fn check_sizes(&mut self) {
         let header = self.header;
         let impossible = |size: i32| size < -1 || u32::try_from(size).is_ok_and(|size| size > MAX_CHUNK);
         for (size, range, what) in
@@ -72,7 +72,7 @@ impl Layout {
         }
     }
 
-    fn judge_options(&mut self) {
+    fn check_options(&mut self) {
         let options = self.header.options;
         let undefined = |options: u8| format!("option bits {options:#04x} have no meaning in this version");
         match self.header.dialect {
@@ -92,11 +92,11 @@ impl Layout {
                 self.tell(FaultKind::ReservedNotZero, 5..6, undefined(options.0 & !1));
             }
             Dialect::V2 => {}
-            Dialect::V3 | Dialect::V3Interim | Dialect::Vl | Dialect::VlAsV3 => self.judge_new_options(),
+            Dialect::V3 | Dialect::V3Interim | Dialect::Vl | Dialect::VlAsV3 => self.check_new_options(),
         }
     }
 
-    fn judge_new_options(&mut self) {
+    fn check_new_options(&mut self) {
         let (options, dialect) = (self.header.options, self.header.dialect);
         if options.0 & !0b111 != 0 {
             let message = format!("option bits {:#04x} have no known meaning", options.0 & !0b111);
@@ -120,7 +120,7 @@ impl Layout {
 
     /// The proposal gives no number of its version. Bit 2 of a version 3 may be damage as well: then something else does not
     /// fit.
-    pub(super) fn judge_proposal(&mut self) {
+    pub(super) fn check_proposal(&mut self) {
         if self.header.dialect != Dialect::VlAsV3 {
             return;
         }
@@ -138,12 +138,12 @@ impl Layout {
         self.tell(kind, 4..6, message);
     }
 
-    pub(super) fn judge_metadata(&mut self, limits: &Limits) {
+    pub(super) fn check_metadata(&mut self, limits: &Limits) {
         let Some(metadata) = &self.metadata else { return };
         let Some(tree) = metadata.tree.clone() else { return };
         let range = metadata.payload.clone();
         if self.header.dialect.is_variable_length() {
-            self.judge_items(&tree, range);
+            self.check_items(&tree, range);
             return;
         }
         match NumpyArray::from_metadata(&tree, limits) {
@@ -181,10 +181,10 @@ impl Layout {
     }
 
     /// Whether the items are whole elements of the declared type, and the shape has as many of them as there are.
-    fn judge_items(&mut self, tree: &Value, range: Range<u64>) {
+    fn check_items(&mut self, tree: &Value, range: Range<u64>) {
         let items = ItemType::from_metadata(tree);
         let is_torn = |(_, chunk): &(u64, &ChunkEntry)| {
-            let is_whole = chunk.state() == State::Whole;
+            let is_whole = chunk.state() == ChunkState::Whole;
             is_whole && !Elements::of(items.as_ref(), chunk.nbytes()).is_declared
         };
         let mut torn = (0..).zip(&self.chunks).filter(is_torn);

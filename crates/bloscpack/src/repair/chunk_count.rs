@@ -1,6 +1,6 @@
-//! How many chunks there were: the header says so, and so do the shape of an array and chunks that fill the file.
+//! The original number of chunks, by the header, the shape of an array, or chunks that fill the file.
 
-use super::{Damaged, Proof};
+use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::ChunkEntry;
 use crate::layout::Layout;
 use crate::offsets_index::ENTRY;
@@ -22,9 +22,13 @@ fn by_shape(layout: &Layout) -> Option<u64> {
 
 /// The same, once chunks have been found: where they follow each other from where they must begin to the end of the file, as many as they
 /// are.
-pub(super) fn by_chunks(damaged: &Damaged, proofs: &[Proof], found: &[ChunkEntry]) -> Option<u64> {
+pub(super) fn by_chunks(
+    damaged: &DamagedFile,
+    statuses: &[ChunkStatus],
+    found: &[ChunkEntry],
+) -> Option<u64> {
     let layout = &damaged.layout;
-    let good = damaged.chunks().iter().zip(proofs).filter(|(_, proof)| **proof == Proof::Good);
+    let good = damaged.chunks().iter().zip(statuses).filter(|(_, status)| **status == ChunkStatus::Intact);
     let mut all: Vec<ChunkEntry> = good.map(|(entry, _)| *entry).chain(found.iter().copied()).collect();
     all.sort_unstable_by_key(|entry| entry.range().start);
     let ends = |entry: &ChunkEntry| damaged.stored_range(entry).end;

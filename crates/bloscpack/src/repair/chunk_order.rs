@@ -1,4 +1,4 @@
-//! Which chunk is which, of those that were found by searching: chunks lie in the order of what they hold.
+//! Numbers the chunks found by scanning: chunks lie in the order of their contents.
 //!
 //! Between two chunks whose numbers are known as many were as there are numbers. Where fewer are found than were there, those that follow a
 //! known chunk without a gap come next, those that end where another begins come last, and the offsets tell of the others: how far these
@@ -9,30 +9,30 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::report::{RepairItem, RepairReport};
 
-use super::{Damaged, Proof};
+use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::ChunkEntry;
 use crate::offsets_index;
 
-/// All chunks, by number, with those that were found.
-pub(super) struct Placed {
+/// All chunks by number, including those found by scanning.
+pub(super) struct OrderedChunks {
     pub(super) chunks: Vec<ChunkEntry>,
-    pub(super) proofs: Vec<Proof>,
+    pub(super) statuses: Vec<ChunkStatus>,
 }
 
-/// Gives `found`, which are proved, their numbers.
+/// Assigns numbers to the verified chunks in `found`.
 ///
 /// # Errors
 /// `Limit`, and those of the source.
-pub(super) fn place(
-    damaged: &Damaged,
-    proofs: &[Proof],
+pub(super) fn assign_numbers(
+    damaged: &DamagedFile,
+    statuses: &[ChunkStatus],
     found: &[ChunkEntry],
     report: &mut RepairReport,
-) -> Result<Placed> {
-    let mut map = Map::new(damaged, proofs, found)?;
+) -> Result<OrderedChunks> {
+    let mut map = ChunkNumbers::new(damaged, statuses, found)?;
     let mut rest = found;
     let anchors: Vec<usize> =
-        (0..proofs.len()).filter(|index| proofs.get(*index) == Some(&Proof::Good)).collect();
+        (0..statuses.len()).filter(|index| statuses.get(*index) == Some(&ChunkStatus::Intact)).collect();
     let mut left = None;
     for right in anchors.into_iter().map(Some).chain([None]) {
         let end = right.and_then(|right| map.slot(right)).map_or(u64::MAX, |entry| entry.range().start);
@@ -44,31 +44,31 @@ pub(super) fn place(
     Ok(map.done())
 }
 
-struct Map<'d> {
-    damaged: &'d Damaged,
-    slots: Vec<(ChunkEntry, Proof)>,
+struct ChunkNumbers<'d> {
+    damaged: &'d DamagedFile,
+    slots: Vec<(ChunkEntry, ChunkStatus)>,
     /// How many chunks there were, where the header can be believed.
     count: Option<usize>,
     /// Where they were, where the table can be believed.
     offsets: Vec<i64>,
     /// Bytes from one chunk to the next, on average.
-    usual: u64,
+    average_len: u64,
 }
 
-impl<'d> Map<'d> {
-    fn new(damaged: &'d Damaged, proofs: &[Proof], found: &[ChunkEntry]) -> Result<Self> {
+impl<'d> ChunkNumbers<'d> {
+    fn new(damaged: &'d DamagedFile, statuses: &[ChunkStatus], found: &[ChunkEntry]) -> Result<Self> {
         let header = damaged.layout.header();
-        let slots: Vec<_> = damaged.chunks().iter().copied().zip(proofs.iter().copied()).collect();
-        let good = slots.iter().filter(|(_, proof)| *proof == Proof::Good).map(|(entry, _)| entry);
+        let slots: Vec<_> = damaged.chunks().iter().copied().zip(statuses.iter().copied()).collect();
+        let good = slots.iter().filter(|(_, status)| *status == ChunkStatus::Intact).map(|(entry, _)| entry);
         let (mut total, mut many) = (0_u64, 0_u64);
         for entry in good.chain(found) {
             let range = damaged.stored_range(entry);
             total = total.saturating_add(range.end.saturating_sub(range.start));
             many = many.saturating_add(1);
         }
-        let usual = total.checked_div(many).unwrap_or(1).max(1);
+        let average_len = total.checked_div(many).unwrap_or(1).max(1);
         // Many more than there is room for were never there: a damaged header.
-        let most = damaged.layout.file_len() / usual * 4 + slots.len() as u64 + 4;
+        let most = damaged.layout.file_len() / average_len * 4 + slots.len() as u64 + 4;
         let count = damaged.count.filter(|count| *count <= most);
         let table = damaged.layout.used_offsets();
         let offsets = match count {
@@ -82,7 +82,7 @@ impl<'d> Map<'d> {
             && offsets.first().is_none_or(|first| *first >= lowest);
         let offsets = if is_table { offsets } else { Vec::new() };
         let count = count.and_then(|count| usize::try_from(count).ok());
-        Ok(Self { damaged, slots, count, offsets, usual })
+        Ok(Self { damaged, slots, count, offsets, average_len })
     }
 
     fn slot(&self, index: usize) -> Option<ChunkEntry> {
@@ -203,12 +203,12 @@ impl<'d> Map<'d> {
             best = best.into_iter().chain([index]).min_by_key(moved);
         }
         if let Some(index) = best {
-            return (index, likely > 1 && moved(&index) > self.usual / 8);
+            return (index, likely > 1 && moved(&index) > self.average_len / 8);
         }
         if let Some(index) = possible().min_by_key(moved) {
             return (index, true);
         }
-        let missing = at.saturating_sub(before).saturating_add(self.usual / 2) / self.usual;
+        let missing = at.saturating_sub(before).saturating_add(self.average_len / 2) / self.average_len;
         let missing = usize::try_from(missing).unwrap_or(usize::MAX);
         (lowest.saturating_add(missing).min(highest), true)
     }
@@ -217,7 +217,7 @@ impl<'d> Map<'d> {
     fn put(&mut self, index: usize, run: &[ChunkEntry]) -> Result<()> {
         let end = index.saturating_add(run.len());
         if end > self.slots.len() {
-            let bytes = end.saturating_mul(size_of::<(ChunkEntry, Proof)>());
+            let bytes = end.saturating_mul(size_of::<(ChunkEntry, ChunkStatus)>());
             self.damaged.limits.allocate(bytes as u64)?;
         }
         let size = |nbytes: i32| u32::try_from(nbytes).unwrap_or(0);
@@ -226,21 +226,21 @@ impl<'d> Map<'d> {
         while self.slots.len() < end {
             let mut empty = ChunkEntry::missing(self.damaged.layout.file_len());
             empty.place(0, usual);
-            self.slots.push((empty, Proof::Bad));
+            self.slots.push((empty, ChunkStatus::Damaged));
         }
         for (slot, entry) in self.slots.iter_mut().skip(index).zip(run) {
-            *slot = (*entry, Proof::Good);
+            *slot = (*entry, ChunkStatus::Intact);
         }
         Ok(())
     }
 
-    fn done(mut self) -> Placed {
+    fn done(mut self) -> OrderedChunks {
         // More places than there were chunks were those of a damaged header.
         if let Some(count) = self.count {
-            let last = self.slots.iter().rposition(|(_, proof)| *proof == Proof::Good);
+            let last = self.slots.iter().rposition(|(_, status)| *status == ChunkStatus::Intact);
             self.slots.truncate(count.max(last.map_or(0, |last| last + 1)));
         }
-        let (chunks, proofs) = self.slots.into_iter().unzip();
-        Placed { chunks, proofs }
+        let (chunks, statuses) = self.slots.into_iter().unzip();
+        OrderedChunks { chunks, statuses }
     }
 }

@@ -1,5 +1,5 @@
-//! What looks like a chunk of the file, is proved as one, and is none: copies of sectors that were written to the wrong place, and chunks
-//! that swallow the beginning of the next one.
+//! Removes false chunks, which verify but do not belong to the file: copies of sectors written to the wrong place, and chunks that overlap
+//! the start of the next one.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,24 +14,24 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use container_core::Result;
 use container_core::report::{RepairItem, RepairReport};
 
-use super::{Damaged, Proof};
+use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::ChunkEntry;
 
-/// Takes out of `found` what cannot be a chunk of its own: what lies before the first of them, where some are where the header leads to, so that
+/// Removes from `found` what cannot be a chunk of its own: what lies before the first of them, where some are where the header leads to, so that
 /// nothing has moved there; and what is a copy of another chunk, and follows none nor is followed by one.
 ///
 /// # Errors
 /// `Limit`, and those of the source.
-pub(super) fn leave_out(
-    damaged: &Damaged,
-    proofs: &[Proof],
+pub(super) fn remove_false_chunks(
+    damaged: &DamagedFile,
+    statuses: &[ChunkStatus],
     found: &mut Vec<ChunkEntry>,
     report: &mut RepairReport,
 ) -> Result<()> {
     if found.is_empty() {
         return Ok(());
     }
-    let good = damaged.chunks().iter().zip(proofs).filter(|(_, proof)| **proof == Proof::Good);
+    let good = damaged.chunks().iter().zip(statuses).filter(|(_, status)| **status == ChunkStatus::Intact);
     let good: Vec<ChunkEntry> = good.map(|(entry, _)| *entry).collect();
     let start = damaged.layout.offsets().end;
     let is_before = |entry: &ChunkEntry| !good.is_empty() && entry.range().start < start;

@@ -1,4 +1,4 @@
-//! Files of chunks of one size.
+//! Repair plan for files with chunks of one size.
 
 use blosc_chunk::Decoder;
 use container_core::array::byte_len;
@@ -8,8 +8,8 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::zeroed_vec;
 use container_core::{Error, Result, Value};
 
-use super::intact_blocks::{self, Partials};
-use super::{Damaged, Proof, without_torn_end};
+use super::intact_blocks::{self, PartialChunks};
+use super::{ChunkStatus, DamagedFile, without_truncated_end};
 use crate::ChunkEntry;
 use crate::NumpyArray;
 use crate::append::made_by;
@@ -17,15 +17,15 @@ use crate::fault::FaultKind;
 use crate::items::writer::with_entry;
 use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
-use crate::writer::{Chunker, Engine, Sink, Writer, head};
+use crate::writer::{BatchEncoder, Chunker, OrderedOutput, Writer, head};
 
 /// What the new file holds.
 pub(super) struct Plan {
     options: WriteOptions,
     section: Vec<u8>,
-    states: Vec<Proof>,
+    states: Vec<ChunkStatus>,
     /// Chunks of which some blocks are kept.
-    partials: Partials,
+    partials: PartialChunks,
     /// Bytes of data, of which the last chunk may have more.
     total: u64,
     /// Bytes of a chunk, where all can be copied.
@@ -33,26 +33,30 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(damaged: &Damaged, states: &[Proof], report: &mut RepairReport) -> Result<Self> {
+    pub(super) fn new(
+        damaged: &DamagedFile,
+        states: &[ChunkStatus],
+        report: &mut RepairReport,
+    ) -> Result<Self> {
         let (layout, header) = (&damaged.layout, damaged.layout.header());
-        let partials = intact_blocks::keep(damaged, states)?;
+        let partials = intact_blocks::recover(damaged, states)?;
         damaged.report_chunks(states, &partials, "chunk", report);
         let from_partials = partials.last_key_value().map_or(0, |(last, _)| last + 1);
-        let kept = without_torn_end(states).max(from_partials);
+        let kept = without_truncated_end(states).max(from_partials);
         let states = states.get(..kept).unwrap_or_default();
         let len_of = |(index, entry): (usize, &ChunkEntry)| {
             partials.get(&index).map_or(u64::from(entry.nbytes()), |partial| partial.len() as u64)
         };
         let lens: Vec<u64> = damaged.chunks().iter().take(kept).enumerate().map(len_of).collect();
         let entries = damaged.chunks().get(..states.len()).unwrap_or_default();
-        let filled = |(entry, proof): (&ChunkEntry, &Proof)| match proof {
-            Proof::Good => 0,
+        let filled = |(entry, status): (&ChunkEntry, &ChunkStatus)| match status {
+            ChunkStatus::Intact => 0,
             _ => u64::from(entry.nbytes()),
         };
         // A header of a few bytes can claim 2 GiB that are not there.
         let zeros = entries.iter().zip(states).map(filled).fold(0, u64::saturating_add);
         damaged.limits.allocate(zeros)?;
-        if !states.is_empty() && !states.contains(&Proof::Good) && partials.is_empty() && zeros > 0 {
+        if !states.is_empty() && !states.contains(&ChunkStatus::Intact) && partials.is_empty() && zeros > 0 {
             return Err(Error::malformed("not one chunk can be proved").at(0..layout.file_len()));
         }
         let have = lens.iter().copied().fold(0, u64::saturating_add);
@@ -94,7 +98,7 @@ impl Plan {
         })
     }
 
-    pub(super) fn write(&self, damaged: &Damaged, out: &mut dyn WriteSeek) -> Result<()> {
+    pub(super) fn write(&self, damaged: &DamagedFile, out: &mut dyn WriteSeek) -> Result<()> {
         match self.uniform {
             Some(chunk_size) => self.copy(damaged, chunk_size, out),
             None => self.encode_anew(damaged, out),
@@ -102,13 +106,13 @@ impl Plan {
     }
 
     /// Chunks as they are.
-    fn copy(&self, damaged: &Damaged, chunk_size: usize, out: &mut dyn WriteSeek) -> Result<()> {
+    fn copy(&self, damaged: &DamagedFile, chunk_size: usize, out: &mut dyn WriteSeek) -> Result<()> {
         let head = head(&self.options, &self.section, chunk_size, Some(self.total))?;
-        let mut sink = Sink::new(out, Some(&head))?;
+        let mut sink = OrderedOutput::new(out, Some(&head))?;
         let chunks = &self.options.chunks;
-        let mut engine = Engine::new(chunks.params()?, chunks.checksum, 1)?;
-        for (index, (entry, proof)) in damaged.chunks().iter().zip(&self.states).enumerate() {
-            if *proof == Proof::Good {
+        let mut engine = BatchEncoder::new(chunks.params()?, chunks.checksum, 1)?;
+        for (index, (entry, status)) in damaged.chunks().iter().zip(&self.states).enumerate() {
+            if *status == ChunkStatus::Intact {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
                 let left = self.left(damaged, index, entry)?;
@@ -122,9 +126,9 @@ impl Plan {
     }
 
     /// What takes the place of a damaged chunk: its whole blocks, and zeros.
-    fn left(&self, damaged: &Damaged, index: usize, entry: &ChunkEntry) -> Result<Vec<u8>> {
+    fn left(&self, damaged: &DamagedFile, index: usize, entry: &ChunkEntry) -> Result<Vec<u8>> {
         if let Some(partial) = self.partials.get(&index)
-            && let Some(intact_blocks::Parts { mut data, .. }) =
+            && let Some(intact_blocks::DecodedBlocks { mut data, .. }) =
                 intact_blocks::decode(damaged, entry, &mut Decoder::new())?
         {
             data.truncate(partial.len());
@@ -134,13 +138,13 @@ impl Plan {
     }
 
     /// Chunks of another size, up to the last whole row.
-    fn encode_anew(&self, damaged: &Damaged, out: &mut dyn WriteSeek) -> Result<()> {
+    fn encode_anew(&self, damaged: &DamagedFile, out: &mut dyn WriteSeek) -> Result<()> {
         let mut writer = Writer::new(out, Some(self.total), &self.options)?;
         let mut decoder = Decoder::new();
         let mut left = self.total;
-        for (index, (entry, proof)) in damaged.chunks().iter().zip(&self.states).enumerate() {
-            let bytes = match proof {
-                Proof::Good => damaged.stored(entry)?.decode(&mut decoder, &damaged.limits)?,
+        for (index, (entry, status)) in damaged.chunks().iter().zip(&self.states).enumerate() {
+            let bytes = match status {
+                ChunkStatus::Intact => damaged.stored(entry)?.decode(&mut decoder, &damaged.limits)?,
                 _ => self.left(damaged, index, entry)?,
             };
             let take = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
@@ -162,7 +166,7 @@ fn uniform(lens: &[u64]) -> Option<usize> {
 }
 
 /// Metadata as text: what the file has where that says the same, and is JSON or what Python takes for it.
-fn text_of(damaged: &Damaged, tree: &Value) -> Result<Vec<u8>> {
+fn text_of(damaged: &DamagedFile, tree: &Value) -> Result<Vec<u8>> {
     let text = to_python_json(tree)?.into_bytes();
     let Some(stored) = damaged.layout.metadata().and_then(|metadata| metadata.json.as_deref()) else {
         return Ok(text);
@@ -174,7 +178,7 @@ fn text_of(damaged: &Damaged, tree: &Value) -> Result<Vec<u8>> {
 }
 
 /// Metadata without the claim to describe an array, where they do not: as they are stored, or as text where bytes hid the claim.
-fn without_claim(damaged: &Damaged, tree: Value, have: u64, report: &mut RepairReport) -> Value {
+fn without_claim(damaged: &DamagedFile, tree: Value, have: u64, report: &mut RepairReport) -> Value {
     if damaged.layout.faults().iter().any(|fault| fault.kind() == FaultKind::NumpyMetadata) {
         return unclaimed(tree);
     }
@@ -204,7 +208,7 @@ fn unclaimed(tree: Value) -> Value {
 }
 
 /// Metadata and length of the data so that the one describes the other.
-fn fit_shape(damaged: &Damaged, have: u64, report: &mut RepairReport) -> (Option<Value>, u64) {
+fn fit_shape(damaged: &DamagedFile, have: u64, report: &mut RepairReport) -> (Option<Value>, u64) {
     let layout = &damaged.layout;
     let Some(tree) = damaged.tree.clone() else { return (None, have) };
     let Some(numpy) = layout.numpy() else {

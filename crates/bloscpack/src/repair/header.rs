@@ -1,4 +1,4 @@
-//! A header with one wrong byte among those that say how the rest is read: version, options, checksum. A lost bit of the options hides
+//! Repairs a header with one wrong byte among those that determine how the rest is read: version, options, checksum. A lost bit of the options hides
 //! the metadata, another checksum moves every chunk but the first.
 #![deny(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use container_core::source::{Overlay, Source};
 use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::ChecksumCode;
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{MAGIC, MAX_LEN};
 use crate::layout::Layout;
@@ -31,11 +31,11 @@ const MAX_SAMPLED: usize = 3;
 
 /// The source, with the header that it must have had: the one in which one of those bytes is another, everything is where it says, no fewer
 /// chunks are there, no fewer of the first ones are proved, and fewer bits changed than in any other such. Where there is none, or more than one, the source stays; so
-/// it does where the header makes sense as it is.
+/// it does where the header fits the file as it is.
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn mended(
+pub(super) fn with_corrected_byte(
     source: Box<dyn Source>,
     limits: &Limits,
     report: &mut RepairReport,
@@ -44,7 +44,7 @@ pub(super) fn mended(
     if !head.starts_with(&MAGIC) {
         return Ok(source);
     }
-    let stored = Sense::of(&*source, limits)?;
+    let stored = HeaderEvidence::of(&*source, limits)?;
     if stored.is_proof() {
         return Ok(source);
     }
@@ -61,8 +61,8 @@ pub(super) fn mended(
             let changed = (*byte ^ value).count_ones();
             *byte = value;
             tried.set_head(other.clone());
-            let sense = Sense::of(&tried, limits)?;
-            if sense.is_whole && !sense.is_rare && sense.explains(&stored) {
+            let evidence = HeaderEvidence::of(&tried, limits)?;
+            if evidence.is_whole && !evidence.is_rare && evidence.explains(&stored) {
                 meant.push((changed, name, at as u64, other));
             }
         }
@@ -78,9 +78,9 @@ pub(super) fn mended(
     Ok(Box::new(tried))
 }
 
-/// What a header makes of the file.
+/// Evidence that a header fits the file: chunks that verify with it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sense {
+pub(super) struct HeaderEvidence {
     /// Everything is where it says.
     is_whole: bool,
     /// It is one that few files have.
@@ -93,7 +93,7 @@ pub(super) struct Sense {
     chunks: usize,
 }
 
-impl Sense {
+impl HeaderEvidence {
     pub(super) fn of(source: &dyn Source, limits: &Limits) -> Result<Self> {
         let layout = match Layout::parse(source, limits) {
             Err(error) if is_about_content(&error) => return Ok(Self::default()),
@@ -101,12 +101,12 @@ impl Sense {
         };
         let is_whole = !layout.faults().iter().any(contradicts);
         let is_rare = layout.faults().iter().any(is_rare);
-        let is_there = |entry: &&ChunkEntry| entry.state() == State::Whole;
+        let is_there = |entry: &&ChunkEntry| entry.state() == ChunkState::Whole;
         let chunks = layout.chunks().iter().filter(is_there).count();
         let mut decoder = Decoder::new();
         let mut proved = 0_usize;
         for entry in layout.chunks().iter().take(MAX_SAMPLED).filter(is_there) {
-            match prove(source, &layout, entry, &mut decoder, limits) {
+            match verify(source, &layout, entry, &mut decoder, limits) {
                 Ok(()) => proved = proved.saturating_add(1),
                 Err(error) if is_about_content(&error) => {}
                 Err(error) => return Err(error),
@@ -127,7 +127,7 @@ impl Sense {
     }
 }
 
-fn prove(
+fn verify(
     source: &dyn Source,
     layout: &Layout,
     entry: &ChunkEntry,

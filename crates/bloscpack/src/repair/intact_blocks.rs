@@ -1,4 +1,4 @@
-//! Whole blocks of chunks that are damaged, or cut by the end of the file.
+//! Intact blocks of chunks that are damaged, or cut by the end of the file.
 //!
 //! The digest is of the chunk, so nothing proves them: they decode, and lie where they are to
 //! ([`Decoder::decode_intact_blocks`] says how that is told). They are guesses, and what the others held is listed as lost. A damaged chunk all
@@ -21,14 +21,14 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::zeroed_vec;
 use container_core::{ErrorKind, Result};
 
-use super::{Damaged, Proof};
-use crate::chunk_table::{ChunkEntry, State};
+use super::{ChunkStatus, DamagedFile};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 
 /// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
 const MAX_LISTED: usize = 16;
 
 /// A chunk of which some blocks are whole.
-pub(super) struct Partial {
+pub(super) struct PartialChunk {
     /// What is whole, in words.
     whole: String,
     /// Bytes that it gives to the new file: all that it held, or, of the last one of a file that is cut, those up to its last whole block.
@@ -40,29 +40,29 @@ pub(super) struct Partial {
 }
 
 /// Damaged chunks by their numbers.
-pub(super) type Partials = BTreeMap<usize, Partial>;
+pub(super) type PartialChunks = BTreeMap<usize, PartialChunk>;
 
 /// Looks for whole blocks in the chunks that are not proved.
 ///
 /// # Errors
 /// `Limit`, and those of the source.
-pub(super) fn keep(damaged: &Damaged, proofs: &[Proof]) -> Result<Partials> {
+pub(super) fn recover(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Result<PartialChunks> {
     let mut decoder = Decoder::new();
-    let mut partials = Partials::new();
+    let mut partials = PartialChunks::new();
     let mut start = 0_u64;
-    for (index, (entry, proof)) in damaged.chunks().iter().zip(proofs).enumerate() {
-        let parts = match proof {
-            Proof::Good => None,
-            Proof::Bad => decode(damaged, entry, &mut decoder)?,
-            Proof::Torn => match decode(damaged, entry, &mut decoder) {
+    for (index, (entry, status)) in damaged.chunks().iter().zip(statuses).enumerate() {
+        let parts = match status {
+            ChunkStatus::Intact => None,
+            ChunkStatus::Damaged => decode(damaged, entry, &mut decoder)?,
+            ChunkStatus::Truncated => match decode(damaged, entry, &mut decoder) {
                 // It says that it holds more than there is, and more than memory does: nothing of it, and all of the others.
                 Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => None,
                 parts => parts?,
             },
         };
-        if let Some(Parts { data, blocks, is_plain }) = parts {
+        if let Some(DecodedBlocks { data, blocks, is_plain }) = parts {
             let kept = blocks.iter().filter(|(_, is_whole)| *is_whole).count();
-            let all = blocks.len().saturating_add(usize::from(*proof == Proof::Torn));
+            let all = blocks.len().saturating_add(usize::from(*status == ChunkStatus::Truncated));
             if (1..all).contains(&kept) {
                 let whole = match blocks.first() {
                     Some((first, _)) if is_plain => {
@@ -71,14 +71,16 @@ pub(super) fn keep(damaged: &Damaged, proofs: &[Proof]) -> Result<Partials> {
                     _ => format!("{kept} of its {} blocks, which decode by themselves", blocks.len()),
                 };
                 let lost = lost(start, &blocks);
-                partials.insert(index, Partial { whole, len: data.len(), start, lost });
+                partials.insert(index, PartialChunk { whole, len: data.len(), start, lost });
             }
         }
         start = start.saturating_add(entry.nbytes().into());
     }
     // Nothing takes the place of a torn end.
-    if let (Some(Proof::Torn), Some(mut last)) = (proofs.last(), partials.last_entry())
-        && proofs.get(*last.key()..).is_some_and(|rest| rest.iter().all(|proof| *proof == Proof::Torn))
+    if let (Some(ChunkStatus::Truncated), Some(mut last)) = (statuses.last(), partials.last_entry())
+        && statuses
+            .get(*last.key()..)
+            .is_some_and(|rest| rest.iter().all(|status| *status == ChunkStatus::Truncated))
     {
         let last = last.get_mut();
         let end = last.start.saturating_add(last.len as u64);
@@ -90,7 +92,7 @@ pub(super) fn keep(damaged: &Damaged, proofs: &[Proof]) -> Result<Partials> {
 }
 
 /// What is left of a chunk.
-pub(super) struct Parts {
+pub(super) struct DecodedBlocks {
     /// What its whole blocks hold, between zeros.
     pub(super) data: Vec<u8>,
     /// Which bytes each block holds, and whether it is whole.
@@ -103,8 +105,12 @@ pub(super) struct Parts {
 ///
 /// # Errors
 /// As for [`keep`].
-pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decoder) -> Result<Option<Parts>> {
-    if !matches!(entry.state(), State::Whole | State::Cut) {
+pub(super) fn decode(
+    damaged: &DamagedFile,
+    entry: &ChunkEntry,
+    decoder: &mut Decoder,
+) -> Result<Option<DecodedBlocks>> {
+    if !matches!(entry.state(), ChunkState::Whole | ChunkState::Cut) {
         return Ok(None);
     }
     let range = entry.range();
@@ -137,7 +143,7 @@ pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decode
     match decoder.decode_blocks_within(&chunk, have, &mut data) {
         Ok(whole) => {
             let blocks = chunk.blocks().zip(whole).collect();
-            Ok(Some(Parts { data, blocks, is_plain: false }))
+            Ok(Some(DecodedBlocks { data, blocks, is_plain: false }))
         }
         Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(None),
         Err(error) => Err(error),
@@ -145,7 +151,7 @@ pub(super) fn decode(damaged: &Damaged, entry: &ChunkEntry, decoder: &mut Decode
 }
 
 /// What of a chunk that holds its data as they are is among its first `have` bytes, up to the last whole element.
-fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<Parts> {
+fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<DecodedBlocks> {
     let stored = chunk.bytes().get(chunk.header().len()..have)?;
     let cut = if stored.len() < data.len() { usize::from(chunk.header().typesize).max(1) } else { 1 };
     let end = stored.len().checked_sub(stored.len().checked_rem(cut)?)?;
@@ -154,7 +160,7 @@ fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<Parts> {
     if end < data.len() {
         blocks.push((end..data.len(), false));
     }
-    Some(Parts { data, blocks, is_plain: true })
+    Some(DecodedBlocks { data, blocks, is_plain: true })
 }
 
 fn lost(start: u64, blocks: &[(Range<usize>, bool)]) -> Vec<Range<u64>> {
@@ -166,16 +172,16 @@ fn lost(start: u64, blocks: &[(Range<usize>, bool)]) -> Vec<Range<u64>> {
     )
 }
 
-impl Partial {
+impl PartialChunk {
     /// Bytes that it gives to the new file.
     pub(super) const fn len(&self) -> usize {
         self.len
     }
 
     /// Tells of the chunk `index`, which lies at `range`.
-    pub(super) fn tell(
+    pub(super) fn report(
         &self,
-        damaged: &Damaged,
+        damaged: &DamagedFile,
         index: usize,
         range: &Range<u64>,
         report: &mut RepairReport,

@@ -1,29 +1,29 @@
-//! Variable-length files.
+//! Repair plan for variable-length files.
 
 use container_core::format::WriteSeek;
 use container_core::report::RepairReport;
 use container_core::{Result, Value};
 
-use super::intact_blocks::Partials;
-use super::{Damaged, Proof, without_torn_end};
+use super::intact_blocks::PartialChunks;
+use super::{ChunkStatus, DamagedFile, without_truncated_end};
 use crate::ItemType;
 use crate::items::writer::VarOptions;
 use crate::write::ChunkOptions;
-use crate::writer::{Engine, Sink};
+use crate::writer::{BatchEncoder, OrderedOutput};
 
 /// What the new file holds.
 pub(super) struct Plan {
     options: VarOptions,
     /// For each item, whether it is kept or empty.
-    states: Vec<Proof>,
+    states: Vec<ChunkStatus>,
 }
 
 impl Plan {
-    pub(super) fn new(damaged: &Damaged, states: &[Proof], report: &mut RepairReport) -> Self {
+    pub(super) fn new(damaged: &DamagedFile, states: &[ChunkStatus], report: &mut RepairReport) -> Self {
         let layout = &damaged.layout;
         // What is left of a text, between zeros, is none.
-        damaged.report_chunks(states, &Partials::new(), "item", report);
-        let kept = states.get(..without_torn_end(states)).unwrap_or_default();
+        damaged.report_chunks(states, &PartialChunks::new(), "item", report);
+        let kept = states.get(..without_truncated_end(states)).unwrap_or_default();
         let header = layout.header();
         let chunks = ChunkOptions::default()
             .with_typesize(header.typesize.max(1).into())
@@ -54,13 +54,13 @@ impl Plan {
         Self { options, states: kept.to_vec() }
     }
 
-    pub(super) fn write(&self, damaged: &Damaged, out: &mut dyn WriteSeek) -> Result<()> {
+    pub(super) fn write(&self, damaged: &DamagedFile, out: &mut dyn WriteSeek) -> Result<()> {
         let head = self.options.head(self.states.len() as u64)?;
-        let mut sink = Sink::new(out, Some(&head))?;
+        let mut sink = OrderedOutput::new(out, Some(&head))?;
         let chunks = &self.options.chunks;
-        let mut engine = Engine::new(chunks.params()?, chunks.checksum, 1)?;
-        for (entry, proof) in damaged.chunks().iter().zip(&self.states) {
-            if *proof == Proof::Good {
+        let mut engine = BatchEncoder::new(chunks.params()?, chunks.checksum, 1)?;
+        for (entry, status) in damaged.chunks().iter().zip(&self.states) {
+            if *status == ChunkStatus::Intact {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
                 engine.encode(&[&[]], &mut |empty| sink.chunk(empty, 0))?;

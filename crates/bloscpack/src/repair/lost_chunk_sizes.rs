@@ -1,4 +1,4 @@
-//! How many bytes a chunk held that is lost. Its own header is among what is damaged: a bit of it would move all that is behind.
+//! The decoded size of a lost chunk. Its own header is among what is damaged: a bit of it would move all that is behind.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,7 +10,7 @@
 use container_core::Result;
 use container_core::array::byte_len;
 
-use super::{Damaged, Proof};
+use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::ChunkEntry;
 use crate::header::{Dialect, MAX_CHUNK};
 
@@ -19,27 +19,27 @@ use crate::header::{Dialect, MAX_CHUNK};
 ///
 /// # Errors
 /// `Limit`.
-pub(super) fn settle(damaged: &mut Damaged, proofs: &[Proof]) -> Result<()> {
+pub(super) fn set_sizes(damaged: &mut DamagedFile, statuses: &[ChunkStatus]) -> Result<()> {
     let is_fixed = !damaged.layout.header().dialect.is_variable_length();
-    if !is_fixed || proofs.iter().all(|proof| *proof == Proof::Good) {
+    if !is_fixed || statuses.iter().all(|status| *status == ChunkStatus::Intact) {
         return Ok(());
     }
     let entries = damaged.chunks();
     let count = entries.len() as u64;
     let last = if damaged.count.unwrap_or(count) <= count { entries.len().checked_sub(1) } else { None };
     let is_last = |index: usize| Some(index) == last;
-    let Some(usual) = usual(damaged, entries, proofs, last) else { return Ok(()) };
+    let Some(usual) = most_common_size(damaged, entries, statuses, last) else { return Ok(()) };
     damaged.limits.allocate(count.saturating_mul(size_of::<ChunkEntry>() as u64))?;
     let mut settled = entries.to_vec();
     let mut resized = Vec::new();
-    for (index, (entry, proof)) in settled.iter_mut().zip(proofs).enumerate() {
-        if *proof != Proof::Good && !is_last(index) && entry.nbytes() != usual {
+    for (index, (entry, status)) in settled.iter_mut().zip(statuses).enumerate() {
+        if *status != ChunkStatus::Intact && !is_last(index) && entry.nbytes() != usual {
             entry.place(0, usual);
             resized.push(entry.range().start);
         }
     }
-    if let (Some((last, others)), Some(proof)) = (settled.split_last_mut(), proofs.last())
-        && *proof != Proof::Good
+    if let (Some((last, others)), Some(status)) = (settled.split_last_mut(), statuses.last())
+        && *status != ChunkStatus::Intact
         && is_last(others.len())
     {
         let nbytes = size_of_last(damaged, last, others, usual);
@@ -55,9 +55,15 @@ pub(super) fn settle(damaged: &mut Damaged, proofs: &[Proof]) -> Result<()> {
 }
 
 /// The size of all chunks but the last.
-fn usual(damaged: &Damaged, entries: &[ChunkEntry], proofs: &[Proof], last: Option<usize>) -> Option<u32> {
-    let proved = entries.iter().zip(proofs).enumerate();
-    let proved = proved.filter(|(index, (_, proof))| Some(*index) != last && **proof == Proof::Good);
+fn most_common_size(
+    damaged: &DamagedFile,
+    entries: &[ChunkEntry],
+    statuses: &[ChunkStatus],
+    last: Option<usize>,
+) -> Option<u32> {
+    let proved = entries.iter().zip(statuses).enumerate();
+    let proved =
+        proved.filter(|(index, (_, status))| Some(*index) != last && **status == ChunkStatus::Intact);
     let mut sizes = proved.map(|(_, (entry, _))| entry.nbytes());
     let told = || u32::try_from(damaged.layout.header().chunk_size).ok();
     let usual = match sizes.next() {
@@ -67,7 +73,7 @@ fn usual(damaged: &Damaged, entries: &[ChunkEntry], proofs: &[Proof], last: Opti
     usual.filter(|size| (1..=MAX_CHUNK).contains(size))
 }
 
-fn size_of_last(damaged: &Damaged, last: &ChunkEntry, others: &[ChunkEntry], usual: u32) -> u32 {
+fn size_of_last(damaged: &DamagedFile, last: &ChunkEntry, others: &[ChunkEntry], usual: u32) -> u32 {
     let layout = &damaged.layout;
     // Version 2 has a last chunk that is larger.
     let most = if layout.header().dialect == Dialect::V2 { MAX_CHUNK } else { usual };

@@ -1,4 +1,4 @@
-//! The header of the metadata section with one wrong field: without it the metadata cannot be read, or end elsewhere, though they are whole.
+//! Repairs the header of the metadata section with one wrong field: without it the metadata cannot be read, or end elsewhere, though they are whole.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,7 +11,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Limits, Result};
 
-use super::header::{Sense, is_about_content};
+use super::header::{HeaderEvidence, is_about_content};
 use crate::ChecksumCode;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, Header, Options};
@@ -28,7 +28,7 @@ const MAX_METADATA_LEN: u32 = 8 << 20;
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn mended(
+pub(super) fn with_corrected_field(
     source: Box<dyn Source>,
     limits: &Limits,
     report: &mut RepairReport,
@@ -39,7 +39,7 @@ pub(super) fn mended(
     let at = usize::try_from(start).unwrap_or(usize::MAX);
     let Some(Ok(stored)) = head.get(at..).map(MetadataHeader::parse) else { return Ok(source) };
     let is_section = header.dialect == Dialect::V3 && header.options.has(Options::METADATA);
-    if !is_section || Reading::of(&*source, header, limits)?.is_proved(&*source, limits)? {
+    if !is_section || MetadataEvidence::of(&*source, header, limits)?.is_proved(&*source, limits)? {
         return Ok(source);
     }
     let mut tried = Overlay::new(source, Vec::new());
@@ -53,7 +53,7 @@ pub(super) fn mended(
             *byte = own;
         }
         tried.set_head(other.clone());
-        let reading = Reading::of(&tried, header, limits)?;
+        let reading = MetadataEvidence::of(&tried, header, limits)?;
         if reading.is_proved(&tried, limits)? && meant.iter().all(|(.., known)| *known != other) {
             meant.push((reading.has_digest, field, other));
         }
@@ -72,16 +72,16 @@ pub(super) fn mended(
 }
 
 /// What a header makes of the metadata.
-struct Reading {
+struct MetadataEvidence {
     /// They are read, and nothing speaks against them.
     is_right: bool,
     has_digest: bool,
 }
 
-impl Reading {
+impl MetadataEvidence {
     /// By a digest, or because what follows is where it is to be.
     fn is_proved(&self, source: &dyn Source, limits: &Limits) -> Result<bool> {
-        Ok(self.is_right && (self.has_digest || Sense::of(source, limits)?.is_proof()))
+        Ok(self.is_right && (self.has_digest || HeaderEvidence::of(source, limits)?.is_proof()))
     }
 
     fn of(source: &dyn Source, mut header: Header, limits: &Limits) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! Looking for chunks where neither the offsets nor the chunk before lead: bytes that were added or taken away move all behind them.
+//! Scans for chunks that neither the offsets nor the previous chunk point to, because inserted or deleted bytes moved them.
 //!
 //! A chunk is found by 16 bytes that can be its header and fit the file's, and is proved as all others are: by its digest, and by being
 //! decoded. What holds no such chunk is passed over a byte at a time. The work is bounded: a hostile file is made of headers.
@@ -9,61 +9,65 @@ use blosc_chunk::Decoder;
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Progress, Result};
 
-use super::{Damaged, Proof};
+use super::{ChunkStatus, DamagedFile};
 use crate::ChecksumCode;
 use crate::chunk_header::{ChunkHeader, LEN};
-use crate::chunk_table::{ChunkEntry, State};
+use crate::chunk_table::{ChunkEntry, ChunkState};
 
 /// Bytes that may be digested and decoded in vain for each byte of the file.
-const WORK: u64 = 16;
+const WORK_PER_BYTE: u64 = 16;
 /// Bytes that may be so in any case.
 const MIN_WORK: u64 = 64 << 20;
 
-/// What was found.
+/// Result of a scan.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundChunks {
     /// In the order of the file.
     pub(super) chunks: Vec<ChunkEntry>,
-    /// Where the search was given up, because it was too much work.
+    /// Offset at which the scan stopped because it exceeded its work limit.
     pub(super) given_up: Option<u64>,
 }
 
-/// Proved chunks in the bytes that belong to none of the known chunks, `proofs` of which are [`Proof::Good`]. Without digests a chunk that
-/// misses some bytes may be proved with the first bytes of the next one in their place: it is [`Proof::Bad`] afterwards.
+/// Finds verified chunks in the bytes outside the known chunks, `statuses` of which are [`ChunkStatus::Intact`]. Without digests a chunk that
+/// misses some bytes may be proved with the first bytes of the next one in their place: it is [`ChunkStatus::Damaged`] afterwards.
 ///
 /// # Errors
 /// `Limit`, `Cancelled`, and those of the source.
-pub(super) fn search(damaged: &Damaged, proofs: &mut [Proof], progress: Progress<'_>) -> Result<Found> {
+pub(super) fn scan(
+    damaged: &DamagedFile,
+    statuses: &mut [ChunkStatus],
+    progress: Progress<'_>,
+) -> Result<FoundChunks> {
     let header = damaged.layout.header();
     let total = damaged.source.len();
-    let mut hunt = Hunt {
+    let mut scanner = ChunkScanner {
         damaged,
-        sizes: sizes(damaged, proofs),
+        sizes: sizes(damaged, statuses),
         decoder: Decoder::new(),
-        left: total.saturating_mul(WORK).saturating_add(MIN_WORK),
+        left: total.saturating_mul(WORK_PER_BYTE).saturating_add(MIN_WORK),
         beyond: 0,
         refused: Vec::new(),
-        found: Found::default(),
+        found: FoundChunks::default(),
         progress,
     };
     if header.checksum == ChecksumCode::NONE {
-        hunt.swallowers(proofs)?;
+        scanner.find_overlong_chunks(statuses)?;
     }
-    let known = damaged.chunks().iter().zip(&*proofs).filter(|(_, proof)| **proof == Proof::Good);
+    let known = damaged.chunks().iter().zip(&*statuses).filter(|(_, status)| **status == ChunkStatus::Intact);
     let mut taken: Vec<Range<u64>> = known.map(|(entry, _)| damaged.stored_range(entry)).collect();
     taken.sort_unstable_by_key(|range| range.start);
     let mut at = header.dialect.header_len();
     for range in taken.into_iter().chain(std::iter::once(total..total)) {
-        hunt.within(at..range.start, range.start)?;
+        scanner.scan_range(at..range.start, range.start)?;
         at = at.max(range.end);
     }
-    Ok(hunt.found)
+    Ok(scanner.found)
 }
 
-/// What the chunks of the file hold, as far as header and proved chunks tell.
-fn sizes(damaged: &Damaged, proofs: &[Proof]) -> Vec<u32> {
+/// Decoded chunk sizes, from the header and the verified chunks.
+fn sizes(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Vec<u32> {
     let header = damaged.layout.header();
-    let known = damaged.chunks().iter().zip(proofs).filter(|(_, proof)| **proof == Proof::Good);
+    let known = damaged.chunks().iter().zip(statuses).filter(|(_, status)| **status == ChunkStatus::Intact);
     let mut sizes: Vec<u32> = known.map(|(entry, _)| entry.nbytes()).collect();
     sizes.extend(
         [header.chunk_size, header.last_chunk].into_iter().filter_map(|size| u32::try_from(size).ok()),
@@ -75,8 +79,8 @@ fn sizes(damaged: &Damaged, proofs: &[Proof]) -> Vec<u32> {
     sizes
 }
 
-struct Hunt<'d> {
-    damaged: &'d Damaged,
+struct ChunkScanner<'d> {
+    damaged: &'d DamagedFile,
     /// Bytes that a chunk may hold.
     sizes: Vec<u32>,
     decoder: Decoder,
@@ -86,16 +90,16 @@ struct Hunt<'d> {
     beyond: u64,
     /// Where chunks are that were taken for proved.
     refused: Vec<u64>,
-    found: Found,
+    found: FoundChunks,
     progress: Progress<'d>,
 }
 
-impl Hunt<'_> {
-    /// Finds chunks in which another one begins that is proved as well, and ends behind them.
-    fn swallowers(&mut self, proofs: &mut [Proof]) -> Result<()> {
+impl ChunkScanner<'_> {
+    /// Marks chunks as damaged that contain the start of another verified chunk ending after them.
+    fn find_overlong_chunks(&mut self, statuses: &mut [ChunkStatus]) -> Result<()> {
         let damaged = self.damaged;
         for (index, entry) in damaged.chunks().iter().enumerate() {
-            let is_good = |index: usize| proofs.get(index) == Some(&Proof::Good);
+            let is_good = |index: usize| statuses.get(index) == Some(&ChunkStatus::Intact);
             // What is followed by a chunk ends where it says.
             if !is_good(index) || is_good(index.saturating_add(1)) {
                 continue;
@@ -104,11 +108,11 @@ impl Hunt<'_> {
             let headers =
                 range.start.saturating_add(1)..range.end.saturating_add(LEN as u64).saturating_sub(1);
             self.beyond = range.end;
-            self.within(headers, damaged.source.len())?;
+            self.scan_range(headers, damaged.source.len())?;
             if !self.found.chunks.is_empty()
-                && let Some(proof) = proofs.get_mut(index)
+                && let Some(status) = statuses.get_mut(index)
             {
-                *proof = Proof::Bad;
+                *status = ChunkStatus::Damaged;
                 self.refused.push(range.start);
                 self.found.chunks.clear();
             }
@@ -118,7 +122,7 @@ impl Hunt<'_> {
     }
 
     /// Looks at all headers in `range`, for chunks that end by `most`.
-    fn within(&mut self, range: Range<u64>, most: u64) -> Result<()> {
+    fn scan_range(&mut self, range: Range<u64>, most: u64) -> Result<()> {
         let total = self.damaged.source.len();
         let range = range.start..range.end.min(total);
         let mut at = range.start;
@@ -131,7 +135,7 @@ impl Hunt<'_> {
             let mut next = at;
             for (place, bytes) in (at..).zip(piece.windows(LEN)) {
                 if place >= next {
-                    next = self.look(place, bytes, most)?.unwrap_or(place.saturating_add(1));
+                    next = self.chunk_at(place, bytes, most)?.unwrap_or(place.saturating_add(1));
                 }
             }
             at = next;
@@ -140,12 +144,12 @@ impl Hunt<'_> {
         Ok(())
     }
 
-    /// Where the chunk at `at` ends with its digest, if there is one, and it ends by `most`.
-    fn look(&mut self, at: u64, bytes: &[u8], most: u64) -> Result<Option<u64>> {
+    /// End of the chunk at `at` including its digest, if there is one that ends by `most`.
+    fn chunk_at(&mut self, at: u64, bytes: &[u8], most: u64) -> Result<Option<u64>> {
         let Some(header) = ChunkHeader::parse(bytes).filter(|header| self.is_likely(header)) else {
             return Ok(None);
         };
-        let entry = ChunkEntry::new(at, &header, State::Whole);
+        let entry = ChunkEntry::new(at, &header, ChunkState::Whole);
         let end = self.damaged.stored_range(&entry).end;
         if end > most || end <= self.beyond || self.refused.contains(&at) {
             return Ok(None);
@@ -155,7 +159,7 @@ impl Hunt<'_> {
             self.found.given_up = Some(at);
             return Ok(Some(most));
         };
-        if self.damaged.prove(&entry, &mut self.decoder)? != Proof::Good {
+        if self.damaged.verify(&entry, &mut self.decoder)? != ChunkStatus::Intact {
             self.left = left;
             return Ok(None);
         }

@@ -7,14 +7,14 @@ use container_core::{Error, Result};
 use crate::ChecksumCode;
 
 /// Bytes of raw data that are encoded in one go, unless a single chunk has more.
-const BATCH: usize = 64 << 20;
+const MAX_BATCH_LEN: usize = 64 << 20;
 
 /// Below this many bytes a thread costs more than it encodes.
 const MIN_THREAD_LEN: usize = 64 << 10;
 
 /// Encoders, one for each thread. The bytes do not depend on how many there are.
 #[derive(Debug)]
-pub(crate) struct Engine {
+pub(crate) struct BatchEncoder {
     params: Params,
     threads: usize,
     /// At least one once something has been encoded.
@@ -26,7 +26,7 @@ pub(crate) struct Engine {
     buffers: Vec<Vec<u8>>,
 }
 
-impl Engine {
+impl BatchEncoder {
     /// Encoders for up to `threads` threads.
     ///
     /// # Errors
@@ -44,9 +44,9 @@ impl Engine {
     }
 
     /// How many chunks of `chunk_size` bytes are best encoded together: enough for every thread to have several, and no more than
-    /// [`BATCH`] bytes. At least 1.
+    /// [`MAX_BATCH_LEN`] bytes. At least 1.
     pub(crate) fn batch(&self, chunk_size: usize) -> usize {
-        (BATCH / chunk_size.max(1)).clamp(1, self.threads.saturating_mul(4))
+        (MAX_BATCH_LEN / chunk_size.max(1)).clamp(1, self.threads.saturating_mul(4))
     }
 
     /// Encodes each of `pieces` into a chunk with its digest after it, and passes them to `sink` in order, on this thread, while
@@ -81,7 +81,7 @@ impl Engine {
         Ok(())
     }
 
-    /// As [`Engine::encode`], an encoder for each thread.
+    /// As [`BatchEncoder::encode`], an encoder for each thread.
     fn shared(
         &mut self,
         pieces: &[&[u8]],

@@ -9,14 +9,14 @@ use container_core::{Error, Result};
 use tempfile::SpooledTempFile;
 
 /// Bytes that are held in memory before they go to a temporary file.
-const SPOOL: usize = 8 << 20;
+const MAX_SPOOL_IN_MEMORY: usize = 8 << 20;
 
 /// Bytes of the buffer that gathers small chunks.
-const BUFFER: usize = 64 << 10;
+const BUFFER_LEN: usize = 64 << 10;
 
 /// Takes encoded chunks, and puts header, metadata and table before them.
 #[derive(Debug)]
-pub(crate) struct Sink<W: Write + Seek> {
+pub(crate) struct OrderedOutput<W: Write + Seek> {
     out: BufWriter<W>,
     /// Where the file starts in `out`.
     start: u64,
@@ -36,12 +36,12 @@ pub(crate) struct Head {
     pub entries: u64,
 }
 
-impl<W: Write + Seek> Sink<W> {
+impl<W: Write + Seek> OrderedOutput<W> {
     /// Starts at the place where `out` is: with `head`, or without one yet, so that the chunks have to wait.
     pub(crate) fn new(mut out: W, head: Option<&Head>) -> Result<Self> {
         let start = out.stream_position()?;
-        let spool = head.is_none().then(|| SpooledTempFile::new(SPOOL));
-        let out = BufWriter::with_capacity(BUFFER, out);
+        let spool = head.is_none().then(|| SpooledTempFile::new(MAX_SPOOL_IN_MEMORY));
+        let out = BufWriter::with_capacity(BUFFER_LEN, out);
         let mut sink = Self { out, start, spool, places: Vec::new(), body_len: 0 };
         if let Some(head) = head {
             sink.write_head(head)?;
@@ -104,7 +104,7 @@ impl<W: Write + Seek> Sink<W> {
     }
 }
 
-impl Sink<AtomicFile> {
+impl OrderedOutput<AtomicFile> {
     /// Takes chunks with their digests over from another file as they are: `ranges` of it, in order. The kernel copies them
     /// where it can.
     pub(crate) fn take_over(&mut self, from: &File, ranges: impl Iterator<Item = Range<u64>>) -> Result<()> {
@@ -157,7 +157,7 @@ fn offset(chunks_at: u64, place: u64) -> Result<[u8; 8]> {
 /// Writes `count` times the same byte.
 fn repeat(out: &mut dyn Write, byte: u8, count: u64) -> Result<()> {
     if count > 0 {
-        io::copy(&mut BufReader::with_capacity(BUFFER, io::repeat(byte).take(count)), out)?;
+        io::copy(&mut BufReader::with_capacity(BUFFER_LEN, io::repeat(byte).take(count)), out)?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use container_core::format::{Output, WriteSeek};
 use tempfile::SpooledTempFile;
 
 /// Bytes that are held in memory before they go to a temporary file.
-const SPOOL: usize = 8 << 20;
+const MAX_SPOOL_IN_MEMORY: usize = 8 << 20;
 
 /// Lets `write` write to `out`, patching as it likes. For a pipe it writes to a temporary file without a name (in memory, up to
 /// 8 MiB), which is sent when it is complete.
@@ -21,7 +21,7 @@ pub(crate) fn with_seek<T>(
     if let Some(out) = out.as_seek() {
         return write(out);
     }
-    let mut spool = SpooledTempFile::new(SPOOL);
+    let mut spool = SpooledTempFile::new(MAX_SPOOL_IN_MEMORY);
     let result = write(&mut spool)?;
     spool.rewind()?;
     io::copy(&mut spool, out)?;

@@ -4,14 +4,14 @@ use std::io::{Read, Seek, Write};
 
 use container_core::{Error, Result};
 
-use super::{Engine, Sink};
+use super::{BatchEncoder, OrderedOutput};
 use crate::write::ChunkOptions;
 
 /// Gathers bytes until there is a batch of chunks, encodes them, and hands them to a sink. Every chunk but the last has
 /// `chunk_size` bytes.
 #[derive(Debug)]
 pub(crate) struct Chunker {
-    engine: Engine,
+    engine: BatchEncoder,
     chunk_size: usize,
     batch_len: usize,
     /// Fewer bytes than a batch has.
@@ -26,7 +26,7 @@ pub(crate) struct Chunker {
 impl Chunker {
     /// Takes `total` bytes, if that is known.
     pub(crate) fn new(chunks: &ChunkOptions, chunk_size: usize, total: Option<u64>) -> Result<Self> {
-        let engine = Engine::new(chunks.params()?, chunks.checksum, chunks.threads)?;
+        let engine = BatchEncoder::new(chunks.params()?, chunks.checksum, chunks.threads)?;
         let chunk_size = chunk_size.max(1);
         Ok(Self {
             batch_len: engine.batch(chunk_size).saturating_mul(chunk_size),
@@ -40,7 +40,11 @@ impl Chunker {
     }
 
     /// Takes the next bytes, any number of them.
-    pub(crate) fn push<W: Write + Seek>(&mut self, mut bytes: &[u8], sink: &mut Sink<W>) -> Result<()> {
+    pub(crate) fn push<W: Write + Seek>(
+        &mut self,
+        mut bytes: &[u8],
+        sink: &mut OrderedOutput<W>,
+    ) -> Result<()> {
         self.start_call()?;
         self.take(bytes.len() as u64)?;
         while !bytes.is_empty() {
@@ -64,7 +68,7 @@ impl Chunker {
     pub(crate) fn push_all<W: Write + Seek>(
         &mut self,
         reader: &mut dyn Read,
-        sink: &mut Sink<W>,
+        sink: &mut OrderedOutput<W>,
     ) -> Result<u64> {
         self.start_call()?;
         let before = self.taken;
@@ -84,7 +88,7 @@ impl Chunker {
     }
 
     /// Encodes what is left, which is one chunk of no bytes where there were none at all; gives the number of bytes.
-    pub(crate) fn finish<W: Write + Seek>(mut self, sink: &mut Sink<W>) -> Result<u64> {
+    pub(crate) fn finish<W: Write + Seek>(mut self, sink: &mut OrderedOutput<W>) -> Result<u64> {
         self.start_call()?;
         if let Some(total) = self.total.filter(|total| self.taken != *total) {
             return Err(Error::usage(format!("{} bytes, {total} were announced", self.taken)));
@@ -117,7 +121,7 @@ impl Chunker {
         }
     }
 
-    fn encode_full_batch<W: Write + Seek>(&mut self, sink: &mut Sink<W>) -> Result<()> {
+    fn encode_full_batch<W: Write + Seek>(&mut self, sink: &mut OrderedOutput<W>) -> Result<()> {
         if self.pending.len() == self.batch_len {
             let batch = std::mem::take(&mut self.pending);
             self.encode(&batch, sink)?;
@@ -127,12 +131,12 @@ impl Chunker {
         Ok(())
     }
 
-    fn encode<W: Write + Seek>(&mut self, bytes: &[u8], sink: &mut Sink<W>) -> Result<()> {
+    fn encode<W: Write + Seek>(&mut self, bytes: &[u8], sink: &mut OrderedOutput<W>) -> Result<()> {
         let pieces: Vec<&[u8]> = bytes.chunks(self.chunk_size).collect();
         self.write_chunks(&pieces, sink)
     }
 
-    fn write_chunks<W: Write + Seek>(&mut self, pieces: &[&[u8]], sink: &mut Sink<W>) -> Result<()> {
+    fn write_chunks<W: Write + Seek>(&mut self, pieces: &[&[u8]], sink: &mut OrderedOutput<W>) -> Result<()> {
         self.engine.encode(pieces, &mut |encoded| sink.chunk(encoded, 0))
     }
 }

@@ -104,10 +104,10 @@ fn states(reserve: u64, in_place: InPlace, durability: Durability) -> Vec<(Optio
     let mut writer = VarWriter::create(&path, None, &VarOptions { reserve, ..VarOptions::text() }).unwrap();
     items.iter().try_for_each(|item| writer.push(item)).unwrap();
     writer.finish().unwrap();
-    let old = Old::open(&path, &OpenOptions::default()).unwrap();
+    let old = ExistingFile::open(&path, &OpenOptions::default()).unwrap();
     let slot = Slot::of(&old, 1).unwrap();
     let mut engine =
-        Engine::new(old.own_options().params().unwrap(), crate::ChecksumCode::ADLER32, 1).unwrap();
+        BatchEncoder::new(old.own_options().params().unwrap(), crate::ChecksumCode::ADLER32, 1).unwrap();
     let mut encoded = Vec::new();
     engine
         .encode(&[long(1).as_bytes()], &mut |chunk| {
