@@ -39,7 +39,7 @@ pub(crate) fn append(
             "what is added to a file of plain elements cannot be stored as {name}"
         )));
     }
-    let old = Old::open(path, open)?;
+    let old = ExistingFile::open(path, open)?;
     if old.file.encoding() != Encoding::Plain {
         let problem = format!("nothing is added to data that are stored as {}", old.file.encoding().name());
         return Err(Error::usage(problem).hint("holdall recode --codec none makes a file that grows"));
@@ -93,7 +93,7 @@ pub fn set_trailer(
     durability: Durability,
     change: impl FnOnce(Value) -> Result<Value>,
 ) -> Result<()> {
-    let old = Old::open(path.as_ref(), open)?;
+    let old = ExistingFile::open(path.as_ref(), open)?;
     let range = old.file.trailer_range();
     if range.end - range.start > trailer::MAX_TRAILER_LEN {
         return Err(Error::usage(format!("a trailer of {} bytes is no metadata", range.end - range.start)));
@@ -133,13 +133,13 @@ pub fn set_trailer(
 }
 
 /// The file that is changed, which nobody else changes meanwhile.
-struct Old<'p> {
+struct ExistingFile<'p> {
     storage: FileStorage,
     path: &'p Path,
     file: File,
 }
 
-impl<'p> Old<'p> {
+impl<'p> ExistingFile<'p> {
     /// Opens a file without damage.
     fn open(path: &'p Path, open: &OpenOptions) -> Result<Self> {
         // Before anything is read: what is read is what the new file takes over.

@@ -1,4 +1,4 @@
-//! The lens over an open file, and the entry for the table of formats.
+//! The container adapter of an open file, and its entry in the table of formats.
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
@@ -42,7 +42,7 @@ pub const FORMAT: Format = Format {
     magics: &[&MAGIC, &MAGIC_REVERSED],
     opens_by_head: true,
     sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.head.starts_with(&MAGIC_REVERSED),
-    open: |input: Input, options: &OpenOptions| Ok(Box::new(Lens::new(input, options)?)),
+    open: |input: Input, options: &OpenOptions| Ok(Box::new(RawArrayContainer::new(input, options)?)),
     import: Some(import::import),
     repair: Some(repair::repair_to),
     append: Some(append::append),
@@ -50,16 +50,16 @@ pub const FORMAT: Format = Format {
 };
 
 /// A longer trailer is not shown among the metadata; it is read as a dataset.
-const SHOWN_TRAILER: u64 = 1 << 20;
+const MAX_SHOWN_TRAILER_LEN: u64 = 1 << 20;
 
-/// A file seen through the lens.
-struct Lens {
+/// An open file as a container.
+struct RawArrayContainer {
     file: File,
     segment: Option<DataSegment>,
     datasets: Vec<Dataset>,
 }
 
-impl Lens {
+impl RawArrayContainer {
     fn new(input: Input, options: &OpenOptions) -> Result<Self> {
         let file = File::from_source(input.into_source()?, options)?;
         let segment = file.segment().ok();
@@ -68,7 +68,7 @@ impl Lens {
     }
 }
 
-impl Container for Lens {
+impl Container for RawArrayContainer {
     fn about(&self) -> About {
         let (header, layout) = (self.file.header(), self.file.layout());
         let word = |order: ByteOrder| if order == ByteOrder::Big { "big" } else { "little" };
@@ -102,7 +102,7 @@ impl Container for Lens {
             vec![("element".into(), describe(self.file.header()).into()), ("dims".into(), dims.into())];
         let trailer = self.file.trailer_range();
         let len = trailer.end - trailer.start;
-        if len > SHOWN_TRAILER {
+        if len > MAX_SHOWN_TRAILER_LEN {
             entries.push((TRAILER.into(), format!("{len} bytes, too many to show here").into()));
         } else if len > 0 {
             let bytes = self.file.trailer()?.into_owned();

@@ -6,7 +6,7 @@ use crate::header::{Eltype, Flags, Header};
 
 /// Why an element code and a width cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Impossible {
+pub(crate) enum EltypeError {
     /// The code is over 5.
     Code,
     /// The width makes no sense for the code.
@@ -17,28 +17,28 @@ pub(crate) enum Impossible {
 ///
 /// Code 5 is resolved by width: 2 is bfloat16 (description, Rust crate), 1 is Bool and 8 with [`Flags::BITS`] is a bit array
 /// (both RawArray.jl).
-pub(crate) fn element_type(header: &Header, order: ByteOrder) -> Result<DType, Impossible> {
+pub(crate) fn element_type(header: &Header, order: ByteOrder) -> Result<DType, EltypeError> {
     let bits = header.flags.has(Flags::BITS);
     let kind = match (header.eltype, header.elbyte) {
-        (Eltype(code), _) if code > Eltype::BRAIN.0 => return Err(Impossible::Code),
-        (Eltype::BRAIN, 8) if bits => return Ok(DType::native(Kind::Bool, 1)),
-        _ if bits => return Err(Impossible::Width("a bit array has eltype 5 and elbyte 8")),
+        (Eltype(code), _) if code > Eltype::BFLOAT16.0 => return Err(EltypeError::Code),
+        (Eltype::BFLOAT16, 8) if bits => return Ok(DType::native(Kind::Bool, 1)),
+        _ if bits => return Err(EltypeError::Width("a bit array has eltype 5 and elbyte 8")),
         (Eltype::USER, _) => Kind::Void,
         (Eltype::INT, _) => Kind::Int,
         (Eltype::UINT, _) => Kind::Uint,
         (Eltype::FLOAT, _) => Kind::Float,
         (Eltype::COMPLEX, width) if width % 2 == 1 => {
-            return Err(Impossible::Width("a complex number has two parts of one width"));
+            return Err(EltypeError::Width("a complex number has two parts of one width"));
         }
         (Eltype::COMPLEX, _) => Kind::Complex,
-        (Eltype::BRAIN, 2) => Kind::BFloat,
-        (Eltype::BRAIN, 1) => Kind::Bool,
+        (Eltype::BFLOAT16, 2) => Kind::BFloat,
+        (Eltype::BFLOAT16, 1) => Kind::Bool,
         // No description gives them a meaning; their width is that of whole elements all the same.
-        (Eltype::BRAIN, 4) => Kind::Opaque(1),
-        _ => return Err(Impossible::Width("eltype 5 is bfloat16 in 2 bytes or bool in 1, and opaque in 4")),
+        (Eltype::BFLOAT16, 4) => Kind::Opaque(1),
+        _ => return Err(EltypeError::Width("eltype 5 is bfloat16 in 2 bytes or bool in 1, and opaque in 4")),
     };
     let size = usize::try_from(header.elbyte);
-    let size = size.map_err(|_| Impossible::Width("an element is larger than this machine can address"))?;
+    let size = size.map_err(|_| EltypeError::Width("an element is larger than this machine can address"))?;
     Ok(DType::new(kind, size, order))
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn eltype_of(dtype: &DType) -> Option<Eltype> {
         Kind::Uint => Some(Eltype::UINT),
         Kind::Float => Some(Eltype::FLOAT),
         Kind::Complex => Some(Eltype::COMPLEX),
-        Kind::BFloat | Kind::Bool => Some(Eltype::BRAIN),
+        Kind::BFloat | Kind::Bool => Some(Eltype::BFLOAT16),
         _ => None,
     }
 }
@@ -94,9 +94,9 @@ pub(crate) fn describe(header: &Header) -> String {
         (Eltype::UINT, _) => format!("uint{bits}"),
         (Eltype::FLOAT, _) => format!("float{bits}"),
         (Eltype::COMPLEX, _) => format!("complex{bits}"),
-        (Eltype::BRAIN, 2) => "bfloat16".into(),
-        (Eltype::BRAIN, 1) => "bool".into(),
-        (Eltype::BRAIN, 8) if header.flags.has(Flags::BITS) => "bool".into(),
+        (Eltype::BFLOAT16, 2) => "bfloat16".into(),
+        (Eltype::BFLOAT16, 1) => "bool".into(),
+        (Eltype::BFLOAT16, 8) if header.flags.has(Flags::BITS) => "bool".into(),
         (Eltype(code), width) => format!("unknown (eltype {code}, elbyte {width})"),
     }
 }
@@ -105,7 +105,7 @@ pub(crate) fn describe(header: &Header) -> String {
 mod tests {
     use super::*;
 
-    fn dtype(flags: u64, eltype: u64, elbyte: u64) -> Result<String, Impossible> {
+    fn dtype(flags: u64, eltype: u64, elbyte: u64) -> Result<String, EltypeError> {
         let header = Header {
             byte_order: ByteOrder::Little,
             flags: Flags(flags),
@@ -142,9 +142,9 @@ mod tests {
 
     #[test]
     fn impossible_pairs_are_named() {
-        assert_eq!(dtype(0, 6, 4), Err(Impossible::Code));
+        assert_eq!(dtype(0, 6, 4), Err(EltypeError::Code));
         for (flags, eltype, elbyte) in [(0, 4, 7), (0, 5, 3), (0, 5, 8), (4, 3, 8), (4, 5, 1)] {
-            assert!(matches!(dtype(flags, eltype, elbyte), Err(Impossible::Width(_))), "{eltype} {elbyte}");
+            assert!(matches!(dtype(flags, eltype, elbyte), Err(EltypeError::Width(_))), "{eltype} {elbyte}");
         }
     }
 }

@@ -57,9 +57,9 @@ impl Encoding {
     }
 }
 
-/// What the data turned out to be.
+/// The encoding detected from the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct DetectedEncoding {
     pub encoding: Encoding,
     /// The stored bytes.
     pub range: Range<u64>,
@@ -67,8 +67,8 @@ pub(crate) struct Told {
     pub faults: Vec<Fault>,
 }
 
-/// Decides what the data of a file with flag bit 1 are: `data` is everything from the start of the data segment.
-pub(crate) fn tell(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> Told {
+/// Detects the encoding of a file with flag bit 1: `data` is everything from the start of the data segment.
+pub(crate) fn detect(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> DetectedEncoding {
     let (at, have) = (layout.data_at(), data.len() as u64);
     let size = layout.header().size;
     let full = layout.decoded_len().unwrap_or(0);
@@ -77,7 +77,7 @@ pub(crate) fn tell(layout: &Layout, data: &[u8], assumed: Option<Encoding>) -> T
     // RawArray.jl gives the size before encoding. With another one, varints are damaged at best, and a sound block wins.
     let leb128 =
         found.leb128 && assumed.map_or(size == full || !found.lz4, |encoding| encoding == Encoding::Leb128);
-    let told = |encoding, range, faults| Told { encoding, range, faults };
+    let told = |encoding, range, faults| DetectedEncoding { encoding, range, faults };
     match (lz4, leb128) {
         (true, false) => {
             let range = at..at.saturating_add(size);

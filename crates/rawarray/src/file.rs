@@ -18,10 +18,10 @@ use container_core::{Error, Result};
 
 use crate::bits::Bits;
 use crate::eltype::public_type;
-use crate::encoding::{Encoding, Told, tell};
+use crate::encoding::{DetectedEncoding, Encoding, detect};
 use crate::fault::Fault;
 use crate::header::Header;
-use crate::layout::{Form, Layout};
+use crate::layout::{DeclaredEncoding, Layout};
 use crate::leb128::Leb128;
 
 /// The data segment, as a block of the file.
@@ -62,9 +62,9 @@ impl Block for DataSegment {
 pub struct File {
     source: Box<dyn Source>,
     layout: Layout,
-    told: Told,
+    detected: DetectedEncoding,
     /// Bytes that opening would have had to hold in order to tell the encoding, where that is over the limit.
-    untold: Option<u64>,
+    detection_limit: Option<u64>,
     codecs: Codecs,
     options: OpenOptions,
     decoded: OnceLock<Vec<u8>>,
@@ -98,20 +98,28 @@ impl File {
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
         let mut layout = Layout::parse(&source, &options.limits)?;
         if options.tolerance == Tolerance::Lenient {
-            layout = layout.as_meant();
+            layout = layout.with_corrections();
         }
         let assumed = options.assume_codec.as_deref().map(|name| {
             Encoding::from_name(name)
                 .ok_or_else(|| Error::usage(format!("RawArray has no encoding {name:?}")))
         });
-        let (told, untold) = tell_encoding(&source, &layout, assumed.transpose()?, options)?;
+        let (detected, detection_limit) = detect_encoding(&source, &layout, assumed.transpose()?, options)?;
         let mut codecs = Codecs::none();
         codecs.register(Lz4);
         codecs.register(Bits { order: layout.data_order() });
         if let Some(codec) = layout.dtype().and_then(Leb128::new) {
             codecs.register(codec);
         }
-        Ok(Self { source, layout, told, untold, codecs, options: options.clone(), decoded: OnceLock::new() })
+        Ok(Self {
+            source,
+            layout,
+            detected,
+            detection_limit,
+            codecs,
+            options: options.clone(),
+            decoded: OnceLock::new(),
+        })
     }
 
     /// The six words before the dimensions.
@@ -139,7 +147,7 @@ impl File {
     /// How the elements are stored.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
-        self.told.encoding
+        self.detected.encoding
     }
 
     /// Where everything is.
@@ -157,7 +165,7 @@ impl File {
     /// Everything that is wrong or odd as far as opening shows; errors first.
     #[must_use]
     pub fn faults(&self) -> Vec<&Fault> {
-        let mut faults: Vec<&Fault> = self.layout.faults().iter().chain(&self.told.faults).collect();
+        let mut faults: Vec<&Fault> = self.layout.faults().iter().chain(&self.detected.faults).collect();
         faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
         faults
     }
@@ -288,7 +296,8 @@ impl File {
         }
         let decoded_len = self.layout.decoded_len();
         let decoded_len = decoded_len.ok_or_else(|| Error::malformed("the data have no known length"))?;
-        let segment = DataSegment { range: self.told.range.clone(), decoded_len, encoding: self.encoding() };
+        let segment =
+            DataSegment { range: self.detected.range.clone(), decoded_len, encoding: self.encoding() };
         check_range(&segment.range, self.source.len())?;
         Ok(segment)
     }
@@ -297,7 +306,7 @@ impl File {
     pub(crate) fn is_told(&self) -> Result<()> {
         let limits = &self.options.limits;
         let refused = |len| Error::limit("memory in bytes", len, limits.memory).at(self.layout.data());
-        self.untold.map_or(Ok(()), |len| Err(refused(len)))
+        self.detection_limit.map_or(Ok(()), |len| Err(refused(len)))
     }
 
     pub(crate) fn codecs(&self) -> &Codecs {
@@ -312,14 +321,14 @@ impl File {
     pub(crate) fn cut_short(&self) -> Option<&Fault> {
         let mut errors = self.faults().into_iter().filter(|fault| fault.severity() == Severity::Error);
         match (self.layout.form(), errors.next(), errors.next()) {
-            (Form::Plain, Some(fault @ Fault::DataTruncated { .. }), None) => Some(fault),
+            (DeclaredEncoding::Plain, Some(fault @ Fault::DataTruncated { .. }), None) => Some(fault),
             _ => None,
         }
     }
 
     fn blocking(&self) -> Option<Error> {
         let lenient = self.options.tolerance == Tolerance::Lenient;
-        let told = self.told.faults.iter().find(|fault| {
+        let told = self.detected.faults.iter().find(|fault| {
             let meant = matches!(fault, Fault::SizeMismatch { .. } | Fault::FlagOnRawData);
             fault.severity() == Severity::Error && !(meant && lenient)
         });
@@ -340,7 +349,10 @@ impl File {
 
 impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("File").field("layout", &self.layout).field("encoding", &self.told.encoding).finish()
+        f.debug_struct("File")
+            .field("layout", &self.layout)
+            .field("encoding", &self.detected.encoding)
+            .finish()
     }
 }
 
@@ -349,17 +361,17 @@ fn explain(fault: &Fault) -> Error {
 }
 
 /// What the data are: known from the header, but for flag bit 1.
-fn tell_encoding(
+fn detect_encoding(
     source: &dyn Source,
     layout: &Layout,
     assumed: Option<Encoding>,
     options: &OpenOptions,
-) -> Result<(Told, Option<u64>)> {
-    let plain = |encoding| Told { encoding, range: layout.data(), faults: Vec::new() };
+) -> Result<(DetectedEncoding, Option<u64>)> {
+    let plain = |encoding| DetectedEncoding { encoding, range: layout.data(), faults: Vec::new() };
     match layout.form() {
-        Form::Plain => return Ok((plain(Encoding::Plain), None)),
-        Form::Bits => return Ok((plain(Encoding::Bits), None)),
-        Form::Encoded => {}
+        DeclaredEncoding::Plain => return Ok((plain(Encoding::Plain), None)),
+        DeclaredEncoding::Bits => return Ok((plain(Encoding::Bits), None)),
+        DeclaredEncoding::Encoded => {}
     }
     if layout.blocking(options.tolerance).is_some() || layout.decoded_len().is_none() {
         return Ok((plain(assumed.unwrap_or(Encoding::Lz4)), None));
@@ -369,7 +381,7 @@ fn tell_encoding(
     if source.lend(range.clone()).is_none() && options.limits.allocate(len).is_err() {
         return Ok((plain(assumed.unwrap_or(Encoding::Lz4)), Some(len)));
     }
-    let mut told = tell(layout, &source.read(range)?, assumed);
+    let mut told = detect(layout, &source.read(range)?, assumed);
     if options.tolerance == Tolerance::Lenient && told.faults.contains(&Fault::FlagOnRawData) {
         told.encoding = Encoding::Plain;
     }

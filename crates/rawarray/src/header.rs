@@ -66,7 +66,7 @@ impl Eltype {
     /// Pairs of floats, real part first.
     pub const COMPLEX: Self = Self(4);
     /// bfloat16 in 2 bytes (description, Rust), or Bool in 1 (RawArray.jl), or 64-bit words of bits with [`Flags::BITS`].
-    pub const BRAIN: Self = Self(5);
+    pub const BFLOAT16: Self = Self(5);
 }
 
 /// The six words before the dimensions.

@@ -20,13 +20,13 @@ use container_core::source::Source;
 use container_core::{Limits, Result};
 
 use crate::bits;
-use crate::eltype::{Impossible, describe, element_type, is_known_width};
+use crate::eltype::{EltypeError, describe, element_type, is_known_width};
 use crate::fault::Fault;
 use crate::header::{Eltype, FIXED_LEN, Flags, Header};
 
-/// How the elements are stored, as far as the header tells.
+/// Storage of the elements as the header declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum DeclaredEncoding {
     /// One after the other, as they are in memory.
     Plain,
     /// With flag bit 1: LZ4 or LEB128, which only the data tell.
@@ -41,7 +41,7 @@ pub struct Layout {
     header: Header,
     dims: Vec<u64>,
     dtype: Option<DType>,
-    form: Form,
+    form: DeclaredEncoding,
     file_len: u64,
     data: Range<u64>,
     faults: Vec<Fault>,
@@ -98,7 +98,7 @@ impl Layout {
 
     /// How the elements are stored.
     #[must_use]
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> DeclaredEncoding {
         self.form
     }
 
@@ -164,25 +164,25 @@ impl Layout {
         })
     }
 
-    /// The layout as it was meant, where a known mistake of a known writer changes the shape.
-    pub(crate) fn as_meant(&self) -> Self {
-        let mut meant = self.clone();
+    /// The layout with corrections of known mistakes of known writers.
+    pub(crate) fn with_corrections(&self) -> Self {
+        let mut corrected = self.clone();
         for fault in &self.faults {
             match fault {
                 Fault::ReshapeBug { dims, .. } => {
-                    meant.dims.clone_from(dims);
-                    meant.header.ndims = u64::try_from(dims.len()).unwrap_or(u64::MAX);
-                    let data_at = meant.header.dims_end().unwrap_or(u64::MAX);
-                    meant.data = data_at..data_at.saturating_add(self.header.size).min(self.file_len);
+                    corrected.dims.clone_from(dims);
+                    corrected.header.ndims = u64::try_from(dims.len()).unwrap_or(u64::MAX);
+                    let data_at = corrected.header.dims_end().unwrap_or(u64::MAX);
+                    corrected.data = data_at..data_at.saturating_add(self.header.size).min(self.file_len);
                 }
-                Fault::EmptyWithoutDims { .. } => meant.dims = vec![0],
+                Fault::EmptyWithoutDims { .. } => corrected.dims = vec![0],
                 Fault::SizeMismatch { expected, .. } => {
-                    meant.data.end = meant.data.start.saturating_add(*expected).min(self.file_len);
+                    corrected.data.end = corrected.data.start.saturating_add(*expected).min(self.file_len);
                 }
                 _ => {}
             }
         }
-        meant
+        corrected
     }
 
     /// True where the file holds all the elements that its dimensions ask for, whatever the size field says.
@@ -207,8 +207,8 @@ impl Layout {
     fn find_type(&mut self) {
         match element_type(&self.header, self.data_order()) {
             Ok(dtype) => self.dtype = Some(dtype),
-            Err(Impossible::Code) => self.faults.push(Fault::UnknownEltype(self.header.eltype.0)),
-            Err(Impossible::Width(why)) => {
+            Err(EltypeError::Code) => self.faults.push(Fault::UnknownEltype(self.header.eltype.0)),
+            Err(EltypeError::Width(why)) => {
                 self.faults.push(Fault::ImpossibleElbyte { elbyte: self.header.elbyte, why });
             }
         }
@@ -227,11 +227,11 @@ impl Layout {
             return Ok(());
         }
         let full = match (self.form, count) {
-            (Form::Bits, Some(count)) => Some(bits::stored_len(count)),
+            (DeclaredEncoding::Bits, Some(count)) => Some(bits::stored_len(count)),
             (_, count) => count.and_then(|count| count.checked_mul(self.header.elbyte)),
         };
         let size = self.header.size;
-        if self.form == Form::Plain
+        if self.form == DeclaredEncoding::Plain
             && full != Some(size)
             && let Some(dims) = self.other_dims(source, limits)?
         {
@@ -242,7 +242,7 @@ impl Layout {
             self.faults.push(Fault::DimsOverflow { range: FIXED_LEN..data_at });
             return Ok(());
         };
-        if self.form == Form::Encoded {
+        if self.form == DeclaredEncoding::Encoded {
             return Ok(());
         }
         let have = self.file_len.saturating_sub(data_at);
@@ -292,7 +292,7 @@ impl Layout {
         if self.header.byte_order == ByteOrder::Big {
             self.faults.push(Fault::BigEndianHeader);
         }
-        let plain_end = self.form != Form::Encoded && self.has_shape() && self.dtype.is_some();
+        let plain_end = self.form != DeclaredEncoding::Encoded && self.has_shape() && self.dtype.is_some();
         let misfit = self.faults.iter().any(|fault| fault.severity() == Severity::Error);
         if plain_end && !misfit && self.data.end < self.file_len {
             self.faults.push(Fault::TrailingBytes { range: self.data.end..self.file_len });
@@ -320,13 +320,13 @@ fn read_dims(
     Ok(Some(header.parse_dims(&source.read(FIXED_LEN..end)?)))
 }
 
-fn form_of(flags: Flags) -> Form {
+fn form_of(flags: Flags) -> DeclaredEncoding {
     if flags.has(Flags::BITS) {
-        Form::Bits
+        DeclaredEncoding::Bits
     } else if flags.has(Flags::ENCODED) {
-        Form::Encoded
+        DeclaredEncoding::Encoded
     } else {
-        Form::Plain
+        DeclaredEncoding::Plain
     }
 }
 

@@ -31,7 +31,7 @@ pub use encoding::Encoding;
 pub use fault::Fault;
 pub use file::{DataSegment, File};
 pub use header::{Eltype, Flags, Header};
-pub use layout::{Form, Layout};
+pub use layout::{DeclaredEncoding, Layout};
 pub use rawarray::RawArray;
 pub use repair::repair;
 pub use typed_file::TypedFile;

@@ -100,7 +100,7 @@ impl Plan {
                 .error()
                 .hint("the header does not say what the data are, so nothing can be proved"));
         }
-        let layout = file.layout().as_meant();
+        let layout = file.layout().with_corrections();
         for fault in faults.iter().filter(|fault| fault.severity() == container_core::report::Severity::Error)
         {
             report.guessed.extend(assumption(fault, &layout));

@@ -161,7 +161,7 @@ impl<'o> Encoder<'o> {
                 (Step::Leb128 { codec, encoded: Vec::new() }, Some(expected))
             }
             Encoding::Bits
-                if target.eltype == Eltype::BRAIN && target.dtype == DType::native(Kind::Bool, 1) =>
+                if target.eltype == Eltype::BFLOAT16 && target.dtype == DType::native(Kind::Bool, 1) =>
             {
                 let codec = Bits { order };
                 (Step::Bits { codec, held: Vec::new(), encoded: Vec::new() }, Some(stored_len(expected)))
@@ -354,6 +354,6 @@ pub fn write_bools(
 ) -> Result<()> {
     let mut file = AtomicFile::create(path, options.overwrite)?;
     let bytes = bytemuck::cast_slice(bools);
-    write_values(&mut file, Eltype::BRAIN, &DType::native(Kind::Bool, 1), dims, bytes, &[], options)?;
+    write_values(&mut file, Eltype::BFLOAT16, &DType::native(Kind::Bool, 1), dims, bytes, &[], options)?;
     file.commit(options.durability)
 }

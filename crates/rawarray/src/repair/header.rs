@@ -1,5 +1,5 @@
 //! A header with one wrong word. The words say most things twice: the size is the element's times the dimensions, and with header and
-//! dimensions it is the length of the file. Of encoded data the block, or the number of integers, says the same ([`Witness`]).
+//! dimensions it is the length of the file. Of encoded data the block, or the number of integers, says the same ([`PayloadEvidence`]).
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Limits, Result};
 
-use super::payload::Witness;
+use super::payload::PayloadEvidence;
 use crate::eltype::element_type;
 use crate::fault::Fault;
 use crate::header::{Eltype, FIXED_LEN, Flags, Header};
@@ -23,8 +23,8 @@ use crate::layout::Layout;
 /// Dimensions that are read; more are no header.
 const MAX_DIMENSIONS: u64 = 64;
 
-/// A header that may have been meant.
-struct Meant {
+/// A candidate for the original header.
+struct HeaderCandidate {
     header: Header,
     dims: Vec<u64>,
     /// The word that is another one.
@@ -34,7 +34,7 @@ struct Meant {
     doubt: (Rest, u32),
 }
 
-/// What stands behind the data.
+/// Kind of the bytes after the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rest {
     /// Nothing: header, dimensions and data are the whole file.
@@ -49,8 +49,8 @@ enum Rest {
 struct Words<'a> {
     header: Header,
     dims: &'a [u64],
-    witness: Witness<'a>,
-    meant: Vec<Meant>,
+    payload: PayloadEvidence<'a>,
+    candidates: Vec<HeaderCandidate>,
 }
 
 impl Words<'_> {
@@ -67,23 +67,23 @@ impl Words<'_> {
             && let Some(end) = self.end(&header, &dims)
         {
             let doubt = (self.rest(end)?, (was ^ is).count_ones());
-            self.meant.push(Meant { header, dims, word: word.to_owned(), at, doubt });
+            self.candidates.push(HeaderCandidate { header, dims, word: word.to_owned(), at, doubt });
         }
         Ok(())
     }
 
     /// Where the data end, if the words of a header say one thing and the file has the bytes.
     fn end(&mut self, header: &Header, dims: &[u64]) -> Option<u64> {
-        let file_len = self.witness.file_len();
-        let end = if fits(header, dims) { end(header) } else { self.witness.end(header, dims) };
+        let file_len = self.payload.file_len();
+        let end = if fits(header, dims) { end(header) } else { self.payload.end(header, dims) };
         end.filter(|end| *end <= file_len)
     }
 
     fn rest(&self, end: u64) -> Result<Rest> {
-        if end == self.witness.file_len() {
+        if end == self.payload.file_len() {
             return Ok(Rest::Nothing);
         }
-        Ok(if self.witness.is_text_from(end)? { Rest::Text } else { Rest::Bytes })
+        Ok(if self.payload.is_text_from(end)? { Rest::Text } else { Rest::Bytes })
     }
 }
 
@@ -142,9 +142,9 @@ fn likely(
     dims: Option<&[u64]>,
     words: &[u64],
     limits: &Limits,
-) -> Result<Option<Meant>> {
-    let witness = Witness::new(source, &header, limits)?;
-    let mut all = Words { header, dims: dims.unwrap_or_default(), witness, meant: Vec::new() };
+) -> Result<Option<HeaderCandidate>> {
+    let payload = PayloadEvidence::new(source, &header, limits)?;
+    let mut all = Words { header, dims: dims.unwrap_or_default(), payload, candidates: Vec::new() };
     if dims.is_some_and(|dims| all.end(&header, dims).is_some()) {
         return Ok(None);
     }
@@ -158,13 +158,13 @@ fn likely(
     }
     if dims.is_none() && header.ndims <= MAX_DIMENSIONS {
         // A file that ends within so many dimensions was cut, sooner than that what follows fewer of them is a trailer.
-        all.meant.retain(|one| one.doubt.0 != Rest::Bytes);
+        all.candidates.retain(|one| one.doubt.0 != Rest::Bytes);
     }
-    let least = all.meant.iter().map(|one| one.doubt).min();
-    let (mut best, others): (Vec<Meant>, Vec<Meant>) =
-        std::mem::take(&mut all.meant).into_iter().partition(|one| Some(one.doubt) == least);
+    let least = all.candidates.iter().map(|one| one.doubt).min();
+    let (mut best, others): (Vec<HeaderCandidate>, Vec<HeaderCandidate>) =
+        std::mem::take(&mut all.candidates).into_iter().partition(|one| Some(one.doubt) == least);
     drop(others);
-    let same_size = |one: &Meant| one.header.size == header.size;
+    let same_size = |one: &HeaderCandidate| one.header.size == header.size;
     // A block is as long as the size says, whatever the dimensions do.
     let is_block = header.flags.has(Flags::ENCODED);
     if best.len() == 1 && best.iter().all(|one| is_block || same_size(one)) {
@@ -175,15 +175,15 @@ fn likely(
         best.iter().all(|one| same_size(one) && one.header.ndims == header.ndims) && best.len() > 1;
     // Text behind the data is a trailer that the size counts as well.
     let is_contradicted =
-        end(&header) == Some(all.witness.file_len()) && least.is_none_or(|(rest, _)| rest == Rest::Bytes);
+        end(&header) == Some(all.payload.file_len()) && least.is_none_or(|(rest, _)| rest == Rest::Bytes);
     Ok(if is_exact || is_contradicted { flat(&mut all) } else { None })
 }
 
 /// All elements along the first dimension, where the dimensions have fewer.
-fn flat(all: &mut Words<'_>) -> Option<Meant> {
+fn flat(all: &mut Words<'_>) -> Option<HeaderCandidate> {
     let header = all.header;
     let len = all
-        .witness
+        .payload
         .decoded_len(&header)
         .or_else(|| (header.flags.0 & !Flags::BIG_ENDIAN == 0).then_some(header.size))?;
     let count = len.checked_div(header.elbyte).filter(|_| len.is_multiple_of(header.elbyte))?;
@@ -193,7 +193,7 @@ fn flat(all: &mut Words<'_>) -> Option<Meant> {
     if was >= count || all.end(&header, &dims).is_none() {
         return None;
     }
-    Some(Meant { header, dims, word: String::new(), at: FIXED_LEN, doubt: (Rest::Nothing, 0) })
+    Some(HeaderCandidate { header, dims, word: String::new(), at: FIXED_LEN, doubt: (Rest::Nothing, 0) })
 }
 
 /// Flags and type codes.
@@ -209,10 +209,10 @@ fn codes(all: &mut Words<'_>) -> Result<()> {
         all.consider("flags", 8, one, dims.to_vec(), (header.flags.0, flags))?;
     }
     // Varints that are cut, or of which one was joined to the next or made two, are no plain data before a trailer.
-    if all.witness.is_nearly_varints(&header, dims) {
-        all.meant.retain(|one| one.doubt.0 != Rest::Bytes);
+    if all.payload.is_nearly_varints(&header, dims) {
+        all.candidates.retain(|one| one.doubt.0 != Rest::Bytes);
     }
-    for code in 0..=Eltype::BRAIN.0 {
+    for code in 0..=Eltype::BFLOAT16.0 {
         let one = Header { eltype: Eltype(code), ..header };
         all.consider("eltype", 16, one, dims.to_vec(), (header.eltype.0, code))?;
     }
@@ -223,14 +223,14 @@ fn codes(all: &mut Words<'_>) -> Result<()> {
 fn lens(all: &mut Words<'_>) -> Result<()> {
     let (header, dims) = (all.header, all.dims);
     let count = element_count(dims.iter().copied());
-    let decoded = all.witness.decoded_len(&header);
+    let decoded = all.payload.decoded_len(&header);
     let quotient = |len: u64, parts: Option<u64>| {
         let parts = parts.filter(|parts| *parts > 0 && len.is_multiple_of(*parts))?;
         len.checked_div(parts)
     };
     let by_dims = count.and_then(|count| count.checked_mul(header.elbyte));
-    let by_file = all.witness.file_len().checked_sub(header.dims_end().unwrap_or(u64::MAX));
-    let by_block = by_dims.and_then(|len| all.witness.block_len(&header, len));
+    let by_file = all.payload.file_len().checked_sub(header.dims_end().unwrap_or(u64::MAX));
+    let by_block = by_dims.and_then(|len| all.payload.block_len(&header, len));
     let mut sizes = [by_dims, by_file.filter(|_| header.flags.has(Flags::ENCODED)), by_block].to_vec();
     sizes.sort_unstable();
     sizes.dedup();
@@ -238,7 +238,7 @@ fn lens(all: &mut Words<'_>) -> Result<()> {
         let one = Header { size, ..header };
         // A block ends where the size says, unless the file does earlier, or a bit of the size makes it end elsewhere.
         let is_likely = header.size > size || (header.size ^ size).count_ones() == 1;
-        if is_likely || all.witness.decoded_len(&one).is_none() {
+        if is_likely || all.payload.decoded_len(&one).is_none() {
             all.consider("size", 32, one, dims.to_vec(), (header.size, size))?;
         }
     }

@@ -1,4 +1,4 @@
-//! What the data say of a header, beside its own words: how many bytes an LZ4 block decodes to, and how many integers there are.
+//! Evidence about a header from the payload: the decoded size of an LZ4 block, and the number of encoded integers.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,14 +19,14 @@ use crate::eltype::element_type;
 use crate::header::{Flags, Header};
 use crate::leb128::{Leb128, Stop};
 
-/// Bytes behind the data that are looked at for text.
-const MAX_TEXT: u64 = 1 << 16;
+/// Bytes after the data that are checked for text.
+const MAX_TEXT_LEN: u64 = 1 << 16;
 
-/// Files of plain data that are read for it.
-const MAX_PLAIN: u64 = 1 << 26;
+/// Largest file of plain data that is read for this, in bytes.
+const MAX_PLAIN_FILE_LEN: u64 = 1 << 26;
 
-/// The file, with what is known of its data.
-pub(super) struct Witness<'a> {
+/// The file and the evidence from its data.
+pub(super) struct PayloadEvidence<'a> {
     source: &'a dyn Source,
     /// All of it, where there is room; `None` where its data are of no use.
     file: Option<Cow<'a, [u8]>>,
@@ -34,7 +34,7 @@ pub(super) struct Witness<'a> {
     blocks: Vec<((u64, u64), Option<u64>)>,
 }
 
-impl<'a> Witness<'a> {
+impl<'a> PayloadEvidence<'a> {
     /// Reads the file, unless that takes more memory than there may be.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl<'a> Witness<'a> {
     pub(super) fn new(source: &'a dyn Source, header: &Header, limits: &Limits) -> Result<Self> {
         let whole = 0..source.len();
         // Of data that a header calls plain it is only asked whether they are: a lost flag.
-        let is_small = header.flags.has(Flags::ENCODED) || source.len() <= MAX_PLAIN;
+        let is_small = header.flags.has(Flags::ENCODED) || source.len() <= MAX_PLAIN_FILE_LEN;
         let has_room =
             source.lend(whole.clone()).is_some() || (is_small && limits.allocate(source.len()).is_ok());
         let file = if has_room { Some(source.read(whole)?) } else { None };
@@ -58,7 +58,7 @@ impl<'a> Witness<'a> {
     /// # Errors
     /// Those of the source.
     pub(super) fn is_text_from(&self, at: u64) -> Result<bool> {
-        let end = self.source.len().min(at.saturating_add(MAX_TEXT));
+        let end = self.source.len().min(at.saturating_add(MAX_TEXT_LEN));
         let bytes = self.source.read(at.min(end)..end)?;
         let is_odd = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
         let text = match str::from_utf8(&bytes) {
