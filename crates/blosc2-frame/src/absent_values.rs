@@ -198,7 +198,7 @@ impl Absence {
 
 impl Frame {
     /// The absence of values that readers are to refuse: `None` where placeholders are read as they are.
-    pub(crate) fn refused_absence(&self) -> Option<&Absence> {
+    pub(crate) fn absence_if_refused(&self) -> Option<&Absence> {
         self.absence().filter(|_| self.options().placeholders == Tolerance::Strict)
     }
 }
@@ -215,7 +215,7 @@ pub(crate) fn of_region(
     region: &Region,
     limits: &Limits,
 ) -> Option<Error> {
-    let absence = frame.refused_absence()?;
+    let absence = frame.absence_if_refused()?;
     let selection = b2nd::of_region(region);
     absence.of_selection(frame, geometry, &selection, limits).unwrap_or_else(Some)
 }

@@ -23,7 +23,7 @@ const TRAILER_NAMES_OFFSET: usize = 6;
 const VALUE_MARKER_LEN: u64 = 5;
 
 /// Tells `visit` of every run of bytes, from the first to the last; of a sparse frame file by file.
-pub(crate) fn walk(
+pub(crate) fn for_each_segment(
     view: &DatasetView,
     scan: &ChunkScan,
     digests: Option<Algorithm>,
@@ -105,7 +105,7 @@ fn stored_number(offset: Offset) -> Option<u64> {
 pub(crate) fn segments(view: &DatasetView, scan: &ChunkScan, digests: Option<Algorithm>) -> Vec<Segment> {
     let mut all = Vec::new();
     // What keeps the places from being sorted keeps the map from going on.
-    let _ = walk(view, scan, digests, &mut |segment| {
+    let _ = for_each_segment(view, scan, digests, &mut |segment| {
         all.push(segment);
         Ok(())
     });

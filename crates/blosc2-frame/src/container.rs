@@ -172,7 +172,7 @@ impl Blosc2Container {
     ///
     /// # Errors
     /// What hides them.
-    fn refuse_hidden(&self) -> Result<()> {
+    fn check_not_hidden(&self) -> Result<()> {
         match self.hidden().filter(|_| self.tolerance == Tolerance::Strict) {
             Some(fault) => Err(fault.error().hint(metadata::AS_FAR_AS_READABLE)),
             None => Ok(()),
@@ -205,12 +205,12 @@ impl Container for Blosc2Container {
     }
 
     fn meta(&self) -> Result<Value> {
-        self.refuse_hidden()?;
+        self.check_not_hidden()?;
         metadata::tree(self.view.frame(), self.tolerance)
     }
 
     fn logical_meta(&self) -> Result<Value> {
-        self.refuse_hidden()?;
+        self.check_not_hidden()?;
         metadata::logical_tree(self.view.frame(), self.tolerance)
     }
 
@@ -280,7 +280,7 @@ impl Container for Blosc2Container {
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        byte_map::walk(&self.view, self.scan(), self.view.algorithm(), look)?;
+        byte_map::for_each_segment(&self.view, self.scan(), self.view.algorithm(), look)?;
         self.journal.as_ref().map(Notice::segment).map_or(Ok(()), look)
     }
 
@@ -322,7 +322,7 @@ impl Container for Blosc2Container {
     }
 
     fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
-        self.refuse_hidden()?;
+        self.check_not_hidden()?;
         interchange::of_frame(self.view.frame(), self.tolerance)
     }
 

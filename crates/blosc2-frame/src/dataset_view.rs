@@ -247,7 +247,7 @@ impl DatasetView {
         match self {
             Self::Array(array) => absent_values::of_region(array.frame(), array.geometry(), region, limits),
             Self::Tensor(frame, _) | Self::Flat(frame, _) | Self::Chunks(frame, _) => {
-                frame.refused_absence()?.of_chunks(frame, self.touched(index, region))
+                frame.absence_if_refused()?.of_chunks(frame, self.touched(index, region))
             }
             Self::Hidden(..) => None,
         }

@@ -156,7 +156,7 @@ impl Editor {
     /// # Errors
     /// `Usage` otherwise, for a name of no or over 31 bytes, and for a 17th one.
     pub fn set_metalayer(&mut self, name: &str, value: Vec<u8>) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         let own = self.metalayers.get(name);
         if own == Some(&value) {
             return Ok(());
@@ -200,7 +200,7 @@ impl Editor {
     /// # Errors
     /// `Usage` for a name of no or over 31 bytes and for a 17th one.
     pub fn set_vlmetalayer(&mut self, name: &str, value: &[u8]) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         set_vlmetalayer(&mut self.trailer.vlmetalayers, name, value)?;
         self.changed = true;
         Ok(())
@@ -220,7 +220,7 @@ impl Editor {
     /// `Usage` where there are 16 pieces and none is `attrs`, or `attrs` is no map; those of
     /// [`msgpack::from_value`](crate::msgpack::from_value).
     pub fn set_attribute(&mut self, name: &str, value: &Value) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         let value = msgpack::from_value(value)?;
         attributes::set(&mut self.trailer.vlmetalayers, name, &value, &self.limits)?;
         self.changed = true;
@@ -232,7 +232,7 @@ impl Editor {
     /// # Errors
     /// Those of reading `attrs`.
     pub fn remove_attribute(&mut self, name: &str) -> Result<bool> {
-        self.check_sound()?;
+        self.check_usable()?;
         let removed = attributes::remove(&mut self.trailer.vlmetalayers, name, &self.limits)?;
         self.changed |= removed;
         Ok(removed)
@@ -244,7 +244,7 @@ impl Editor {
     /// # Errors
     /// Those of reading chunks; `Usage` where there is no room for user metadata.
     pub fn set_checksums(&mut self, algorithm: Option<Algorithm>) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         let Some(algorithm) = algorithm else {
             self.digests = None;
             self.remove_vlmetalayer(checksums::NAME);
@@ -267,7 +267,7 @@ impl Editor {
     /// # Errors
     /// `Usage` where there are chunks, and for none.
     pub fn set_chunksize(&mut self, chunksize: u32) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         if self.chunk_count() > 0 || chunksize == 0 || chunksize as usize > crate::writer::MAX_CHUNK_LEN {
             let problem = format!("chunks of {chunksize} bytes in a frame of {} chunks", self.chunk_count());
             return Err(Error::usage(problem));
@@ -302,7 +302,7 @@ impl Editor {
     /// # Errors
     /// `Io`; the editor is then of no more use, and the file is the old frame or the new one.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         if self.changed {
             // Nobody sees a file without a name, and whoever gives it one makes it durable.
             let of_store = if self.unplaced.is_some() { Durability::Cached } else { durability };
@@ -346,7 +346,7 @@ impl Editor {
 
     /// # Errors
     /// `Usage` where a write failed before.
-    fn check_sound(&self) -> Result<()> {
+    fn check_usable(&self) -> Result<()> {
         if self.failed {
             return Err(Error::usage("an earlier write to this frame failed").hint("open the frame again"));
         }

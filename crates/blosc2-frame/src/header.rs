@@ -126,7 +126,8 @@ impl Header {
                 .context("blosc2 frame header")
         })?;
         let mut impossible = Vec::new();
-        let header = raw.judge(&mut impossible).map_err(|error| error.context("blosc2 frame header"))?;
+        let header =
+            raw.check_fields(&mut impossible).map_err(|error| error.context("blosc2 frame header"))?;
         let named = |(kind, error): (FaultKind, Error)| (kind, error.context("blosc2 frame header"));
         Ok((header, impossible.into_iter().map(named).collect()))
     }
@@ -228,7 +229,7 @@ fn raw(bytes: &[u8]) -> IResult<&[u8], Raw> {
 }
 
 impl Raw {
-    fn judge(self, impossible: &mut Vec<(FaultKind, Error)>) -> Result<Header> {
+    fn check_fields(self, impossible: &mut Vec<(FaultKind, Error)>) -> Result<Header> {
         let [general, kind, codec, other] = self.flags;
         let version = general & 0x0f;
         if !(1..=3).contains(&version) {

@@ -200,7 +200,7 @@ impl Layout {
         self.faults.iter().find(|fault| strict && fault.kind().is_structural())
     }
 
-    fn tell(&mut self, kind: FaultKind, range: Range<u64>, message: impl Into<String>) {
+    fn add_fault(&mut self, kind: FaultKind, range: Range<u64>, message: impl Into<String>) {
         self.faults.push(Fault::new(kind, range, message));
     }
 
@@ -226,7 +226,7 @@ impl Layout {
             } else {
                 FaultKind::HeaderLen
             };
-            self.tell(kind, self.field(10, 14), message);
+            self.add_fault(kind, self.field(10, 14), message);
             return Ok(false);
         }
         if end > self.file_len {
@@ -263,7 +263,7 @@ impl Layout {
         let len = len_of(near.get(near.len().saturating_sub(TAIL_LEN)..).unwrap_or_default()).map(u64::from);
         let Some(len) = len.filter(|len| (u64::from(BARE_LEN)..=most).contains(len)) else {
             let message = "the frame does not end with the length of its trailer";
-            self.tell(FaultKind::TrailerUnreadable, tail, message);
+            self.add_fault(FaultKind::TrailerUnreadable, tail, message);
             return Ok(());
         };
         let region = end.saturating_sub(len)..end;
@@ -293,7 +293,7 @@ impl Layout {
         self.index = at.min(end)..end;
         if at > end && self.header.nbytes == 0 {
             let message = format!("the header counts {cbytes} bytes of chunks, and there are none");
-            self.tell(FaultKind::StoredSizesDiffer, self.field(38, 9), message);
+            self.add_fault(FaultKind::StoredSizesDiffer, self.field(38, 9), message);
             return Ok(());
         }
         if at > end {
@@ -301,7 +301,7 @@ impl Layout {
                 format!("{cbytes} bytes of chunks where there is room for {}", end.saturating_sub(start));
             let kind =
                 if self.end() > self.file_len { FaultKind::IndexUnreadable } else { FaultKind::Cbytes };
-            self.tell(kind, self.field(38, 9), message);
+            self.add_fault(kind, self.field(38, 9), message);
             return Ok(());
         }
         let expected = self.expected_chunks();
@@ -345,11 +345,11 @@ impl Layout {
         let found = offsets.len();
         if let Some(expected) = expected.filter(|expected| *expected != found) {
             let message = format!("the index has {found} offsets, the header speaks of {expected} chunks");
-            self.tell(FaultKind::IndexCount, self.index(), message);
+            self.add_fault(FaultKind::IndexCount, self.index(), message);
         }
         if end < room.end && self.trailer_range.end > self.trailer_range.start {
             let message = format!("{} bytes between index and trailer", room.end.saturating_sub(end));
-            self.tell(FaultKind::IndexSlack, end..room.end, message);
+            self.add_fault(FaultKind::IndexSlack, end..room.end, message);
         }
         Ok(offsets)
     }

@@ -98,7 +98,7 @@ fn open_zip(
         let place = LeafLocation { part: None, range: member.data.clone(), inside: None };
         let named = directory::has_leaf_extension(&member.name) || member.name == EMBED;
         match member.refused {
-            Some(why) if named => leaves.refuse(&member.name, place, why),
+            Some(why) if named => leaves.add_refused(&member.name, place, why),
             Some(_) => {}
             None if named || starts_like_a_frame(source, member) => {
                 let bytes = Bytes::Within(Arc::clone(source), member.data.clone());
@@ -123,7 +123,7 @@ fn open_zip(
         let error = error.at(range).context(file);
         return Err(error.hint("unzip it into a directory, and open that"));
     }
-    tell_missing(&mut leaves);
+    report_missing_references(&mut leaves);
     Ok(Store::new(Kind::Zip(archive), size, leaves))
 }
 
@@ -166,7 +166,7 @@ fn open_directory(
             Err(error) => leaves.lose(&file.part, place, error),
         }
     }
-    tell_missing(&mut leaves);
+    report_missing_references(&mut leaves);
     Ok(Store::new(Kind::Directory, size, leaves))
 }
 
@@ -186,7 +186,7 @@ fn file_source(
 }
 
 /// python-blosc2 opens no store without its EmbedStore, even an empty one.
-fn tell_missing(leaves: &mut Leaves<'_>) {
+fn report_missing_references(leaves: &mut Leaves<'_>) {
     if !leaves.leaves.iter().any(|leaf| leaf.file == EMBED) {
         let message = format!("there is no {EMBED}, without which python-blosc2 does not open a store");
         leaves.findings.push(Finding::new(Severity::Warning, "store_no_embed", message));

@@ -41,18 +41,18 @@ pub fn set_user_metadata(
         list.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     };
     for (name, _) in before.iter().filter(|(name, _)| find(&after, name).is_none()) {
-        refuse_own(name)?;
+        check_not_reserved(name)?;
         editor.remove_vlmetalayer(name);
     }
     for (name, value) in after.iter().filter(|(name, value)| find(&before, name).as_ref() != Some(value)) {
-        refuse_own(name)?;
+        check_not_reserved(name)?;
         editor.set_vlmetalayer(name, &msgpack::from_carried(value)?)?;
     }
     editor.commit(durability)
 }
 
 /// Names of which the values say what the chunks are.
-fn refuse_own(name: &str) -> Result<()> {
+fn check_not_reserved(name: &str) -> Result<()> {
     if RESERVED_NAMES.contains(&name) {
         return Err(Error::usage(format!(
             "user metadata {name:?} say what the chunks are, and are not changed"

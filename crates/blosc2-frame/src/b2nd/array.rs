@@ -160,7 +160,7 @@ impl NdArray {
     /// # Errors
     /// `Unsupported` where some of the values are not in the file.
     pub(super) fn require_present(&self, selection: &[Indices], limits: &Limits) -> Result<()> {
-        let Some(absence) = self.frame.refused_absence() else { return Ok(()) };
+        let Some(absence) = self.frame.absence_if_refused() else { return Ok(()) };
         absence.of_selection(&self.frame, &self.geometry, selection, limits)?.map_or(Ok(()), Err)
     }
 

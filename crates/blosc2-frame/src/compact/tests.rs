@@ -48,7 +48,7 @@ fn contents(frame: &Frame) -> Contents {
     )
 }
 
-fn sound(frame: &Frame) {
+fn assert_sound(frame: &Frame) {
     assert!(frame.layout().faults().is_empty(), "{:?}", frame.layout().faults());
     let checked = check_checksums(frame).unwrap().unwrap();
     assert!(
@@ -66,7 +66,7 @@ fn a_compact_frame_holds_the_same_in_less() {
     assert!(done.after < done.before / 4 * 3, "{done:?}");
     let frame = Frame::open(&path).unwrap();
     assert!(contents(&frame) == before);
-    sound(&frame);
+    assert_sound(&frame);
     let used: u64 = before.1.iter().map(|chunk| chunk.len() as u64).filter(|len| *len > 32).sum();
     assert_eq!(frame.header().cbytes, used);
     // There is nothing more to do.
@@ -100,7 +100,7 @@ fn what_follows_a_frame_goes_only_when_it_may() {
     let options = CompactOptions { drop_trailing: true, ..CompactOptions::default() };
     let done = compact(&path, &options).unwrap();
     assert_eq!(done.after, path.metadata().unwrap().len());
-    sound(&Frame::open(&path).unwrap());
+    assert_sound(&Frame::open(&path).unwrap());
 }
 
 #[test]
@@ -123,11 +123,11 @@ fn a_frame_becomes_a_directory_and_a_file_again() {
     to_directory(&frame, &dir, Durability::Synced).unwrap();
     let sparse = Frame::open(&dir).unwrap();
     assert!(contents(&sparse) == contents(&frame) && sparse.header().kind == Kind::Sparse);
-    sound(&sparse);
+    assert_sound(&sparse);
     assert!(to_directory(&frame, &dir, Durability::Synced).is_err());
     let back = Frame::from_bytes(sparse.to_cframe().unwrap()).unwrap();
     assert!(contents(&back) == contents(&frame));
-    sound(&back);
+    assert_sound(&back);
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Editor {
     /// # Errors
     /// As [`Editor::append_chunk`] and [`Editor::insert`].
     pub fn insert_chunk(&mut self, index: u64, chunk: &[u8]) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         self.take(index, &check(chunk)?)
     }
 
@@ -71,7 +71,7 @@ impl Editor {
     /// # Errors
     /// As [`Editor::insert`]; `Usage` for [`Special::Value`], for NaN of another width than 4 and 8, and for parts of elements but zeros.
     pub fn insert_special(&mut self, index: u64, special: Special, nbytes: u32, count: u64) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         if count == 0 {
             return check_range(&(index..index), self.chunk_count());
         }
@@ -116,7 +116,7 @@ impl Editor {
     /// # Errors
     /// As [`Editor::append_chunk`] and [`Editor::update`].
     pub fn update_chunk(&mut self, index: u64, chunk: &[u8]) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         self.replace(index, &check(chunk)?)
     }
 
@@ -125,7 +125,7 @@ impl Editor {
     /// # Errors
     /// As [`Editor::insert_special`] and [`Editor::update`].
     pub fn update_special(&mut self, index: u64, special: Special) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         let len = self.chunk_len(index)?;
         check_mark(special, len, self.header.typesize)?;
         self.check_uniform_blocks(false)?;
@@ -144,7 +144,7 @@ impl Editor {
     /// # Errors
     /// `Usage` where they are not there; where chunks are of different sizes, those of reading their headers.
     pub fn delete(&mut self, index: u64, count: u64) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         let range = index..index.saturating_add(count);
         check_range(&range, self.chunk_count())?;
         if count == 0 {
@@ -177,7 +177,7 @@ impl Editor {
     /// # Errors
     /// `Usage` where that is no permutation, and where a shorter last chunk does not stay the last and sizes may not vary.
     pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         // Judged on a copy: a frame that is refused stays as it was.
         let mut places = self.offsets.clone();
         places.reorder(order)?;
@@ -194,7 +194,7 @@ impl Editor {
         pieces: &[&[u8]],
         mut take: impl FnMut(&mut Self, &Chunk<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.check_sound()?;
+        self.check_usable()?;
         // The encoder cannot be a part of what it hands chunks to.
         let mut encoder = self.batch_encoder.take();
         let done = encoder.encode(pieces, &mut |chunk| {

@@ -1,4 +1,4 @@
-//! How long chunks are, and where in the data they lie.
+//! Decoded lengths of chunks, and their ranges in the data.
 
 use blosc_chunk::Special;
 use container_core::source::zeroed_vec;
@@ -22,16 +22,16 @@ impl Frame {
             return Ok(len);
         }
         match offset {
-            Offset::Special(special) => self.salvaged_len(index, special),
+            Offset::Special(special) => self.recovered_len(index, special),
             _ => match self.locate_with_header(index)? {
                 LocatedHeader::Stored(_, header) => Ok(header.nbytes.into()),
-                LocatedHeader::Special(special) => self.salvaged_len(index, special),
+                LocatedHeader::Special(special) => self.recovered_len(index, special),
             },
         }
     }
 
     /// What the other chunks leave of the data for the only one that does not say how long it is.
-    fn salvaged_len(&self, index: u64, _special: Special) -> Result<u64> {
+    fn recovered_len(&self, index: u64, _special: Special) -> Result<u64> {
         let mut others = 0_u64;
         for (other, offset) in (0_u64..).zip(self.layout.offsets().iter()) {
             match offset {

@@ -120,7 +120,7 @@ impl Frame {
     }
 
     fn build(source: Box<dyn Source>, at: u64, path: Option<&Path>, options: &OpenOptions) -> Result<Self> {
-        let layout = settled(&source, at, options)?;
+        let layout = stable_layout(&source, at, options)?;
         if let Some(fault) = layout.blocking(options.tolerance) {
             return Err(fault.error());
         }
@@ -171,7 +171,7 @@ fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
 const ATTEMPTS: usize = 8;
 
 /// The layout of a frame that others may be changing: its header is the same before and after it was followed.
-fn settled(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout> {
+fn stable_layout(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout> {
     let head = || -> Option<Vec<u8>> {
         let end = at.saturating_add(HEAD_READ_LEN).min(source.len());
         (at <= end).then(|| source.read(at..end).ok().map(std::borrow::Cow::into_owned)).flatten()

@@ -1,4 +1,4 @@
-//! What a frame has against itself, as far as header, index and trailer tell.
+//! Consistency checks between header, index and trailer.
 
 use std::ops::Range;
 
@@ -27,27 +27,27 @@ impl Layout {
         let is_told = self.faults.iter().any(|fault| fault.kind() == FaultKind::Chunksize);
         if header.chunksize == ChunkSize::Unset && header.nbytes > 0 && !is_told {
             let message = format!("{} bytes of data in chunks of an unknown size", header.nbytes);
-            self.tell(FaultKind::Chunksize, self.field(57, 5), message);
+            self.add_fault(FaultKind::Chunksize, self.field(57, 5), message);
         } else if is_variable && header.nbytes > 0 && !header.variable_chunks {
             let message = "a chunk size of 0, and no flag that says that chunks are of different sizes";
-            self.tell(FaultKind::Chunksize, self.field(57, 5), message);
+            self.add_fault(FaultKind::Chunksize, self.field(57, 5), message);
         }
         if !(1..=MAX_TYPESIZE).contains(&header.typesize) {
             let message = format!("elements of {} bytes", header.typesize);
-            self.tell(FaultKind::Typesize, self.field(47, 5), message);
+            self.add_fault(FaultKind::Typesize, self.field(47, 5), message);
         }
         if header.blocksize > i32::MAX.unsigned_abs() {
             let message = format!("blocks of {} bytes", header.blocksize);
-            self.tell(FaultKind::Blocksize, self.field(52, 5), message);
+            self.add_fault(FaultKind::Blocksize, self.field(52, 5), message);
         }
         if variable && version < 3 {
             let message = format!(
                 "chunks or blocks of different sizes in a frame of version {version}; they came with 3"
             );
-            self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
+            self.add_fault(FaultKind::VersionFlags, self.field(25, 1), message);
         } else if header.variable_chunks && matches!(header.chunksize, ChunkSize::Fixed(_)) {
             let message = "the flag says that chunks are of different sizes, and there is a chunk size";
-            self.tell(FaultKind::VersionFlags, self.field(25, 1), message);
+            self.add_fault(FaultKind::VersionFlags, self.field(25, 1), message);
         }
         self.check_reserved(fixed);
     }
@@ -58,7 +58,7 @@ impl Layout {
         if bits != 0 {
             let message =
                 format!("bits {bits:#04x} of the type of the frame are set: C-Blosc2 does not open it");
-            self.tell(FaultKind::FrameType, self.field(26, 1), message);
+            self.add_fault(FaultKind::FrameType, self.field(26, 1), message);
         }
         for (slot, filter) in (0_u64..).zip(self.header.filters.0) {
             if filter.is_unassigned() {
@@ -66,14 +66,22 @@ impl Layout {
                     "filter number {} for chunks to come, which nobody has: C-Blosc2 does not open the frame",
                     filter.id
                 );
-                self.tell(FaultKind::FiltersUnknown, self.field(71_u64.saturating_add(slot), 1), message);
+                self.add_fault(
+                    FaultKind::FiltersUnknown,
+                    self.field(71_u64.saturating_add(slot), 1),
+                    message,
+                );
             }
             if filter.meta > MAX_FILTER_META {
                 let message = format!(
                     "the byte {} for filter {slot}: python-blosc2 does not open the frame",
                     filter.meta
                 );
-                self.tell(FaultKind::FiltersUnknown, self.field(79_u64.saturating_add(slot), 1), message);
+                self.add_fault(
+                    FaultKind::FiltersUnknown,
+                    self.field(79_u64.saturating_add(slot), 1),
+                    message,
+                );
             }
         }
         let set = [(28, 0xfc), (85, 0xfe), (86, 0xff)];
@@ -81,7 +89,7 @@ impl Layout {
             let bits = byte(at) & mask;
             if bits != 0 {
                 let message = format!("reserved bits {bits:#04x} are set in byte {at} of the header");
-                self.tell(FaultKind::ReservedNotZero, self.field(at as u64, 1), message);
+                self.add_fault(FaultKind::ReservedNotZero, self.field(at as u64, 1), message);
             }
         }
     }
@@ -174,7 +182,7 @@ impl Layout {
         self.check_metalayers();
         if self.header.header_len < BARE_LEN && self.metalayers.is_empty() && header.end <= self.file_len {
             let message = format!("a header of {} bytes", self.header.header_len);
-            self.tell(FaultKind::HeaderLen, self.field(10, 5), message);
+            self.add_fault(FaultKind::HeaderLen, self.field(10, 5), message);
         }
         let has_trailer = !self.trailer_range.is_empty()
             && !self.faults.iter().any(|fault| fault.kind() == FaultKind::TrailerUnreadable);
@@ -184,19 +192,19 @@ impl Layout {
                 if self.header.has_vlmetalayers { "some" } else { "no" },
                 self.trailer.vlmetalayers.len()
             );
-            self.tell(FaultKind::VlmetaFlag, self.field(68, 1), message);
+            self.add_fault(FaultKind::VlmetaFlag, self.field(68, 1), message);
         }
         let fingerprint = self.trailer.fingerprint;
         if fingerprint.kind != 0 || fingerprint.bytes != [0; 16] {
             let end = self.trailer_range.end;
             let message = format!("a fingerprint of type {}, which no known writer makes", fingerprint.kind);
-            self.tell(FaultKind::Fingerprint, end.saturating_sub(17)..end, message);
+            self.add_fault(FaultKind::Fingerprint, end.saturating_sub(17)..end, message);
         }
         let end = self.end();
         if end < self.file_len {
             let rest: Range<u64> = end..self.file_len;
             let message = format!("{} bytes follow the frame", rest.end.saturating_sub(rest.start));
-            self.tell(FaultKind::TrailingBytes, rest, message);
+            self.add_fault(FaultKind::TrailingBytes, rest, message);
         }
     }
 }
@@ -218,7 +226,7 @@ impl Layout {
         } else {
             return;
         };
-        self.tell(FaultKind::MetalayersOdd, self.header_range(), message);
+        self.add_fault(FaultKind::MetalayersOdd, self.header_range(), message);
     }
 }
 

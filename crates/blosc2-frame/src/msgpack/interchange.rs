@@ -19,7 +19,7 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
 
 /// True for keys that python-blosc2 reads back: text and bytes, each once. Of others, it refuses all user metadata that stand beside them.
 /// Text that begins as a form does would be taken for one.
-fn has_usual_keys(pairs: &[(&Value, &Value)]) -> bool {
+fn has_plain_keys(pairs: &[(&Value, &Value)]) -> bool {
     let mut seen = HashSet::with_capacity(pairs.len());
     pairs.iter().all(|(key, _)| match key {
         Value::Text(text) => !text.starts_with(carried::PREFIX) && seen.insert((true, text.as_bytes())),
@@ -31,7 +31,7 @@ fn has_usual_keys(pairs: &[(&Value, &Value)]) -> bool {
 fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
     if let Some(("pairs", Value::List(pairs))) = carried::form_of(value)
         && let Some(pairs) = pairs.iter().map(carried::pair).collect::<Option<Vec<_>>>()
-        && has_usual_keys(&pairs)
+        && has_plain_keys(&pairs)
     {
         let depth = deeper(depth)?;
         encode::write_map_len(out, check_len(pairs.len())?).map_err(wrong)?;

@@ -105,7 +105,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Every chunk is what it was, in an earlier state perhaps, or zeros that the report owns up to.
-fn judge(what: &str, known: &[Vec<u8>], report: &RepairReport, out: Vec<u8>) {
+fn check_report(what: &str, known: &[Vec<u8>], report: &RepairReport, out: Vec<u8>) {
     for (index, chunk) in chunks(out, what).iter().enumerate() {
         let is_zeros = chunk.iter().all(|byte| *byte == 0);
         assert!(known.contains(chunk) || is_zeros, "{what}: chunk {index} is {chunk:?}");
@@ -228,7 +228,7 @@ fn a_frame_cut_anywhere_gives_what_was_before() {
             if let Ok((report, out)) = repaired(&bytes[..cut]) {
                 mended += 1;
                 most = most.max(report.kept.len());
-                judge(&what, &known, &report, out);
+                check_report(&what, &known, &report, out);
             }
         }
         assert!(mended > bytes.len() / 2 && most > 2, "{name}: {mended} of {}", bytes.len());

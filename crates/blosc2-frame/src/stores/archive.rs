@@ -79,8 +79,8 @@ impl Archive {
         let (members, findings) = (Vec::new(), Vec::new());
         let mut own = Self { source: Arc::clone(source), members, directory, findings };
         own.read_members(&archive, &mut room)?;
-        own.refuse_shared_bytes();
-        own.tell_doubles();
+        own.report_shared_bytes();
+        own.report_duplicates();
         Ok(own)
     }
 
@@ -146,7 +146,7 @@ impl Archive {
             }
             if let Some(why) = refused.filter(|_| !entry.is_dir()) {
                 let range = if member.data.is_empty() { place } else { member.data.clone() };
-                self.tell(severity, code, range, format!("{}: {why}", member.name));
+                self.add_finding(severity, code, range, format!("{}: {why}", member.name));
             }
             member.refused = refused;
             if entry.is_dir() {
@@ -158,13 +158,13 @@ impl Archive {
         let (hint, count) = (archive.entries_hint(), self.members.len() as u64);
         if hint != count.saturating_add(directories) {
             let message = format!("the end of the zip file counts {hint} members, there are {count}");
-            self.tell(Severity::Warning, "zip_count", whole, message);
+            self.add_finding(Severity::Warning, "zip_count", whole, message);
         }
         Ok(())
     }
 
     /// Members that share bytes are how a small file pretends to be a large one.
-    fn refuse_shared_bytes(&mut self) {
+    fn report_shared_bytes(&mut self) {
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         order.sort_by_key(|&at| self.members.get(at).map(|member| member.header.start));
         let mut last: Option<(usize, u64)> = None;
@@ -192,11 +192,11 @@ impl Archive {
             member.refused = Some("it shares bytes with another member");
             let (range, name) = (member.data.clone(), member.name.clone());
             let message = format!("{name}: it shares bytes with another member");
-            self.tell(Severity::Error, "zip_overlap", range, message);
+            self.add_finding(Severity::Error, "zip_overlap", range, message);
         }
     }
 
-    fn tell_doubles(&mut self) {
+    fn report_duplicates(&mut self) {
         let mut last = HashMap::new();
         let mut doubles = Vec::new();
         for (at, member) in self.members.iter().enumerate() {
@@ -211,11 +211,11 @@ impl Archive {
             let (range, name) = (member.data.clone(), member.name.clone());
             let message =
                 format!("{name}: a later member has the same name, which is the one that readers find");
-            self.tell(Severity::Warning, "zip_double", range, message);
+            self.add_finding(Severity::Warning, "zip_double", range, message);
         }
     }
 
-    fn tell(&mut self, severity: Severity, code: &'static str, range: Range<u64>, message: String) {
+    fn add_finding(&mut self, severity: Severity, code: &'static str, range: Range<u64>, message: String) {
         self.findings.push(Finding::new(severity, code, message).at(range));
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn part_of(leaf: &Leaf, own: Option<&str>) -> Option<String> {
 }
 
 /// Tells `look` of every run of bytes in order.
-pub(crate) fn walk(store: &Store, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
+pub(crate) fn for_each_segment(store: &Store, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
     let mut leaves: Vec<&Leaf> = store.leaves.iter().filter(|leaf| leaf.place.inside.is_none()).collect();
     match &store.kind {
         Kind::Zip(archive) => zip(archive, store.size, &leaves, look),

@@ -47,7 +47,7 @@ pub(crate) fn check(
                     blocks.bad = blocks.bad.saturating_add(report.blocks.bad);
                 }
             }
-            Err(error) => findings.extend(refused(leaf.error().unwrap_or(&error), leaf)),
+            Err(error) => findings.extend(open_error_finding(leaf.error().unwrap_or(&error), leaf)),
         }
         if leaf.place.inside.is_none() {
             done = done.saturating_add(len);
@@ -100,7 +100,7 @@ fn located_finding(mut finding: Finding, leaf: &Leaf) -> Option<Finding> {
 }
 
 /// Why a leaf cannot be looked at; none where that is told already.
-fn refused(error: &Error, leaf: &Leaf) -> Option<Finding> {
+fn open_error_finding(error: &Error, leaf: &Leaf) -> Option<Finding> {
     if leaf.is_reported {
         return None;
     }

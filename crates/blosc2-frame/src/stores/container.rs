@@ -399,12 +399,12 @@ impl Container for Store {
             Ok(())
         };
         // Only `push` could fail.
-        let _ = byte_map::walk(self, &mut push);
+        let _ = byte_map::for_each_segment(self, &mut push);
         segments
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        byte_map::walk(self, look)
+        byte_map::for_each_segment(self, look)
     }
 
     fn checksums(&self) -> BTreeSet<String> {

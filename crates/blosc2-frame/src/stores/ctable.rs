@@ -89,7 +89,7 @@ pub(crate) fn columns(
                 if let Some(own) =
                     leaf.key.strip_prefix(&table.root).and_then(|own| own.strip_prefix(COLUMNS))
                 {
-                    columns.insert(at, TableColumn::refused(number, &column_name(own), leaf, &why));
+                    columns.insert(at, TableColumn::undecoded(number, &column_name(own), leaf, &why));
                 }
             }
             continue;
@@ -140,7 +140,7 @@ pub(crate) fn notices(store: &Store) -> Vec<String> {
         if let Some(deleted) = deleted_rows(store, number) {
             notices.push(format!("{of}{deleted} and left out (--stored for all that is stored)"));
         }
-        let refused = refused(store, number);
+        let refused = undecoded_columns(store, number);
         if !refused.is_empty() {
             let all: Vec<String> = refused.iter().map(|(_, name, why)| format!("{name} ({why})")).collect();
             notices.push(format!("{of}columns that are not decoded: {}", all.join(", ")));
@@ -179,7 +179,7 @@ pub(crate) fn left_out(store: &Store, selection: Option<&[usize]>) -> Vec<Loss> 
         }
         // Whoever takes one column does not want another.
         if selection.is_some_and(|selection| selection.len() > 1) {
-            losses.extend(refused(store, number).into_iter().map(|(key, _, why)| Loss {
+            losses.extend(undecoded_columns(store, number).into_iter().map(|(key, _, why)| Loss {
                 dataset: Some(path_of(key, DATASET)),
                 what: format!("a column that is not decoded: {why}"),
             }));
@@ -195,7 +195,7 @@ fn deleted_rows(store: &Store, table: usize) -> Option<String> {
 }
 
 /// Key, name and reason of columns that are not decoded, in the order of their keys.
-fn refused(store: &Store, table: usize) -> Vec<(&str, &str, &str)> {
+fn undecoded_columns(store: &Store, table: usize) -> Vec<(&str, &str, &str)> {
     let columns = store.columns.iter().filter(|(_, column)| column.table == table);
     let mut refused: Vec<_> = columns
         .filter_map(|(at, column)| {

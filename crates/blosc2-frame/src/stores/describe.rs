@@ -191,7 +191,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
 pub(crate) fn uncarried(store: &Store, selection: &[(usize, Region)]) -> Vec<Loss> {
     let selected: Vec<usize> = selection.iter().map(|(index, _)| *index).collect();
     let mut all = ctable::left_out(store, Some(&selected));
-    all.extend(told_of_all(store));
+    all.extend(store_losses(store));
     let is_carried = |what: &str| {
         ["attributes of the group ", "metalayers: ", "user metadata: "]
             .iter()
@@ -204,11 +204,11 @@ pub(crate) fn uncarried(store: &Store, selection: &[(usize, Region)]) -> Vec<Los
 /// What a bare array cannot take along.
 pub(crate) fn losses(store: &Store) -> Vec<Loss> {
     let mut losses = ctable::left_out(store, None);
-    losses.extend(told_of_all(store));
+    losses.extend(store_losses(store));
     losses
 }
 
-fn told_of_all(store: &Store) -> Vec<Loss> {
+fn store_losses(store: &Store) -> Vec<Loss> {
     let mut losses = Vec::new();
     for leaf in &store.leaves {
         match (leaf.role, leaf.container()) {

@@ -61,14 +61,24 @@ impl Walk {
             let name = entry.file_name();
             let Some(name) = name.to_str() else {
                 let part = format!("{below}{}", name.to_string_lossy());
-                self.tell(Severity::Warning, "store_name", part, "its name is not UTF-8, which keys are");
+                self.add_finding(
+                    Severity::Warning,
+                    "store_name",
+                    part,
+                    "its name is not UTF-8, which keys are",
+                );
                 continue;
             };
             let part = format!("{below}{name}");
             // Of the entry itself, not of what a link points to.
             let kind = entry.file_type()?;
             if kind.is_symlink() {
-                self.tell(Severity::Warning, "store_link", part, "a symbolic link, which is not followed");
+                self.add_finding(
+                    Severity::Warning,
+                    "store_link",
+                    part,
+                    "a symbolic link, which is not followed",
+                );
             } else if kind.is_dir() {
                 self.enter(&entry.path(), part, depth)?;
             } else if kind.is_file() {
@@ -86,14 +96,19 @@ impl Walk {
         }
         if depth >= MAX_DEPTH {
             let message = format!("a directory {MAX_DEPTH} levels down, which is not looked into");
-            self.tell(Severity::Error, "store_depth", part, message);
+            self.add_finding(Severity::Error, "store_depth", part, message);
             return Ok(());
         }
         if let Err(error) = self.list(path, &format!("{part}/"), depth + 1) {
             if !matches!(error.kind(), container_core::ErrorKind::Io(_)) {
                 return Err(error);
             }
-            self.tell(Severity::Error, "store_unlisted", part, format!("it cannot be listed: {error}"));
+            self.add_finding(
+                Severity::Error,
+                "store_unlisted",
+                part,
+                format!("it cannot be listed: {error}"),
+            );
         }
         Ok(())
     }
@@ -107,12 +122,18 @@ impl Walk {
         if has_leaf_extension(&part) || starts_like_a_frame(&path) {
             self.files.push(File { part, path, len, sparse: false });
         } else {
-            self.tell(Severity::Note, "store_stray", part, "a file that is no frame");
+            self.add_finding(Severity::Note, "store_stray", part, "a file that is no frame");
         }
         Ok(())
     }
 
-    fn tell(&mut self, severity: Severity, code: &'static str, part: String, message: impl Into<String>) {
+    fn add_finding(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        part: String,
+        message: impl Into<String>,
+    ) {
         let mut finding = Finding::new(severity, code, message);
         finding.part = Some(part);
         self.findings.push(finding);

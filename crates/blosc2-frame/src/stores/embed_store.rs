@@ -1,4 +1,4 @@
-//! What an EmbedStore (`.b2e`) holds: frames one behind the other in what a super-chunk of bytes decodes to, and a map of their names
+//! Contents of an EmbedStore (`.b2e`): consecutive frames in the decoded bytes of a super-chunk, and a map of their names
 //! in its user metadata.
 //!
 //! The map is msgpack: `embed_map` has for each key either `offset` and `length`, or `urlbase` and `path` of an array on a server,

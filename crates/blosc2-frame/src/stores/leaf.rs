@@ -1,4 +1,4 @@
-//! What a store holds: frames with a key each, wherever their bytes are.
+//! The leaves of a store: frames, each with a key, wherever their bytes are.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -111,7 +111,7 @@ impl<'a> Leaves<'a> {
     }
 
     /// Records a leaf whose file cannot be opened, which a finding has reported.
-    pub(crate) fn refuse(&mut self, file: &str, place: LeafLocation, why: &'static str) {
+    pub(crate) fn add_refused(&mut self, file: &str, place: LeafLocation, why: &'static str) {
         let (key, file) = (key_of(file).to_owned(), file.to_owned());
         let role = role_of(&key);
         let frame = Err(Error::unsupported(why));
@@ -146,7 +146,7 @@ impl<'a> Leaves<'a> {
             && let Ok(frame) = closed.frame()
         {
             role = Role::Embed;
-            self.look_inside(&key, &place, frame, depth);
+            self.add_embedded(&key, &place, frame, depth);
         }
         let (listed, count) =
             opened.as_ref().map_or((0, 0), |container| (container.listed_count(), container.dataset_count()));
@@ -155,17 +155,17 @@ impl<'a> Leaves<'a> {
     }
 
     /// Takes the leaves of an EmbedStore.
-    fn look_inside(&mut self, key: &str, place: &LeafLocation, frame: Frame, depth: usize) {
+    fn add_embedded(&mut self, key: &str, place: &LeafLocation, frame: Frame, depth: usize) {
         if depth >= MAX_NESTED {
             let message = format!("{MAX_NESTED} stores within stores; this one is not looked into");
-            self.tell(Severity::Error, "store_depth", key, place, message);
+            self.add_finding(Severity::Error, "store_depth", key, place, message);
             return;
         }
         let map = match EmbedMap::read(&frame) {
             Ok(map) => map,
             Err(error) => {
                 let message = format!("what it holds cannot be read: {error}");
-                self.tell(Severity::Error, "embed_map", key, place, message);
+                self.add_finding(Severity::Error, "embed_map", key, place, message);
                 return;
             }
         };
@@ -173,7 +173,7 @@ impl<'a> Leaves<'a> {
         let holes = map.holes(len);
         if holes > 0 {
             let message = format!("{holes} bytes that no key names, where values were removed");
-            self.tell(Severity::Note, "dead_space", key, place, message);
+            self.add_finding(Severity::Note, "dead_space", key, place, message);
         }
         // The store's own EmbedStore gives its keys no name in front.
         let below = if key == EMBED || key.is_empty() { String::new() } else { format!("{key}/") };
@@ -182,7 +182,7 @@ impl<'a> Leaves<'a> {
         let source = match self.options.limits.allocate(most).and_then(|_| self.decoded(frame, len)) {
             Ok(source) => source,
             Err(error) => {
-                self.tell(Severity::Error, "embed_data", key, place, error.to_string());
+                self.add_finding(Severity::Error, "embed_data", key, place, error.to_string());
                 return;
             }
         };
@@ -225,7 +225,7 @@ impl<'a> Leaves<'a> {
         })
     }
 
-    fn tell(
+    fn add_finding(
         &mut self,
         severity: Severity,
         code: &'static str,

@@ -1,4 +1,4 @@
-//! How long chunks may be: what settles the size of all, and what makes sizes vary.
+//! Rules for chunk sizes: which chunk sets the size of all, and which makes the frame variable-sized.
 //!
 //! Spec: docs/formats/blosc2.md, "Chunk sizes". C-Blosc2 takes the size of the first chunk for all, lets the last be shorter, and
 //! since 3.0 turns the frame into one of variable sizes when anything else comes. Earlier versions show such frames as empty, so here

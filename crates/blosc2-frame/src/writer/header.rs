@@ -1,4 +1,4 @@
-//! What stands in the header of a frame that is being written.
+//! The header of a new frame.
 
 use blosc_chunk::Params;
 use container_core::{Error, Result};

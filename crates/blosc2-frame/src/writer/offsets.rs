@@ -1,4 +1,4 @@
-//! Where the chunks of a frame that is being written are.
+//! Offsets of the chunks of a new frame.
 
 use std::ops::Range;
 

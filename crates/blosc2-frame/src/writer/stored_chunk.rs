@@ -1,4 +1,4 @@
-//! What is stored of a chunk: its bytes, or a mark in the index that says what they would be.
+//! Stored form of a chunk: its bytes, or a mark for a special value in the index.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 
 use crate::options::default_params;
 
-/// What becomes of a chunk.
+/// A chunk as it is stored.
 #[derive(Debug)]
 pub(crate) enum StoredChunk<'a> {
     /// A mark in the index.
@@ -16,7 +16,7 @@ pub(crate) enum StoredChunk<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-/// What is to be known of a frame for that.
+/// Properties of the frame that determine the stored form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoreRules {
     /// Bytes of an element.

@@ -116,7 +116,7 @@ impl Copy<'_> {
         if axis == target.split {
             let start = target.start;
             if let Some(dst) = target.pieces.get_mut(piece) {
-                self.walk(dst, start, inner, axis, src, 0);
+                self.copy_axis(dst, start, inner, axis, src, 0);
             }
             return;
         }
@@ -130,14 +130,14 @@ impl Copy<'_> {
     }
 
     /// Walks the axes from `axis` on; `dst` begins with the index `start` of it.
-    fn walk(&self, dst: &mut [u8], start: usize, inner: usize, axis: usize, src: usize, to: usize) {
+    fn copy_axis(&self, dst: &mut [u8], start: usize, inner: usize, axis: usize, src: usize, to: usize) {
         let stride = self.shape.strides[axis];
         for tile in self.tiles[axis] {
             let to = to + (tile.dst - start) * stride;
             if axis < inner {
                 for at in 0..tile.count {
                     let src = src + self.from.offset(axis, tile, at);
-                    self.walk(dst, 0, inner, axis + 1, src, to + at * stride);
+                    self.copy_axis(dst, 0, inner, axis + 1, src, to + at * stride);
                 }
             } else if let Some(dst) = dst.get_mut(to..to + tile.count * stride) {
                 let src = src + self.from.offset(axis, tile, 0);

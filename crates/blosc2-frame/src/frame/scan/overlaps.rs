@@ -9,7 +9,7 @@ use crate::sparse_directory::part_name;
 
 impl ChunkScanner<'_> {
     /// Whether every offset leads somewhere.
-    fn is_index_sound(&self) -> bool {
+    fn is_index_valid(&self) -> bool {
         !self.frame.layout.faults().iter().any(|fault| {
             let of_offset = matches!(
                 fault.kind(),
@@ -56,7 +56,7 @@ impl ChunkScanner<'_> {
             self.bad.get(next).is_none_or(|at| *at >= gap.end)
         });
         // Of an index that is damaged nobody knows what belongs to nothing.
-        let is_sound = self.is_index_sound();
+        let is_sound = self.is_index_valid();
         for gap in gaps.iter().filter(|_| is_sound) {
             let message = format!("{} bytes belong to no chunk", gap.end - gap.start);
             shared.push(Fault::new(FaultKind::DeadSpace, gap.clone(), message));
@@ -86,14 +86,14 @@ impl ChunkScanner<'_> {
         doubles.into_iter().for_each(|fault| self.report(fault));
         let sum = self.found.chunks.iter().map(|chunk| chunk.range.end - chunk.range.start).sum::<u64>();
         let cbytes = self.frame.header().cbytes;
-        let is_whole = self.is_index_sound()
+        let is_whole = self.is_index_valid()
             && !["chunk_file", "chunk_header"].iter().any(|code| self.reported.contains_key(code));
         if sum != cbytes && is_whole && !self.reported.contains_key("shared_chunk") {
             let start = self.frame.layout.start();
             let message = format!("the chunks have {sum} bytes, the header says {cbytes}");
             self.report(Fault::new(FaultKind::StoredSizesDiffer, start + 38..start + 47, message));
         }
-        let Some(parts) = self.frame.parts.as_ref().filter(|_| self.is_index_sound()) else {
+        let Some(parts) = self.frame.parts.as_ref().filter(|_| self.is_index_valid()) else {
             return Ok(());
         };
         let number = |offset| match offset {

@@ -48,7 +48,7 @@ fn is_guarded(out: &[u8]) -> bool {
     matches!(check_checksums(&frame).unwrap(), Some(ChecksumReport::Compared { damaged, .. }) if damaged.is_empty())
 }
 
-fn told(list: &[RepairItem], start: &str) -> bool {
+fn has_line(list: &[RepairItem], start: &str) -> bool {
     list.iter().any(|line| line.what.starts_with(start))
 }
 
@@ -63,7 +63,7 @@ fn one_chunk_that_was_moved_does_not_switch_off_the_digests_of_the_others() {
     bytes[start + LEN..start + LEN + 8].fill(0xee);
     let (report, out) = repaired(&bytes).unwrap();
     assert_eq!(chunks(out.clone(), "moved"), [vec![0; 200], chunk(1), vec![0; 200]], "{report:?}");
-    assert!(told(&report.lost, "chunk 0") && told(&report.lost, "chunk 2"), "{report:?}");
+    assert!(has_line(&report.lost, "chunk 0") && has_line(&report.lost, "chunk 2"), "{report:?}");
     assert!(report.guessed.is_empty() && is_guarded(&out), "{report:?}");
     // One that is whole, and not what belongs there.
     bytes[start + LEN + 100] ^= 1;
@@ -96,7 +96,7 @@ fn digests_prove_the_order_where_the_index_is_damaged() {
         bytes[start + LEN + 50] ^= 4;
         let (report, out) = repaired(&bytes).unwrap();
         assert_eq!(chunks(out.clone(), &what), [chunk(0), vec![0; 200], chunk(2)], "{what}: {report:?}");
-        assert!(told(&report.lost, "chunk 1") && is_guarded(&out), "{what}: {report:?}");
+        assert!(has_line(&report.lost, "chunk 1") && is_guarded(&out), "{what}: {report:?}");
     }
 }
 
@@ -108,7 +108,7 @@ fn an_index_that_has_a_chunk_twice_is_a_guess_without_digests() {
     bytes[index + 32 + 8..][..8].fill(0);
     let (report, out) = repaired(&bytes).unwrap();
     assert_eq!(chunks(out, "twice"), [chunk(0), chunk(1), chunk(2)], "{report:?}");
-    assert!(told(&report.guessed, "the order of the chunks"), "{report:?}");
+    assert!(has_line(&report.guessed, "the order of the chunks"), "{report:?}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn digests_that_cannot_be_read_are_told() {
         bytes[at] = byte;
         assert_eq!(codes(&bytes), [code], "{at}");
         let (report, out) = repaired(&bytes).unwrap();
-        assert!(told(&report.lost, "the checksums"), "{report:?}");
+        assert!(has_line(&report.lost, "the checksums"), "{report:?}");
         assert_eq!(codes(&out), [""; 0]);
     }
     let mut bytes = sound;
@@ -133,7 +133,7 @@ fn digests_that_cannot_be_read_are_told() {
     bytes[name] = b'H';
     assert_eq!(codes(&bytes), ["checksums_unknown"]);
     let (report, out) = repaired(&bytes).unwrap();
-    assert!(told(&report.guessed, "user metadata") && report.lost.is_empty(), "{report:?}");
+    assert!(has_line(&report.guessed, "user metadata") && report.lost.is_empty(), "{report:?}");
     assert_eq!(out, plain(true));
 }
 
@@ -147,7 +147,7 @@ fn chunks_that_were_moved_are_where_their_digests_have_them() {
         let bytes: Vec<u8> = [&sound[..cut], &vec![7; len], &sound[cut..]].concat();
         let (report, out) = repaired(&bytes).unwrap();
         assert_eq!(chunks(out.clone(), "moved"), [chunk(0), vec![0; 200], chunk(2)], "{len}: {report:?}");
-        assert!(told(&report.lost, "chunk 1") && is_guarded(&out), "{len}: {report:?}");
-        assert!(told(&report.guessed, "the order of the chunks: each"), "{len}: {report:?}");
+        assert!(has_line(&report.lost, "chunk 1") && is_guarded(&out), "{len}: {report:?}");
+        assert!(has_line(&report.guessed, "the order of the chunks: each"), "{len}: {report:?}");
     }
 }

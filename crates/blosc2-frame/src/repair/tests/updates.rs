@@ -78,7 +78,7 @@ struct Outcomes {
 }
 
 /// Repairs `bytes`, in which the chunk `damaged` is damaged, and holds all chunks against what they were.
-fn judge_one(frame: &Changed, bytes: &[u8], damaged: usize, what: &str, outcomes: &mut Outcomes) {
+fn check_repair(frame: &Changed, bytes: &[u8], damaged: usize, what: &str, outcomes: &mut Outcomes) {
     let (report, out) = repaired(bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(state_of(&out), Some(vec![3]), "{what}");
     let found = chunks(out, what);
@@ -119,7 +119,7 @@ fn every_byte_of_every_chunk_of_a_changed_frame_with_digests() {
                 let mut bytes = frame.bytes.clone();
                 bytes[at as usize] ^= mask;
                 let what = format!("chunk {} with byte {at} changed by {mask:#x}", place.index);
-                judge_one(&frame, &bytes, place.index as usize, &what, &mut outcomes);
+                check_repair(&frame, &bytes, place.index as usize, &what, &mut outcomes);
             }
         }
     }
@@ -138,7 +138,7 @@ fn whole_chunks_of_a_changed_frame_overwritten() {
                 let (start, end) = (place.range.start as usize, place.range.end as usize);
                 bytes[start + from..end].fill(filler);
                 let what = format!("chunk {} from byte {from} on {filler}", place.index);
-                judge_one(&frame, &bytes, place.index as usize, &what, &mut outcomes);
+                check_repair(&frame, &bytes, place.index as usize, &what, &mut outcomes);
             }
         }
     }

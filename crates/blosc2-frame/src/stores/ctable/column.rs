@@ -138,7 +138,7 @@ impl TableColumn {
     }
 
     /// A column of a table of which nothing is decoded.
-    pub(crate) fn refused(table: usize, name: &str, leaf: &Leaf, why: &str) -> Self {
+    pub(crate) fn undecoded(table: usize, name: &str, leaf: &Leaf, why: &str) -> Self {
         Self {
             table,
             own: leaf.container().and_then(|container| container.find(DATASET)).unwrap_or(leaf.count),
