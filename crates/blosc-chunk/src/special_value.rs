@@ -1,4 +1,4 @@
-//! Chunks that say what they hold without holding it.
+//! Special values: chunks whose header describes their contents.
 
 use crate::Chunk;
 

@@ -346,7 +346,7 @@ impl Growth {
         let total = layout.data_len().and_then(|len| len.checked_add(added)).ok_or_else(too_long)?;
         let own = u64::try_from(header.chunk_size).map_err(|_| too_long())?;
         // Of a file of one chunk nothing tells how long chunks were meant to be.
-        let chunk_size = if count > 1 { own } else { own.max(usual_chunk_size(chunks).min(total)).max(1) };
+        let chunk_size = if count > 1 { own } else { own.max(default_chunk_size(chunks).min(total)).max(1) };
         let last = layout.chunks().last();
         let is_full = last.is_some_and(|last| u64::from(last.nbytes()) == chunk_size);
         let keep = if is_full { count } else { count.saturating_sub(1) };
@@ -380,7 +380,7 @@ impl Growth {
 }
 
 /// 1 MiB, in whole elements.
-fn usual_chunk_size(chunks: &ChunkOptions) -> u64 {
+fn default_chunk_size(chunks: &ChunkOptions) -> u64 {
     let typesize = chunks.typesize.max(1) as u64;
     ((1 << 20) / typesize).max(1) * typesize
 }

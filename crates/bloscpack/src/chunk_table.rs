@@ -1,4 +1,4 @@
-//! Where the chunks are: by the walk from one to the next, and by the offsets.
+//! The chunk table: chunk ranges by walking from one to the next, and by the offsets.
 //!
 //! The reference reads by the walk alone and writes offsets nobody else reads, so that in version 3 a complete walk is
 //! believed against them. In a variable-length file the offsets say which chunk is which item, and gaps between chunks are
@@ -136,7 +136,7 @@ impl ChunkEntry {
 }
 
 /// What is known before the chunks are looked for.
-pub(crate) struct Finder<'s> {
+pub(crate) struct ChunkFinder<'s> {
     pub(crate) source: &'s dyn Source,
     pub(crate) limits: &'s Limits,
     /// Bytes of the digest after each chunk.
@@ -153,9 +153,9 @@ pub(crate) struct Finder<'s> {
     pub(crate) variable: bool,
 }
 
-/// Chunks, in the order of what they hold, and what is wrong with them.
+/// The chunks in order, and their faults.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct ChunkTable {
     pub(crate) entries: Vec<ChunkEntry>,
     pub(crate) faults: Vec<Fault>,
     /// True where all of them were found.
@@ -164,13 +164,13 @@ pub(crate) struct Found {
     met: Vec<(FaultKind, usize)>,
 }
 
-impl Found {
-    fn tell(&mut self, fault: Fault) {
-        self.tell_with(fault.kind(), || fault);
+impl ChunkTable {
+    fn add_fault(&mut self, fault: Fault) {
+        self.add_fault_with(fault.kind(), || fault);
     }
 
     /// The same for faults that come by the million: one that is not told is not made.
-    fn tell_with(&mut self, kind: FaultKind, fault: impl FnOnce() -> Fault) {
+    fn add_fault_with(&mut self, kind: FaultKind, fault: impl FnOnce() -> Fault) {
         let known = self.met.iter_mut().find(|(met, _)| *met == kind);
         let count = match known {
             Some((_, count)) => {
@@ -188,7 +188,7 @@ impl Found {
     }
 
     /// Tells of each kind how many faults were not told, behind the last one that was.
-    fn tell_rest(mut self) -> Self {
+    fn add_fault_counts(mut self) -> Self {
         for (kind, count) in std::mem::take(&mut self.met) {
             let Some(more) = count.checked_sub(MAX_REPORTED).filter(|more| *more > 0) else { continue };
             let Some(last) = self.faults.iter().rposition(|fault| fault.kind() == kind) else { continue };
@@ -213,20 +213,24 @@ impl Found {
     }
 }
 
-impl Finder<'_> {
+impl ChunkFinder<'_> {
     /// Finds the chunks. `offsets` are as many entries as there are chunks, or none.
-    pub(crate) fn find(&self, offsets: &[i64]) -> Result<Found> {
-        self.find_any(offsets).map(Found::tell_rest)
+    pub(crate) fn find(&self, offsets: &[i64]) -> Result<ChunkTable> {
+        self.find_any(offsets).map(ChunkTable::add_fault_counts)
     }
 
-    fn find_any(&self, offsets: &[i64]) -> Result<Found> {
-        let mut walked = self.walk()?;
+    fn find_any(&self, offsets: &[i64]) -> Result<ChunkTable> {
+        let mut walked = self.walk_chunks()?;
         if offsets.is_empty() {
             return Ok(walked);
         }
         if offsets.iter().all(|offset| *offset == UNSET) {
             let message = "no offset is set: the file was never finished, or an index was lost";
-            walked.tell(Fault::new(FaultKind::OffsetsUnset, self.entry_range(0, offsets.len()), message));
+            walked.add_fault(Fault::new(
+                FaultKind::OffsetsUnset,
+                self.entry_range(0, offsets.len()),
+                message,
+            ));
             return Ok(walked);
         }
         let agrees = |(entry, offset): (&ChunkEntry, &i64)| u64::try_from(*offset) == Ok(entry.at);
@@ -236,7 +240,7 @@ impl Finder<'_> {
         let possible = |offset: &i64| self.is_inside(*offset);
         let rising = offsets.is_sorted_by(|left, right| left < right);
         let usable = offsets.iter().all(possible) && (self.variable || rising);
-        let sound = |found: &Found| found.entries.iter().all(|entry| entry.state == ChunkState::Whole);
+        let sound = |found: &ChunkTable| found.entries.iter().all(|entry| entry.state == ChunkState::Whole);
         let believe_walk = if self.variable {
             // Offsets that are there and agree, others that are lost: the walk tells where those would be.
             let some_agree = walked.entries.iter().zip(offsets).all(|pair| !possible(pair.1) || agrees(pair));
@@ -252,8 +256,8 @@ impl Finder<'_> {
     }
 
     /// From chunk to chunk by their own lengths.
-    fn walk(&self) -> Result<Found> {
-        let mut found = Found::default();
+    fn walk_chunks(&self) -> Result<ChunkTable> {
+        let mut found = ChunkTable::default();
         let mut at = self.start;
         loop {
             let index = found.entries.len() as u64;
@@ -263,14 +267,14 @@ impl Finder<'_> {
                 found.all = true;
                 return Ok(found);
             }
-            let (entry, fault) = self.look(at, index)?;
+            let (entry, fault) = self.read_chunk_header(at, index)?;
             let Some(entry) = entry else {
                 // Without a count, what is no chunk comes after the last one, unless it is too short to be one, or there is
                 // no other. With a table of offsets it is an error already that there is no count.
                 let expected = self.count.is_some() || (index == 0 && !self.has_table);
                 let cut = |fault: &Fault| fault.kind() == FaultKind::ChunkTruncated;
                 if let Some(fault) = fault.filter(|fault| expected || cut(fault)) {
-                    found.tell(fault);
+                    found.add_fault(fault);
                 }
                 found.all = !expected;
                 return Ok(found);
@@ -278,7 +282,7 @@ impl Finder<'_> {
             found.push(entry, self.limits)?;
             if let Some(fault) = fault {
                 let cut = fault.kind() == FaultKind::ChunkTruncated;
-                found.tell(fault);
+                found.add_fault(fault);
                 if cut || !self.goes_on(entry.end(), index)? {
                     return Ok(found);
                 }
@@ -288,7 +292,7 @@ impl Finder<'_> {
     }
 
     /// The chunk at `at` and what is wrong with it; no chunk where it says nothing of its length, or what cannot be.
-    fn look(&self, at: u64, index: u64) -> Result<(Option<ChunkEntry>, Option<Fault>)> {
+    fn read_chunk_header(&self, at: u64, index: u64) -> Result<(Option<ChunkEntry>, Option<Fault>)> {
         let file_len = self.source.len();
         let Some(header) = self.header_at(at)? else {
             let left = self.count.map_or(1, |count| count.saturating_sub(index).max(1));
@@ -341,8 +345,8 @@ impl Finder<'_> {
     }
 
     /// Every chunk where its offset says. In file order none may reach into the next.
-    fn by_offsets(&self, offsets: &[i64]) -> Result<Found> {
-        let mut found = Found { all: true, ..Found::default() };
+    fn by_offsets(&self, offsets: &[i64]) -> Result<ChunkTable> {
+        let mut found = ChunkTable { all: true, ..ChunkTable::default() };
         let file_len = self.source.len();
         for (index, offset) in (0_u64..).zip(offsets) {
             let Some(at) = u64::try_from(*offset).ok().filter(|_| self.is_inside(*offset)) else {
@@ -350,9 +354,9 @@ impl Finder<'_> {
                 found.push(ChunkEntry::missing(file_len), self.limits)?;
                 continue;
             };
-            let (entry, fault) = self.look(at, index)?;
+            let (entry, fault) = self.read_chunk_header(at, index)?;
             if let Some(fault) = fault {
-                found.tell(fault);
+                found.add_fault(fault);
             }
             let bad = ChunkEntry { state: ChunkState::BadHeader, ..ChunkEntry::missing(at) };
             found.push(entry.unwrap_or(bad), self.limits)?;
@@ -362,7 +366,7 @@ impl Finder<'_> {
     }
 
     /// Finds overlaps and gaps.
-    fn sort_out(&self, found: &mut Found) -> Result<()> {
+    fn sort_out(&self, found: &mut ChunkTable) -> Result<()> {
         self.limits.allocate((found.entries.len() as u64).saturating_mul(8))?;
         let mut order: Vec<(u64, usize)> =
             found.entries.iter().enumerate().map(|(index, entry)| (entry.at, index)).collect();
@@ -394,22 +398,22 @@ impl Finder<'_> {
         for (index, range) in overlaps {
             let message = format!("chunk {index} shares bytes with another");
             let fault = Fault::new(FaultKind::ChunkOverlap, range, message);
-            found.tell(fault.of(index as u64));
+            found.add_fault(fault.of(index as u64));
         }
         if let Some((first, _)) = order.first()
             && *first < self.start
         {
             let message = "the first chunk starts within the table of offsets as the header counts it";
-            found.tell(Fault::new(FaultKind::OffsetMismatch, self.table.clone(), message));
+            found.add_fault(Fault::new(FaultKind::OffsetMismatch, self.table.clone(), message));
         }
         if let Some(fault) = gaps.fault(self.variable) {
-            found.tell(fault);
+            found.add_fault(fault);
         }
         Ok(())
     }
 
     /// Tells which offsets point elsewhere than the walk led.
-    fn compare(&self, walked: &mut Found, offsets: &[i64]) {
+    fn compare(&self, walked: &mut ChunkTable, offsets: &[i64]) {
         let ats: Vec<u64> = walked.entries.iter().map(|entry| entry.at).collect();
         for (index, (offset, at)) in (0_u64..).zip(offsets.iter().zip(ats)) {
             if u64::try_from(*offset) != Ok(at) {
@@ -419,19 +423,19 @@ impl Finder<'_> {
     }
 
     /// Tells that an offset points to where its chunk is not; `at` is where the chunk is, if that is known.
-    fn misses(&self, found: &mut Found, index: u64, offset: i64, at: Option<u64>) {
+    fn misses(&self, found: &mut ChunkTable, index: u64, offset: i64, at: Option<u64>) {
         let file_len = self.source.len();
         if let (Ok(offset), None) = (u64::try_from(offset), at)
             && offset.saturating_add(chunk_header::LEN as u64) > file_len
         {
-            found.tell_with(FaultKind::ChunkTruncated, || {
+            found.add_fault_with(FaultKind::ChunkTruncated, || {
                 let claimed = offset.min(file_len)..offset.saturating_add(chunk_header::LEN as u64);
                 let what = format!("chunk {index}");
                 Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what).of(index)
             });
             return;
         }
-        found.tell_with(FaultKind::OffsetMismatch, || {
+        found.add_fault_with(FaultKind::OffsetMismatch, || {
             let place =
                 at.map_or_else(|| "where no chunk can be".to_owned(), |at| format!("the chunk is at {at}"));
             let message = format!("the offset of chunk {index} is {offset}, {place}");

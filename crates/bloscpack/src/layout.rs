@@ -18,7 +18,7 @@ use container_core::source::Source;
 use container_core::{Limits, Result, Value};
 
 use crate::NumpyArray;
-use crate::chunk_table::{ChunkEntry, ChunkState, Finder, Found};
+use crate::chunk_table::{ChunkEntry, ChunkFinder, ChunkState, ChunkTable};
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Dialect, Header, MAX_CHUNK, MAX_LEN};
 use crate::items::item_type::ItemType;
@@ -203,7 +203,7 @@ impl Layout {
         })
     }
 
-    fn tell(&mut self, kind: FaultKind, range: Range<u64>, message: impl Into<String>) {
+    fn add_fault(&mut self, kind: FaultKind, range: Range<u64>, message: impl Into<String>) {
         self.faults.push(Fault::new(kind, range, message));
     }
 
@@ -211,7 +211,7 @@ impl Layout {
     fn find_chunks(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
         let header = self.header;
         let table_at = self.offsets.start;
-        let mut finder = Finder {
+        let mut finder = ChunkFinder {
             source,
             limits,
             digest_len: header.digest_len(),
@@ -249,7 +249,7 @@ impl Layout {
                 }
             }
         }
-        let Found { entries, faults, all, .. } = finder.find(&offsets)?;
+        let ChunkTable { entries, faults, all, .. } = finder.find(&offsets)?;
         self.chunks = entries;
         self.faults.extend(faults);
         self.note_chunks(all);
@@ -276,7 +276,7 @@ impl Layout {
             // The first of items may be anywhere: the table ends at the lowest of their offsets.
             if let Some(end) = offsets_index::end_by_offsets(source, table.clone())? {
                 let count = end.saturating_sub(table.start) / ENTRY;
-                self.tell(
+                self.add_fault(
                     FaultKind::Unfinished,
                     range,
                     format!("{message}; its offsets are those of {count}"),
@@ -285,10 +285,10 @@ impl Layout {
                 return Ok(end);
             }
         }
-        self.tell(FaultKind::Unfinished, range, message);
+        self.add_fault(FaultKind::Unfinished, range, message);
         if header.has_offsets() {
             let message = "an unknown number of chunks has an unknown number of offsets";
-            self.tell(FaultKind::OffsetsUnset, 16..24, message);
+            self.add_fault(FaultKind::OffsetsUnset, 16..24, message);
             // What writers put there before they know better is −1.
             let set = offsets_index::first_set(source, table.clone())?.map_or(self.file_len, |set| set.start);
             // The first of other chunks than items comes first.
@@ -306,14 +306,14 @@ impl Layout {
             of_blosc2.filter(|chunk| chunk.state() == ChunkState::Whole).map(ChunkEntry::range).collect();
         if let Some(first) = of_blosc2.first() {
             let message = format!("{} chunks are Blosc2's, which no Bloscpack wrote", of_blosc2.len());
-            self.tell(FaultKind::Blosc2Chunk, first.clone(), message);
+            self.add_fault(FaultKind::Blosc2Chunk, first.clone(), message);
         }
         if !matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
             return;
         }
         if header.chunk_size == -1 || header.last_chunk == -1 {
             let message = "the size of the chunks is unknown: the file was never finished, or is a stream";
-            self.tell(FaultKind::SizeUnknown, 8..16, message);
+            self.add_fault(FaultKind::SizeUnknown, 8..16, message);
         }
         let last = if all { self.chunks.len().checked_sub(1) } else { None };
         let wrong = |(index, chunk): &(usize, &ChunkEntry)| {
@@ -379,9 +379,9 @@ impl Layout {
             if count.is_none() && is_searched {
                 let message =
                     format!("{len} bytes that are no chunk, where nothing tells how many chunks there are");
-                self.tell(FaultKind::UnknownTail, range, message);
+                self.add_fault(FaultKind::UnknownTail, range, message);
             } else {
-                self.tell(FaultKind::TrailingBytes, range, format!("{len} bytes follow the last chunk"));
+                self.add_fault(FaultKind::TrailingBytes, range, format!("{len} bytes follow the last chunk"));
             }
         }
     }

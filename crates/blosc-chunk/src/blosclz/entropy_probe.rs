@@ -1,4 +1,4 @@
-//! Whether data are worth the search: a guess from a part of them.
+//! Estimates from a sample whether data are compressible.
 
 use super::hash_table::{Short, Table, emptied};
 use crate::simd::lz::Input;

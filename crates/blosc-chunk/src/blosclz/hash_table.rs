@@ -1,4 +1,4 @@
-//! Where bytes were seen last.
+//! Hash table of the last offset of each byte sequence.
 
 /// A table of places by the hash of the bytes there; 0, a place as good as any to look at, before there are any.
 pub(super) trait Table {

@@ -1,4 +1,4 @@
-//! Many short pieces of one block: what a box of an array takes of it.
+//! Decodes short runs of one block, as a box of an array needs them.
 //!
 //! Streams are decoded once, as far as the last piece needs them. The filters are then undone for each piece alone, or for all
 //! from the first to the last, whichever is less work.

@@ -1,4 +1,4 @@
-//! A part of a block, without what is not needed for it.
+//! Decodes part of a block, skipping unneeded streams.
 //!
 //! The filters that most chunks have put bytes where they can be found: under SHUFFLE the bytes of the elements `e..f` are the
 //! columns `e..f` of a matrix whose rows are the planes of bytes; under BITSHUFFLE those of the elements `8e..8f` are the columns

@@ -1,4 +1,4 @@
-//! The blocks of a damaged chunk that are whole.
+//! Decodes the intact blocks of a damaged chunk.
 //!
 //! Each block decodes by itself, but that alone says little: where a sector of zeros lies over the beginning of a block it decodes, to zeros,
 //! and after a damaged start whatever lies there may. Encoders put block to block, so of one that is whole the streams end where another

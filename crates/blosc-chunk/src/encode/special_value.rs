@@ -1,4 +1,4 @@
-//! Chunks without streams: everything alike.
+//! Chunks of one special value, without streams.
 //!
 //! Spec: blosc2 section 1.4.
 

@@ -1,4 +1,4 @@
-//! Chunks whose blocks the caller cuts, of any length: version 6.
+//! Chunks with variable-length blocks, which the caller cuts: version 6.
 //!
 //! Spec: blosc2 section 1.10.
 

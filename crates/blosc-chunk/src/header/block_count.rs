@@ -1,4 +1,4 @@
-//! Blocks that a header does not tell of.
+//! Blocks that the header does not count.
 //!
 //! Where the length of blocks is given, is that of the chunk or more, and the chunk is no whole number of elements, C-Blosc2 3.3.5 cuts
 //! the rest of an element off, as a block of its own, and writes a header of one block as long as the chunk, which it does not read

@@ -35,13 +35,13 @@ pub fn set_metadata(
     if after == before {
         return Ok(());
     }
-    old.refuse_description(&before, &after)?;
+    old.check_description(&before, &after)?;
     if variable { old.rewrite_items(after, durability) } else { old.rewrite_array(&after, durability) }
 }
 
 impl ExistingFile {
     /// Refuses a change of entries that describe the array or the items: they are not metadata of the user.
-    fn refuse_description(&self, before: &Value, after: &Value) -> Result<()> {
+    fn check_description(&self, before: &Value, after: &Value) -> Result<()> {
         let keys: &[&str] = match (self.layout.numpy(), self.layout.item_type()) {
             (Some(_), _) => &["dtype", "shape", "order", "container"],
             (None, Some(ItemType::Ragged(_) | ItemType::Text | ItemType::Bytes)) => &["dtype", "shape"],

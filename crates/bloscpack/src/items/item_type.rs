@@ -1,4 +1,4 @@
-//! What the items of a variable-length file are.
+//! The item type of a variable-length file.
 //!
 //! Spec: "Description of the metadata section" of the proposal names `varchar`; `blob` and `vlen:<dtype>` are holdall's.
 

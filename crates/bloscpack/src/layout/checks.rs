@@ -1,4 +1,4 @@
-//! What header and metadata have against themselves, before any chunk is looked at.
+//! Structural checks of header and metadata, before any chunk is read.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ impl Layout {
         let header = self.header;
         if !header.checksum_is_known() {
             let message = format!("checksum {} is not one of 0 to 8", header.checksum.0);
-            self.tell(FaultKind::UnknownChecksum, 6..7, message);
+            self.add_fault(FaultKind::UnknownChecksum, 6..7, message);
         }
         let dialect = header.dialect;
         if header.reserved != 0 {
@@ -29,11 +29,15 @@ impl Layout {
                 Dialect::V2 => 24..32,
                 _ => 28..32,
             };
-            self.tell(FaultKind::ReservedNotZero, range, "reserved bytes of the header are set");
+            self.add_fault(FaultKind::ReservedNotZero, range, "reserved bytes of the header are set");
         }
         let count_at = if dialect == Dialect::V1 { 8..16 } else { 16..24 };
         if header.nchunks < -1 {
-            self.tell(FaultKind::ImpossibleSize, count_at, format!("there are {} chunks", header.nchunks));
+            self.add_fault(
+                FaultKind::ImpossibleSize,
+                count_at,
+                format!("there are {} chunks", header.nchunks),
+            );
         }
         if matches!(dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
             self.check_sizes();
@@ -47,28 +51,28 @@ impl Layout {
             [(header.chunk_size, 8..12, "chunk-size"), (header.last_chunk, 12..16, "last-chunk")]
         {
             if impossible(size) {
-                self.tell(FaultKind::ImpossibleSize, range, format!("{what} is {size}"));
+                self.add_fault(FaultKind::ImpossibleSize, range, format!("{what} is {size}"));
             }
         }
         let (chunk, last) = (header.chunk_size, header.last_chunk);
         // Version 2 wrote a last chunk that is larger, and a chunk size of 0 for a single one.
         if header.dialect != Dialect::V2 && last > chunk && chunk >= 0 {
             let message = format!("the last chunk of {last} bytes is larger than the others of {chunk}");
-            self.tell(FaultKind::ImpossibleSize, 8..16, message);
+            self.add_fault(FaultKind::ImpossibleSize, 8..16, message);
         }
         if header.nchunks == 0 && (chunk > 0 || last > 0) {
             let message = format!("no chunks, of {chunk} bytes, and the last of {last}");
-            self.tell(FaultKind::ImpossibleSize, 8..24, message);
+            self.add_fault(FaultKind::ImpossibleSize, 8..24, message);
         }
         let spare = header.max_app_chunks;
         if spare < 0 {
-            self.tell(FaultKind::ImpossibleSize, 24..32, format!("max-app-chunks is {spare}"));
+            self.add_fault(FaultKind::ImpossibleSize, 24..32, format!("max-app-chunks is {spare}"));
         } else if spare > 0 && header.nchunks == -1 {
             let message = format!("{spare} spare entries after an unknown number of chunks");
-            self.tell(FaultKind::ImpossibleSize, 16..32, message);
+            self.add_fault(FaultKind::ImpossibleSize, 16..32, message);
         } else if spare > 0 && !header.has_offsets() {
             let message = format!("{spare} spare entries of a table of offsets that is not there");
-            self.tell(FaultKind::ReservedNotZero, 24..32, message);
+            self.add_fault(FaultKind::ReservedNotZero, 24..32, message);
         }
     }
 
@@ -81,15 +85,15 @@ impl Layout {
                 // The byte of the options in later versions.
                 let [options, ..] = self.header.reserved.to_le_bytes();
                 if Options(options).has(Options::VARIABLE_LENGTH) {
-                    self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options));
+                    self.add_fault(FaultKind::UndefinedOptions, 5..6, undefined(options));
                 }
             }
             Dialect::V2 if options.has(Options::VARIABLE_LENGTH) => {
-                self.tell(FaultKind::UndefinedOptions, 5..6, undefined(options.0 & !1));
+                self.add_fault(FaultKind::UndefinedOptions, 5..6, undefined(options.0 & !1));
             }
             // Its reader looked at bit 0 alone.
             Dialect::V2 if options.0 > 1 => {
-                self.tell(FaultKind::ReservedNotZero, 5..6, undefined(options.0 & !1));
+                self.add_fault(FaultKind::ReservedNotZero, 5..6, undefined(options.0 & !1));
             }
             Dialect::V2 => {}
             Dialect::V3 | Dialect::V3Interim | Dialect::Vl | Dialect::VlAsV3 => self.check_new_options(),
@@ -100,21 +104,21 @@ impl Layout {
         let (options, dialect) = (self.header.options, self.header.dialect);
         if options.0 & !0b111 != 0 {
             let message = format!("option bits {:#04x} have no known meaning", options.0 & !0b111);
-            self.tell(FaultKind::UndefinedOptions, 5..6, message);
+            self.add_fault(FaultKind::UndefinedOptions, 5..6, message);
         }
         match dialect {
             Dialect::V3Interim => {
                 let message = "version 3 with option bit 2 and zlib metadata: a snapshot of December 2012, never released";
-                self.tell(FaultKind::InterimVersion, 4..6, message);
+                self.add_fault(FaultKind::InterimVersion, 4..6, message);
             }
             Dialect::Vl if !options.has(Options::VARIABLE_LENGTH) => {
                 let message = "version 4 without option bit 2, which nothing defines";
-                self.tell(FaultKind::UndefinedOptions, 4..6, message);
+                self.add_fault(FaultKind::UndefinedOptions, 4..6, message);
             }
             _ => {}
         }
         if dialect.is_variable_length() && !options.has(Options::OFFSETS) {
-            self.tell(FaultKind::OffsetsMissing, 5..6, "a variable-length file without offsets");
+            self.add_fault(FaultKind::OffsetsMissing, 5..6, "a variable-length file without offsets");
         }
     }
 
@@ -135,7 +139,7 @@ impl Layout {
             let message = "version 3 with option bit 2: the variable-length proposal perhaps, or damage";
             (FaultKind::VariableLengthVersion, message)
         };
-        self.tell(kind, 4..6, message);
+        self.add_fault(kind, 4..6, message);
     }
 
     pub(super) fn check_metadata(&mut self, limits: &Limits) {
@@ -156,7 +160,7 @@ impl Layout {
             && need != Some(have)
         {
             let message = self.explain_misfit(need, have);
-            self.tell(FaultKind::ShapeMismatch, range, message);
+            self.add_fault(FaultKind::ShapeMismatch, range, message);
         }
     }
 
@@ -201,14 +205,14 @@ impl Layout {
         }
         let Some(shape) = tree.get("shape") else { return };
         if !matches!(shape, Value::List(_)) {
-            return self.tell(FaultKind::ItemCount, range, "the shape is not a list of lengths");
+            return self.add_fault(FaultKind::ItemCount, range, "the shape is not a list of lengths");
         }
         let count = items_of_shape(shape);
         // Where nothing tells how many there are, as many as are found.
         let items = self.count().unwrap_or(self.chunks.len() as u64);
         if count != Some(items) {
             let message = format!("the shape of the metadata is not that of {items} items");
-            self.tell(FaultKind::ItemCount, range, message);
+            self.add_fault(FaultKind::ItemCount, range, message);
         }
     }
 }

@@ -87,7 +87,7 @@ fn read_section(source: &dyn Source, limits: &Limits, faults: &mut Vec<Fault>) -
         json: None,
         tree: None,
     };
-    judge(&header, &metadata, faults);
+    check_header(&header, &metadata, faults);
     if !header.meta_checksum.is_known() {
         // The length of the digest is unknown, and with it where the rest is.
         return Ok(Section { metadata: Some(metadata), end: None });
@@ -99,7 +99,7 @@ fn read_section(source: &dyn Source, limits: &Limits, faults: &mut Vec<Fault>) -
 }
 
 /// What the header of the section alone has against it.
-fn judge(header: &MetadataHeader, metadata: &Metadata, faults: &mut Vec<Fault>) {
+fn check_header(header: &MetadataHeader, metadata: &Metadata, faults: &mut Vec<Fault>) {
     let start = metadata.range.start;
     let field = |from: u64, to: u64| start.saturating_add(from)..start.saturating_add(to);
     if header.meta_comp_size > header.max_meta_size {

@@ -181,7 +181,7 @@ const fn is_rare(fault: &Fault) -> bool {
     clippy::cast_possible_truncation
 )]
 mod tests {
-    use super::super::tests::{mend, mend_fails, sound, stored};
+    use super::super::tests::{repair_bytes, repair_fails, sound, stored};
     use super::*;
     use crate::write::{Offsets, WriteOptions};
     use crate::{VarOptions, VarWriter};
@@ -202,14 +202,14 @@ mod tests {
     #[test]
     fn any_bit_of_version_options_and_checksum_is_turned_back() {
         for file in all() {
-            let (whole, report) = mend(file.clone());
+            let (whole, report) = repair_bytes(file.clone());
             assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
             for at in 4..7 {
                 for bit in 0..8 {
                     let mut damaged = file.clone();
                     damaged[at] ^= 1 << bit;
-                    let (mended, report) = mend(damaged);
-                    assert!(mended == whole && report.lost.is_empty(), "byte {at}, bit {bit}: {report:?}");
+                    let (repaired, report) = repair_bytes(damaged);
+                    assert!(repaired == whole && report.lost.is_empty(), "byte {at}, bit {bit}: {report:?}");
                     // Without metadata, versions 2 and 3 say the same.
                     let told = report.guessed.iter().any(|item| item.range == Some(at as u64..at as u64 + 1));
                     assert!(told || at == 4, "byte {at}, bit {bit}: {report:?}");
@@ -223,19 +223,19 @@ mod tests {
         let json = Some(br#"{"who": "me"}"#.to_vec());
         let mut file = sound(&WriteOptions { json, ..stored() });
         file.truncate(file.len() - 200);
-        let whole = mend(file.clone()).0;
+        let whole = repair_bytes(file.clone()).0;
         file[5] ^= 2;
-        let (mended, report) = mend(file);
-        assert!(mended == whole && report.guessed[0].range == Some(5..6), "{report:?}");
+        let (repaired, report) = repair_bytes(file);
+        assert!(repaired == whole && report.guessed[0].range == Some(5..6), "{report:?}");
     }
 
     #[test]
     fn what_makes_sense_nowhere_stays() {
         let mut file = sound(&stored());
-        let whole = mend(file.clone()).0;
+        let whole = repair_bytes(file.clone()).0;
         (file[5], file[6]) = (0x40, 0x77);
-        assert!(mend_fails(&file));
-        assert!(mend_fails(b"blpk") && mend_fails(b"blpk\x09\0\0\0"));
+        assert!(repair_fails(&file));
+        assert!(repair_fails(b"blpk") && repair_fails(b"blpk\x09\0\0\0"));
         assert!(!whole.is_empty());
     }
 
@@ -253,7 +253,7 @@ mod tests {
         // The last byte of its digest, and one of the offset behind its own.
         file[first.end as usize + 3] ^= 1;
         file[first.start as usize - 2] = 1;
-        let (mended, report) = mend(file);
-        assert_eq!((mended[6], report.lost.len()), (1, 1), "{report:?}");
+        let (repaired, report) = repair_bytes(file);
+        assert_eq!((repaired[6], report.lost.len()), (1, 1), "{report:?}");
     }
 }

@@ -213,7 +213,7 @@ impl PartialChunk {
 mod tests {
     use blosc_chunk::Compressor;
 
-    use super::super::tests::{mend, mend_fails, values};
+    use super::super::tests::{repair_bytes, repair_fails, values};
     use super::*;
     use crate::layout::Layout;
     use crate::write::WriteOptions;
@@ -255,12 +255,12 @@ mod tests {
                         let place = chunk.block_range(block).unwrap();
                         let mut bytes = sound.clone();
                         bytes[start + place.start..start + place.end].fill(0xff);
-                        let (mended, report) = mend(bytes);
+                        let (repaired, report) = repair_bytes(bytes);
                         let held = chunk.blocks().nth(block).unwrap();
                         let lost = (index << 18) + held.start..(index << 18) + held.end;
                         let mut expected = data(len);
                         expected[lost.clone()].fill(0);
-                        assert!(values(&mended) == expected, "{compressor:?} {index} {block}: {report:?}");
+                        assert!(values(&repaired) == expected, "{compressor:?} {index} {block}: {report:?}");
                         let elements = lost.start / 4..lost.end / 4;
                         let told = format!(
                             "chunk {index}, elements {elements:?}, bytes {lost:?} of the data: zeros in the new file"
@@ -268,8 +268,8 @@ mod tests {
                         assert!(report.lost.len() == 1 && report.lost[0].what == told, "{report:?}");
                         let told = format!("chunk {index}: {} of its {count} blocks", count - 1);
                         assert!(report.guessed.iter().any(|item| item.what.starts_with(&told)), "{report:?}");
-                        let (again, second) = mend(mended.clone());
-                        assert!(again == mended && second.guessed.is_empty() && second.lost.is_empty());
+                        let (again, second) = repair_bytes(repaired.clone());
+                        assert!(again == repaired && second.guessed.is_empty() && second.lost.is_empty());
                     }
                 }
             }
@@ -286,15 +286,15 @@ mod tests {
         let place = chunk.block_range(1).unwrap();
         let mut bytes = sound.clone();
         bytes[start + place.start..start + place.end].fill(0xff);
-        let (mended, _) = mend(bytes.clone());
+        let (repaired, _) = repair_bytes(bytes.clone());
         let mut expected = data(200 << 10);
         expected[chunk.blocks().nth(1).unwrap()].fill(0);
-        assert!(values(&mended) == expected);
+        assert!(values(&repaired) == expected);
         // A digest that does not fit is not of one block alone.
         let mut bytes = sound.clone();
         let last = bytes.len() - 1;
         bytes[last] ^= 1;
-        assert!(mend_fails(&bytes));
+        assert!(repair_fails(&bytes));
     }
 
     /// A file that is cut within its last chunk, and at every length of another one.
@@ -318,10 +318,10 @@ mod tests {
                         if kept == 0 && index == 0 {
                             continue;
                         }
-                        let (mended, report) = mend(sound[..start + cut].to_vec());
+                        let (repaired, report) = repair_bytes(sound[..start + cut].to_vec());
                         let held = blocks.get(kept).map_or(chunk.nbytes(), |held| held.start);
                         let have = (index << 18) + held;
-                        assert!(values(&mended) == data(len)[..have], "{index} {block} {kept}: {report:?}");
+                        assert!(values(&repaired) == data(len)[..have], "{index} {block} {kept}: {report:?}");
                         let told = format!("chunk {index}: {kept} of its {} blocks", blocks.len());
                         let is_told = report.guessed.iter().any(|item| item.what.starts_with(&told));
                         // The chunk is all there, without a digest, or with one that the only chunk might not have.
@@ -331,8 +331,8 @@ mod tests {
                         let lost = report.lost.iter().find(|item| item.what.starts_with(&told));
                         assert_eq!(lost.is_some(), 0 < kept && kept < blocks.len(), "{report:?}");
                         assert!(lost.is_none_or(|item| item.what.contains("nothing of it")), "{report:?}");
-                        let (again, second) = mend(mended.clone());
-                        assert!(again == mended && second.guessed.is_empty() && second.lost.is_empty());
+                        let (again, second) = repair_bytes(repaired.clone());
+                        assert!(again == repaired && second.guessed.is_empty() && second.lost.is_empty());
                     }
                 }
             }
@@ -348,13 +348,13 @@ mod tests {
         let mut writer = Writer::new(std::io::Cursor::new(Vec::new()), Some(6000), &options).unwrap();
         writer.push(&data(6000)).unwrap();
         let sound = writer.complete().unwrap().0.into_inner();
-        let (mended, report) = mend(sound[..sound.len() - 1].to_vec());
-        assert!(values(&mended) == data(6000), "{report:?}");
+        let (repaired, report) = repair_bytes(sound[..sound.len() - 1].to_vec());
+        assert!(values(&repaired) == data(6000), "{report:?}");
         for at in [sound.len() - 2000, sound.len() - 100] {
             let mut damaged = sound.clone();
             damaged.remove(at);
-            let (mended, report) = mend(damaged);
-            let found = values(&mended);
+            let (repaired, report) = repair_bytes(damaged);
+            let found = values(&repaired);
             assert!(found[..3000] == data(6000)[..3000] && !report.lost.is_empty(), "{at}: {report:?}");
             assert!(found[3000..].iter().all(|byte| *byte == 0), "{at}: {report:?}");
         }
@@ -382,8 +382,8 @@ mod tests {
         assert!(header.is_memcpyed(), "{header:?}");
         for (there, kept) in [(3, 0), (4, 4), (100_003, 100_000), ((256 << 10) - 1, (256 << 10) - 4)] {
             let cut = &sound[..start + header.len() + there];
-            let (mended, report) = mend(cut.to_vec());
-            assert!(values(&mended) == noise[..kept], "{report:?}");
+            let (repaired, report) = repair_bytes(cut.to_vec());
+            assert!(values(&repaired) == noise[..kept], "{report:?}");
             assert!(report.lost.iter().any(|item| item.what.contains("nothing of it")) || kept == 0);
         }
     }

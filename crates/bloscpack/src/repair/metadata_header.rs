@@ -39,7 +39,7 @@ pub(super) fn with_corrected_field(
     let at = usize::try_from(start).unwrap_or(usize::MAX);
     let Some(Ok(stored)) = head.get(at..).map(MetadataHeader::parse) else { return Ok(source) };
     let is_section = header.dialect == Dialect::V3 && header.options.has(Options::METADATA);
-    if !is_section || MetadataEvidence::of(&*source, header, limits)?.is_proved(&*source, limits)? {
+    if !is_section || MetadataEvidence::of(&*source, header, limits)?.is_confirmed(&*source, limits)? {
         return Ok(source);
     }
     let mut tried = Overlay::new(source, Vec::new());
@@ -54,7 +54,7 @@ pub(super) fn with_corrected_field(
         }
         tried.set_head(other.clone());
         let reading = MetadataEvidence::of(&tried, header, limits)?;
-        if reading.is_proved(&tried, limits)? && meant.iter().all(|(.., known)| *known != other) {
+        if reading.is_confirmed(&tried, limits)? && meant.iter().all(|(.., known)| *known != other) {
             meant.push((reading.has_digest, field, other));
         }
     }
@@ -80,7 +80,7 @@ struct MetadataEvidence {
 
 impl MetadataEvidence {
     /// By a digest, or because what follows is where it is to be.
-    fn is_proved(&self, source: &dyn Source, limits: &Limits) -> Result<bool> {
+    fn is_confirmed(&self, source: &dyn Source, limits: &Limits) -> Result<bool> {
         Ok(self.is_right && (self.has_digest || HeaderEvidence::of(source, limits)?.is_proof()))
     }
 
@@ -144,7 +144,7 @@ fn candidates(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
-    use super::super::tests::{mend, sound, stored};
+    use super::super::tests::{repair_bytes, sound, stored};
     use crate::ChecksumCode;
     use crate::metadata::MetadataOptions;
     use crate::write::WriteOptions;
@@ -165,13 +165,13 @@ mod tests {
     #[test]
     fn any_bit_of_the_header_of_metadata_is_turned_back() {
         for file in all() {
-            let whole = mend(file.clone()).0;
+            let whole = repair_bytes(file.clone()).0;
             for at in (32..56).filter(|at| ![40, 43].contains(at)) {
                 for bit in 0..8 {
                     let mut damaged = file.clone();
                     damaged[at] ^= 1 << bit;
-                    let (mended, report) = mend(damaged);
-                    assert!(mended == whole && report.lost.is_empty(), "byte {at}, bit {bit}: {report:?}");
+                    let (repaired, report) = repair_bytes(damaged);
+                    assert!(repaired == whole && report.lost.is_empty(), "byte {at}, bit {bit}: {report:?}");
                     // Blanks are read as well.
                     let is_blank = (36..40).contains(&at) && bit == 5;
                     assert!(is_blank || !report.guessed.is_empty(), "byte {at}, bit {bit}: {report:?}");
@@ -185,7 +185,7 @@ mod tests {
         for mut file in all() {
             file[32..40].fill(b'?');
             file[44] ^= 1;
-            let (_, report) = mend(file);
+            let (_, report) = repair_bytes(file);
             assert!(report.lost.iter().any(|item| item.what == "metadata"), "{report:?}");
         }
     }

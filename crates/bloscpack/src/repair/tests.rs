@@ -33,7 +33,7 @@ pub(super) fn stored() -> WriteOptions {
 }
 
 /// The repaired file, which has to be without a fault, and the report.
-pub(super) fn mend(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
+pub(super) fn repair_bytes(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
     let mut out = Vec::new();
     let dry =
         repair_to(Input::bytes(Box::new(file.clone())), &OpenOptions::default(), None, Progress::none())
@@ -48,7 +48,7 @@ pub(super) fn mend(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
 }
 
 /// Whether nothing can be brought back.
-pub(super) fn mend_fails(file: &[u8]) -> bool {
+pub(super) fn repair_fails(file: &[u8]) -> bool {
     let input = Input::bytes(Box::new(file.to_vec()));
     repair_to(input, &OpenOptions::default(), None, Progress::none()).is_err()
 }
@@ -65,8 +65,8 @@ pub(super) fn ranges(items: &[RepairItem]) -> Vec<Range<u64>> {
 #[test]
 fn a_sound_file_comes_out_as_it_was() {
     let sound = sound(&stored());
-    let (mended, report) = mend(sound.clone());
-    assert!(mended == sound);
+    let (repaired, report) = repair_bytes(sound.clone());
+    assert!(repaired == sound);
     assert_eq!(ranges(&report.kept), [0..32, 1000..2270]);
     assert!(report.guessed.is_empty() && report.lost.is_empty());
 }
@@ -79,21 +79,21 @@ fn offsets_are_rebuilt_and_placeholders_filled_in() {
     let mut wrong = whole.clone();
     wrong[40..48].copy_from_slice(&5_i64.to_le_bytes());
     for damaged in [unset, wrong] {
-        let (mended, report) = mend(damaged);
-        assert!(mended == whole);
+        let (repaired, report) = repair_bytes(damaged);
+        assert!(repaired == whole);
         assert!(!report.guessed.is_empty() && report.lost.is_empty());
     }
     // A stream whose header was never completed.
     let streamed = sound(&WriteOptions { offsets: Offsets::None, ..stored() });
     let mut unfinished = streamed;
     unfinished[12..24].fill(0xff);
-    let (mended, report) = mend(unfinished);
-    assert!(mended == whole);
+    let (repaired, report) = repair_bytes(unfinished);
+    assert!(repaired == whole);
     assert!(report.lost.is_empty(), "{report:?}");
 }
 
 #[test]
-fn a_torn_end_is_dropped() {
+fn a_truncated_end_is_dropped() {
     let whole = sound(&stored());
     // Within the payload of chunk 7, and within the digest of chunk 4.
     let cuts = [
@@ -102,8 +102,8 @@ fn a_torn_end_is_dropped() {
         (1840 + 16, 700, 2, 1840..1960),
     ];
     for (cut, len, lost, place) in cuts {
-        let (mended, report) = mend(whole[..cut].to_vec());
-        assert_eq!(values(&mended), data(len), "cut at {cut}");
+        let (repaired, report) = repair_bytes(whole[..cut].to_vec());
+        assert_eq!(values(&repaired), data(len), "cut at {cut}");
         // Of what is cut in its digest alone nothing is lost: it is a guess.
         let told = if lost > 1 { &report.lost } else { &report.guessed };
         assert!(told.iter().any(|item| item.range.as_ref() == Some(&place)), "{report:?}");
@@ -111,8 +111,8 @@ fn a_torn_end_is_dropped() {
         assert!(report.lost[lost - 1].what.contains("not there"), "{:?}", report.lost);
     }
     // Between two chunks.
-    let (mended, _) = mend(whole[..1360].to_vec());
-    assert_eq!(values(&mended), data(300));
+    let (repaired, _) = repair_bytes(whole[..1360].to_vec());
+    assert_eq!(values(&repaired), data(300));
 }
 
 #[test]
@@ -121,19 +121,19 @@ fn a_damaged_chunk_in_the_middle_becomes_zeros() {
     for place in [1120 + 50, 1120 + 118] {
         let mut damaged = whole.clone();
         damaged[place] ^= 0x10;
-        let (mended, report) = mend(damaged);
+        let (repaired, report) = repair_bytes(damaged);
         let mut expected = data(1050);
         expected[100..200].fill(0);
-        assert_eq!(values(&mended), expected);
+        assert_eq!(values(&repaired), expected);
         assert_eq!(ranges(&report.lost), std::iter::once(1120..1240).collect::<Vec<_>>());
         assert_eq!(ranges(&report.kept), [0..32, 1000..1120, 1240..2270]);
     }
     // A header that is no header: the offsets tell where the others are, the header how long it was.
     let mut damaged = whole;
     damaged[1120..1136].fill(0);
-    let (mended, report) = mend(damaged);
-    assert_eq!(values(&mended)[200..], data(1050)[200..]);
-    assert_eq!(values(&mended)[100..200], [0; 100]);
+    let (repaired, report) = repair_bytes(damaged);
+    assert_eq!(values(&repaired)[200..], data(1050)[200..]);
+    assert_eq!(values(&repaired)[100..200], [0; 100]);
     assert_eq!(report.lost.len(), 1);
 }
 
@@ -148,27 +148,27 @@ fn metadata_that_can_be_read_are_kept_and_shapes_are_cut_to_whole_rows() {
 
     let mut digest = whole.clone();
     digest[usize::try_from(metadata.digest.start).unwrap()] ^= 1;
-    let (mended, report) = mend(digest);
-    assert!(mended == whole && report.guessed.len() == 1 && report.lost.is_empty());
+    let (repaired, report) = repair_bytes(digest);
+    assert!(repaired == whole && report.guessed.len() == 1 && report.lost.is_empty());
 
     // Six whole chunks and a bit: 600 bytes are 100 rows of 6.
     let seventh = usize::try_from(layout.chunks()[6].range().start).unwrap();
-    let (mended, report) = mend(whole[..seventh + 7].to_vec());
-    let file = crate::File::from_source(Box::new(mended.clone()), &OpenOptions::default()).unwrap();
-    assert_eq!((file.numpy().unwrap().shape.as_slice(), values(&mended)), (&[100, 3][..], data(600)));
+    let (repaired, report) = repair_bytes(whole[..seventh + 7].to_vec());
+    let file = crate::File::from_source(Box::new(repaired.clone()), &OpenOptions::default()).unwrap();
+    assert_eq!((file.numpy().unwrap().shape.as_slice(), values(&repaired)), (&[100, 3][..], data(600)));
     assert!(report.lost.iter().any(|item| item.what.starts_with("75 of 175 rows")), "{:?}", report.lost);
     // Five chunks are 83 rows and 2 bytes.
     let sixth = usize::try_from(layout.chunks()[5].range().start).unwrap();
-    let (mended, _) = mend(whole[..sixth].to_vec());
-    let file = crate::File::from_source(Box::new(mended.clone()), &OpenOptions::default()).unwrap();
-    assert_eq!((file.numpy().unwrap().shape.as_slice(), values(&mended)), (&[83, 3][..], data(498)));
+    let (repaired, _) = repair_bytes(whole[..sixth].to_vec());
+    let file = crate::File::from_source(Box::new(repaired.clone()), &OpenOptions::default()).unwrap();
+    assert_eq!((file.numpy().unwrap().shape.as_slice(), values(&repaired)), (&[83, 3][..], data(498)));
 
     // Text that is no JSON leaves plain bytes.
     let mut text = whole;
     let payload = usize::try_from(metadata.payload.start).unwrap();
     text[payload..payload + 9].fill(b'?');
-    let (mended, report) = mend(text);
-    assert_eq!(values(&mended), data(1050));
+    let (repaired, report) = repair_bytes(text);
+    assert_eq!(values(&repaired), data(1050));
     assert!(ranges(&report.lost).contains(&metadata.range));
 }
 
@@ -181,9 +181,9 @@ fn older_versions_become_version_3() {
     plain.offsets = Offsets::None;
     let chunks = sound(&plain)[32..].to_vec();
     let version_1 = [b"blpk\x01\0\0\0\x0b\0\0\0\0\0\0\0".to_vec(), chunks].concat();
-    let (mended, report) = mend(version_1);
-    assert_eq!(values(&mended), data(1050));
-    assert_eq!(Header::parse(&mended).unwrap().dialect, Dialect::V3);
+    let (repaired, report) = repair_bytes(version_1);
+    assert_eq!(values(&repaired), data(1050));
+    assert_eq!(Header::parse(&repaired).unwrap().dialect, Dialect::V3);
     assert!(report.guessed.iter().any(|item| item.what.contains("version 3")));
     // Version 2, with the last chunk longer than the others, which version 3 does not have.
     let two = |sizes: [&[u8]; 2]| {
@@ -197,9 +197,9 @@ fn older_versions_become_version_3() {
         }
         file
     };
-    let (mended, _) = mend(two([&data(300)[..100], &data(300)[100..]]));
-    assert_eq!(values(&mended), data(300));
-    assert_eq!(Header::parse(&mended).unwrap().nchunks, 3);
+    let (repaired, _) = repair_bytes(two([&data(300)[..100], &data(300)[100..]]));
+    assert_eq!(values(&repaired), data(300));
+    assert_eq!(Header::parse(&repaired).unwrap().nchunks, 3);
     assert_eq!(whole[4], 3);
 }
 
@@ -221,20 +221,20 @@ fn items_keep_their_numbers() {
 
     let mut damaged = whole.clone();
     damaged[start(1) + 17] ^= 1;
-    let (mended, report) = mend(damaged);
-    assert_eq!(items(mended), ["first", "", "third"]);
+    let (repaired, report) = repair_bytes(damaged);
+    assert_eq!(items(repaired), ["first", "", "third"]);
     assert_eq!((report.lost.len(), report.kept.len()), (1, 4));
 
-    let (mended, _) = mend(whole[..start(2) + 3].to_vec());
-    let reader = VarReader::from_source(Box::new(mended.clone()), &OpenOptions::default()).unwrap();
+    let (repaired, _) = repair_bytes(whole[..start(2) + 3].to_vec());
+    let reader = VarReader::from_source(Box::new(repaired.clone()), &OpenOptions::default()).unwrap();
     assert_eq!(reader.names().unwrap(), ["a", "b"]);
     assert_eq!(reader.file().metadata().unwrap().get("shape"), Some(&vec![Value::from(2_u64)].into()));
-    assert_eq!(items(mended), ["first", "second"]);
+    assert_eq!(items(repaired), ["first", "second"]);
 
     // Version byte 3, as someone might write it who follows the proposal's text alone; and unset offsets, without gaps.
     let mut as_3 = whole;
     as_3[4] = 3;
-    assert_eq!(items(mend(as_3).0), ["first", "second", "third"]);
+    assert_eq!(items(repair_bytes(as_3).0), ["first", "second", "third"]);
     let options = VarOptions { reserve: 0, ..options };
     let mut writer = VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
     for item in ["first", "second", "third"] {
@@ -244,9 +244,9 @@ fn items_keep_their_numbers() {
     let table = Layout::parse(&whole, &Limits::default()).unwrap().offsets();
     let mut unset = whole.clone();
     unset[usize::try_from(table.start).unwrap()..usize::try_from(table.end).unwrap()].fill(0xff);
-    assert!(mend(unset.clone()).0 == whole);
+    assert!(repair_bytes(unset.clone()).0 == whole);
     unset[16..24].fill(0xff);
-    assert!(mend(unset).0 == whole);
+    assert!(repair_bytes(unset).0 == whole);
 }
 
 #[test]
@@ -275,13 +275,13 @@ fn any_cut_and_any_flip_in_the_head_give_a_sound_file_or_an_error() {
     let whole = sound(&stored());
     let attempt = |damaged: Vec<u8>| {
         let mut out = Vec::new();
-        let mended = repair_to(
+        let repaired = repair_to(
             Input::bytes(Box::new(damaged)),
             &OpenOptions::default(),
             Some(&mut out),
             Progress::none(),
         );
-        if mended.is_ok() {
+        if repaired.is_ok() {
             let layout = Layout::parse(&out, &Limits::default()).unwrap();
             assert!(layout.faults().is_empty(), "{:?}", layout.faults());
         }
@@ -332,8 +332,8 @@ fn bytes_of_a_python_literal_are_text_in_json() {
         literal.push(b'}');
         let mut file = file;
         file[place].copy_from_slice(&literal);
-        let (mended, report) = mend(file);
-        let layout = Layout::parse(&mended, &Limits::default()).unwrap();
+        let (repaired, report) = repair_bytes(file);
+        let layout = Layout::parse(&repaired, &Limits::default()).unwrap();
         assert_eq!(layout.tree().unwrap().get("a"), Some(&Value::from("\u{e9}\n")));
         assert!(report.lost.is_empty(), "{report:?}");
         assert!(report.guessed.iter().any(|item| item.what.contains("bytes in the metadata")), "{report:?}");
@@ -356,9 +356,9 @@ fn bytes_that_describe_an_array_as_text_cut_nothing() {
         let payload = Layout::parse(&file, &Limits::default()).unwrap().metadata().unwrap().payload.clone();
         let place = usize::try_from(payload.start).unwrap()..usize::try_from(payload.end).unwrap();
         file[place].copy_from_slice(text.as_bytes());
-        let (mended, report) = mend(file);
-        assert_eq!(values(&mended), data(1050), "{shape}: {report:?}");
-        let layout = Layout::parse(&mended, &Limits::default()).unwrap();
+        let (repaired, report) = repair_bytes(file);
+        assert_eq!(values(&repaired), data(1050), "{shape}: {report:?}");
+        let layout = Layout::parse(&repaired, &Limits::default()).unwrap();
         assert_eq!(layout.numpy().is_some(), is_array, "{shape}: {report:?}");
         assert_eq!(layout.tree().unwrap().get("x"), Some(&Value::Int(1)));
         assert!(report.lost.is_empty(), "{shape}: {report:?}");
@@ -370,9 +370,9 @@ fn bytes_that_describe_an_array_as_text_cut_nothing() {
 #[test]
 fn a_shape_that_cannot_be_takes_nothing_else_with_it() {
     let json = br#"{"dtype":"'|u1'","shape":[4,100],"order":"C","container":"numpy","who":"me"}"#;
-    let (mended, report) = mend(sound(&WriteOptions { json: Some(json.to_vec()), ..stored() }));
-    assert_eq!(values(&mended), data(1050));
-    let layout = Layout::parse(&mended, &Limits::default()).unwrap();
+    let (repaired, report) = repair_bytes(sound(&WriteOptions { json: Some(json.to_vec()), ..stored() }));
+    assert_eq!(values(&repaired), data(1050));
+    let layout = Layout::parse(&repaired, &Limits::default()).unwrap();
     assert_eq!(layout.tree().unwrap().get("who"), Some(&Value::from("me")), "{report:?}");
     assert!(layout.numpy().is_none() && report.lost.len() == 1, "{report:?}");
 }
@@ -395,8 +395,8 @@ fn metadata_of_items_stay_as_they_are_where_nothing_is_lost() {
     ] {
         let mut other = whole.clone();
         other[32..75].copy_from_slice(text.as_bytes());
-        let (mended, _) = mend(other);
-        assert_eq!(std::str::from_utf8(&mended[32..32 + kept.len()]).unwrap(), kept);
+        let (repaired, _) = repair_bytes(other);
+        assert_eq!(std::str::from_utf8(&repaired[32..32 + kept.len()]).unwrap(), kept);
     }
 }
 
@@ -425,8 +425,8 @@ fn what_follows_chunks_of_which_nobody_knows_how_many_there_are_may_have_been_so
     let mut short = file;
     let at = usize::try_from(last.start).unwrap();
     short[at..at + 16].fill(0);
-    let (mended, report) = mend(short.clone());
-    assert_eq!(values(&mended), data(1000));
+    let (repaired, report) = repair_bytes(short.clone());
+    assert_eq!(values(&repaired), data(1000));
     let lost = ranges(&report.lost);
     assert!(lost.len() == 1 && lost[0] == (last.start..short.len() as u64), "{report:?}");
 }

@@ -3,7 +3,7 @@
 use container_core::dtype::{DType, Order};
 
 use super::moved::{bare, whats, whole, without};
-use super::{data, mend, sound, stored, values};
+use super::{data, repair_bytes, sound, stored, values};
 use crate::repair::*;
 use crate::write::WriteOptions;
 use crate::{ChecksumCode, NumpyArray};
@@ -14,16 +14,16 @@ fn a_copy_of_a_chunk_is_no_other_one() {
     let mut damaged = whole();
     damaged.copy_within(1360..1480, 500);
     damaged[1000] = 0;
-    let (mended, report) = mend(damaged);
-    assert_eq!(values(&mended), without(&[0]), "{report:?}");
+    let (repaired, report) = repair_bytes(damaged);
+    assert_eq!(values(&repaired), without(&[0]), "{report:?}");
     assert_eq!(whats(&report.lost), ["chunk 0 is damaged: zeros in the new file"]);
     assert!(whats(&report.guessed).iter().all(|what| what.ends_with("left out")), "{report:?}");
     // Over the end of chunk 5 and the beginning of the next.
     for mut damaged in [whole(), bare()] {
         let first = damaged.len() - 1270;
         damaged.copy_within(first + 120..first + 240, first + 5 * 120 + 7);
-        let (mended, report) = mend(damaged);
-        assert_eq!(values(&mended), without(&[5, 6]), "{report:?}");
+        let (repaired, report) = repair_bytes(damaged);
+        assert_eq!(values(&repaired), without(&[5, 6]), "{report:?}");
     }
 }
 
@@ -35,9 +35,9 @@ fn chunks_that_are_all_the_same_are_found_where_they_have_moved() {
     let mut damaged = writer.complete().unwrap().0.into_inner();
     let place = damaged.len() - 7 * 120 - 50;
     damaged.insert(place, 1);
-    let (mended, report) = mend(damaged);
+    let (repaired, report) = repair_bytes(damaged);
     let lost: Vec<usize> =
-        values(&mended).iter().enumerate().filter(|it| *it.1 == 0).map(|it| it.0).collect();
+        values(&repaired).iter().enumerate().filter(|it| *it.1 == 0).map(|it| it.0).collect();
     assert_eq!(lost, (200..300).collect::<Vec<_>>(), "{report:?}");
 }
 
@@ -64,12 +64,12 @@ fn the_size_in_the_header_of_a_damaged_chunk_is_not_believed() {
                     damaged[at + place] ^= bit;
                     // Something else than the size, where no digest tells.
                     damaged[at + 8] ^= 3;
-                    let (mended, report) = mend(damaged);
+                    let (repaired, report) = repair_bytes(damaged);
                     let mut expected = bytes.clone();
                     expected[chunk * 1000..(chunk * 1000 + 1000).min(10_500)].fill(0);
-                    assert!(values(&mended) == expected, "{chunk} {place} {bit}: {report:?}");
+                    assert!(values(&repaired) == expected, "{chunk} {place} {bit}: {report:?}");
                     assert_eq!(report.lost.len(), 1, "{chunk} {place} {bit}: {report:?}");
-                    let after = Layout::parse(&mended, &Limits::default()).unwrap();
+                    let after = Layout::parse(&repaired, &Limits::default()).unwrap();
                     assert_eq!(after.numpy(), layout.numpy());
                 }
             }
@@ -86,8 +86,8 @@ fn without_digests_the_chunk_that_swallows_the_next_one_is_the_damaged_one() {
     for many in [1, 8, 20] {
         let mut damaged = file.clone();
         damaged.drain(first + 2 * 116 + 50..first + 2 * 116 + 50 + many);
-        let (mended, report) = mend(damaged);
-        assert_eq!(values(&mended), without(&[2]), "{many}: {report:?}");
+        let (repaired, report) = repair_bytes(damaged);
+        assert_eq!(values(&repaired), without(&[2]), "{many}: {report:?}");
         assert_eq!(whats(&report.lost), ["chunk 2 is damaged: zeros in the new file"]);
     }
     // One that only holds something like a chunk is what it was.
@@ -98,7 +98,7 @@ fn without_digests_the_chunk_that_swallows_the_next_one_is_the_damaged_one() {
     let mut damaged = writer.complete().unwrap().0.into_inner();
     damaged[first + 5 * 116] = 0;
     nested[500..600].fill(0);
-    assert_eq!(values(&mend(damaged).0), nested);
+    assert_eq!(values(&repair_bytes(damaged).0), nested);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use container_core::dtype::{DType, Order};
 
-use super::{data, mend, ranges, sound, stored, values};
+use super::{data, ranges, repair_bytes, sound, stored, values};
 use crate::NumpyArray;
 use crate::repair::*;
 use crate::write::{Offsets, WriteOptions};
@@ -40,8 +40,8 @@ fn a_byte_more_or_less_in_one_chunk_costs_that_chunk() {
         longer.insert(place, 7);
         damaged.remove(place);
         for (damaged, shift) in [(longer, 1), (damaged, -1)] {
-            let (mended, report) = mend(damaged);
-            assert_eq!(values(&mended), without(&[2]), "{report:?}");
+            let (repaired, report) = repair_bytes(damaged);
+            assert_eq!(values(&repaired), without(&[2]), "{report:?}");
             let at = |chunk: u64| (first as u64 + chunk * 120).saturating_add_signed(shift);
             let lost = first as u64 + 240..at(3).min(first as u64 + 360);
             assert_eq!(ranges(&report.lost), std::iter::once(lost).collect::<Vec<_>>());
@@ -59,13 +59,13 @@ fn bytes_before_the_chunks_cost_none() {
     for damaged in [whole(), bare()] {
         // In the table of offsets, where there is one, and at the end of the header.
         let longer = [&damaged[..32], &[1, 2, 3], &damaged[32..]].concat();
-        let (mended, report) = mend(longer);
-        assert_eq!(values(&mended), data(1050));
+        let (repaired, report) = repair_bytes(longer);
+        assert_eq!(values(&repaired), data(1050));
         assert!(report.lost.is_empty(), "{report:?}");
     }
     let mut shorter = whole();
     shorter.drain(300..313);
-    assert_eq!(values(&mend(shorter).0), data(1050));
+    assert_eq!(values(&repair_bytes(shorter).0), data(1050));
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn a_sector_that_is_gone_costs_the_chunks_in_it() {
     for mut damaged in [whole(), bare()] {
         let first = damaged.len() - 1270;
         damaged.drain(first + 340..first + 620);
-        let (mended, report) = mend(damaged);
-        assert_eq!(values(&mended), without(&[2, 3, 4, 5]), "{report:?}");
+        let (repaired, report) = repair_bytes(damaged);
+        assert_eq!(values(&repaired), without(&[2, 3, 4, 5]), "{report:?}");
     }
     // The last chunks are cut off as well, and all chunks are as long, so that nothing tells for sure how many are missing.
     let mut moved = whole();
@@ -85,11 +85,11 @@ fn a_sector_that_is_gone_costs_the_chunks_in_it() {
     overwritten[32 + 340..32 + 620].fill(9);
     overwritten.truncate(32 + 620 + 100 + 2 * 120 + 40);
     for damaged in [moved, overwritten.clone()] {
-        let (_, report) = mend(damaged);
+        let (_, report) = repair_bytes(damaged);
         assert!(whats(&report.guessed).iter().any(|what| what.ends_with("is not sure")), "{report:?}");
         assert!(report.lost.iter().any(|item| item.what.ends_with("that are not there")), "{report:?}");
     }
-    assert_eq!(values(&mend(overwritten).0), without(&[2, 3, 4, 5])[..800]);
+    assert_eq!(values(&repair_bytes(overwritten).0), without(&[2, 3, 4, 5])[..800]);
 }
 
 /// Chunks of different lengths are known by these, wherever they are.
@@ -108,9 +108,9 @@ fn offsets_tell_chunks_by_their_lengths() {
     // Chunks 1 to 3 are gone but for some bytes, and so is what comes behind chunk 6.
     damaged.truncate(start(7) + 5);
     damaged.drain(start(1) + 4..start(4) - 3);
-    let (mended, report) = mend(damaged);
+    let (repaired, report) = repair_bytes(damaged);
     bytes[1000..4000].fill(0);
-    assert_eq!(values(&mended), bytes[..7000], "{report:?}");
+    assert_eq!(values(&repaired), bytes[..7000], "{report:?}");
     assert!(
         whats(&report.guessed).contains(&"chunks 4 to 6, found by header and content where nothing led to")
     );
@@ -120,8 +120,8 @@ fn offsets_tell_chunks_by_their_lengths() {
 fn what_stands_behind_a_sound_file_is_no_chunk_of_it() {
     let sound = whole();
     let more = [&sound[..], &sound[1000..1120]].concat();
-    let (mended, report) = mend(more);
-    assert!(mended == sound && report.lost.is_empty(), "{report:?}");
+    let (repaired, report) = repair_bytes(more);
+    assert!(repaired == sound && report.lost.is_empty(), "{report:?}");
 }
 
 #[test]
@@ -129,8 +129,8 @@ fn chunks_that_are_too_many_are_left_out() {
     let mut damaged = bare();
     damaged.extend_from_within(damaged.len() - 190..);
     damaged.remove(32 + 240 + 50);
-    let (mended, report) = mend(damaged);
-    assert_eq!(values(&mended), without(&[2]), "{report:?}");
+    let (repaired, report) = repair_bytes(damaged);
+    assert_eq!(values(&repaired), without(&[2]), "{report:?}");
     assert!(whats(&report.lost).contains(&"2 whole chunks too many: left out"), "{report:?}");
 }
 
@@ -144,8 +144,8 @@ fn another_count_in_the_header_costs_nothing() {
         for count in [10_i64, 3, 9, 12, 27, 11 + (1 << 17), 11 | 1 << 40] {
             let mut damaged = sound.clone();
             damaged[16..24].copy_from_slice(&count.to_le_bytes());
-            let (mended, report) = mend(damaged);
-            assert_eq!(values(&mended), data(1050), "{count}: {report:?}");
+            let (repaired, report) = repair_bytes(damaged);
+            assert_eq!(values(&repaired), data(1050), "{count}: {report:?}");
             assert!(report.lost.is_empty(), "{count}: {report:?}");
         }
     }
@@ -154,8 +154,8 @@ fn another_count_in_the_header_costs_nothing() {
     damaged[16] = 12;
     let at = damaged.len() - 300;
     damaged.remove(at);
-    let (mended, report) = mend(damaged);
-    assert_eq!((values(&mended), report.lost.len()), (without(&[8]), 1), "{report:?}");
+    let (repaired, report) = repair_bytes(damaged);
+    assert_eq!((values(&repaired), report.lost.len()), (without(&[8]), 1), "{report:?}");
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn a_header_that_does_not_tell_of_the_metadata_costs_them_alone() {
     // The length of the section, in its header, and that of what it holds.
     damaged[32 + 16 + 3] = 0x7f;
     damaged[32 + 12] ^= 1;
-    let (mended, report) = mend(damaged);
-    assert_eq!(values(&mended), data(1050));
+    let (repaired, report) = repair_bytes(damaged);
+    assert_eq!(values(&repaired), data(1050));
     assert_eq!(whats(&report.lost), ["metadata, whose length nothing tells"]);
 }
 
