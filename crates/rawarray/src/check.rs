@@ -21,7 +21,7 @@ pub(crate) fn check(
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    file.is_told()?;
+    file.check_detected()?;
     let mut findings: Vec<Finding> = file.faults().into_iter().map(Fault::finding).collect();
     let mut blocks = BlockCounts { total: 1, ..BlockCounts::default() };
     match file.segment() {
@@ -64,13 +64,13 @@ fn check_data(
     if segment.encoding() == Encoding::Plain {
         let mut at = segment.range().start;
         for_each_piece(file.source(), segment.range(), progress, |piece| {
-            strange.look(piece, at);
+            strange.check_values(piece, at);
             at += piece.len() as u64;
             Ok(())
         })?;
     } else {
         let values = read_block(file.source(), segment, file.codecs(), limits, options.threads)?;
-        strange.look(&values, 0);
+        strange.check_values(&values, 0);
         // Places in decoded data are not places in the file.
         strange.range = strange.range.map(|_| segment.range());
         progress.tick(values.len() as u64, values.len() as u64)?;
@@ -87,7 +87,7 @@ struct StrangeBools {
 }
 
 impl StrangeBools {
-    fn look(&mut self, values: &[u8], at: u64) {
+    fn check_values(&mut self, values: &[u8], at: u64) {
         for (index, _) in values.iter().enumerate().filter(|(_, value)| **value > 1) {
             let place = at + index as u64;
             let start = self.range.as_ref().map_or(place, |range| range.start);

@@ -111,7 +111,7 @@ struct Candidates {
     lz4: bool,
     leb128: bool,
     /// Values that decode as LEB128, where the type allows it, and what stops them.
-    walk: Option<leb128::Walk>,
+    scan: Option<leb128::Scan>,
     count: u64,
     likely: Encoding,
     /// Floats and complex numbers, which RawArray.jl marks as encoded but writes plainly.
@@ -123,11 +123,11 @@ impl Candidates {
         let count = layout.element_count().unwrap_or(0);
         let block = usize::try_from(size).ok().and_then(|size| data.get(..size));
         let codec = layout.dtype().and_then(Leb128::new);
-        let walk = codec.map(|codec| codec.walk(data, count));
+        let scan = codec.map(|codec| codec.scan(data, count));
         Self {
             lz4: block.is_some_and(|block| block_shape(block, full).is_exactly(full)),
-            leb128: walk.is_some_and(|walk| walk.stop == Stop::Done && walk.used == data.len()),
-            walk,
+            leb128: scan.is_some_and(|scan| scan.stop == Stop::Done && scan.used == data.len()),
+            scan,
             count,
             float: matches!(layout.header().eltype, Eltype::FLOAT | Eltype::COMPLEX),
             // The size field counts the bytes before LEB128, and those after LZ4.
@@ -140,17 +140,17 @@ impl Candidates {
         if self.float && have == full && size == full {
             return Fault::FlagOnRawData;
         }
-        match (self.likely, self.walk) {
-            (Encoding::Leb128, Some(walk)) if walk.stop == Stop::EndsEarly => {
+        match (self.likely, self.scan) {
+            (Encoding::Leb128, Some(scan)) if scan.stop == Stop::EndsEarly => {
                 // Every missing value takes a byte at least.
-                let least = (walk.used as u64).saturating_add(self.count - walk.values);
+                let least = (scan.used as u64).saturating_add(self.count - scan.values);
                 Fault::DataTruncated { claimed: at..at.saturating_add(least.max(have + 1)), have }
             }
             (Encoding::Lz4, _) if size > have => {
                 Fault::DataTruncated { claimed: at..at.saturating_add(size), have }
             }
-            (_, walk) => {
-                let leb128 = match walk.map(|walk| walk.stop) {
+            (_, scan) => {
+                let leb128 = match scan.map(|scan| scan.stop) {
                     None => "the elements are not integers, so not LEB128".to_owned(),
                     Some(Stop::Done) => {
                         format!("LEB128 values end {} bytes before the file", self.left(have))
@@ -165,6 +165,6 @@ impl Candidates {
     }
 
     fn left(&self, have: u64) -> u64 {
-        self.walk.map_or(0, |walk| have - walk.used as u64)
+        self.scan.map_or(0, |scan| have - scan.used as u64)
     }
 }

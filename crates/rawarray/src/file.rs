@@ -290,7 +290,7 @@ impl File {
     /// # Errors
     /// What is wrong with the file.
     pub fn segment(&self) -> Result<DataSegment> {
-        self.is_told()?;
+        self.check_detected()?;
         if let Some(error) = self.blocking() {
             return Err(error);
         }
@@ -303,7 +303,7 @@ impl File {
     }
 
     /// That the encoding is known; if not, it is for want of memory.
-    pub(crate) fn is_told(&self) -> Result<()> {
+    pub(crate) fn check_detected(&self) -> Result<()> {
         let limits = &self.options.limits;
         let refused = |len| Error::limit("memory in bytes", len, limits.memory).at(self.layout.data());
         self.detection_limit.map_or(Ok(()), |len| Err(refused(len)))

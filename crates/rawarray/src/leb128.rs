@@ -23,7 +23,7 @@ pub(crate) struct Leb128 {
 
 /// How far a run of varints makes sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Walk {
+pub(crate) struct Scan {
     /// Whole values found, at most as many as asked for.
     pub values: u64,
     /// Bytes they take.
@@ -32,7 +32,7 @@ pub(crate) struct Walk {
     pub stop: Stop,
 }
 
-/// What stopped a walk.
+/// Reason why a scan stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// All values asked for are there.
@@ -75,17 +75,17 @@ impl Leb128 {
     }
 
     /// Counts values, up to `most`, without decoding them anywhere.
-    pub(crate) fn walk(&self, src: &[u8], most: u64) -> Walk {
+    pub(crate) fn scan(&self, src: &[u8], most: u64) -> Scan {
         let mut rest = src;
         let mut values = 0;
         while values < most {
             match self.value(rest) {
                 Ok((_, after)) => rest = after,
-                Err(stop) => return Walk { values, used: src.len() - rest.len(), stop },
+                Err(stop) => return Scan { values, used: src.len() - rest.len(), stop },
             }
             values += 1;
         }
-        Walk { values, used: src.len() - rest.len(), stop: Stop::Done }
+        Scan { values, used: src.len() - rest.len(), stop: Stop::Done }
     }
 
     fn put(&self, raw: u128, dst: &mut [u8]) {
@@ -216,8 +216,8 @@ mod tests {
         for bad in [&[0x80, 0x02][..], &[0x80, 0x80, 0x00], &[0x80], &[], &[0, 0]] {
             assert!(byte.decode(bad, &mut dst).is_err(), "{bad:x?}");
         }
-        assert_eq!(byte.walk(&[1, 2, 0x80], 5), Walk { values: 2, used: 2, stop: Stop::EndsEarly });
-        assert_eq!(byte.walk(&[1, 0xff, 0x7f], 5), Walk { values: 1, used: 1, stop: Stop::TooLarge });
+        assert_eq!(byte.scan(&[1, 2, 0x80], 5), Scan { values: 2, used: 2, stop: Stop::EndsEarly });
+        assert_eq!(byte.scan(&[1, 0xff, 0x7f], 5), Scan { values: 1, used: 1, stop: Stop::TooLarge });
     }
 
     proptest! {
@@ -236,8 +236,8 @@ mod tests {
             let mut decoded = vec![0; src.len()];
             codec.decode(&encoded, &mut decoded).unwrap();
             prop_assert_eq!(decoded, src);
-            let walk = codec.walk(&encoded, (src.len() / width) as u64);
-            prop_assert_eq!((walk.used, walk.stop), (encoded.len(), Stop::Done));
+            let scan = codec.scan(&encoded, (src.len() / width) as u64);
+            prop_assert_eq!((scan.used, scan.stop), (encoded.len(), Stop::Done));
         }
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn repair_to(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
-    let source = header::mended(source, &options.limits, &mut report)?;
+    let source = header::with_corrected_header(source, &options.limits, &mut report)?;
     let file = File::from_source(source, options)?;
     let plan = Plan::new(&file, report)?;
     if let Some(out) = out {
@@ -108,7 +108,7 @@ impl Plan {
         let dtype = layout.dtype().cloned().ok_or_else(|| Error::malformed("the elements have no type"))?;
         let encoding =
             if faults.contains(&&Fault::FlagOnRawData) { Encoding::Plain } else { file.encoding() };
-        let (values, have) = salvage(file, &layout, encoding)?;
+        let (values, have) = recover_values(file, &layout, encoding)?;
         let dims = keep_whole_slabs(layout.dims(), have).ok_or_else(|| nothing_left(&layout))?;
         let count = element_count(dims.iter().copied()).unwrap_or(0);
         let values = values.keep(count, dtype.itemsize() as u64);
@@ -162,7 +162,7 @@ impl Values {
 }
 
 /// The values that are there, and how many.
-fn salvage(file: &File, layout: &Layout, encoding: Encoding) -> Result<(Values, u64)> {
+fn recover_values(file: &File, layout: &Layout, encoding: Encoding) -> Result<(Values, u64)> {
     let width = layout.dtype().map_or(1, DType::itemsize).max(1) as u64;
     let count = layout.element_count().unwrap_or(0);
     let data = layout.data_at().min(layout.file_len())..layout.file_len();
@@ -184,9 +184,9 @@ fn salvage(file: &File, layout: &Layout, encoding: Encoding) -> Result<(Values, 
         Encoding::Leb128 => {
             let codec = layout.dtype().and_then(Leb128::new);
             let codec = codec.ok_or_else(|| Error::malformed("LEB128 data that are not integers"))?;
-            let walk = codec.walk(&src, count);
-            let mut values = zeroed_vec(walk.values.saturating_mul(width), limits)?;
-            container_core::codec::Codec::decode(&codec, &src[..walk.used], &mut values)?;
+            let scan = codec.scan(&src, count);
+            let mut values = zeroed_vec(scan.values.saturating_mul(width), limits)?;
+            container_core::codec::Codec::decode(&codec, &src[..scan.used], &mut values)?;
             values
         }
         _ => {

@@ -94,7 +94,7 @@ impl Words<'_> {
 ///
 /// # Errors
 /// Those of the source.
-pub(super) fn mended(
+pub(super) fn with_corrected_header(
     source: Box<dyn Source>,
     limits: &Limits,
     report: &mut RepairReport,

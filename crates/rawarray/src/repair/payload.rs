@@ -100,7 +100,7 @@ impl<'a> PayloadEvidence<'a> {
     /// Whether the data are the varints of a header but for a few, or the first of them up to the end of the file. Of plain data about half of the
     /// bytes, or all, would end a varint.
     pub(super) fn is_nearly_varints(&self, header: &Header, dims: &[u64]) -> bool {
-        let walk = || {
+        let scan = || {
             let codec = Leb128::new(&element_type(header, ByteOrder::Little).ok()?)?;
             let count = element_count(dims.iter().copied())?;
             let is_size = count.checked_mul(header.elbyte) == Some(header.size);
@@ -108,9 +108,9 @@ impl<'a> PayloadEvidence<'a> {
             // Two that were joined may be too large for the type, but each ends in one byte of its kind.
             let ends = data.iter().filter(|byte| **byte < 0x80).count() as u64;
             let most = if ends < data.len() as u64 { (count / 4).clamp(1, 64) } else { 1 };
-            Some(ends.abs_diff(count) <= most || codec.walk(data, count).stop == Stop::EndsEarly)
+            Some(ends.abs_diff(count) <= most || codec.scan(data, count).stop == Stop::EndsEarly)
         };
-        walk().unwrap_or(false)
+        scan().unwrap_or(false)
     }
 
     /// Encoded data, and what follows them.
@@ -138,7 +138,7 @@ impl<'a> PayloadEvidence<'a> {
         if count > data.len() as u64 {
             return None;
         }
-        let walk = codec.walk(data, count);
-        (walk.stop == Stop::Done && walk.used == data.len()).then_some(self.source.len())
+        let scan = codec.scan(data, count);
+        (scan.stop == Stop::Done && scan.used == data.len()).then_some(self.source.len())
     }
 }

@@ -126,7 +126,8 @@ fn what_is_cut_or_wrong_twice_stays() {
     (twice[24], twice[56]) = (5, 11);
     for damaged in [&file[..900], &twice, b"rawarray", b""] {
         let mut report = RepairReport::default();
-        let source = mended(Box::new(damaged.to_vec()), &Limits::default(), &mut report).unwrap();
+        let source =
+            with_corrected_header(Box::new(damaged.to_vec()), &Limits::default(), &mut report).unwrap();
         assert_eq!(&*source.read(0..damaged.len() as u64).unwrap(), damaged);
         assert_eq!(report, RepairReport::default());
     }
