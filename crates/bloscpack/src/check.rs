@@ -31,7 +31,7 @@ pub(crate) fn check(
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    file.survey()?;
+    file.full_layout()?;
     let mut findings: Vec<Finding> =
         file.layout().faults().iter().map(|fault| place(file, fault.finding(), fault.index())).collect();
     let found = file.chunks().len() as u64;

@@ -96,14 +96,14 @@ impl File {
     /// The layout of the file. The header of each chunk is read for it; where that fails, no chunk is listed.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        self.survey().unwrap_or_else(|_| self.head())
+        self.full_layout().unwrap_or_else(|_| self.head())
     }
 
     /// As [`File::layout`].
     ///
     /// # Errors
     /// `Limit` where there are too many chunks; those of the source.
-    pub(crate) fn survey(&self) -> Result<&Layout> {
+    pub(crate) fn full_layout(&self) -> Result<&Layout> {
         if let Some(layout) = self.layout.get() {
             return Ok(layout);
         }

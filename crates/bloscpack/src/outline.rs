@@ -261,7 +261,7 @@ mod tests {
                     let mut bytes = bytes.clone();
                     bytes[place as usize] ^= change;
                     let (Some(quick), Some(all)) = (open(&bytes), open(&bytes)) else { continue };
-                    all.survey().unwrap();
+                    all.full_layout().unwrap();
                     for range in [0..2140, 0..200, 200..600, 350..351, 1980..2140] {
                         let read = |file: &File| file.read_range(range.clone(), &options);
                         match (read(&quick), read(&all)) {

@@ -103,7 +103,7 @@ impl Reader {
             self.compared.iter().for_each(|word| word.store(0, Ordering::Relaxed));
             *lock(&self.last) = Last::default();
         }
-        self.read_by(file, Places::All(file.survey()?.chunks()), at, dst, options)
+        self.read_by(file, Places::All(file.full_layout()?.chunks()), at, dst, options)
     }
 
     fn read_by(
@@ -146,7 +146,7 @@ impl Reader {
         options: &ReadOptions,
     ) -> Result<()> {
         let range = 0..dst.len();
-        let places = Places::All(file.survey()?.chunks());
+        let places = Places::All(file.full_layout()?.chunks());
         self.read_pieces(file, places, vec![Piece { index, range, dst }], options)
     }
 

@@ -9,7 +9,7 @@ use super::Editor;
 use crate::header::ChunkSize;
 
 /// Bytes of a chunk of a frame whose first elements settle that.
-const FIRST_CHUNK: u64 = 1 << 20;
+const DEFAULT_CHUNK_LEN: u64 = 1 << 20;
 
 /// A chunk, and the byte of the data at which it starts.
 #[derive(Clone, Copy, Default)]
@@ -34,7 +34,7 @@ impl Editor {
             ChunkSize::Variable => None,
             ChunkSize::Unset => {
                 let item = u64::from(self.header.typesize).max(1);
-                Some((FIRST_CHUNK / item).max(1).saturating_mul(item).min(added.max(1)))
+                Some((DEFAULT_CHUNK_LEN / item).max(1).saturating_mul(item).min(added.max(1)))
             }
         }
     }

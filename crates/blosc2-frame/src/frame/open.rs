@@ -113,7 +113,7 @@ impl Frame {
                 Err(error) => matches!(error.kind(), ErrorKind::Truncated { .. }),
             };
             attempts += 1;
-            if !short || attempts == ATTEMPTS || std::fs::metadata(path)?.len() <= len {
+            if !short || attempts == MAX_ATTEMPTS || std::fs::metadata(path)?.len() <= len {
                 return opened;
             }
         }
@@ -168,7 +168,7 @@ fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
 }
 
 /// How often a frame is looked at that changes meanwhile.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// The layout of a frame that others may be changing: its header is the same before and after it was followed.
 fn stable_layout(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout> {
@@ -177,7 +177,7 @@ fn stable_layout(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<
         (at <= end).then(|| source.read(at..end).ok().map(std::borrow::Cow::into_owned)).flatten()
     };
     let mut before = head();
-    for _ in 1..ATTEMPTS {
+    for _ in 1..MAX_ATTEMPTS {
         let Some(known) = &before else { break };
         let layout = Layout::parse_after(known, source, at, &options.limits);
         let after = head();

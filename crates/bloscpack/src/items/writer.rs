@@ -15,10 +15,10 @@ use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
 use crate::writer::{BatchEncoder, Head, OrderedOutput};
 
 /// Small items are encoded together, up to so many bytes for each thread…
-const BATCH_BYTES: usize = 1 << 20;
+const MAX_BATCH_LEN: usize = 1 << 20;
 
 /// … and so many items.
-const BATCH_ITEMS: usize = 4096;
+const MAX_BATCH_ITEMS: usize = 4096;
 
 /// Refuses bytes that are not an item of the type.
 pub(crate) fn check_item(items: &ItemType, item: &[u8]) -> Result<()> {
@@ -240,14 +240,14 @@ impl<W: Write + Seek> VarWriter<W> {
             return Err(Error::usage(problem).context(place()));
         }
         self.failed = true;
-        if item.len() >= BATCH_BYTES {
+        if item.len() >= MAX_BATCH_LEN {
             self.flush_batch()?;
             self.write_items(&[item])?;
         } else {
             self.pending.extend_from_slice(item);
             self.ends.push(self.pending.len());
-            let room = BATCH_BYTES.saturating_mul(self.options.chunks.threads.clamp(1, 64));
-            if self.pending.len() >= room || self.ends.len() >= BATCH_ITEMS {
+            let room = MAX_BATCH_LEN.saturating_mul(self.options.chunks.threads.clamp(1, 64));
+            if self.pending.len() >= room || self.ends.len() >= MAX_BATCH_ITEMS {
                 self.flush_batch()?;
             }
         }

@@ -13,10 +13,10 @@ use container_core::source::zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 /// Rows whose flags are read at once.
-const FLAGS_PIECE: u64 = 1 << 20;
+const FLAGS_PIECE_LEN: u64 = 1 << 20;
 
 /// Bytes of stored rows that are read at once where some of them are deleted.
-const ROWS_PIECE: u64 = 16 << 20;
+const ROWS_PIECE_LEN: u64 = 16 << 20;
 
 /// Stored rows between two selected ones that are read rather than passed over.
 const MAX_GAP: u64 = 64;
@@ -60,7 +60,7 @@ impl Rows {
         }
         // A flag that is read takes time, though not memory.
         options.limits.allocate(*len)?;
-        for piece in whole.pieces(Order::C, FLAGS_PIECE) {
+        for piece in whole.pieces(Order::C, FLAGS_PIECE_LEN) {
             let start = piece.axes().first().map_or(0, |axis| axis.start);
             let array = container.read(own, &piece, options)?;
             let flags = array.bytes(Order::C, &options.limits)?;
@@ -185,7 +185,7 @@ impl Rows {
                 let (low, high) = (low.min(*next), high.max(*next));
                 let room = (group.len() as u64 + 1).saturating_mul(2).saturating_add(MAX_GAP);
                 let span = high - low + 1;
-                span <= room && span.saturating_mul(row_len) <= ROWS_PIECE
+                span <= room && span.saturating_mul(row_len) <= ROWS_PIECE_LEN
             }) {
                 (low, high) = (low.min(next), high.max(next));
                 group.push(next);
