@@ -52,7 +52,7 @@ pub(crate) fn append(
     }
 }
 
-/// What a chunk of the file is, for arrays to be held against.
+/// Name, index entry and shape of a chunk of the file, to compare arrays with.
 struct ExistingChunk {
     name: String,
     entry: IndexEntry,

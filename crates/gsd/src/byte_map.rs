@@ -172,7 +172,7 @@ impl<'f> CopyMarkers<'f> {
         block.iter().all(|byte| *byte == 0).then_some((len, part))
     }
 
-    /// What `bytes` start with, and how many of them it is.
+    /// Returns the length and the kind of the segment at the start of `bytes`.
     fn recognise(&self, bytes: &[u8]) -> (usize, SegmentKind) {
         let set = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
         if set == bytes.len() {
@@ -257,7 +257,7 @@ pub(crate) fn waste(file: &File, limits: &Limits) -> Result<Waste> {
     Ok(waste)
 }
 
-/// What is odd or wrong about where chunks lie.
+/// Lists faults and oddities of the positions of chunks.
 pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
     let mut found = crate::fault::Faults::default();
     let mut shared = crate::fault::Faults::default();

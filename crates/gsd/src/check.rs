@@ -22,7 +22,7 @@ use crate::stacked::names::NameStats;
 
 mod missing_entries;
 
-/// What a check needs beside the file: the facts of its names, its chunks in file order, the file once more for the schema.
+/// Input of a check: the file, the facts of its names, its chunks in file order, the file once more for the schema.
 pub(crate) struct CheckTarget<'a> {
     pub(crate) file: &'a File,
     pub(crate) name_stats: &'a NameStats,
@@ -92,7 +92,7 @@ pub(crate) fn lacks_all_entries(file: &File, limits: &container_core::Limits) ->
     file.index().is_empty() && !missing_entries::entries(file, &places()).is_empty()
 }
 
-/// What is odd about frames and names.
+/// Lists oddities of frames and names.
 fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
     let (file, name_stats) = (subject.file, subject.name_stats);
     let mut faults = Vec::new();
@@ -180,7 +180,7 @@ fn read_all(
     Ok((findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner), total))
 }
 
-/// What of a chunk lies behind `end`, which becomes the end of both.
+/// Returns the part of a chunk after `end`, and sets `end` to the end of both.
 fn unread(chunk: &IndexEntry, end: &mut u64) -> Range<u64> {
     let range = chunk.range();
     let start = range.start.max(*end).min(range.end);
@@ -201,7 +201,7 @@ fn unreadable(file: &File, chunk: &IndexEntry, error: Error) -> Result<Finding> 
     Ok(fault.finding().dataset(format!("frames/{}/{name}", chunk.frame)))
 }
 
-/// What is odd by the schema: none of it is damage.
+/// Lists deviations from the schema; none of them is damage.
 fn schema_findings(subject: &CheckTarget<'_>, progress: Progress<'_>) -> Result<Vec<Finding>> {
     let trajectory = match (subject.again)().and_then(Trajectory::from_file) {
         Ok(trajectory) => trajectory,

@@ -3,7 +3,7 @@
 //! An array of shape (N,) is N × 1 and one of shape (N, M) is N × M, with M from 2 on. Any other shape, which an index entry cannot
 //! tell, is N × 1 with a second chunk `<name>/shape`: one uint64 for each axis.
 
-/// What a chunk's name is followed by in the name of the chunk that holds its shape.
+/// Suffix that the name of a shape chunk adds to the name of its chunk.
 pub(crate) const SHAPE_SUFFIX: &str = "/shape";
 
 /// Rows and columns of a chunk, and the shape that has to be stored beside it.
@@ -13,12 +13,12 @@ pub(crate) struct ChunkShape {
     pub(crate) n: u64,
     /// Columns.
     pub(crate) m: u32,
-    /// What `<name>/shape` holds.
+    /// Values of the chunk `<name>/shape`; `None` without one.
     pub(crate) beside: Option<Vec<u64>>,
 }
 
 impl ChunkShape {
-    /// How an array of `shape` is stored; `None` where it has more than 2^64 elements.
+    /// Returns the stored form of an array of `shape`; `None` where it has more than 2^64 elements.
     pub(crate) fn of(shape: &[u64]) -> Option<Self> {
         match *shape {
             [n] => Some(Self { n, m: 1, beside: None }),

@@ -108,7 +108,7 @@ impl GsdContainer {
         index == self.datasets.count() && self.may_log()
     }
 
-    /// What has a number behind those of the index and the log.
+    /// Returns the dataset of defaults whose number follows those of the index and the log.
     fn default_dataset(&self, index: usize) -> Option<DefaultDataset> {
         let number = index.checked_sub(self.datasets.count())?.checked_sub(1)?;
         DefaultDataset::of_number(number)

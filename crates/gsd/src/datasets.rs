@@ -21,7 +21,7 @@ pub(crate) struct DatasetIndex {
     stacked: Vec<u16>,
     /// Their datasets.
     ready: Vec<Dataset>,
-    /// How many chunks are listed frame by frame, and how many only a recursive listing shows.
+    /// Number of chunks that are listed frame by frame, and of those that only a recursive listing shows.
     apart: u64,
     recursive: u64,
     /// Before each run of entries: how many of either kind.

@@ -1,11 +1,11 @@
-//! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
+//! Faults and oddities of a file: each case with its stable code, its place and its sentence.
 
 use std::ops::Range;
 
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind};
 
-/// What is wrong or odd.
+/// Kind of a fault or an oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -145,7 +145,7 @@ impl FaultKind {
 pub struct Fault {
     kind: FaultKind,
     range: Range<u64>,
-    /// Where it was found: what equal faults have to be side by side in, to be told as one.
+    /// Range in which it was found; equal faults in adjacent ranges are reported as one.
     place: Range<u64>,
     count: u64,
     message: String,
@@ -156,7 +156,7 @@ impl Fault {
         Self { kind, place: range.clone(), range, count: 1, message: message.into() }
     }
 
-    /// What is wrong.
+    /// Returns the kind of the fault.
     #[must_use]
     pub const fn kind(&self) -> FaultKind {
         self.kind
@@ -180,7 +180,7 @@ impl Fault {
         self.range.clone()
     }
 
-    /// How many there are in the range.
+    /// Returns the number of equal faults in the range.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count

@@ -17,15 +17,15 @@ use crate::namelist::NameList;
 
 mod read;
 
-/// How a file is opened.
+/// Options of opening a file.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// How much is checked.
+    /// Extent of the checks.
     pub policy: Policy,
     /// Bounds on what the file may ask for.
     pub limits: Limits,
-    /// How its bytes are reached. Use [`Access::Positioned`] for a file that somebody may truncate meanwhile.
+    /// Access to its bytes. Use [`Access::Positioned`] for a file that somebody may truncate meanwhile.
     pub access: Access,
     /// Threads that copy a large chunk together, where the source does not lend it. 0 and 1 start none.
     pub threads: usize,
@@ -144,7 +144,7 @@ impl File {
         self.header().schema_name()
     }
 
-    /// Where everything is.
+    /// Returns the layout: the positions of all structures.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -156,7 +156,7 @@ impl File {
         &self.source
     }
 
-    /// How it was opened.
+    /// Returns the options with which it was opened.
     #[must_use]
     pub fn options(&self) -> &OpenOptions {
         &self.options

@@ -4,9 +4,9 @@
 //! that a file that is cut meanwhile faults nobody. Names are read when an entry has one that is not known, and only as far as entries
 //! use them: a name behind those may be half written, one that a committed entry has is not.
 //!
-//! What makes a frame a committed one depends on who writes. In the atomic scheme the header counts entries, and those that it counts
-//! are committed. The reference writes the entries of frames into slots that are in sight, all in one write, which is not atomic to
-//! those who read meanwhile: see [`LastFramePolicy`].
+//! The writer determines which frames are committed. In the atomic scheme the header counts entries, and those that it counts are committed. The
+//! reference writes the entries of frames into slots that are in sight, all in one write, which is not atomic to those who read meanwhile: see
+//! [`LastFramePolicy`].
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ mod read;
 
 use read::{bytes_of, is_same};
 
-/// What a poll has found.
+/// Result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// No new frame.

@@ -22,7 +22,7 @@ pub struct Frames {
     pub start: u64,
     /// Distance to the next; may be negative, never 0.
     pub step: i64,
-    /// How many.
+    /// Number of frames.
     pub count: u64,
 }
 
@@ -61,7 +61,7 @@ impl Frames {
         self.start.checked_add_signed(offset)
     }
 
-    /// Where `frame` is among these; `None` if it is not.
+    /// Returns the position of `frame` among these; `None` if it is not one of them.
     #[must_use]
     pub fn slot(&self, frame: u64) -> Option<u64> {
         let (distance, forwards) = (frame.abs_diff(self.start), frame >= self.start);

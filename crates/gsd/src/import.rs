@@ -29,14 +29,14 @@ const VERSION_OPTION: &str = "schema-version";
 /// The word for logs that frame 0 lacks.
 pub(crate) const NEW_LOGS_OPTION: &str = "new-logs";
 
-/// What new files say they were written by, and the schema of arrays that have none.
+/// Application field of new files, and the schema of arrays that have none.
 const APPLICATION: &str = concat!("holdall ", env!("CARGO_PKG_VERSION"));
 pub(crate) const SCHEMA: &str = "none";
 
-/// What the application of such files begins with.
+/// Prefix of the application field of such files.
 pub(crate) const WRITER: &str = "holdall ";
 
-/// What a GSD target can be told.
+/// Settings of a GSD target.
 pub(crate) struct ImportSettings {
     pub(crate) frames: Option<String>,
     pub(crate) as_bytes: bool,
@@ -74,7 +74,7 @@ impl ImportSettings {
         Self::of(job)
     }
 
-    /// What an append can be told.
+    /// Returns the settings of an append.
     pub(crate) fn for_append(job: &Import<'_>) -> Result<Self> {
         job.options.allow_words_of_append("GSD", &["frames", ImportOptions::AS_BYTES, NEW_LOGS_OPTION])?;
         Self::of(job)
@@ -210,7 +210,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     Ok(losses)
 }
 
-/// What is lost where none of the frames is wanted, or there are none.
+/// Returns the loss where none of the frames is wanted, or there are none.
 pub(crate) fn no_frames() -> Loss {
     Loss { dataset: None, what: "arrays of no frames: there is no chunk to tell of them".into() }
 }
@@ -250,7 +250,7 @@ fn paths(job: &Import<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result<Vec<S
     Ok(paths)
 }
 
-/// What each selected dataset becomes, and what is lost on the way.
+/// Plans the chunks of each selected dataset, and lists the losses on the way.
 fn parts(
     job: &Import<'_>,
     settings: &ImportSettings,

@@ -18,7 +18,7 @@ use crate::header::{Header, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
 use crate::index_check::{is_zero, valid_slots};
 
-/// What entries are held against.
+/// Bounds that entries are checked against.
 pub(crate) struct Rules<'a> {
     pub(crate) header: &'a Header,
     pub(crate) file_len: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// What is wrong with an entry by itself.
+    /// Describes the problem of an entry by itself.
     pub(crate) fn problem(&self, entry: &IndexEntry) -> Option<(FaultKind, &'static str)> {
         if entry.chunk_type().is_none() {
             Some((FaultKind::EntryType, "its type code has no meaning"))
@@ -51,7 +51,7 @@ impl Rules<'_> {
     }
 }
 
-/// What a pass found.
+/// Result of a pass.
 #[derive(Default)]
 pub(crate) struct Scan {
     /// Slots up to the last entry that counts.

@@ -46,7 +46,7 @@ impl<'a> SortedIndex<'a> {
         self.lower_bound(self.guess(frame, 0), |at| self.index.key(at).is_some_and(|one| one.0 < frame))
     }
 
-    /// Where a chunk is if all frames have as many, with ids all over the list of names.
+    /// Estimates the position of a chunk, as if all frames had the same number of chunks, with ids spread over the list of names.
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a guess")]
     #[expect(clippy::cast_sign_loss, reason = "nothing is below 0")]
     fn guess(self, frame: u64, id: u16) -> usize {

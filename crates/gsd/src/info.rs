@@ -62,7 +62,7 @@ pub(crate) fn details(file: &File, name_stats: &NameStats, limits: &Limits) -> V
     details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// What is told of a file whatever it holds. Where its blocks lie is the map's matter: copies that are laid out otherwise are the same.
+/// Returns the metadata that every file has. The positions of its blocks are part of the map only: copies that are laid out otherwise are the same.
 ///
 /// # Errors
 /// Those of the source.

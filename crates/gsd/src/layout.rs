@@ -1,4 +1,4 @@
-//! Where everything is in a file: header, names, index, and what is wrong with them.
+//! Layout of a file: positions of header, names and index, and their faults.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,11 +22,11 @@ use crate::namelist::NameList;
 
 mod faults;
 
-/// How much of a file is checked when it is opened, and what becomes of one that is not as it should be.
+/// Extent of the checks when a file is opened, and treatment of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// What the reference accepts: header, namelist and the entries that its binary search for the end of the index meets.
-    /// Opening costs the same for any number of frames.
+    /// The checks of the reference: header, namelist and the entries that its binary search for the end of the index meets. Opening costs the same
+    /// for any number of frames.
     #[default]
     Compatible,
     /// Every entry, in one pass. The first error among the faults is one, as is a second entry of one frame and name.
@@ -36,7 +36,7 @@ pub enum Policy {
     Lenient,
 }
 
-/// Where everything is.
+/// Positions of the structures of a file.
 #[derive(Clone, Debug)]
 pub struct Layout {
     file_len: u64,
@@ -205,7 +205,7 @@ impl Layout {
         Ok((self, copy))
     }
 
-    /// What is wrong or odd as far as header, names and index tell. Empty but under [`Policy::Lenient`].
+    /// Returns the faults and oddities of header, names and index. Empty but under [`Policy::Lenient`].
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -266,7 +266,7 @@ impl Layout {
         start..start.saturating_add(self.entries.saturating_mul(header::INDEX_ENTRY_LEN))
     }
 
-    /// What is wrong with an entry by itself; `None` where nothing is. What the reference checks, in checked arithmetic.
+    /// Describes the problem of an entry by itself; `None` where there is none. The checks of the reference, in checked arithmetic.
     #[must_use]
     pub fn entry_problem(&self, entry: &IndexEntry) -> Option<&'static str> {
         let rules = Rules {

@@ -25,11 +25,11 @@ const MAX_METADATA_LEN: u64 = 1 << 26;
 /// Key of what is the format's own.
 pub(crate) const OWN: &str = "gsd";
 
-/// What stands below that key where the format wrote it. With anything else there, the key is a user's.
+/// Keys below `OWN` where the format wrote it. With any other key there, it is a user's.
 const OWN_KEYS: [&str; 8] =
     ["application", "schema", "schema_version", "reserved", "frames", "names", "stored", "chunks"];
 
-/// What a file carries beside selected datasets. A key of the user's that is called as the format's own takes its place.
+/// Returns the metadata that a file carries beside selected datasets. A user's key with the name of the format's own replaces it.
 pub(crate) fn of_file(file: &File, datasets: &DatasetIndex, selection: &[(usize, Region)]) -> Result<Value> {
     let mut entries = match metadata(file)? {
         Some(Value::Map(entries)) => entries,
@@ -94,7 +94,7 @@ pub(crate) fn has_clear_names(file: &File) -> bool {
     })
 }
 
-/// How many frames there are, and which of them store the chunks of the selected datasets; nothing for parts of datasets.
+/// Returns the number of frames, and the frames that store the chunks of the selected datasets; nothing for parts of datasets.
 fn frames(
     file: &File,
     datasets: &DatasetIndex,
@@ -219,14 +219,14 @@ pub(crate) fn header(tree: &Value, like: &Header) -> Option<Header> {
     })
 }
 
-/// Which chunks a file had that another is to have again.
+/// Chunks of an earlier file that a new file is to have again.
 #[derive(Debug)]
 pub(crate) struct Chunks {
     pub(crate) frames: u64,
     /// In the order of their ids.
     pub(crate) names: Vec<String>,
     stored: HashMap<String, Vec<(u64, u64)>>,
-    /// How many there were.
+    /// Number of chunks of the earlier file.
     pub(crate) count: Option<u64>,
 }
 

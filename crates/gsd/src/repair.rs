@@ -74,7 +74,7 @@ pub enum UncommittedFrames {
     Off,
 }
 
-/// How a file is repaired.
+/// Options of repairing a file.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RepairOptions {
@@ -84,7 +84,7 @@ pub struct RepairOptions {
     pub names: BTreeMap<u16, String>,
     /// Bounds on what the file may ask for.
     pub limits: Limits,
-    /// How its bytes are reached.
+    /// Access to its bytes.
     pub access: Access,
 }
 

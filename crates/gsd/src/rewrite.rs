@@ -1,7 +1,7 @@
 //! New files from the frames of others: all of one ([`repack`]), some of one ([`slice()`]), all of several ([`concat()`]).
 //!
-//! What a file keeps beside its chunks is left behind: older copies of the index, bytes that no entry points at. The result is
-//! of file layer 2.1 and little-endian, whatever the input was; application, schema, its version and the names stay.
+//! Bytes outside chunks are not copied: older copies of the index, bytes that no entry points at. The result is of file layer 2.1 and little-endian,
+//! whatever the input was; application, schema, its version and the names stay.
 //!
 //! Under the `hoomd` schema a frame means more than it stores: what it lacks is frame 0's. So that every frame reads as it
 //! did, the new frame 0 stores all that the old one inherited, and other frames what they would no longer inherit. With
@@ -38,7 +38,7 @@ pub enum RedundantChunks {
     Keep,
 }
 
-/// How files are rewritten.
+/// Options of rewriting files.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RewriteOptions {

@@ -1,8 +1,8 @@
 //! Writing a file: chunks, frames, and when they are committed.
 //!
-//! How a commit is laid out on the disk is a [`CommitScheme`]; what the two write is in `commit_atomic` and `commit_compatible`. Chunks go to the end of
-//! the file in the order in which they are written, through a buffer where they are small. Entries of the index and new names wait
-//! in memory for the commit.
+//! A [`CommitScheme`] is the layout of a commit on the disk; the writes of the two schemes are in `commit_atomic` and `commit_compatible`. Chunks go
+//! to the end of the file in the order in which they are written, through a buffer where they are small. Entries of the index and new names wait in
+//! memory for the commit.
 //!
 //! To change this: nothing that a committed header refers to is ever overwritten in the atomic scheme, and the header is written
 //! last, after a sync. `tests/crash.rs` replays every write and finds what breaks this.
@@ -95,13 +95,13 @@ pub struct Writer<S: Storage = FileStorage> {
     names: NameTable,
     /// Entries of the index that the header's frames have.
     used: u64,
-    /// Where the first entry is, or goes.
+    /// Absolute offset of the first entry, written or not.
     index_at: u64,
     /// Entries that there is room for from there on. What is behind the used and the stale ones is zero.
     capacity: u64,
     /// Slots behind the used ones in which a commit that was broken off may have left entries.
     stale: u64,
-    /// Where the next byte goes that is not in the buffer: at or behind the end of the file.
+    /// Absolute offset of the next byte that is not in the buffer: at or after the end of the file.
     end: u64,
     /// Length of the file when it was opened or last committed; `None` while it is not known which header it has, and in the reference's
     /// scheme.
@@ -110,7 +110,7 @@ pub struct Writer<S: Storage = FileStorage> {
     buffer: Vec<u8>,
     /// Entries that are not in the file, in the order of writing.
     entries: Vec<IndexEntry>,
-    /// How many of them, the last ones, belong to the frame that has not ended.
+    /// Number of those at the end of `entries` that belong to the frame that has not ended.
     pending: usize,
     /// Number of the frame that has not ended.
     frame: u64,
@@ -278,7 +278,7 @@ impl<S: Storage> Writer<S> {
         &self.header
     }
 
-    /// How it was opened.
+    /// Returns the options with which it was opened.
     #[must_use]
     pub const fn options(&self) -> &WriterOptions {
         &self.options

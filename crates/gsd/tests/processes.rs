@@ -16,7 +16,7 @@ use gsd::{
 
 const PART: &str = "HOLDALL_GSD_CHILD";
 
-/// What the parent said, in a child.
+/// Returns the parent's instructions, in a child.
 fn part() -> Option<Vec<String>> {
     let part = std::env::var(PART).ok()?;
     Some(part.split('|').map(str::to_owned).collect())

@@ -91,7 +91,7 @@ fn bytes_of(source: &File, entry: &IndexEntry, job: &Import<'_>) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// What stands for absent chunks, there and here.
+/// Values of absent chunks, in the source and in the file.
 struct Bridge {
     /// Chunks of the source's frame 0, and of the file's.
     there: BTreeMap<String, IndexEntry>,

@@ -143,7 +143,7 @@ impl File {
         self.header().byte_order == ByteOrder::NATIVE || entry.chunk_type().is_some_and(|one| one.size() == 1)
     }
 
-    /// Where a chunk lies, as an array.
+    /// Returns the location of a chunk, as an array.
     ///
     /// # Errors
     /// As [`File::read_chunk`].

@@ -1,4 +1,4 @@
-//! What a poll reads of a file that may be written to meanwhile.
+//! Reads of a poll, from a file that another process may be writing.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -23,7 +23,7 @@ use super::columns::{Column, LogTable, Texts, ValidityBitmap, Values};
 
 pub use {arrow_array, arrow_schema};
 
-/// How it is told that values were inherited from frame 0.
+/// Representation of values that were inherited from frame 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InheritedValues {
     /// By how many they are, in the field's metadata: `gsd:inherited`.

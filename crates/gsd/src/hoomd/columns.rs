@@ -1,4 +1,4 @@
-//! What a simulation logs, as columns: every `log/` quantity of any number of frames, in one pass over the index.
+//! Logged quantities as columns: every `log/` quantity of any number of frames, in one pass over the index.
 //!
 //! Quantities that change once in a while are stored by HOOMD-blue's writers in the frames where they differ from frame 0. What
 //! stands in the others is for the caller to say: frame 0's value, as the schema has it ([`Gaps::FromFrame0`]), or nothing
@@ -18,7 +18,7 @@ mod validity;
 pub use buffers::{Texts, Values};
 pub use validity::ValidityBitmap;
 
-/// What stands in a frame that does not store a quantity.
+/// Value of a frame that does not store a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Gaps {
     /// Frame 0's value, as the schema says and `gsd.hoomd.read_log` does; null where frame 0 has none either.
@@ -28,7 +28,7 @@ pub enum Gaps {
     Null,
 }
 
-/// What is done with a quantity whose type or shape changes from frame to frame. Texts may have any length.
+/// Treatment of a quantity whose type or shape changes from frame to frame. Texts may have any length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Changes {
     /// It is an error.
@@ -38,7 +38,7 @@ pub enum Changes {
     Skip,
 }
 
-/// Which quantities are taken, by shape.
+/// Selection of quantities by shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Shapes {
     /// All: scalars, vectors, quantities per particle and per bond.
@@ -48,7 +48,7 @@ pub enum Shapes {
     Scalars,
 }
 
-/// What [`LogTable::read`] reads.
+/// Options of [`LogTable::read`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LogOptions {
@@ -57,11 +57,11 @@ pub struct LogOptions {
     pub names: Vec<String>,
     /// Frames; all by default.
     pub frames: Option<Frames>,
-    /// What stands in frames without a value.
+    /// Value of frames that do not store one.
     pub gaps: Gaps,
-    /// What is done with quantities that change in type or shape.
+    /// Treatment of quantities that change in type or shape.
     pub changes: Changes,
-    /// Which shapes are taken.
+    /// Shapes of the selected quantities.
     pub shapes: Shapes,
     /// Threads that work on it; 0 counts as 1.
     pub threads: usize,

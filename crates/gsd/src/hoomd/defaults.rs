@@ -40,7 +40,7 @@ const MAX_IDS: usize = 1 << 16;
 const NAMES_PER_FRAME: u64 = (FIELDS.len() + MAX_IDS) as u64;
 
 impl DefaultDataset {
-    /// What an address means that no dataset of the file has.
+    /// Parses an address that no dataset of the file has.
     pub(crate) fn parse(file: &File, name_stats: &NameStats, path: &str) -> Option<Self> {
         let field = |name: &str| FIELDS.iter().position(|field| field.name == name);
         let id = file.names().id(path);
@@ -81,7 +81,7 @@ impl DefaultDataset {
         usize::try_from(number).ok()
     }
 
-    /// What has a number.
+    /// Returns the dataset with a number.
     pub(crate) fn of_number(number: usize) -> Option<Self> {
         let Some(id) = number.checked_sub(FIELDS.len()) else { return Some(Self::Stacked(number)) };
         if let Ok(id) = u16::try_from(id) {
@@ -107,7 +107,7 @@ impl DefaultDataset {
         }
     }
 
-    /// Where its values are; `None` where the schema gives none, and for what is stored.
+    /// Returns the location of its values; `None` where the schema gives none, and for stored values.
     pub(crate) fn stack<'f>(self, file: &'f File, datasets: &DatasetIndex) -> Option<StackedChunks<'f>> {
         let (name, fallback) = (self.name(file)?, datasets.name_stats.fallback);
         if let Self::Partly(id) = self {

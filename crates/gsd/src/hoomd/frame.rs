@@ -39,7 +39,7 @@ pub struct Frame<'a> {
     pub pairs: GroupData<'a, 2>,
     /// State of HPMC integrators, by names without `state/`; schema 1.2 to 1.4.
     pub state: Log<'a>,
-    /// What is logged, by names without `log/`.
+    /// Logged quantities, by names without `log/`.
     pub log: Log<'a>,
 }
 

@@ -1,4 +1,4 @@
-//! What users log, and the state of HPMC integrators: chunks of any type and shape.
+//! Logged quantities and the state of HPMC integrators: chunks of any type and shape.
 
 use std::borrow::Cow;
 
@@ -249,7 +249,7 @@ impl<'t> FrameView<'t> {
         self.collect_logs(true)
     }
 
-    /// What is logged in this frame itself.
+    /// Returns the logged quantities that this frame itself stores.
     ///
     /// # Errors
     /// As [`File::read_chunk`].

@@ -37,7 +37,7 @@ pub(crate) const fn field_index(name: &str) -> usize {
     panic!("no such chunk in the schema")
 }
 
-/// Where the fields of one frame are in the index.
+/// Positions of the fields of one frame in the index.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldSlots {
     /// Entries of the frame.
@@ -168,7 +168,7 @@ impl<'t> FrameView<'t> {
         self.slots.entry(self.file(), at)
     }
 
-    /// What stands for the field at `at`.
+    /// Returns the source of the value of the field at `at`: a stored chunk, another frame or the default.
     pub(crate) fn field_source(&self, at: usize) -> Result<FieldSource> {
         if let Some(entry) = self.slots.entry(self.file(), at) {
             return Ok(FieldSource::Stored(entry));
@@ -217,8 +217,8 @@ impl<'t> FrameView<'t> {
         Ok(chunk_type.integer(&bytes, self.file().header().byte_order))
     }
 
-    /// What is wrong with a single integer that another type than the schema's holds: one that the schema's does not, so that no frame is read
-    /// which needs it.
+    /// Describes the problem of a single integer of another type than the schema's: the schema's type cannot hold it, so that no frame is read which
+    /// needs it.
     pub(crate) fn range_problem(&self, field: &Field, entry: &IndexEntry) -> Result<Option<String>> {
         let bits = match field.chunk_type {
             _ if field.rows != Rows::Fixed(1) || field.columns != 1 => return Ok(None),
@@ -278,7 +278,7 @@ impl<'t> FrameView<'t> {
         Ok(())
     }
 
-    /// What is wrong with a chunk's shape; `None` where nothing is, and where the schema leaves the rows open.
+    /// Describes the problem of a chunk's shape; `None` where there is none, and where the schema leaves the rows open.
     pub(crate) fn shape_problem(&self, field: &Field, entry: &IndexEntry) -> Result<Option<String>> {
         let Some(rows) = self.row_count(field)? else { return Ok(None) };
         let (columns, m) = (u64::from(field.columns), u64::from(entry.m));

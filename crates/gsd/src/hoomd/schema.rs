@@ -102,7 +102,7 @@ impl Container {
     }
 }
 
-/// How many rows a chunk has.
+/// Number of rows of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rows {
     /// This many.
@@ -115,7 +115,7 @@ pub enum Rows {
     Vertices,
 }
 
-/// What stands for a chunk that a frame lacks.
+/// Source of the value of a chunk that a frame lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Inherit {
     /// Frame 0's chunk, else the default.
@@ -126,7 +126,7 @@ pub enum Inherit {
     Never,
 }
 
-/// How well a stored type agrees with the schema.
+/// Agreement of a stored type with the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fit {
     /// As the schema says.
@@ -155,7 +155,7 @@ pub struct Field {
     /// Values of one row by default (all rows of a [`Rows::Fixed`] chunk). Empty for strings, see [`Field::default_text`],
     /// and where there is no default.
     pub default: &'static [i8],
-    /// What stands for it where it is absent.
+    /// Source of its value where it is absent.
     pub inherits: Inherit,
     /// First schema version that has it.
     pub since: Version,
@@ -185,7 +185,7 @@ impl Field {
         }
     }
 
-    /// How `found` agrees with the schema of version `schema`.
+    /// Compares `found` with the type of the schema of version `schema`.
     #[must_use]
     pub fn fit(&self, found: ChunkType, schema: Version) -> Fit {
         let integer = |of: ChunkType| !matches!(of, Float | Double | Character);
@@ -278,7 +278,7 @@ pub fn field(name: &str) -> Option<&'static Field> {
     FIELDS.iter().find(|field| field.name == name)
 }
 
-/// What stands for any chunk that a frame lacks: logs are inherited, names that the schema does not know are not.
+/// Returns the source of the value of any chunk that a frame lacks: logs are inherited, names outside the schema are not.
 #[must_use]
 pub fn inherits(name: &str) -> Inherit {
     match field(name) {

@@ -139,7 +139,7 @@ impl SimulationBox {
         (position, image)
     }
 
-    /// Where a position in the box is after crossing the boundaries that its image flags count.
+    /// Returns the coordinates of a position in the box after crossing the boundaries that its image flags count.
     #[must_use]
     pub fn unwrap(&self, position: [f64; 3], image: [i32; 3]) -> [f64; 3] {
         let ([lx, ly, lz], [xy, xz, yz]) = (self.lengths, self.tilts);

@@ -99,7 +99,7 @@ impl<'a> TimeSeries<'a> {
         Ok(([frames, rows, columns.into()], stack.read_f64(&self.rows, self.threads)?))
     }
 
-    /// Where the values are; for reads into memory of one's own.
+    /// Returns the locations of the values; for reads into memory of one's own.
     ///
     /// # Errors
     /// As [`StackedChunks::new`].

@@ -12,7 +12,7 @@ use crate::hoomd::schema::{Container, FIELDS};
 use crate::hoomd::{Frame, SCHEMA, Shape};
 use crate::{File, OpenOptions};
 
-/// What a chunk id means, where it is none of the schema's fields.
+/// Marker for chunk ids of names that are not fields of the schema.
 pub(crate) const NO_FIELD: u8 = u8::MAX;
 
 /// An open file of schema `hoomd`, read as a list of frames. Frames are read as they are asked for, and of a frame only
@@ -34,7 +34,7 @@ pub struct Trajectory {
     core: TrajectoryState,
 }
 
-/// What frames of a file have in common.
+/// State that all frames of a file share.
 pub(crate) struct TrajectoryState {
     /// Index in [`FIELDS`] by chunk id.
     fields: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What is wrong with frames by the schema, for those who write them and for those who verify files.
+//! Checks of frames against the schema, for writers of frames and for those who verify files.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(super) mod cache;
 /// Positions may be outside the box by this part of its extent: wrapping in f32 rounds to the face.
 const TOLERANCE: f64 = 1e-6;
 
-/// How bad a [`Problem`] is.
+/// Severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grade {
     /// Another spelling of what the schema wants: groups in i32.
@@ -34,7 +34,7 @@ pub enum Grade {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// How bad it is.
+    /// Severity of the problem.
     pub grade: Grade,
     /// A stable name: `schema_type`, `schema_shape`, `schema_range`, `schema_text`, `box`, `typeid`, `tags`, `not_finite`, `outside_box`,
     /// `step_order`, `late_log`, `newer_schema`, `narrow_text`,
@@ -44,7 +44,7 @@ pub struct Problem {
     pub chunk: String,
     /// The first frame that has it.
     pub frame: u64,
-    /// How many frames have it.
+    /// Number of frames that have it.
     pub frames: u64,
     /// Bytes of the chunk in the first frame; `None` for what is not in a file.
     pub range: Option<Range<u64>>,
@@ -77,7 +77,7 @@ impl Problem {
     }
 }
 
-/// What is wrong with the frames of a trajectory: see [`check_file`].
+/// Checks the frames of a trajectory: see [`check_file`].
 ///
 /// # Errors
 /// As [`check_file`].
@@ -85,8 +85,8 @@ pub fn check_trajectory(trajectory: &Trajectory, progress: Progress<'_>) -> Resu
     check_frames(trajectory.file(), trajectory.core(), progress)
 }
 
-/// What is wrong with the frames of a file by the schema, each kind of problem of each chunk once. Only chunks that are there are
-/// looked at, and every value of them. A file of another schema has no problems.
+/// Checks the frames of a file against the schema, and reports each kind of problem of each chunk once. Only stored chunks are checked, and every
+/// value of them. A file of another schema has no problems.
 ///
 /// # Errors
 /// `Io`, `Limit`, `Cancelled`. What is wrong with the file is no error but a problem.
@@ -126,7 +126,7 @@ fn check_frames(file: &File, core: &TrajectoryState, progress: Progress<'_>) -> 
     Ok(found.problems)
 }
 
-/// What is wrong with one frame. `previous` is the step of the frame before.
+/// Checks one frame. `previous` is the step of the frame before.
 ///
 /// # Errors
 /// As [`check_file`].
@@ -339,7 +339,7 @@ fn chunk_of(frame: &FrameView<'_>, at: usize) -> Result<Option<IndexEntry>> {
     })
 }
 
-/// How many types a container has, where its table can be read.
+/// Returns the number of types of a container, where its table can be read.
 fn type_count(frame: &FrameView<'_>, at: usize, found: &mut ValidationCache) -> Result<Option<usize>> {
     let count = || Ok(skip_damage(frame.type_names(at))?.map(|names| names.len() as u64));
     let types = match chunk_of(frame, at)? {

@@ -25,11 +25,11 @@ pub(super) mod fields;
 pub(super) mod frame0;
 pub(super) mod validate;
 
-/// How much of a frame is checked before it is written. Numbers of rows always are.
+/// Extent of the checks of a frame before it is written. Numbers of rows always are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Validation {
-    /// What contradicts itself is refused ([`Grade::Error`]: ids and tags out of range, names twice); values that a simulation
-    /// would not have pass, and are told.
+    /// Contradictions are refused ([`Grade::Error`]: ids and tags out of range, names twice); values that a simulation would not have pass, and are
+    /// reported.
     #[default]
     Errors,
     /// Both are refused.
@@ -48,14 +48,14 @@ pub enum StepRule {
     IfDifferent,
 }
 
-/// How a trajectory is written.
+/// Options of writing a trajectory.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TrajectoryOptions {
-    /// How the file is written. The schema is `hoomd`; its version, of new files, is that of
-    /// [`WriterOptions::schema_version`]: 2.0 by default, 1.x for readers older than gsd 5.
+    /// Options of the file's writer. The schema is `hoomd`; its version, of new files, is that of [`WriterOptions::schema_version`]: 2.0 by default,
+    /// 1.x for readers older than gsd 5.
     pub writer: WriterOptions,
-    /// What is checked.
+    /// Extent of the checks of frames.
     pub validation: Validation,
     /// When steps are written.
     pub step: StepRule,
@@ -306,7 +306,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         Ok(())
     }
 
-    /// What is wrong with a frame, where it is to be written nonetheless.
+    /// Lists the problems of a frame that is to be written despite them.
     fn check(
         &self,
         frame: &Frame<'_>,

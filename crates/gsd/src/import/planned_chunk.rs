@@ -41,7 +41,7 @@ pub(crate) struct PlannedChunk {
     pub(crate) order: Order,
     /// Bytes of a frame.
     pub(crate) len: u64,
-    /// What is lost, for people.
+    /// Message about the loss, for people.
     pub(crate) loss: Option<String>,
 }
 
@@ -120,7 +120,7 @@ impl PlannedChunk {
     }
 }
 
-/// How many frames there are to write.
+/// Returns the number of frames to write.
 ///
 /// # Errors
 /// `Usage` where datasets differ in it.

@@ -110,7 +110,7 @@ impl RestoredChunks {
         self.chunks.frames
     }
 
-    /// How many of them there will be: those after the last chunk are not.
+    /// Returns the number of frames that will be written: those after the last chunk are not.
     fn kept_frames(&self) -> u64 {
         match self.single.last() {
             _ if !self.stacked.is_empty() || self.chunks.frames == 0 => self.chunks.frames,

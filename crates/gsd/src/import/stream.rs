@@ -107,7 +107,7 @@ pub(crate) fn single(
     sink(&part.shape_bytes())
 }
 
-/// How many frames are held at a time.
+/// Returns the number of frames that are held in memory at a time.
 fn at_a_time(job: &Import<'_>, frame_len: u64) -> u64 {
     let held = HELD.min(job.read.limits.memory / 8);
     held.checked_div(frame_len).unwrap_or(1 << 16).clamp(1, 1 << 16)
@@ -168,14 +168,14 @@ impl PlannedChunk {
         })
     }
 
-    /// What `<name>/shape` holds; nothing where there is no such chunk.
+    /// Returns the bytes of the chunk `<name>/shape`; none where there is no such chunk.
     pub(crate) fn shape_bytes(&self) -> Vec<u8> {
         let shape = self.shape.beside.as_deref().unwrap_or_default();
         shape.iter().flat_map(|len| len.to_le_bytes()).collect()
     }
 }
 
-/// How far it is.
+/// Progress of the import.
 struct Done<'a> {
     job: &'a Import<'a>,
     total: u64,

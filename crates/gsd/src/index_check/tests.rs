@@ -38,7 +38,7 @@ fn entry(at: u64) -> IndexEntry {
     }
 }
 
-/// What one change makes of an index of `count` sound entries and 20 unused slots.
+/// Returns an index of `count` valid entries and 20 unused slots after one change.
 fn changed(count: u64, at: u64, change: impl Fn(&mut IndexEntry)) -> Vec<u8> {
     let mut entries: Vec<IndexEntry> = (0..count).map(entry).collect();
     entries.resize(entries.len() + 20, IndexEntry::default());
@@ -100,7 +100,7 @@ fn order_within_a_frame_is_free_in_layer_1() {
 }
 
 proptest! {
-    /// What is called sound, the scan of each slot has no fault to find with; and the scan finds the same after it.
+    /// An index that the check accepts has no fault in the scan of each slot; and the scan finds the same after it.
     #[test]
     fn what_is_sound_has_no_fault(
         count in 0_u64..200,

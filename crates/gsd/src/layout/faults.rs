@@ -1,4 +1,4 @@
-//! What is wrong with the header and the namelist, and with where the header puts index and namelist.
+//! Faults of the header and the namelist, and of the positions that the header gives to index and namelist.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -55,7 +55,7 @@ pub(crate) fn faults(header: &Header, file_len: u64) -> Faults {
     faults
 }
 
-/// What is wrong with names, and with the text of the header.
+/// Finds faults of names, and of the text of the header.
 pub(crate) fn name_faults(header: &Header, names: &NameList, block: &[u8], faults: &mut Faults) {
     for (field, at, what) in [(&header.application, 48_u64, "application"), (&header.schema, 112, "schema")] {
         let text = field.split(|byte| *byte == 0).next().unwrap_or_default();

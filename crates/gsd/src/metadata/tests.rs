@@ -10,7 +10,7 @@ fn map(entries: &[(&str, Value)]) -> Value {
     Value::Map(entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())
 }
 
-/// What a file with these metadata carries, and what it does not.
+/// Returns the metadata that a file with these metadata carries, and the number of losses.
 fn carried(tree: &Value, frames: u64) -> (Value, usize) {
     let plan = Plan::new("holdall 1", SCHEMA, Version::new(1, 0)).unwrap();
     let json = to_json(tree).unwrap().unwrap();

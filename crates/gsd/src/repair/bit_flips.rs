@@ -36,7 +36,7 @@ pub(crate) struct Flip {
 }
 
 impl Flip {
-    /// Which field it is, and its two values.
+    /// Returns the field that differs, and its two values.
     fn change(&self) -> (&'static str, i128, i128) {
         let (was, is) = (&self.was, &self.is);
         let fields: [(&'static str, i128, i128); 7] = [
@@ -51,7 +51,7 @@ impl Flip {
         fields.into_iter().find(|(_, was, is)| was != is).unwrap_or(fields[6])
     }
 
-    /// What is said of it: the field that has another value.
+    /// Describes the flip: the field that has another value.
     pub(crate) fn what(&self, name: &str) -> String {
         let (field, was, is) = self.change();
         let frame = self.is.frame;
@@ -101,7 +101,7 @@ pub(crate) fn find(damaged: &DamagedFile<'_>) -> Result<Vec<Flip>> {
     Ok(written.into_iter().map(flip).collect())
 }
 
-/// What is said of entries that were mended.
+/// Reports the entries that were repaired.
 pub(super) fn report(damaged: &DamagedFile<'_>, flips: &[Flip]) -> Result<Vec<RepairItem>> {
     let listed = name_recovery::at_header_offset(damaged, 0)?.map(|found| found.names).unwrap_or_default();
     let item = |flip: &Flip| {

@@ -105,7 +105,7 @@ impl<'a> DamagedFile<'a> {
         ((block.end - block.start) / header::INDEX_ENTRY_LEN).max(room).max(128)
     }
 
-    /// What makes an entry impossible by itself; `None` where nothing does. `names` is how many there are, where that is known.
+    /// Describes what makes an entry impossible by itself; `None` where it is possible. `names` is the number of names, if known.
     pub(super) fn entry_problem(&self, entry: &IndexEntry, names: Option<usize>) -> Option<&'static str> {
         if entry.chunk_type().is_none() {
             return Some("a type that there is not");

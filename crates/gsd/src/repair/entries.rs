@@ -285,7 +285,7 @@ fn remove(entries: &mut Vec<IndexEntry>, bad: &[(u32, &'static str)]) -> Vec<Dro
     dropped
 }
 
-/// Where chunks begin and end, for telling which of two that clash is out of place.
+/// Starts and ends of chunks, to decide which of two overlapping chunks is out of place.
 struct Bounds {
     starts: Vec<u64>,
     ends: Vec<u64>,
@@ -301,7 +301,7 @@ impl Bounds {
         Self { starts, ends }
     }
 
-    /// How many ends of the chunk meet a neighbour.
+    /// Counts the ends of the chunk that meet a neighbour.
     fn score(&self, entry: &IndexEntry) -> u8 {
         let Some(range) = entry.byte_range() else { return 0 };
         u8::from(self.ends.binary_search(&range.start).is_ok())

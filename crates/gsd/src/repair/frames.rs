@@ -1,4 +1,4 @@
-//! Which frames are whole.
+//! Detection of incomplete frames.
 //!
 //! Data lie in the file in the order in which they were written. A chunk whose entry is lost therefore leaves a gap between
 //! chunks of its own frame, or between those of the frames around it; a frame is held against its neighbours only there.

@@ -74,9 +74,9 @@ fn collect(damaged: &DamagedFile<'_>, block: Range<u64>) -> Result<CollectedEntr
     if outside { entries::collect(damaged, block, Some(names)) } else { Ok(found) }
 }
 
-/// How many names there are: as many as the namelist has, if most entries agree, else as many as they ask for. Ids are given in
-/// the order of first use, so that one above the number of entries is none; those next to the list's that several entries have
-/// are no damage of theirs, nor are those of a first frame that has all ids up to them.
+/// Returns the number of names: that of the namelist, if most entries agree, else the number that entries need. Ids are given in the order of first
+/// use, so that one above the number of entries is invalid. Ids right after the list's are valid if several entries have them, and so are those of a
+/// first frame that has all ids up to them.
 pub(super) fn needed_names(damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> Result<usize> {
     let listed = super::name_recovery::at_header_offset(damaged, 0)?.map_or(0, |found| found.names.len());
     let outside = || entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id >= listed);

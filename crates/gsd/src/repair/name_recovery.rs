@@ -153,7 +153,7 @@ pub(super) fn is_readable(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(|name| !name.is_empty() && !name.chars().any(char::is_control))
 }
 
-/// Where the text begins that a place is in, if it is not far.
+/// Finds the start of the text that contains a position, if it is within 64 bytes.
 fn text_start(damaged: &DamagedFile<'_>, at: u64) -> Result<u64> {
     if at <= header::LEN || at > damaged.len {
         return Ok(at);

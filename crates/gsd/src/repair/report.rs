@@ -1,4 +1,4 @@
-//! What a repair says it did, runs of neighbours as one.
+//! Report of a repair, with runs of neighbours as one item.
 
 use std::ops::Range;
 
@@ -55,7 +55,7 @@ impl Frames {
     }
 }
 
-/// What the new file stands on.
+/// Lists the structures that the new file is based on.
 pub(super) fn kept_structures(damaged: &DamagedFile<'_>, names: &[Vec<u8>]) -> Vec<RepairItem> {
     let schema = damaged.header.schema_name();
     vec![RepairItem::new(0..header::LEN, format!("header, schema {schema:?}, {} names", names.len()))]
@@ -138,7 +138,7 @@ pub(super) fn between(entries: &[IndexEntry], frames: &Range<u64>, range: Range<
     RepairItem::new(range, what)
 }
 
-/// What the first of some frames was taken to have.
+/// Reports the form that was assumed for the first of some frames.
 pub(super) fn form(entries: &[IndexEntry], names: &[Vec<u8>]) -> RepairItem {
     let frame = entries.chunk_by(|a, b| a.frame == b.frame).next().unwrap_or_default();
     let listed = frame.iter().filter_map(|entry| names.get(usize::from(entry.id)));

@@ -78,7 +78,7 @@ fn parts(
     places
 }
 
-/// Where a name can be parted into two.
+/// Finds the positions where a name can be split in two.
 fn cuts(
     name: &[u8],
     is_nul: &dyn Fn(u8) -> bool,
@@ -97,7 +97,7 @@ pub(super) fn may_be_merged(name: &[u8]) -> bool {
     cuts(name, &|_| true, &is_schema_name).next().is_some()
 }
 
-/// What is said of them.
+/// Reports the split names.
 pub(super) fn report(damaged: &DamagedFile<'_>, places: &[u64]) -> Result<Vec<RepairItem>> {
     let item = |at: &u64| {
         let was = damaged.read(*at..*at + 1)?.first().copied().unwrap_or_default();

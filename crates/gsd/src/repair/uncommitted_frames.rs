@@ -28,8 +28,8 @@ pub(super) struct TemplateChunk {
 /// The chunks of a frame, as they follow one another in the file.
 pub(super) type Template = Vec<TemplateChunk>;
 
-/// What frames look like, from `frames` of entries; the last ones first, each form once. `container` gives each id the part of
-/// its name before the slash and whether it is that container's `N`.
+/// Derives templates of frames from `frames` of entries; the last ones first, each form once. `container` gives each id the part of its name before
+/// the slash and whether it is that container's `N`.
 pub(super) fn templates<'n>(
     damaged: &DamagedFile<'_>,
     frames: &[&[IndexEntry]],
@@ -209,7 +209,7 @@ impl FrameSearch<'_, '_> {
         Ok(Some(entry))
     }
 
-    /// Where `size` bytes lie that follow those before `at`: there, or behind a block that begins there.
+    /// Finds the offset of `size` bytes that follow those before `at`: there, or after a block that begins there.
     fn room(&self, at: u64, size: u64) -> Option<u64> {
         let position = self.free.partition_point(|free| free.end <= at);
         let free = self.free.get(position)?;

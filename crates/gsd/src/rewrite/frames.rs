@@ -209,7 +209,7 @@ impl<'f> FramePlan<'f> {
         items
     }
 
-    /// What a frame stores, less what it inherits anyway.
+    /// Lists the chunks that a frame stores, without those that it inherits anyway.
     fn stored(
         &mut self,
         at: usize,
@@ -244,7 +244,7 @@ impl<'f> FramePlan<'f> {
         Ok(items)
     }
 
-    /// What a frame inherited, or had by default, and would have no more.
+    /// Adds the values that a frame inherited, or had by default, and would lose.
     fn gaps(
         &mut self,
         at: usize,

@@ -66,7 +66,7 @@ pub(super) struct SourceFile<'f> {
     ids: Vec<Option<u16>>,
     /// Ids in this file whose chunks are left out.
     dropped: HashSet<u16>,
-    /// Where the entries of the next frame are likely to start.
+    /// Likely start of the entries of the next frame.
     next: usize,
     /// Frame 0's chunks, by rising id in the new file, and its counts.
     pub(super) first: Vec<Chunk>,

@@ -261,8 +261,8 @@ fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
     }
 }
 
-/// Where a frame's number is none, nobody knows whether it is that of another frame, and what that would have of frame 0. Chunks as
-/// they are stored are copied all the same.
+/// An invalid count leaves open whether it equals that of another frame, and what that frame would inherit from frame 0. Chunks as they
+/// are stored are copied all the same.
 #[test]
 fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
     let (huge, minus, one) = ((5_u64 << 40).to_le_bytes(), [0xFF], 1_u32.to_le_bytes());

@@ -24,7 +24,7 @@ pub(crate) struct StackableName {
     pub(crate) stored: u64,
     /// True while all have one type and shape.
     pub(crate) alike: bool,
-    /// How they are listed.
+    /// Form in which they are listed.
     pub(crate) view: Listing,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct NameStats {
     pub(crate) names: Vec<Option<StackableName>>,
     /// Ids of the chunks that hold the shapes of those of an id.
     pub(crate) shapes: Vec<Option<u16>>,
-    /// What stands for chunks that a frame lacks.
+    /// Source of the values of chunks that a frame lacks.
     pub(crate) fallback: Fallback,
     /// Frames that have a chunk.
     pub(crate) inhabited: u64,
@@ -263,7 +263,7 @@ pub(crate) fn skip_file_errors<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// What the element type does not tell.
+/// Returns the attributes that the element type does not contain.
 pub(crate) fn attributes(chunk_type: ChunkType) -> Vec<(String, container_core::Value)> {
     match chunk_type {
         ChunkType::Character => vec![("type".to_owned(), ChunkType::Character.name().into())],

@@ -38,7 +38,7 @@ use locate::{ValueLocation, ValueSearch};
 /// Values of frames that lack a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fallback {
-    /// What the schema of the file says: `hoomd` has frame 0's chunk or a default. Nothing under any other schema.
+    /// The values that the schema of the file gives: `hoomd` has frame 0's chunk or a default. Nothing under any other schema.
     #[default]
     Schema,
     /// Nothing.
@@ -64,7 +64,7 @@ pub enum Rows<'a> {
         start: u64,
         /// Distance to the next.
         step: i64,
-        /// How many.
+        /// Number of rows.
         count: u64,
     },
     /// These, in this order; a row may come twice.
@@ -87,7 +87,7 @@ pub struct StackedChunks<'f> {
     places: Vec<u64>,
     /// The default, over and over.
     default: Vec<u8>,
-    /// Which frames hold single precision, where both precisions are taken for double.
+    /// By frame, whether it holds single precision, where both precisions are read as double.
     singles: Option<Vec<bool>>,
     stop: Stop,
 }

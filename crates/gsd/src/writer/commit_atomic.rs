@@ -29,7 +29,7 @@ use crate::duplicates::ShadowedEntries;
 use crate::header::{Header, INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN, Version};
 use crate::index::IndexBlock;
 
-/// Where a moved index starts: entries straddle neither sectors of 512 bytes nor of 4096, nor pages.
+/// Alignment of a moved index, in bytes: entries straddle neither sectors of 512 bytes nor of 4096, nor pages.
 const INDEX_ALIGNMENT: u64 = 4096;
 
 /// Least entries that a moved index has room for.

@@ -6,7 +6,7 @@ use container_core::{Error, Result};
 use super::{CURRENT_VERSION, Writer, copy_within};
 use crate::header::{INDEX_ENTRY_LEN, NAMELIST_ENTRY_LEN};
 
-/// What opening for writing does to files of layer 2: they become 2.1, at once and unsynced.
+/// Sets the version of files of layer 2 to 2.1 when they are opened for writing, at once and unsynced.
 pub(super) fn set_version<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     if !writer.header.is_v1() && writer.header.gsd_version <= CURRENT_VERSION {
         writer.header.gsd_version = CURRENT_VERSION;

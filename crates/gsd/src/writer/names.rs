@@ -24,7 +24,7 @@ pub(super) struct NameTable {
     current: Vec<u16>,
 }
 
-/// How names lie in the block.
+/// Layout of names in the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Slots {
     /// One after the other with a NUL between.

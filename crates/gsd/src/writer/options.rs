@@ -1,4 +1,4 @@
-//! How a file is written.
+//! Options of writing a file.
 
 use container_core::dtype::ByteOrder;
 use container_core::write::Durability;
@@ -7,7 +7,7 @@ use container_core::{Error, Limits, Result};
 use super::{CURRENT_VERSION, empty_file};
 use crate::header::{Header, Version, name_field};
 
-/// How commits are laid out in the file.
+/// Layout of commits in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CommitScheme {
     /// The header says how many entries of the index there are, and is written last: a commit comes about or does not. Every
@@ -81,7 +81,7 @@ impl WriteMode {
     }
 }
 
-/// How a file is written.
+/// Options of writing a file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriterOptions {
@@ -91,14 +91,14 @@ pub struct WriterOptions {
     pub schema: String,
     /// Version of the schema. For new files.
     pub schema_version: Version,
-    /// How commits are laid out.
+    /// Layout of commits.
     pub scheme: CommitScheme,
     /// When frames are committed.
     pub commit: Commit,
     /// Whether commits wait for the disk, each of them twice. Frames that were committed without survive the end of the process, but
     /// not a power cut.
     pub durability: Durability,
-    /// Where chunks start.
+    /// Alignment of chunks.
     pub alignment: ChunkAlignment,
     /// Bytes of chunks that wait in memory at most. Larger chunks are not buffered.
     pub maximum_write_buffer_size: usize,
@@ -156,7 +156,7 @@ impl WriterOptions {
         check_buffer_size(self.maximum_write_buffer_size)
     }
 
-    /// Where chunks start, in bytes.
+    /// Returns the alignment of chunks, in bytes.
     pub(super) const fn chunk_alignment(&self) -> u64 {
         match self.scheme {
             CommitScheme::Atomic => self.alignment.bytes(),

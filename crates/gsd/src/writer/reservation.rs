@@ -51,7 +51,7 @@ impl RowPlace {
     }
 }
 
-/// Which rows are there.
+/// Number of rows, and those that are claimed.
 #[derive(Debug)]
 pub(super) struct Rows {
     count: u64,
@@ -181,7 +181,7 @@ impl Reservation {
         RowWriter { shared: Arc::clone(&self.shared) }
     }
 
-    /// What another process needs beside the path of the file, as a line of text. See [`RowWriter::open_token`].
+    /// Returns the token that another process needs beside the path of the file, as a line of text. See [`RowWriter::open_token`].
     ///
     /// # Errors
     /// `Io`.

@@ -1,8 +1,7 @@
 //! New files written in one go, from beginning to end, to anything that takes bytes.
 //!
-//! What chunks there will be is said first, in a [`Plan`]; an [`SequentialWriter`] then writes header, names and index, and takes the
-//! chunks' bytes as one stream. Nothing is sought and nothing patched, so a pipe will do. The same plan and the same bytes give
-//! the same file:
+//! A [`Plan`] lists all chunks first; a [`SequentialWriter`] then writes header, names and index, and takes the chunks' bytes as one stream. Nothing
+//! is sought and nothing patched, so a pipe will do. The same plan and the same bytes give the same file:
 //!
 //! ```text
 //! 0..256     header; file layer 2.1, little-endian
@@ -36,10 +35,10 @@ use crate::namelist::MAX_NAMES;
 /// Version of the file layer that is written.
 const FILE_LAYER: Version = Version::new(2, 1);
 
-/// Where the index starts: at a multiple of this.
+/// Alignment of the index, in bytes.
 const INDEX_ALIGNMENT: u64 = 64;
 
-/// What a new file will hold: names and chunks, without the chunks' bytes. Takes 32 bytes of memory a chunk.
+/// Content of a new file: names and chunks, without the chunks' bytes. Takes 32 bytes of memory a chunk.
 #[derive(Clone, Debug)]
 pub struct Plan {
     header: Header,

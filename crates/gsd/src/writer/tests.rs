@@ -380,7 +380,7 @@ fn damaged_files_are_refused_or_written_without_panic() {
     assert!(taken > 100, "{taken}");
 }
 
-/// What a header refers to is not cut off, however many frames there were when the file was opened.
+/// The bytes that a header refers to are not cut off, whatever the number of frames when the file was opened.
 #[test]
 fn what_is_given_up_takes_nothing_along() {
     let storage = RecordingStorage::default();

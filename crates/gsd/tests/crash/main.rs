@@ -155,7 +155,7 @@ fn write_zeros(writer: &mut Writer<RecordingStorage>) {
     writer.end_frame().unwrap();
 }
 
-/// What a crash leaves behind is not taken for room, and what is written next can crash as well.
+/// Bytes left by a crash are not reused as free space, and the next write can crash as well.
 #[test]
 fn frames_after_a_crash() {
     let options = options(CommitScheme::Atomic, Commit::EveryFrame);

@@ -4,14 +4,14 @@ use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{self, Crash};
 use gsd::{Commit, CommitScheme, Error, File, OpenOptions, Policy, Version, Writer, WriterOptions};
 
-/// What a file holds: for each frame its chunks by name, in the order of names.
+/// Content of a file: for each frame its chunks by name, in the order of names.
 pub type State = Vec<Vec<(String, Vec<u8>)>>;
 
 pub fn read(image: &[u8]) -> gsd::Result<State> {
     read_as(image, Policy::Strict)
 }
 
-/// What a file holds, under a policy.
+/// Reads the content of a file, under a policy.
 pub fn read_as(image: &[u8], policy: Policy) -> gsd::Result<State> {
     let options = OpenOptions::default().with_policy(policy);
     let file = File::from_source(Box::new(image.to_vec()), &options)?;
@@ -34,15 +34,15 @@ pub fn read_as(image: &[u8], policy: Policy) -> gsd::Result<State> {
 pub struct Script {
     /// The file, and all that is done to it.
     pub storage: RecordingStorage,
-    /// What was in it before.
+    /// Bytes of the file before.
     pub start: Vec<u8>,
     /// States that were promised, with the number of operations after which they were.
     pub promised: Vec<(usize, State)>,
-    /// How hard a kill is.
+    /// Extent of torn writes at a kill.
     pub torn: Torn,
 }
 
-/// Which writes a kill tears.
+/// Writes that a kill tears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Torn {
     /// Those that span sectors.
@@ -58,7 +58,7 @@ impl Script {
         Self { storage: RecordingStorage::new(start.clone()), start, promised, torn: Torn::Sectors }
     }
 
-    /// What is in the file now is promised.
+    /// Promises the current content of the file.
     pub fn promise(&mut self) {
         let state = read(&self.storage.image()).expect("a file between two commits opens");
         self.promised.push((self.storage.operation_count(), state));

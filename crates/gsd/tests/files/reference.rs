@@ -1,7 +1,7 @@
 //! In the reference's scheme the same calls give the file that gsd 5.0.1 wrote, byte for byte.
 //!
-//! What was called is read back from the reference's files: names have ids in the order in which they came, and chunks lie in the
-//! order in which they were written.
+//! The calls are read back from the reference's files: names have ids in the order of their first use, and chunks are in the order in which they were
+//! written.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a repair makes of the sound fixtures: all that they list is kept.
+//! Repair of the undamaged fixtures: all that they list is kept.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What the schema's checks say of the fixtures, against the codes in their manifest.
+//! Results of the schema's checks of the fixtures, against the codes in their manifest.
 
 use container_core::Progress;
 use gsd::{File, hoomd};

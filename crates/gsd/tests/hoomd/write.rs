@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-/// What `gsd.hoomd` has stored, given to the writer with its rules, makes its file again, to the byte.
+/// The frames that `gsd.hoomd` has stored, given to the writer with its rules, make its file again, to the byte.
 #[test]
 fn the_same_frames_make_the_file_of_gsd_hoomd() {
     let mut count = 0;

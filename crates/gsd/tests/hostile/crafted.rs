@@ -11,7 +11,7 @@ use container_core::source::{Source, check_range};
 use gsd::repair::{RepairOptions, repair_source};
 use gsd::{ErrorKind, FORMAT, File, Header, IndexEntry, Limits, OpenOptions, Policy, Version};
 
-/// What a file may ask for.
+/// Memory limit of reading a file, in bytes.
 pub const MEMORY: u64 = 4 << 20;
 
 /// A chunk: frame, id, type, N, M, bytes.
@@ -23,7 +23,7 @@ pub fn text(text: &[u8]) -> [u8; 64] {
     field
 }
 
-/// Where the entry at `at` is.
+/// Returns the offset of the entry at `at`.
 pub fn slot(at: usize) -> usize {
     256 + 32 * at
 }
@@ -84,8 +84,8 @@ pub fn open(bytes: &[u8], policy: Policy) -> gsd::Result<File> {
     File::from_source(Box::new(bytes.to_vec()), &options)
 }
 
-/// What the three policies say (compatible, strict, lenient: true where they open), and the codes of a full check; with it
-/// that whatever opens can be read or says why, that repair makes a strict file or says why, and that nothing takes long.
+/// Returns the results of the three policies (compatible, strict, lenient: true where they open), and the codes of a full check. It also checks that
+/// each file that opens can be read or gives an error, that repair makes a strict file or gives an error, and that nothing takes long.
 pub fn said(bytes: &[u8]) -> ([bool; 3], Vec<&'static str>) {
     let began = Instant::now();
     let opens =

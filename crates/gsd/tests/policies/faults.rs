@@ -13,7 +13,7 @@ use crate::small::{DATA, NAMES, put, slot, usual, with_entry};
 
 type Found = Vec<(&'static str, Severity, Range<u64>)>;
 
-/// What a full check finds, by place.
+/// Returns the findings of a full check, by place.
 fn findings(bytes: &[u8]) -> Found {
     let input = Input::bytes(Box::new(bytes.to_vec()));
     let lens = (FORMAT.open)(input, &container::OpenOptions::default()).unwrap();
@@ -41,7 +41,7 @@ fn frames_of(counts: [usize; 5]) -> Vec<u8> {
     file
 }
 
-/// What findings there are, and whether the compatible and the strict policy open the file.
+/// Name, file, findings, and whether the compatible and the strict policy open the file.
 struct Case(&'static str, Vec<u8>, Found, bool, bool);
 
 #[test]

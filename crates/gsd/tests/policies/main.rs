@@ -1,4 +1,4 @@
-//! What compatible, strict and lenient opening make of files that were changed, and that the three agree where they can.
+//! Compatible, strict and lenient opening of files that were changed; the three agree where they can.
 
 mod bit_flips;
 mod faults;

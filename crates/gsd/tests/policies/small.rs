@@ -3,11 +3,11 @@
 use container_core::dtype::ByteOrder;
 use gsd::{Header, IndexEntry, Version};
 
-/// Where the index of 8 slots is.
+/// Offset of the index of 8 slots.
 pub const INDEX: u64 = 256;
-/// Where the namelist of 64 bytes is.
+/// Offset of the namelist of 64 bytes.
 pub const NAMES: u64 = 512;
-/// Where the chunks are.
+/// Offset of the chunks.
 pub const DATA: u64 = 576;
 
 /// Names `a` and `bb`; in each frame two numbers of 16 bits, and three of 32.

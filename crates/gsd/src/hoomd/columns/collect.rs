@@ -84,7 +84,7 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
     Ok(table)
 }
 
-/// What columns may still allocate, all together.
+/// Memory budget that all columns share.
 struct Budget {
     limits: Limits,
     used: u64,
@@ -97,7 +97,7 @@ impl Budget {
     }
 }
 
-/// What a quantity is. Texts are all alike.
+/// Type and shape of a quantity. Texts are all alike.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ColumnShape {
     chunk_type: ChunkType,

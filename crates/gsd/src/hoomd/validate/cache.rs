@@ -21,7 +21,7 @@ pub(crate) enum ChunkCheck {
     Ids,
     /// The largest tag.
     Tags,
-    /// How many rows of text, or shapes.
+    /// Number of rows of text, or of shapes.
     Count,
 }
 

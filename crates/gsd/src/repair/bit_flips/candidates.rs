@@ -14,7 +14,7 @@ pub(super) const MAX_CANDIDATES: usize = 256;
 /// The rule that an entry violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Violation {
-    /// What holds for all entries: it makes no sense, is not in order or lies over another.
+    /// A rule of all entries: it is not valid, is not in order or overlaps another.
     Rules,
     /// Nothing but that it lies apart from others.
     Place,
@@ -69,7 +69,7 @@ impl IndexTable<'_, '_> {
         Ok(Some(Candidates { wrong, unlike }))
     }
 
-    /// What is wrong with an entry that does not fit.
+    /// Returns the rule that an entry violates.
     pub(super) fn violation(&self, intervals: &Intervals, slot: usize) -> Result<Violation> {
         let entry = &self.slots[slot];
         let is_wrong =

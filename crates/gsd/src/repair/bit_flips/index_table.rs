@@ -16,7 +16,7 @@ const MAX_NEIGHBOUR_DISTANCE: usize = 4096;
 pub(super) struct IndexTable<'t, 'a> {
     pub(super) damaged: &'t DamagedFile<'a>,
     pub(super) slots: Vec<IndexEntry>,
-    /// How many names entries need.
+    /// Number of names that entries need.
     pub(super) names: Option<usize>,
 }
 

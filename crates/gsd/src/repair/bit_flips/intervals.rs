@@ -77,7 +77,7 @@ impl Intervals {
         Ok(Self { runs, reach, len: damaged.len, alignment })
     }
 
-    /// What ends before `at` and what begins there or behind, but for the chunk of `slot`.
+    /// Returns the end before `at` and the run that begins at or after it, without the chunk of `slot`.
     fn nearest(&self, at: u64, slot: usize) -> ((u64, u32), Option<Run>) {
         let other = |one: u32| usize::try_from(one) != Ok(slot);
         let place = self.runs.partition_point(|run| run.start < at);

@@ -17,7 +17,7 @@ pub(super) enum Score {
 }
 
 impl IndexTable<'_, '_> {
-    /// How an entry would fit in a slot.
+    /// Scores the fit of an entry in a slot.
     pub(super) fn score(
         &self,
         intervals: &Intervals,

@@ -102,7 +102,7 @@ impl IndexTable<'_, '_> {
         Ok(if is_clear { Selection::One(first) } else { Selection::Several(instead) })
     }
 
-    /// How many entries do not fit, and how many of those in question are odd in another way.
+    /// Counts the entries that do not fit, and those of the entries in question that are odd in another way.
     fn cost(&self, in_question: &BTreeSet<usize>) -> Result<(usize, usize)> {
         let intervals = Intervals::of(self)?;
         let Some(candidates) = self.candidates(&intervals)? else { return Ok((usize::MAX, 0)) };

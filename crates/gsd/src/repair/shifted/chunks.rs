@@ -133,7 +133,7 @@ impl ShiftedChunks {
         start.min(end)..end
     }
 
-    /// What is said of it.
+    /// Reports the shift.
     pub(in crate::repair) fn report(&self, damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> RepairItem {
         let behind =
             entries.iter().filter(|entry| entry.frame > *self.torn.end()).filter_map(IndexEntry::byte_range);

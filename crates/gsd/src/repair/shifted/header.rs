@@ -1,7 +1,7 @@
 //! Bytes inserted or deleted in the header: everything after them is shifted.
 //!
-//! Where index and names are both found as far off the places that the header gives, so is all behind. The file is read without the bytes that
-//! are too many, or with zeros for those that are missing.
+//! The same distance of index and names from the offsets in the header means that all bytes after it are shifted by it. The file is read without the
+//! bytes that are too many, or with zeros for those that are missing.
 
 use std::ops::Range;
 
@@ -137,7 +137,7 @@ impl ShiftProbe<'_> {
         Ok(needed > 0 && self.has_names(header, by, needed)?)
     }
 
-    /// How many names the first entries need of an index so far from its place; 0 where there is none.
+    /// Returns the number of names that the first entries of an index at this distance from its place need; 0 where there is no index.
     fn entries(&self, header: &Header, by: i64) -> Result<usize> {
         let Some(range) = self.block(header.index_range(), by) else { return Ok(0) };
         let is_entry = |entry: &IndexEntry| {

@@ -64,7 +64,7 @@ fn is_list(damaged: &DamagedFile<'_>, at: u64, size: u64, needed: usize) -> Resu
     Ok(names.len() >= needed && are_plausible(&names))
 }
 
-/// Where the chunks end that the index at its place tells of, those past the end of the file included.
+/// Returns the end of the chunks in the index at its place, including those past the end of the file.
 pub(in crate::repair) fn claimed_end(damaged: &DamagedFile<'_>) -> Result<Option<u64>> {
     let most = damaged.len.saturating_add(MAX_SHIFT.unsigned_abs());
     let mut last = damaged.known.iter().map(|range| range.end).max();

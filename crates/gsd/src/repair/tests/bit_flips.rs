@@ -9,14 +9,14 @@ use crate::ChunkType;
 use crate::header::Version;
 use crate::repair::{RepairOptions, repair_source};
 
-/// What became of the bits of some entries.
+/// Counts of the results for flipped bits of some entries.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outcome {
     /// The file came back whole, and the repair told of one entry.
     mended: usize,
     /// The file came back whole, frames without entries told from their data.
     salvaged: usize,
-    /// What is lost is told.
+    /// The loss is reported.
     told: usize,
     /// Nobody can tell: what the index then says fits as well.
     unseen: Vec<usize>,
@@ -73,7 +73,7 @@ fn entries_with_one_other_bit_are_as_they_were_written() {
     }
 }
 
-/// What lies behind the box and the number of particles in frame 0 lies behind the step in others, which lack these.
+/// The chunk after the box and the number of particles in frame 0 follows the step in other frames, which lack these.
 #[test]
 fn a_chunk_in_the_room_of_the_names_is_where_it_was_written_or_lost() {
     let mut builder = Builder::hoomd();
@@ -157,7 +157,7 @@ fn of_two_entries_that_may_each_be_the_damaged_one_neither_is_changed() {
     assert!(!report.guessed.iter().any(|item| item.what.contains("one bit")), "{report:?}");
 }
 
-/// What is cut off is not a bit of the last entry.
+/// The loss of the end of the file is not a flipped bit of the last entry.
 #[test]
 fn a_chunk_that_lost_its_end_is_not_a_shorter_one() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);

@@ -114,7 +114,7 @@ fn any_field_of_the_header_may_be_ruined() {
     }
 }
 
-/// What is behind the control character is cut, and what is left is the schema that says which versions there are.
+/// The text after the control character is cut, and the rest is the schema that determines the possible versions.
 #[test]
 fn a_version_is_held_against_the_schema_as_it_is_written() {
     let (builder, whole) = sample(50, 4, 9);

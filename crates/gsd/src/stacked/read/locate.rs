@@ -28,7 +28,7 @@ pub(super) struct ValueLocation {
 }
 
 impl ValueLocation {
-    /// What an entry has; `None` without a type.
+    /// Returns frame, type and shape of an entry; `None` without a type.
     pub(super) fn of(entry: &IndexEntry) -> Option<Self> {
         let IndexEntry { frame, n, m, .. } = *entry;
         entry.chunk_type().map(|chunk_type| Self { frame, chunk_type, n, m })
@@ -56,7 +56,7 @@ pub(super) struct ValueSearch<'a> {
     pub(super) found: Option<ValueLocation>,
     pub(super) places: Vec<u64>,
     pub(super) default: Vec<u8>,
-    /// Which frames hold single precision, where both precisions are taken for double; else empty.
+    /// By frame, whether it holds single precision, where both precisions are read as double; else empty.
     pub(super) singles: Option<Vec<bool>>,
 }
 
@@ -214,7 +214,7 @@ impl Counts {
 
 /// The value of a chunk that counts: one integer of any width, of 0 to 2^32 − 1.
 ///
-/// What is out of range counts nothing, so that nobody can say which frames have as many.
+/// A value out of range is an error: it is not comparable with the counts of other frames.
 pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut ReadBuffer<'_>) -> Result<u64> {
     let wrong = || Error::malformed(format!("the count of frame {} is no single integer", entry.frame));
     let chunk_type = entry.chunk_type().filter(|_| entry.n == 1 && entry.m == 1).ok_or_else(wrong)?;
