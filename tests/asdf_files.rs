@@ -20,7 +20,7 @@ fn main_file(fixture: &Fixture) -> PathBuf {
     fixture.main.as_ref().map_or_else(|| fixture.full_path.clone(), |main| fixture.full_path.join(main))
 }
 
-/// What is wrong with each, of those that `check` finds something wrong with.
+/// Checks all fixtures, at least `least` of them, and panics with the problems of all that `check` rejects.
 fn expect_all(fixtures: impl Iterator<Item = Fixture>, check: fn(&Fixture, &[u8]), least: usize) {
     let mut problems = String::new();
     let mut count = 0;

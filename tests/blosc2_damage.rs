@@ -37,7 +37,7 @@ fn codes(seen: &Seen) -> Vec<&'static str> {
     seen.report.findings.iter().map(|finding| finding.code).collect()
 }
 
-/// What has to be the same where nothing is found to be wrong.
+/// Compares the parts that have to be the same where no fault is found.
 fn expect_same(what: &str, seen: &Seen, whole: &Seen) {
     if (&seen.dtype, &seen.shape) == (&whole.dtype, &whole.shape) && seen.others.len() == whole.others.len() {
         assert_eq!(seen.values, whole.values, "{what}");

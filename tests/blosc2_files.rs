@@ -20,7 +20,7 @@ fn frames() -> impl Iterator<Item = Fixture> {
     all_fixtures().into_iter().filter(|it| it.format == "blosc2" && it.frame_version.is_some())
 }
 
-/// What is wrong with each, of those that `check` finds something wrong with.
+/// Checks all fixtures, at least `least` of them, and panics with the problems of all that `check` rejects.
 fn expect_all(fixtures: impl Iterator<Item = Fixture>, check: fn(&Fixture), least: usize) {
     let mut problems = String::new();
     let mut count = 0;

@@ -1,7 +1,7 @@
 //! Every fixture, as holdall and as others read it: the table of `docs/conformance.md` is true, whole, and each difference has its reason.
 //!
-//! What others answer is in the committed page, and comes anew from the file that `HOLDALL_PEERS` names (`cargo xtask conformance` asks them).
-//! What holdall answers is found out here, each time.
+//! The answers of others are in the committed page, and come anew from the file that `HOLDALL_PEERS` names (`cargo xtask conformance` asks them). The
+//! answers of holdall are computed here, each time.
 
 mod page;
 mod reasons;
@@ -16,7 +16,7 @@ use crate::corpus::{as_listed, elements, open_fixture, shown};
 use crate::manifest::{Fixture, all_fixtures, sha256, testdata};
 use page::{Answers, Row};
 
-/// What holdall makes of a fixture, in the words of the page.
+/// Returns holdall's answer for a fixture, in the words of the page.
 fn ours(fixture: &Fixture) -> &'static str {
     let Ok(file) = open_fixture(fixture) else { return "refused" };
     let agrees = agrees(&*file, fixture);

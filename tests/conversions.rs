@@ -191,7 +191,7 @@ fn the_memory_limit_holds_for_what_is_written_too() {
     assert!(matches!(error.kind(), container_core::ErrorKind::Limit { .. }), "{error}");
 }
 
-/// What a GSD file lists, one dataset at a time.
+/// The datasets that a GSD file lists, one at a time.
 #[test]
 fn datasets_of_frames_go_to_npy_and_back() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -12,7 +12,7 @@ use container_core::{ErrorKind, Limits, Progress, Result};
 
 use crate::manifest::{Fixture, Listed, all_fixtures, fixtures, sha256};
 
-/// What a reader makes of a file.
+/// Result of reading a file.
 #[derive(Debug, PartialEq)]
 pub struct Seen {
     pub dtype: Option<String>,
@@ -28,7 +28,7 @@ pub struct Seen {
     pub size: u64,
 }
 
-/// What a reader makes of one dataset.
+/// Result of reading one dataset.
 #[derive(Debug, PartialEq)]
 pub struct Shown {
     pub path: String,
@@ -55,7 +55,7 @@ fn show(container: &dyn Container, index: usize, dataset: &Dataset, order: Order
     })
 }
 
-/// What a plain listing shows, by path, with the values in C order.
+/// Returns the datasets of a plain listing, by path, with the values in C order.
 pub fn shown(container: &dyn Container) -> Result<Vec<Shown>> {
     let mut all = listed(container)
         .map(|(index, dataset)| show(container, index, &dataset, Order::C))

@@ -19,12 +19,12 @@ fn look(fixture: &Fixture, bytes: Vec<u8>) -> container_core::Result<Seen> {
     see(&*file)
 }
 
-/// Where a file is cut: everywhere, or in large files near both ends and here and there between.
+/// Lists the cuts of a file: every offset, or in large files those near both ends and some between.
 fn cuts(len: usize) -> impl Iterator<Item = usize> {
     (0..len).filter(move |&cut| len < 500 || cut < 160 || len - cut < 50 || cut % 61 == 0)
 }
 
-/// What an error says of a file that is cut within its header.
+/// Checks the error for a file that is cut within its header.
 fn expect_cut_header(fixture: &Fixture, cut: usize, error: &Error) {
     let name = format!("{} cut at {cut}: {error}", fixture.path);
     let (magic, header) = if fixture.format == "rawarray" { (8, 48) } else { (4, 32) };

@@ -1,4 +1,4 @@
-//! What the library says of every fixture, in readable text, equals the committed text.
+//! The library's output for every fixture, in readable text, equals the committed text.
 //!
 //! `HOLDALL_GOLDENS=write` (as `cargo xtask goldens` sets it) writes the text anew; a change is then reviewed as a diff. What
 //! the values have to be is the manifest's business: this holds the words still.

@@ -36,7 +36,7 @@ fn chunks(file: &dyn Container) -> BTreeMap<String, String> {
     read.collect()
 }
 
-/// Where a file is cut: near both ends, and here and there between.
+/// Lists the cuts of a file: near both ends, and some between.
 fn cuts(len: usize) -> impl Iterator<Item = usize> {
     (0..len).filter(move |&cut| {
         if len < 1100 { cut % 3 == 0 || len - cut < 64 } else { len - cut < 40 || cut % 211 == 0 }
@@ -77,7 +77,7 @@ fn a_cut_file_says_so_and_holds_only_what_was_there() {
     assert!(count > 5000, "only {count} cuts");
 }
 
-/// What is missing lies in the range of some error, or what announces it.
+/// Checks that the missing bytes, or those that announce them, are in the range of some error.
 fn expect_cut(name: &str, damaged: bool, cut: u64, report: &Report) {
     assert_eq!(report.verdict() == Verdict::Damaged, damaged, "{name}: {:?}", report.findings);
     let mut errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
@@ -111,7 +111,7 @@ fn a_flipped_bit_of_header_or_index_is_survived() {
     }
 }
 
-/// What a repair makes of bytes, which has to be sound; `None` where it finds nothing to keep.
+/// Repairs bytes, and checks that the result is undamaged; `None` where the repair finds nothing to keep.
 fn sound_after_repair(bytes: &[u8], what: &str) -> Option<Vec<u8>> {
     let repair = format("gsd").repair.expect("a repair");
     let mut out = Vec::new();

@@ -87,7 +87,7 @@ fn every_stored_chunk_is_what_the_independent_script_says() {
     assert!(count > 900, "only {count} datasets");
 }
 
-/// What a name is in all frames, as the manifest has it; the error's text where it does not stack.
+/// Returns type, shape and digest of a name in all frames, as in the manifest; the error's text where it does not stack.
 fn stacked(file: &File, name: &str) -> Result<(String, Vec<u64>, String), String> {
     let stack = StackedChunks::new(file, name, &Frames::all(file), Fallback::Schema)
         .map_err(|error| error.to_string())?;
@@ -128,7 +128,7 @@ fn every_name_stacks_where_the_independent_script_says_so() {
     assert!(counts[0] > 50 && counts[1] > 900, "{counts:?}");
 }
 
-/// What the file layer shows, where each name stacks or is in single frames.
+/// Lists the datasets of the file layer, where each name stacks or is in single frames.
 fn shown(file: &File) -> Vec<Listed> {
     let mut all = Vec::new();
     for id in 0..file.names().len() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// What a manifest says of one file. `testdata/<format>/README.md` explains the fields.
+/// Entry of a manifest for one file. `testdata/<format>/README.md` explains the fields.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Fixture {
     #[serde(skip)]
@@ -86,7 +86,7 @@ pub struct Metalayer {
 /// A block of ASDF.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct StoredBlock {
-    /// Where its magic is.
+    /// Offset of its magic.
     pub start: u64,
     pub header_size: u16,
     pub flags: u32,
@@ -94,7 +94,7 @@ pub struct StoredBlock {
     pub allocated: u64,
     pub used: u64,
     pub size: u64,
-    /// Which bytes the checksum is of: `stored`, `decoded`, `absent`, `wrong`. `None` where nobody can decode the block.
+    /// Bytes that the checksum covers: `stored`, `decoded`, `absent`, `wrong`. `None` where the block cannot be decoded.
     pub checksum: Option<String>,
     /// SHA-256 of the decoded data.
     pub decoded: Option<String>,
@@ -104,7 +104,7 @@ pub struct StoredBlock {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Node {
     pub path: String,
-    /// What it is, as `testdata/asdf/peer.py` spells it.
+    /// Description of the node, as `testdata/asdf/peer.py` spells it.
     pub is: String,
 }
 
@@ -126,7 +126,7 @@ pub struct Listed {
 }
 
 impl Fixture {
-    /// What a plain listing shows: the datasets, and of an ASDF file without a tree the decoded bytes of its blocks.
+    /// Returns the entries of a plain listing: the datasets, and of an ASDF file without a tree the decoded bytes of its blocks.
     pub fn listed(&self) -> Option<Vec<Listed>> {
         let listed = self.datasets.clone()?;
         if !listed.is_empty() || self.tree.is_some() || self.format != "asdf" {

@@ -43,7 +43,7 @@ fn scratch() -> tempfile::TempDir {
     folder.expect("a folder")
 }
 
-/// What a cell of the table is made of.
+/// Cells of the table, each with its entries.
 type Cells = BTreeMap<(&'static str, &'static str), BTreeSet<String>>;
 
 struct Case {

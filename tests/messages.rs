@@ -1,4 +1,4 @@
-//! What conversions lose they tell, and with that told the rest is verified.
+//! Conversions report their losses; with these reported, the rest is verified.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a repair brings back is what the independent script expects, and the result is sound.
+//! Repairs restore what the independent script expects, and the result is undamaged.
 
 use container_core::container::{OpenOptions, ReadOptions};
 use container_core::format::{Input, Probe};

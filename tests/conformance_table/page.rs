@@ -20,7 +20,7 @@ const WORDS: [&[&str]; 2] = [
     &["refused", "reported", "equal", "read", "other", "none", "–"],
 ];
 
-/// What the other implementations say: names by format, and words by format and path of the fixture.
+/// Answers of the other implementations: names by format, and words by format and path of the fixture.
 #[derive(Default)]
 pub struct Answers {
     names: BTreeMap<String, Vec<String>>,
@@ -186,7 +186,7 @@ fn differences(title: &str, rows: &[&Row<'_>], text: &mut String) {
     }
 }
 
-/// What has to be mended before the page is true.
+/// Lists the errors to correct before the page is true.
 pub fn problems(rows: &[Row<'_>]) -> Vec<String> {
     let mut all = Vec::new();
     for row in rows {

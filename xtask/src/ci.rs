@@ -18,12 +18,12 @@ enum In {
     Full,
 }
 
-/// What a step is run beside.
+/// Steps that run at the same time as a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runs {
     /// Nothing: the next one waits for it.
     Alone,
-    /// What comes after it, as a process of its own, up to the step of this name, or to the end.
+    /// The steps after it, as a process of its own, up to the step of this name, or to the end.
     Before(&'static str),
 }
 

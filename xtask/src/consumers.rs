@@ -13,7 +13,7 @@ use crate::{Outcome, flags};
 
 const FOLDER: &str = "tests/consumers";
 
-/// What must not be in the dependency tree of a consumer, by the beginning of its name.
+/// Prefixes of the names that must not be in the dependency tree of a consumer.
 const BANNED: &[(&str, &[&str])] = &[
     ("asdf-only", &["rmp", "serde_json", "zfp", "arrow", "parquet"]),
     ("rawarray-only", &["zstd", "bzip2", "libbz2", "yaml", "serde_yaml", "rmp"]),

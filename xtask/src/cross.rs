@@ -19,11 +19,11 @@ const RUNNER: &str = "HOLDALL_RUNNER";
 #[derive(Debug)]
 struct Machine {
     target: &'static str,
-    /// What is other than here.
+    /// Differences from this machine.
     other: &'static str,
     /// Compiles what is C, and links.
     gcc: &'static str,
-    /// What runs its programs, where this machine does not.
+    /// Emulator that runs its programs, where this machine does not.
     emulator: Option<&'static str>,
     /// The packages of Debian that have these.
     packages: &'static str,
@@ -95,7 +95,7 @@ pub(crate) fn cross(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Ok(if missing.is_empty() { Outcome::Done } else { Outcome::NotRun(missing.join("; ")) })
 }
 
-/// What compiles for a big-endian machine what is C.
+/// Compiler of C code for a big-endian machine.
 pub(crate) struct Compiler {
     pub(crate) target: &'static str,
     pub(crate) variable: String,
@@ -111,7 +111,7 @@ pub(crate) fn big_endian() -> std::result::Result<Compiler, String> {
 }
 
 impl Machine {
-    /// What is not installed, and the command that installs it.
+    /// Returns the first requirement that is not installed, and the command that installs it.
     fn lack(&self, repo: &Repo) -> Result<Option<String>> {
         let libraries =
             Step::new(repo, "rustc").args(["--print", "target-libdir", "--target", self.target]).stdout()?;
@@ -166,7 +166,7 @@ impl Machine {
         ["--workspace", "--exclude", "xtask", "--all-features", "--target", self.target]
     }
 
-    /// Where build scripts look for the compiler of C.
+    /// Returns the variable that names the compiler of C to build scripts.
     fn cc(&self) -> String {
         format!("CC_{}", self.target.replace('-', "_"))
     }

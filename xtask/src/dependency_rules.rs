@@ -29,7 +29,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What a crate is to the others.
+/// Role of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Core,

@@ -84,7 +84,7 @@ fn listed(manifest: &str) -> Result<Vec<(String, String)>> {
     Ok(listed)
 }
 
-/// What differs between the list and the files below `dir`.
+/// Lists the differences between the list and the files below `dir`.
 fn compare(dir: &Path, listed: &[(String, String)]) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let mut names = BTreeSet::new();

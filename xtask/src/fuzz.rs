@@ -62,7 +62,7 @@ pub(crate) fn fuzz(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What a target had.
+/// Result of a target.
 struct Run {
     target: String,
     /// As libFuzzer counts them at its end; `None` where it did not come so far.
@@ -100,7 +100,7 @@ impl Fuzzer<'_> {
             .tools(&self.tools)
     }
 
-    /// Where a target's inputs are: those that libFuzzer found here, then those that are committed.
+    /// Lists the folders of a target's inputs: those that libFuzzer found here, then those that are committed.
     fn folders(&self, target: &str) -> Vec<String> {
         let kept = format!("{KEPT}/{target}");
         let has_kept = self.repo.path(&kept).is_dir();

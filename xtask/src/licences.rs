@@ -12,10 +12,10 @@ use crate::repo::{PY, Repo};
 use crate::step::Step;
 use crate::{Outcome, flags};
 
-/// How cargo names the default registry, wherever it really gets packages from.
+/// Cargo's name of the default registry, wherever it really gets packages from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// What `deny.toml` allows and refuses.
+/// Rules of `deny.toml`: allowed licences and refused packages.
 struct Rules {
     licences: Vec<String>,
     banned: Vec<String>,
@@ -64,7 +64,7 @@ impl Rules {
     }
 }
 
-/// What is wrong with a package, as `cargo metadata` tells of it.
+/// Lists the faults of a package in the output of `cargo metadata`.
 fn faults(package: &Value, rules: &Rules) -> Vec<String> {
     let text = |key: &str| package[key].as_str().unwrap_or_default();
     let (name, version) = (text("name"), text("version"));

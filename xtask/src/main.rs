@@ -38,7 +38,7 @@ use anyhow::Result;
 
 use repo::Repo;
 
-/// How a task that did not fail ended.
+/// Result of a task that did not fail.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It ran and passed.

@@ -10,7 +10,7 @@ use crate::{Outcome, flags};
 /// Files that every package holds, beside its source.
 const NEEDED: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// What the registry accepts.
+/// Limits of the registry.
 const MAX_WORDS: usize = 5;
 const MAX_LETTERS: usize = 20;
 
@@ -45,7 +45,7 @@ pub(crate) fn package(repo: &Repo, args: &[String]) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What the manifest lacks, of what `cargo metadata` tells of it.
+/// Lists the fields that the manifest, in the output of `cargo metadata`, lacks.
 fn manifest_problems(package: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     for field in ["description", "license", "readme", "rust_version"] {
@@ -73,7 +73,7 @@ fn manifest_problems(package: &Value) -> Vec<String> {
     problems
 }
 
-/// What the list of files in the package lacks, or has too much.
+/// Lists the files that the package lacks, or should not have.
 fn file_problems(files: &str) -> Vec<String> {
     let files: Vec<String> = files.lines().map(|file| file.replace('\\', "/")).collect();
     let missing = NEEDED.iter().filter(|needed| !files.iter().any(|file| file == *needed));

@@ -17,7 +17,7 @@ pub(crate) struct Beside {
     thread: JoinHandle<io::Result<End>>,
 }
 
-/// How it ended.
+/// Result of a process.
 pub(crate) struct End {
     pub(crate) success: bool,
     /// Why it could not run here, if that is how it ended.
@@ -56,7 +56,7 @@ impl Beside {
     }
 }
 
-/// What `main` says of a task that could not run.
+/// Returns the reason that `main` printed for a task that could not run.
 fn not_run(task: &str, said: &str) -> Option<String> {
     let start = format!("{task}: not run: ");
     said.lines().find_map(|line| line.strip_prefix(&start)).map(str::to_owned)

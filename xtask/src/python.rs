@@ -101,7 +101,7 @@ impl Requirements {
     }
 }
 
-/// What the environment holds, if it was made from these requirements and still works.
+/// Returns the packages of the environment, if it was made from these requirements and still works.
 fn up_to_date(repo: &Repo, python: &Path, requirements: &Requirements) -> Option<String> {
     let stamped = fs::read_to_string(repo.path(VENV).join(STAMP)).ok()?;
     let what = describe_all(repo, python, requirements).ok()?;

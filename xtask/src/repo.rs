@@ -28,7 +28,7 @@ pub(crate) struct Package {
     /// Its manifest, relative to the root, with `/`.
     pub(crate) manifest: String,
     pub(crate) features: Vec<String>,
-    /// What its users build with it: not its dev-dependencies.
+    /// Dependencies that its users build with it: not its dev-dependencies.
     pub(crate) dependencies: Vec<String>,
     pub(crate) binaries: Vec<String>,
 }
@@ -59,7 +59,7 @@ impl Repo {
         parts.join("/")
     }
 
-    /// Where cargo builds.
+    /// Returns the folder where cargo builds.
     ///
     /// # Errors
     /// When `cargo metadata` fails.
@@ -85,7 +85,7 @@ impl Repo {
         Ok(packages)
     }
 
-    /// What `cargo metadata` says of the packages whose workspace's manifest is `manifest`.
+    /// Returns the output of `cargo metadata` for the packages whose workspace's manifest is `manifest`.
     ///
     /// # Errors
     /// When it fails.

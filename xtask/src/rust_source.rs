@@ -78,7 +78,7 @@ fn code_only(text: &str) -> String {
     code
 }
 
-/// How many characters the comment or literal that starts at `at` takes; 0 where none starts.
+/// Returns the number of characters of the comment or literal that starts at `at`; 0 where none starts.
 fn literal_len(chars: &[char], at: usize) -> usize {
     let rest = &chars[at..];
     match (rest[0], rest.get(1)) {
@@ -159,7 +159,7 @@ fn test_lines(code: &str) -> Vec<bool> {
     marks
 }
 
-/// Where the item ends whose first attribute starts at `start`.
+/// Returns the end of the item whose first attribute starts at `start`.
 fn item_end(code: &str, start: usize) -> usize {
     let mut at = start;
     loop {

@@ -11,13 +11,13 @@ pub(crate) const PYTHON: &str = "HOLDALL_PYTHON";
 
 /// Packages that are tested as users have them: they have all code that is unsafe or wraps.
 const OPTIMISED: &[&str] = &["container-core", "blosc-chunk"];
-/// What that means. Codecs of others are so in all tests (Cargo.toml).
+/// Profile settings of those packages. Codecs of others are so in all tests (Cargo.toml).
 const AS_FOR_USERS: [&str; 3] = ["opt-level=3", "debug-assertions=false", "overflow-checks=false"];
 
 /// Names the seed of random cases to proptest.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// What benchmarks have that tests do without.
+/// Features that benchmarks have and tests do without.
 const CONTENDERS: &str = "contenders,zarrs";
 
 pub(crate) fn test(repo: &Repo, args: &[String]) -> Result<Outcome> {

@@ -24,9 +24,9 @@ mod tree;
 mod verify;
 mod write;
 
-/// What every group needs.
+/// Input of every group.
 pub struct Job<'a> {
-    /// Where the files go.
+    /// Folder of the files.
     pub scratch: &'a Scratch,
     /// Python asdf.
     pub python: RefCell<Peer>,
@@ -57,12 +57,12 @@ const OURS_TWO: &str = "holdall, 2 threads";
 const CRATE: &str = "asdf-rs";
 const PYTHON: &str = "Python asdf";
 
-/// What time is.
+/// Clock of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clock {
     /// That of the CPU, of one thread: other work on the machine does not disturb it.
     Cpu,
-    /// What a watch shows.
+    /// Elapsed time.
     Wall,
 }
 

@@ -20,9 +20,9 @@ mod threads;
 
 pub(crate) use data::field;
 
-/// What every part needs.
+/// Input of every part.
 pub struct Job<'a> {
-    /// Where the files go.
+    /// Folder of the files.
     pub scratch: &'a Scratch,
     /// C-Blosc2.
     pub peer: Peer,
@@ -64,7 +64,7 @@ pub fn run(job: &mut Job<'_>, wants: &dyn Fn(&str) -> bool, show: &dyn Fn(&str))
     Ok(tables)
 }
 
-/// Which chunks.
+/// Parameters of the chunks.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     codec: &'a str,
@@ -73,7 +73,7 @@ struct Setting<'a> {
     threads: usize,
 }
 
-/// What C-Blosc2 made of a data set.
+/// Chunks of a data set, written by C-Blosc2.
 struct Chunks {
     path: PathBuf,
     bytes: Vec<u8>,
@@ -125,7 +125,7 @@ fn split(bytes: &[u8]) -> Result<Vec<blosc_chunk::Chunk<'_>>> {
     Ok(chunks)
 }
 
-/// How ours are made.
+/// Returns the parameters of our chunks.
 fn params(set: &data::Set, setting: Setting<'_>) -> Result<blosc_chunk::Params> {
     Ok(blosc_chunk::Params {
         blosc_version: blosc_chunk::BloscVersion::Blosc2,

@@ -19,9 +19,9 @@ mod peers;
 mod slices;
 mod whole;
 
-/// What every group needs.
+/// Input of every group.
 pub struct Job<'a> {
-    /// Where the files go.
+    /// Folder of the files.
     scratch: &'a Scratch,
     c: RefCell<Peer>,
     python: RefCell<Peer>,
@@ -78,7 +78,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// How chunks are encoded: as C-Blosc2 does by default.
+/// Returns the parameters of chunks: the defaults of C-Blosc2.
 fn params(codec: &str, level: u8, typesize: usize, threads: usize) -> Result<Params> {
     let mut params = default_params(typesize);
     params.compressor = Compressor::from_name(codec).context("no such codec")?;

@@ -20,9 +20,9 @@ use crate::harness::{Claim, Contender, Group, Run, Unit, timed};
 use crate::scratch::{Scratch, check};
 use interop::peer::Peer;
 
-/// What every group needs.
+/// Input of every group.
 pub struct Job<'a> {
-    /// Where the files go.
+    /// Folder of the files.
     pub scratch: &'a Scratch,
     /// The Python tool.
     pub peer: RefCell<Peer>,

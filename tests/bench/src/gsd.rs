@@ -19,9 +19,9 @@ mod open;
 mod read;
 mod write;
 
-/// What every group needs.
+/// Input of every group.
 pub struct Job<'a> {
-    /// Where the files go.
+    /// Folder of the files.
     pub scratch: &'a Scratch,
     /// gsd's Python modules.
     pub python: RefCell<Peer>,

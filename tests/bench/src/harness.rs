@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
-/// What one run of a contender came to.
+/// Result of one run of a contender.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     /// Seconds of the operation alone, without preparing it or dropping its result.
@@ -43,7 +43,7 @@ impl<'a> Contender<'a> {
     }
 }
 
-/// How the results of a group are told.
+/// Unit of the results of a group.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
     /// GB/s of so many bytes.
@@ -56,10 +56,10 @@ pub enum Unit {
     Each(u64, &'static str),
 }
 
-/// What is expected of the results of a group.
+/// Expected results of a group.
 #[derive(Clone, Copy, Debug)]
 pub enum Claim {
-    /// How many times as fast the first contender is as the second, and at least how many times it should be.
+    /// Ratio of the first contender's speed to the second's, and the least that it should be.
     Speed(&'static str, &'static str, Option<f64>),
     /// The most microseconds that a contender should take; of a group with [`Unit::Each`], for each item.
     AtMost(&'static str, f64),
@@ -67,13 +67,13 @@ pub enum Claim {
 
 /// Contenders that do the same thing.
 pub struct Group<'a> {
-    /// What they do.
+    /// Name of what they do.
     pub title: String,
-    /// How the results are told.
+    /// Unit of the results.
     pub unit: Unit,
     /// Who does it.
     pub contenders: Vec<Contender<'a>>,
-    /// What is expected.
+    /// Expected results.
     pub claims: Vec<Claim>,
 }
 
@@ -111,13 +111,13 @@ impl Times {
 
 /// The results of a group.
 pub struct Measured {
-    /// What was done.
+    /// Name of what was done.
     pub title: String,
-    /// How it is told.
+    /// Unit of the results.
     pub unit: Unit,
     /// One for each contender, in their order.
     pub times: Vec<Times>,
-    /// What was expected.
+    /// Expected results.
     pub claims: Vec<Claim>,
 }
 

@@ -23,9 +23,9 @@ mod table;
 mod verify;
 mod write;
 
-/// What every group needs.
+/// Input of every group.
 pub struct Job<'a> {
-    /// Where the files go.
+    /// Folder of the files.
     pub scratch: &'a Scratch,
     /// The Python peer; one process for all groups, so that its turns come between the others'.
     pub numpy: RefCell<Peer>,

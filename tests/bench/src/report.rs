@@ -35,7 +35,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// What makes results on this machine, now, unlike those on another day; `None` where nothing does.
+/// Returns the reason why results on this machine, now, differ from those on another day; `None` where there is none.
 #[must_use]
 pub fn warning(size: usize) -> Option<String> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;

@@ -21,7 +21,7 @@ struct Ratio {
     /// Speed of the first as a multiple of the second's; the best round's where it is known.
     best: Option<f64>,
     median: f64,
-    /// What was to be reached.
+    /// Goal of the measurement.
     goal: Option<f64>,
 }
 

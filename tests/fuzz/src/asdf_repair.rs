@@ -9,7 +9,7 @@ use crate::asdf_file::open;
 use crate::options::{read_options, small_options};
 use crate::repaired::{self, repaired};
 
-/// What an index begins with (ASDF standard 1.6.0, file layout, "Block index").
+/// First bytes of an index (ASDF standard 1.6.0, file layout, "Block index").
 const MARKER: &[u8] = b"#ASDF BLOCK INDEX";
 
 /// Repairs the bytes, and holds the result against them.

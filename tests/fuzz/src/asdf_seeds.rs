@@ -1,4 +1,4 @@
-//! What the targets of ASDF start from.
+//! Seeds of the targets of ASDF.
 
 use std::fs;
 use std::path::Path;

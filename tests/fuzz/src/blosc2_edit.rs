@@ -16,7 +16,7 @@ use crate::options::{read_options, small_options};
 const MAX_REMEMBERED: u64 = 1 << 16;
 const MAX_CHUNKS: u64 = 64;
 
-/// What the frame is to hold: chunks, where they can be read, and user metadata.
+/// Expected content of the frame: chunks, where they can be read, and user metadata.
 #[derive(Clone, Debug, PartialEq)]
 struct Model {
     chunks: Vec<Option<Vec<u8>>>,

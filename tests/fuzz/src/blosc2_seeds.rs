@@ -1,4 +1,4 @@
-//! What the targets of Blosc2 frames start from.
+//! Seeds of the targets of Blosc2 frames.
 
 use std::fs;
 use std::path::{Path, PathBuf};

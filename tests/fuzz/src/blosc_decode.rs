@@ -12,7 +12,7 @@ use crate::lens::look_at_error;
 /// Most bytes that are decoded as a whole.
 const MAX_DECODED: usize = 1 << 15;
 
-/// What a block may take. Far more than [`MAX_DECODED`] is announced in a few bytes.
+/// Memory limit of a block, in bytes. Far more than [`MAX_DECODED`] is announced in a few bytes.
 const MEMORY: u64 = 4 << 20;
 
 /// Whatever way is taken, the bytes are the same; nothing is taken from outside of the chunk, and nothing is left out.
@@ -42,7 +42,7 @@ pub fn blosc_chunk_decode(data: &[u8]) {
     shaped.all_ways(&mut feed);
 }
 
-/// What was read of a header, written, is read as the same.
+/// Checks that a header that was parsed and written parses as the same.
 fn encodes_again(header: &Header) {
     let mut bytes = Vec::new();
     header.encode(&mut bytes);
@@ -50,7 +50,7 @@ fn encodes_again(header: &Header) {
     assert_eq!(&Header::parse(&bytes).expect("what was written"), header);
 }
 
-/// What is wrong, and where. Not libzstd's reason, which depends on what the context decoded before.
+/// Returns kind and range of an error. Not libzstd's reason, which depends on what the context decoded before.
 fn told(error: &Error) -> (Discriminant<ErrorKind>, Option<Range<u64>>) {
     (discriminant(error.kind()), error.range())
 }

@@ -7,7 +7,7 @@ use container_core::ErrorKind;
 
 use crate::feed::Feed;
 
-/// What is encoded is decoded, whole and in part, and is the same bytes every time.
+/// Encodes chunks, decodes them whole and in part, and checks that the encoded bytes are the same every time.
 pub fn blosc_chunk_roundtrip(data: &[u8]) {
     let mut feed = Feed::new(data);
     let params = params(&mut feed);

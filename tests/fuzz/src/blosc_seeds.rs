@@ -1,4 +1,4 @@
-//! What the targets of Blosc chunks and Bloscpack start from.
+//! Seeds of the targets of Blosc chunks and Bloscpack.
 
 use std::fs;
 use std::path::Path;

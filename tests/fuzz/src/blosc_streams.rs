@@ -104,7 +104,7 @@ fn compare(parts: &Parts<'_>, expected: &Option<Vec<u8>>, feed: &mut Feed<'_>) {
     }
 }
 
-/// What a BloscLZ stream decodes to, up to where it goes wrong or [`MAX_DECODED`] is passed.
+/// Decoded bytes of a BloscLZ stream, up to its first error or past [`MAX_DECODED`].
 struct Decoded {
     bytes: Vec<u8>,
     complete: bool,

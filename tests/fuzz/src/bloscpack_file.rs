@@ -175,7 +175,7 @@ fn is_mended_header(report: &RepairReport) -> bool {
     report.guessed.iter().any(|item| signs.iter().any(|sign| item.what.contains(sign)))
 }
 
-/// What was lost nowhere is the same.
+/// Checks that the chunks that the repair did not lose are the same.
 fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
     let all = |file: &File| -> Vec<Option<Vec<u8>>> {
         (0..file.chunks().len() as u64).map(|index| file.read_chunk(index, &read_options()).ok()).collect()

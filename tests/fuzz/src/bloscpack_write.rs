@@ -17,7 +17,7 @@ use crate::bloscpack_file::is_sound;
 use crate::feed::Feed;
 use crate::options::{read_options, small_options};
 
-/// What is written, in any codec, with any digest, at once or in pieces, is read back; rarely also after something was added, which takes files.
+/// Writes files in any codec, with any digest, at once or in pieces, and reads them back; rarely also after something was added, which takes files.
 pub fn bloscpack_roundtrip(data: &[u8]) {
     let mut feed = Feed::new(data);
     if feed.flag() { fixed(&mut feed) } else { variable(&mut feed) }

@@ -12,7 +12,7 @@ use rawarray::{Eltype, Encoding, File, Flags, Header, RawArray, TypedFile, Write
 use crate::feed::Feed;
 use crate::options::{open_options, read_options};
 
-/// What is written, in any type, shape, encoding and byte order, is read back.
+/// Writes arrays in any type, shape, encoding and byte order, and reads them back.
 pub fn rawarray_roundtrip(data: &[u8]) {
     let mut feed = Feed::new(data);
     match feed.below(18) {

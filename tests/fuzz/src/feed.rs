@@ -2,8 +2,8 @@
 
 use crate::mutate::XorShift;
 
-/// Where a target's choices come from: the input itself, so that a fuzzer that changes a byte changes one choice; or numbers
-/// that follow from it, where all of the input is the file under test.
+/// Source of a target's choices: the input itself, so that a fuzzer that changes a byte changes one choice; or numbers that follow from it, where all
+/// of the input is the file under test.
 pub(crate) enum Feed<'a> {
     Bytes(&'a [u8]),
     Derived(XorShift),
@@ -49,7 +49,7 @@ impl<'a> Feed<'a> {
         choice[self.below(choice.len())]
     }
 
-    /// How many threads to use: rarely more than one, since starting them takes longer than all else.
+    /// Returns the number of threads to use: rarely more than one, since starting them takes longer than all else.
     pub(crate) fn threads(&mut self) -> usize {
         match self.byte() % 16 {
             1 => 2,
@@ -75,7 +75,7 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// What is left of the input.
+    /// Returns the rest of the input.
     pub(crate) fn rest(&self) -> &'a [u8] {
         match self {
             Self::Bytes(rest) => rest,

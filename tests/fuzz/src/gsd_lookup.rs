@@ -148,7 +148,7 @@ fn is_valid(entry: &IndexEntry, parts: &Parts) -> bool {
     is_typed && within && is_placed(entry, parts) && entry.flags == 0
 }
 
-/// Where the reference's search for the end of the index ends; `None` where it refuses the file.
+/// Returns the end of the reference's search for the end of the index; `None` where it refuses the file.
 fn probed_end(parts: &Parts) -> Option<usize> {
     let slots = &parts.slots;
     if slots[0].is_unused() {

@@ -1,4 +1,4 @@
-//! What the targets of GSD start from.
+//! Seeds of the targets of GSD.
 
 use std::fs;
 use std::path::Path;

@@ -25,7 +25,7 @@ const NAMES: &[&str] = &[
     "",
 ];
 
-/// What the writer has been told.
+/// Frames given to the writer.
 #[derive(Default)]
 struct Model {
     ended: Vec<Frame>,

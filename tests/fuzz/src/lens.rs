@@ -1,4 +1,4 @@
-//! What must hold for any container, seen through the lens.
+//! Invariants of any container, seen through the lens.
 
 use container_core::array::byte_len;
 use container_core::container::{Container, Depth, Tolerance};

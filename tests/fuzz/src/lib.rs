@@ -1,4 +1,4 @@
-//! What is fuzzed: one function for each target, given any bytes at all.
+//! Fuzz targets: one function for each target, given any bytes at all.
 //!
 //! A target panics when the code under test does, and when one of its claims does not hold. libFuzzer drives them through
 //! `libfuzzer/fuzz_targets/`, on nightly; `smoke` drives them with fixed seeds and mutants of those, on any toolchain.

@@ -1,4 +1,4 @@
-//! How the targets open and read files.
+//! Options with which the targets open and read files.
 
 use container_core::Limits;
 use container_core::container::{Axes, OpenOptions, ReadOptions, Tolerance};

@@ -6,7 +6,7 @@ use container_core::literal::{Literal, parse};
 
 use crate::lens::look_at_error;
 
-/// What is read is spelled so that it reads as the same again.
+/// Parses a literal, and checks that it is spelled so that it parses as the same again.
 pub fn literal_parse(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let literal = match parse(&text) {

@@ -43,7 +43,7 @@ fn length(feed: &mut Feed<'_>) -> u64 {
     }
 }
 
-/// What is parsed passes the check that explicit selections pass.
+/// Checks that a parsed region passes the check of explicit selections.
 fn fits(region: &Region, shape: &[u64]) {
     let again = Region::new(region.axes().to_vec(), shape);
     assert_eq!(again.ok().as_ref(), Some(region));

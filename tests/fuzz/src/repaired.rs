@@ -1,4 +1,4 @@
-//! What every repair has to keep to, and what is asked of the file before and after.
+//! Invariants of every repair, and queries of the file before and after.
 
 use container_core::container::{Depth, OpenOptions};
 use container_core::format::{Format, Input, Output};

@@ -1,4 +1,4 @@
-//! What the targets start from: the fixtures of the repository, and a few inputs made here.
+//! Seeds of the targets: the fixtures of the repository, and a few inputs made here.
 
 use std::fs;
 use std::path::{Path, PathBuf};

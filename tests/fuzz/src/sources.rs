@@ -111,7 +111,7 @@ fn bytes(data: &[u8], range: Range<u64>) -> Vec<u8> {
 struct Transcript {
     /// As text.
     said: String,
-    /// What may be left out where a hole is. As text: NaN is not itself.
+    /// Details that may be left out where a hole is. As text: NaN is not itself.
     details: Vec<String>,
 }
 

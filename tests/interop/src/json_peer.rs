@@ -32,7 +32,7 @@ impl JsonPeer {
         Self { what, child, to, from }
     }
 
-    /// What it answers to `what`, or what it raised.
+    /// Returns its answer to `what`, or the text of the exception that it raised.
     ///
     /// # Errors
     /// The text of what was raised.
@@ -51,7 +51,7 @@ impl JsonPeer {
         if answer["ok"] == true { Ok(answer) } else { Err(answer["error"].as_str().unwrap().to_owned()) }
     }
 
-    /// What it answers to `what`.
+    /// Returns its answer to `what`.
     ///
     /// # Panics
     /// Where [`JsonPeer::try_ask`] does, and with what it raised.

@@ -34,7 +34,7 @@ pub fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
 }
 
-/// What a peer says of something that it did.
+/// Result of a peer's operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed {
     /// Seconds that it took, without what came before and after.

@@ -1,6 +1,6 @@
-//! What is random in the tests: the same in each run.
+//! Random values of the tests: the same in each run.
 
-/// How many cases there are, where the usual run has `count`: `HOLDALL_CASES` multiplies them.
+/// Returns the number of cases, where the usual run has `count`: `HOLDALL_CASES` multiplies it.
 ///
 /// # Panics
 /// When the variable is no number.

@@ -80,7 +80,7 @@ fn parts(len: usize, number: usize) -> Vec<Range<usize>> {
     vec![0..1, len - 1..len, start..end, item..(item + 8).min(len), long..len]
 }
 
-/// What is wrong with the reading of `case`, if anything.
+/// Reads `case`, and returns an error for a wrong result.
 fn read(decoder: &mut Decoder, case: &Case<'_>, number: usize) -> Result<(), String> {
     let fail = |what: &str, error: container_core::Error| format!("{}: {what}: {error}", case.name);
     let chunk = Chunk::parse(case.chunk).map_err(|error| fail("parse", error))?;

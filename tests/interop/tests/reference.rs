@@ -170,7 +170,7 @@ fn a_new_array_of_the_reference_is_empty_when_read_leniently() {
     assert!(catch_unwind(|| Reference::<f32>::read(&path)).is_err());
 }
 
-/// Which is why none is written unless asked for.
+/// The failure is the reason why none is written by default.
 #[test]
 fn the_reference_fails_on_a_trailer() {
     let folder = tempdir().unwrap();

@@ -17,7 +17,7 @@ const UNSAFE: &[&str] = &[
     "tests/fuzz/src/bin/smoke/allocator.rs",
 ];
 
-/// What library code never does, and the words that show it.
+/// Actions that library code never does, and the words that show them.
 const NEVER_IN_LIBRARIES: &[(&[&str], &str)] = &[
     (&["print!", "println!", "eprint!", "eprintln!", "dbg!"], "library code never prints"),
     (&["io::stderr"], "library code never prints"),
@@ -29,7 +29,7 @@ const NEVER_IN_LIBRARIES: &[(&[&str], &str)] = &[
     (&["thread_local!"], "library code keeps no mutable statics"),
 ];
 
-/// Where data that a caller sends to `-` go out; no other library file opens standard output.
+/// The file that writes data that a caller sends to `-`; no other library file opens standard output.
 const STDOUT: &str = "crates/holdall/src/output_file.rs";
 
 const COMPRESSION: [&str; 6] = ["flate2::", "bzip2::", "zstd::", "lz4_flex::", "snap::", "zfp_rs::"];

@@ -13,7 +13,7 @@ use super::LONGEST;
 /// Most inputs of a target, so that all of them are a part of a smoke run.
 const MAX_INPUTS: usize = 60;
 
-/// What libFuzzer knows of an input after a merge.
+/// Result of libFuzzer for an input after a merge.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Input {
     path: PathBuf,

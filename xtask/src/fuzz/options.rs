@@ -1,4 +1,4 @@
-//! What `fuzz` is told.
+//! Options of `fuzz`.
 
 use anyhow::Result;
 
@@ -9,7 +9,7 @@ use crate::Usage;
 const SECONDS: u64 = 60;
 const SMOKE_SECONDS: u64 = 10;
 
-/// How long each target runs, or that it does not.
+/// Length of each target's run, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     Seconds(u64),

@@ -50,7 +50,7 @@ fn column(page: &str, heading: &str, index: usize) -> Vec<String> {
     cells.map(str::to_owned).collect()
 }
 
-/// What stands between back quotes.
+/// Returns the texts between back quotes.
 fn code(cell: &str) -> Vec<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

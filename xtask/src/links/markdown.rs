@@ -25,7 +25,7 @@ pub(super) fn links(text: &str) -> Vec<Link> {
     found
 }
 
-/// What follows `#` in links to the headings of `text`, made as the usual sites make it.
+/// Returns the anchors, which follow `#` in links, of the headings of `text`, made as the usual sites make them.
 pub(super) fn anchors(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let fenced: Vec<usize> = prose(text).into_iter().map(|(line, _)| line).collect();

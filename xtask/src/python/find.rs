@@ -1,5 +1,4 @@
-//! Which Pythons this machine has. Each candidate is run and asked: names and folders promise nothing, and a
-//! pyenv shim may stand for no version at all.
+//! Pythons of this machine. Each candidate is run and asked: names and folders promise nothing, and a pyenv shim may point to no version at all.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -28,7 +27,7 @@ pub(super) struct Python {
     pub(super) version: Version,
 }
 
-/// What a candidate said of itself.
+/// Answer of a candidate.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     version: Version,

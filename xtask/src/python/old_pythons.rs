@@ -69,7 +69,7 @@ const OWN: [Own; 5] = [
     },
 ];
 
-/// What asks a Python for the versions of the packages that are its arguments.
+/// Python code that prints the versions of the packages that are its arguments.
 pub(super) const VERSIONS: &str = "import sys\nfrom importlib.metadata import version\n\
     print(', '.join(n + ' ' + version(n) for n in sys.argv[1:]))";
 

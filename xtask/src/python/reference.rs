@@ -10,7 +10,7 @@ use crate::step::Step;
 
 /// Pins the package by its digest.
 pub(super) const REQUIREMENTS: &str = "tests/requirements-asdf-files.txt";
-/// Where tests look for them.
+/// Folder where tests expect them.
 const FOLDER: &str = ".venv/asdf-standard/reference_files";
 /// Versions of the standard, each with its folder of 16 files.
 const VERSIONS: [&str; 7] = ["1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0", "1.6.0"];

@@ -1,4 +1,4 @@
-//! What is written and read, each made once.
+//! Data that are written and read, each made once.
 
 use std::fs;
 use std::path::PathBuf;

@@ -17,7 +17,7 @@ use super::{CRATE, Clock, Job, OURS, PYTHON, cached, python, text, timed, unprov
 use crate::harness::{Claim, Contender, Group, Unit};
 use crate::scratch::{check, check_values};
 
-/// Where the many nodes are.
+/// Path of the many nodes.
 const SOURCES: &str = "roman/sources";
 
 /// Rounds of Python, which takes seconds for each.

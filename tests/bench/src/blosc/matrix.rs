@@ -7,7 +7,7 @@ use blosc2_pure_rs::compress::{CContext, CParams, DContext, DParams};
 use super::data::Set;
 use super::{CHUNK, Job, Setting, check, cpu, median, params, split};
 
-/// What all codecs come to: `(codec, filter)` with the speeds relative to C-Blosc2's.
+/// Results of all codecs: `(codec, filter)` with the speeds relative to C-Blosc2's.
 #[derive(Default)]
 pub(super) struct Summary(Vec<Cell>);
 
@@ -21,7 +21,7 @@ struct Cell {
     pure: Sides,
 }
 
-/// What one contender needs.
+/// Seconds and stored bytes of one contender.
 #[derive(Default)]
 struct Sides {
     encode: f64,

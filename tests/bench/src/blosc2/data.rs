@@ -1,4 +1,4 @@
-//! What is written and read: a field of f64 in a frame, and a field of f32 in an array, each made once.
+//! Data that are written and read: a field of f64 in a frame, and a field of f32 in an array, each made once.
 
 use std::fs;
 use std::path::PathBuf;

@@ -16,7 +16,7 @@ use crate::harness::{Claim, Contender, Group, Run, Unit};
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 const CHECKED: usize = 4;
 
-/// What a slice is called, how far it goes along each axis, how many are read in a round, and whether it counts as a small one.
+/// Name of a slice, its length along each axis, the number of reads in a round, and whether it counts as a small one.
 const SLICES: &[(&str, [u64; 3], usize, bool)] = &[
     ("cubes", [4, 4, 4], 128, true),
     ("cubes", [16, 16, 16], 64, true),
@@ -124,7 +124,7 @@ fn others<'a>(
     ])
 }
 
-/// What is in memory beforehand.
+/// Data in memory before a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
     /// No decoded block is kept.

@@ -14,7 +14,7 @@ const COPIED: &str = "holdall, copied";
 const CHUNKS: &str = "gsd.fl, Python";
 const THREADS: &str = "holdall, 2 threads";
 
-/// What a simulation writes: all in frame 0, what moves in the others.
+/// Writes the frames of a simulation: all fields in frame 0, those that change in the others.
 fn simulation(job: &Job<'_>, frames: u64, particles: usize) -> Result<PathBuf> {
     job.made(&format!("simulation-{frames}-{particles}.gsd"), |path| {
         let (values, n) = (pool(particles), particles as u64);

@@ -24,7 +24,7 @@ use crate::view::{self, hex, sha256};
 
 const TYPES: [&str; 6] = ["<i4", ">f8", "|u1", "<c8", "|S5", r#"[["a", "<i4"], ["b", "<f8"]]"#];
 
-/// What a file should hold.
+/// Expected content of a file.
 type Model = Map<String, Value>;
 
 fn about(dtype: &str, shape: &[u64], bytes: &[u8]) -> Value {

@@ -189,7 +189,7 @@ fn places(node: Node<'_>, path: String, found: &mut Vec<(String, Option<Kind>, u
     }
 }
 
-/// What is at a path, and below it.
+/// Whether `path` is `place` or below it.
 fn is_within(path: &str, place: &str) -> bool {
     path == place || path.strip_prefix(place).is_some_and(|rest| rest.starts_with('/'))
 }

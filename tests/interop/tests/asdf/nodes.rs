@@ -64,7 +64,7 @@ fn visit(
     }
 }
 
-/// What a scalar is.
+/// Describes a scalar.
 pub fn scalar(node: Node<'_>) -> String {
     let other = |tag: &&str| !tag.starts_with("tag:yaml.org,2002:") && *tag != "!";
     if let Some(tag) = node.tag().filter(other) {
@@ -89,7 +89,7 @@ pub fn is(scalar: &Scalar<'_>) -> String {
     }
 }
 
-/// Where two lists differ, whatever their order; nothing where they are the same.
+/// Lists the differences of two lists, whatever their order; none where they are the same.
 pub fn differences(found: &[(String, String)], expected: &[(String, String)]) -> Vec<String> {
     let (mut found, mut expected) = (found.to_vec(), expected.to_vec());
     found.sort();

@@ -1,4 +1,4 @@
-//! What is random in the tests: the same in each run.
+//! Random values of the tests: the same in each run.
 
 use std::ops::{Deref, DerefMut};
 

@@ -36,7 +36,7 @@ fn pairs() -> Vec<(PathBuf, PathBuf)> {
     pairs
 }
 
-/// What a file holds, arrays as if they stood in the tree: each node with its path.
+/// Returns the content of a file, with arrays as if they were in the tree: each node with its path.
 fn values(file: &File) -> Vec<(String, String)> {
     let mut found = Vec::new();
     visit(file, file.tree().root(), String::new(), &mut HashMap::new(), &mut found);
@@ -161,7 +161,7 @@ fn element(dtype: &DType, item: &[u8], path: &str, found: &mut Vec<(String, Stri
     found.push((path.to_owned(), is));
 }
 
-/// What PyYAML makes of the twin: data of arrays at the place of the arrays.
+/// Returns PyYAML's nodes of the twin: data of arrays at the place of the arrays.
 fn by_pyyaml(twin: &Path) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(twin).unwrap();
     let answer = peer(Release::Newest).ask("yaml", json!({ "text": text }));

@@ -1,4 +1,4 @@
-//! What plain text means, and text under YAML's own tags: as PyYAML has it.
+//! Values of plain text, and of text under YAML's own tags: as in PyYAML.
 
 use asdf::yaml::{Document, YamlLimits};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::nodes;
 use crate::peers::{Release, peer};
 use crate::random::{Random, cases};
 
-/// What is tried on texts: characters that numbers and dates are made of, and some that end a scalar.
+/// Characters of the tried texts: those of numbers and dates, and some that end a scalar.
 const ALPHABET: [&str; 40] = [
     "0", "1", "2", "5", "7", "8", "9", "_", ".", ":", "+", "-", "e", "E", "x", "X", "b", "B", "o", "O", "~",
     "n", "i", "f", "a", "N", "T", "Z", "t", " ", "y", "Y", "<", "=", "s", "\t", ",", "60", "00", "#",
@@ -153,7 +153,7 @@ impl Random {
     }
 }
 
-/// What this YAML says of a text behind a key.
+/// Returns this YAML's reading of a text after a key.
 fn ours(text: &str) -> String {
     let Ok(document) = Document::parse(format!("a: {text}\n").as_bytes(), 0, &YamlLimits::default()) else {
         return "error".to_owned();

@@ -1,4 +1,4 @@
-//! What a file holds, in the words of `testdata/asdf/peer.py`.
+//! Content of a file, in the words of `testdata/asdf/peer.py`.
 
 use std::fmt::Write as _;
 

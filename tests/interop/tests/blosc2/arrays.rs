@@ -77,8 +77,8 @@ impl Case {
         self.pipeline.to_string().contains(filter)
     }
 
-    /// What C-Blosc2 2.16 decodes otherwise: filters that have changed since, widths that it takes no note of, elements of more than a
-    /// byte's worth of bytes.
+    /// Whether it is tested with C-Blosc2 2.16, which decodes otherwise: filters that have changed since, widths that it ignores, elements of more
+    /// than 255 bytes.
     fn is_for_old(&self) -> bool {
         let wide = self.dtype.contains('U') || itemsize(self.dtype) > 255;
         !wide && !self.has("bytedelta") && !self.differences

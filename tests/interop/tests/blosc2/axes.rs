@@ -143,7 +143,7 @@ impl Step {
     }
 }
 
-/// What ours and a peer read of the array is `expected`.
+/// Checks that ours and a peer read `expected` from the array.
 fn check(path: &Path, shape: &[u64], expected: &[u8], peers: &mut [Peer], label: &str) {
     let array = NdArray::open(path).unwrap_or_else(|error| panic!("{label}: {error}"));
     assert_eq!(array.shape(), shape, "{label}");

@@ -19,7 +19,7 @@ use crate::random::{Random, cases};
 /// Bytes of an element.
 const ITEM: usize = 4;
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Default)]
 struct Model {
     chunks: Vec<Vec<u8>>,
@@ -150,7 +150,7 @@ impl Step {
     }
 }
 
-/// What is in the file is what the model says, to ours and to python-blosc2.
+/// Checks that ours and python-blosc2 read the content of the model from the file.
 fn check(path: &Path, model: &Model, peers: &mut [Peer], label: &str) {
     let frame =
         Frame::open_with(path, &OpenOptions::default()).unwrap_or_else(|error| panic!("{label}: {error}"));
@@ -203,7 +203,7 @@ fn create(path: &Path, writer: Option<&mut Peer>, chunksize: usize, sparse: bool
     drop(Editor::create(path, options, &EditOptions::default()).unwrap());
 }
 
-/// Which of 0 (ours), 1 (the newest release), 2 (the old one) may do the step.
+/// Whether `writer`, one of 0 (ours), 1 (the newest release), 2 (the old one), may do the step.
 fn may(writer: usize, step: &Step) -> bool {
     // The old release has no such calls.
     writer != 2 || !matches!(step, Step::Zero(_) | Step::Reorder(_))

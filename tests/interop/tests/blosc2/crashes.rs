@@ -1,4 +1,4 @@
-//! What a crash of an editor may leave opens in both releases of python-blosc2: as the frame before a commit, or the one after.
+//! Every file that a crash of an editor may leave opens in both releases of python-blosc2: as the frame before a commit, or the one after.
 
 use blosc2_frame::blosc_chunk::Special;
 use blosc2_frame::{EditOptions, Editor, FrameOptions, Writer, default_params, msgpack};
@@ -13,7 +13,7 @@ use crate::random::cases;
 /// Bytes of a chunk.
 const CHUNK: usize = 2000;
 
-/// What a frame holds: values, and user metadata.
+/// Content of a frame: values, and user metadata.
 type State = (Vec<u8>, Value);
 
 fn chunk(seed: usize) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn note(editor: &mut Editor, text: &str) {
     editor.set_vlmetalayer("note", &msgpack::to_msgpack(text).unwrap()).unwrap();
 }
 
-/// What is done, commit by commit.
+/// Changes, commit by commit.
 const CHANGES: [fn(&mut Editor); 6] = [
     |editor| editor.append(&chunk(10)).unwrap(),
     |editor| editor.update(1, &chunk(11)).unwrap(),

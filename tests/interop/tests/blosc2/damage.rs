@@ -137,7 +137,7 @@ fn one_damaged_chunk_takes_no_other_back() {
     assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
 }
 
-/// What python-blosc2 wrote, less its end: blocks in front of the cut come back, and python-blosc2 reads them.
+/// A frame of python-blosc2 without its end: blocks before the cut are restored, and python-blosc2 reads them.
 #[test]
 fn the_blocks_in_front_of_a_cut_are_read_by_python() {
     let mut peers = Peer::both();

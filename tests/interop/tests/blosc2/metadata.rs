@@ -96,7 +96,7 @@ fn more_attributes_than_c_blosc2_takes_are_one_entry_to_it() {
     }
 }
 
-/// What python-blosc2 says of how a frame was encoded is what was asked for.
+/// The encoding parameters that python-blosc2 reports of a frame are those that were requested.
 #[test]
 fn parameters_are_those_that_were_asked_for() {
     let mut random = Random::new(8);

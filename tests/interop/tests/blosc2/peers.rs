@@ -53,7 +53,7 @@ impl Peer {
         [Self::start(Release::Newest), Self::start(Release::Old)]
     }
 
-    /// What it says of the frame at `path`, and the values.
+    /// Returns its description of the frame at `path`, and the values.
     #[track_caller]
     pub fn read(&mut self, path: &Path) -> (Map<String, Value>, Vec<u8>) {
         let raw = path.with_extension("read");

@@ -1,4 +1,4 @@
-//! What is random in the tests: the same in each run.
+//! Random values of the tests: the same in each run.
 
 use std::ops::{Deref, DerefMut};
 
@@ -91,7 +91,7 @@ impl Random {
         json!([if self.chance(2) { json!(start.min(1)) } else { json!(start) }, stop, step])
     }
 
-    /// How ours and C-Blosc2 encode, in the words of either.
+    /// Returns the encoding parameters of ours and of C-Blosc2, in the words of either.
     pub fn params(&mut self, itemsize: usize, pipelines: &[&str]) -> (Params, Value) {
         let codecs = [
             (Compressor::ZSTD, "zstd"),

@@ -1,4 +1,4 @@
-//! What a crash leaves, as gsd reads it: a sample of the states that the writer's own tests go through.
+//! Files that a crash leaves, as gsd reads them: a sample of the states that the writer's own tests go through.
 
 use std::path::Path;
 

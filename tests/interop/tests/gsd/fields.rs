@@ -9,7 +9,7 @@ use gsd::{ChunkType, Element};
 
 use crate::listing::{line, little_endian, text_line, whole};
 
-/// What is read here, whole frames.
+/// Returns our reading, in whole frames.
 pub fn ours(path: &Path) -> String {
     let trajectory = Trajectory::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let read = trajectory.iter().map(|frame| frame.to_frame()).collect::<gsd::Result<Vec<_>>>();

@@ -42,7 +42,7 @@ pub fn whole(frames: u64, mut lines: Vec<String>) -> String {
     lines.join("\n")
 }
 
-/// What is read here.
+/// Returns our reading.
 pub fn ours(path: &Path) -> String {
     let strict = OpenOptions::default().with_policy(Policy::Strict);
     let file = File::open_with(path, &strict).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -58,7 +58,7 @@ pub fn ours(path: &Path) -> String {
     whole(file.nframes(), lines.collect())
 }
 
-/// What hoomd-gsd reads of the chunks that are there; it is asked for no others.
+/// Returns hoomd-gsd's reading of the stored chunks; it is asked for no others.
 pub fn hoomd_gsd(path: &Path) -> String {
     let file = GsdFile::open(path, Mode::Read).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let listed = File::open(path).unwrap();

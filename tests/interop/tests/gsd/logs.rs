@@ -100,7 +100,7 @@ fn trajectories_that_were_killed_within_their_first_commit_come_back() {
     }
 }
 
-/// What gsd.hoomd reads of the files of a folder.
+/// Returns gsd.hoomd's reading of the files of a folder.
 fn read_frames(folder: &Path) -> Vec<(String, String)> {
     gsd(Gsd::Newest, [OsStr::new("frames"), folder.as_os_str()]);
     let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! What is made of the fixtures: files repacked, cut, joined, repaired, upgraded, replaced.
+//! Files made from the fixtures: repacked, cut, joined, repaired, upgraded, replaced.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use interop::peer::{python, script};
 
-/// What differs, and is meant to: chunk names of more than 63 bytes in files of version 1.0 are refused, not cut, and a file that is
-/// open for writing is not opened for writing again.
+/// Intended differences: chunk names of more than 63 bytes in files of version 1.0 are refused, not cut, and a file that is open for writing is not
+/// opened for writing again.
 const DIFFERENT: [&str; 4] = [
     "test_fl.py::test_gsd_v1_write[(a,x)]",
     "test_fl.py::test_gsd_v1_write[(r,a)]",

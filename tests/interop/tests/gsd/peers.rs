@@ -35,7 +35,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What a peer listed of `path`.
+/// Returns a peer's listing of `path`.
 pub fn listed(path: &Path, by: &str) -> String {
     let list = path.with_extension(by);
     std::fs::read_to_string(&list).unwrap_or_else(|error| panic!("{}: {error}", list.display()))

@@ -1,5 +1,5 @@
-//! What the two programs share: they take lines of fields with tabs between, and answer each by a line, `ok` with seconds and a check
-//! (or `-`), or `error` and what went wrong.
+//! Protocol of the two programs: they take lines of fields with tabs between, and answer each by a line, `ok` with seconds and a check (or `-`), or
+//! `error` and what went wrong.
 
 use std::io::{BufRead as _, Write as _};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// As in the other peers.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How many of the slices at random places are looked at.
+/// Number of the slices at random places that are checked.
 pub const CHECKED: u64 = 4;
 
 /// Seconds, and a check.
@@ -54,7 +54,7 @@ pub fn sizes(text: &str) -> Result<Vec<u64>> {
     text.split('x').map(|size| size.parse().context("no size")).collect()
 }
 
-/// Where the slice begins that is `at`th of those at random places.
+/// Returns the start of the slice that is `at`th of those at random places.
 pub fn place(at: u64, shape: &[u64], widths: &[u64]) -> Vec<u64> {
     let axes = (1..).zip(shape.iter().zip(widths));
     let starts =

@@ -22,7 +22,7 @@ use fuzz::{MEMORY, TARGETS, Target, kept};
 #[allow(unsafe_code)]
 mod allocator;
 
-/// What a run may allocate beside what the files make it allocate.
+/// Bytes that a run may allocate beside what the files make it allocate.
 const SLACK: u64 = 32 << 20;
 
 /// Longer than any run should take on a busy machine.
