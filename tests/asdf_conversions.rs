@@ -8,10 +8,10 @@ use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
 
 use crate::corpus::open;
-use crate::manifest::{Fixture, Listed, fixtures, sha256};
+use crate::manifest::{Fixture, Visibility, fixtures, sha256};
 
 /// Types that `.npy` and ASDF both have, and shapes that numpy has.
-fn goes_to_npy(fixture: &Fixture, array: &Listed) -> bool {
+fn goes_to_npy(fixture: &Fixture, array: &Visibility) -> bool {
     // Half complex numbers and those of 16 bytes are opaque, and no datatype of the standard is.
     !array.dtype.starts_with("|V") && fixture.path != "ok/array_shape_rank.asdf"
 }
@@ -120,7 +120,7 @@ fn odd_trees_come_back_from_every_format() {
                 let file = open("asdf", Box::new(bytes)).expect("a target opens");
                 let address = Address { file: "-".into(), dataset, selection: None };
                 let selection = address.select(&*file).expect("arrays");
-                file.carried(&selection).expect("metadata")
+                file.export_metadata(&selection).expect("metadata")
             };
             let (before, after) = (carried(&at("a.asdf"), dataset.clone()), carried(&back, dataset));
             assert!(container_core::carried::is_same(&before, &after), "{format}: {before:?}\n{after:?}");

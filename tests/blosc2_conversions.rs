@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use blosc2_frame::{Frame, Offset};
-use container_core::container::{Depth, ReadOptions};
+use container_core::container::{CheckDepth, ReadOptions};
 use container_core::format::ImportOptions;
 use container_core::write::Durability;
 use container_core::{ErrorKind, Progress};
@@ -79,7 +79,7 @@ fn a_copy_of_a_frame_holds_the_same_and_no_dead_byte() {
             open(&fixture.full_path, Accept::Containers, &container_core::container::OpenOptions::default());
         let source = source.expect("a sound fixture").container;
         // Stores are other files, and what is computed has no values to be read back.
-        if source.native().is_none() || is_stand_in(&fixture.path) {
+        if source.as_any().is_none() || is_stand_in(&fixture.path) {
             continue;
         }
         let import = ImportOptions::default();
@@ -103,7 +103,8 @@ fn a_copy_of_a_frame_holds_the_same_and_no_dead_byte() {
         assert!(salvaged || stored(&new) <= stored(&old), "{}", fixture.path);
         let copy = open(&target, Accept::Containers, &container_core::container::OpenOptions::default());
         let copy = copy.expect("a copy").container;
-        let report = copy.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
+        let report =
+            copy.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
         assert_eq!(report.verdict().name(), "sound", "{}: {:?}", fixture.path, report.findings);
         std::fs::remove_file(&target).expect("a copy");
         count += 1;

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use container_core::Progress;
-use container_core::container::{Container, Depth, ReadOptions};
+use container_core::container::{CheckDepth, Container, ReadOptions};
 
 use crate::corpus::{as_listed, elements, open_fixture, shown};
 use crate::manifest::{Fixture, all_fixtures, sha256, testdata};
@@ -20,7 +20,7 @@ use page::{Answers, Row};
 fn ours(fixture: &Fixture) -> &'static str {
     let Ok(file) = open_fixture(fixture) else { return "refused" };
     let agrees = agrees(&*file, fixture);
-    let verdict = file.check(Depth::Full, &ReadOptions::default(), Progress::none());
+    let verdict = file.check(CheckDepth::Full, &ReadOptions::default(), Progress::none());
     if verdict.is_ok_and(|report| report.verdict().name() == "sound") {
         return match agrees {
             None => "read",

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use container_core::container::{Container, Dataset, Depth, OpenOptions, ReadOptions, every, listed};
+use container_core::container::{
+    CheckDepth, Container, Dataset, OpenOptions, ReadOptions, all_datasets, visible_datasets,
+};
 use container_core::dtype::{ByteOrder, Order};
 use container_core::format::{Format, Input};
 use container_core::region::Region;
@@ -10,7 +12,7 @@ use container_core::report::Report;
 use container_core::source::{Access, FileSource, Source, SparseSource, drive, open_path};
 use container_core::{ErrorKind, Limits, Progress, Result};
 
-use crate::manifest::{Fixture, Listed, all_fixtures, fixtures, sha256};
+use crate::manifest::{Fixture, Visibility, all_fixtures, fixtures, sha256};
 
 /// Result of reading a file.
 #[derive(Debug, PartialEq)]
@@ -57,7 +59,7 @@ fn show(container: &dyn Container, index: usize, dataset: &Dataset, order: Order
 
 /// Returns the datasets of a plain listing, by path, with the values in C order.
 pub fn shown(container: &dyn Container) -> Result<Vec<Shown>> {
-    let mut all = listed(container)
+    let mut all = visible_datasets(container)
         .map(|(index, dataset)| show(container, index, &dataset, Order::C))
         .collect::<Result<Vec<_>>>()?;
     all.sort_by(|a, b| a.path.cmp(&b.path));
@@ -100,8 +102,9 @@ pub fn open_fixture(fixture: &Fixture) -> Result<Box<dyn Container>> {
 pub fn see(container: &dyn Container) -> Result<Seen> {
     let first =
         container.dataset(0).map(|dataset| show(container, 0, &dataset, dataset.order)).transpose()?;
-    let others =
-        listed(container).skip(1).map(|(index, dataset)| show(container, index, &dataset, dataset.order));
+    let others = visible_datasets(container)
+        .skip(1)
+        .map(|(index, dataset)| show(container, index, &dataset, dataset.order));
     // The layout itself cannot say that bytes are yet to be fetched.
     if let Err(error) = container.for_each_segment(&mut |_| Ok(()))
         && matches!(error.kind(), ErrorKind::Missing(_))
@@ -116,7 +119,7 @@ pub fn see(container: &dyn Container) -> Result<Seen> {
         others: others.collect::<Result<_>>()?,
         values: first.map_or_else(|| Err("no dataset".into()), |first| first.values),
         trailer: trailer.map_or(0, |dataset| dataset.logical),
-        report: container.check(Depth::Full, &ReadOptions::default(), Progress::none())?,
+        report: container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none())?,
         layout: container.layout(),
         size: container.about().size,
     })
@@ -258,10 +261,10 @@ fn expect_tiles(seen: &Seen) {
 }
 
 /// A listing as manifests have it; values that cannot be read are the error's text.
-pub fn as_listed(shown: Vec<Shown>) -> Vec<Listed> {
+pub fn as_listed(shown: Vec<Shown>) -> Vec<Visibility> {
     let one = |it: Shown| {
         let values = it.values.unwrap_or_else(|error| error);
-        Listed { path: it.path, dtype: it.dtype, shape: it.shape, values }
+        Visibility { path: it.path, dtype: it.dtype, shape: it.shape, values }
     };
     shown.into_iter().map(one).collect()
 }
@@ -280,7 +283,7 @@ fn every_item_is_what_the_independent_script_says() {
 
 /// SHA-256 of each item, in order.
 pub fn items(file: &dyn Container) -> Vec<String> {
-    let paths = every(file).map(|(index, dataset)| {
+    let paths = all_datasets(file).map(|(index, dataset)| {
         assert_eq!(dataset.path, format!("items/{index}"));
         sha256(&elements(file, index).expect("an item"))
     });

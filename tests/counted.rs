@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use container_core::Result;
-use container_core::container::{Container, OpenOptions, ReadOptions, every, listed};
+use container_core::container::{Container, OpenOptions, ReadOptions, all_datasets, visible_datasets};
 use container_core::region::Region;
 use container_core::source::Source;
 use holdall::json::info_json;
@@ -172,11 +172,13 @@ fn nothing_reads_more_than_it_needs() {
         let file = opened.container.as_ref();
         assert_eq!(opened.format.name, name);
         let info = info_json(name, file);
-        let codecs: Vec<String> =
-            listed(file).map(|(_, dataset)| dataset.into_owned().codec).chain(file.checksums()).collect();
+        let codecs: Vec<String> = visible_datasets(file)
+            .map(|(_, dataset)| dataset.into_owned().codec)
+            .chain(file.checksums())
+            .collect();
         assert!(info["complete"] == true && info["datasets"] == 1 && !codecs.is_empty(), "{info}");
         let for_info = taken();
-        assert_eq!(every(file).map(|(_, dataset)| dataset.logical).max(), Some(DATA), "{name}");
+        assert_eq!(all_datasets(file).map(|(_, dataset)| dataset.logical).max(), Some(DATA), "{name}");
         let for_listing = taken();
         slice(file);
         // Chunks of one size are judged by the header of the file, others by their offsets.

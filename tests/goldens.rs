@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use container_core::container::{Container, Dataset, Depth, Listed, ReadOptions, every};
+use container_core::container::{CheckDepth, Container, Dataset, ReadOptions, Visibility, all_datasets};
 use container_core::region::Region;
 use container_core::{Limits, Progress};
 use holdall::json;
@@ -39,8 +39,8 @@ fn describe_file(file: &dyn Container, text: &mut String) {
     let complete = if about.complete { "complete" } else { "incomplete" };
     _ = writeln!(text, "info: {} bytes, {complete}; {}", about.size, details.collect::<Vec<_>>().join(", "));
     // Blocks of ASDF files that arrays are made of have lines of their own.
-    let is_block = |it: &Dataset| it.listed == Listed::Recursive && it.path.contains("blocks/");
-    for (index, dataset) in every(file).filter(|(_, it)| !is_block(it)).take(LINES) {
+    let is_block = |it: &Dataset| it.listed == Visibility::Recursive && it.path.contains("blocks/");
+    for (index, dataset) in all_datasets(file).filter(|(_, it)| !is_block(it)).take(LINES) {
         let shape = &dataset.shape;
         _ = writeln!(
             text,
@@ -61,7 +61,7 @@ fn describe_file(file: &dyn Container, text: &mut String) {
         _ = writeln!(text, "layout: {part}{}..{} {}", segment.range.start, segment.range.end, segment.role);
     }
     more(layout.len(), "ranges", text);
-    match file.check(Depth::Full, &ReadOptions::default(), Progress::none()) {
+    match file.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()) {
         Err(error) => _ = writeln!(text, "check: error: {error}"),
         Ok(report) => {
             _ = writeln!(text, "check: {}", report.verdict().name());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use container_core::container::{Container, Depth, ReadOptions, every};
+use container_core::container::{CheckDepth, Container, ReadOptions, all_datasets};
 use container_core::format::Input;
 use container_core::report::{Report, Severity, Verdict};
 use container_core::{ErrorKind, Progress};
@@ -23,12 +23,12 @@ fn look(bytes: &[u8]) -> container_core::Result<Box<dyn Container>> {
 }
 
 fn check(file: &dyn Container) -> Report {
-    file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check")
+    file.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).expect("a check")
 }
 
 /// The values of every stored chunk that can be read, without their shape, which may be in a chunk of its own, by `frames/<n>/<name>`.
 fn chunks(file: &dyn Container) -> BTreeMap<String, String> {
-    let frames = every(file).filter(|(_, dataset)| dataset.path.starts_with("frames/"));
+    let frames = all_datasets(file).filter(|(_, dataset)| dataset.path.starts_with("frames/"));
     let read = frames.filter_map(|(index, dataset)| {
         let values = elements(file, index).ok()?;
         Some((dataset.path.clone(), format!("{} {}", dataset.dtype, sha256(&values))))
@@ -118,7 +118,7 @@ fn sound_after_repair(bytes: &[u8], what: &str) -> Option<Vec<u8>> {
     repair(Input::bytes(Box::new(bytes.to_vec())), &options(), Some(&mut out), Progress::none()).ok()?;
     let file =
         (format("gsd").open)(Input::bytes(Box::new(out.clone())), &options()).expect("a repaired file opens");
-    let report = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
+    let report = file.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
     assert_eq!(report.verdict(), Verdict::Sound, "{what}: {:?}", report.findings);
     Some(out)
 }

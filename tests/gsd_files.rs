@@ -6,7 +6,7 @@ use gsd::repair::{RepairOptions, repair_source};
 use gsd::{Fallback, File, Frames, OpenOptions, Policy, Rows, StackedChunks};
 
 use crate::corpus;
-use crate::manifest::{Fixture, Listed, all_fixtures, sha256};
+use crate::manifest::{Fixture, Visibility, all_fixtures, sha256};
 
 pub fn gsd_fixtures() -> impl Iterator<Item = Fixture> {
     all_fixtures().into_iter().filter(|fixture| fixture.format == "gsd")
@@ -129,13 +129,13 @@ fn every_name_stacks_where_the_independent_script_says_so() {
 }
 
 /// Lists the datasets of the file layer, where each name stacks or is in single frames.
-fn shown(file: &File) -> Vec<Listed> {
+fn shown(file: &File) -> Vec<Visibility> {
     let mut all = Vec::new();
     for id in 0..file.names().len() {
         let id = u16::try_from(id).expect("an id");
         let name = file.names().get(id).expect("a name").into_owned();
         if let Ok((dtype, shape, values)) = stacked(file, &name) {
-            all.push(Listed { path: name, dtype, shape, values });
+            all.push(Visibility { path: name, dtype, shape, values });
             continue;
         }
         for (frame, entry) in (0..file.nframes()).filter_map(|frame| Some((frame, file.find_id(frame, id)?)))
@@ -143,7 +143,7 @@ fn shown(file: &File) -> Vec<Listed> {
             let array = file.stored_array(&entry).expect("a chunk");
             let path = format!("frames/{frame}/{name}");
             let values = stored(file, &path).expect("a chunk");
-            all.push(Listed { path, dtype: array.dtype.to_string(), shape: array.shape, values });
+            all.push(Visibility { path, dtype: array.dtype.to_string(), shape: array.shape, values });
         }
     }
     all.sort_by(|a, b| a.path.cmp(&b.path));

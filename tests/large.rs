@@ -2,7 +2,7 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::Input;
 use container_core::region::Region;
@@ -54,7 +54,8 @@ fn the_end_of_a_file_over_4_gib_is_read_through_every_source() {
         let array = file.read(0, &last, &ReadOptions::default()).expect("values");
         let values = array.elements::<f32>(Order::F, &options.limits).expect("values");
         assert_eq!(*values, [0.0, 1.5, -2.5, 3.5], "{access:?}");
-        let report = file.check(Depth::Quick, &ReadOptions::default(), Progress::none()).expect("a check");
+        let report =
+            file.check(CheckDepth::Quick, &ReadOptions::default(), Progress::none()).expect("a check");
         assert!(report.findings.is_empty());
     }
 }

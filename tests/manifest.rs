@@ -41,7 +41,7 @@ pub struct Fixture {
     /// GSD: committed frames.
     pub frames: Option<u64>,
     /// GSD: what a plain listing shows, by path.
-    pub datasets: Option<Vec<Listed>>,
+    pub datasets: Option<Vec<Visibility>>,
     /// Blosc2: of each chunk, where they differ in size.
     pub chunk_values: Option<Vec<String>>,
     /// Blosc2: bytes of each block of each chunk, where those differ.
@@ -73,7 +73,7 @@ pub struct Fixture {
     /// ASDF: the nodes of the tree.
     pub nodes: Option<Vec<Node>>,
     pub repaired_frames: Option<u64>,
-    pub repaired_datasets: Option<Vec<Listed>>,
+    pub repaired_datasets: Option<Vec<Visibility>>,
 }
 
 /// A metalayer: its name, and its bytes in hexadecimal.
@@ -117,7 +117,7 @@ pub struct Part {
 
 /// One dataset of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Listed {
+pub struct Visibility {
     pub path: String,
     pub dtype: String,
     pub shape: Vec<u64>,
@@ -127,13 +127,13 @@ pub struct Listed {
 
 impl Fixture {
     /// Returns the entries of a plain listing: the datasets, and of an ASDF file without a tree the decoded bytes of its blocks.
-    pub fn listed(&self) -> Option<Vec<Listed>> {
+    pub fn listed(&self) -> Option<Vec<Visibility>> {
         let listed = self.datasets.clone()?;
         if !listed.is_empty() || self.tree.is_some() || self.format != "asdf" {
             return Some(listed);
         }
         let blocks = self.stored_blocks.iter().flatten().enumerate();
-        let of_block = |(number, block): (usize, &StoredBlock)| Listed {
+        let of_block = |(number, block): (usize, &StoredBlock)| Visibility {
             path: format!("blocks/{number}"),
             dtype: "|u1".to_owned(),
             shape: vec![block.size],

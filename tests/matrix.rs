@@ -130,7 +130,7 @@ fn is_of_type(loss: &Loss) -> bool {
 /// chunks of a file from which one name was taken.
 fn carried(container: &dyn Container, path: &Address, is_of_one: bool) -> Value {
     let selection = path.select(container).expect("a selection");
-    let tree = without(container.carried(&selection).expect("metadata"), NAME);
+    let tree = without(container.export_metadata(&selection).expect("metadata"), NAME);
     match tree.get("gsd").cloned() {
         Some(own) => {
             let of_others: &[&str] =
@@ -234,7 +234,7 @@ fn cases(folder: &Path) -> Vec<Case> {
         let Ok(opened) = open(&fixture.full_path, Accept::Containers, &OpenOptions::default()) else {
             continue;
         };
-        let datasets: Vec<_> = container_core::container::listed(&*opened.container).collect();
+        let datasets: Vec<_> = container_core::container::visible_datasets(&*opened.container).collect();
         let logical: u64 = datasets.iter().map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
         let held: Vec<_> = datasets
             .iter()
@@ -245,7 +245,7 @@ fn cases(folder: &Path) -> Vec<Case> {
             .iter()
             .map(|(index, one)| (*index, container_core::region::Region::whole(&one.shape)))
             .collect();
-        let metadata = opened.container.carried(&whole).map(|tree| format!("{tree:?}"));
+        let metadata = opened.container.export_metadata(&whole).map(|tree| format!("{tree:?}"));
         if !seen.insert((fixture.format.clone(), held, metadata.unwrap_or_default())) {
             continue;
         }

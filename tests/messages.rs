@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::container::{OpenOptions, listed};
+use container_core::container::{OpenOptions, visible_datasets};
 use container_core::report::Loss;
 use container_core::write::{Durability, Overwrite};
 use holdall::address::Address;
@@ -71,7 +71,7 @@ fn chunks_that_a_schema_filled_in_and_now_are_stored_are_told() {
         let path = testdata().join("gsd/ok").join(name);
         let source = gsd::File::open(&path).expect("a fixture");
         let opened = open(&path, Accept::Containers, &OpenOptions::default()).expect("a fixture");
-        for (_, dataset) in listed(&*opened.container) {
+        for (_, dataset) in visible_datasets(&*opened.container) {
             if !told(&path, Some(&dataset.path), &b2nd).is_empty() || dataset.path.starts_with("frames/") {
                 continue;
             }

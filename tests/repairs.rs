@@ -3,10 +3,10 @@
 use container_core::container::{OpenOptions, ReadOptions};
 use container_core::format::{Input, Probe};
 use container_core::report::{Severity, Verdict};
-use container_core::{ErrorKind, Progress, container::Depth, magic};
+use container_core::{ErrorKind, Progress, container::CheckDepth, magic};
 
 use crate::corpus::{as_listed, elements, format, items, open, shown};
-use crate::manifest::{Fixture, Listed, sha256};
+use crate::manifest::{Fixture, Visibility, sha256};
 
 /// Those of formats that are repaired: `holdall formats` says which.
 fn fixtures() -> Vec<Fixture> {
@@ -64,7 +64,7 @@ fn repairs_bring_back_what_the_independent_script_expects() {
 }
 
 /// The first dataset that is not as expected.
-fn difference(found: &[Listed], expected: &[Listed]) -> String {
+fn difference(found: &[Visibility], expected: &[Visibility]) -> String {
     match expected.iter().find(|it| !found.contains(it)) {
         Some(missing) => {
             let there = found.iter().find(|it| it.path == missing.path);
@@ -75,8 +75,8 @@ fn difference(found: &[Listed], expected: &[Listed]) -> String {
 }
 
 /// As files are written: little-endian.
-fn little(datasets: &[Listed]) -> Vec<Listed> {
-    datasets.iter().map(|it| Listed { dtype: it.dtype.replace('>', "<"), ..it.clone() }).collect()
+fn little(datasets: &[Visibility]) -> Vec<Visibility> {
+    datasets.iter().map(|it| Visibility { dtype: it.dtype.replace('>', "<"), ..it.clone() }).collect()
 }
 
 /// A wrong byte among those by which the format is known.
@@ -133,7 +133,7 @@ fn expect_sound_repair(fixture: &Fixture) {
         }
     };
     let file = open(&fixture.format, Box::new(bytes)).expect("a repaired file opens");
-    let check = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
+    let check = file.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
     // What nobody here can decode is copied as it is.
     let unknown = ["bad/chunk_instrumented.b2frame"];
     // Of a store that is a frame, the frame is mended, and not what it says of the values in it.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use container_core::container::{Container, ReadOptions, every};
+use container_core::container::{Container, ReadOptions, all_datasets};
 use container_core::region::Region;
 use container_core::source::FileSource;
 use container_core::{ErrorKind, Stop};
@@ -35,7 +35,7 @@ fn nothing_is_read_after_a_request() {
 fn cancelled_reads(container: &dyn Container, path: &str, stop: Stop) -> usize {
     let options = ReadOptions::default();
     let mut cancelled = 0;
-    for (index, dataset) in every(container) {
+    for (index, dataset) in all_datasets(container) {
         let region = Region::whole(&dataset.shape);
         match container.read(index, &region, &options.with_stop(stop)) {
             Err(error) if matches!(error.kind(), ErrorKind::Cancelled) => cancelled += 1,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::container::{Depth, OpenOptions, ReadOptions, listed};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions, visible_datasets};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Limits, Progress};
 use holdall::convert::{ConvertOptions, ConvertOutcome, convert};
@@ -18,7 +18,7 @@ const EXTENSIONS: [&str; 5] = ["asdf", "b2nd", "blp", "gsd", "ra"];
 fn is_damaged(path: &Path) -> bool {
     let options = limits();
     let read = ReadOptions::default().with_limits(options.limits);
-    verify(path, Depth::Full, &options, &read, Progress::none()).verdict == VerifyStatus::Damaged
+    verify(path, CheckDepth::Full, &options, &read, Progress::none()).verdict == VerifyStatus::Damaged
 }
 
 /// Most bytes of the datasets that are converted.
@@ -33,7 +33,7 @@ fn limits() -> OpenOptions {
 /// Whether what a file says it holds is little.
 fn is_small(path: &Path) -> bool {
     open(path, Accept::Containers, &limits()).is_ok_and(|opened| {
-        let listed = listed(&*opened.container).map(|(_, dataset)| dataset.logical);
+        let listed = visible_datasets(&*opened.container).map(|(_, dataset)| dataset.logical);
         listed.fold(0, u64::saturating_add) <= MAX_BYTES
     })
 }

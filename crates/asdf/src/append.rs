@@ -6,7 +6,7 @@ use container_core::container::OpenOptions;
 use container_core::dtype::{DType, Order};
 use container_core::format::Import;
 use container_core::report::Loss;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
@@ -48,7 +48,7 @@ pub(crate) fn append(
     let swap = dataset.dtype.order_for(&own)?;
     prove(job.container, index, region, &job.read)?;
     let mut swapped = Vec::new();
-    let pushed = for_each_run(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
+    let pushed = for_each_chunk(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
         require_values(&dataset.path, &dataset.dtype, bytes)?;
         let Some(order) = swap else { return appender.append(bytes) };
         swapped.clear();

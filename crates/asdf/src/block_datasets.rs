@@ -2,7 +2,7 @@
 //!
 //! They follow the arrays. A plain listing shows those of a file without a tree alone, where nothing else names them.
 
-use container_core::container::{Dataset, Listed};
+use container_core::container::{Dataset, Visibility};
 use container_core::dtype::{DType, Kind, Order};
 
 use crate::file::File;
@@ -16,8 +16,8 @@ const BLOCKS_KEY: &str = "blocks";
 const ESCAPE_CHAR: char = '~';
 
 /// Whether a plain listing shows the blocks of a file.
-pub(crate) fn listed(file: &File) -> Listed {
-    if file.layout().tree.is_none() { Listed::Always } else { Listed::Recursive }
+pub(crate) fn listed(file: &File) -> Visibility {
+    if file.layout().tree.is_none() { Visibility::Always } else { Visibility::Recursive }
 }
 
 /// The block at the place `index` after the arrays.

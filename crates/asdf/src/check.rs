@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use container_core::container::{Depth, ReadOptions};
+use container_core::container::{CheckDepth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Progress, Result};
@@ -32,7 +32,7 @@ pub(crate) fn check(
     file: &File,
     path: Option<&Path>,
     datasets: &HashMap<usize, String>,
-    depth: Depth,
+    depth: CheckDepth,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
@@ -40,7 +40,7 @@ pub(crate) fn check(
     let checks = parts.all.iter().map(|part| FileCheck::new(part, datasets)).collect::<Result<Vec<_>>>()?;
     let bytes = checks.iter().map(FileCheck::bytes).fold(0, u64::saturating_add);
     let meter = Meter { progress, done: AtomicU64::new(0), total: bytes };
-    if depth == Depth::Full {
+    if depth == CheckDepth::Full {
         read_blocks(&checks, options, &meter)?;
     }
     let checks: Vec<FileCheckResult> = checks.into_iter().map(FileCheck::done).collect();
@@ -49,7 +49,7 @@ pub(crate) fn check(
     for (part, file_check) in parts.all.iter().zip(&checks) {
         let mut own = file_check.findings.clone();
         own.extend(arrays::findings(part.file, &set, &file_check.bad));
-        if depth == Depth::Full {
+        if depth == CheckDepth::Full {
             if let Some(range) = block_without_magic(part.file.source(), part.file.layout())? {
                 let message = "a block without its magic, whose digest fits: those behind it have other numbers than in the tree";
                 own.push(Finding::new(Severity::Error, "block_magic", message).at(range));

@@ -10,7 +10,7 @@ use container_core::array::Array;
 use container_core::block::Block;
 use container_core::codec::Codecs;
 use container_core::container::{
-    About, Axes, Container, Dataset, Depth, Fallback, Listed, OpenOptions, ReadOptions, Segment,
+    About, Axes, CheckDepth, Container, Dataset, Fallback, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
@@ -168,8 +168,8 @@ impl Container for AsdfContainer {
 
     fn listed_count(&self) -> usize {
         match block_datasets::listed(&self.file) {
-            Listed::Always => self.dataset_count(),
-            Listed::Recursive => self.file.arrays().len(),
+            Visibility::Always => self.dataset_count(),
+            Visibility::Recursive => self.file.arrays().len(),
         }
     }
 
@@ -223,7 +223,7 @@ impl Container for AsdfContainer {
         }
     }
 
-    fn native(&self) -> Option<&dyn Any> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(&self.file)
     }
 
@@ -254,11 +254,11 @@ impl Container for AsdfContainer {
         datasets::losses(self.logical_meta(), self.datasets())
     }
 
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
         metadata::export_metadata(&self.file, selection, &self.limits)
     }
 
-    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         match self.fallback {
             // Who writes the elements asks for their mask.
             Fallback::Apply => Vec::new(),
@@ -266,7 +266,7 @@ impl Container for AsdfContainer {
         }
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         let (path, datasets) = (self.path.as_deref(), self.of_blocks());
         Ok(check::check(&self.file, path, datasets, depth, options, progress)?
             .with(self.journal.as_ref().map(Notice::finding)))

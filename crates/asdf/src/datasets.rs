@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use container_core::array::byte_len;
-use container_core::container::{Axes, Dataset, Listed};
+use container_core::container::{Axes, Dataset, Visibility};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::report::Loss;
 use container_core::{Result, Value};
@@ -86,7 +86,7 @@ fn dataset(file: &File, index: usize, entry: &ArrayEntry, units: &mut Units) -> 
         stored,
         logical,
         attributes,
-        listed: Listed::Always,
+        listed: Visibility::Always,
     }
 }
 

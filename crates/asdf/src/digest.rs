@@ -6,7 +6,7 @@ use std::ops::Range;
 use container_core::block::{Block, for_each_piece};
 use container_core::checksum::Digest;
 use container_core::codec::{Codecs, Take};
-use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::source::{Source, check_range, try_zeroed_vec};
 use container_core::{Error, ErrorKind, Limits, Progress, Result};
 
 use crate::block_header::BlockHeader;
@@ -214,7 +214,7 @@ pub(crate) fn decoded<'s>(
         return Ok(Cow::Borrowed(bytes));
     }
     compression::require(source, block, codecs)?;
-    let mut bytes = match zeroed_vec(len, limits) {
+    let mut bytes = match try_zeroed_vec(len, limits) {
         Ok(bytes) => bytes,
         Err(error) => {
             // Perhaps it is not true.

@@ -13,7 +13,7 @@ use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, ImportOptions, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, ErrorKind, Result, Value};
 
 use crate::check::inline_values::require_values;
@@ -43,7 +43,7 @@ const STREAMED: &str = "streamed";
 /// have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options
-        .allow_words("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
+        .check_options("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
     let compression = options::codec(job.options)?;
     let streamed = options::get(job.options, STREAMED).filter(|text| *text != "none");
     if let Some(file) = same_format::whole_file(job)?
@@ -52,7 +52,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         return same_format::rewrite(file, job, out);
     }
     let mut parts = Vec::new();
-    let (tree, mut losses) = job.carried()?;
+    let (tree, mut losses) = job.metadata()?;
     let names = ArrayPaths::new(job, &tree)?;
     let tree = MetadataTree::new(tree, &names.paths);
     if tree.is_no_mapping() {
@@ -120,15 +120,23 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         if part.mask.is_some() {
             mask::write(job, part.index, part.region, part.read, &mut writer)?;
         }
-        for_each_run(job.container, part.index, part.region, part.read, &job.read, job.progress, |bytes| {
-            if part.spec.dtype == part.of {
-                require_values(path, &part.of, bytes)?;
-            }
-            writer.write(&part.of.written_as(&part.spec.dtype, bytes)?)
-        })?;
+        for_each_chunk(
+            job.container,
+            part.index,
+            part.region,
+            part.read,
+            &job.read,
+            job.progress,
+            |bytes| {
+                if part.spec.dtype == part.of {
+                    require_values(path, &part.of, bytes)?;
+                }
+                writer.write(&part.of.written_as(&part.spec.dtype, bytes)?)
+            },
+        )?;
     }
     writer.finish()?;
-    losses.extend(job.container.uncarried(job.selection));
+    losses.extend(job.container.unexported_metadata(job.selection));
     Ok(losses)
 }
 
@@ -248,7 +256,7 @@ impl<'a> Part<'a> {
             Err(error) => return Err(error),
         };
         let loss = if spec.dtype != *dtype {
-            Some(format!("the type {dtype}: kept as {}", dtype.as_bytes_told()))
+            Some(format!("the type {dtype}: kept as {}", dtype.bytes_loss_message()))
         } else {
             let what =
                 "padding, titles and an order in memory of the fields of records, which ASDF does not know";

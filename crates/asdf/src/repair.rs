@@ -11,7 +11,7 @@
 //!   rows; an array without a row has no block any more, and null takes the place of a single value;
 //! * a tree that cannot be read is kept as far as it can: its first lines;
 //! * bytes that do not fit their digest cannot be told from a digest that does not fit its bytes (a memory map that was written to leaves
-//!   that): both are kept, and [`StaleDigests::Renew`] makes new digests;
+//!   that): both are kept, and [`StaleChecksums::Renew`] makes new digests;
 //! * of a block that cannot be decoded somewhere, what is behind that is kept where its place in the data is certain, with zeros between: the
 //!   chunks of lz4 and Blosc, the blocks of bzip2; the zeros are told as lost;
 //! * what [verify](crate::check) calls damaged in the new file is lost, whatever it is: an element that is no value of its type, a codec that
@@ -22,7 +22,7 @@
 //! Whatever is not concerned is copied byte by byte: header and comment lines, the text of the tree, padding, blocks with all that is set
 //! aside for them.
 //!
-//! [`StaleDigests::Renew`]: container_core::container::StaleDigests::Renew
+//! [`StaleChecksums::Renew`]: container_core::container::StaleDigests::Renew
 
 mod arrays;
 mod block_header;

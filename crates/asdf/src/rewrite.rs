@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use container_core::format::Output;
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, Limits, Result};
 
 use crate::block_references::{
@@ -180,7 +180,7 @@ fn recoded(
     if block.header.is_streamed() || block.label() == label && !has_level {
         return Ok(None);
     }
-    let mut data = zeroed_vec(block.data_size(), &options.limits)?;
+    let mut data = try_zeroed_vec(block.data_size(), &options.limits)?;
     let threads = options.write.threads;
     read_range(source, block, &options.codecs, &options.limits, threads, 0..block.data_size(), &mut data)?;
     let data_size = data.len() as u64;

@@ -9,7 +9,7 @@ use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
 use container_core::carried::DEFAULT_NAME;
 use container_core::container::{
-    About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, Input, Level, Probe, Support};
@@ -101,7 +101,7 @@ impl ChunkFile {
             stored: len,
             logical: nbytes,
             attributes: Vec::new(),
-            listed: Listed::Always,
+            listed: Visibility::Always,
         };
         let block = ChunkBlock { len, decoded_len: nbytes };
         let limits = options.limits;
@@ -245,11 +245,11 @@ impl Container for ChunkFile {
 
     /// # Errors
     /// `Unsupported` where codec or filter belong to a plugin that is not here: nothing says whether the chunk is sound.
-    fn check(&self, depth: Depth, _options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, _options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         let mut blocks = BlockCounts { total: 1, checked: 0, bad: 0 };
         let mut findings = Vec::new();
         match self.decode_all(depth, progress) {
-            Ok(()) => blocks.checked = u64::from(depth == Depth::Full),
+            Ok(()) => blocks.checked = u64::from(depth == CheckDepth::Full),
             Err(error) if error.is_damage() => {
                 blocks.bad = 1;
                 let range = error.range().unwrap_or(0..self.source.len());
@@ -264,10 +264,10 @@ impl Container for ChunkFile {
 
 impl ChunkFile {
     /// Decodes every block, one after the other, so that memory stays at one.
-    fn decode_all(&self, depth: Depth, progress: Progress<'_>) -> Result<()> {
+    fn decode_all(&self, depth: CheckDepth, progress: Progress<'_>) -> Result<()> {
         let bytes = self.bytes()?;
         let chunk = Chunk::parse(&bytes)?;
-        if depth == Depth::Quick {
+        if depth == CheckDepth::Quick {
             return Ok(());
         }
         let mut decoder = Decoder::new().with_limits(self.limits);

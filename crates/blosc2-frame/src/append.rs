@@ -9,7 +9,7 @@ use container_core::dtype::Order;
 use container_core::format::{ITEM_NAME, Import, item_order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::report::Loss;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
@@ -177,7 +177,7 @@ fn elements(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Res
         Some(last) => editor.update(last, chunk),
         None => editor.append(chunk),
     };
-    for_each_run(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
+    for_each_chunk(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
         waiting.extend_from_slice(bytes);
         let whole = waiting.len() / chunk_len * chunk_len;
         waiting

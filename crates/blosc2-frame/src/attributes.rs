@@ -15,7 +15,7 @@
 use std::collections::HashSet;
 
 use blosc_chunk::{Chunk, Decoder};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
 use rmp::{Marker, decode, encode};
 
@@ -146,7 +146,7 @@ pub(crate) fn remove(all: &mut Entries, name: &str, limits: &Limits) -> Result<b
 fn read(all: &Entries, limits: &Limits) -> Result<Option<Entries>> {
     let Some((_, stored)) = all.iter().find(|(own, _)| own == NAME) else { return Ok(None) };
     let chunk = Chunk::parse(stored)?;
-    let mut bytes = zeroed_vec(chunk.nbytes() as u64, limits)?;
+    let mut bytes = try_zeroed_vec(chunk.nbytes() as u64, limits)?;
     Decoder::new().with_limits(*limits).decode(&chunk, &mut bytes)?;
     Ok(entries(&bytes))
 }

@@ -4,9 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use blosc_chunk::{Chunk, Compressor, Filter, MissingPlugin, Special};
-use container_core::container::{Depth, Digests, ReadOptions};
+use container_core::container::{CheckDepth, Digests, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Limits, Progress, Result};
 
@@ -29,7 +29,7 @@ const CONSEQUENCES: [&str; 4] = ["dead_space", "offsets_unsorted", "stray_file",
 /// Looks for damage and oddities.
 pub(crate) fn check(
     view: &DatasetView,
-    depth: Depth,
+    depth: CheckDepth,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
@@ -48,7 +48,7 @@ pub(crate) fn check(
     let total = stored.count() as u64;
     let bad = total.saturating_sub(scan.chunks.len() as u64);
     let mut blocks = BlockCounts { total, checked: 0, bad };
-    if depth == Depth::Full {
+    if depth == CheckDepth::Full {
         findings.extend(user_metadata(frame)?);
         let guarded = verified_reads::check_digests(frame, &scan)?;
         blocks.bad = blocks.bad.saturating_add(guarded.damaged.len() as u64).min(total);
@@ -244,7 +244,7 @@ fn decode(
         let end = start.saturating_add(piece).min(nbytes);
         let size = options.limits.allocate(end.saturating_sub(start))?;
         if room.len() < size {
-            *room = zeroed_vec(size as u64, &options.limits)?;
+            *room = try_zeroed_vec(size as u64, &options.limits)?;
         }
         let dst = &mut room[..size];
         // No chunk has 2 GiB.

@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{self, About, Container, Dataset, Depth, ReadOptions, Segment, Tolerance};
+use container_core::container::{
+    self, About, CheckDepth, Container, Dataset, ReadOptions, Segment, Tolerance,
+};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
@@ -255,7 +257,7 @@ impl Container for Blosc2Container {
         self.view.absence(index, region, &self.view.frame().options().limits)
     }
 
-    fn native(&self) -> Option<&dyn Any> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(self.view.frame())
     }
 
@@ -321,12 +323,12 @@ impl Container for Blosc2Container {
         losses
     }
 
-    fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, _selection: &[(usize, Region)]) -> Result<Value> {
         self.check_not_hidden()?;
         interchange::of_frame(self.view.frame(), self.tolerance)
     }
 
-    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
+    fn unexported_metadata(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         let mut losses = self.losses();
         let is_carried = |what: &str| what.starts_with("metalayers: ") || what.starts_with("user metadata: ");
         losses.retain(|loss| !is_carried(&loss.what));
@@ -343,7 +345,7 @@ impl Container for Blosc2Container {
         losses
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         Ok(check::check(&self.view, depth, options, progress)?
             .with(self.journal.as_ref().map(Notice::finding)))
     }

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use container_core::array::Array;
 use container_core::carried::DEFAULT_NAME;
 use container_core::checksum::Algorithm;
-use container_core::container::{BLOCK_SHAPE, Dataset, Listed, ReadOptions, Tolerance};
+use container_core::container::{BLOCK_SHAPE, Dataset, ReadOptions, Tolerance, Visibility};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::absent_values::{self, Absence};
@@ -154,7 +154,7 @@ impl DatasetView {
             stored: summary.stored,
             logical,
             attributes,
-            listed: Listed::Always,
+            listed: Visibility::Always,
         })
     }
 
@@ -198,7 +198,7 @@ impl DatasetView {
             stored,
             logical: len,
             attributes,
-            listed: Listed::Always,
+            listed: Visibility::Always,
         })
     }
 
@@ -383,7 +383,7 @@ fn read_run(
     let region = Region::new(region.axes().to_vec(), &[count])?;
     let [axis] = region.axes() else { return Err(Error::usage("one axis")) };
     let itemsize = dtype.itemsize() as u64;
-    let mut bytes: Vec<u8> = zeroed_vec(axis.count.saturating_mul(itemsize), &options.limits)?;
+    let mut bytes: Vec<u8> = try_zeroed_vec(axis.count.saturating_mul(itemsize), &options.limits)?;
     let stride = axis.step.unsigned_abs();
     if axis.count > 0 && (axis.step == 1 || axis.count == 1) {
         fetch(axis.start.saturating_mul(itemsize), &mut bytes)?;

@@ -18,7 +18,7 @@ mod tests;
 
 use blosc_chunk::{Chunk, Decoder, Params, Plugins};
 use container_core::checksum::Algorithm;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Limits, Result, Stop, Value};
 
@@ -190,7 +190,7 @@ impl Editor {
         let mut all = self.trailer.vlmetalayers.iter();
         let Some((_, stored)) = all.find(|(own, _)| own == name) else { return Ok(None) };
         let chunk = Chunk::parse(stored)?;
-        let mut value = zeroed_vec(chunk.nbytes() as u64, &self.limits)?;
+        let mut value = try_zeroed_vec(chunk.nbytes() as u64, &self.limits)?;
         Decoder::new().with_limits(self.limits).decode(&chunk, &mut value)?;
         Ok(Some(value))
     }

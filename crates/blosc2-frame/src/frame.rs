@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 
 use blosc_chunk::{Chunk, Decoder, Geometry};
 use container_core::codec::Codecs;
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, Result};
 
 use crate::absent_values::Absence;
@@ -104,7 +104,7 @@ impl Frame {
     pub(crate) fn decoded(&self, name: &str, stored: &[u8]) -> Result<Vec<u8>> {
         let at = self.layout.trailer_range().start;
         let decoded = Chunk::parse(stored).and_then(|chunk| {
-            let mut value = zeroed_vec(chunk.nbytes() as u64, &self.options.limits)?;
+            let mut value = try_zeroed_vec(chunk.nbytes() as u64, &self.options.limits)?;
             self.pool.plain_decoder().decode(&chunk, &mut value)?;
             Ok(value)
         });

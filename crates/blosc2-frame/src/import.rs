@@ -1,11 +1,11 @@
 //! Writing one dataset of any container as an array in a frame, or another frame with all that it holds.
 
-use container_core::container::{Axes, Dataset, Depth, Digests, ReadOptions, Tolerance};
+use container_core::container::{Axes, CheckDepth, Dataset, Digests, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Severity};
-use container_core::stream::{for_each_run, prove, require_present};
+use container_core::stream::{for_each_chunk, prove, require_present};
 use container_core::{Error, Progress, Result};
 
 use crate::absent_values::{self, Absence};
@@ -23,8 +23,8 @@ use crate::{rewrite, verified_reads};
 /// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
 /// arrays, super-chunks, chunks of different lengths, with their metalayers and user metadata.
 pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("Blosc2", &options::ALL)?;
-    let frame = job.container.native().and_then(|native| native.downcast_ref::<Frame>());
+    job.options.check_options("Blosc2", &options::ALL)?;
+    let frame = job.container.as_any().and_then(|native| native.downcast_ref::<Frame>());
     let job = &Import { read: reading(frame, job), ..*job };
     if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())
         && (!options::is_other_partition(job.options) || !has_shape(frame))
@@ -40,7 +40,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
 
 /// Refuses a frame whose shapes contradict its chunks: a copy would say the same.
 fn require_geometry(job: &Import<'_>) -> Result<()> {
-    let report = job.container.check(Depth::Quick, &job.read, Progress::none())?;
+    let report = job.container.check(CheckDepth::Quick, &job.read, Progress::none())?;
     let is_wrong = |it: &Finding| it.severity == Severity::Error && GEOMETRY.contains(&it.code);
     let Some(finding) = report.findings.into_iter().find(is_wrong) else { return Ok(()) };
     let error = finding.range.into_iter().fold(Error::malformed(finding.message), Error::at);
@@ -89,7 +89,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
         let lost = frame.absence().and_then(Absence::loss);
         losses.extend(lost.map(|what| Loss { dataset: Some(dataset.path.clone()), what }));
     } else {
-        let (tree, lost) = job.carried()?;
+        let (tree, lost) = job.metadata()?;
         let has_digests = verified_reads::target_checksum(job.options, None)?.is_some();
         options.vlmetalayers = interchange::to_frame(tree, &mut options.metalayers, has_digests)?;
         losses.extend(lost);
@@ -102,7 +102,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     );
     write(job, &dtype, &shape, order, &options, out)?;
     if frame.is_none() {
-        losses.extend(job.container.uncarried(job.selection));
+        losses.extend(job.container.unexported_metadata(job.selection));
     }
     Ok(losses)
 }
@@ -129,7 +129,7 @@ fn write(
     let geometry = options.geometry(shape, dtype.itemsize())?;
     if row_len(&geometry) <= most {
         let mut writer = NdWriter::new(out, dtype, shape, options)?;
-        for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
+        for_each_chunk(job.container, index, region, order, &job.read, job.progress, |bytes| {
             writer.push(&dataset.dtype.written_as(dtype, bytes)?)
         })?;
         return writer.finish();
@@ -198,7 +198,7 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> Result<Target> {
     if !foreign {
         return Ok(Target { dtype: dataset.dtype.clone(), shape, order, losses: Vec::new() });
     }
-    let kept = dataset.dtype.as_bytes_told();
+    let kept = dataset.dtype.bytes_loss_message();
     let what = format!("the type {}, which numpy does not have: kept as {kept}", dataset.dtype);
     let losses = vec![Loss { dataset: Some(dataset.path.clone()), what }];
     Ok(Target { dtype: DType::void(size), shape, order, losses })

@@ -10,7 +10,7 @@
 )]
 
 use blosc_chunk::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Params, Pipeline, Special, SplitMode};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 /// Fewer offsets than these are stored plainly.
@@ -97,7 +97,7 @@ impl Offsets {
         if let Some(raw) = same {
             return Ok(Self::Same(Offset::from_raw(raw), count));
         }
-        let mut numbers: Vec<i64> = zeroed_vec(count, limits)?;
+        let mut numbers: Vec<i64> = try_zeroed_vec(count, limits)?;
         Decoder::new().with_limits(*limits).decode(&chunk, bytemuck::cast_slice_mut(&mut numbers))?;
         if cfg!(target_endian = "big") {
             for number in &mut numbers {

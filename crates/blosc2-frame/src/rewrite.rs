@@ -4,7 +4,7 @@ use blosc_chunk::{BloscVersion, Params, Special};
 use container_core::container::Digests;
 use container_core::format::{Import, Output};
 use container_core::report::{Loss, Severity};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use crate::frame::Frame;
@@ -143,7 +143,7 @@ fn chunks(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, as_they_are:
         } else {
             let size = job.read.limits.allocate(len)?;
             if room.len() < size {
-                room = zeroed_vec(len, &job.read.limits)?;
+                room = try_zeroed_vec(len, &job.read.limits)?;
             }
             let bytes = &mut room[..size];
             // Also where it is copied: damage is not to be passed on.
@@ -206,7 +206,7 @@ fn copy(
 /// All bytes, in chunks of `len`.
 fn runs(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, len: usize) -> Result<()> {
     let total = frame.header().nbytes;
-    let mut room: Vec<u8> = zeroed_vec((len as u64).min(total), &job.read.limits)?;
+    let mut room: Vec<u8> = try_zeroed_vec((len as u64).min(total), &job.read.limits)?;
     let mut at = 0_u64;
     while at < total {
         let here = total.saturating_sub(at).min(room.len() as u64);

@@ -21,7 +21,7 @@ use container_core::format::Import;
 use container_core::region::Region;
 use container_core::report::{Loss, Severity};
 use container_core::source::{Source, open_path};
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
@@ -147,7 +147,7 @@ pub(crate) fn append(
     prove(job.container, index, region, &job.read)?;
     old.grow(len, tree.as_ref(), &chunks, durability, |chunker, sink| {
         let mut swapped = Vec::new();
-        for_each_run(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
+        for_each_chunk(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
             let Some(order) = swap else { return chunker.push(bytes, sink) };
             swapped.clear();
             swapped.extend_from_slice(bytes);

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::block::Block;
 use container_core::container::{
-    About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{DType, Order};
 use container_core::literal;
@@ -233,7 +233,7 @@ impl Column {
             stored,
             logical: self.len(),
             attributes: Vec::new(),
-            listed: Listed::Always,
+            listed: Visibility::Always,
         }
     }
 }
@@ -364,7 +364,7 @@ impl Container for Directory {
         parts
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         let mut findings = self.findings();
         let mut blocks = BlockCounts::default();
         for (column, dataset) in self.columns.iter().zip(&self.datasets) {

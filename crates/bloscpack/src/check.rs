@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use blosc_chunk::MissingPlugin;
 use container_core::block::for_each_piece;
 use container_core::carried::DEFAULT_NAME;
-use container_core::container::{Depth, ReadOptions};
+use container_core::container::{CheckDepth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};
@@ -27,7 +27,7 @@ pub(crate) fn item_path(index: u64) -> String {
 /// Looks for damage and oddities.
 pub(crate) fn check(
     file: &File,
-    depth: Depth,
+    depth: CheckDepth,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
@@ -43,7 +43,7 @@ pub(crate) fn check(
     findings.extend(spare_offsets(file)?.map(|fault| fault.finding()));
     if file.is_open().is_err() {
         blocks.bad = total;
-    } else if depth == Depth::Full {
+    } else if depth == CheckDepth::Full {
         findings.extend(padding(file)?.map(|fault| fault.finding()));
         let damaged = check_chunks(file, options, progress)?;
         blocks.checked = found - broken;

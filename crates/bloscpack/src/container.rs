@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use container_core::array::{Array, byte_len};
 use container_core::block::{Block, for_each_piece};
 use container_core::container::{
-    About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+    About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::Order;
 use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Level, Probe, Support};
@@ -196,18 +196,18 @@ impl Container for BloscpackContainer {
         losses
     }
 
-    fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, _selection: &[(usize, Region)]) -> Result<Value> {
         match self.file.metadata_fault() {
             Some(error) if self.file.metadata().is_none() => Err(error),
             _ => Ok(import::same_format::carried(self.file.metadata(), self.file.numpy().is_some())),
         }
     }
 
-    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
+    fn unexported_metadata(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         import::same_format::losses(self)
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         check::check(&self.file, depth, options, progress)
     }
 }
@@ -268,7 +268,7 @@ fn array(file: &File) -> Vec<Dataset> {
         logical,
         // How it is stored is no property of the values, and no difference between two files.
         attributes: Vec::new(),
-        listed: Listed::Always,
+        listed: Visibility::Always,
     }]
 }
 
@@ -302,7 +302,7 @@ fn items(file: &File) -> Vec<Dataset> {
             stored: chunk.range().end - chunk.range().start,
             logical: chunk.nbytes().into(),
             attributes,
-            listed: Listed::Always,
+            listed: Visibility::Always,
         }
     };
     file.chunks().iter().enumerate().take(most).map(describe).collect()

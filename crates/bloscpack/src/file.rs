@@ -10,7 +10,7 @@ use container_core::codec::Codecs;
 use container_core::container::{OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::source::{Source, check_range, open_path, zeroed_vec};
+use container_core::source::{Source, check_range, open_path, try_zeroed_vec};
 use container_core::{Error, Result, Stop, Value};
 
 use crate::NumpyArray;
@@ -190,7 +190,7 @@ impl File {
     /// `Usage` for a range that ends past the data; `Limit`; those of the source.
     pub fn read_range(&self, range: Range<u64>, options: &ReadOptions) -> Result<Vec<u8>> {
         self.check_span(&range)?;
-        let mut bytes = zeroed_vec(range.end - range.start, &self.options.limits)?;
+        let mut bytes = try_zeroed_vec(range.end - range.start, &self.options.limits)?;
         self.read_range_into(range.start, &mut bytes, options)?;
         Ok(bytes)
     }
@@ -288,7 +288,7 @@ impl File {
     pub fn read_chunk(&self, index: u64, options: &ReadOptions) -> Result<Vec<u8>> {
         self.is_open()?;
         let (at, chunk) = self.chunk(index)?;
-        let mut bytes = zeroed_vec(chunk.nbytes().into(), &self.options.limits)?;
+        let mut bytes = try_zeroed_vec(chunk.nbytes().into(), &self.options.limits)?;
         self.reader.read_chunk(self, at, &mut bytes, options)?;
         Ok(bytes)
     }

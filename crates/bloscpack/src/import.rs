@@ -9,7 +9,7 @@ use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::{Region, element_count};
 use container_core::report::Loss;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, Result};
 
 use crate::NumpyArray;
@@ -44,7 +44,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         let json = options.metadata.as_ref().map(to_python_json).transpose()?;
         options.json = json.map(String::into_bytes);
     } else {
-        let (tree, lost) = job.carried()?;
+        let (tree, lost) = job.metadata()?;
         losses.extend(lost);
         same_format::add(tree, &mut options);
     }
@@ -54,7 +54,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     prove(job.container, index, region, &job.read)?;
     with_seek(out, |out| {
         let mut writer = Writer::new(out, Some(total), &options)?;
-        for_each_run(job.container, index, region, dataset.order, &job.read, job.progress, |bytes| {
+        for_each_chunk(job.container, index, region, dataset.order, &job.read, job.progress, |bytes| {
             writer.push(&dataset.dtype.written_as(&numpy.dtype, bytes)?)
         })?;
         writer.complete().map(|_| ())
@@ -62,7 +62,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     losses.extend(if kept.is_some() {
         same_format::losses(job.container)
     } else {
-        job.container.uncarried(job.selection)
+        job.container.unexported_metadata(job.selection)
     });
     Ok(losses)
 }
@@ -85,14 +85,14 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> (NumpyArray, Vec<Lo
     if !foreign {
         return (NumpyArray { dtype: dataset.dtype.clone(), shape, order }, Vec::new());
     }
-    let kept = dataset.dtype.as_bytes_told();
+    let kept = dataset.dtype.bytes_loss_message();
     let what = format!("the type {}, which numpy does not have: kept as {kept}", dataset.dtype);
     let loss = Loss { dataset: Some(dataset.path.clone()), what };
     (NumpyArray { dtype: DType::void(size), shape, order }, vec![loss])
 }
 
 fn options(job: &Import<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
-    job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
+    job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
     let mut options = WriteOptions::default().for_array(numpy);
     options.chunks = options::apply(options.chunks, job.options)?.with_threads(job.read.threads);
     options.chunk_size = chunk_size(options::word(job.options, CHUNKS), numpy)?;

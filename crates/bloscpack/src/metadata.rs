@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use container_core::codec::Codec;
 use container_core::codec::zlib::{Inflater, Zlib};
 use container_core::literal::{self, Literal};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ChecksumCode;
@@ -163,7 +163,7 @@ pub(crate) fn decode_payload(header: &MetadataHeader, payload: &[u8], limits: &L
                 let problem = format!("{} bytes of zlib cannot hold {}", payload.len(), header.meta_size);
                 return Err(Error::malformed(problem));
             }
-            let mut json = zeroed_vec(header.meta_size.into(), limits)?;
+            let mut json = try_zeroed_vec(header.meta_size.into(), limits)?;
             Zlib.decode(payload, &mut json)?;
             Ok(json)
         }
@@ -180,7 +180,7 @@ pub(crate) fn inflate_unsized(payload: &[u8], limits: &Limits) -> Result<Vec<u8>
     let most = MAX_METADATA_LEN.min(limits.memory);
     let mut inflater = Inflater::default();
     let mut has = |len: u64| -> Result<bool> {
-        let mut json: Vec<u8> = zeroed_vec(len, limits)?;
+        let mut json: Vec<u8> = try_zeroed_vec(len, limits)?;
         Ok(inflater.decode_prefix(payload, &mut json).is_ok())
     };
     // Between `low`, which is there, and `high`, which is not.
@@ -196,7 +196,7 @@ pub(crate) fn inflate_unsized(payload: &[u8], limits: &Limits) -> Result<Vec<u8>
         let middle = low + (high - low) / 2;
         if has(middle)? { low = middle } else { high = middle }
     }
-    let mut json = zeroed_vec(low, limits)?;
+    let mut json = try_zeroed_vec(low, limits)?;
     Zlib.decode(payload, &mut json)?;
     Ok(json)
 }

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use container_core::source::{PIECE_LEN, Source, zeroed_vec};
+use container_core::source::{PIECE_LEN, Source, try_zeroed_vec};
 use container_core::{Limits, Result};
 use nom::number::complete::le_i64;
 use nom::{IResult, Parser};
@@ -39,7 +39,7 @@ pub fn to_bytes(entries: &[i64]) -> Vec<u8> {
 
 /// Reads the entries in `range`, which the caller has found to be within the file.
 pub(crate) fn read(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<Vec<i64>> {
-    let mut entries = zeroed_vec(range.end.saturating_sub(range.start) / ENTRY, limits)?;
+    let mut entries = try_zeroed_vec(range.end.saturating_sub(range.start) / ENTRY, limits)?;
     source.read_into(range.start, bytemuck::cast_slice_mut(&mut entries))?;
     entries.iter_mut().for_each(|entry| *entry = i64::from_le(*entry));
     Ok(entries)

@@ -1,7 +1,7 @@
 //! Single chunks, without a file around them.
 
 use blosc_chunk::{Chunk, Decoder, Encoder};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 use crate::write::ChunkOptions;
@@ -24,7 +24,7 @@ pub fn encode_chunk(bytes: &[u8], options: &ChunkOptions) -> Result<Vec<u8>> {
 /// `Truncated`, `Malformed`, `Unsupported`; `Limit` for one that holds more than the limits allow.
 pub fn decode_chunk(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     let decoded = Chunk::parse(bytes).and_then(|chunk| {
-        let mut decoded = zeroed_vec(chunk.header().nbytes.into(), limits)?;
+        let mut decoded = try_zeroed_vec(chunk.header().nbytes.into(), limits)?;
         Decoder::new().with_limits(*limits).decode(&chunk, &mut decoded)?;
         Ok(decoded)
     });

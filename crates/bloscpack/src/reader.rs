@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use blosc_chunk::{Chunk, Decoder};
 use container_core::container::{Digests, ReadOptions};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::threads::{Pool, on_threads};
 use container_core::{Error, ErrorKind, Limits, Result};
 
@@ -83,7 +83,7 @@ impl Places<'_> {
 
 impl Reader {
     pub(crate) fn new(chunks: usize, limits: &Limits) -> Result<Self> {
-        let words: Vec<u64> = zeroed_vec(chunks.div_ceil(64) as u64, limits)?;
+        let words: Vec<u64> = try_zeroed_vec(chunks.div_ceil(64) as u64, limits)?;
         Ok(Self {
             compared: words.into_iter().map(AtomicU64::new).collect(),
             workers: Pool::default(),
@@ -299,7 +299,7 @@ impl Reader {
         let limits = &file.options().limits;
         // Larger chunks may come, and smaller ones fit.
         if room.len() < len as usize {
-            *room = zeroed_vec(len.into(), limits)?;
+            *room = try_zeroed_vec(len.into(), limits)?;
         }
         let mut options = *options;
         options.digests = Digests::Compare;

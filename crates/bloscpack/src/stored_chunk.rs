@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Decoder};
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::ChecksumCode;
@@ -93,7 +93,7 @@ impl<'s> StoredChunk<'s> {
     pub(crate) fn decode(&self, decoder: &mut Decoder, limits: &Limits) -> Result<Vec<u8>> {
         let range = self.at..self.at.saturating_add(self.chunk_len as u64);
         let decoded = Chunk::parse(self.chunk()).and_then(|chunk| {
-            let mut decoded = zeroed_vec(chunk.header().nbytes.into(), limits)?;
+            let mut decoded = try_zeroed_vec(chunk.header().nbytes.into(), limits)?;
             decoder.decode(&chunk, &mut decoded)?;
             Ok(decoded)
         });

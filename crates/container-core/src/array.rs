@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::dtype::{ByteOrder, DType, Element, Order};
 use crate::region::{Kept, Region, element_count};
-use crate::source::{STOP_LEN, Source, into_vec, zeroed_vec};
+use crate::source::{STOP_LEN, Source, into_vec, try_zeroed_vec};
 use crate::{Error, Limits, Result, Stop};
 
 mod field;
@@ -177,7 +177,7 @@ impl<'a> Array<'a> {
             let bytes = if len == 0 { Some(&[][..]) } else { self.bytes.as_ref().lend(self.origin..end) };
             return bytes.map(Cow::Borrowed).ok_or_else(|| Error::usage("a view reaches outside its bytes"));
         }
-        let mut copy = zeroed_vec(len, limits)?;
+        let mut copy = try_zeroed_vec(len, limits)?;
         self.copy_to(order, &mut copy, limits.stop)?;
         Ok(Cow::Owned(copy))
     }
@@ -212,7 +212,7 @@ impl<'a> Array<'a> {
         {
             return Ok(Cow::Borrowed(elements));
         }
-        let mut elements: Vec<T> = zeroed_vec(self.len(), limits)?;
+        let mut elements: Vec<T> = try_zeroed_vec(self.len(), limits)?;
         let bytes = bytemuck::cast_slice_mut(&mut elements);
         self.copy_to(order, bytes, limits.stop)?;
         if !opaque {

@@ -6,7 +6,7 @@ use std::ops::Range;
 #[cfg(feature = "checksums")]
 use crate::checksum::{Algorithm, Digest};
 use crate::codec::{Codecs, Encoded};
-use crate::source::{PIECE_LEN, Source, check_range, read_parallel, zeroed_vec};
+use crate::source::{PIECE_LEN, Source, check_range, read_parallel, try_zeroed_vec};
 use crate::{Error, Limits, Progress, Result};
 
 /// A stored block of any format. Each format implements it on its own block-header type.
@@ -75,7 +75,7 @@ pub fn read_block<'s>(
     {
         return Ok(Cow::Borrowed(bytes));
     }
-    let mut decoded = zeroed_vec(block.decoded_len(), limits).map_err(|error| error.at(block.range()))?;
+    let mut decoded = try_zeroed_vec(block.decoded_len(), limits).map_err(|error| error.at(block.range()))?;
     read_block_into(source, block, codecs, limits, threads, &mut decoded)?;
     Ok(Cow::Owned(decoded))
 }

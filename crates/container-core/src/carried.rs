@@ -1,6 +1,6 @@
 //! Metadata on their way from one format to another.
 //!
-//! [`Container::carried`](crate::container::Container::carried) gives them as a [`Value`] that is a map: what the user wrote, by its own names.
+//! [`Container::export_metadata`](crate::container::Container::export_metadata) gives them as a [`Value`] that is a map: what the user wrote, by its own names.
 //! What a [`Value`] has no kind for, and what JSON or msgpack cannot say, is a *form*: a map of one key, which begins with [`PREFIX`].
 //!
 //! | form | is | said natively by |

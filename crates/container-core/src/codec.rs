@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::source::zeroed_vec;
+use crate::source::try_zeroed_vec;
 use crate::{Error, Result, Stop};
 
 #[cfg(feature = "bzip2")]
@@ -95,7 +95,7 @@ pub trait Codec: Send + Sync {
     /// # Errors
     /// As [`Codec::decode`], after the pieces before the fault; `Limit`, and those of the source and of `take`.
     fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
-        let mut whole = zeroed_vec(encoded.decoded_len, encoded.limits)?;
+        let mut whole = try_zeroed_vec(encoded.decoded_len, encoded.limits)?;
         self.decode_range(encoded, 0..encoded.decoded_len, &mut whole)?;
         take(&whole)
     }

@@ -52,7 +52,7 @@ pub trait Container: Send + Sync {
 
     /// Number of datasets that a plain listing shows: those of the first indices.
     fn listed_count(&self) -> usize {
-        self.datasets().iter().filter(|dataset| dataset.listed == Listed::Always).count()
+        self.datasets().iter().filter(|dataset| dataset.listed == Visibility::Always).count()
     }
 
     /// One of them: lent where it is held ready. `None` from [`Container::dataset_count`] on.
@@ -156,7 +156,7 @@ pub trait Container: Send + Sync {
     }
 
     /// The open file of the format's own crate, for an import from the format's own kind that keeps what datasets do not show.
-    fn native(&self) -> Option<&dyn Any> {
+    fn as_any(&self) -> Option<&dyn Any> {
         None
     }
 
@@ -215,13 +215,13 @@ pub trait Container: Send + Sync {
     ///
     /// # Errors
     /// As [`Container::meta`].
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
         let _ = selection;
         Ok(Value::Map(Vec::new()))
     }
 
-    /// Losses of every conversion of the selected datasets: neither their values nor [`Container::carried`] have them.
-    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+    /// Losses of every conversion of the selected datasets: neither their values nor [`Container::export_metadata`] have them.
+    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         let _ = selection;
         self.losses()
     }
@@ -236,16 +236,18 @@ pub trait Container: Send + Sync {
     ///
     /// # Errors
     /// Only what keeps the check from running: `Io`, `Missing`, `Cancelled`, `Limit`.
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report>;
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report>;
 }
 
 /// The datasets that a plain listing shows, each with its index, made one after the other.
-pub fn listed<C: Container + ?Sized>(container: &C) -> impl Iterator<Item = (usize, Cow<'_, Dataset>)> {
+pub fn visible_datasets<C: Container + ?Sized>(
+    container: &C,
+) -> impl Iterator<Item = (usize, Cow<'_, Dataset>)> {
     (0..container.listed_count()).filter_map(|index| Some((index, container.dataset(index)?)))
 }
 
 /// Every dataset with its index, made one after the other.
-pub fn every<C: Container + ?Sized>(container: &C) -> impl Iterator<Item = (usize, Cow<'_, Dataset>)> {
+pub fn all_datasets<C: Container + ?Sized>(container: &C) -> impl Iterator<Item = (usize, Cow<'_, Dataset>)> {
     (0..container.dataset_count()).filter_map(|index| Some((index, container.dataset(index)?)))
 }
 
@@ -286,7 +288,7 @@ pub struct Dataset {
     /// Further attributes that the file gives it.
     pub attributes: Vec<(String, Value)>,
     /// Whether a plain listing shows it.
-    pub listed: Listed,
+    pub listed: Visibility,
 }
 
 /// The attribute with the shape of the blocks that chunks are cut into.
@@ -301,7 +303,7 @@ impl Dataset {
 
 /// Whether a plain listing shows a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum Visibility {
     /// It does.
     Always,
     /// Only a recursive one.
@@ -365,7 +367,7 @@ impl Segment {
 
 /// Depth of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Depth {
+pub enum CheckDepth {
     /// The structure alone.
     Quick,
     /// Every byte: decoded and compared with its digest.
@@ -402,12 +404,12 @@ pub struct OpenOptions {
     /// Whether a schema fills in what is not stored, and masks and tables hide what is.
     pub fallback: Fallback,
     /// Treatment of digests that do not fit, in a repair.
-    pub stale_digests: StaleDigests,
+    pub stale_digests: StaleChecksums,
 }
 
 /// Treatment of digests that do not fit bytes which are valid otherwise, in a repair, where a format leaves that open (ASDF).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StaleDigests {
+pub enum StaleChecksums {
     /// They stay as they are, and what they cover stays in doubt.
     #[default]
     Keep,

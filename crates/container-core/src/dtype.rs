@@ -229,7 +229,7 @@ impl DType {
 
     /// Text of the loss for elements that are kept as their bytes alone: their number, and their order where they have one.
     #[must_use]
-    pub fn as_bytes_told(&self) -> String {
+    pub fn bytes_loss_message(&self) -> String {
         let order = if self.has_byte_order() { ", little-endian" } else { "" };
         let size = self.itemsize();
         let bytes = if size == 1 { "byte" } else { "bytes" };

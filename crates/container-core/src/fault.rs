@@ -90,14 +90,14 @@ impl<K: FaultKind> Fault<K> {
 
     /// The file of a set of files that it concerns.
     #[must_use]
-    pub fn of_part(mut self, part: Option<String>) -> Self {
+    pub fn in_file(mut self, part: Option<String>) -> Self {
         self.part = part;
         self
     }
 
     /// The same in other words.
     #[must_use]
-    pub fn saying(mut self, message: impl Into<String>) -> Self {
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn nobody_repairs_what_nobody_can_read() {
-        let error = Fault::new(Kind::Strange, 0..4, "version 9").of_part(Some("a".to_owned())).error();
+        let error = Fault::new(Kind::Strange, 0..4, "version 9").in_file(Some("a".to_owned())).error();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
         assert_eq!((error.next_step(), error.part_name()), (None, Some("a")));
     }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn an_error_keeps_its_kind_and_gets_its_place() {
         let kind = ErrorKind::Checksum { stored: "0a".into(), computed: "0b".into() };
-        let fault = Fault::of_error(Kind::Cut, Error::new(kind).at(1..2), 5..6).saying("no fit");
+        let fault = Fault::of_error(Kind::Cut, Error::new(kind).at(1..2), 5..6).with_message("no fit");
         assert_eq!((fault.range(), fault.message()), (5..6, "no fit"));
         let error = fault.error();
         assert!(

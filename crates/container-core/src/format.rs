@@ -204,9 +204,9 @@ impl Import<'_> {
     /// `data`.
     ///
     /// # Errors
-    /// Those of [`Container::carried`], but for metadata that are damaged: these are a loss.
-    pub fn carried(&self) -> Result<(Value, Vec<Loss>)> {
-        let tree = match self.container.carried(self.selection) {
+    /// Those of [`Container::export_metadata`], but for metadata that are damaged: these are a loss.
+    pub fn metadata(&self) -> Result<(Value, Vec<Loss>)> {
+        let tree = match self.container.export_metadata(self.selection) {
             Err(error) if error.is_damage() => {
                 let what = format!("metadata, which cannot be read: {error}");
                 return Ok((Value::Map(Vec::new()), vec![Loss { dataset: None, what }]));
@@ -364,7 +364,7 @@ impl ImportOptions {
     ///
     /// # Errors
     /// `Usage`, listing those it has.
-    pub fn allow_words(&self, title: &str, known: &[&str]) -> Result<()> {
+    pub fn check_options(&self, title: &str, known: &[&str]) -> Result<()> {
         self.allow(known, |word, has| format!("{title} has no {word} (it has {has})"))
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::array::Array;
 use crate::dtype::{DType, Field, Kind, Order, Record, Scalar};
-use crate::source::zeroed_vec;
+use crate::source::try_zeroed_vec;
 use crate::{Error, Limits, Result};
 
 /// The mask of some elements: a byte for each scalar of each element, in the order of the fields, 1 where it is missing.
@@ -36,7 +36,7 @@ impl Hidden {
             return Ok(Self { bytes, each });
         }
         // An element that is hidden hides all that is in it.
-        let mut spread = zeroed_vec((bytes.len() as u64).saturating_mul(each as u64), limits)?;
+        let mut spread = try_zeroed_vec((bytes.len() as u64).saturating_mul(each as u64), limits)?;
         for (part, byte) in spread.chunks_exact_mut(each.max(1)).zip(&bytes) {
             part.fill(*byte);
         }

@@ -31,7 +31,9 @@ pub use joined::Joined;
 #[cfg(feature = "mmap")]
 pub use mmap::MmapSource;
 pub use offset::Behind;
-pub use open::{Access, open_path, open_path_late, open_path_probed, open_path_to_pass, read_stream};
+pub use open::{
+    Access, open_path, open_path_lazy_mmap, open_path_probed_mmap, open_path_to_pass, read_stream,
+};
 pub use passing::Passing;
 pub use patched::Overlay;
 pub use sparse::{SparseSource, drive};
@@ -92,7 +94,7 @@ pub trait Source: Send + Sync {
         if let Some(bytes) = self.lend(range.clone()) {
             return Ok(Cow::Borrowed(bytes));
         }
-        let mut bytes = zeroed_vec(range.end - range.start, &Limits::default())?;
+        let mut bytes = try_zeroed_vec(range.end - range.start, &Limits::default())?;
         self.read_into(range.start, &mut bytes)?;
         Ok(Cow::Owned(bytes))
     }
@@ -166,7 +168,7 @@ pub fn check_range(range: &Range<u64>, len: u64) -> Result<()> {
 ///
 /// # Errors
 /// `Limit` when it would be over [`Limits::memory`], or when the machine has no such memory to give.
-pub fn zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>> {
+pub fn try_zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
     limits.allocate(bytes)?;
     let refused = || Error::refused(bytes, limits.memory);
@@ -181,9 +183,9 @@ pub fn zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>>
 /// A copy of bytes that the caller holds, in memory that may be refused.
 ///
 /// # Errors
-/// As [`zeroed_vec`].
-pub fn copy_vec(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
-    let mut copy = zeroed_vec(bytes.len() as u64, limits)?;
+/// As [`try_zeroed_vec`].
+pub fn try_copy(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+    let mut copy = try_zeroed_vec(bytes.len() as u64, limits)?;
     bytes.read_until(0, &mut copy, limits.stop)?;
     Ok(copy)
 }
@@ -191,10 +193,10 @@ pub fn copy_vec(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
 /// The bytes of a `Cow`, copied within `limits` only where they are borrowed.
 ///
 /// # Errors
-/// As [`zeroed_vec`].
+/// As [`try_zeroed_vec`].
 pub fn into_vec(bytes: Cow<'_, [u8]>, limits: &Limits) -> Result<Vec<u8>> {
     match bytes {
-        Cow::Borrowed(bytes) => copy_vec(bytes, limits),
+        Cow::Borrowed(bytes) => try_copy(bytes, limits),
         Cow::Owned(bytes) => Ok(bytes),
     }
 }
@@ -261,9 +263,9 @@ mod tests {
     #[cfg_attr(miri, ignore = "long data")]
     fn zeroed_memory_is_bounded_and_zero() {
         let limits = Limits::default().with_memory(64 << 20);
-        let memory: Vec<u64> = zeroed_vec(4 << 20, &limits).unwrap();
+        let memory: Vec<u64> = try_zeroed_vec(4 << 20, &limits).unwrap();
         assert!(memory.len() == 4 << 20 && memory.iter().all(|word| *word == 0));
-        assert!(zeroed_vec::<u64>(u64::MAX / 4, &limits).is_err());
-        assert!(zeroed_vec::<u8>((64 << 20) + 1, &limits).is_err());
+        assert!(try_zeroed_vec::<u64>(u64::MAX / 4, &limits).is_err());
+        assert!(try_zeroed_vec::<u8>((64 << 20) + 1, &limits).is_err());
     }
 }

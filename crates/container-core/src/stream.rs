@@ -70,7 +70,7 @@ pub fn piece_len(same_order: bool, limits: &Limits) -> u64 {
 ///
 /// # Errors
 /// Those of [`Container::absence`], before the first piece, of [`Container::read`] and of `sink`; `Cancelled`.
-pub fn for_each_run(
+pub fn for_each_chunk(
     container: &dyn Container,
     index: usize,
     region: &Region,
@@ -82,10 +82,10 @@ pub fn for_each_run(
     for_each_piece(container, index, region, order, options, progress, |_, bytes| sink(bytes))
 }
 
-/// As [`for_each_run`], with the mask of each piece; `None` where the dataset has none.
+/// As [`for_each_chunk`], with the mask of each piece; `None` where the dataset has none.
 ///
 /// # Errors
-/// As [`for_each_run`]; those of [`Container::mask`].
+/// As [`for_each_chunk`]; those of [`Container::mask`].
 pub fn for_each_masked_run(
     container: &dyn Container,
     index: usize,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use container_core::block::{Block, for_each_piece, verify_block};
 use container_core::codec::Codecs;
-use container_core::container::{Depth, ReadOptions};
+use container_core::container::{CheckDepth, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Error, Progress, Result};
@@ -32,7 +32,7 @@ pub(crate) struct CheckTarget<'a> {
 
 pub(crate) fn check(
     subject: &CheckTarget<'_>,
-    depth: Depth,
+    depth: CheckDepth,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
@@ -60,7 +60,7 @@ pub(crate) fn check(
     let total = file.layout().entries().saturating_add(file.layout().dropped_entries());
     let good = subject.chunks.len() as u64;
     let mut blocks = BlockCounts { total, checked: 0, bad: total.saturating_sub(good) };
-    if depth == Depth::Full {
+    if depth == CheckDepth::Full {
         let (bad, bytes) = read_all(subject, options, progress)?;
         blocks.checked = good;
         blocks.bad = blocks.bad.saturating_add(bad.len() as u64);

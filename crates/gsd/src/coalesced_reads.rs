@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Limits, Result};
 
 /// Number of pieces that are collected before they are read.
@@ -69,7 +69,7 @@ impl<'s, T: Copy> CoalescedReads<'s, T> {
             let len = end.saturating_sub(start);
             if self.buffer.len() as u64 != len {
                 if len > self.buffer.capacity() as u64 {
-                    self.buffer = zeroed_vec(len, &self.limits)?;
+                    self.buffer = try_zeroed_vec(len, &self.limits)?;
                 }
                 self.buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
             }

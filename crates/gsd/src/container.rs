@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
-use container_core::container::{self, About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::container::{self, About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::{AxisSelection, Region};
 use container_core::report::{Loss, Report};
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, Limits, Progress, Result, Value};
 
 use crate::check::{self, CheckTarget};
@@ -141,7 +141,7 @@ impl GsdContainer {
         let mut shape = dataset.shape.clone();
         shape[0] = row.count;
         let rows = Rows::from(row);
-        let mut bytes = zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
+        let mut bytes = try_zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
         stack.with_stop(options.limits.stop).read_into(&rows, &mut bytes, options.threads)?;
         let axes = [&[AxisSelection { start: 0, step: 1, ..*row }][..], rest].concat();
         let picked = Region::new(axes, &shape)?;
@@ -211,7 +211,7 @@ impl GsdContainer {
             }
             _ => (Rows::All, inner.to_vec()),
         };
-        let mut bytes = zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
+        let mut bytes = try_zeroed_vec(stack.byte_len(&rows)?, &options.limits)?;
         stack.with_stop(options.limits.stop).read_into(&rows, &mut bytes, options.threads)?;
         let mut shape = vec![chosen.count];
         shape.extend(inner_shape);
@@ -231,7 +231,7 @@ impl GsdContainer {
         let [frames, inner @ ..] = region.axes() else { return Err(gone()) };
         let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
         let each = inner.iter().fold(1, |len: u64, axis| len.saturating_mul(axis.count));
-        let mut bytes: Vec<u8> = zeroed_vec(frames.count.saturating_mul(each), &options.limits)?;
+        let mut bytes: Vec<u8> = try_zeroed_vec(frames.count.saturating_mul(each), &options.limits)?;
         let each = usize::try_from(each).unwrap_or(usize::MAX);
         if !bytes.is_empty() {
             let chosen =
@@ -346,7 +346,7 @@ impl Container for GsdContainer {
         log.map(|log| log.left_out().to_vec()).unwrap_or_default()
     }
 
-    fn native(&self) -> Option<&dyn Any> {
+    fn as_any(&self) -> Option<&dyn Any> {
         Some(&self.file)
     }
 
@@ -395,11 +395,11 @@ impl Container for GsdContainer {
         vec![Loss { dataset: None, what }]
     }
 
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
         metadata::of_file(&self.file, &self.datasets, selection)
     }
 
-    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         let what = "names of chunks that are not UTF-8 or are there twice, and which frames store them";
         let hidden =
             "application, schema and frames: the metadata of the file have a key \"gsd\" of their own";
@@ -410,7 +410,7 @@ impl Container for GsdContainer {
         told.chain(selection.iter().flat_map(|(index, _)| self.left_out(*index))).collect()
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         let again = || File::from_source(Box::new(Arc::clone(&self.source)), &self.options);
         let subject = CheckTarget {
             file: &self.file,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use container_core::source::{Access, Source, copy_vec, open_path_probed};
+use container_core::source::{Access, Source, open_path_probed_mmap, try_copy};
 use container_core::{Error, Limits, Result};
 
 use crate::duplicates::ShadowedEntries;
@@ -74,7 +74,7 @@ impl File {
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.part(path.display().to_string());
-        let source = open_path_probed(path, options.access, &options.limits).map_err(named)?;
+        let source = open_path_probed_mmap(path, options.access, &options.limits).map_err(named)?;
         Self::from_source(source, options).map_err(named)
     }
 
@@ -121,7 +121,7 @@ impl File {
 
     /// The same file, read through another source of the same bytes.
     pub(crate) fn duplicate(&self, source: Box<dyn Source>) -> Result<Self> {
-        let index = self.index.as_deref().map(|index| copy_vec(index, &self.options.limits)).transpose()?;
+        let index = self.index.as_deref().map(|index| try_copy(index, &self.options.limits)).transpose()?;
         let (layout, options) = (self.layout.clone(), self.options);
         Ok(Self { source, layout, index, options, hidden: OnceLock::new() })
     }

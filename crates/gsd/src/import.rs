@@ -70,7 +70,7 @@ impl ImportSettings {
     fn new(job: &Import<'_>) -> Result<Self> {
         let known =
             ["frames", ImportOptions::AS_BYTES, "repeats", APPLICATION_OPTION, SCHEMA_OPTION, VERSION_OPTION];
-        job.options.allow_words("GSD", &known)?;
+        job.options.check_options("GSD", &known)?;
         Self::of(job)
     }
 
@@ -141,7 +141,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     if let Some(file) = whole_file(job)? {
         return same_format::copy(file, &settings, job, out);
     }
-    let (tree, mut losses) = job.carried()?;
+    let (tree, mut losses) = job.metadata()?;
     let paths = paths(job, &tree, &mut losses)?;
     let plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
     let mut header = metadata::header(&tree, plan.header());
@@ -178,7 +178,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
             losses.extend(carried::losses(&tree));
         }
         losses.extend(restored.write(plan, metadata.as_deref(), job, out)?);
-        losses.extend(job.container.uncarried(job.selection));
+        losses.extend(job.container.unexported_metadata(job.selection));
         return Ok(losses);
     }
     let (parts, lost) = parts(job, &settings, &paths)?;
@@ -206,7 +206,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     emitter.write(&metadata.unwrap_or_default())?;
     stream::write(job, &parts, frames, &mut |bytes| emitter.write(bytes))?;
     emitter.finish()?;
-    losses.extend(job.container.uncarried(job.selection));
+    losses.extend(job.container.unexported_metadata(job.selection));
     Ok(losses)
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
 }
 
 fn gsd_file_of<'a>(job: &Import<'a>) -> Option<&'a File> {
-    let file = job.container.native()?.downcast_ref::<File>()?;
+    let file = job.container.as_any()?.downcast_ref::<File>()?;
     job.is_all().then_some(file)
 }
 

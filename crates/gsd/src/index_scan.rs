@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use container_core::dtype::ByteOrder;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Limits, Result};
 
 use crate::fault::{FaultKind, Faults};
@@ -170,7 +170,7 @@ pub(crate) fn rebuilt(index: IndexBlock<'_>, rules: &Rules<'_>, limits: &Limits)
         entries.dedup_by_key(|entry| (entry.frame, entry.id));
     }
     let order: ByteOrder = rules.header.byte_order;
-    let mut bytes: Vec<u8> = zeroed_vec((entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN), limits)?;
+    let mut bytes: Vec<u8> = try_zeroed_vec((entries.len() as u64).saturating_mul(INDEX_ENTRY_LEN), limits)?;
     for (place, entry) in bytes.as_chunks_mut::<32>().0.iter_mut().zip(&entries) {
         *place = entry.to_bytes(order);
     }

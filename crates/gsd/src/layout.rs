@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use container_core::report::Severity;
-use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::source::{Source, check_range, try_zeroed_vec};
 use container_core::{Error, Limits, Result};
 
 use crate::fault::{Fault, FaultKind, Faults};
@@ -335,7 +335,7 @@ fn read<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Resul
     if let Some(bytes) = source.lend(range.clone()) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let mut bytes = zeroed_vec(range.end.saturating_sub(range.start), limits)?;
+    let mut bytes = try_zeroed_vec(range.end.saturating_sub(range.start), limits)?;
     source.read_into(range.start, &mut bytes)?;
     Ok(Cow::Owned(bytes))
 }

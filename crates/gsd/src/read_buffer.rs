@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::source::{Source, check_range, try_zeroed_vec};
 use container_core::{Limits, Result};
 
 /// Least and greatest length of one fetch in bytes; a single longer read exceeds the greatest.
@@ -55,7 +55,7 @@ impl<'s> ReadBuffer<'s> {
         let len = len.min(self.source.len().saturating_sub(range.start));
         let count = usize::try_from(len).unwrap_or(usize::MAX);
         if count > self.buffer.capacity() {
-            self.buffer = zeroed_vec(len, &self.limits)?;
+            self.buffer = try_zeroed_vec(len, &self.limits)?;
         }
         self.buffer.resize(count, 0);
         self.start = range.start;

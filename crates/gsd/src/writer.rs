@@ -372,7 +372,7 @@ fn copy_within(
 ) -> Result<()> {
     const PIECE_LEN: u64 = 1 << 20;
     let mut piece =
-        container_core::source::zeroed_vec(PIECE_LEN.min(from.end.saturating_sub(from.start)), limits)?;
+        container_core::source::try_zeroed_vec(PIECE_LEN.min(from.end.saturating_sub(from.start)), limits)?;
     let mut done = 0;
     while from.start + done < from.end {
         let len = PIECE_LEN.min(from.end - from.start - done);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use container_core::container::{Container, Dataset, Listed, OpenOptions};
+use container_core::container::{Container, Dataset, OpenOptions, Visibility};
 use container_core::region::Region;
 use container_core::report::Loss;
 use holdall::address::Address;
@@ -189,7 +189,7 @@ fn no_selection(address: &Address) -> Result<()> {
 fn chosen<'a>(
     address: &Address,
     container: &'a dyn Container,
-    most: Listed,
+    most: Visibility,
 ) -> Result<impl Iterator<Item = Cow<'a, Dataset>>> {
     address.datasets(container, most).on(shown(&address.file))
 }

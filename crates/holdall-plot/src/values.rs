@@ -267,7 +267,7 @@ pub fn unit(container: &dyn Container, dataset: &Dataset) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use container_core::container::Listed;
+    use container_core::container::Visibility;
     use container_core::dtype::DType;
 
     fn dataset(shape: &[u64], order: Order) -> Dataset {
@@ -281,7 +281,7 @@ mod tests {
             stored: 0,
             logical: 0,
             attributes: vec![],
-            listed: Listed::Always,
+            listed: Visibility::Always,
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The ASDF file behind an open file.
 fn native(opened: &OpenFile) -> Result<&File> {
-    let file = opened.container.native().and_then(|native| native.downcast_ref::<File>());
+    let file = opened.container.as_any().and_then(|native| native.downcast_ref::<File>());
     let file =
         file.ok_or_else(|| Error::wrong_format(format!("an ASDF file, not {}", opened.format.title)))?;
     file.require_tree()?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use container_core::container::{Container, Digests, ReadOptions, listed};
+use container_core::container::{Container, Digests, ReadOptions, visible_datasets};
 use container_core::dtype::Order;
 use container_core::region::Region;
 use holdall::{Accept, OpenFile, Result};
@@ -85,7 +85,7 @@ impl Core {
         to_python(py, &py.detach(|| self.container().meta()).map_err(raise)?)
     }
 
-    fn listed(&self) -> usize {
+    fn visible_datasets(&self) -> usize {
         self.container().listed_count()
     }
 
@@ -106,7 +106,7 @@ impl Core {
 
     /// Paths of the datasets that a plain listing shows, for a message: no more than some thousand.
     fn names(&self) -> Vec<String> {
-        listed(self.container()).take(MAX_NAMES).map(|(_, dataset)| dataset.path.clone()).collect()
+        visible_datasets(self.container()).take(MAX_NAMES).map(|(_, dataset)| dataset.path.clone()).collect()
     }
 
     /// `(path, dtype, shape, order, chunks, codec, stored, logical, attributes, has_frames, has_bfloat)`.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use container_core::container::{Container, Depth, OpenOptions};
+use container_core::container::{Container, CheckDepth, OpenOptions};
 use container_core::write::Overwrite;
 use holdall::append::{Addition, AppendOptions, append, append_from};
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert as convert_file, write};
@@ -67,7 +67,7 @@ fn verify(
     threads: usize,
     told: Told<'_, '_>,
 ) -> PyResult<String> {
-    let depth = if is_quick { Depth::Quick } else { Depth::Full };
+    let depth = if is_quick { CheckDepth::Quick } else { CheckDepth::Full };
     let (open, limits) = (words.options()?, words.limits());
     let checked = patiently(py, told, move |progress, stop| {
         let read = read(threads, container_core::container::Digests::Compare, limits).with_stop(stop);

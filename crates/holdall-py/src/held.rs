@@ -2,7 +2,7 @@
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::container::{About, Container, Dataset, CheckDepth, Visibility, ReadOptions, Segment};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
@@ -52,7 +52,7 @@ impl Held {
                 stored: logical,
                 logical,
                 attributes: Vec::new(),
-                listed: Listed::Always,
+                listed: Visibility::Always,
             });
             held.values.push(values);
             held.masks.push(mask.map(exported).transpose()?);
@@ -115,15 +115,15 @@ impl Container for Held {
     }
 
     /// Nothing: all metadata are carried.
-    fn uncarried(&self, _selection: &[Part]) -> Vec<Loss> {
+    fn unexported_metadata(&self, _selection: &[Part]) -> Vec<Loss> {
         Vec::new()
     }
 
-    fn carried(&self, _selection: &[Part]) -> Result<Value> {
+    fn export_metadata(&self, _selection: &[Part]) -> Result<Value> {
         Ok(self.carried.clone())
     }
 
-    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
         Ok(Report::default())
     }
 }

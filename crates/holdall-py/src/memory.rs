@@ -14,7 +14,7 @@ use container_core::array::Array;
 use container_core::container::ReadOptions;
 use container_core::dtype::Order;
 use container_core::region::Region;
-use container_core::source::{read_parallel, zeroed_vec};
+use container_core::source::{read_parallel, try_zeroed_vec};
 use holdall::{OpenFile, Result};
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyValueError;
@@ -121,7 +121,7 @@ pub(crate) fn fresh(
         // Neither: the order in which the file has them.
         false => opened.container.dataset(dataset).map_or(Order::C, |dataset| dataset.order),
     });
-    let mut copy = zeroed_vec(need, &options.limits)?;
+    let mut copy = try_zeroed_vec(need, &options.limits)?;
     copy_out(&array, order, &mut copy, options)?;
     let shape = array.shape().to_vec();
     let copy = Array::new(array.dtype().clone(), shape, order, Cow::Owned(copy))?;

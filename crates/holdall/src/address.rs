@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Container, Dataset, Listed, listed};
+use container_core::container::{Container, Dataset, Visibility, visible_datasets};
 use container_core::region::Region;
 use container_core::{Error, Result};
 
@@ -89,7 +89,7 @@ impl Address {
             return Ok(vec![whole((index, container.require(index)?))]);
         }
         let index = match (&self.dataset, &self.selection) {
-            (None, None) => return Ok(listed(container).map(whole).collect()),
+            (None, None) => return Ok(visible_datasets(container).map(whole).collect()),
             (None, Some(_)) => match container.listed_count() {
                 1 => 0,
                 0 => return Err(nothing(container)),
@@ -114,7 +114,7 @@ impl Address {
     pub fn datasets<'c>(
         &self,
         container: &'c dyn Container,
-        most: Listed,
+        most: Visibility,
     ) -> Result<impl Iterator<Item = Cow<'c, Dataset>> + use<'c>> {
         Ok(self.indices(container, most)?.filter_map(|index| container.dataset(index)))
     }
@@ -126,11 +126,11 @@ impl Address {
     pub fn indices(
         &self,
         container: &dyn Container,
-        most: Listed,
+        most: Visibility,
     ) -> Result<impl Iterator<Item = usize> + use<>> {
         let (named, count) = match (&self.dataset, &self.selection, most) {
-            (None, None, Listed::Always) => (Vec::new(), container.listed_count()),
-            (None, None, Listed::Recursive) => (Vec::new(), container.dataset_count()),
+            (None, None, Visibility::Always) => (Vec::new(), container.listed_count()),
+            (None, None, Visibility::Recursive) => (Vec::new(), container.dataset_count()),
             _ => (self.select(container)?, 0),
         };
         Ok(named.into_iter().map(|(index, _)| index).chain(0..count))

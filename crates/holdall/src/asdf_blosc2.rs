@@ -25,7 +25,7 @@ mod frame {
     use blosc2_frame::{Frame, OpenOptions};
     use container_core::codec::{Codec, Encoded, Take, decode_by_range};
     use container_core::container::ReadOptions;
-    use container_core::source::{into_vec, zeroed_vec};
+    use container_core::source::{into_vec, try_zeroed_vec};
     use container_core::{Error, ErrorKind, Result};
 
     /// A block that is a contiguous Blosc2 frame.
@@ -49,7 +49,7 @@ mod frame {
         fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
             let frame = open(encoded)?;
             let most = encoded.piece_len();
-            let mut piece = zeroed_vec(most.min(encoded.decoded_len), encoded.limits)?;
+            let mut piece = try_zeroed_vec(most.min(encoded.decoded_len), encoded.limits)?;
             let mut at = 0;
             while at < encoded.decoded_len {
                 let end = at.saturating_add(most).min(encoded.decoded_len);

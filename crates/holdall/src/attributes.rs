@@ -12,7 +12,7 @@ pub(crate) type Entries = (Vec<(String, Value)>, Vec<Loss>);
 /// Attributes of the file beside the selected arrays.
 ///
 /// # Errors
-/// Those of [`Container::carried`].
+/// Those of [`Container::export_metadata`].
 pub(crate) fn of(container: &dyn Container, selection: &[(usize, Region)]) -> Result<Entries> {
-    Ok((entries(&container.carried(selection)?).to_vec(), container.uncarried(selection)))
+    Ok((entries(&container.export_metadata(selection)?).to_vec(), container.unexported_metadata(selection)))
 }

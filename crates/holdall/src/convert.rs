@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use container_core::carried::path_of;
-use container_core::container::{Axes, Container, Depth, Digests, Fallback, OpenOptions, ReadOptions};
+use container_core::container::{Axes, CheckDepth, Container, Digests, Fallback, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{Format, Import, ImportOptions, Input};
 use container_core::region::Region;
@@ -297,7 +297,7 @@ fn refuse_damaged(
     target: &dyn Container,
     verify: ReadBack,
 ) -> Result<()> {
-    let depth = if verify == ReadBack::Yes { Depth::Full } else { Depth::Quick };
+    let depth = if verify == ReadBack::Yes { CheckDepth::Full } else { CheckDepth::Quick };
     match damage(target, depth, &task.read)? {
         None => Ok(()),
         Some(error) => Err(error
@@ -357,7 +357,7 @@ fn read_back(task: &Import<'_>, target: &dyn Container, losses: &[Loss]) -> Resu
     without_new_masks(task, target, &mut target_selection)?;
     if let ([(index, _)], 2..) = (task.selection, target_selection.len()) {
         // Aliases in a tree make several datasets of the one array.
-        let (tree, own) = (task.carried()?.0, task.container.require(*index)?.path.clone());
+        let (tree, own) = (task.metadata()?.0, task.container.require(*index)?.path.clone());
         let path = path_of(&tree, &own);
         let is_it = |(index, _): &&(usize, Region)| {
             target.dataset(*index).is_some_and(|dataset| dataset.path == path)

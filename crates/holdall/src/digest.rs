@@ -11,7 +11,7 @@ use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::mask::Hidden;
 use container_core::region::Region;
 use container_core::source::PIECE_LEN;
-use container_core::stream::{for_each_masked_run, for_each_run, prove};
+use container_core::stream::{for_each_chunk, for_each_masked_run, prove};
 use container_core::{Progress, Result};
 use serde_json::json;
 
@@ -94,7 +94,7 @@ pub fn digest(
             add(&shown)
         })?;
     } else {
-        for_each_run(container, index, region, Order::C, &read, progress, add)?;
+        for_each_chunk(container, index, region, Order::C, &read, progress, add)?;
     }
     if any {
         running.update(b"{\"mask\":true}\n");

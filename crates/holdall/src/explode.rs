@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "asdf")]
-use container_core::container::Depth;
+use container_core::container::CheckDepth;
 use container_core::container::{OpenOptions, ReadOptions};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
@@ -101,7 +101,9 @@ fn join(opened: &OpenFile, out: &mut Target, options: &ExplodeOptions) -> Result
 #[cfg(feature = "asdf")]
 fn require_sound(opened: &OpenFile, file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
     let read = options.read.with_limits(options.open.limits);
-    let Some(error) = crate::verify::damage(&*opened.container, Depth::Full, &read)? else { return Ok(()) };
+    let Some(error) = crate::verify::damage(&*opened.container, CheckDepth::Full, &read)? else {
+        return Ok(());
+    };
     // A digest that does not fit has an error of its own.
     check_digests(file, options)?;
     Err(error.hint("holdall repair FILE -o NEW"))
@@ -122,7 +124,7 @@ fn check_digests(file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
 
 #[cfg(feature = "asdf")]
 fn file(opened: &OpenFile) -> Result<&asdf::File> {
-    let file = opened.container.native().and_then(|native| native.downcast_ref::<asdf::File>());
+    let file = opened.container.as_any().and_then(|native| native.downcast_ref::<asdf::File>());
     file.ok_or_else(|| cannot(opened))
 }
 

@@ -14,7 +14,7 @@ use container_core::dtype::{Kind, Order};
 use container_core::format::{Format, Import, ImportOptions, Level, Output, Support, WriteSeek};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, Progress, Result};
 
 mod cards;
@@ -63,7 +63,7 @@ struct Unit<'a> {
 }
 
 fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("FITS", &[ImportOptions::AS_BYTES])?;
+    job.options.check_options("FITS", &[ImportOptions::AS_BYTES])?;
     if let Some((word, _)) = job.options.codec.as_ref().filter(|(word, _)| word != "none") {
         return Err(Error::usage(format!("FITS images have no codec {word:?} (none)")));
     }
@@ -204,7 +204,7 @@ impl Stream<'_, '_> {
         };
         let mut made = Vec::new();
         let (job, read) = (self.job, &self.job.read);
-        for_each_run(
+        for_each_chunk(
             job.container,
             image.index,
             image.region,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, Container, Dataset, Depth, Listed, ReadOptions, Segment, every, listed,
+    About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility, all_datasets, visible_datasets,
 };
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
@@ -32,7 +32,7 @@ struct Many {
 
 impl Many {
     fn new() -> Self {
-        Self { all: [dataset("all".into(), Listed::Always)], made: AtomicUsize::new(0) }
+        Self { all: [dataset("all".into(), Visibility::Always)], made: AtomicUsize::new(0) }
     }
 
     fn made(&self) -> usize {
@@ -44,7 +44,7 @@ impl Many {
     }
 }
 
-fn dataset(path: String, listed: Listed) -> Dataset {
+fn dataset(path: String, listed: Visibility) -> Dataset {
     Dataset {
         path,
         dtype: DType::parse("|u1").unwrap(),
@@ -80,7 +80,7 @@ impl Container for Many {
         self.made.fetch_add(1, Ordering::Relaxed);
         match index {
             0 => Some(Cow::Borrowed(&self.all[0])),
-            1..=COUNT => Some(Cow::Owned(dataset(format!("parts/{}", index - 1), Listed::Recursive))),
+            1..=COUNT => Some(Cow::Owned(dataset(format!("parts/{}", index - 1), Visibility::Recursive))),
             _ => None,
         }
     }
@@ -109,7 +109,7 @@ impl Container for Many {
         panic!("a segment for each dataset")
     }
 
-    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
         Ok(Report::new(vec![], BlockCounts { total: 0, checked: 0, bad: 0 }))
     }
 }
@@ -137,15 +137,15 @@ fn what_is_said_of_the_file_is_said_of_what_is_listed() {
     let many = Many::new();
     assert_eq!(info_json("x", &many)["datasets"], 1);
     assert_eq!(many.select("").unwrap().len(), 1);
-    assert_eq!(listed(&many).count(), 1);
-    assert_eq!(every(&many).take(3).map(|(_, one)| one.path.clone()).collect::<Vec<_>>(), PATHS);
+    assert_eq!(visible_datasets(&many).count(), 1);
+    assert_eq!(all_datasets(&many).take(3).map(|(_, one)| one.path.clone()).collect::<Vec<_>>(), PATHS);
     let listing = |rest: &str, most| -> Vec<String> {
         let address = Address::parse(&format!("no-such-file{rest}"));
         address.datasets(&many, most).unwrap().take(3).map(|one| one.path.clone()).collect()
     };
-    assert_eq!(listing("", Listed::Always), ["all"]);
-    assert_eq!(listing("", Listed::Recursive), PATHS);
-    assert_eq!(listing("::parts/1", Listed::Always), ["parts/1"]);
+    assert_eq!(listing("", Visibility::Always), ["all"]);
+    assert_eq!(listing("", Visibility::Recursive), PATHS);
+    assert_eq!(listing("::parts/1", Visibility::Always), ["parts/1"]);
     assert_eq!(many.select("[0]").unwrap(), [(0, Region::parse("0", &[1]).unwrap())]);
     let error = many.select("parts/1000000000").unwrap_err();
     assert_eq!(error.next_step(), Some("one of: all"));

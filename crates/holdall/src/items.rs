@@ -9,7 +9,7 @@ use arrays::Arrays;
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME, ItemKind};
@@ -149,7 +149,7 @@ impl Items {
                     stored: len.saturating_mul(itemsize),
                     logical: len.saturating_mul(itemsize),
                     attributes: std::iter::once(item).chain(name).collect(),
-                    listed: Listed::Always,
+                    listed: Visibility::Always,
                 })
             })
             .collect::<Result<_>>()?;
@@ -260,7 +260,7 @@ impl Container for Items {
         Vec::new()
     }
 
-    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
         Ok(Report::new(Vec::new(), BlockCounts::default()))
     }
 }

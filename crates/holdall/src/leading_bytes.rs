@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::format::{Format, Input, Probe};
 use container_core::report::Verdict;
 use container_core::source::{Behind, Source};
@@ -48,7 +48,7 @@ pub(crate) fn find(
 /// True for a file whose structure is sound.
 fn is_sound(format: &'static Format, input: Input, open: &OpenOptions) -> bool {
     let check = |container: Box<dyn Container>| {
-        container.check(Depth::Quick, &ReadOptions::default(), Progress::none())
+        container.check(CheckDepth::Quick, &ReadOptions::default(), Progress::none())
     };
     let report = (format.open)(input, open).and_then(check);
     report.is_ok_and(|report| report.verdict() == Verdict::Sound)

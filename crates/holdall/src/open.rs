@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Container, Dataset, OpenOptions, every};
+use container_core::container::{Container, Dataset, OpenOptions, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
@@ -224,7 +224,7 @@ pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
     }
     let along =
         |dataset: &Dataset| order.is_none_or(|order| order == dataset.order || dataset.shape.len() < 2);
-    container.has_small_blocks(MAX_SMALL_BLOCK) && every(container).all(|(_, dataset)| along(&dataset))
+    container.has_small_blocks(MAX_SMALL_BLOCK) && all_datasets(container).all(|(_, dataset)| along(&dataset))
 }
 
 /// Opens bytes from anywhere. `path` is told to formats that are stored in several files.

@@ -206,7 +206,7 @@ fn parts(source: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let Ok(container) = (format.open)(input, &options) else { return Vec::new() };
-    let file = container.native().and_then(|native| native.downcast_ref::<asdf::File>());
+    let file = container.as_any().and_then(|native| native.downcast_ref::<asdf::File>());
     file.map(|file| asdf::facade::other_files(file, source)).unwrap_or_default()
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{OpenOptions, listed};
+use container_core::container::{OpenOptions, visible_datasets};
 use container_core::dtype::{DType, Order};
 use container_core::format::{Format, Input, ItemKind, Pack};
 use container_core::region::Region;
@@ -137,7 +137,7 @@ fn read_back(
         let what = format!("{} items became {count}", items.len());
         return Ok(difference(None, what));
     }
-    for (number, (index, dataset)) in listed(&*container).enumerate() {
+    for (number, (index, dataset)) in visible_datasets(&*container).enumerate() {
         let array = container.read(index, &Region::whole(&dataset.shape), &options.read)?;
         if array.bytes(Order::C, &options.open.limits)? != items.get(number)? {
             return Ok(difference(Some(dataset.path.clone()), "its bytes differ".into()));

@@ -3,7 +3,7 @@
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::block::Block;
 use container_core::carried::DEFAULT_NAME;
-use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Report};
@@ -41,7 +41,7 @@ impl Plain {
             stored: have,
             logical: have,
             attributes: Vec::new(),
-            listed: Listed::Always,
+            listed: Visibility::Always,
         };
         Ok(Self { source, stored, datasets: [dataset] })
     }
@@ -95,7 +95,7 @@ impl Container for Plain {
         Vec::new()
     }
 
-    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
         Ok(Report::new(Vec::new(), BlockCounts::default()))
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use container_core::format::{Format, Input, Pipe, Probe};
 use container_core::report::{RepairItem, RepairReport, Severity};
 use container_core::source::{FileSource, Source, open_path};
@@ -140,7 +140,7 @@ fn still_wrong(
         Err(error) => return Ok(vec![item(error.to_string())]),
     };
     let read = ReadOptions::default().with_limits(options.limits);
-    let report = opened.container.check(Depth::Full, &read, progress)?;
+    let report = opened.container.check(CheckDepth::Full, &read, progress)?;
     let errors = report.findings.into_iter().filter(|finding| finding.severity == Severity::Error);
     Ok(errors.map(|finding| item(finding.message)).collect())
 }

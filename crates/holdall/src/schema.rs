@@ -61,7 +61,7 @@ impl Schema {
     fn findings(&self, path: &Path, options: &OpenOptions) -> Result<Vec<Finding>> {
         let opened = open(path, Accept::Containers, options)?;
         #[cfg(feature = "asdf")]
-        if let Some(file) = opened.container.native().and_then(|native| native.downcast_ref::<asdf::File>()) {
+        if let Some(file) = opened.container.as_any().and_then(|native| native.downcast_ref::<asdf::File>()) {
             let custom = self.custom.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));
             return asdf::facade::validate(file, custom);
         }

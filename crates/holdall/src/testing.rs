@@ -6,7 +6,7 @@ use std::path::Path;
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, ITEM, ITEM_NAME, Import, Input, ItemKind, Output, Pack};
@@ -64,7 +64,7 @@ impl Memory {
             stored: len,
             logical: len,
             attributes: vec![],
-            listed: Listed::Always,
+            listed: Visibility::Always,
         });
         self.bytes.push(bytes.to_vec());
         self
@@ -75,7 +75,7 @@ impl Memory {
     }
 
     pub(crate) fn hidden(mut self, path: &str) -> Self {
-        self.dataset_mut(path).listed = Listed::Recursive;
+        self.dataset_mut(path).listed = Visibility::Recursive;
         self
     }
 
@@ -123,7 +123,7 @@ impl Container for Memory {
         Ok(self.meta.clone())
     }
 
-    fn carried(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, _selection: &[(usize, Region)]) -> Result<Value> {
         Ok(Value::Map(container_core::carried::entries(&self.meta).to_vec()))
     }
 
@@ -165,7 +165,7 @@ impl Container for Memory {
         vec![]
     }
 
-    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
         let torn = |path: &String| {
             Finding::new(Severity::Error, "torn", "the block is torn").at(16..48).dataset(path)
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Severity, Verdict};
 use container_core::source::Access;
 use container_core::{Error, Progress, Result};
@@ -75,7 +75,7 @@ impl VerifyStatus {
 #[must_use]
 pub fn verify(
     path: &Path,
-    depth: Depth,
+    depth: CheckDepth,
     open: &OpenOptions,
     read: &ReadOptions,
     progress: Progress<'_>,
@@ -87,7 +87,7 @@ pub fn verify(
 
 fn look(
     path: &Path,
-    depth: Depth,
+    depth: CheckDepth,
     open: &OpenOptions,
     read: &ReadOptions,
     progress: Progress<'_>,
@@ -98,10 +98,10 @@ fn look(
         let container = (format.open)(input, open)?;
         // As fast as through a map, and a bad disk is an error instead of a signal.
         match pass {
-            Pass::Switch(passing) if depth == Depth::Full && passes(&*container, None) => {
+            Pass::Switch(passing) if depth == CheckDepth::Full && passes(&*container, None) => {
                 passing.read_by_position();
             }
-            Pass::Reopen if depth == Depth::Full && passes(&*container, None) => {
+            Pass::Reopen if depth == CheckDepth::Full && passes(&*container, None) => {
                 let mut by_position = open.clone();
                 by_position.access = Access::Positioned;
                 let (_, input) = recognise(path, Accept::Containers, &by_position)?;
@@ -131,7 +131,7 @@ fn look(
 /// is sound, or cannot be checked.
 #[must_use]
 pub fn first_damage(container: &dyn Container) -> Option<Error> {
-    damage(container, Depth::Quick, &ReadOptions::default()).ok()?
+    damage(container, CheckDepth::Quick, &ReadOptions::default()).ok()?
 }
 
 /// The first error that a check finds.
@@ -140,7 +140,7 @@ pub fn first_damage(container: &dyn Container) -> Option<Error> {
 /// Those that keep the check from running.
 pub(crate) fn damage(
     container: &dyn Container,
-    depth: Depth,
+    depth: CheckDepth,
     options: &ReadOptions,
 ) -> Result<Option<Error>> {
     let report = container.check(depth, options, Progress::none())?;
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     fn outcome(path: &Path) -> Verification {
-        verify(path, Depth::Full, &OpenOptions::default(), &ReadOptions::default(), Progress::none())
+        verify(path, CheckDepth::Full, &OpenOptions::default(), &ReadOptions::default(), Progress::none())
     }
 
     #[test]

@@ -48,5 +48,5 @@ pub fn pure(container: &dyn Container, options: &ReadOptions) -> Result<Option<V
 
 #[cfg(feature = "asdf")]
 fn asdf_file(container: &dyn Container) -> Option<&asdf::File> {
-    container.native()?.downcast_ref::<asdf::File>()
+    container.as_any()?.downcast_ref::<asdf::File>()
 }

@@ -82,7 +82,7 @@ pub(crate) fn write(
     if options.overwrite == Overwrite::Replace {
         refuse_foreign(target, is_zarr)?;
     }
-    options.import.allow_words("Zarr", &["filter", "chunks", ImportOptions::AS_BYTES])?;
+    options.import.check_options("Zarr", &["filter", "chunks", ImportOptions::AS_BYTES])?;
     let job = Job::plan(container, selection, &options.import)?;
     options.losses.check(&[known, &job.losses].concat())?;
     let mut read = options.read.with_limits(options.open.limits);

@@ -13,7 +13,7 @@ use container_core::dtype::Order;
 use container_core::format::Import;
 use container_core::report::{Loss, Severity};
 use container_core::source::open_path;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
@@ -69,7 +69,7 @@ pub(crate) fn append(
     let header = Header { size, ..*old.file.header() };
     old.replace(&header, &dims, durability, |out| {
         let mut swapped = Vec::new();
-        for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
+        for_each_chunk(job.container, index, region, order, &job.read, job.progress, |bytes| {
             let Some(order) = swap else { return Ok(out.write_all(bytes)?) };
             swapped.clear();
             swapped.extend_from_slice(bytes);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use container_core::block::{Block, for_each_piece, read_block, verify_block};
-use container_core::container::{Depth, ReadOptions, Segment};
+use container_core::container::{CheckDepth, ReadOptions, Segment};
 use container_core::dtype::Kind;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::{Progress, Result};
@@ -17,7 +17,7 @@ use crate::{DATASET, Encoding, TRAILER};
 /// Looks for damage and oddities.
 pub(crate) fn check(
     file: &File,
-    depth: Depth,
+    depth: CheckDepth,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
@@ -26,7 +26,7 @@ pub(crate) fn check(
     let mut blocks = BlockCounts { total: 1, ..BlockCounts::default() };
     match file.segment() {
         Err(_) => blocks.bad = 1,
-        Ok(segment) if depth == Depth::Full => {
+        Ok(segment) if depth == CheckDepth::Full => {
             blocks.checked = 1;
             match check_data(file, &segment, options, progress) {
                 Ok(more) => findings.extend(more.iter().map(Fault::finding)),

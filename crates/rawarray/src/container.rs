@@ -4,7 +4,7 @@ use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
 use container_core::carried::WHOLE;
 use container_core::container::{
-    About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment,
+    About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Format, Input, Level, Probe, Support};
@@ -173,7 +173,7 @@ impl Container for RawArrayContainer {
         losses
     }
 
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
         let range = self.file.trailer_range();
         let is_selected = selection
             .iter()
@@ -191,7 +191,7 @@ impl Container for RawArrayContainer {
         Ok(tree)
     }
 
-    fn uncarried(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
+    fn unexported_metadata(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         let trailer = self.file.trailer_range();
         let len = trailer.end - trailer.start;
         let long = (len > trailer::MAX_TRAILER_LEN)
@@ -199,7 +199,7 @@ impl Container for RawArrayContainer {
         long.into_iter().collect()
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         check::check(&self.file, depth, options, progress)
     }
 }
@@ -233,7 +233,7 @@ fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
             stored: stored.end - stored.start,
             logical: file.layout().decoded_len().unwrap_or(0),
             attributes,
-            listed: Listed::Always,
+            listed: Visibility::Always,
         });
     }
     let trailer = file.trailer_range();
@@ -249,7 +249,7 @@ fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
             stored: len,
             logical: len,
             attributes: Vec::new(),
-            listed: Listed::Recursive,
+            listed: Visibility::Recursive,
         });
     }
     datasets

@@ -7,7 +7,7 @@ use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Import, Output};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::{for_each_run, prove};
+use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, Progress, Result, Value};
 
 use crate::eltype::{eltype_of, public_type};
@@ -29,7 +29,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         let error = Error::usage("the trailer of another RawArray file is taken along as it is");
         return Err(error.hint("holdall meta --set, of the new file"));
     }
-    let (tree, mut lost) = if of_same_format { (Value::Null, Vec::new()) } else { job.carried()? };
+    let (tree, mut lost) = if of_same_format { (Value::Null, Vec::new()) } else { job.metadata()? };
     let (eltype, big_endian, mut losses) = target_type(dataset, tree.get(OWN), &words);
     let mut dims = region.shape();
     let order = match job.options.axes {
@@ -68,14 +68,14 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     prove(job.container, index, region, &job.read)?;
     let mut encoder = Encoder::start(out, target, &job.options.limits)?;
     encoder.reserve()?;
-    for_each_run(job.container, index, region, order, &job.read, job.progress, |bytes| {
+    for_each_chunk(job.container, index, region, order, &job.read, job.progress, |bytes| {
         encoder.push(bytes, &dataset.dtype)
     })?;
     let out = encoder.finish()?;
     match trailer {
         Some((index, len)) => {
             let whole = Region::whole(&[len]);
-            for_each_run(job.container, index, &whole, Order::C, &job.read, Progress::none(), |bytes| {
+            for_each_chunk(job.container, index, &whole, Order::C, &job.read, Progress::none(), |bytes| {
                 Ok(out.write_all(bytes)?)
             })?;
         }
@@ -84,7 +84,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         None => {
             out.write_all(&metadata)?;
             losses.append(&mut lost);
-            losses.extend(job.container.uncarried(job.selection));
+            losses.extend(job.container.unexported_metadata(job.selection));
         }
     }
     Ok(losses)
@@ -131,7 +131,7 @@ enum Trailer {
 impl Words {
     fn new(job: &Import<'_>) -> Result<Self> {
         let mut words = Self { bools: Bools::Eltype5, data_order: ByteOrder::Little, trailer: Trailer::Keep };
-        job.options.allow_words("RawArray", &["bool", "byte-order", "trailer"])?;
+        job.options.check_options("RawArray", &["bool", "byte-order", "trailer"])?;
         for (word, value) in &job.options.words {
             match (word.as_str(), value.as_str()) {
                 ("bool", "eltype5") => words.bools = Bools::Eltype5,
@@ -185,7 +185,7 @@ fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype
         }
         None if dataset.dtype.is_void() => (Eltype::USER, BigEndian::No, Vec::new()),
         None => {
-            let what = format!("the type {}: kept as {}", dataset.dtype, dataset.dtype.as_bytes_told());
+            let what = format!("the type {}: kept as {}", dataset.dtype, dataset.dtype.bytes_loss_message());
             (Eltype::USER, BigEndian::No, vec![loss(what)])
         }
     }

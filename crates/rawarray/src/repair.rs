@@ -25,7 +25,7 @@ use container_core::dtype::{ByteOrder, DType};
 use container_core::format::{Input, Output, repair_file};
 use container_core::region::element_count;
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::{into_vec, zeroed_vec};
+use container_core::source::{into_vec, try_zeroed_vec};
 use container_core::{Error, Progress, Result, magic};
 
 use crate::bits::Bits;
@@ -185,7 +185,7 @@ fn recover_values(file: &File, layout: &Layout, encoding: Encoding) -> Result<(V
             let codec = layout.dtype().and_then(Leb128::new);
             let codec = codec.ok_or_else(|| Error::malformed("LEB128 data that are not integers"))?;
             let scan = codec.scan(&src, count);
-            let mut values = zeroed_vec(scan.values.saturating_mul(width), limits)?;
+            let mut values = try_zeroed_vec(scan.values.saturating_mul(width), limits)?;
             container_core::codec::Codec::decode(&codec, &src[..scan.used], &mut values)?;
             values
         }
@@ -195,7 +195,7 @@ fn recover_values(file: &File, layout: &Layout, encoding: Encoding) -> Result<(V
             let src = &src[..size.min(src.len())];
             // A byte of LZ4 makes at most 255.
             let most = (src.len() as u64).saturating_mul(255).saturating_add(64);
-            let mut values = zeroed_vec(count.saturating_mul(width).min(most), limits)?;
+            let mut values = try_zeroed_vec(count.saturating_mul(width).min(most), limits)?;
             let made = decode_prefix(src, &mut values);
             values.truncate(made);
             values
@@ -208,7 +208,7 @@ fn recover_values(file: &File, layout: &Layout, encoding: Encoding) -> Result<(V
 fn decode_bits(src: &[u8], count: u64, order: ByteOrder, limits: &container_core::Limits) -> Result<Vec<u8>> {
     let words = src.len() / 8;
     let have = count.min((words as u64).saturating_mul(64));
-    let mut values = zeroed_vec(have, limits)?;
+    let mut values = try_zeroed_vec(have, limits)?;
     let used = usize::try_from(crate::bits::stored_len(have)).unwrap_or(0);
     container_core::codec::Codec::decode(&Bits { order }, &src[..used], &mut values)?;
     Ok(values)

@@ -8,7 +8,7 @@ use container_core::block::{Block, read_block_into};
 use container_core::container::ReadOptions;
 use container_core::dtype::{ByteOrder, Element, Order};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::source::{read_parallel, zeroed_vec};
+use container_core::source::{read_parallel, try_zeroed_vec};
 use container_core::{Error, Result};
 
 use crate::{Encoding, File};
@@ -81,7 +81,7 @@ impl<T: Element> TypedFile<T> {
     pub fn to_vec_with(&self, options: &ReadOptions) -> Result<Vec<T>> {
         let segment = self.file.segment()?;
         let limits = &self.file.options().limits.with_stop(options.limits.stop);
-        let mut values: Vec<T> = zeroed_vec(self.file.len()?, limits)?;
+        let mut values: Vec<T> = try_zeroed_vec(self.file.len()?, limits)?;
         let bytes = bytemuck::cast_slice_mut(&mut values);
         if self.file.encoding() == Encoding::Plain {
             read_parallel(self.file.source(), segment.range().start, bytes, options.threads, limits.stop)?;

@@ -1,7 +1,7 @@
 //! ASDF files of any bytes: opening by every policy, and looking at all there is.
 
 use asdf::{FORMAT, File, OpenOptions, Strictness, checksum_status};
-use container_core::container::{Fallback, Tolerance, every};
+use container_core::container::{Fallback, Tolerance, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::Input;
 
@@ -50,7 +50,7 @@ pub fn asdf_open(data: &[u8]) {
         match (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) {
             Err(error) => look_at_error(&error),
             Ok(lens) => {
-                let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical);
+                let held = all_datasets(&*lens).take(65).map(|(_, dataset)| dataset.logical);
                 if lens.dataset_count() <= 64 && held.fold(0, u64::saturating_add) <= MAX_DATASET_BYTES {
                     look_through(&*lens, data.len() as u64, tolerance, &mut feed);
                 }

@@ -1,7 +1,7 @@
 //! ASDF files of any bytes, repaired.
 
 use asdf::{FORMAT, File, Strictness};
-use container_core::container::StaleDigests;
+use container_core::container::StaleChecksums;
 use container_core::dtype::Order;
 use container_core::report::{RepairItem, RepairReport};
 
@@ -15,7 +15,7 @@ const MARKER: &[u8] = b"#ASDF BLOCK INDEX";
 /// Repairs the bytes, and holds the result against them.
 pub fn asdf_repair(data: &[u8]) {
     let clean = is_clean(data);
-    for digests in [StaleDigests::Keep, StaleDigests::Renew] {
+    for digests in [StaleChecksums::Keep, StaleChecksums::Renew] {
         let (repaired, report) = match repair(data, digests) {
             Ok(done) => done,
             Err(error) => {
@@ -83,7 +83,7 @@ fn keeps(file: &File, fixed: &File) {
 }
 
 /// The repaired file and the report, which is the same without a file.
-fn repair(data: &[u8], digests: StaleDigests) -> container_core::Result<(Vec<u8>, RepairReport)> {
+fn repair(data: &[u8], digests: StaleChecksums) -> container_core::Result<(Vec<u8>, RepairReport)> {
     let mut options = small_options();
     options.stale_digests = digests;
     repaired(&FORMAT, data, &options)

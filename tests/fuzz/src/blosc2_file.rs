@@ -1,7 +1,7 @@
 //! Frames and stores of any bytes: opening by either tolerance, and looking at all there is.
 
 use blosc2_frame::{FORMAT, Frame, OpenOptions};
-use container_core::container::{Tolerance, every};
+use container_core::container::{Tolerance, all_datasets};
 use container_core::format::Input;
 use container_core::report::Severity;
 
@@ -66,7 +66,8 @@ fn through(data: &[u8], feed: &mut Feed<'_>) {
                 continue;
             }
         };
-        let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        let held =
+            all_datasets(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
         if lens.dataset_count() <= 64 && held <= MAX_DATASET_BYTES {
             look_through(&*lens, data.len() as u64, tolerance, feed);
         }

@@ -1,7 +1,7 @@
 //! GSD files of any bytes: opening by every policy, and looking at all there is.
 
 use container_core::Progress;
-use container_core::container::{Depth, Fallback, Tolerance, every};
+use container_core::container::{CheckDepth, Fallback, Tolerance, all_datasets};
 use container_core::format::Input;
 use container_core::report::Severity;
 use gsd::{FORMAT, File, IndexEntry, OpenOptions, Policy};
@@ -57,7 +57,7 @@ fn through(data: &[u8], strict: bool, feed: &mut Feed<'_>) {
                 continue;
             }
         };
-        let report = lens.check(Depth::Quick, &read_options(), Progress::none()).expect("a quick check");
+        let report = lens.check(CheckDepth::Quick, &read_options(), Progress::none()).expect("a quick check");
         let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
         // Entries that may be missing are no fault of those that are there.
         let beyond = ["chunks_overlap", "chunk_in_block", "entries_missing"];
@@ -68,7 +68,7 @@ fn through(data: &[u8], strict: bool, feed: &mut Feed<'_>) {
             let told = errors.count() > 0 || report.findings.iter().any(|one| one.code == "entry_duplicate");
             assert!(told, "strict does not open it: {report:?}");
         }
-        for (index, dataset) in every(&*lens) {
+        for (index, dataset) in all_datasets(&*lens) {
             assert_eq!(
                 lens.find(&dataset.path)
                     .and_then(|found| lens.dataset(found))
@@ -77,7 +77,7 @@ fn through(data: &[u8], strict: bool, feed: &mut Feed<'_>) {
                 "{index}"
             );
         }
-        let held = every(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        let held = all_datasets(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
         if held <= MAX_DATASET_BYTES {
             look_through(&*lens, data.len() as u64, Tolerance::Lenient, feed);
         }

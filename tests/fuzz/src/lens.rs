@@ -1,7 +1,7 @@
 //! Invariants of any container, seen through the lens.
 
 use container_core::array::byte_len;
-use container_core::container::{Container, Depth, Tolerance};
+use container_core::container::{CheckDepth, Container, Tolerance};
 use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::report::{Report, Verdict};
@@ -56,7 +56,7 @@ fn reports(container: &dyn Container) -> Result<Report> {
         }
         report
     };
-    let (quick, full) = (check(Depth::Quick)?, check(Depth::Full)?);
+    let (quick, full) = (check(CheckDepth::Quick)?, check(CheckDepth::Full)?);
     for finding in &full.findings {
         assert!(finding.range.as_ref().is_none_or(|range| range.start <= range.end), "{finding:?}");
         assert!(!finding.message.is_empty() && !finding.code.is_empty());

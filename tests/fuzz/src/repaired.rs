@@ -1,6 +1,6 @@
 //! Invariants of every repair, and queries of the file before and after.
 
-use container_core::container::{Depth, OpenOptions};
+use container_core::container::{CheckDepth, OpenOptions};
 use container_core::format::{Format, Input, Output};
 use container_core::report::{RepairReport, Report, Severity, Verdict};
 use container_core::{Progress, Result};
@@ -41,7 +41,7 @@ pub(crate) fn with_and_without(
 /// All that is found; `None` where the bytes do not open.
 fn report(format: &Format, data: &[u8], options: &OpenOptions) -> Option<Report> {
     let lens = (format.open)(Input::bytes(Box::new(data.to_vec())), options).ok()?;
-    lens.check(Depth::Full, &read_options(), Progress::none()).ok()
+    lens.check(CheckDepth::Full, &read_options(), Progress::none()).ok()
 }
 
 /// Nothing is wrong with the bytes.

@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write as _};
 use std::ops::Range;
 
-use container_core::container::{Container, Depth, Fallback, OpenOptions, Tolerance, every};
+use container_core::container::{CheckDepth, Container, Fallback, OpenOptions, Tolerance, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input};
 use container_core::region::Region;
@@ -56,7 +56,8 @@ pub fn blosc2_differential(data: &[u8]) {
             continue;
         };
         // A few bytes of index can be the chunks of many gigabytes.
-        let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        let held =
+            all_datasets(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
         if lens.dataset_count() <= 64 && held <= 1 << 16 {
             differential(&blosc2_frame::FORMAT, data, &options);
         }
@@ -70,7 +71,7 @@ pub fn gsd_differential(data: &[u8]) {
         options.fallback = fallback;
         let Ok(lens) = (gsd::FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) else { continue };
         // Few bytes can be the chunk of many frames.
-        let held = every(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        let held = all_datasets(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
         if held <= 1 << 16 {
             differential(&gsd::FORMAT, data, &options);
         }
@@ -83,7 +84,8 @@ pub fn asdf_differential(data: &[u8]) {
         let mut options = small_options();
         options.tolerance = tolerance;
         let Ok(lens) = (asdf::FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) else { continue };
-        let held = every(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
+        let held =
+            all_datasets(&*lens).take(65).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);
         if lens.dataset_count() <= 64 && held <= 1 << 16 {
             differential(&asdf::FORMAT, data, &options);
         }
@@ -153,10 +155,10 @@ fn contents(container: &dyn Container, transcript: &mut Transcript, feed: &mut F
     });
     transcript.add("layout", walked.map(|()| layout))?;
     transcript.add("losses", Ok(container.losses()))?;
-    for depth in [Depth::Quick, Depth::Full] {
+    for depth in [CheckDepth::Quick, CheckDepth::Full] {
         transcript.add("check", container.check(depth, &read_options(), Progress::none()))?;
     }
-    for (index, dataset) in every(container) {
+    for (index, dataset) in all_datasets(container) {
         transcript.add("dataset", Ok(&*dataset))?;
         for part in
             [Region::whole(&dataset.shape), region(&dataset.shape, feed), region(&dataset.shape, feed)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use container_core::container::{Axes, Container, OpenOptions, every};
+use container_core::container::{Axes, Container, OpenOptions, all_datasets};
 use container_core::dtype::{ByteOrder, Order};
 use container_core::format::{Format, Import, ImportOptions};
 use container_core::npy::Header;
@@ -175,7 +175,7 @@ impl Write for Bounded {
 pub fn export(data: &[u8]) {
     let Ok(container) = open(data, &open_options()) else { return };
     let mut feed = Feed::derived(data);
-    for (index, dataset) in every(&*container) {
+    for (index, dataset) in all_datasets(&*container) {
         for part in [Region::whole(&dataset.shape), region(&dataset.shape, &mut feed)] {
             if !is_small(&*container, index, &part) {
                 continue;

@@ -39,7 +39,7 @@ fn file(blocks: &[(&[u8], &[u8])], label: [u8; 4], spoil: impl Fn(usize, &mut Bl
     File::from_bytes(bytes, crate::OpenOptions::default()).unwrap()
 }
 
-fn report(file: &File, depth: Depth, threads: usize) -> Report {
+fn report(file: &File, depth: CheckDepth, threads: usize) -> Report {
     let datasets = of_blocks(file);
     check(file, None, &datasets, depth, &ReadOptions::default().with_threads(threads), Progress::none())
         .unwrap()
@@ -59,15 +59,15 @@ fn several_plain_blocks_are_compared_side_by_side() {
     let good = file(&blocks, [0; 4], |_, _| {});
     let bad = file(&blocks, [0; 4], |at, header| header.checksum[3] ^= u8::from(at == 4 || at == 10));
     for threads in [1, 2, 3, 20] {
-        let found = report(&good, Depth::Full, threads);
+        let found = report(&good, CheckDepth::Full, threads);
         assert_eq!((codes(&found), found.blocks), (vec![], BlockCounts { total: 11, checked: 11, bad: 0 }));
-        let found = report(&bad, Depth::Full, threads);
+        let found = report(&bad, CheckDepth::Full, threads);
         assert_eq!(codes(&found), [("checksum", Some("a4")), ("checksum", Some("a10"))]);
         assert_eq!(found.blocks, BlockCounts { total: 11, checked: 11, bad: 2 });
         let block = &bad.blocks()[4];
         assert_eq!(found.findings[0].range, Some(block.at..block.data.end));
     }
-    let quick = report(&bad, Depth::Quick, 1);
+    let quick = report(&bad, CheckDepth::Quick, 1);
     assert_eq!((quick.verdict(), quick.blocks.checked), (Verdict::Sound, 0));
 }
 
@@ -77,7 +77,8 @@ fn the_four_states_of_a_digest_are_told_apart() {
     let with =
         |checksum: [u8; 16]| file(&[(&ZLIB, &data)], *b"zlib", move |_, header| header.checksum = checksum);
     let of = |bytes: &[u8]| -> [u8; 16] { Algorithm::Md5.digest(bytes).as_bytes().try_into().unwrap() };
-    let found = |file: &File| report(file, Depth::Full, 1).findings.first().map(|it| (it.code, it.severity));
+    let found =
+        |file: &File| report(file, CheckDepth::Full, 1).findings.first().map(|it| (it.code, it.severity));
     assert_eq!(found(&with(of(&ZLIB))), None);
     assert_eq!(found(&with([0; 16])), None);
     assert_eq!(found(&with(of(&data))), Some(("legacy_checksum", Severity::Note)));
@@ -87,7 +88,7 @@ fn the_four_states_of_a_digest_are_told_apart() {
 #[test]
 fn a_block_whose_digest_fits_its_first_bytes_is_not_streamed() {
     let of = |spoil: fn(usize, &mut BlockHeader)| {
-        let found = report(&file(&[(b"twelve bytes", b"twelve bytes")], [0; 4], spoil), Depth::Full, 1);
+        let found = report(&file(&[(b"twelve bytes", b"twelve bytes")], [0; 4], spoil), CheckDepth::Full, 1);
         found.findings.into_iter().map(|found| (found.code, found.severity)).collect::<Vec<_>>()
     };
     assert_eq!(of(|_, _| {}), []);
@@ -109,12 +110,12 @@ fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
     let data = b"ab".repeat(20);
     for size in [39, 41, 1 << 40, u64::MAX] {
         let file = file(&[(&ZLIB, &data)], *b"zlib", |_, header| header.data_size = size);
-        let found = report(&file, Depth::Full, 1);
+        let found = report(&file, CheckDepth::Full, 1);
         assert_eq!(codes(&found), [("undecodable_block", Some("a0"))], "{size}");
     }
     let unknown = file(&[(&ZLIB, &data)], *b"what", |_, _| {});
-    assert_eq!(codes(&report(&unknown, Depth::Full, 1)), [("compression", Some("a0"))]);
-    assert_eq!(codes(&report(&unknown, Depth::Quick, 1)), []);
+    assert_eq!(codes(&report(&unknown, CheckDepth::Full, 1)), [("compression", Some("a0"))]);
+    assert_eq!(codes(&report(&unknown, CheckDepth::Quick, 1)), []);
 }
 
 /// What no array names needs no codec, but what is no name has been changed.
@@ -133,7 +134,7 @@ fn a_label_that_is_no_name_is_told_of_blocks_that_nobody_reads() {
         };
         let bytes = [b"#ASDF 1.0.0\n", &header.to_bytes()[..], &data].concat();
         let file = File::from_bytes(bytes, crate::OpenOptions::default()).unwrap();
-        let found = report(&file, Depth::Full, 1).findings;
+        let found = report(&file, CheckDepth::Full, 1).findings;
         found.into_iter().map(|one| (one.code, one.severity)).collect::<Vec<_>>()
     };
     assert!(!of(b"what").iter().any(|found| found.0 == "compression"));
@@ -142,7 +143,7 @@ fn a_label_that_is_no_name_is_told_of_blocks_that_nobody_reads() {
 
 fn of_tree(tree: &str) -> Report {
     let text = format!("#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{tree}...\n");
-    report(&File::from_bytes(text.into_bytes(), crate::OpenOptions::default()).unwrap(), Depth::Full, 1)
+    report(&File::from_bytes(text.into_bytes(), crate::OpenOptions::default()).unwrap(), CheckDepth::Full, 1)
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn values_that_their_type_does_not_have_are_damage() {
     let at = text.find("uint8").unwrap();
     source[at..at + 5].copy_from_slice(b"bool8");
     let bools = File::from_bytes(source, crate::OpenOptions::default()).unwrap();
-    assert_eq!(codes(&report(&bools, Depth::Full, 1)), [("array", Some("a0"))]);
+    assert_eq!(codes(&report(&bools, CheckDepth::Full, 1)), [("array", Some("a0"))]);
     let inline = of_tree("a: !core/ndarray-1.1.0 {data: [1, 300], datatype: uint8}\n");
     assert_eq!(codes(&inline), [("array", Some("a"))]);
 }
@@ -260,7 +261,7 @@ fn a_block_tells_how_far_its_check_is_piece_by_piece_and_can_be_left() {
                 if done < stop_at { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             };
             let options = ReadOptions::default().with_threads(1);
-            check(&file, None, &of_blocks(&file), Depth::Full, &options, Progress::new(&tick))
+            check(&file, None, &of_blocks(&file), CheckDepth::Full, &options, Progress::new(&tick))
         };
         run(u64::MAX).unwrap();
         let (piece, total) = (PIECE_LEN as u64, data.len() as u64);
@@ -289,7 +290,7 @@ fn a_block_larger_than_memory_is_checked_in_pieces() {
             });
             let limits = container_core::Limits::default().with_memory(5 << 20);
             let options = ReadOptions::default().with_limits(limits).with_threads(2);
-            check(&file, None, &of_blocks(&file), Depth::Full, &options, Progress::none()).unwrap()
+            check(&file, None, &of_blocks(&file), CheckDepth::Full, &options, Progress::none()).unwrap()
         };
         assert_eq!(checked(false, 0).verdict(), Verdict::Sound, "{label}");
         assert!(codes(&checked(true, 0)).iter().any(|(code, _)| *code == "legacy_checksum"), "{label}");
@@ -308,7 +309,7 @@ fn a_block_that_says_more_than_memory_holds_is_damage() {
         let name: [u8; 4] = [label.as_bytes(), b"\0"].concat()[..4].try_into().unwrap();
         for size in [1 << 40, 1 << 62, u64::MAX] {
             let file = file(&[(&stored, &data)], name, |_, header| header.data_size = size);
-            let report = report(&file, Depth::Full, 1);
+            let report = report(&file, CheckDepth::Full, 1);
             assert_eq!(report.verdict(), Verdict::Damaged, "{label} {size}: {report:?}");
         }
     }
@@ -318,7 +319,7 @@ fn a_block_that_says_more_than_memory_holds_is_damage() {
 fn directives_that_python_does_not_read_are_told() {
     let bytes = b"#ASDF 1.0.0\n%YAML 1.1\n%TAg ! tag:stsci.edu:asdf/\n---\na: 1\n...\n".to_vec();
     let file = File::from_bytes(bytes, crate::OpenOptions::default()).unwrap();
-    assert!(codes(&report(&file, Depth::Full, 1)).contains(&("tree", None)));
+    assert!(codes(&report(&file, CheckDepth::Full, 1)).contains(&("tree", None)));
 }
 
 #[test]
@@ -335,7 +336,7 @@ fn metadata_of_a_tree_that_cannot_be_read_are_an_error() {
     let told = details.iter().find(|(name, _)| name == "tree").unwrap();
     let starts = |text: &str| text.starts_with("cannot be read: ");
     assert!(matches!(&told.1, container_core::Value::Text(text) if starts(text)), "{told:?}");
-    let file: &File = container.native().unwrap().downcast_ref().unwrap();
+    let file: &File = container.as_any().unwrap().downcast_ref().unwrap();
     assert_eq!(crate::facade::yaml(file, "").unwrap().unwrap(), text);
     assert!(crate::facade::yaml(file, "/k").is_err());
 }
@@ -349,7 +350,7 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
     let of = |byte: usize| {
         let mut bytes = bytes[..usize::try_from(index.start).unwrap()].to_vec();
         bytes[usize::try_from(first).unwrap() + byte] ^= 4;
-        report(&File::from_bytes(bytes, crate::OpenOptions::default()).unwrap(), Depth::Full, 1)
+        report(&File::from_bytes(bytes, crate::OpenOptions::default()).unwrap(), CheckDepth::Full, 1)
     };
     for byte in 0..4 {
         let report = of(byte);
@@ -361,7 +362,8 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
     let at = usize::try_from(first).unwrap();
     twice[at] ^= 4;
     twice[at + 54] ^= 1;
-    let report = report(&File::from_bytes(twice, crate::OpenOptions::default()).unwrap(), Depth::Full, 1);
+    let report =
+        report(&File::from_bytes(twice, crate::OpenOptions::default()).unwrap(), CheckDepth::Full, 1);
     assert!(!codes(&report).iter().any(|(code, _)| *code == "block_magic"), "{report:?}");
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use container_core::codec::{Encoded, Take};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::threads::on_threads;
 use container_core::{Error, Result};
 
@@ -114,7 +114,7 @@ pub(super) fn decode_in_pieces(
         }
         let group = Encoded { range: start..at, decoded_len: len, ..encoded.clone() };
         if room.len() as u64 != len {
-            room = zeroed_vec(len, encoded.limits)?;
+            room = try_zeroed_vec(len, encoded.limits)?;
         }
         decode_range(&group, 0..len, &mut room, head, decode)?;
         take(&room)?;

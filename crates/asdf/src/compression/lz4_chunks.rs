@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use container_core::codec::lz4::{Lz4, Lz4Frame};
 use container_core::codec::{Codec, Encoded, Take, decode_by_range};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 use super::chunks::{Chunk, chunk_at, decode_in_pieces, decode_range, is_chain};
@@ -129,7 +129,7 @@ fn decode_chunk(
         if part == (0..len) {
             return Lz4.decode(block, dst);
         }
-        let mut whole: Vec<u8> = zeroed_vec(len as u64, limits)?;
+        let mut whole: Vec<u8> = try_zeroed_vec(len as u64, limits)?;
         Lz4.decode(block, &mut whole)?;
         dst.copy_from_slice(whole.get(part).unwrap_or_default());
         Ok(())

@@ -23,7 +23,7 @@ use blosc_chunk::{Chunk as BloscChunk, Decoder, Header};
 use container_core::codec::bzip2::Blocks;
 use container_core::codec::lz4::{Lz4, Lz4Frame};
 use container_core::codec::{Codec, Encoded};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Limits, Result};
 
 use super::chunks::{Chunk, Head, chunk_at};
@@ -237,7 +237,7 @@ fn blosc_blocks(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> 
     if !whole {
         // What decodes to the same whatever is in the place of what is missing does not depend on it.
         for pad in [0x55, 0xaa] {
-            let mut copy: Vec<u8> = zeroed_vec(len as u64, encoded.limits)?;
+            let mut copy: Vec<u8> = try_zeroed_vec(len as u64, encoded.limits)?;
             copy.fill(pad);
             copy.iter_mut().zip(bytes.iter()).for_each(|(to, from)| *to = *from);
             padded.push(copy);
@@ -252,7 +252,7 @@ fn blosc_blocks(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> 
     for (index, block) in first.blocks().enumerate() {
         let mut copies: Vec<Vec<u8>> = Vec::new();
         for chunk in &chunks {
-            let mut copy = zeroed_vec(block.len() as u64, encoded.limits)?;
+            let mut copy = try_zeroed_vec(block.len() as u64, encoded.limits)?;
             if is_read(decoder.decode_block(chunk, index, &mut copy))? {
                 copies.push(copy);
             }
@@ -282,7 +282,7 @@ struct Data {
 
 impl Data {
     fn new(encoded: &Encoded<'_>) -> Result<Self> {
-        let bytes = zeroed_vec(encoded.decoded_len, encoded.limits)?;
+        let bytes = try_zeroed_vec(encoded.decoded_len, encoded.limits)?;
         let lost_in = encoded.range.clone();
         Ok(Self { bytes, have: Vec::new(), lost: Vec::new(), lost_in, is_proved: false })
     }

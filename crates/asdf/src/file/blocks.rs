@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use container_core::block::Block;
 use container_core::codec::Encoded;
 use container_core::container::{Digests, ReadOptions};
-use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::source::{Source, check_range, try_zeroed_vec};
 use container_core::{Error, Limits, Result, Stop};
 
 use super::File;
@@ -156,7 +156,7 @@ impl File {
                 return Ok(Cow::Borrowed(bytes));
             }
             compression::require(&self.source, block, &self.options.codecs)?;
-            let mut bytes = zeroed_vec(len, &options.limits).map_err(|error| error.at(block.range()))?;
+            let mut bytes = try_zeroed_vec(len, &options.limits).map_err(|error| error.at(block.range()))?;
             self.decode_into(block, 0, &mut bytes, options)?;
             Ok(Cow::Owned(bytes))
         })
@@ -338,7 +338,7 @@ impl File {
             return Ok(false);
         }
         let make = || {
-            let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
+            let mut bytes = try_zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
             match block.label() {
                 None => self.copy_comparing(block, &mut bytes, options)?,
                 Some(_) if is_all => self.decode_all(block, &mut bytes, options)?,
@@ -405,7 +405,7 @@ impl File {
             return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
-            let mut bytes = zeroed_vec(size, &options.limits).map_err(|error| error.at(block.range()))?;
+            let mut bytes = try_zeroed_vec(size, &options.limits).map_err(|error| error.at(block.range()))?;
             self.decode_range(block, 0..size, &mut bytes, options)?;
             Ok(bytes)
         });
@@ -493,7 +493,7 @@ impl File {
                         (at, rest) = (place.end, tail);
                         continue;
                     }
-                    let mut bytes = zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
+                    let mut bytes = try_zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
                     self.decode_range(block, place.clone(), &mut bytes, options)?;
                     let chunk = Chunk { block: block.index, place, bytes: Arc::new(bytes) };
                     *lock() = Some(chunk.clone());

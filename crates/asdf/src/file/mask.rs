@@ -8,7 +8,7 @@ use container_core::container::ReadOptions;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::mask::{mask_dtype, places, scalars};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, ErrorKind, Limits, Result};
 use half::f16;
 
@@ -123,8 +123,9 @@ impl File {
         let part = self.read_array(mask, &Region::new(axes, &geometry.shape)?, options)?;
         let elements = part.bytes(Order::C, &options.limits)?;
         let limits = &options.limits;
-        let zero =
-            |scalar: &DType| MaskedValue::new(Some(zeroed_vec(scalar.itemsize() as u64, limits)?), scalar);
+        let zero = |scalar: &DType| {
+            MaskedValue::new(Some(try_zeroed_vec(scalar.itemsize() as u64, limits)?), scalar)
+        };
         let bytes =
             map_scalars(&elements, &geometry.dtype, limits, zero, |zero, item| !zero.is_masked(item))?;
         let each = scalars(dtype);
@@ -132,7 +133,7 @@ impl File {
             DType::Scalar(_) if each == 1 => bytes,
             // The whole of a record.
             DType::Scalar(_) => {
-                let mut spread = zeroed_vec((bytes.len() as u64).saturating_mul(each as u64), limits)?;
+                let mut spread = try_zeroed_vec((bytes.len() as u64).saturating_mul(each as u64), limits)?;
                 let parts = spread.chunks_exact_mut(each.max(1));
                 parts.zip(&bytes).for_each(|(part, byte)| part.fill(*byte));
                 spread
@@ -213,7 +214,7 @@ fn map_scalars(
     let places = places.collect::<Result<Vec<_>>>()?;
     let each = places.len();
     let count = (bytes.len() / size) as u64;
-    let mut map_scalars: Vec<u8> = zeroed_vec(count.saturating_mul(each as u64), limits)?;
+    let mut map_scalars: Vec<u8> = try_zeroed_vec(count.saturating_mul(each as u64), limits)?;
     let items = map_scalars.chunks_exact_mut(each.max(1)).zip(bytes.chunks_exact(size));
     for (at, (map_scalars, item)) in items.enumerate() {
         if at % ITEMS_BETWEEN_STOPS == 0 {

@@ -8,7 +8,7 @@ use container_core::array::{Array, StoredArray, byte_len};
 use container_core::container::{Digests, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::{Kept, Region};
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, Limits, Result};
 
 use super::File;
@@ -313,12 +313,12 @@ impl File {
         let len = byte_len(&geometry.dtype, &counts).unwrap_or(u64::MAX);
         let spread = span.end.saturating_sub(span.start);
         if is_dense(spread, len) || (block.header.is_compressed() && spread <= limits.memory / 4) {
-            let mut bytes = zeroed_vec(spread, limits)?;
+            let mut bytes = try_zeroed_vec(spread, limits)?;
             decoded.read_into(span.start, &mut bytes)?;
             let view = geometry.view(region, span.start, Cow::Owned(bytes))?;
             return if is_dense(spread, len) { Ok(view) } else { copied(&view, limits) };
         }
-        let mut bytes = zeroed_vec(len, limits)?;
+        let mut bytes = try_zeroed_vec(len, limits)?;
         gather(&decoded, geometry, region, limits, &mut bytes)?;
         Array::new(geometry.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes))
     }
@@ -344,7 +344,7 @@ impl File {
             return Ok(None);
         }
         if spread <= limits.memory / 4 {
-            let mut bytes = zeroed_vec(spread, limits)?;
+            let mut bytes = try_zeroed_vec(spread, limits)?;
             decoded.read_into(span.start, &mut bytes)?;
             let view = geometry.view(region, span.start, Cow::Owned(bytes))?;
             return if is_dense(spread, len) { Ok(Some(view)) } else { copied(&view, limits).map(Some) };
@@ -352,7 +352,7 @@ impl File {
         if geometry.order() != Some(Order::C) || !is_stream(label) || self.is_held(block) {
             return Ok(None);
         }
-        let mut bytes = zeroed_vec(len, limits)?;
+        let mut bytes = try_zeroed_vec(len, limits)?;
         self.gather_passing(decoded, geometry, region, &mut bytes)?;
         Array::new(geometry.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes)).map(Some)
     }
@@ -440,7 +440,7 @@ fn gather(
     let spread = span.end.saturating_sub(span.start);
     let count = region.len().unwrap_or(u64::MAX);
     if count <= 1 || is_dense(spread, dst.len() as u64) {
-        let mut bytes = zeroed_vec(spread, limits)?;
+        let mut bytes = try_zeroed_vec(spread, limits)?;
         source.read_into(span.start, &mut bytes)?;
         return geometry.view(region, span.start, Cow::Owned(bytes))?.copy_to(Order::C, dst, limits.stop);
     }

@@ -29,7 +29,7 @@ pub(super) fn dtype_of(job: &Import<'_>, index: usize) -> Result<Option<DType>> 
 }
 
 fn carries(job: &Import<'_>, index: usize) -> bool {
-    let Some(file) = job.container.native().and_then(|native| native.downcast_ref::<File>()) else {
+    let Some(file) = job.container.as_any().and_then(|native| native.downcast_ref::<File>()) else {
         return false;
     };
     let Some(entry) = file.arrays().get(index) else { return false };

@@ -1,6 +1,6 @@
 //! Import of a whole ASDF file: its tree is kept.
 
-use container_core::container::{Axes, Depth};
+use container_core::container::{Axes, CheckDepth};
 use container_core::dtype::Order;
 use container_core::format::{Import, Output, Pipe};
 use container_core::report::{Loss, Severity};
@@ -21,7 +21,7 @@ use crate::{File, explode, rewrite};
 /// # Errors
 /// The first fault of a damaged file: what of it is left is for `repair` to say.
 pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
-    let Some(file) = job.container.native().and_then(|native| native.downcast_ref::<File>()) else {
+    let Some(file) = job.container.as_any().and_then(|native| native.downcast_ref::<File>()) else {
         return Ok(None);
     };
     refuse_masks(job, file)?;
@@ -116,7 +116,7 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
 
 /// What a check calls damaged, first of all.
 fn damage(job: &Import<'_>) -> Result<Option<Error>> {
-    let report = job.container.check(Depth::Full, &job.read, Progress::none())?;
+    let report = job.container.check(CheckDepth::Full, &job.read, Progress::none())?;
     let damage = report.findings.into_iter().find(|finding| finding.severity == Severity::Error);
     Ok(damage.map(|damage| {
         let error = damage.range.into_iter().fold(Error::malformed(damage.message), Error::at);

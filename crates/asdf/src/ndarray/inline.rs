@@ -13,7 +13,7 @@ use container_core::array::byte_len;
 use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::mask::scalars;
 use container_core::region::element_count;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 use super::{malformed, place};
@@ -100,7 +100,7 @@ pub(crate) fn infer(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<DT
 pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits) -> Result<Items> {
     let count = check_count(data, shape, limits)?;
     let len = byte_len(dtype, shape).ok_or_else(|| malformed(data, "an array past 2^64 bytes"))?;
-    let mut bytes: Vec<u8> = zeroed_vec(len, limits)?;
+    let mut bytes: Vec<u8> = try_zeroed_vec(len, limits)?;
     let mut nulls: Option<Vec<u8>> = None;
     let (size, scalars) = (dtype.itemsize(), scalars(dtype));
     let (mut at, mut from) = (0_usize, 0_usize);
@@ -113,7 +113,7 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
         let mut hide = |hidden: Range<usize>| {
             let nulls = match &mut nulls {
                 Some(nulls) => nulls,
-                none => none.insert(zeroed_vec(count.saturating_mul(scalars as u64), limits)?),
+                none => none.insert(try_zeroed_vec(count.saturating_mul(scalars as u64), limits)?),
             };
             let hidden = hidden.start.saturating_add(at)..hidden.end.saturating_add(at);
             nulls.get_mut(hidden).unwrap_or_default().fill(1);

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use container_core::codec::{Codecs, Encoded};
-use container_core::container::StaleDigests;
+use container_core::container::StaleChecksums;
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Limits, Progress, Result};
 
 use super::arrays::ShortBlock;
@@ -59,7 +59,7 @@ pub(super) struct Tools<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) codecs: &'a Codecs,
     pub(super) limits: &'a Limits,
-    pub(super) digests: StaleDigests,
+    pub(super) digests: StaleChecksums,
 }
 
 /// Number of blocks that the tree and the index expect.
@@ -293,7 +293,7 @@ fn plan_intact_block(
         }
     }
     // A new digest would speak for the wrong bytes of a block of which nothing else does.
-    let renew = tools.digests == StaleDigests::Renew && !is_unknown;
+    let renew = tools.digests == StaleChecksums::Renew && !is_unknown;
     match state {
         ChecksumStatus::Bad { computed, .. } => {
             let what = if renew {
@@ -446,7 +446,7 @@ fn first_bytes(block: &StoredBlock, tools: &Tools<'_>) -> Result<Vec<u8>> {
     // One more than memory holds is enough to see that it does not.
     let most = block.header.data_size.min(tools.limits.memory.saturating_add(1));
     let len = decodable_len(block, most, tools)?;
-    let mut bytes = zeroed_vec(len, tools.limits)?;
+    let mut bytes = try_zeroed_vec(len, tools.limits)?;
     if len > 0 {
         // Damage may make more of it than there was.
         let longer = with_data_size(block, len.saturating_add(1));

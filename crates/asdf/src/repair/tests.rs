@@ -2,7 +2,7 @@
 
 use super::*;
 use container_core::checksum::Algorithm;
-use container_core::container::StaleDigests;
+use container_core::container::StaleChecksums;
 
 mod compression_label;
 mod find_blocks;
@@ -63,7 +63,7 @@ fn file() -> Made {
     Made { bytes, blocks, index: at }
 }
 
-fn repaired_with(bytes: &[u8], digests: StaleDigests) -> Result<(Vec<u8>, RepairReport)> {
+fn repaired_with(bytes: &[u8], digests: StaleChecksums) -> Result<(Vec<u8>, RepairReport)> {
     let mut options = OpenOptions::default();
     options.stale_digests = digests;
     let input = || Input::bytes(Box::new(bytes.to_vec()));
@@ -75,9 +75,9 @@ fn repaired_with(bytes: &[u8], digests: StaleDigests) -> Result<(Vec<u8>, Repair
 }
 
 fn repaired(bytes: &[u8]) -> (Vec<u8>, RepairReport) {
-    let (out, report) = repaired_with(bytes, StaleDigests::Keep).unwrap();
+    let (out, report) = repaired_with(bytes, StaleChecksums::Keep).unwrap();
     // What is repaired needs no repair.
-    let (again, _) = repaired_with(&out, StaleDigests::Keep).unwrap();
+    let (again, _) = repaired_with(&out, StaleChecksums::Keep).unwrap();
     assert!(again == out, "a second repair changes what the first wrote");
     (out, report)
 }
@@ -219,7 +219,7 @@ fn bytes_that_do_not_fit_their_digest_are_kept_and_told() {
     let (out, report) = repaired(&bytes);
     assert!(out == bytes);
     assert_eq!(report.lost.len(), 1);
-    let (out, report) = repaired_with(&bytes, StaleDigests::Renew).unwrap();
+    let (out, report) = repaired_with(&bytes, StaleChecksums::Renew).unwrap();
     assert_eq!(report.lost.len(), 1);
     let data = made.blocks[1] + 54;
     assert_eq!(out[data - 16..data], *Algorithm::Md5.digest(&bytes[data..data + 96]).as_bytes());
@@ -311,7 +311,7 @@ fn a_tree_is_kept_as_far_as_it_can_be_read() {
 fn every_cut_and_every_flipped_byte_is_repaired_or_refused() {
     let made = file();
     for len in 0..made.bytes.len() {
-        if let Ok((out, _)) = repaired_with(&made.bytes[..len], StaleDigests::Keep) {
+        if let Ok((out, _)) = repaired_with(&made.bytes[..len], StaleChecksums::Keep) {
             assert!(
                 !Layout::parse(&out, &container_core::Limits::default())
                     .is_ok_and(|layout| !layout.is_complete())
@@ -321,7 +321,7 @@ fn every_cut_and_every_flipped_byte_is_repaired_or_refused() {
     for at in 0..made.bytes.len() {
         let mut bytes = made.bytes.clone();
         bytes[at] ^= 0x55;
-        if let Ok((out, _)) = repaired_with(&bytes, StaleDigests::Renew) {
+        if let Ok((out, _)) = repaired_with(&bytes, StaleChecksums::Renew) {
             let layout = Layout::parse(&out, &container_core::Limits::default()).unwrap();
             assert!(layout.is_complete(), "byte {at}");
         }
@@ -341,7 +341,7 @@ fn what_is_left_out_is_gone_at_once() {
     ] {
         let (first, report) = repaired(bytes.as_bytes());
         assert!(!report.guessed.is_empty() || !report.lost.is_empty(), "{bytes:?}");
-        let (_, second) = repaired_with(&first, StaleDigests::Keep).unwrap();
+        let (_, second) = repaired_with(&first, StaleChecksums::Keep).unwrap();
         assert!(second.guessed.is_empty(), "{bytes:?}: {second:?}");
     }
 }
@@ -424,7 +424,7 @@ fn a_header_line_with_wrong_bytes_is_what_all_files_have() {
     let mut other = made.bytes;
     other[..3].copy_from_slice(b"no ");
     for bytes in [newer, other] {
-        assert!(repaired_with(&bytes, StaleDigests::Keep).is_err());
+        assert!(repaired_with(&bytes, StaleChecksums::Keep).is_err());
     }
 }
 

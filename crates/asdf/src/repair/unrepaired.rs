@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use container_core::array::contiguous_strides;
 use container_core::codec::Codecs;
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::report::{Finding, RepairItem, RepairReport, Severity};
 use container_core::source::Source;
@@ -91,7 +91,7 @@ pub(super) fn report_damage_of_new_file(
     let Ok(file) = File::from_source(Box::new(new), None, open) else { return Ok(()) };
     let mut read = ReadOptions::default();
     read.limits = options.limits;
-    let checked = check::check(&file, None, &of_blocks(&file), Depth::Full, &read, progress);
+    let checked = check::check(&file, None, &of_blocks(&file), CheckDepth::Full, &read, progress);
     let found = match checked {
         Ok(found) => found.findings,
         Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => return Ok(()),

@@ -27,7 +27,7 @@ impl ReplacedBlock {
             return Err(Error::usage(format!("block {} is streamed: rows are appended to it", block.index)));
         }
         let stored = match block.label() {
-            None => container_core::source::copy_vec(data, &options.limits)?,
+            None => container_core::source::try_copy(data, &options.limits)?,
             Some(label) => encode(label, None, itemsize, data, &options.write)?,
         };
         let checksum =

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use asdf::container_core::Progress;
-use asdf::container_core::container::{self, Depth, ReadOptions, StaleDigests, Tolerance};
+use asdf::container_core::container::{self, CheckDepth, ReadOptions, StaleChecksums, Tolerance};
 use asdf::container_core::dtype::Order;
 use asdf::container_core::format::Input;
 use asdf::container_core::report::Severity;
@@ -164,7 +164,7 @@ fn codes(bytes: &[u8]) -> Vec<&'static str> {
         if let Err(error) = lens.meta() {
             expected(&error);
         }
-        let report = match lens.check(Depth::Full, &read, Progress::none()) {
+        let report = match lens.check(CheckDepth::Full, &read, Progress::none()) {
             Ok(report) => report,
             Err(error) => {
                 assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
@@ -184,7 +184,7 @@ fn codes(bytes: &[u8]) -> Vec<&'static str> {
 pub fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut options = container::OpenOptions::default();
     options.limits = Limits::default().with_memory(MEMORY);
-    options.stale_digests = StaleDigests::Keep;
+    options.stale_digests = StaleChecksums::Keep;
     let repair = FORMAT.repair.unwrap();
     let mut out = Vec::new();
     match repair(Input::bytes(Box::new(bytes.to_vec())), &options, Some(&mut out), Progress::none()) {

@@ -1,6 +1,6 @@
 //! One block of one chunk: streams, then filters.
 
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Limits, Result};
 
 use super::Geometry;
@@ -104,7 +104,7 @@ impl Worker {
 pub(super) fn room<'b>(buffer: &'b mut Vec<u8>, len: usize, limits: &Limits) -> Result<&'b mut [u8]> {
     if buffer.len() < len {
         buffer.clear();
-        *buffer = zeroed_vec(len as u64, limits)?;
+        *buffer = try_zeroed_vec(len as u64, limits)?;
     }
     Ok(&mut buffer[..len])
 }

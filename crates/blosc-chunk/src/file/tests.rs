@@ -24,7 +24,7 @@ fn elements(bytes: &[u8], region: &str) -> Vec<u8> {
 }
 
 fn check(bytes: &[u8]) -> Result<Report> {
-    lens(bytes)?.check(Depth::Full, &ReadOptions::default(), Progress::none())
+    lens(bytes)?.check(CheckDepth::Full, &ReadOptions::default(), Progress::none())
 }
 
 fn encoded(data: &[u8], blosc_version: BloscVersion, compressor: crate::Compressor) -> Vec<u8> {

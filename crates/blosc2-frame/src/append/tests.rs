@@ -1,6 +1,6 @@
 use container_core::ErrorKind;
 use container_core::Progress;
-use container_core::container::{Container, ReadOptions, listed};
+use container_core::container::{Container, ReadOptions, visible_datasets};
 use container_core::dtype::DType;
 use container_core::format::{Format, ImportOptions, Input, ItemKind, Pack};
 use container_core::source::open_path;
@@ -18,7 +18,7 @@ fn opened(format: &Format, path: &Path) -> Box<dyn Container> {
 }
 
 fn add(path: &Path, source: &dyn Container, part: Option<&str>) -> Result<Vec<Loss>> {
-    let selection: Vec<_> = listed(source)
+    let selection: Vec<_> = visible_datasets(source)
         .map(|(index, dataset)| {
             let whole = Region::whole(&dataset.shape);
             (index, part.map_or(whole, |text| Region::parse(text, &dataset.shape).unwrap()))

@@ -7,7 +7,7 @@ use container_core::array::Array;
 use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 use super::read::{self, Reader};
@@ -131,7 +131,7 @@ impl NdArray {
         select::check(selection, self.shape())?;
         self.require_present(selection, &options.limits)?;
         let len = self.byte_len(selection)?;
-        let mut bytes = zeroed_vec(len, &options.limits)?;
+        let mut bytes = try_zeroed_vec(len, &options.limits)?;
         if len > 0 {
             read::read(self, selection, &mut bytes, true, options)?;
         }

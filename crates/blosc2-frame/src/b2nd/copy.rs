@@ -10,7 +10,7 @@ use container_core::container::ReadOptions;
 use container_core::dtype::Order;
 use container_core::format::Output;
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::chunk_boxes::{chunk_box, chunk_index, for_each_place};
@@ -301,7 +301,7 @@ fn rewrite<'a>(
             if !is_read {
                 let len = options.limits.allocate(window.byte_len())?;
                 if buffer.len() < len {
-                    buffer = zeroed_vec(len as u64, &options.limits)?;
+                    buffer = try_zeroed_vec(len as u64, &options.limits)?;
                 }
                 elements(&origin, &shape, &mut buffer[..len])?;
                 is_read = true;

@@ -5,7 +5,7 @@ use container_core::array::Array;
 use container_core::checksum::Algorithm;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::Output;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 use super::default_chunks::partition;
@@ -253,7 +253,7 @@ pub(super) fn to_u32(len: u64) -> Result<u32> {
 
 /// Zeros for one chunk.
 pub(super) fn zero_chunk(geometry: &Geometry, limits: &Limits) -> Result<Vec<u8>> {
-    zeroed_vec(geometry.chunk_bytes(), limits)
+    try_zeroed_vec(geometry.chunk_bytes(), limits)
 }
 
 #[cfg(test)]

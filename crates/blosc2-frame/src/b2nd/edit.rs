@@ -13,7 +13,7 @@ use blosc_chunk::{Params, Special};
 use container_core::array::Array;
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Result, Stop};
 
@@ -151,7 +151,7 @@ impl NdEditor {
     pub fn read(&self, region: &Region) -> Result<Array<'static>> {
         let region = Region::new(region.axes().to_vec(), self.shape())?;
         let window = ChunkBoxes::region(region.axes(), self.geometry.itemsize())?;
-        let mut bytes = zeroed_vec(window.byte_len(), &self.limits)?;
+        let mut bytes = try_zeroed_vec(window.byte_len(), &self.limits)?;
         self.read_window(&window, &mut bytes)?;
         Array::new(self.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes))
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Editor;
@@ -45,7 +45,7 @@ impl Editor {
     /// `Usage` where the range ends behind the data; those of [`Editor::read_chunk`]; `Limit`.
     pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>> {
         self.check_bytes(&range)?;
-        let mut bytes: Vec<u8> = zeroed_vec(range.end - range.start, &self.limits)?;
+        let mut bytes: Vec<u8> = try_zeroed_vec(range.end - range.start, &self.limits)?;
         let mut position = Position::default();
         let mut rest = &mut bytes[..];
         let mut at = range.start;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use blosc_chunk::{Chunk, Decoder, Params};
 use container_core::container::Tolerance;
-use container_core::source::{Access, Source, zeroed_vec};
+use container_core::source::{Access, Source, try_zeroed_vec};
 use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::write::{AtomicFile, Durability, Overwrite, sync_directory};
@@ -156,7 +156,7 @@ impl Editor {
         let mut all = self.trailer.vlmetalayers.iter();
         let (_, stored) = all.find(|(name, _)| name == checksums::NAME)?;
         let chunk = Chunk::parse(stored).ok()?;
-        let mut value = zeroed_vec(chunk.nbytes() as u64, &self.limits).ok()?;
+        let mut value = try_zeroed_vec(chunk.nbytes() as u64, &self.limits).ok()?;
         Decoder::new().with_limits(self.limits).decode(&chunk, &mut value).ok()?;
         Digests::parse(&value, self.offsets.offsets(), self.header.nbytes, &self.limits)
     }

@@ -1,7 +1,7 @@
 //! Reading what is being changed, uncommitted chunks included.
 
 use blosc_chunk::{Chunk, Decoder, Special};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Editor;
@@ -64,7 +64,7 @@ impl Editor {
             let problem = format!("{} bytes in a chunk that is to hold {len}", chunk.nbytes());
             return Err(named(Error::malformed(problem).at(4..8)));
         }
-        let mut data = zeroed_vec(len, &self.limits)?;
+        let mut data = try_zeroed_vec(len, &self.limits)?;
         let decoder = Decoder::new().with_geometry(self.batch_encoder.geometry().clone());
         let mut decoder = decoder.with_limits(self.limits).with_plugins(self.batch_encoder.plugins().clone());
         decoder.decode(&chunk, &mut data).map_err(named)?;
@@ -108,7 +108,7 @@ impl Editor {
     }
 
     fn filled(&self, special: Special, len: u64) -> Result<Vec<u8>> {
-        let mut data: Vec<u8> = zeroed_vec(len, &self.limits)?;
+        let mut data: Vec<u8> = try_zeroed_vec(len, &self.limits)?;
         if special == Special::Nan {
             let width = self.header.typesize;
             let nan = usize::try_from(width).ok().and_then(Special::nan);

@@ -1,7 +1,7 @@
 //! Where the chunks of a frame that is being changed lie, and how a change becomes the frame.
 
 use blosc_chunk::Header as ChunkHeader;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Result};
 
@@ -98,7 +98,7 @@ impl Store {
     /// As [`Store::header`]; `Limit`.
     pub fn chunk_uncompared(&self, number: u64, limits: &Limits) -> Result<Vec<u8>> {
         let header = self.header(number)?;
-        let mut chunk = zeroed_vec(u64::from(header.cbytes), limits)?;
+        let mut chunk = try_zeroed_vec(u64::from(header.cbytes), limits)?;
         self.read(number, &mut chunk)?;
         Ok(chunk)
     }

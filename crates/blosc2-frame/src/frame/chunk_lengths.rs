@@ -1,7 +1,7 @@
 //! Decoded lengths of chunks, and their ranges in the data.
 
 use blosc_chunk::Special;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Frame;
@@ -66,7 +66,7 @@ impl Frame {
         if let Some(spans) = self.spans.get() {
             return Ok(spans);
         }
-        let mut spans: Vec<u64> = zeroed_vec(self.chunk_count(), &self.options.limits)?;
+        let mut spans: Vec<u64> = try_zeroed_vec(self.chunk_count(), &self.options.limits)?;
         let mut end = 0_u64;
         for (index, span) in (0_u64..).zip(&mut spans) {
             end = end.saturating_add(self.chunk_len(index)?);

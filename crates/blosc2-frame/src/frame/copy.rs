@@ -1,7 +1,7 @@
 //! The frame as bytes: one contiguous run, whatever it was opened from.
 
 use container_core::format::Output;
-use container_core::source::{PIECE_LEN, Source, zeroed_vec};
+use container_core::source::{PIECE_LEN, Source, try_zeroed_vec};
 use container_core::{Error, Result};
 
 use super::Frame;
@@ -70,7 +70,7 @@ impl Frame {
     ) -> Result<()> {
         container_core::source::check_range(&range, source.len())?;
         let most = usize::try_from(range.end - range.start).unwrap_or(usize::MAX).min(PIECE_LEN);
-        let mut buffer: Vec<u8> = zeroed_vec(most as u64, &self.options.limits)?;
+        let mut buffer: Vec<u8> = try_zeroed_vec(most as u64, &self.options.limits)?;
         let mut at = range.start;
         while at < range.end {
             let len = usize::try_from(range.end - at).unwrap_or(usize::MAX).min(buffer.len());
@@ -91,7 +91,7 @@ impl Frame {
                 Offsets::Same(Offset::Special(*special), *count)
             }
             offsets => {
-                let mut numbers: Vec<i64> = zeroed_vec(offsets.len(), &self.options.limits)?;
+                let mut numbers: Vec<i64> = try_zeroed_vec(offsets.len(), &self.options.limits)?;
                 for (index, number) in (0_u64..).zip(&mut numbers) {
                     *number = match self.locate(index)? {
                         LocatedChunk::Special(special) => Offset::Special(special).to_raw(),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use blosc_chunk::Geometry;
-use container_core::source::{Source, open_path_late};
+use container_core::source::{Source, open_path_lazy_mmap};
 use container_core::{Error, ErrorKind, Result};
 
 use super::Frame;
@@ -164,7 +164,7 @@ fn geometry(layout: &Layout) -> Geometry {
 
 /// The file at `path`, with the header that a power cut kept a change of it from writing whole.
 fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
-    journal::recovered(path, open_path_late(path, options.access, &options.limits)?, &options.limits)
+    journal::recovered(path, open_path_lazy_mmap(path, options.access, &options.limits)?, &options.limits)
 }
 
 /// How often a frame is looked at that changes meanwhile.

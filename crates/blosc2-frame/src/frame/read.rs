@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use blosc_chunk::Chunk;
 use container_core::container::{Digests, ReadOptions};
-use container_core::source::{STOP_LEN, Source, zeroed_vec};
+use container_core::source::{STOP_LEN, Source, try_zeroed_vec};
 use container_core::{Error, Limits, Result, Stop};
 
 use super::Frame;
@@ -105,7 +105,7 @@ impl Frame {
     /// Zeroed memory for what is read, within the limits of the frame and of the read.
     pub(crate) fn room(&self, len: u64, options: &ReadOptions) -> Result<Vec<u8>> {
         self.options.limits.allocate(len)?;
-        zeroed_vec(len, &options.limits)
+        try_zeroed_vec(len, &options.limits)
     }
 
     /// Decodes bytes of the chunk `index` from byte `from` on. The caller has compared their number with [`Frame::chunk_len`].
@@ -228,7 +228,7 @@ fn stored<'b>(place: &'b ChunkLocation<'_>, buffer: &'b mut Vec<u8>, limits: &Li
     }
     let len = limits.allocate(range.end.saturating_sub(range.start))?;
     if buffer.len() < len {
-        *buffer = zeroed_vec(len as u64, limits)?;
+        *buffer = try_zeroed_vec(len as u64, limits)?;
     }
     let buffer = &mut buffer[..len];
     source.read_until(range.start, buffer, limits.stop)?;

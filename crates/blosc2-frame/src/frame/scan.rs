@@ -173,7 +173,7 @@ impl ChunkScanner<'_> {
             _ => None,
         };
         for fault in check_header(self.frame, index, &header, &range) {
-            self.report(fault.of(index).of_part(part.clone()));
+            self.report(fault.of(index).in_file(part.clone()));
         }
         if has_wrong_blocksize {
             let message = format!(
@@ -182,12 +182,12 @@ impl ChunkScanner<'_> {
             );
             let field = range.start + 8..range.start + 12;
             let fault = Fault::new(FaultKind::ChunkBlocksize, field, message);
-            self.report(fault.of(index).of_part(part.clone()));
+            self.report(fault.of(index).in_file(part.clone()));
         }
         if part.is_some() && source_len > range.end {
             let message = format!("{} bytes follow chunk {index} in its file", source_len - range.end);
             let fault = Fault::new(FaultKind::PartSize, range.end..source_len, message);
-            self.report(fault.of(index).of_part(part));
+            self.report(fault.of(index).in_file(part));
         }
         self.held = self.held.saturating_add(header.nbytes.into());
         let more = self.found.chunks.len().saturating_add(1) as u64;
@@ -222,8 +222,8 @@ impl ChunkScanner<'_> {
             let fallback = if is_sparse { 0..0 } else { self.frame.layout.index() };
             let message = format!("chunk {index}: {}", error.kind());
             let range = error.range().unwrap_or(fallback);
-            let fault = Fault::of_error(kind, error, range).saying(message);
-            self.report(fault.of(index).of_part(part));
+            let fault = Fault::of_error(kind, error, range).with_message(message);
+            self.report(fault.of(index).in_file(part));
         }
         Ok(())
     }
@@ -243,7 +243,7 @@ impl ChunkScanner<'_> {
                 first.index, first.compressor, other.index, other.compressor
             );
             let fault = Fault::new(FaultKind::MixedCodecs, other.range.clone(), message);
-            self.report(fault.of(other.index).of_part(other.part()));
+            self.report(fault.of(other.index).in_file(other.part()));
         }
         let nbytes = self.frame.header().nbytes;
         if self.frame.header().chunksize == ChunkSize::Variable

@@ -182,7 +182,7 @@ impl NdOptions {
     /// # Errors
     /// `Usage` for words that Blosc2 does not have, for lossy filters that do not fit the type, and for shapes of another number of axes.
     pub fn with_words(mut self, words: &ImportOptions, dtype: &DType, shape: &[u64]) -> Result<Self> {
-        words.allow_words("Blosc2", &ALL)?;
+        words.check_options("Blosc2", &ALL)?;
         self.take_words(words, dtype, shape)?;
         if word(words, CHECKSUM).is_some() {
             self.checksums = verified_reads::target_checksum(words, None)?;
@@ -205,7 +205,7 @@ impl FrameOptions {
     /// # Errors
     /// `Usage` for words that Blosc2 does not have, and for chunks of 4 GiB.
     pub fn with_words(mut self, words: &ImportOptions) -> Result<Self> {
-        words.allow_words("Blosc2", &ALL)?;
+        words.check_options("Blosc2", &ALL)?;
         self.params = apply(self.params, words)?;
         let bytes = |name: &str| -> Result<Option<usize>> {
             let count = shape(words, name, &[u64::MAX])?.and_then(|lens| lens.first().copied());

@@ -17,7 +17,7 @@ use crate::writer::Writer;
 /// # Errors
 /// `Usage` for options that Blosc2 does not have; those of the items; `Io`, `Cancelled`.
 pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
-    job.options.allow_words("Blosc2", &[FILTER, CHECKSUM, SPLIT, DICTIONARY])?;
+    job.options.check_options("Blosc2", &[FILTER, CHECKSUM, SPLIT, DICTIONARY])?;
     let mut options = FrameOptions::default();
     let itemsize = job.dtype.map_or(1, DType::itemsize);
     let mut params = default_params(itemsize);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use blosc_chunk::{Chunk, Decoder};
 use container_core::report::RepairReport;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Limits, Progress, Result};
 
 use super::frame_header::RecoveredHeader;
@@ -42,7 +42,7 @@ pub(super) fn digests_name<'t>(trailer: &'t Trailer, limits: &Limits) -> Option<
 
 fn decoded(bytes: &[u8], limits: &Limits) -> Option<Stored> {
     let chunk = Chunk::parse(bytes).ok()?;
-    let mut value: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, limits).ok()?;
+    let mut value: Vec<u8> = try_zeroed_vec(chunk.nbytes() as u64, limits).ok()?;
     Decoder::new().with_limits(*limits).decode(&chunk, &mut value).ok()?;
     Stored::parse(&value, limits).ok()
 }

@@ -7,7 +7,7 @@ use blosc_chunk::{Chunk, Compressor, Decoder, Params, Special};
 use container_core::block::for_each_piece;
 use container_core::format::Output;
 use container_core::report::RepairReport;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Progress, Result};
 
 use super::chunk_order::{digests_name, parse_digests};
@@ -126,7 +126,7 @@ impl RecoveredFrame {
         let mut misfits = Vec::new();
         self.trailer.vlmetalayers.retain(|(name, bytes)| {
             let decoded = Chunk::parse(bytes).and_then(|chunk| {
-                let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, &limits)?;
+                let mut room: Vec<u8> = try_zeroed_vec(chunk.nbytes() as u64, &limits)?;
                 decoder.decode(&chunk, &mut room)?;
                 Ok(room)
             });

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Decoder, Geometry, Header as ChunkHeader};
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Limits, Progress, Result};
 
 use super::input::{DamagedFrame, chunk_start_at, header_at};
@@ -128,10 +128,10 @@ impl Scanner<'_> {
             return None;
         }
         let stored = self.source.read(at..self.source.len()).ok()?;
-        let mut bytes: Vec<u8> = zeroed_vec(range.end - range.start, self.limits).ok()?;
+        let mut bytes: Vec<u8> = try_zeroed_vec(range.end - range.start, self.limits).ok()?;
         bytes[..stored.len()].copy_from_slice(&stored);
         let chunk = Chunk::parse(&bytes).ok()?;
-        let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
+        let mut room: Vec<u8> = try_zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
         let whole = self.decoder.decode_blocks_within(&chunk, stored.len(), &mut room).ok()?;
         whole.contains(&true).then_some(range.end)
     }
@@ -203,7 +203,7 @@ impl Scanner<'_> {
             self.limits.allocate(range.end - range.start).ok()?;
             let bytes = self.source.read(range.clone()).ok()?;
             let chunk = Chunk::parse(&bytes).ok()?;
-            let mut room: Vec<u8> = zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
+            let mut room: Vec<u8> = try_zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
             self.decoder.decode(&chunk, &mut room).ok()
         };
         decode().is_some()

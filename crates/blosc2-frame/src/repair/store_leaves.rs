@@ -4,7 +4,7 @@
 
 use std::io::{BufWriter, Seek, SeekFrom};
 
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use container_core::format::{Input, Output, Pipe};
 use container_core::report::{Finding, RepairItem, RepairReport, Severity};
 use container_core::source::FileSource;
@@ -53,7 +53,7 @@ fn lost(frame: FileSource, options: &OpenOptions, progress: Progress<'_>) -> Res
         Err(error) => return Err(error),
     };
     let read = ReadOptions::default().with_limits(options.limits);
-    let report = opened.check(Depth::Full, &read, progress)?;
+    let report = opened.check(CheckDepth::Full, &read, progress)?;
     let errors = report.findings.into_iter().filter(|finding| finding.severity == Severity::Error);
     let named = |finding: Finding| match finding.dataset {
         Some(leaf) => format!("{leaf}: {}", finding.message),

@@ -177,7 +177,7 @@ fn user_metadata_of_a_name_that_others_have_are_looked_at_too() {
     let input = Input::bytes(Box::new(bytes.clone()));
     let file = (FORMAT.open)(input, &OpenOptions::default()).unwrap();
     let report = file
-        .check(container_core::container::Depth::Full, &ReadOptions::default(), Progress::none())
+        .check(container_core::container::CheckDepth::Full, &ReadOptions::default(), Progress::none())
         .unwrap();
     assert!(report.findings.iter().any(|finding| finding.code == "user_metadata"), "{report:?}");
     let (report, out) = repaired(&bytes).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use blosc_chunk::{Chunk, Decoder, Header, Special};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Limits, Progress, Result};
 
 use super::chunk_header::{RepairedHeader, has_impossible_codec};
@@ -196,7 +196,7 @@ impl ChunkVerifier {
     /// `Limit`.
     pub(super) fn decoder(&mut self, len: usize, limits: &Limits) -> Result<(&mut Decoder, &mut [u8])> {
         if self.room.len() < len {
-            self.room = zeroed_vec(len as u64, limits)?;
+            self.room = try_zeroed_vec(len as u64, limits)?;
         }
         Ok((&mut self.decoder, &mut self.room[..len]))
     }

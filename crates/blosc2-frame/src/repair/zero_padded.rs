@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use container_core::source::{Source, check_range, zeroed_vec};
+use container_core::source::{Source, check_range, try_zeroed_vec};
 use container_core::{Limits, Result};
 
 use super::input::DamagedFrame;
@@ -54,7 +54,7 @@ impl DamagedFrame {
 /// # Errors
 /// Those of the source.
 pub(super) fn read_padded(source: &dyn Source, len: u64, limits: &Limits) -> Result<Option<Vec<u8>>> {
-    let Ok(mut bytes) = zeroed_vec::<u8>(len, limits) else { return Ok(None) };
+    let Ok(mut bytes) = try_zeroed_vec::<u8>(len, limits) else { return Ok(None) };
     let there = usize::try_from(source.len()).map_or(bytes.len(), |there| there.min(bytes.len()));
     source.read_into(0, &mut bytes[..there])?;
     Ok(Some(bytes))

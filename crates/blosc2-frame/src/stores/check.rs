@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use container_core::block::for_each_piece;
 use container_core::checksum::Algorithm;
-use container_core::container::{Depth, Digests, ReadOptions};
+use container_core::container::{CheckDepth, Digests, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::Source;
 use container_core::{Error, Progress, Result};
@@ -17,7 +17,7 @@ use crate::dataset_view::DATASET;
 
 pub(crate) fn check(
     store: &Store,
-    depth: Depth,
+    depth: CheckDepth,
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
@@ -53,7 +53,7 @@ pub(crate) fn check(
             done = done.saturating_add(len);
         }
     }
-    if let (Depth::Full, Digests::Compare | Digests::Whole, Kind::Zip(archive)) =
+    if let (CheckDepth::Full, Digests::Compare | Digests::Whole, Kind::Zip(archive)) =
         (depth, options.digests, &store.kind)
     {
         for member in archive.members.iter().filter(|member| member.refused.is_none()) {

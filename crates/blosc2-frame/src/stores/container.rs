@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, Fallback, Listed, ReadOptions, Segment};
+use container_core::container::{
+    About, CheckDepth, Container, Dataset, Fallback, ReadOptions, Segment, Visibility,
+};
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Report};
 use container_core::{Error, Limits, Progress, Result, Value};
@@ -263,7 +265,7 @@ impl Store {
         };
         dataset.path = path_of(&leaf.key, &dataset.path);
         if self.listed.find(at, own).is_none() {
-            dataset.listed = Listed::Recursive;
+            dataset.listed = Visibility::Recursive;
         }
         describe::add_attributes(self, leaf, column.is_some(), &mut dataset);
         Some(dataset)
@@ -417,15 +419,15 @@ impl Container for Store {
         describe::losses(self)
     }
 
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
         describe::carried(self, selection)
     }
 
-    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        describe::uncarried(self, selection)
+    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        describe::unexported_metadata(self, selection)
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         check::check(self, depth, options, progress)
     }
 }

@@ -149,7 +149,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
         // What is said of the items of a column is not true of its texts.
         let is_of_items = store.columns.get(&at).is_some_and(TableColumn::is_of_items);
         match store.leaves.get(at).and_then(Leaf::container) {
-            Some(container) if !is_of_items => container.carried(&own),
+            Some(container) if !is_of_items => container.export_metadata(&own),
             _ => Ok(Value::Map(Vec::new())),
         }
     };
@@ -175,7 +175,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
         .filter(|leaf| leaf.role == Role::Attributes)
         .filter_map(|leaf| {
             let group = leaf.key.strip_suffix(ATTRIBUTES).unwrap_or(&leaf.key);
-            Some((format!("/{}", group.trim_end_matches('/')), leaf.container()?.carried(&[]).ok()?))
+            Some((format!("/{}", group.trim_end_matches('/')), leaf.container()?.export_metadata(&[]).ok()?))
         })
         .collect();
     if !groups.is_empty() {
@@ -188,7 +188,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
 }
 
 /// What neither values nor carried metadata tell.
-pub(crate) fn uncarried(store: &Store, selection: &[(usize, Region)]) -> Vec<Loss> {
+pub(crate) fn unexported_metadata(store: &Store, selection: &[(usize, Region)]) -> Vec<Loss> {
     let selected: Vec<usize> = selection.iter().map(|(index, _)| *index).collect();
     let mut all = ctable::left_out(store, Some(&selected));
     all.extend(store_losses(store));

@@ -142,7 +142,7 @@ impl<'a> Leaves<'a> {
         let closed = LazyFrame::new(bytes, &self.open_frames);
         let opened = closed.open();
         if let Ok(container) = &opened
-            && container.native().and_then(|native| native.downcast_ref()).is_some_and(embed_store::is_embed)
+            && container.as_any().and_then(|native| native.downcast_ref()).is_some_and(embed_store::is_embed)
             && let Ok(frame) = closed.frame()
         {
             role = Role::Embed;
@@ -218,7 +218,7 @@ impl<'a> Leaves<'a> {
             return Ok(lazy);
         }
         // Where some of it is damaged, the rest is still read piece by piece.
-        let mut bytes = container_core::source::zeroed_vec(len, &limits)?;
+        let mut bytes = container_core::source::try_zeroed_vec(len, &limits)?;
         Ok(match lazy.read_into(0, &mut bytes) {
             Ok(()) => Arc::new(bytes),
             Err(_) => lazy,

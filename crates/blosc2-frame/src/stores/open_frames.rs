@@ -119,7 +119,7 @@ impl OpenFrames {
 
 /// Bytes that an open frame takes, about.
 fn weight(container: &dyn Container) -> u64 {
-    let Some(frame) = container.native().and_then(|native| native.downcast_ref::<Frame>()) else { return 0 };
+    let Some(frame) = container.as_any().and_then(|native| native.downcast_ref::<Frame>()) else { return 0 };
     let layout = frame.layout();
     let trailer = layout.trailer_range();
     let offsets = match layout.offsets() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use container_core::ErrorKind;
 use container_core::checksum::Algorithm;
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::report::{Report, Verdict};
@@ -43,7 +43,7 @@ fn values(store: &dyn Container, path: &str) -> String {
 }
 
 fn report(store: &dyn Container) -> Report {
-    store.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap()
+    store.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap()
 }
 
 fn codes(store: &dyn Container) -> Vec<&'static str> {

@@ -1,6 +1,6 @@
 use container_core::Progress;
 use container_core::array::Array;
-use container_core::container::{self, Container, Depth, Digests, ReadOptions};
+use container_core::container::{self, CheckDepth, Container, Digests, ReadOptions};
 use container_core::dtype::{DType, Order};
 use container_core::format::Input;
 use container_core::region::Region;
@@ -27,7 +27,7 @@ fn opened(bytes: Vec<u8>) -> Box<dyn Container> {
 }
 
 fn codes(file: &dyn Container) -> Vec<&'static str> {
-    let report = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = file.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     report.findings.iter().map(|finding| finding.code).collect()
 }
 

@@ -3,7 +3,7 @@
 use blosc2_frame::b2nd::{Meta, NAME};
 use blosc2_frame::{ChunkSize, Frame};
 use container_core::Progress;
-use container_core::container::{Depth, ReadOptions, Tolerance};
+use container_core::container::{CheckDepth, ReadOptions, Tolerance};
 
 use crate::crafted::{MEMORY, Parts, index, lens, own_options, plain, said, same_index, zeros};
 
@@ -148,7 +148,7 @@ fn chunks_of_other_blocks_than_the_arrays_are_counted() {
     parts.section = chunk.repeat(70);
     parts.index = index(&offsets);
     let lens = lens(&parts.bytes()).unwrap();
-    let report = lens.check(Depth::Quick, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = lens.check(CheckDepth::Quick, &ReadOptions::default(), Progress::none()).unwrap();
     let found: Vec<_> = report.findings.iter().filter(|finding| finding.code == "geometry").collect();
     assert_eq!((found.len(), found[64].message.as_str()), (65, "6 more of these"));
     assert_eq!(found[64].dataset, found[63].dataset);
@@ -201,7 +201,7 @@ fn a_run_that_is_larger_than_memory() {
     let bytes = parts.bytes();
     let (opens, _) = said(&bytes);
     assert!(opens[0]);
-    let report = lens(&bytes).unwrap().check(Depth::Full, &ReadOptions::default(), Progress::none());
+    let report = lens(&bytes).unwrap().check(CheckDepth::Full, &ReadOptions::default(), Progress::none());
     // Decoded as a whole it would be over what was granted at opening.
     assert!(u64::from(len) > MEMORY && report.is_ok_and(|report| report.findings.len() <= 1));
 }

@@ -6,7 +6,7 @@ use blosc2_frame::{
     ChunkSize, Error, ErrorKind, FORMAT, Frame, Header, Kind, Limits, Metalayers, OpenOptions, Trailer,
 };
 use container_core::Progress;
-use container_core::container::{self, Container, Depth, ReadOptions, Tolerance, every};
+use container_core::container::{self, CheckDepth, Container, ReadOptions, Tolerance, all_datasets};
 use container_core::format::Input;
 use container_core::region::Region;
 
@@ -130,7 +130,7 @@ pub(crate) fn said(bytes: &[u8]) -> ([bool; 2], Vec<&'static str>) {
     let codes = match lens(bytes) {
         Ok(lens) => {
             through(&*lens, bytes.len() as u64, &options);
-            match lens.check(Depth::Full, &options, Progress::none()) {
+            match lens.check(CheckDepth::Full, &options, Progress::none()) {
                 Ok(report) => report.findings.iter().map(|finding| finding.code).collect(),
                 Err(error) => {
                     expected(&error);
@@ -190,7 +190,7 @@ fn through(lens: &dyn Container, len: u64, options: &ReadOptions) {
     if let Err(error) = lens.meta() {
         expected(&error);
     }
-    for (at, dataset) in every(lens).take(8) {
+    for (at, dataset) in all_datasets(lens).take(8) {
         if let Err(error) = lens.read(at, &Region::whole(&dataset.shape), options) {
             expected(&error);
         }

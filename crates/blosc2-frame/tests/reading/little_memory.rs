@@ -2,7 +2,7 @@
 
 use blosc2_frame::{ErrorKind, FORMAT};
 use container_core::Progress;
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::format::Input;
 use container_core::report::Finding;
 
@@ -12,7 +12,7 @@ use crate::manifest::fixtures;
 fn findings(container: &dyn Container, memory: u64) -> Option<Vec<Finding>> {
     let mut options = ReadOptions::default();
     options.limits = options.limits.with_memory(memory);
-    match container.check(Depth::Full, &options, Progress::none()) {
+    match container.check(CheckDepth::Full, &options, Progress::none()) {
         Ok(report) => Some(report.findings),
         Err(error) => {
             assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");

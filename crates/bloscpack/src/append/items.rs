@@ -7,7 +7,7 @@ use container_core::dtype::Order;
 use container_core::format::{ITEM_NAME, Import, item_order};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::for_each_run;
+use container_core::stream::for_each_chunk;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
 
@@ -106,7 +106,7 @@ pub(crate) fn read_item(job: &Import<'_>, index: usize, region: &Region, item: &
     job.read.limits.allocate(len)?;
     item.clear();
     let quiet = container_core::Progress::none();
-    for_each_run(job.container, index, region, Order::C, &job.read, quiet, |bytes| {
+    for_each_chunk(job.container, index, region, Order::C, &job.read, quiet, |bytes| {
         item.extend_from_slice(bytes);
         Ok(())
     })

@@ -51,7 +51,7 @@ fn a_carray_is_one_array_and_a_ctable_one_for_each_column() {
     assert_eq!(values(&*container, 0, "...").unwrap(), [1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(values(&*container, 0, "2:4").unwrap(), [3, 4]);
     assert_eq!(values(&*container, 0, "::-3").unwrap(), [7, 4, 1]);
-    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     assert_eq!((report.verdict(), report.blocks.checked), (Verdict::Sound, 3));
 
     let root = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn what_is_damaged_names_its_file_and_what_is_no_carray_is_refused() {
     std::fs::remove_file(root.path().join("data/__2.blp")).unwrap();
     let container = open(root.path()).unwrap();
     assert!(!container.about().complete);
-    let report = container.check(Depth::Quick, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = container.check(CheckDepth::Quick, &ReadOptions::default(), Progress::none()).unwrap();
     let parts: Vec<&str> = report.findings.iter().filter_map(|finding| finding.part.as_deref()).collect();
     assert_eq!((report.verdict(), parts), (Verdict::Damaged, vec!["data/__1.blp", "data/__2.blp"]));
 
@@ -108,7 +108,7 @@ fn what_is_damaged_names_its_file_and_what_is_no_carray_is_refused() {
 /// Codes and datasets of the findings about a folder, and whether it is sound.
 fn findings(root: &Path) -> (Vec<(&'static str, Option<String>)>, Verdict) {
     let container = open(root).unwrap();
-    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     let verdict = report.verdict();
     (report.findings.into_iter().map(|finding| (finding.code, finding.dataset)).collect(), verdict)
 }

@@ -92,7 +92,7 @@ pub(super) fn is_all_items(job: &Import<'_>) -> bool {
 
 /// Writes the items of another variable-length file, with its metadata.
 pub(super) fn import_items(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
+    job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
     if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| options::word(job.options, word).is_some())
     {
         return Err(Error::usage(format!("a variable-length file has no choice of {word}")));

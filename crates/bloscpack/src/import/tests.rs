@@ -138,7 +138,7 @@ fn types_that_numpy_lacks_become_opaque_and_are_told() {
         stored: 8,
         logical: 8,
         attributes: Vec::new(),
-        listed: container_core::container::Listed::Always,
+        listed: container_core::container::Visibility::Always,
     };
     let (numpy, losses) =
         target(&dataset(DType::parse("bfloat16").unwrap()), &Region::whole(&[4]), Axes::AsStored);

@@ -16,7 +16,7 @@ const RESERVE: &str = "reserve";
 /// # Errors
 /// `Usage` for options that Bloscpack does not have, and for text that is not UTF-8; those of the items; `Io`, `Cancelled`.
 pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
-    job.options.allow_words("Bloscpack", &[FILTER, CHECKSUM, RESERVE])?;
+    job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, RESERVE])?;
     let mut options = VarOptions {
         names: job.names.map(<[String]>::to_vec),
         others: job.others.to_vec(),

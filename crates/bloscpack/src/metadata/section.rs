@@ -149,7 +149,7 @@ fn read_payload(
             let kind = ErrorKind::Checksum { stored: wanted.to_string(), computed: computed.to_string() };
             let covered = range.start..metadata.digest.end;
             let fault = Fault::of_error(FaultKind::MetadataChecksum, Error::new(kind), covered);
-            faults.push(fault.saying("the metadata do not fit their digest"));
+            faults.push(fault.with_message("the metadata do not fit their digest"));
         }
     }
     match decode_payload(header, &stored, limits) {

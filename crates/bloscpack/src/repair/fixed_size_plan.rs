@@ -5,7 +5,7 @@ use container_core::array::byte_len;
 use container_core::dtype::Order;
 use container_core::format::WriteSeek;
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result, Value};
 
 use super::intact_blocks::{self, PartialChunks};
@@ -134,7 +134,7 @@ impl Plan {
             data.truncate(partial.len());
             return Ok(data);
         }
-        zeroed_vec(entry.nbytes().into(), &damaged.limits)
+        try_zeroed_vec(entry.nbytes().into(), &damaged.limits)
     }
 
     /// Chunks of another size, up to the last whole row.

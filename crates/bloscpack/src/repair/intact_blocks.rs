@@ -18,7 +18,7 @@ use std::ops::Range;
 use blosc_chunk::{Chunk, Decoder};
 use container_core::ranges::joined;
 use container_core::report::{RepairItem, RepairReport};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Result};
 
 use super::{ChunkStatus, DamagedFile};
@@ -125,7 +125,7 @@ pub(super) fn decode(
     let have = stored.len();
     if have < usize::try_from(entry.end().saturating_sub(range.start)).unwrap_or(usize::MAX) {
         // Zeros in the place of what is not there: of the blocks none is taken that has one of them.
-        let mut padded = zeroed_vec(entry.end().saturating_sub(range.start), &damaged.limits)?;
+        let mut padded = try_zeroed_vec(entry.end().saturating_sub(range.start), &damaged.limits)?;
         padded.iter_mut().zip(stored.iter()).for_each(|(to, from)| *to = *from);
         stored = padded.into();
     }
@@ -136,7 +136,7 @@ pub(super) fn decode(
     if header.nbytes != entry.nbytes() || own != 0 && header.typesize != own || header.has_variable_blocks() {
         return Ok(None);
     }
-    let mut data = zeroed_vec(header.nbytes.into(), &damaged.limits)?;
+    let mut data = try_zeroed_vec(header.nbytes.into(), &damaged.limits)?;
     if header.is_memcpyed() {
         return Ok(plain(&chunk, have, data));
     }

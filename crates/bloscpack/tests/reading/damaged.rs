@@ -2,7 +2,7 @@
 
 use bloscpack::{ErrorKind, MetadataOptions, encode_section};
 use container_core::array::Array;
-use container_core::container::{Depth, Digests, ReadOptions};
+use container_core::container::{CheckDepth, Digests, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::report::{Severity, Verdict};
@@ -242,8 +242,8 @@ fn look(bytes: &[u8]) -> Option<(Verdict, Vec<Result<Vec<u8>>>)> {
         Ok(array.bytes(Order::C, &Limits::default())?.into_owned())
     };
     let values = (0..lens.datasets().len()).map(all).collect();
-    let quick = lens.check(Depth::Quick, &read, Progress::none()).ok()?;
-    let full = lens.check(Depth::Full, &read, Progress::none()).ok()?;
+    let quick = lens.check(CheckDepth::Quick, &read, Progress::none()).ok()?;
+    let full = lens.check(CheckDepth::Full, &read, Progress::none()).ok()?;
     assert!(quick.verdict() == Verdict::Sound || full.verdict() == Verdict::Damaged);
     for finding in &full.findings {
         assert!(finding.range.as_ref().is_some_and(|range| range.start < range.end), "{finding:?}");

@@ -1,7 +1,7 @@
 //! Files made by hand.
 
 use bloscpack::{File, Result};
-use container_core::container::{Container, Depth, OpenOptions, ReadOptions, Tolerance};
+use container_core::container::{CheckDepth, Container, OpenOptions, ReadOptions, Tolerance};
 use container_core::format::Input;
 use container_core::report::Report;
 use container_core::{Limits, Progress};
@@ -90,7 +90,7 @@ pub(crate) fn lens(bytes: &[u8]) -> Result<Box<dyn Container>> {
 }
 
 pub(crate) fn check(bytes: &[u8]) -> Report {
-    lens(bytes).unwrap().check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap()
+    lens(bytes).unwrap().check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap()
 }
 
 /// The codes of a full check.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Array, byte_len};
 use crate::dtype::{DType, Order};
 use crate::region::{AxisSelection, Kept, Region};
-use crate::source::{Source, check_range, read_parallel, zeroed_vec};
+use crate::source::{Source, check_range, read_parallel, try_zeroed_vec};
 use crate::{Error, Limits, Result};
 
 /// Location of an array without gaps in a source.
@@ -62,7 +62,7 @@ impl StoredArray {
                 return self.view(&region, first, Cow::Borrowed(bytes));
             }
         }
-        let mut bytes = zeroed_vec(len, limits)?;
+        let mut bytes = try_zeroed_vec(len, limits)?;
         if region.is_whole(&self.shape) {
             read_parallel(source, range.start, &mut bytes, threads, limits.stop)?;
         } else if len > 0 {
@@ -113,7 +113,7 @@ impl StoredArray {
         limits: &Limits,
         dst: &mut [u8],
     ) -> Result<()> {
-        let mut bytes = zeroed_vec(span.end - span.start, limits)?;
+        let mut bytes = try_zeroed_vec(span.end - span.start, limits)?;
         source.read_until(span.start, &mut bytes, limits.stop)?;
         self.view(region, span.start, Cow::Owned(bytes))?.copy_to(self.order, dst, limits.stop)
     }

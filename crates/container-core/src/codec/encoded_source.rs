@@ -13,7 +13,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Codec;
-use crate::source::{Source, check_range, zeroed_vec};
+use crate::source::{Source, check_range, try_zeroed_vec};
 use crate::{Error, Limits, Result};
 
 /// [`Codec::decode`] of a codec that decodes ranges: all of `src`, on one thread, within the default limits.
@@ -60,7 +60,7 @@ impl<'a> Encoded<'a> {
             return Ok(Cow::Borrowed(bytes));
         }
         let len = range.end.saturating_sub(range.start);
-        let mut bytes = zeroed_vec(len, self.limits).map_err(|error| error.at(range.clone()))?;
+        let mut bytes = try_zeroed_vec(len, self.limits).map_err(|error| error.at(range.clone()))?;
         self.source.read_until(range.start, &mut bytes, self.limits.stop)?;
         Ok(Cow::Owned(bytes))
     }
@@ -106,7 +106,7 @@ impl<'a> Encoded<'a> {
         if self.is_all(&range) {
             return decode(dst);
         }
-        let mut whole = zeroed_vec(self.decoded_len, self.limits)?;
+        let mut whole = try_zeroed_vec(self.decoded_len, self.limits)?;
         decode(&mut whole)?;
         let part = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
         dst.copy_from_slice(part.and_then(|(start, end)| whole.get(start..end)).unwrap_or_default());

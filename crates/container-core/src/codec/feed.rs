@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::Encoded;
 use crate::Result;
 #[cfg(any(feature = "bzip2", feature = "lz4"))]
-use crate::source::zeroed_vec;
+use crate::source::try_zeroed_vec;
 use crate::source::{Source, check_range};
 
 /// Bytes of the first window: what is wanted is often at the front.
@@ -132,7 +132,7 @@ pub(super) fn on_front(
     let mut bytes: Vec<u8> = Vec::new();
     loop {
         let had = bytes.len();
-        let mut more: Vec<u8> = zeroed_vec(front.min(len), encoded.limits)?;
+        let mut more: Vec<u8> = try_zeroed_vec(front.min(len), encoded.limits)?;
         let (old, new) = more.split_at_mut_checked(had).unwrap_or_default();
         old.copy_from_slice(&bytes);
         encoded.source.read_until(range.start.saturating_add(had as u64), new, encoded.limits.stop)?;

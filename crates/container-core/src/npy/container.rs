@@ -6,13 +6,15 @@ use super::{Header, MAGIC, Writer};
 use crate::array::{Array, StoredArray};
 use crate::block::Block;
 use crate::carried::DEFAULT_NAME;
-use crate::container::{About, Axes, Container, Dataset, Depth, Listed, OpenOptions, ReadOptions, Segment};
+use crate::container::{
+    About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+};
 use crate::dtype::{ByteOrder, DType, Field, Kind, Order, Record, Scalar};
 use crate::format::{Format, Import, Input, Level, Output, Probe, Support};
 use crate::region::Region;
 use crate::report::{BlockCounts, Loss, Report};
 use crate::source::Source;
-use crate::stream::{for_each_run, prove};
+use crate::stream::{for_each_chunk, prove};
 use crate::{Limits, Progress, Result, Value};
 
 /// `.npy` in a table of formats.
@@ -96,7 +98,7 @@ impl Npy {
             stored: header.data_len,
             logical: header.data_len,
             attributes: Vec::new(),
-            listed: Listed::Always,
+            listed: Visibility::Always,
         };
         let elements = Elements { data_at: header.data_at, len: header.data_len };
         Ok(Self { source, header, limits: options.limits, dataset: [dataset], elements })
@@ -160,7 +162,7 @@ impl Container for Npy {
         segments.map(segment).collect()
     }
 
-    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
         // What can be wrong with it, it does not open with.
         let blocks = BlockCounts { total: 1, ..BlockCounts::default() };
         Ok(Report::new(Vec::new(), blocks))
@@ -169,7 +171,7 @@ impl Container for Npy {
 
 /// Writes the one selected dataset: same shape, values, order and, as far as numpy has it, type.
 fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.allow_words("npy", &[])?;
+    job.options.check_options("npy", &[])?;
     if let Some((codec, _)) = job.options.codec.as_ref().filter(|(codec, _)| codec != "none") {
         return Err(crate::Error::usage(format!("npy has no codec {codec:?} (it has none)")));
     }
@@ -180,7 +182,7 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let (index, region) = job.single()?;
     let mut losses = export(job.container, index, region, Bfloat::Widened, &job.read, job.progress, out)?;
     losses.extend(job.container.losses());
-    for loss in job.container.uncarried(job.selection) {
+    for loss in job.container.unexported_metadata(job.selection) {
         if !losses.contains(&loss) {
             losses.push(loss);
         }
@@ -214,7 +216,7 @@ pub fn export(
     out.reserve(len)?;
     let mut file = Writer::new(&mut *out, &written, &shape, order)?;
     let mut scratch = Vec::new();
-    for_each_run(container, index, region, order, read, progress, |run| match change {
+    for_each_chunk(container, index, region, order, read, progress, |run| match change {
         Change::None => file.write(run),
         Change::Widen(byte_order) => file.write(&widened(run, byte_order)),
         Change::Swap => {

@@ -35,7 +35,7 @@ pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn
 ///
 /// # Errors
 /// As [`open_path`].
-pub fn open_path_late(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
+pub fn open_path_lazy_mmap(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
     open_as(path, access, limits, mapped_late)
 }
 
@@ -44,7 +44,7 @@ pub fn open_path_late(path: &Path, access: Access, limits: &Limits) -> Result<Bo
 ///
 /// # Errors
 /// As [`open_path`].
-pub fn open_path_probed(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
+pub fn open_path_probed_mmap(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
     open_as(path, access, limits, probed)
 }
 

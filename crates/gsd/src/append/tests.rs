@@ -1,6 +1,6 @@
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::format::ImportOptions;
 use container_core::region::Region;
@@ -35,7 +35,7 @@ impl Container for Given {
         Array::new(dtype, shape, order, self.bytes.as_slice().into())?.select(region)
     }
 
-    fn native(&self) -> Option<&dyn std::any::Any> {
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
         self.file.as_ref().map(|file| file as &dyn std::any::Any)
     }
 
@@ -47,7 +47,7 @@ impl Container for Given {
         vec![]
     }
 
-    fn check(&self, _: Depth, _: &ReadOptions, _: Progress<'_>) -> Result<Report> {
+    fn check(&self, _: CheckDepth, _: &ReadOptions, _: Progress<'_>) -> Result<Report> {
         Err(Error::unsupported("not looked at"))
     }
 }
@@ -63,7 +63,7 @@ fn array(path: &str, dtype: &str, shape: &[u64], bytes: &[u8]) -> Given {
         stored: bytes.len() as u64,
         logical: bytes.len() as u64,
         attributes: vec![],
-        listed: container_core::container::Listed::Always,
+        listed: container_core::container::Visibility::Always,
     };
     Given { file: None, datasets: vec![dataset], bytes: bytes.to_vec() }
 }

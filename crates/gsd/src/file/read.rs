@@ -6,7 +6,7 @@ use std::ops::Range;
 use container_core::array::{Array, StoredArray};
 use container_core::dtype::{ByteOrder, Element, Order};
 use container_core::region::Region;
-use container_core::source::{Source, check_range, read_parallel, zeroed_vec};
+use container_core::source::{Source, check_range, read_parallel, try_zeroed_vec};
 use container_core::{Error, Result};
 
 use crate::index::IndexEntry;
@@ -57,7 +57,7 @@ impl File {
         {
             return Ok(Cow::Borrowed(elements));
         }
-        let mut elements: Vec<T> = zeroed_vec((range.end - range.start) / size_of::<T>() as u64, limits)?;
+        let mut elements: Vec<T> = try_zeroed_vec((range.end - range.start) / size_of::<T>() as u64, limits)?;
         self.fill(entry, range, &mut elements)?;
         Ok(Cow::Owned(elements))
     }
@@ -182,7 +182,7 @@ impl File {
         if let Some(bytes) = self.source.lend(range.clone()) {
             return Ok(Cow::Borrowed(bytes));
         }
-        let mut bytes = zeroed_vec(range.end - range.start, &self.options.limits)?;
+        let mut bytes = try_zeroed_vec(range.end - range.start, &self.options.limits)?;
         let stop = self.options.limits.stop;
         read_parallel(&self.source, range.start, &mut bytes, self.options.threads, stop)?;
         Ok(Cow::Owned(bytes))

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use container_core::source::{FileSource, Source, zeroed_vec};
+use container_core::source::{FileSource, Source, try_zeroed_vec};
 use container_core::{Error, Result};
 
 use super::Follower;
@@ -53,7 +53,7 @@ impl Follower {
         let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").at(8..24))?;
         let start = range.start.saturating_add(from.saturating_mul(INDEX_ENTRY_LEN)).min(range.end);
         let end = start.saturating_add(count.saturating_mul(INDEX_ENTRY_LEN)).min(range.end);
-        let mut bytes = zeroed_vec(end.saturating_sub(start), &self.file.options().limits)?;
+        let mut bytes = try_zeroed_vec(end.saturating_sub(start), &self.file.options().limits)?;
         source.read_into(start, &mut bytes).map_err(|error| error.context("gsd index"))?;
         Ok(bytes)
     }
@@ -77,7 +77,7 @@ impl Follower {
         // In place, a list only grows behind its end.
         let skipped = if moved { 0 } else { names_len(known, header.is_v1()) };
         let start = range.start.saturating_add(skipped).min(range.end);
-        let mut bytes = zeroed_vec(range.end.saturating_sub(start), &self.file.options().limits)?;
+        let mut bytes = try_zeroed_vec(range.end.saturating_sub(start), &self.file.options().limits)?;
         source.read_into(start, &mut bytes).map_err(|error| error.context("gsd namelist"))?;
         let read = NameList::parse(&bytes, header.is_v1());
         let names = if moved { read } else { NameList::from_names(known.raw().chain(read.raw())) };

@@ -2,7 +2,7 @@
 //!
 //! They are not listed and take no memory: the dataset number encodes frame and name.
 
-use container_core::container::{Dataset, Listed};
+use container_core::container::{Dataset, Visibility};
 use container_core::dtype::Order;
 
 use crate::datasets::DatasetIndex;
@@ -180,7 +180,7 @@ impl DefaultDataset {
             codec: "none".to_owned(),
             stored: 0,
             attributes: attributes(stack.chunk_type()),
-            listed: Listed::Recursive,
+            listed: Visibility::Recursive,
         })
     }
 }

@@ -1,11 +1,11 @@
 //! The log as one array of records, a row for each frame: `frame`, `step`, and a field for each quantity.
 
 use container_core::array::Array;
-use container_core::container::{Dataset, Listed};
+use container_core::container::{Dataset, Visibility};
 use container_core::dtype::{ByteOrder, DType, Field, Kind, Order, Record};
 use container_core::mask::{self, mask_dtype};
 use container_core::report::Loss;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 use crate::hoomd::columns::{Changes, Column, Gaps, LogOptions, LogTable, Values};
@@ -80,7 +80,7 @@ impl LogRecords {
         let rows = table.len() as u64;
         let too_wide = || Error::limit("bytes of the log", u64::MAX, limits.memory);
         let len = rows.checked_mul(size as u64).ok_or_else(too_wide)?;
-        let mut bytes: Vec<u8> = zeroed_vec(len, limits)?;
+        let mut bytes: Vec<u8> = try_zeroed_vec(len, limits)?;
         let is_step_missing = |row: usize| gaps == Gaps::Null && !table.stored_steps.get(row);
         for (row, record) in bytes.chunks_exact_mut(size.max(1)).enumerate() {
             put(record, 0, &number(&table.frames, row));
@@ -96,7 +96,7 @@ impl LogRecords {
         if (0..table.len()).any(is_step_missing) || table.columns.iter().any(Column::has_nulls) {
             let each = mask::scalars(&dtype);
             let len = rows.checked_mul(each as u64).ok_or_else(too_wide)?;
-            mask = zeroed_vec(len, limits)?;
+            mask = try_zeroed_vec(len, limits)?;
             for (row, record) in mask.chunks_exact_mut(each).enumerate() {
                 put(record, 1, &[is_step_missing(row).into()]);
                 let mut at = 2_usize;
@@ -120,7 +120,7 @@ impl LogRecords {
             stored: 0,
             logical: len,
             attributes: vec![],
-            listed: Listed::Recursive,
+            listed: Visibility::Recursive,
         };
         let left_out = table.skipped.iter().map(|skipped| {
             let name = skipped.name.strip_prefix(PREFIX).unwrap_or(&skipped.name);

@@ -4,7 +4,7 @@
 //! particles, bonds and so on only where the frame has as many of them as frame 0; else it is the default.
 
 use container_core::dtype::ByteOrder;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Limits, Result};
 
 use crate::ChunkType::{self, Character, Double, Float, Int8, Int32, Uint8, Uint32, Uint64};
@@ -264,7 +264,7 @@ impl Field {
         if row.is_empty() {
             return Ok(Vec::new());
         }
-        let mut bytes: Vec<u8> = zeroed_vec(rows.saturating_mul(row.len() as u64), limits)?;
+        let mut bytes: Vec<u8> = try_zeroed_vec(rows.saturating_mul(row.len() as u64), limits)?;
         if row.iter().any(|byte| *byte != 0) {
             bytes.chunks_exact_mut(row.len()).for_each(|place| place.copy_from_slice(&row));
         }

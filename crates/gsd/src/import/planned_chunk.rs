@@ -69,7 +69,7 @@ impl PlannedChunk {
             Some(chunk_type) => (chunk_type, None),
             None if as_bytes => (
                 ChunkType::Uint8,
-                Some(format!("the type {}: kept as {}", dataset.dtype, dataset.dtype.as_bytes_told())),
+                Some(format!("the type {}: kept as {}", dataset.dtype, dataset.dtype.bytes_loss_message())),
             ),
             None => {
                 let problem = format!("{}: GSD has no type for {}", dataset.path, dataset.dtype);
@@ -142,7 +142,7 @@ pub(crate) fn is_stacked(container: &dyn Container, dataset: &Dataset, region: &
 }
 
 pub(crate) fn is_gsd(container: &dyn Container) -> bool {
-    container.native().is_some_and(<dyn std::any::Any>::is::<crate::File>)
+    container.as_any().is_some_and(<dyn std::any::Any>::is::<crate::File>)
 }
 
 /// The chunk's own name, where the path is that of one in a frame.

@@ -2,7 +2,7 @@
 
 use container_core::dtype::ByteOrder;
 use container_core::format::Import;
-use container_core::stream::for_each_run;
+use container_core::stream::for_each_chunk;
 use container_core::{Error, Progress, Result};
 
 use super::planned_chunk::PlannedChunk;
@@ -155,7 +155,7 @@ impl PlannedChunk {
     ) -> Result<()> {
         let little = self.dtype.is_in_order(ByteOrder::Little);
         let mut swapped = Vec::new();
-        for_each_run(job.container, self.index, region, self.order, &job.read, Progress::none(), |bytes| {
+        for_each_chunk(job.container, self.index, region, self.order, &job.read, Progress::none(), |bytes| {
             if little {
                 sink(bytes)?;
             } else {

@@ -18,7 +18,7 @@ fn carried(tree: &Value, frames: u64) -> (Value, usize) {
     chunks.extend((0..frames).map(|frame| (frame, "a", ChunkType::Uint8, 2, 1, &[1, 2][..])));
     let bytes = to_vec(plan, &chunks).unwrap();
     let container = (FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap();
-    (container.carried(&[]).unwrap(), container.uncarried(&[]).len())
+    (container.export_metadata(&[]).unwrap(), container.unexported_metadata(&[]).len())
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use container_core::dtype::ByteOrder;
 use container_core::report::RepairItem;
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, Limits, Result};
 
 use crate::header::{self, Header, MAGIC, Version};
@@ -154,7 +154,7 @@ fn read<'a>(source: &'a dyn Source, range: Range<u64>, limits: &Limits) -> Resul
     if let Some(bytes) = source.lend(range.clone()) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let mut bytes = zeroed_vec(range.end.saturating_sub(range.start), limits)?;
+    let mut bytes = try_zeroed_vec(range.end.saturating_sub(range.start), limits)?;
     source.read_into(range.start, &mut bytes)?;
     Ok(Cow::Owned(bytes))
 }

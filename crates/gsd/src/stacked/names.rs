@@ -1,6 +1,6 @@
 //! Names that stack, found in one pass over the index that keeps statistics of each name and nothing of each chunk.
 
-use container_core::container::{Dataset, Listed};
+use container_core::container::{Dataset, Visibility};
 use container_core::dtype::Order;
 use container_core::{ErrorKind, Result};
 
@@ -222,7 +222,7 @@ impl NameStats {
             codec: "none".to_owned(),
             stored: name.stored,
             attributes: attributes(chunk_type),
-            listed: Listed::Always,
+            listed: Visibility::Always,
         })
     }
 
@@ -243,7 +243,7 @@ impl NameStats {
             stored: size,
             logical: size,
             attributes: attributes(chunk_type),
-            listed: if apart { Listed::Always } else { Listed::Recursive },
+            listed: if apart { Visibility::Always } else { Visibility::Recursive },
         })
     }
 }

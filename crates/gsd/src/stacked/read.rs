@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use container_core::array::Array;
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::region::AxisSelection;
-use container_core::source::{STOP_LEN, zeroed_vec};
+use container_core::source::{STOP_LEN, try_zeroed_vec};
 use container_core::threads::on_threads;
 use container_core::{Error, Result, Stop};
 
@@ -117,7 +117,7 @@ impl<'f> StackedChunks<'f> {
     /// As [`StackedChunks::like`], of what is stored alone: frames without a chunk have no [offset](StackedChunks::chunk_offset), and read as NaN or zeros.
     pub(crate) fn with_gaps(file: &'f File, name: &str, frames: &Frames, like: &IndexEntry) -> Result<Self> {
         frames.check(file)?;
-        let places = zeroed_vec(frames.count, &file.options().limits)?;
+        let places = try_zeroed_vec(frames.count, &file.options().limits)?;
         let found = ValueLocation::of(like);
         let mut search =
             ValueSearch { file, name, frames, found, places, default: Vec::new(), singles: None };
@@ -142,7 +142,7 @@ impl<'f> StackedChunks<'f> {
     /// As [`StackedChunks::new`]; `Usage` for chunks of other types.
     pub fn of_floats(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
         frames.check(file)?;
-        let singles = zeroed_vec::<u8>(frames.count, &file.options().limits)?;
+        let singles = try_zeroed_vec::<u8>(frames.count, &file.options().limits)?;
         let singles = singles.into_iter().map(|one| one != 0).collect();
         Self::find(file, name, frames, fallback, Some(singles), None)
     }
@@ -157,7 +157,7 @@ impl<'f> StackedChunks<'f> {
     ) -> Result<Self> {
         frames.check(file)?;
         let named = |error: Error| error.context(format!("chunk {name}"));
-        let places = zeroed_vec(frames.count, &file.options().limits)?;
+        let places = try_zeroed_vec(frames.count, &file.options().limits)?;
         let mut search = ValueSearch { file, name, frames, found, places, default: Vec::new(), singles };
         search.stored().map_err(named)?;
         if search.places.contains(&0) {
@@ -311,7 +311,7 @@ impl<'f> StackedChunks<'f> {
     /// # Errors
     /// As [`StackedChunks::read_into`]; `Limit`.
     pub fn read(&self, rows: &Rows<'_>, threads: usize) -> Result<Array<'static>> {
-        let mut bytes = zeroed_vec(self.byte_len(rows)?, &self.file.options().limits)?;
+        let mut bytes = try_zeroed_vec(self.byte_len(rows)?, &self.file.options().limits)?;
         self.read_into(rows, &mut bytes, threads)?;
         let count = self.row_count(rows)?;
         let mut shape = vec![self.places.len() as u64, count];

@@ -20,7 +20,7 @@
 //! than there are entries: then the index moves instead, with each commit until the entries have caught up.
 
 use container_core::Result;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::write::storage::Storage;
 
 use super::frames::PendingEntries;
@@ -141,7 +141,7 @@ fn place_entries<S: Storage>(
 
 /// The used entries without those that the reference does not find, because their frame has another chunk of the name.
 fn single_entries<S: Storage>(writer: &Writer<S>) -> Result<Vec<u8>> {
-    let mut bytes: Vec<u8> = zeroed_vec(INDEX_ENTRY_LEN * writer.used, &writer.options.limits)?;
+    let mut bytes: Vec<u8> = try_zeroed_vec(INDEX_ENTRY_LEN * writer.used, &writer.options.limits)?;
     writer.storage.read_at(writer.index_at, &mut bytes)?;
     let index = IndexBlock::new(&bytes, writer.header.byte_order);
     let hidden = ShadowedEntries::of(index, false, writer.committed, writer.names.iter().count());

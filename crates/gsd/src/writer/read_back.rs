@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
@@ -67,7 +67,7 @@ impl<S: Storage> Writer<S> {
     /// `Malformed` for an entry that describes no chunk, `Truncated`, `Limit`, `Io`.
     pub fn read_chunk(&self, entry: &IndexEntry) -> Result<Vec<u8>> {
         let range = entry.byte_range().ok_or_else(|| Error::malformed("the entry describes no chunk"))?;
-        let mut bytes = zeroed_vec(range.end - range.start, &self.options.limits)?;
+        let mut bytes = try_zeroed_vec(range.end - range.start, &self.options.limits)?;
         if range.start < self.end {
             // A chunk is written or waits, as a whole.
             self.storage.read_at(range.start, &mut bytes)?;

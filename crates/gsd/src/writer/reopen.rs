@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use container_core::dtype::ByteOrder;
-use container_core::source::{Source, zeroed_vec};
+use container_core::source::{Source, try_zeroed_vec};
 use container_core::write::storage::{Storage, StorageSource};
 use container_core::{Error, Limits, Result};
 
@@ -92,7 +92,7 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
     let (mut at, mut lowest, mut frame) = (0_u64, u64::MAX, 0);
     let (mut last, mut has_duplicates) = (None, false);
     let mut bytes =
-        zeroed_vec(layout.entries().min(ENTRIES_PER_READ).saturating_mul(INDEX_ENTRY_LEN), limits)?;
+        try_zeroed_vec(layout.entries().min(ENTRIES_PER_READ).saturating_mul(INDEX_ENTRY_LEN), limits)?;
     while at < layout.entries() {
         let start = used.start.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
         let len = used.end.saturating_sub(start).min(bytes.len() as u64);
@@ -137,7 +137,7 @@ fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: 
     let (mut at, mut slot, mut stale, mut is_torn) = (range.start, 0_u64, 0_u64, false);
     while end.saturating_sub(at) >= INDEX_ENTRY_LEN {
         let len = (end - at).min(1 << 20);
-        let mut bytes: Vec<u8> = zeroed_vec(len - len % INDEX_ENTRY_LEN, limits)?;
+        let mut bytes: Vec<u8> = try_zeroed_vec(len - len % INDEX_ENTRY_LEN, limits)?;
         source.read_into(at, &mut bytes)?;
         at = at.saturating_add(bytes.len() as u64);
         for entry in IndexBlock::new(&bytes, layout.header().byte_order).iter() {
@@ -166,7 +166,7 @@ fn zeros(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<u64>
     let end = range.end.min(range.start.saturating_add(MAX_ROOM));
     let mut at = range.start;
     while at < end {
-        let mut bytes: Vec<u8> = zeroed_vec((end - at).min(1 << 20), limits)?;
+        let mut bytes: Vec<u8> = try_zeroed_vec((end - at).min(1 << 20), limits)?;
         source.read_into(at, &mut bytes)?;
         if let Some(other) = bytes.iter().position(|byte| *byte != 0) {
             return Ok(at - range.start + other as u64);

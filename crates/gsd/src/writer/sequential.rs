@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 
 use container_core::dtype::ByteOrder;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 use crate::ChunkType;
@@ -354,7 +354,7 @@ pub fn to_vec(mut plan: Plan, chunks: &[NewChunk<'_>]) -> Result<Vec<u8>> {
         plan.chunk(*frame, id, *chunk_type, *n, *m)?;
     }
     let limits = Limits::default();
-    let mut file: Vec<u8> = zeroed_vec(plan.file_len(), &limits)?;
+    let mut file: Vec<u8> = try_zeroed_vec(plan.file_len(), &limits)?;
     file.clear();
     let mut emitter = plan.emit(file, &limits)?;
     for (.., bytes) in chunks {

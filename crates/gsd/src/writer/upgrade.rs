@@ -1,6 +1,6 @@
 //! Files of layer 1.0 made into ones of 2.1: packed names, and an index sorted by frame and id.
 
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
@@ -38,7 +38,7 @@ impl<S: Storage> Writer<S> {
     /// The bytes of the used entries, by frame and id.
     fn sorted_index(&self) -> Result<Vec<u8>> {
         let len = self.used.saturating_mul(INDEX_ENTRY_LEN);
-        let mut bytes: Vec<u8> = zeroed_vec(len, &self.options.limits)?;
+        let mut bytes: Vec<u8> = try_zeroed_vec(len, &self.options.limits)?;
         self.storage.read_at(self.header.index_location, &mut bytes)?;
         self.options.limits.allocate(len.saturating_mul(2))?;
         let order = self.header.byte_order;

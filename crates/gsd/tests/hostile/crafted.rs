@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use container_core::Progress;
-use container_core::container::{self, Depth, ReadOptions};
+use container_core::container::{self, CheckDepth, ReadOptions};
 use container_core::dtype::ByteOrder;
 use container_core::format::Input;
 use container_core::source::{Source, check_range};
@@ -107,7 +107,7 @@ pub fn said(bytes: &[u8]) -> ([bool; 3], Vec<&'static str>) {
         Ok(lens) => {
             let mut read = ReadOptions::default();
             read.limits = limits;
-            let report = lens.check(Depth::Full, &read, Progress::none()).unwrap();
+            let report = lens.check(CheckDepth::Full, &read, Progress::none()).unwrap();
             report.findings.iter().map(|finding| finding.code).collect()
         }
         Err(error) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use container_core::Progress;
-use container_core::container::{self, Depth, ReadOptions};
+use container_core::container::{self, CheckDepth, ReadOptions};
 use container_core::format::Input;
 use gsd::hoomd::{Trajectory, check_file, check_trajectory};
 use gsd::rewrite::{RewriteOptions, slice};
@@ -219,7 +219,7 @@ fn a_check_by_the_schema_can_be_ended() {
     };
     let lens =
         (FORMAT.open)(Input::bytes(Box::new(bytes.clone())), &container::OpenOptions::default()).unwrap();
-    lens.check(Depth::Full, &ReadOptions::default(), Progress::new(&count)).unwrap();
+    lens.check(CheckDepth::Full, &ReadOptions::default(), Progress::new(&count)).unwrap();
     let all = ticks.load(Ordering::Relaxed);
     assert!(all >= 2000, "{all}");
     let left = AtomicU64::new(all - 1000);
@@ -227,6 +227,6 @@ fn a_check_by_the_schema_can_be_ended() {
         0 => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    let error = lens.check(Depth::Full, &ReadOptions::default(), Progress::new(&stop)).err().unwrap();
+    let error = lens.check(CheckDepth::Full, &ReadOptions::default(), Progress::new(&stop)).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
 }

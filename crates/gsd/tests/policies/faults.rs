@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use container_core::Progress;
-use container_core::container::{self, Depth, ReadOptions};
+use container_core::container::{self, CheckDepth, ReadOptions};
 use container_core::dtype::ByteOrder;
 use container_core::format::Input;
 use container_core::report::Severity::{self, Error, Note, Warning};
@@ -17,7 +17,7 @@ type Found = Vec<(&'static str, Severity, Range<u64>)>;
 fn findings(bytes: &[u8]) -> Found {
     let input = Input::bytes(Box::new(bytes.to_vec()));
     let lens = (FORMAT.open)(input, &container::OpenOptions::default()).unwrap();
-    let report = lens.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = lens.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     let all = report.findings.iter();
     let mut found: Found =
         all.map(|it| (it.code, it.severity, it.range.clone().unwrap_or_default())).collect();

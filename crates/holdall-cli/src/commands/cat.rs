@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use container_core::container::{Container, Dataset, Digests, ReadOptions, listed};
+use container_core::container::{Container, Dataset, Digests, ReadOptions, visible_datasets};
 use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -219,7 +219,7 @@ pub(super) fn single(
             // A file may hold thousands.
             const MAX_NAMED: usize = 20;
             let count = container.listed_count();
-            let paths: Vec<String> = listed(container)
+            let paths: Vec<String> = visible_datasets(container)
                 .take(MAX_NAMED)
                 .map(|(_, dataset)| typed(&dataset.path).to_owned())
                 .collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use container_core::container::{Container, listed};
+use container_core::container::{Container, visible_datasets};
 use container_core::{ErrorKind, Value};
 use holdall::json;
 use holdall::open::Accept;
@@ -125,7 +125,7 @@ const TRUNCATED: &str = "no, the file ends early";
 fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> Vec<(String, String)> {
     let about = container.about();
     let mut codecs = BTreeSet::new();
-    for (_, dataset) in listed(container) {
+    for (_, dataset) in visible_datasets(container) {
         if !codecs.contains(&dataset.codec) {
             codecs.insert(dataset.into_owned().codec);
         }

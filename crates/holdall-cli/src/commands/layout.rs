@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use container_core::container::{Listed, Segment};
+use container_core::container::{Segment, Visibility};
 use holdall::json;
 use holdall::open::Accept;
 
@@ -40,7 +40,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let container = opened.container.as_ref();
     let of_paths: Option<Vec<String>> = match (&address.dataset, &address.selection) {
         (None, None) => None,
-        _ => Some(chosen(&address, container, Listed::Always)?.map(|of| of.path.clone()).collect()),
+        _ => Some(chosen(&address, container, Visibility::Always)?.map(|of| of.path.clone()).collect()),
     };
     let is_shown = |segment: &Segment| match &of_paths {
         None => true,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use container_core::container::{Container, Dataset, Listed};
+use container_core::container::{Container, Dataset, Visibility};
 use container_core::region::Region;
 use holdall::address::{Address, typed};
 use holdall::json;
@@ -55,7 +55,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             print_error(&Failure { subject: Some(file), error: error.context("no dataset is listed") });
         }
     }
-    let most = if args.recursive { Listed::Recursive } else { Listed::Always };
+    let most = if args.recursive { Visibility::Recursive } else { Visibility::Always };
     let mut absent = Vec::new();
     let indices = address.indices(container, most).on(shown(&address.file))?;
     let mut chosen = indices.filter_map(|index| {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use container_core::Error;
-use container_core::container::StaleDigests;
+use container_core::container::StaleChecksums;
 use holdall::json;
 use holdall::open::is_stream;
 use holdall::repair::Repaired;
@@ -68,7 +68,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let mut options = args.open.options(console.limits);
     tell_before(&args.file, &options);
     if args.checksums {
-        options.stale_digests = StaleDigests::Renew;
+        options.stale_digests = StaleChecksums::Renew;
     }
     let meter = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal);
     let overwrite = args.force.overwrite();

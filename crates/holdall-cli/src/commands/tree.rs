@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use container_core::Value;
-use container_core::container::{Container, Dataset, Listed, listed};
+use container_core::container::{Container, Dataset, Visibility, visible_datasets};
 use container_core::pointer::escape;
 use holdall::glob;
 use holdall::open::Accept;
@@ -57,7 +57,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         nodes(container, args.depth).on(shown(&address.file))?
     } else {
         let (mut nodes, most) = (Vec::new(), most_levels(args.depth));
-        for dataset in chosen(&address, container, Listed::Always)? {
+        for dataset in chosen(&address, container, Visibility::Always)? {
             grow_dataset(&dataset, 1, most, &mut nodes);
         }
         nodes
@@ -90,7 +90,7 @@ pub fn nodes(container: &dyn Container, depth: Option<usize>) -> container_core:
     let dataset = |path: &str| Some(container.dataset(container.find(path)?)?.into_owned());
     let has_tag = |path: &str| tags.contains_key(&format!("/{path}"));
     let (mut parts, mut others) = (HashMap::<String, Vec<Dataset>>::new(), Vec::new());
-    for (_, dataset) in listed(container) {
+    for (_, dataset) in visible_datasets(container) {
         // Those with a tag stand in the tree, and what is part of one of them below it.
         if has_tag(&dataset.path) {
             continue;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use container_core::container::{Depth, ReadOptions};
+use container_core::container::{CheckDepth, ReadOptions};
 use container_core::report::{Finding, Severity};
 use holdall::address::typed;
 use holdall::json;
@@ -100,7 +100,7 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn one(&self, file: &Path, share: &Share<'_>) -> Verification {
-        let depth = if self.args.quick { Depth::Quick } else { Depth::Full };
+        let depth = if self.args.quick { CheckDepth::Quick } else { CheckDepth::Full };
         let options = self.args.open.options(share.limits);
         let read = ReadOptions::default().with_threads(share.threads).with_limits(share.limits);
         let mut verification = share.meter.watch(|progress| verify(file, depth, &options, &read, progress));

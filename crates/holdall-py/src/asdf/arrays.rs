@@ -5,7 +5,7 @@ use std::sync::Arc;
 use container_core::container::{Digests, ReadOptions};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
-use container_core::stream::for_each_run;
+use container_core::stream::for_each_chunk;
 use holdall::asdf::writer::{ArraySpec, Plan};
 use holdall::asdf::yaml::Yaml;
 use holdall::{Error, Limits, OpenFile, Progress, Result, Stop};
@@ -184,7 +184,7 @@ impl Data {
                 if *is_mask {
                     return pass_mask(opened, *index, &region, *order, &options, put);
                 }
-                for_each_run(container, *index, &region, *order, &options, Progress::none(), put)
+                for_each_chunk(container, *index, &region, *order, &options, Progress::none(), put)
             }
         }
     }

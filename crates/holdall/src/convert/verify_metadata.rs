@@ -42,8 +42,8 @@ pub(super) fn compare(
     {
         return Ok(Vec::new());
     }
-    let (mut source, _) = task.carried()?;
-    let (mut written, _) = shallow(target.carried(target_selection)?);
+    let (mut source, _) = task.metadata()?;
+    let (mut written, _) = shallow(target.export_metadata(target_selection)?);
     if let [(index, _)] = target_selection {
         written = named(written, &target.require(*index)?.path);
     }

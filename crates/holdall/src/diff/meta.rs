@@ -41,7 +41,7 @@ pub(super) fn compare_tags(
     note: &mut dyn FnMut(String),
 ) -> Result<()> {
     let tags = |container: &dyn Container| {
-        let file = container.native().and_then(|native| native.downcast_ref::<asdf::File>());
+        let file = container.as_any().and_then(|native| native.downcast_ref::<asdf::File>());
         file.map(asdf::facade::logical_tags).transpose()
     };
     let (Some(a), Some(b)) = (tags(a).map_err(super::first)?, tags(b).map_err(super::second)?) else {

@@ -6,7 +6,7 @@ use std::io::Write;
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::Region;
-use container_core::stream::{for_each_masked_run, for_each_run};
+use container_core::stream::{for_each_chunk, for_each_masked_run};
 use container_core::{Error, Progress, Result};
 
 /// Elements of no bytes, which cost a file nothing, that are spelled out one by one.
@@ -41,7 +41,7 @@ impl<'a> Walk<'a> {
 
     /// The bytes of the elements in `order`, as stored, in runs of whole elements.
     pub(super) fn runs(&self, order: Order, sink: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        for_each_run(self.container, self.index, self.region, order, self.read, self.progress, sink)
+        for_each_chunk(self.container, self.index, self.region, order, self.read, self.progress, sink)
     }
 
     /// Every element in C order, with its mask: a byte for each of its scalars, or nothing where none is missing.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, Listed, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Report};
@@ -60,7 +60,7 @@ impl Written {
                 stored: len,
                 logical: len,
                 attributes: Vec::new(),
-                listed: Listed::Always,
+                listed: Visibility::Always,
             });
             images.push(image);
         }
@@ -158,7 +158,7 @@ impl Container for Written {
         Vec::new()
     }
 
-    fn check(&self, _depth: Depth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
         Ok(Report::new(Vec::new(), BlockCounts::default()))
     }
 }

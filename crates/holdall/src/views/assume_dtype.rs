@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{DType, Order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::report::{Loss, Report};
-use container_core::source::{copy_vec, into_vec};
+use container_core::source::{into_vec, try_copy};
 use container_core::{Error, Progress, Result, Value};
 
 /// The view. No byte moves.
@@ -164,7 +164,7 @@ impl Container for Assumed {
         let from = usize::try_from(low * new - first * own).unwrap_or(usize::MAX);
         let len = options.limits.allocate((high + 1 - low).saturating_mul(new))?;
         let part = from.checked_add(len).and_then(|end| bytes.get(from..end));
-        let part = copy_vec(part.ok_or_else(|| self.unfit(&dataset))?, &options.limits)?;
+        let part = try_copy(part.ok_or_else(|| self.unfit(&dataset))?, &options.limits)?;
         let array = Array::new(self.dtype.clone(), vec![high + 1 - low], Order::C, Cow::Owned(part))?;
         let start = if axis.step < 0 { high - low } else { 0 };
         array.select(&Region::new(vec![AxisSelection { start, ..*axis }], &[high + 1 - low])?)
@@ -193,9 +193,9 @@ impl Container for Assumed {
     }
 
     /// The file itself, whose elements have no type, is what the view is not.
-    fn native(&self) -> Option<&dyn Any> {
+    fn as_any(&self) -> Option<&dyn Any> {
         let is_typed = |index| self.inner.is_typed(index);
-        if (0..self.inner.listed_count()).all(is_typed) { self.inner.native() } else { None }
+        if (0..self.inner.listed_count()).all(is_typed) { self.inner.as_any() } else { None }
     }
 
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
@@ -226,12 +226,12 @@ impl Container for Assumed {
         self.inner.losses()
     }
 
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        self.inner.carried(selection)
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        self.inner.export_metadata(selection)
     }
 
-    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        self.inner.uncarried(selection)
+    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        self.inner.unexported_metadata(selection)
     }
 
     fn may_lack_datasets(&self) -> bool {
@@ -242,7 +242,7 @@ impl Container for Assumed {
         self.inner.left_out(index)
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{DType, Order};
 use container_core::region::{AxisSelection, Region};
 use container_core::report::Report;
@@ -125,7 +125,7 @@ impl Container for OneField<'_> {
         self.inner.layout()
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::carried::form_of;
-use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{ByteOrder, DType, Kind, Scalar};
 use container_core::mask::{Hidden, places, scalars};
 use container_core::region::Region;
@@ -363,8 +363,8 @@ impl Container for Filled<'_> {
         losses
     }
 
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        let mut tree = self.inner.carried(selection)?;
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        let mut tree = self.inner.export_metadata(selection)?;
         for masked in self.masked.values() {
             if let Some(number) = masked.number(self.fill) {
                 set_mask(&mut tree, &masked.path, &number);
@@ -373,11 +373,11 @@ impl Container for Filled<'_> {
         Ok(tree)
     }
 
-    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        self.inner.uncarried(selection)
+    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        self.inner.unexported_metadata(selection)
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }
 }

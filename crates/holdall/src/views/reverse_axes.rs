@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, Depth, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::{Error, Progress, Result, Value};
@@ -140,12 +140,12 @@ impl Container for Reversed<'_> {
         self.inner.losses()
     }
 
-    fn carried(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        self.inner.carried(selection)
+    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
+        self.inner.export_metadata(selection)
     }
 
-    fn uncarried(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        self.inner.uncarried(selection)
+    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
+        self.inner.unexported_metadata(selection)
     }
 
     fn may_lack_datasets(&self) -> bool {
@@ -156,7 +156,7 @@ impl Container for Reversed<'_> {
         self.inner.left_out(index)
     }
 
-    fn check(&self, depth: Depth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         self.inner.check(depth, options, progress)
     }
 }

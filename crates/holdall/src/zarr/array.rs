@@ -6,7 +6,7 @@ use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::format::ImportOptions;
 use container_core::region::{Kept, Region};
 use container_core::report::Loss;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -52,7 +52,7 @@ impl ArrayPlan {
         let (zarr_type, is_typed) = match zarr_type(&stored) {
             Some(found) => (found, true),
             None if options.as_bytes() && stored.itemsize() > 0 => {
-                lose(format!("the type {stored}: kept as {}", stored.as_bytes_told()));
+                lose(format!("the type {stored}: kept as {}", stored.bytes_loss_message()));
                 (raw(stored.itemsize()), false)
             }
             None => {
@@ -207,7 +207,7 @@ impl ArrayPlan {
         let (from, to) = (fast_last(lens), fast_last(&self.grid.chunk));
         let size = if self.is_typed { self.packer.dtype().itemsize() } else { self.stored.itemsize() };
         let len = self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(size as u64);
-        let mut chunk = zeroed_vec(len, &read.limits)?;
+        let mut chunk = try_zeroed_vec(len, &read.limits)?;
         let run = from.last().copied().unwrap_or(1).saturating_mul(size);
         let mut at = vec![0_usize; from.len().saturating_sub(1)];
         for source in plain.chunks_exact(run.max(1)) {

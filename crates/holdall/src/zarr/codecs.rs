@@ -7,7 +7,7 @@ use container_core::codec::zlib::Zlib;
 use container_core::codec::zstd::Zstd;
 use container_core::container::About;
 use container_core::format::ImportOptions;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, ErrorKind, Limits, Result, Value};
 use serde_json::{Value as Json, json};
 
@@ -187,7 +187,7 @@ impl Compression {
         if *self == Self::None {
             return Ok(stored == plain);
         }
-        let mut decoded = zeroed_vec(plain.len() as u64, limits)?;
+        let mut decoded = try_zeroed_vec(plain.len() as u64, limits)?;
         let done = match self {
             Self::Zstd(_) => Zstd.decode(stored, &mut decoded),
             Self::Gzip(_) => gunzip(stored, plain, &mut decoded),

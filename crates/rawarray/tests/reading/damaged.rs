@@ -100,7 +100,7 @@ fn too_little_memory_to_tell_an_encoding_does_not_keep_a_file_from_opening() {
     let error = file.read_all(&ReadOptions::default()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { asked: 1000, allowed: 100, .. }));
     let lens = (FORMAT.open)(Input::bytes(Box::new(sparse)), &options).unwrap();
-    let depth = container_core::container::Depth::Full;
+    let depth = container_core::container::CheckDepth::Full;
     let checked = lens.check(depth, &ReadOptions::default(), Progress::none());
     assert!(matches!(checked.unwrap_err().kind(), ErrorKind::Limit { .. }));
 }

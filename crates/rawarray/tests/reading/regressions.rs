@@ -1,6 +1,6 @@
 //! What fuzzing found, by the bytes that showed it.
 
-use container_core::container::{Axes, Container, Depth, OpenOptions, ReadOptions};
+use container_core::container::{Axes, CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{Format, Import, ImportOptions, Input};
 use container_core::region::Region;
@@ -97,12 +97,12 @@ fn the_byte_order_of_user_records_is_not_forgotten() {
 fn an_empty_array_of_an_impossible_type_is_damaged_as_well_as_unreadable() {
     let container = open(&FORMAT, &file(0, 5, 0, 0, 0, &[]));
     assert_eq!(container.datasets(), []);
-    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     assert_eq!((report.verdict(), report.blocks.bad), (Verdict::Damaged, 1));
     assert_eq!(report.findings[0].code, "impossible_elbyte");
     // With elements it is said once.
     let container = open(&FORMAT, &file(0, 5, 0, 0, 3, &[]));
-    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     assert_eq!(report.findings.iter().filter(|finding| finding.code == "impossible_elbyte").count(), 1);
 }
 

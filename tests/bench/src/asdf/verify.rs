@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use asdf_rs::{AsdfFile, ChecksumStatus};
 use container_core::Progress;
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use holdall::open::{Accept, open};
 
 use super::{CRATE, Clock, Job, OURS, OURS_TWO, PYTHON, python, text, timed};
@@ -26,7 +26,7 @@ fn group<'a>(job: &'a Job<'a>, count: usize) -> Result<Group<'a>> {
             let work = || {
                 let opened = open(&path, Accept::Containers, &OpenOptions::default())?;
                 let options = ReadOptions::default().with_threads(threads);
-                Ok(opened.container.check(Depth::Full, &options, Progress::none())?)
+                Ok(opened.container.check(CheckDepth::Full, &options, Progress::none())?)
             };
             timed(Clock::of(threads), work, |report| {
                 ensure!(report.blocks.checked == count as u64 && report.blocks.bad == 0, "{report:?}");

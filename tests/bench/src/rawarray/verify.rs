@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use container_core::Progress;
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use container_core::source::PIECE_LEN;
 use holdall::verify::VerifyStatus;
 use rawarray::{Encoding, RawArray};
@@ -45,7 +45,7 @@ fn encoded<'a>(job: &'a Job<'a>) -> Result<Group<'a>> {
 
 fn sound(path: &Path) -> Result<()> {
     let (open, read) = (OpenOptions::default(), ReadOptions::default());
-    let verified = holdall::verify(path, Depth::Full, &open, &read, Progress::none());
+    let verified = holdall::verify(path, CheckDepth::Full, &open, &read, Progress::none());
     ensure!(verified.verdict == VerifyStatus::Sound && verified.blocks.checked == 1, "{verified:?}");
     Ok(())
 }

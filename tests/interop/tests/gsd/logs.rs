@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use container_core::Progress;
-use container_core::container::{Depth, OpenOptions, ReadOptions};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use gsd::File;
 use gsd::hoomd::columns::{Changes, Column, LogOptions, LogTable, Values};
 use gsd::repair::repair;
@@ -78,7 +78,7 @@ fn trajectories_that_were_killed_within_their_first_commit_come_back() {
         let opened = open(path, Accept::Containers, &OpenOptions::default()).unwrap();
         assert!(!opened.container.about().complete, "{}", path.display());
         let read = ReadOptions::default();
-        let report = opened.container.check(Depth::Full, &read, Progress::none()).unwrap();
+        let report = opened.container.check(CheckDepth::Full, &read, Progress::none()).unwrap();
         assert_ne!(report.verdict().name(), "sound", "{}", path.display());
         let report = repair(path, repaired.path().join(path.file_name().unwrap())).unwrap();
         // A form of frames that none before has, and none after proves, is not taken: what is lost is told.

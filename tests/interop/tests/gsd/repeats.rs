@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use container_core::Progress;
-use container_core::container::{Depth, OpenOptions, ReadOptions, every};
+use container_core::container::{CheckDepth, OpenOptions, ReadOptions, all_datasets};
 use container_core::write::{Durability, Overwrite};
 use gsd::repair::repair;
 use holdall::Address;
@@ -28,11 +28,12 @@ fn all_that_gsd_reads_of_such_files_comes_out_of_a_repair_and_a_conversion() {
     for path in files(theirs.path(), "gsd") {
         let opened = open(&path, Accept::Containers, &OpenOptions::default()).unwrap();
         let container = &*opened.container;
-        let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+        let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
         let codes: Vec<&str> = report.findings.iter().map(|finding| finding.code).collect();
         assert_eq!(report.verdict().name(), "sound", "{}: {codes:?}", path.display());
         twice += usize::from(codes.contains(&"entry_duplicate"));
-        let mut paths: Vec<String> = every(container).map(|(_, dataset)| dataset.path.clone()).collect();
+        let mut paths: Vec<String> =
+            all_datasets(container).map(|(_, dataset)| dataset.path.clone()).collect();
         paths.sort();
         assert!(paths.windows(2).all(|pair| pair[0] != pair[1]), "{}: {paths:?}", path.display());
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use container_core::dtype::{ByteOrder, DType, Field, Kind, Scalar as ScalarType};
 use container_core::mask::{field_scalars, scalars};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 use half::f16;
 
@@ -56,7 +56,7 @@ pub(super) fn element_of(
 /// The bytes of one number; `None` where the type has no such number.
 pub(super) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Option<Vec<u8>>> {
     // An array without elements has elements of any length.
-    let mut item = zeroed_vec(dtype.itemsize() as u64, limits)?;
+    let mut item = try_zeroed_vec(dtype.itemsize() as u64, limits)?;
     let mut nothing = |_: Range<usize>| Ok(());
     match element(node, dtype, &mut item, &mut Nulls { hide: &mut nothing, at: 0 }) {
         Ok(()) if is_exact(node, dtype) => Ok(Some(item)),

@@ -163,7 +163,7 @@ fn how_far_a_block_reaches_is_asked_once() {
     codecs.register(Counted(Arc::clone(&asked)));
     let limits = Limits::default();
     let tools =
-        plan_blocks::Tools { source: &data, codecs: &codecs, limits: &limits, digests: StaleDigests::Keep };
+        plan_blocks::Tools { source: &data, codecs: &codecs, limits: &limits, digests: StaleChecksums::Keep };
     assert_eq!(decoded_size::decodable_len(&block, 1 << 60, &tools).unwrap(), 3_000_000);
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }

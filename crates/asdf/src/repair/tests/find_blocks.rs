@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::container::FORMAT;
-use container_core::container::{Depth, ReadOptions};
+use container_core::container::{CheckDepth, ReadOptions};
 use container_core::report::Verdict;
 
 /// Whether `verify` finds no damage.
 fn is_sound(bytes: &[u8]) -> bool {
     let container = (FORMAT.open)(Input::bytes(Box::new(bytes.to_vec())), &OpenOptions::default()).unwrap();
-    let report = container.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     report.verdict() == Verdict::Sound
 }
 

@@ -1,7 +1,7 @@
 //! Other shapes: chunks appear and go at their places in the grid, and edges are cleared.
 
 use blosc_chunk::Special;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::super::Geometry;
@@ -153,7 +153,7 @@ impl NdEditor {
         // Twice the list of all, old and new, and who stays.
         self.limits.allocate(have.saturating_add(want).saturating_mul(17))?;
         let mut order: Vec<u64> = Vec::with_capacity(usize::try_from(have + want).unwrap_or(0));
-        let mut stays: Vec<u8> = zeroed_vec(have, &self.limits)?;
+        let mut stays: Vec<u8> = try_zeroed_vec(have, &self.limits)?;
         let mut made = 0;
         let ranges: Vec<_> = self.geometry.chunk_grid().iter().map(|len| 0..*len).collect();
         for_each_place(&ranges, |place| {

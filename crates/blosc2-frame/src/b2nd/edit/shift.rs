@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use container_core::array::Array;
 use container_core::dtype::Order;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::super::chunk_boxes::{ChunkBoxes, chunk_box, for_each_place};
@@ -163,7 +163,7 @@ impl NdEditor {
                 let into = ChunkBoxes::plain(&origin, &shape, geometry.itemsize())?;
                 origin[axis] = start - target.start + from.start;
                 let out = ChunkBoxes::plain(&origin, &shape, geometry.itemsize())?;
-                let mut elements = zeroed_vec(out.byte_len(), &self.limits)?;
+                let mut elements = try_zeroed_vec(out.byte_len(), &self.limits)?;
                 self.read_window(&out, &mut elements)?;
                 self.write_window(&into, &elements)
             })?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use blosc_chunk::{Chunk, Decoder, Filter, Special};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Limits, Result};
 
 use super::copy_out::{Patch, Target, strides_into};
@@ -159,7 +159,7 @@ impl<'s, 'j> Stored<'s, 'j> {
         let cache = &reader.shared.blocks;
         let mut bytes = cache.spare();
         if bytes.len() != len {
-            bytes = zeroed_vec(len as u64, self.job.limits())?;
+            bytes = try_zeroed_vec(len as u64, self.job.limits())?;
         }
         self.decoder.decode_block(self.chunk, index_of(piece.block), &mut bytes)?;
         let bytes = cache.keep((reader.number, self.index, piece.block), bytes);
@@ -235,7 +235,7 @@ fn rows(
 fn room<'b>(buffer: &'b mut Vec<u8>, len: usize, limits: &Limits) -> Result<&'b mut [u8]> {
     if buffer.len() < len {
         buffer.clear();
-        *buffer = zeroed_vec(len as u64, limits)?;
+        *buffer = try_zeroed_vec(len as u64, limits)?;
     }
     Ok(&mut buffer[..len])
 }

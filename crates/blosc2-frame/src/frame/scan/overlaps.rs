@@ -78,7 +78,7 @@ impl ChunkScanner<'_> {
                 [a, b] if a.file == b.file => {
                     let message = format!("chunk {} is chunk {} as well", b.index, a.index);
                     let fault = Fault::new(FaultKind::SharedChunk, b.range.clone(), message);
-                    Some(fault.of(b.index).of_part(b.part()))
+                    Some(fault.of(b.index).in_file(b.part()))
                 }
                 _ => None,
             })
@@ -110,7 +110,7 @@ impl ChunkScanner<'_> {
             if used.binary_search(&number).is_err() {
                 let message = format!("a file of {len} bytes that no chunk leads to");
                 let fault = Fault::new(FaultKind::PartUnused, 0..len, message);
-                self.report(fault.of_part(Some(part_name(number))));
+                self.report(fault.in_file(Some(part_name(number))));
             }
         }
         Ok(())

@@ -243,7 +243,7 @@ fn the_blocks_of_a_chunk_of_one_value_are_those_of_the_array() {
         let input = Input::bytes(Box::new(damaged.clone()));
         let container = (FORMAT.open)(input, &OpenOptions::default()).unwrap();
         let report = container
-            .check(container_core::container::Depth::Full, &ReadOptions::default(), Progress::none())
+            .check(container_core::container::CheckDepth::Full, &ReadOptions::default(), Progress::none())
             .unwrap();
         assert!(report.findings.iter().any(|finding| finding.code == "geometry"), "{len}: {report:?}");
         let (report, out) = repaired(&damaged).unwrap();

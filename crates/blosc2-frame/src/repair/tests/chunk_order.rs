@@ -2,7 +2,7 @@
 #![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
 use container_core::checksum::Algorithm;
-use container_core::container::Depth;
+use container_core::container::CheckDepth;
 
 use super::*;
 use crate::{ChecksumReport, check_checksums};
@@ -39,7 +39,7 @@ fn places(bytes: &[u8]) -> (usize, usize) {
 fn codes(bytes: &[u8]) -> Vec<&'static str> {
     let input = Input::bytes(Box::new(bytes.to_vec()));
     let file = (FORMAT.open)(input, &OpenOptions::default()).unwrap();
-    let report = file.check(Depth::Full, &ReadOptions::default(), Progress::none()).unwrap();
+    let report = file.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     report.findings.iter().map(|finding| finding.code).collect()
 }
 

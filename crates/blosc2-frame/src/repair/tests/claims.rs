@@ -3,7 +3,7 @@
 
 use container_core::array::Array;
 use container_core::checksum::Algorithm;
-use container_core::container::Depth;
+use container_core::container::CheckDepth;
 use container_core::dtype::{DType, Order};
 
 use super::*;
@@ -170,7 +170,7 @@ fn blocks_of_an_array_are_of_one_length() {
         let mut bytes = sound.clone();
         bytes[start + 8..start + 12].copy_from_slice(&u32::to_le_bytes(length));
         let file = (FORMAT.open)(Input::bytes(Box::new(bytes.clone())), &OpenOptions::default()).unwrap();
-        for depth in [Depth::Quick, Depth::Full] {
+        for depth in [CheckDepth::Quick, CheckDepth::Full] {
             let found = file.check(depth, &ReadOptions::default(), Progress::none()).unwrap();
             assert_eq!(found.findings[0].code, "geometry", "{length}: {found:?}");
         }

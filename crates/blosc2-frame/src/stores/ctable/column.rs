@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use container_core::array::{Array, byte_len};
-use container_core::container::{Container, Dataset, Listed, ReadOptions};
+use container_core::container::{Container, Dataset, ReadOptions, Visibility};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
 
 use super::super::check::in_place;
@@ -372,7 +372,7 @@ impl TableColumn {
         limits: &Limits,
     ) -> Result<Vec<u8>> {
         let size = dtype.itemsize();
-        let mut bytes = zeroed_vec(codes.len().saturating_mul(size as u64), limits)?;
+        let mut bytes = try_zeroed_vec(codes.len().saturating_mul(size as u64), limits)?;
         let codes = codes.elements::<i32>(Order::C, limits)?;
         for (element, code) in bytes.chunks_exact_mut(size.max(1)).zip(codes.iter()) {
             if i64::from(*code) == null {
@@ -447,7 +447,7 @@ impl TableColumn {
             (_, Nulls::None) => return Ok(None),
         };
         let each = others.iter().fold(1_u64, |product, axis| product.saturating_mul(axis.count));
-        let mut mask = zeroed_vec(axis.count.saturating_mul(each), limits)?;
+        let mut mask = try_zeroed_vec(axis.count.saturating_mul(each), limits)?;
         let each = usize::try_from(each).unwrap_or(usize::MAX).max(1);
         mask.chunks_exact_mut(each).zip(&is_null).for_each(|(row, null)| row.fill(*null));
         Array::new(DType::native(Kind::Bool, 1), region.shape(), Order::C, Cow::Owned(mask)).map(Some)
@@ -467,6 +467,6 @@ fn of_parts(container: &dyn Container, count: usize) -> Dataset {
         stored: parts().map(|part| part.stored).fold(0, u64::saturating_add),
         logical: 0,
         attributes: Vec::new(),
-        listed: Listed::Always,
+        listed: Visibility::Always,
     }
 }

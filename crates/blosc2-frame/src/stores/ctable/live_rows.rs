@@ -9,7 +9,7 @@ use container_core::array::Array;
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{Kind, Order};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};
 
 /// Rows whose flags are read at once.
@@ -175,7 +175,7 @@ impl Rows {
         }
         let (axis, others) = region.axes().split_first().ok_or_else(|| Error::usage("no axis of rows"))?;
         let row_len = row_len(&dataset, others)?;
-        let mut bytes = zeroed_vec(axis.count.saturating_mul(row_len), &options.limits)?;
+        let mut bytes = try_zeroed_vec(axis.count.saturating_mul(row_len), &options.limits)?;
         let mut stored = self.stored(axis).peekable();
         let row_bytes = usize::try_from(row_len).unwrap_or(usize::MAX);
         let mut to = bytes.chunks_exact_mut(row_bytes.max(1));

@@ -160,10 +160,10 @@ fn what_is_left_out_is_named_once() {
             .map(|index| (index, Region::whole(&store.dataset(index).unwrap().shape)))
             .collect();
         assert!(refused >= all.len(), "the column is listed");
-        let losses = store.uncarried(&all);
+        let losses = store.unexported_metadata(&all);
         let told = |text: &str| losses.iter().filter(|loss| loss.what.contains(text)).count();
         assert_eq!((told("1 of 7 rows is deleted"), told("not decoded")), (1, 1), "{losses:?}");
-        let losses = store.uncarried(&all[..1]);
+        let losses = store.unexported_metadata(&all[..1]);
         let told = |text: &str| losses.iter().filter(|loss| loss.what.contains(text)).count();
         assert_eq!((told("1 of 7 rows is deleted"), told("not decoded")), (1, 0), "{losses:?}");
     }

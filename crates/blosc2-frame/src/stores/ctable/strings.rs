@@ -4,7 +4,7 @@ use container_core::array::Array;
 use container_core::container::{Container, ReadOptions};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::{AxisSelection, Region};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
 
 use super::live_rows::Rows;
@@ -192,7 +192,7 @@ impl Texts {
         limits: &Limits,
     ) -> Result<Vec<u8>> {
         let size = dtype.itemsize();
-        let mut bytes = zeroed_vec(axis.count.saturating_mul(size as u64), limits)?;
+        let mut bytes = try_zeroed_vec(axis.count.saturating_mul(size as u64), limits)?;
         for (element, number) in bytes.chunks_exact_mut(size.max(1)).zip(rows.stored(axis)) {
             if !self.is_missing(number) {
                 of.put(self.get(number).unwrap_or_default(), element);

@@ -25,7 +25,7 @@ use super::{BlockEnd, block_shape};
 use crate::codec::feed::on_front;
 use crate::codec::shared::wrong_length;
 use crate::codec::{Codec, Encoded, Take};
-use crate::source::zeroed_vec;
+use crate::source::try_zeroed_vec;
 use crate::threads::on_threads;
 use crate::{Error, ErrorKind, Limits, Result};
 use header::{Frame, StoredBlock};
@@ -259,7 +259,7 @@ impl Reading<'_> {
                 }
             }
             if scratch.is_empty() {
-                scratch = zeroed_vec(WINDOW.saturating_add(frame.block_max) as u64, self.limits)?;
+                scratch = try_zeroed_vec(WINDOW.saturating_add(frame.block_max) as u64, self.limits)?;
             }
             let (window, room) = scratch.split_at_mut(WINDOW);
             let history =

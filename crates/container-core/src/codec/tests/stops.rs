@@ -116,7 +116,7 @@ fn large_copies_end_between_two_pieces() {
         assert!(is_cancelled(read));
         let reads = source.reads.load(Ordering::Relaxed);
         assert!(reads <= 1 + threads as u64, "{threads} threads, {reads} reads");
-        assert!(is_cancelled(crate::source::copy_vec(
+        assert!(is_cancelled(crate::source::try_copy(
             &bytes,
             &Limits::default().with_stop(Stop::when(flag))
         )));

@@ -1,7 +1,7 @@
 //! Column buffers: values of one type in memory.
 
 use container_core::dtype::{ByteOrder, Element};
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Limits, Result};
 
 use crate::ChunkType;
@@ -21,8 +21,8 @@ macro_rules! values {
             /// `len` zeros of a type; `len` empty texts for characters.
             pub(super) fn zeros(of: ChunkType, len: u64, limits: &Limits) -> Result<Self> {
                 Ok(match of {
-                    $(ChunkType::$type => Self::$variant(zeroed_vec(len, limits)?),)+
-                    ChunkType::Character => Self::Text(Texts { bytes: String::new(), spans: zeroed_vec(len, limits)? }),
+                    $(ChunkType::$type => Self::$variant(try_zeroed_vec(len, limits)?),)+
+                    ChunkType::Character => Self::Text(Texts { bytes: String::new(), spans: try_zeroed_vec(len, limits)? }),
                 })
             }
 

@@ -58,7 +58,7 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
             }
             column.into_steps(frames.count, &mut budget)?
         }
-        None => container_core::source::zeroed_vec(frames.count, &budget.limits)?,
+        None => container_core::source::try_zeroed_vec(frames.count, &budget.limits)?,
     };
     let mut table = LogTable {
         frames: (0..frames.count).filter_map(|slot| frames.frame(slot)).collect(),
@@ -454,7 +454,7 @@ impl ColumnBuilder {
             return wrong(why);
         }
         match (self.shape, self.values) {
-            (None, _) => container_core::source::zeroed_vec(rows, &budget.limits),
+            (None, _) => container_core::source::try_zeroed_vec(rows, &budget.limits),
             (Some(shape), _) if (shape.n, shape.m) != (1, 1) => wrong("a step is a single integer"),
             (_, Values::U64(steps)) => Ok(steps),
             (_, Values::U32(steps)) => Ok(steps.into_iter().map(u64::from).collect()),

@@ -1,6 +1,6 @@
 //! Validity bitmap: one bit per row.
 
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Limits, Result};
 
 /// One bit for each row.
@@ -13,7 +13,7 @@ pub struct ValidityBitmap {
 impl ValidityBitmap {
     /// `len` zeros.
     pub(super) fn zeros(len: u64, limits: &Limits) -> Result<Self> {
-        let words = zeroed_vec(len.div_ceil(64), limits)?;
+        let words = try_zeroed_vec(len.div_ceil(64), limits)?;
         // As many words have been had.
         Ok(Self { words, len: usize::try_from(len).unwrap_or(usize::MAX) })
     }

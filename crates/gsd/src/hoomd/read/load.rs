@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use bytemuck::Pod;
 use container_core::dtype::ByteOrder;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::{FieldSource, FrameView, field_at};
@@ -82,7 +82,7 @@ impl<'t> FrameView<'t> {
                 let limits = &self.file().options().limits;
                 // Fixed chunks hold all their values in one default row.
                 let row = field.default_row(like, ByteOrder::NATIVE);
-                let mut values: Vec<T> = zeroed_vec(rows, limits)?;
+                let mut values: Vec<T> = try_zeroed_vec(rows, limits)?;
                 if row.iter().any(|byte| *byte != 0) {
                     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
                     for place in bytes.chunks_exact_mut(row.len().max(1)) {
@@ -111,7 +111,7 @@ impl<'t> FrameView<'t> {
         let aligned = match entry {
             Some(entry) => {
                 let len = entry.size().unwrap_or(0);
-                let mut words: Vec<u64> = zeroed_vec(len.div_ceil(8), limits)?;
+                let mut words: Vec<u64> = try_zeroed_vec(len.div_ceil(8), limits)?;
                 let len = limits.allocate(len)?;
                 let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
                 self.fill(entry, bytes.get_mut(..len).unwrap_or_default())?;
@@ -120,7 +120,7 @@ impl<'t> FrameView<'t> {
             None => {
                 let rows = self.row_count(field)?.unwrap_or(0);
                 let bytes = field.default_bytes(rows, like, ByteOrder::NATIVE, limits)?;
-                let mut words: Vec<u64> = zeroed_vec((bytes.len() as u64).div_ceil(8), limits)?;
+                let mut words: Vec<u64> = try_zeroed_vec((bytes.len() as u64).div_ceil(8), limits)?;
                 let place: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
                 place.get_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
                 AlignedValues { words, len: bytes.len() }
@@ -141,7 +141,7 @@ impl<'t> FrameView<'t> {
 
     fn copy<T: Pod>(&self, entry: &IndexEntry) -> Result<Vec<T>> {
         let rows = entry.size().unwrap_or(0) / (size_of::<T>() as u64).max(1);
-        let mut values: Vec<T> = zeroed_vec(rows, &self.file().options().limits)?;
+        let mut values: Vec<T> = try_zeroed_vec(rows, &self.file().options().limits)?;
         self.fill(entry, bytemuck::cast_slice_mut(&mut values))?;
         Ok(values)
     }

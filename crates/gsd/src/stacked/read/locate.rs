@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
 use super::Fallback;
@@ -194,7 +194,7 @@ impl Counts {
         sweep(file, &[id], frames, |slot, _, entry| {
             let count = count_of(file, entry, &mut window)?;
             if stored.is_empty() {
-                stored = zeroed_vec(frames.count, &file.options().limits)?;
+                stored = try_zeroed_vec(frames.count, &file.options().limits)?;
                 stored.fill(first);
             }
             if let Some(one) = usize::try_from(slot).ok().and_then(|slot| stored.get_mut(slot)) {

@@ -10,7 +10,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use container_core::dtype::ByteOrder;
-use container_core::source::zeroed_vec;
+use container_core::source::try_zeroed_vec;
 use container_core::threads::on_threads;
 use container_core::{Error, Result};
 
@@ -37,7 +37,7 @@ impl StackedChunks<'_> {
         let narrow = CopyRanges::new(rows, self.n, width.saturating_mul(4))?;
         let values = wide.rows.checked_mul(width).and_then(|len| len.checked_mul(self.places.len() as u64));
         let values = values.ok_or_else(|| Error::limit("memory in bytes", u64::MAX, limits.memory))?;
-        let mut dst = zeroed_vec::<f64>(values, limits)?;
+        let mut dst = try_zeroed_vec::<f64>(values, limits)?;
         let Some(frame_len) = dst.len().checked_div(self.places.len()).filter(|len| *len > 0) else {
             return Ok(dst);
         };
@@ -56,7 +56,7 @@ impl StackedChunks<'_> {
                 let place = self.places.get(slot).copied().unwrap_or(0);
                 if is_single(slot) && (place > 0 || self.chunk_type == ChunkType::Float) {
                     if singles.len() != values.len() {
-                        singles = zeroed_vec(values.len() as u64, limits)?;
+                        singles = try_zeroed_vec(values.len() as u64, limits)?;
                     }
                     self.copy_runs(&narrow, place, bytemuck::cast_slice_mut(&mut singles), &mut window)?;
                     let order = self.file.header().byte_order;

@@ -27,7 +27,7 @@ fn opaque_elements_are_of_the_type_and_others_keep_theirs() {
     assert_eq!(read(&view, 0, ""), (">f4".into(), vec![2, 3], bytes.clone()));
     assert_eq!(read(&view, 0, "1, ::-2"), (">f4".into(), vec![2], [&bytes[20..], &bytes[12..16]].concat()));
     assert_eq!(read(&view, 1, "1:"), ("<i2".into(), vec![1], vec![2, 0]));
-    assert!(view.native().is_none());
+    assert!(view.as_any().is_none());
 }
 
 /// Every region of small arrays, of all pairs of sizes.
