@@ -65,7 +65,8 @@ impl Frame {
         Ok(found)
     }
 
-    /// The attribute `name` as msgpack, whichever place it has; for [`typed`](crate::typed) values. `None` where there is none.
+    /// The attribute `name` as msgpack, whichever place it has, as [`from_msgpack`](crate::msgpack::from_msgpack) decodes it. `None` where
+    /// there is none.
     ///
     /// # Errors
     /// As [`Frame::vlmetalayer`].

@@ -68,7 +68,7 @@ impl NdEditor {
     /// Makes an array of zeros at `path`, where nothing is yet, and opens it. No chunk of it takes room before it gets values.
     ///
     /// # Errors
-    /// Those of [`Editor::create`] and of [`super::default_chunks()`]; `Unsupported` for types that numpy lacks.
+    /// Those of [`Editor::create`] and of [`super::partition()`]; `Unsupported` for types that numpy lacks.
     pub fn create(
         path: impl AsRef<Path>,
         dtype: &DType,

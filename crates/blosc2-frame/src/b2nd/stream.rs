@@ -33,7 +33,7 @@ impl<'o> NdWriter<'o> {
     /// Starts the frame of an array where `out` is.
     ///
     /// # Errors
-    /// Those of [`super::default_chunks()`] and [`Writer::new`]; `Unsupported` for types that numpy lacks; `Usage` for a metalayer `b2nd` of
+    /// Those of [`super::partition()`] and [`Writer::new`]; `Unsupported` for types that numpy lacks; `Usage` for a metalayer `b2nd` of
     /// the caller's; `Limit` where a row of chunks does not fit.
     pub fn new(out: &'o mut dyn Output, dtype: &DType, shape: &[u64], options: &NdOptions) -> Result<Self> {
         let geometry = options.geometry(shape, dtype.itemsize())?;

@@ -187,7 +187,7 @@ impl Frame {
         })
     }
 
-    /// As [`Frame::place`], with the header that was read.
+    /// As [`Frame::locate`], with the header that was read.
     pub(crate) fn locate_with_header(&self, index: u64) -> Result<LocatedHeader<'_>> {
         let at = match self.offset(index)? {
             Offset::Stored(at) => at,

@@ -104,7 +104,7 @@ pub(super) struct DecodedBlocks {
 /// What is left of a chunk; `None` where its header is not one of this file.
 ///
 /// # Errors
-/// As for [`keep`].
+/// As for [`recover`].
 pub(super) fn decode(
     damaged: &DamagedFile,
     entry: &ChunkEntry,
