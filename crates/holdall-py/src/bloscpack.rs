@@ -232,7 +232,7 @@ type Metadata = Option<Value>;
 /// The metadata, or what is wrong with them.
 fn metadata_of(file: &File) -> Result<Metadata> {
     let layout = file.layout();
-    if let Some(fault) = layout.faults().iter().find(|fault| fault.kind().is_of_metadata()) {
+    if let Some(fault) = layout.faults().iter().find(|fault| fault.kind().affects_metadata()) {
         return Err(fault.error());
     }
     Ok(layout.metadata().and_then(|_| file.metadata()).cloned())

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use container_core::container::{Container, CheckDepth, OpenOptions};
+use container_core::container::{CheckDepth, Container, OpenOptions};
 use container_core::write::Overwrite;
 use holdall::append::{Addition, AppendOptions, append, append_from};
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert as convert_file, write};

@@ -2,7 +2,7 @@
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, Container, Dataset, CheckDepth, Visibility, ReadOptions, Segment};
+use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};

@@ -101,7 +101,7 @@ impl Frame {
             }
             // All lead to one place: to tell it of two is enough.
             Offsets::Same(_, count) => {
-                (0..(*count).min(2)).try_for_each(|index| scanner.scan_chunk(index))?
+                (0..(*count).min(2)).try_for_each(|index| scanner.scan_chunk(index))?;
             }
             Offsets::Each(_) => (0..self.chunk_count()).try_for_each(|index| scanner.scan_chunk(index))?,
         }
