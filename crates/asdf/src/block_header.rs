@@ -12,7 +12,7 @@ use nom::bytes::complete::{tag, take};
 use nom::number::complete::{be_u16, be_u32, be_u64};
 use nom::{IResult, Parser};
 
-/// What every block begins with. It is no UTF-8, so that no tree holds it.
+/// Magic token at the start of every block. Its first byte is invalid UTF-8, so the magic cannot occur in the tree.
 pub const MAGIC: [u8; 4] = [0xd3, b'B', b'L', b'K'];
 
 /// Bytes of magic and header size.
@@ -101,7 +101,7 @@ impl BlockHeader {
         if self.checksum == [0; 16] { None } else { Digest::new(&self.checksum).ok() }
     }
 
-    /// What the digest is computed with.
+    /// Algorithm of the digest.
     pub const ALGORITHM: Algorithm = Algorithm::Md5;
 }
 

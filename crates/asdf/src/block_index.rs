@@ -12,7 +12,7 @@ use nom::branch::alt;
 use nom::bytes::complete::tag;
 use nom::{IResult, Parser};
 
-/// What the index begins with, less its newline.
+/// Marker at the start of the block index, without its newline.
 pub const MARKER: &[u8] = b"#ASDF BLOCK INDEX";
 
 /// The offsets of the blocks' magics, absolute in the file, as the index lists them.
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// What is read line by line is what YAML makes of it, and all else is left to YAML.
+    /// Checks that the line parser gives the same result as YAML, and leaves all other text to YAML.
     #[test]
     fn lines_are_read_as_yaml_reads_them() {
         let text = |lines: &str| format!("%YAML 1.1\n---\n{lines}...\n");

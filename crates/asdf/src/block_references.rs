@@ -5,7 +5,7 @@ use container_core::{Error, Limits, Result};
 use crate::ndarray::NdArray;
 use crate::yaml::{Document, Int, Kind, NodeId, Scalar};
 
-/// What the key `source` of an array names.
+/// Value of the key `source` of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SourceValue {
     /// A block of the file, as the tree counts: negative numbers from the end.
@@ -23,7 +23,7 @@ pub(crate) struct BlockReference {
     pub(crate) node: NodeId,
     /// The node of the value of `source`.
     pub(crate) source: NodeId,
-    /// What it names.
+    /// The parsed value of `source`.
     pub(crate) named: SourceValue,
 }
 

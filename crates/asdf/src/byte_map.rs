@@ -8,7 +8,7 @@ use crate::block_header::BlockHeader;
 use crate::import::options::codec_name;
 use crate::layout::{Layout, StoredBlock};
 
-/// What every byte is for, from the first to the last. `datasets` has the path of an array for the number of its block.
+/// Lists the segments of a file, which cover every byte from the first to the last. `datasets` has the path of an array for the number of its block.
 pub(crate) fn segments(layout: &Layout, datasets: &HashMap<usize, String>) -> Vec<Segment> {
     let mut parts = vec![
         Segment::plain(layout.header.line.clone(), "header"),

@@ -73,7 +73,7 @@ pub(crate) fn check(
     Ok(Report::new(findings, blocks))
 }
 
-/// What is told of the bytes that blocks have, of all files together.
+/// Progress of a check: bytes of blocks that are done, of all files together.
 pub(crate) struct Meter<'a> {
     progress: Progress<'a>,
     done: AtomicU64,
@@ -177,7 +177,7 @@ fn read_blocks(checks: &[FileCheck<'_>], options: &ReadOptions, meter: &Meter<'_
     })
 }
 
-/// What follows from damage that is told: a file that is cut has lost its index, and one with a block missing lists another.
+/// Returns whether a fault follows from other reported damage: a file that is cut has lost its index, and one with a block missing lists another.
 fn is_consequence(layout: &Layout, kind: FaultKind) -> bool {
     let cut = || {
         layout.faults.iter().any(|fault| {

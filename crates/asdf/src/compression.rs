@@ -15,7 +15,7 @@
 //! | `zstd` | one or more Zstandard frames | asdf-compression, ASDF.jl |
 //! | `xz` | xz streams | ASDF.jl |
 //!
-//! Where one label has two meanings the payload tells which.
+//! The payload decides between the meanings of a label that has two.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -137,8 +137,8 @@ fn decode(
         .map_err(|error| if error.range().is_some() { error } else { error.at(stored.clone()) })
 }
 
-/// What can be said of an encoded block before memory is taken for what it decodes to: that its codec is known, that the file has all of
-/// its stored bytes, and that these can be as many decoded as its header says.
+/// Checks an encoded block before memory is allocated for its decoded data: its codec is known, the file has all of its stored bytes, and these can
+/// decode to as many bytes as its header states.
 pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs) -> Result<()> {
     let Some(label) = block.label() else { return Ok(()) };
     let stored = container_core::block::Block::range(block);

@@ -68,12 +68,12 @@ pub fn open(input: Input, options: &OpenOptions, codecs: Codecs) -> Result<Box<d
 /// An ASDF file as a `Container`.
 struct AsdfContainer {
     file: File,
-    /// Where it is, if it is a file.
+    /// Path of the file, if it is a file.
     path: Option<PathBuf>,
     limits: Limits,
     /// Whether masks hide elements.
     fallback: Fallback,
-    /// How column-major arrays are shown.
+    /// Axis order in which column-major arrays are shown.
     axes: Axes,
     /// Made when they are asked for: there may be very many arrays.
     datasets: OnceLock<Vec<Dataset>>,

@@ -162,7 +162,7 @@ impl Units {
     }
 }
 
-/// What a bare array cannot take along: the tree but for its arrays, units and masks.
+/// Lists the losses of a bare array: the tree except for its arrays, units and masks.
 pub(crate) fn losses(meta: Result<Value>, datasets: &[Dataset]) -> Vec<Loss> {
     let mut losses = Vec::new();
     if let Ok(Value::Map(entries)) = meta {

@@ -127,9 +127,8 @@ pub(crate) fn of_range(
     Ok(running.finish())
 }
 
-/// How many of the first bytes of a streamed block fit the digest of its header, by one of the sizes there. Both mean nothing in such a block, so
-/// where they fit, and the file has more bytes, the flag is what is wrong.
-/// `tick` may end it.
+/// Finds the number of first bytes of a streamed block that match the digest of its header, by one of the sizes there. Digest and sizes mean nothing
+/// in a streamed block, so if they match, and the file has more bytes, the flag is wrong. `tick` may end it.
 pub(crate) fn matching_prefix_len(
     source: &dyn Source,
     block: &StoredBlock,

@@ -94,7 +94,7 @@ impl<'f> FileSet<'f> {
         self.by_path.get(&from.external_path(uri).ok()?).copied()
     }
 
-    /// What a file is called from the folder of the first one: by its path from there, or as the URI says.
+    /// Returns the name of a file relative to the folder of the first one: its path from there, or the decoded URI.
     pub(crate) fn name(&self, path: &Path, uri: &str) -> String {
         let inside = self.folder.as_ref().and_then(|folder| path.strip_prefix(folder).ok());
         match inside {

@@ -33,8 +33,8 @@ pub fn logical_tags(file: &File) -> Result<HashMap<String, String>> {
     value::logical_tags(file.tree().root(), &Limits::default())
 }
 
-/// What is at a JSON pointer, as a YAML 1.1 document that PyYAML reads as the same values; the text of the tree as it stands in the file for
-/// the empty pointer. `None` where the pointer finds nothing.
+/// Formats the node at a JSON pointer as a YAML 1.1 document that PyYAML reads as the same values; for the empty pointer, returns the text of the
+/// tree as it is in the file. `None` where the pointer finds nothing.
 ///
 /// # Errors
 /// As [`emit_document`]; `Malformed` for a pointer into a tree that cannot be read.
@@ -69,7 +69,7 @@ pub enum Change<'a> {
     /// The value at a pointer, as YAML 1.1 in flow style; a place that is not there is made where what holds it is. `/list/-` appends. The tag
     /// of what is there stays, unless the value has one.
     Set(&'a str, &'a str),
-    /// What is at the pointer goes.
+    /// Removes the node at the pointer.
     Unset(&'a str),
 }
 

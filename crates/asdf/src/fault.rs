@@ -58,7 +58,7 @@ pub enum FaultKind {
     JunkAfterIndex,
     /// No index, although there are blocks.
     IndexAbsent,
-    /// What is tagged as an array and is none, or lies outside of its block.
+    /// A node that is tagged as an array and is none, or an array outside of its block.
     Array,
     /// Bytes behind the last whole row of a streamed block.
     TornRow,

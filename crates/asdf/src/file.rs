@@ -35,7 +35,7 @@ pub struct File {
     arrays: Vec<ArrayEntry>,
     /// Whether the root of the tree has an entry that is named as blocks are.
     names_blocks: OnceLock<bool>,
-    /// Where each array's elements are, once somebody has asked.
+    /// Geometry of each array, computed on first use.
     geometries: Vec<OnceLock<Geometry>>,
     paths: OnceLock<HashMap<String, usize>>,
     /// Of the tree: nodes that are tagged as arrays and are none, keys that stand twice. Those of the layout are there.
@@ -43,7 +43,7 @@ pub struct File {
     folder: Option<PathBuf>,
     options: OpenOptions,
     cache: Cache,
-    /// Which fault of the layout is the first that may have lost a block.
+    /// Index of the first fault of the layout that may have lost a block.
     first_loss: OnceLock<Option<usize>>,
     others: OpenFiles,
 }
@@ -53,7 +53,7 @@ pub struct File {
 pub struct ArrayEntry {
     /// Its path: `roman/data`. An array that is reached by two has two entries. Of an array that is the whole tree it is `.`.
     pub path: String,
-    /// What the tree says of it.
+    /// The array as the tree describes it.
     pub array: NdArray,
 }
 
@@ -147,7 +147,7 @@ impl File {
         &self.tree
     }
 
-    /// Where everything is.
+    /// Layout of the file: ranges of all its parts.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout
@@ -165,7 +165,7 @@ impl File {
         &self.layout.blocks
     }
 
-    /// How it was opened.
+    /// Options that the file was opened with.
     #[must_use]
     pub const fn options(&self) -> &OpenOptions {
         &self.options
@@ -225,7 +225,7 @@ impl File {
         *self.names_blocks.get_or_init(|| self.tree.root().get("blocks").is_some())
     }
 
-    /// What is wrong or odd about the file, as far as opening it showed: of its layout, then of its tree.
+    /// Lists the faults that were found on opening the file: those of its layout, then those of its tree.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
         self.layout.faults.iter().chain(&self.tree_faults)
     }

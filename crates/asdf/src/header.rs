@@ -15,7 +15,7 @@ use nom::character::complete::{char, digit1};
 use nom::combinator::opt;
 use nom::{IResult, Parser};
 
-/// What every file begins with.
+/// Magic token at the start of every file.
 pub const MAGIC: &[u8] = b"#ASDF";
 
 /// The first line of the one version of the file format that there is (ASDF standard 1.6.0, file layout, "Header").

@@ -168,7 +168,7 @@ fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &ImportOp
     Ok(())
 }
 
-/// Where the arrays are going to stand.
+/// Paths of the arrays in the new tree.
 struct ArrayPaths {
     paths: Vec<String>,
     /// Whether `~1` and `~0` in paths stand for slash and tilde.
@@ -189,7 +189,7 @@ impl ArrayPaths {
     }
 }
 
-/// How the file is written.
+/// Builds the options for writing the file.
 fn options(job: &Import<'_>) -> Result<WriteOptions> {
     let mut options = WriteOptions::default();
     options.checksums = options::checksum(job.options)?;

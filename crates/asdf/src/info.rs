@@ -140,7 +140,7 @@ fn blocks(blocks: &[StoredBlock], list: &mut List) {
     }
 }
 
-/// How much the history tells, and which extensions wrote the file.
+/// Adds the number of entries of the history, and the extensions that wrote the file.
 fn history(node: Option<Node<'_>>, list: &mut List) {
     let Some(node) = node else { return };
     let entries = if node.kind() == Kind::Sequence { Some(node) } else { node.get("entries") };

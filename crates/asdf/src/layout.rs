@@ -26,7 +26,7 @@ pub(crate) mod tree;
 /// Versions of the standard that were published.
 const PUBLISHED_STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];
 
-/// Where the parts of a file are. Nothing is decoded, and the tree is not parsed.
+/// Ranges of the parts of a file. Nothing is decoded, and the tree is not parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The header and comment lines.
@@ -35,7 +35,7 @@ pub struct Layout {
     pub before_tree: Range<u64>,
     /// The tree, from its first directive to the newline after its three dots.
     pub tree: Option<Range<u64>>,
-    /// What is between tree and first block, or index, or end of the file.
+    /// Bytes between the tree and the first block, the index, or the end of the file.
     pub padding: Range<u64>,
     /// The blocks, in the order of the file.
     pub blocks: Vec<StoredBlock>,
@@ -43,20 +43,20 @@ pub struct Layout {
     pub gaps: Vec<Gap>,
     /// The index, whatever it is worth.
     pub index: Option<Range<u64>>,
-    /// What the index is worth.
+    /// Validity of the index.
     pub index_state: IndexState,
-    /// What follows the index, or all else.
+    /// Bytes after the index, or after all other parts.
     pub trailing: Range<u64>,
     /// Length of the file.
     pub size: u64,
-    /// What is wrong or odd.
+    /// Faults of the layout: damage and oddities.
     pub faults: Vec<Fault>,
 }
 
 /// Bytes that belong to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Where they are.
+    /// Range of the bytes.
     pub range: Range<u64>,
 }
 

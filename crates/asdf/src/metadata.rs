@@ -22,7 +22,7 @@ pub(crate) const HISTORY: &str = "history";
 /// Key of what the user wrote into the history.
 const ENTRIES: &str = "entries";
 
-/// What tags of such entries begin with.
+/// Prefix of the tags of such entries.
 const ENTRY_TAG: &str = "tag:stsci.edu:asdf/core/history_entry-";
 
 /// Top key of carried metadata: the root's entries whose keys are no text, or those of carried metadata, as lists of key, value and how many

@@ -27,7 +27,7 @@ pub use geometry::Geometry;
 pub struct NdArray {
     /// Its node in the tree.
     pub node: NodeId,
-    /// Where its bytes are.
+    /// Location of its bytes.
     pub source: ByteSource,
     /// Element type; `None` for inline data that do not name it: it follows from the items.
     pub datatype: Option<Datatype>,
@@ -37,11 +37,11 @@ pub struct NdArray {
     pub offset: u64,
     /// Bytes from element to element along each axis; `None` for C order.
     pub strides: Option<Vec<i64>>,
-    /// What is missing.
+    /// Mask: the elements that are missing.
     pub mask: Option<Mask>,
 }
 
-/// Where an array's bytes are.
+/// Location of an array's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ByteSource {
     /// A block of the file by its number; negative ones count from the end.
@@ -52,7 +52,7 @@ pub enum ByteSource {
     Inline(NodeId),
 }
 
-/// What is missing of an array.
+/// Mask of an array: its missing elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mask {
     /// Elements equal to the number at that node; all NaN where it is NaN. Nodes that are no numbers are errors of a check and of who asks for the mask.

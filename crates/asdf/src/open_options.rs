@@ -17,8 +17,8 @@ pub enum Strictness {
     /// The file opens, and what is damaged is an error when it is read. What is whole is read.
     #[default]
     Compatible,
-    /// What is there is read as far as it goes: the rows of a block that is cut, the used bytes of a plain block with two sizes, the blocks
-    /// of a file without a readable tree.
+    /// All readable data are read: the rows of a block that is cut, the used bytes of a plain block with two sizes, the blocks of a file without a
+    /// readable tree.
     Lenient,
 }
 
@@ -102,7 +102,7 @@ impl From<&Self> for OpenOptions {
 }
 
 impl From<&container_core::container::OpenOptions> for OpenOptions {
-    /// What [`Tolerance::Strict`] promises, files that keep to the specification and known dialects, is [`Strictness::Compatible`].
+    /// Maps [`Tolerance::Strict`], which accepts files that keep to the specification and known dialects, to [`Strictness::Compatible`].
     fn from(options: &container_core::container::OpenOptions) -> Self {
         let strictness = match options.tolerance {
             Tolerance::Strict => Strictness::Compatible,

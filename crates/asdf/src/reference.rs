@@ -20,11 +20,11 @@ pub struct Reference {
     pub path: String,
     /// That mapping.
     pub node: NodeId,
-    /// What it says: a URI, perhaps with a fragment.
+    /// Value of `$ref`: a URI, perhaps with a fragment.
     pub uri: String,
 }
 
-/// What a reference leads to: a node, and the file that it is in.
+/// Target of a reference: a node, and the file that contains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Referent<'f> {
     /// The file, which holds the blocks of whatever arrays are there.
@@ -60,8 +60,8 @@ impl File {
         Ok(found)
     }
 
-    /// What a node of this file's tree leads to by references, one or several; the node itself where it is none. Other files are opened
-    /// as [`File::external`] does.
+    /// Resolves a node of this file's tree by one or several references; returns the node itself where it is none. Other files are opened as
+    /// [`File::external`] does.
     ///
     /// # Errors
     /// `Malformed` for a reference to nothing, or one that leads back to itself; those of [`File::external`].
@@ -70,7 +70,7 @@ impl File {
         resolve(Referent { file: self, node }, &mut left)
     }
 
-    /// What a URI in this file leads to: `#/a/0`, `other.asdf#/b`, `other.asdf`.
+    /// Resolves a URI in this file: `#/a/0`, `other.asdf#/b`, `other.asdf`.
     ///
     /// # Errors
     /// As [`File::resolve_reference`].
@@ -96,7 +96,7 @@ fn named(error: Error, place: &std::ops::Range<u64>) -> Error {
     error.context("asdf reference").at(place.clone())
 }
 
-/// What a URI names, where it may be a reference again.
+/// Finds the node that a URI names, which may be a reference again.
 fn follow<'f>(file: &'f File, uri: &str, left: &mut usize) -> Result<Referent<'f>> {
     let (name, fragment) = uri.split_once('#').unwrap_or((uri, ""));
     let file = file.external(name)?;

@@ -196,7 +196,7 @@ pub(crate) fn block_without_magic(source: &dyn Source, layout: &Layout) -> Resul
     Ok(proved.map(|recovered| recovered.block.at..recovered.block.end))
 }
 
-/// What else of the file is not in the new one, or is otherwise. Of `looked_at`, places where blocks may have been, the report tells.
+/// Reports other parts of the file that are not in the new one, or are different. `looked_at` has places of possible blocks, which are reported.
 fn report_left_out(
     layout: &Layout,
     parts: &[plan_blocks::PlannedBlock],
@@ -248,7 +248,7 @@ fn report_left_out(
     }
 }
 
-/// What of a range no block takes.
+/// Returns the parts of a range that are in no block.
 fn outside(range: Range<u64>, parts: &[plan_blocks::PlannedBlock]) -> Vec<Range<u64>> {
     let mut left = if range.is_empty() { Vec::new() } else { vec![range] };
     for part in parts {

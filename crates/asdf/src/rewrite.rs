@@ -19,7 +19,7 @@ use crate::writer::encode::encode;
 use crate::writer::{Padding, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 
-/// What a rewriting does.
+/// Options of a rewrite.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RewriteOptions {
@@ -31,7 +31,7 @@ pub struct RewriteOptions {
     pub digests: Option<bool>,
     /// Room that blocks have: `None` keeps what each has.
     pub padding: Option<Padding>,
-    /// How blocks are written that are made anew: checksums, alignment, threads; whether an index follows; room behind the tree.
+    /// Options for blocks that are written anew: checksums, alignment, threads; also whether an index follows, and the padding after the tree.
     pub write: WriteOptions,
     /// The codecs that blocks are read with.
     pub codecs: container_core::codec::Codecs,

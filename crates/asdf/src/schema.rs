@@ -4,9 +4,9 @@
 //! with [`Schemas::add`]. Every value with a tag is held against the schemas that the manifests name for it, and the root against
 //! a schema of the caller's, if there is one.
 //!
-//! Where draft-04 and Python asdf differ, this follows Python asdf: keywords beside a `$ref` count, `format` judges nothing but lets a
-//! date pass as a string, and a mapping with a `$ref` is taken as a reference to a value elsewhere and left alone. Patterns are searched
-//! for, not anchored; they know neither look-around nor back-references, and `$` is the end of the text alone.
+//! Validation follows Python asdf where it differs from draft-04: keywords next to a `$ref` count, `format` checks nothing but accepts a date as a
+//! string, and a mapping with a `$ref` is a reference to a value elsewhere and is not checked. Patterns are searched for, not anchored; they support
+//! neither look-around nor back-references, and `$` is the end of the text alone.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -156,11 +156,11 @@ pub struct Violation {
     pub schema: String,
     /// JSON pointer to the keyword in the schema: `/properties/shape/type`.
     pub pointer: String,
-    /// What is wrong, as a sentence about the value: "is a string, not of type integer".
+    /// Description of the violation, as a sentence about the value: "is a string, not of type integer".
     pub message: String,
 }
 
-/// What a [`Note`] is about.
+/// Subject of a [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -179,7 +179,7 @@ pub enum NoteKind {
 /// Something worth knowing that makes no tree invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What it is about.
+    /// Subject of the note.
     pub kind: NoteKind,
     /// Path of the first value with it.
     pub path: String,
@@ -189,11 +189,11 @@ pub struct Note {
     pub about: String,
     /// A sentence.
     pub message: String,
-    /// How many values have it.
+    /// Number of values with the same note.
     pub count: u64,
 }
 
-/// What validation found.
+/// Result of validation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {

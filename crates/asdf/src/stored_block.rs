@@ -11,7 +11,7 @@ use crate::block_header::BlockHeader;
 pub struct StoredBlock {
     /// Its number in the file, from 0.
     pub index: usize,
-    /// Where its magic is.
+    /// Offset of its magic.
     pub at: u64,
     /// Its header.
     pub header: BlockHeader,

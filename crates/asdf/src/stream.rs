@@ -29,7 +29,7 @@ pub struct Appender {
     row: u64,
     /// The first byte of the first row.
     start: u64,
-    /// Where the next bytes go.
+    /// Offset of the next bytes to write.
     end: u64,
     partial_row_len: u64,
     /// Bytes of the rows that the file had, or has since the last commit.

@@ -109,7 +109,7 @@ impl File {
         Value::from_node(node.ok_or_else(|| Error::usage(format!("there is nothing at {path}")))?, self)
     }
 
-    /// What wrote the file: `asdf_library` of the tree.
+    /// Reads the library that wrote the file: `asdf_library` of the tree.
     ///
     /// # Errors
     /// `Malformed` where it is something else than software.
@@ -117,7 +117,7 @@ impl File {
         self.tree().root().get("asdf_library").map(Software::parse).transpose()
     }
 
-    /// What was done to the file, and by which extensions: `history` of the tree, in its older form (a list) or the newer (a mapping).
+    /// Reads the changes of the file and the extensions that wrote it: `history` of the tree, in its older form (a list) or the newer (a mapping).
     ///
     /// # Errors
     /// `Malformed` where it is neither.

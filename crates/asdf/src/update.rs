@@ -36,7 +36,7 @@ use block::ReplacedBlock;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UpdateOptions {
-    /// How new blocks are written: checksums, padding, alignment, threads. Standard, index and history follow the file.
+    /// Options for writing new blocks: checksums, padding, alignment, threads. Standard, index and history follow the file.
     pub write: WriteOptions,
     /// Most bytes that are changed and added by a journal, which are in memory meanwhile; more are by a new file. 64 MiB by default.
     pub journal: u64,
@@ -82,7 +82,7 @@ struct NewBlock<'a> {
     data: DataSource<'a>,
 }
 
-/// Where a file is.
+/// Path and handle of a file.
 struct FileLocation {
     path: PathBuf,
     opened: std::fs::File,
@@ -146,7 +146,7 @@ impl<'a> Updater<'a> {
         })
     }
 
-    /// Where everything is, as it was when the file was opened or last committed.
+    /// Layout of the file, as it was when the file was opened or last committed.
     #[must_use]
     pub const fn layout(&self) -> &Layout {
         &self.layout

@@ -57,7 +57,7 @@ pub struct Writer<'o> {
     options: WriteOptions,
     planned: VecDeque<Planned>,
     open: Option<(OpenBlock, Option<u64>)>,
-    /// Where the next block begins, from the start of the file.
+    /// Offset of the next block, from the start of the file.
     at: u64,
     offsets: Vec<u64>,
     streamed: bool,

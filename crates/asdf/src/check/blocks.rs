@@ -19,7 +19,7 @@ use super::{Meter, md5_batch};
 use crate::digest::{self, ChecksumStatus, Decoding};
 use crate::layout::StoredBlock;
 
-/// What is checked, and with what.
+/// Blocks to check, with codecs and options.
 pub(super) struct Blocks<'a> {
     pub(super) source: &'a dyn Source,
     /// Those that are all there.
@@ -32,7 +32,7 @@ pub(super) struct Blocks<'a> {
     pub(super) datasets: &'a HashMap<usize, String>,
 }
 
-/// What came of it.
+/// Result of the check of blocks.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) findings: Vec<Finding>,
@@ -148,7 +148,7 @@ impl Blocks<'_> {
         Ok(Some(found.at(block.at..block.data.end)))
     }
 
-    /// What its digest is worth; each byte of it is ticked once.
+    /// Computes the result of checking a block's digest; each byte of the block is ticked once.
     fn state(
         &self,
         block: &StoredBlock,
@@ -194,7 +194,7 @@ impl Blocks<'_> {
     }
 }
 
-/// What one block may use of what there is.
+/// Threads and memory that one block may use.
 #[derive(Clone, Copy)]
 struct ThreadShare {
     /// Threads.

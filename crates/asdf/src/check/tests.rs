@@ -118,7 +118,7 @@ fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
     assert_eq!(codes(&report(&unknown, CheckDepth::Quick, 1)), []);
 }
 
-/// What no array names needs no codec, but what is no name has been changed.
+/// A block that no array names needs no codec, but a label that is no name has been changed.
 #[test]
 fn a_label_that_is_no_name_is_told_of_blocks_that_nobody_reads() {
     let data = b"ab".repeat(20);
@@ -367,7 +367,7 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
     assert!(!codes(&report).iter().any(|(code, _)| *code == "block_magic"), "{report:?}");
 }
 
-/// What wrote a file is no metadata, nor is a history of nothing else.
+/// The software that wrote a file is no metadata, nor is a history that contains only extensions.
 #[test]
 fn a_history_of_the_writers_extensions_alone_is_none() {
     let logical = |tree: &str| {

@@ -11,7 +11,7 @@ use crate::yaml::{
     Document, Kind, Node, NodeId, Scalar, ScalarStyle, is_impossible, under_tag, wrong_directives,
 };
 
-/// What tags of YAML's own begin with.
+/// Prefix of YAML's own tags.
 const YAML_TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
 pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Finding>> {

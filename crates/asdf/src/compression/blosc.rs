@@ -120,7 +120,7 @@ impl fmt::Debug for Blosc2 {
     }
 }
 
-/// How chunks say where they are. asdf-cxx and asdf-compression: the chunk itself says how long it is. abacusutils stores lengths before.
+/// Layout of chunk lengths. In files of asdf-cxx and asdf-compression the chunk itself contains its length. abacusutils stores lengths before chunks.
 fn head_of(encoded: &Encoded<'_>) -> chunks::Head<'static> {
     if is_bare(encoded) { &bare_head } else { &counted_head }
 }

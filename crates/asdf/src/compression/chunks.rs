@@ -19,7 +19,7 @@ use container_core::{Error, Result};
 /// A chunk whose head has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
-    /// What is to be decoded, absolute in the source.
+    /// Range of the encoded bytes, absolute in the source.
     pub(super) stored: Range<u64>,
     /// Bytes after decoding.
     pub(super) decoded_len: u64,
@@ -28,7 +28,7 @@ pub(super) struct Chunk {
 /// A chunk, and where the bytes that are wanted of it go.
 struct Job<'d> {
     chunk: Chunk,
-    /// Which of its decoded bytes.
+    /// Range of the wanted bytes in the decoded chunk.
     part: Range<usize>,
     dst: &'d mut [u8],
 }
@@ -131,11 +131,11 @@ struct Walk<'a, 'd> {
     range: Range<u64>,
     head: Head<'a>,
     to_end: bool,
-    /// Where the next chunk is.
+    /// Offset of the next chunk.
     at: u64,
     /// Decoded bytes before it.
     made: u64,
-    /// What no chunk has been found for.
+    /// Part of the destination that no chunk has been found for.
     rest: &'d mut [u8],
     is_over: bool,
 }
@@ -217,7 +217,7 @@ pub(super) fn is_chain(encoded: &Encoded<'_>, head: Head<'_>) -> bool {
     made == encoded.decoded_len
 }
 
-/// What is said of chunks that do not add up.
+/// Builds the error for chunks that do not add up.
 fn inconsistent_chunks(encoded: &Encoded<'_>, problem: &str) -> Error {
     let len = encoded.decoded_len;
     Error::malformed(format!("the chunks do not decode to exactly {len} bytes: {problem}"))

@@ -22,7 +22,7 @@ pub(crate) fn needs_whole_block(label: &str) -> bool {
     label == "blsc"
 }
 
-/// How a block is encoded.
+/// Options for the encoding of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeOptions {
     /// The codec's own scale; `None` takes its default: zlib 6 of 0 to 9, bzp2 9 of 1 to 9, zstd 3 of -7 to 22, blsc 5 of 0 to 9. `lz4`
@@ -32,8 +32,8 @@ pub struct EncodeOptions {
     pub threads: usize,
     /// Bytes of an element, for `blsc`, which sorts the bytes of elements.
     pub typesize: usize,
-    /// How many bytes will come, where that is known: a `zstd` frame then states it, which some readers need, and the last segments of
-    /// others need not wait for [`Encoder::finish`].
+    /// Number of bytes that will be written, where it is known in advance: a `zstd` frame then states it, which some readers need, and the last
+    /// segments of others need not wait for [`Encoder::finish`].
     pub len: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ impl Default for EncodeOptions {
     }
 }
 
-/// What a block came to.
+/// Sizes of an encoded block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Bytes that were taken: the block's `data_size`.

@@ -65,7 +65,8 @@ impl Codec for Lz4Chunks {
     }
 }
 
-/// Where in the data the chunk is that holds byte `at`, by the heads of those before it. `None` for a frame, and where there is no such chunk.
+/// Finds the range in the decoded data of the chunk that contains byte `at`, from the heads of the chunks before it. `None` for a frame, and where
+/// there is no such chunk.
 ///
 /// # Errors
 /// As [`Codec::decode_range`], for heads that make no sense; those of the source.

@@ -29,11 +29,11 @@ use container_core::{ErrorKind, Limits, Result};
 use super::chunks::{Chunk, Head, chunk_at};
 use super::{blosc, lz4_chunks};
 
-/// What was read of a payload.
+/// Data that were read of a damaged payload.
 pub(crate) struct Salvaged {
     /// The data up to the last byte that was read, with zeros in the holes.
     pub(crate) bytes: Vec<u8>,
-    /// What could not be read before that byte.
+    /// Ranges before that byte that could not be read.
     pub(crate) holes: Vec<Hole>,
     /// Whether a checksum of the payload proves what was read.
     pub(crate) is_proved: bool,
@@ -271,11 +271,11 @@ fn blosc_blocks(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> 
 /// Data as they come.
 struct Data {
     bytes: Vec<u8>,
-    /// What has been read, in any order.
+    /// Ranges that have been read, in any order.
     have: Vec<Range<u64>>,
     /// Chunks that could not be.
     lost: Vec<Hole>,
-    /// Where else what is missing should be.
+    /// Stored range of missing data that is in none of the lost chunks.
     lost_in: Range<u64>,
     is_proved: bool,
 }
@@ -318,7 +318,7 @@ impl Data {
         len
     }
 
-    /// What there is, up to its last byte.
+    /// Returns the data up to the last byte that was read.
     fn finish(mut self) -> Salvaged {
         self.have.sort_by_key(|range| range.start);
         let (mut at, mut holes) = (0, Vec::new());

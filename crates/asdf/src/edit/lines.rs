@@ -6,7 +6,7 @@ pub(super) fn byte(text: &str, at: usize) -> Option<u8> {
     text.as_bytes().get(at).copied()
 }
 
-/// Where the line of `at` ends: at its line break, or at the end of the text.
+/// Returns the end of the line of `at`: its line break, or the end of the text.
 pub(super) fn end(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
     at.saturating_add(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()))
@@ -24,7 +24,7 @@ pub(super) fn next(text: &str, at: usize) -> usize {
     end.saturating_add(len)
 }
 
-/// Where the line of `at` begins.
+/// Returns the start of the line of `at`.
 pub(super) fn start(text: &str, at: usize) -> usize {
     let before = text.as_bytes().get(..at).unwrap_or_default();
     memchr::memrchr2(b'\n', b'\r', before).map_or(0, |at| at.saturating_add(1))
@@ -61,7 +61,7 @@ pub(super) fn skip_ignored(text: &str, at: usize) -> usize {
     }
 }
 
-/// What is left of the line of `at` if that is nothing but blanks or a comment.
+/// Returns the rest of the line from `at` if it contains only blanks or a comment.
 pub(super) fn rest(text: &str, at: usize) -> Option<&str> {
     let rest = text.get(at..end(text, at))?;
     let content = rest.trim_start_matches([' ', '\t']);

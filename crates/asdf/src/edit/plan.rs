@@ -33,14 +33,14 @@ impl Splice {
     }
 }
 
-/// How a node of the document before must come out. All nodes that are not named must come out as they were.
+/// Expected result of the edit for a node of the document before it. All nodes that are not named must be unchanged.
 #[derive(Clone, Debug)]
 pub(super) enum Outcome<'y> {
     /// The node gave way to this value.
     Value(Cow<'y, Yaml>),
     /// The collection has one more child at this index; pairs have keys.
     Added { index: usize, key: Option<Yaml>, value: Cow<'y, Yaml> },
-    /// What was nothing is a mapping of this one pair.
+    /// The empty node became a mapping of this one pair.
     StartedMapping { key: Yaml, value: Cow<'y, Yaml> },
     /// The collection lacks these children, in order.
     Removed(Vec<usize>),

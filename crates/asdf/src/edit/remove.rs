@@ -54,7 +54,7 @@ fn span(collection: Node<'_>, index: usize) -> Option<std::ops::Range<usize>> {
     }
 }
 
-/// Where an empty collection is written instead: behind tag and anchor, which stay, or behind the mark.
+/// Finds the offset at which an empty collection is written instead: after tag and anchor, which stay, or after the mark.
 fn head(document: &Document, collection: Node<'_>) -> Option<usize> {
     let text = document.text();
     let content = collection.content_span().start;

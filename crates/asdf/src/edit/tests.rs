@@ -15,7 +15,7 @@ fn value(text: &str) -> Yaml {
     parse_value(text).unwrap()
 }
 
-/// What a text becomes by an edit: `set PATH VALUE`, `insert PATH INDEX VALUE`, `push PATH VALUE`, `remove PATH`, `rename PATH KEY`.
+/// Applies an edit to a text: `set PATH VALUE`, `insert PATH INDEX VALUE`, `push PATH VALUE`, `remove PATH`, `rename PATH KEY`.
 fn edited(text: &str, edit: &str) -> Result<String> {
     let mut editor = editor(text);
     let (verb, rest) = edit.split_once(' ').unwrap();

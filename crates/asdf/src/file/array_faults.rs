@@ -16,8 +16,8 @@ use crate::yaml::Node;
 pub(crate) const WRONG_MASK: &str = " is neither a number nor an array";
 
 impl File {
-    /// What is wrong or odd about the arrays: sources that name no block, elements outside of it, rows that are torn, masks that are no
-    /// numbers. Looks at the tree and at headers alone; external files are not opened.
+    /// Lists the faults of arrays: sources that name no block, elements outside of it, rows that are torn, masks that are no numbers. Reads the tree
+    /// and headers only; external files are not opened.
     #[must_use]
     pub fn array_faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -96,7 +96,7 @@ impl File {
         ))
     }
 
-    /// How the arrays of each block of this file look at it.
+    /// Collects the views that the arrays have of each block of this file.
     fn views(&self) -> HashMap<usize, Views<'_>> {
         let mut views: HashMap<usize, Views<'_>> = HashMap::new();
         for entry in self.arrays() {

@@ -43,7 +43,7 @@ pub(super) fn find(
     Ok(search.entries)
 }
 
-/// Which nodes are arrays or lead to one.
+/// Nodes that are arrays or contain one.
 struct ArrayAncestors {
     leads_to_array: Vec<bool>,
     /// Without any, each node is come by once.
@@ -105,7 +105,7 @@ fn most_visits(document: &Document) -> u64 {
     (MAX_ENTRIES as u64).saturating_add(document.len() as u64)
 }
 
-/// What is known of a collection.
+/// State of the count of a collection.
 #[derive(Clone, Copy)]
 enum VisitCount {
     Unknown,
@@ -115,8 +115,8 @@ enum VisitCount {
     Known(u64, usize),
 }
 
-/// How many nodes [`Search::run`] comes by where it follows aliases, without coming by them: a small tree may have more than anyone can
-/// list. `None` where it would stop early, at a collection within itself or too deep.
+/// Counts the nodes that [`Search::run`] visits when it follows aliases, without visiting them: a small tree may have more than anyone can list.
+/// `None` where it would stop early, at a collection within itself or too deep.
 fn visits(document: &Document, ways: &ArrayAncestors) -> Option<u64> {
     let root = document.root().target();
     let mut known = vec![VisitCount::Unknown; document.len()];
@@ -243,7 +243,7 @@ fn fields(dtype: &DType) -> u64 {
     }
 }
 
-/// What of a collection leads to an array, with its part of a path.
+/// Lists the children of a collection that are arrays or contain one, each with its part of a path.
 fn children<'d>(node: Node<'d>, ways: &ArrayAncestors) -> std::vec::IntoIter<(String, Node<'d>)> {
     let found: Vec<(String, Node<'d>)> = match node.kind() {
         Kind::Scalar => Vec::new(),

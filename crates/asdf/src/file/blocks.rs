@@ -65,7 +65,7 @@ struct Work {
 #[derive(Clone)]
 struct Chunk {
     block: usize,
-    /// Where it is in the data of the block.
+    /// Range of the chunk in the data of the block.
     place: Range<u64>,
     bytes: Arc<Vec<u8>>,
 }
@@ -106,7 +106,7 @@ impl Cache {
         }
     }
 
-    /// What is held under `key`.
+    /// Returns the cached bytes of `key`.
     fn get(&self, key: CacheKey) -> Option<Arc<Vec<u8>>> {
         self.lock().as_ref().filter(|(held, _)| *held == key).map(|(_, bytes)| Arc::clone(bytes))
     }
@@ -120,7 +120,7 @@ impl Cache {
         chunk.as_ref().filter(holds).cloned()
     }
 
-    /// What is held under `key`, made where it is not. Others who want it meanwhile wait for it.
+    /// Returns the cached bytes of `key`, and computes them where they are not cached. Other callers that need them meanwhile wait.
     pub(super) fn get_or_make(
         &self,
         key: CacheKey,
@@ -191,8 +191,8 @@ impl File {
         block.ok_or_else(|| Error::malformed(format!("source {number}, and the file has {there_are} blocks")))
     }
 
-    /// Where the walk from block to block met something else than a block, one may be lost there, and those behind it have other numbers
-    /// than in the tree. An index that lists just those that were found proves them.
+    /// Returns an error if a block may be lost before this one. Where the walk from block to block found other bytes than a block, one may be lost
+    /// there, and those after it have other numbers than in the tree. An index that lists exactly the blocks that were found proves them.
     fn lost_before(&self, index: Option<usize>, from_end: bool) -> Option<Error> {
         if self.layout.index_state == IndexState::Valid {
             return None;
@@ -527,7 +527,7 @@ pub(crate) fn is_same_file(uri: &str) -> bool {
     uri.is_empty() || uri.starts_with('#')
 }
 
-/// Where decoded bytes of a plain block are in the file.
+/// Computes the range in the file of decoded bytes of a plain block.
 pub(super) fn plain_range(block: &StoredBlock, range: Range<u64>) -> Result<Range<u64>> {
     let start = block.data.start.saturating_add(range.start);
     let range = start..block.data.start.saturating_add(range.end);

@@ -227,7 +227,7 @@ fn map_scalars(
     Ok(map_scalars)
 }
 
-/// What hides an element.
+/// Value of elements that are masked.
 enum MaskedValue {
     /// Nothing: the value is none that the type has.
     Nothing,

@@ -31,7 +31,7 @@ enum ElementLocation<'f> {
 }
 
 impl File {
-    /// Where the elements of an array of [`File::arrays`] are, and what its shape is. Found once.
+    /// Returns the geometry of an array of [`File::arrays`]: the location of its elements, and its shape. Computed once.
     ///
     /// # Errors
     /// `Usage` for an index that there is not; `Malformed` for a source that names no block, elements outside of it, or inline data that
@@ -49,7 +49,7 @@ impl File {
         Ok(known.get_or_init(|| geometry))
     }
 
-    /// Where the elements of an array of this file's tree are, and what its shape is.
+    /// Computes the geometry of an array of this file's tree: the location of its elements, and its shape.
     ///
     /// # Errors
     /// As [`File::geometry`].

@@ -114,7 +114,7 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
     Ok(losses)
 }
 
-/// What a check calls damaged, first of all.
+/// Returns the first damage that a check finds.
 fn damage(job: &Import<'_>) -> Result<Option<Error>> {
     let report = job.container.check(CheckDepth::Full, &job.read, Progress::none())?;
     let damage = report.findings.into_iter().find(|finding| finding.severity == Severity::Error);

@@ -12,7 +12,7 @@ pub(super) struct TreeBuilder {
 }
 
 impl TreeBuilder {
-    /// What stands there already.
+    /// Creates a builder that starts from the existing pairs of the root.
     pub(super) const fn new(root: Vec<(Yaml, Yaml)>) -> Self {
         Self { root }
     }

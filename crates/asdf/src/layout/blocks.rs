@@ -222,7 +222,7 @@ fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Optio
     Ok(Some(next))
 }
 
-/// What is behind the last block, or behind the tree of a file without any: an index, NULs, or what belongs to nothing.
+/// Reads the bytes after the last block, or after the tree of a file without any: an index, NULs, or bytes that belong to nothing.
 fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
     let size = layout.size;
     let streamed = layout.blocks.last().is_some_and(|block| block.header.is_streamed());

@@ -15,7 +15,7 @@ use container_core::source::Source;
 /// Bytes that are read at a time: few at first, because what is searched for often follows soon, and a file may have it everywhere.
 const FIRST_AND_MAX_PIECE_LEN: (u64, u64) = (1 << 9, 1 << 18);
 
-/// What is searched for at once, at most.
+/// Maximum length of a byte sequence that is searched for.
 const MAX_NEEDLE_LEN: u64 = 32;
 
 /// The first place in `range` at which `find` finds something in the bytes from there on. `find` is given pieces that overlap by

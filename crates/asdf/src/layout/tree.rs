@@ -73,8 +73,8 @@ fn begins(head: &[u8]) -> bool {
     head.starts_with(b"%") || (head.starts_with(b"---") && head.get(3).is_none_or(u8::is_ascii_whitespace))
 }
 
-/// Where the tree begins behind lines that are no comments, as where the first byte of one is damaged: at the first directive that is known, or at
-/// the marks of a document. Only text is looked at, and none of an index.
+/// Finds the start of the tree after lines that are no comments, for example where the first byte of one is damaged: the first known directive, or
+/// the marks of a document. Searches text only, and none of an index.
 pub(crate) fn find_after_lines(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
     let text = source.read(range.start..range.end.min(range.start.saturating_add(MAX_BLANKS)))?;
     let ends =

@@ -90,7 +90,7 @@ pub(crate) fn lost_masks(file: &File, datasets: &[Dataset], selection: &[(usize,
     lost.collect()
 }
 
-/// What the user wrote of the history: a list before version 1.2.0 of the standard, then the entries of a mapping.
+/// Returns the history entries that the user wrote: a list before version 1.2.0 of the standard, then the entries of a mapping.
 fn history(value: Yaml) -> Option<Yaml> {
     match value {
         Yaml::Sequence(items, style) => Some(Yaml::mapping([(ENTRIES, Yaml::Sequence(items, style))])),

@@ -135,7 +135,7 @@ fn find_anchor<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     }
 }
 
-/// What is under tags and anchors, a place of an array as it is.
+/// Removes tags and anchors from a value; the place of an array is returned unchanged.
 fn bare(value: &Value) -> &Value {
     match form_of(value) {
         Some(("tag" | "anchor", Value::List(parts))) => parts.get(1).map_or(value, bare),
@@ -143,7 +143,7 @@ fn bare(value: &Value) -> &Value {
     }
 }
 
-/// What is under tags and anchors.
+/// Removes tags and anchors from a value.
 fn without_tags(value: &Value) -> &Value {
     match form_of(value) {
         Some(("tag" | "anchor", Value::List(parts))) => match parts.as_slice() {

@@ -15,9 +15,9 @@ const MAX_DEPTH: usize = 512;
 /// Bytes that a value takes in memory beside its text, about.
 const VALUE_SIZE: u64 = size_of::<(String, Value)>() as u64;
 
-/// What the tree says. Aliases are looked through; one that leads back into what it is part of is `{"$ref": "#/path"}`, as a JSON reference.
-/// An array is a mapping of what it is and where: `{source, datatype, byteorder, shape, …}`, without inline data. Keys that are no text are
-/// spelled. Timestamps are text.
+/// Converts the tree to a value. Aliases are resolved; an alias of a collection that contains it is `{"$ref": "#/path"}`, as a JSON reference. An
+/// array is a mapping of its description: `{source, datatype, byteorder, shape, …}`, without inline data. Keys that are no text are spelled.
+/// Timestamps are text.
 ///
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
@@ -76,7 +76,7 @@ pub(crate) fn short_tag(tag: &str) -> String {
     }
 }
 
-/// How much is shown.
+/// Extent of the metadata that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
     /// All of it.
@@ -168,7 +168,7 @@ impl Walk<'_> {
         Ok(value)
     }
 
-    /// What is said of an array, less its data.
+    /// Converts the description of an array, without its data.
     fn array(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
         self.above.insert(node.id(), path.to_owned());
         let mut entries = Vec::new();
@@ -207,7 +207,7 @@ fn is_empty(value: &Value) -> bool {
     matches!(value, Value::Map(entries) if entries.is_empty())
 }
 
-/// What names the software that wrote a file, not what is in it.
+/// Returns whether a key names the software that wrote a file, not its content.
 fn is_library_key(path: &str, key: &str) -> bool {
     matches!((path, key), ("", "asdf_library") | ("/history", "extensions"))
 }

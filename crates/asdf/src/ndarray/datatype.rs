@@ -43,7 +43,7 @@ const SCALARS: [(&str, Kind, usize); 17] = [
     ("complex32", Kind::Complex, 4),
 ];
 
-/// How many of [`SCALARS`] the standard has.
+/// Number of entries of [`SCALARS`] that are in the standard.
 const STANDARD_SCALAR_COUNT: usize = 14;
 
 /// Most fields of a record, nested ones and items of sub-arrays not counted.

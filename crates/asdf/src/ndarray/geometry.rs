@@ -32,7 +32,7 @@ pub struct Geometry {
     pub partial_row_len: u64,
 }
 
-/// What is done with rows that the block does not have.
+/// Treatment of rows that are missing from the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rows {
     /// They are an error.

@@ -174,7 +174,7 @@ fn for_each_item<'d>(
     node.items().try_for_each(|item| for_each_item(item, rest, look))
 }
 
-/// What has been seen of the items.
+/// Types of the items that were visited.
 #[derive(Default)]
 struct ItemTypes {
     text: bool,

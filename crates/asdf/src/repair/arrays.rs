@@ -31,7 +31,7 @@ pub(super) struct ShortBlock {
     pub(super) index: usize,
     /// Decoded bytes that are there.
     pub(super) have: u64,
-    /// Where it is in the damaged file.
+    /// Range of the block in the damaged file.
     pub(super) range: Range<u64>,
     /// Of those that are there, which are zeros in the place of what is lost.
     pub(super) holes: Vec<Hole>,
@@ -109,7 +109,7 @@ pub(super) fn cut_to_rows(
     apply_edits(document, &edits, report)
 }
 
-/// Which rows of an array have elements in the holes of its block.
+/// Lists the rows of an array that have elements in the holes of its block.
 fn hole_items(placed: &BlockArray, short: &ShortBlock) -> Vec<RepairItem> {
     let BlockArray { path, array, .. } = placed;
     let name = if path.is_empty() { "the array" } else { path };
@@ -160,7 +160,7 @@ struct Edit<'a> {
 }
 
 impl Edit<'_> {
-    /// Where the change of the array at `node` is, and to what. `None` for an array that has to stay as it is.
+    /// Finds the path and the new value of the change of the array at `node`. `None` for an array that must not change.
     fn change(&self, node: Option<Node<'_>>) -> Result<Option<(String, Yaml)>> {
         let path = &self.placed.path;
         Ok(match self.rows {
@@ -268,7 +268,7 @@ fn apply_edits(document: Document, edits: &[Edit<'_>], report: &mut RepairReport
     Ok(editor.into_document())
 }
 
-/// What of an array is within the first bytes of its block.
+/// Rows of an array that are within the first bytes of its block.
 enum AvailableRows {
     All,
     /// So many rows of so many.

@@ -16,7 +16,7 @@ use crate::compression::salvage::{self, is_read};
 use crate::digest::{self, ChecksumStatus};
 use crate::layout::StoredBlock;
 
-/// How often at most a block is read for another size of its stored bytes.
+/// Maximum number of times that a block is read for another size of its stored bytes.
 const MAX_REREADS: u64 = 8;
 
 /// Decoded length of a block's bytes compared with `data_size` of its header.

@@ -40,7 +40,7 @@ impl Extent {
         }
     }
 
-    /// Where nothing is that can be told.
+    /// Returns the range of a gap, in which no block could be identified.
     pub(super) fn gap(&self) -> Option<Range<u64>> {
         match self {
             Self::Gap(range) => Some(range.clone()),
@@ -179,7 +179,7 @@ fn walk_headers(source: &dyn Source, layout: &Layout, named: usize) -> Result<Ve
 /// Bytes of a header before the first that is not NUL, where its magic is.
 const SIZE_BYTE_OFFSET: u64 = 5;
 
-/// What is before the first block that has a magic, and is no padding: perhaps a block that has lost its own.
+/// Finds bytes before the first block with a magic that are no padding: perhaps a block that has lost its own.
 pub(super) fn before_first(
     source: &dyn Source,
     layout: &Layout,

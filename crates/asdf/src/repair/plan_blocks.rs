@@ -24,9 +24,9 @@ use crate::layout::StoredBlock;
 
 /// A block of the new file.
 pub(super) struct PlannedBlock {
-    /// Where it is in the damaged file.
+    /// The block in the damaged file.
     pub(super) block: StoredBlock,
-    /// What is written.
+    /// The bytes to write.
     pub(super) body: Body,
 }
 
@@ -42,7 +42,7 @@ impl PlannedBlock {
     }
 }
 
-/// What is written of a block.
+/// The bytes to write for a block.
 pub(super) enum Body {
     /// Every byte from its magic to the end of what is set aside.
     Same,
@@ -54,7 +54,7 @@ pub(super) enum Body {
     Bytes(BlockHeader, Vec<u8>),
 }
 
-/// What a repair reads with.
+/// Source, codecs and limits of a repair.
 pub(super) struct Tools<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) codecs: &'a Codecs,
@@ -64,9 +64,9 @@ pub(super) struct Tools<'a> {
 
 /// Number of blocks that the tree and the index expect.
 pub(super) struct ExpectedBlocks {
-    /// How many arrays name beyond those that there are.
+    /// Number of blocks that arrays name beyond the existing ones.
     pub(super) missing: usize,
-    /// How many arrays name; all, where one counts from the end or where not all arrays are known.
+    /// Number of blocks that arrays name; all, where an array counts from the end or where not all arrays are known.
     pub(super) named: usize,
     /// Whether the index lists just those that there are.
     pub(super) is_listed: bool,
@@ -323,7 +323,7 @@ fn with_read_header(block: StoredBlock, changes: &[&str]) -> PlannedBlock {
     PlannedBlock { block, body }
 }
 
-/// What is told of another label.
+/// Builds the report item for a changed compression label.
 fn compression_item(block: &StoredBlock, range: Range<u64>) -> RepairItem {
     let (index, label) = (block.index, block.label().unwrap_or(""));
     let what = format!("block {index}: compression as it must have been, {label:?}: its bytes make sense so");
@@ -376,7 +376,7 @@ fn with_sizes(header: BlockHeader, len: u64) -> BlockHeader {
     BlockHeader { allocated_size: len, used_size: len, data_size: len, compression, checksum, ..header }
 }
 
-/// What of an encoded block can be decoded, plainly. `is_whole` is false where the file ends within it.
+/// Decodes the readable part of an encoded block, to be written uncompressed. `is_whole` is false where the file ends within it.
 fn salvage_block(
     mut block: StoredBlock,
     is_whole: bool,

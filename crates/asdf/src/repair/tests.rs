@@ -118,8 +118,8 @@ fn a_repaired_streamed_block_is_as_long_as_what_there_is() {
     assert!(report.lost.is_empty(), "{report:?}");
 }
 
-/// What is told of the arrays of a block that the file cuts: an axis that runs backwards, in what is there and not, and one that no block
-/// would hold.
+/// Reports for the arrays of a block that is cut by the end of the file: an axis that runs backwards, within the existing bytes and outside of them,
+/// and one that no block would hold.
 #[test]
 fn of_a_cut_block_arrays_that_run_backwards_or_nowhere_are_told() {
     let array = |name: &str, rest: &str| {
@@ -142,7 +142,7 @@ fn of_a_cut_block_arrays_that_run_backwards_or_nowhere_are_told() {
     assert!(String::from_utf8_lossy(&out).contains("\ngone: null\nnever: "), "{report:?}");
 }
 
-/// Where a block begins, what it is for and how long it is are told by its neighbours and its digest.
+/// The start, purpose and length of a block follow from its neighbours and its digest.
 #[test]
 fn damaged_headers_are_read_as_they_were() {
     let made = file();
@@ -465,7 +465,7 @@ fn arrays_of_blocks_that_are_cut_off_are_told_even_where_no_row_can_be_taken_awa
     assert_eq!(report.lost.len(), 1, "{report:?}");
 }
 
-/// Where a system crashes, zeros stand for what was not written.
+/// After a system crash, bytes that were not written are zeros.
 #[test]
 fn a_tree_that_goes_over_into_zeros_is_as_one_that_is_cut() {
     let Made { bytes, .. } = file();

@@ -105,7 +105,7 @@ fn with_version(text: &str, newline: &str) -> String {
     }
 }
 
-/// What the machine and the limits are not to blame for.
+/// Returns whether an error is due to the file, not to the machine or the limits.
 fn is_unreadable(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_))
 }

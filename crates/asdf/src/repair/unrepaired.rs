@@ -165,7 +165,7 @@ pub(super) fn report_external_arrays(
     Ok(())
 }
 
-/// What keeps the array at `node` from being read from blocks that are whole.
+/// Finds the reason why the array at `node` cannot be read from blocks that are whole.
 fn problem(
     node: Node<'_>,
     parts: &[PlannedBlock],

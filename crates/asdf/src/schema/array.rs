@@ -12,7 +12,7 @@ use crate::yaml::{Kind, Node, Scalar};
 /// Most lists within one another of inline data or datatypes.
 const MAX_DEPTH: usize = 64;
 
-/// What a number is made of; the order is that of NumPy's casts within a kind.
+/// Class of a number type; the order is that of NumPy's casts within a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Bool,
@@ -306,7 +306,7 @@ fn spelled_in(name: &str) -> u64 {
 mod tests {
     use super::*;
 
-    /// What NumPy 2 answers to `can_cast(one, other, "safe")` for every pair of numbers.
+    /// Results of NumPy 2's `can_cast(one, other, "safe")` for every pair of numbers.
     #[test]
     fn numbers_are_cast_as_numpy_does() {
         let order = NUMBERS.iter().map(|(name, ..)| *name).collect::<Vec<_>>();

@@ -9,7 +9,7 @@ use crate::yaml::{Document, Kind, Node, YamlLimits};
 /// An example of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// What it shows.
+    /// Description of the example.
     pub description: String,
     /// The version of the standard that it is written for, where it names one (`asdf-standard-1.6.0`).
     pub standard: Option<Version>,

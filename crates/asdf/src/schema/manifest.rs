@@ -15,7 +15,7 @@ pub(super) struct Tags {
     by_tag: HashMap<String, Known>,
 }
 
-/// What a manifest says of a tag.
+/// Entry of a tag in a manifest.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) schemas: Vec<String>,

@@ -24,7 +24,7 @@ impl Number {
         }
     }
 
-    /// Which is the greater; `None` where either is NaN.
+    /// Compares two numbers; `None` where either is NaN.
     pub(super) fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Int(one), Self::Int(two)) => Some(one.cmp(two)),
@@ -67,7 +67,7 @@ impl Number {
     }
 }
 
-/// What lies beyond 128 bits is above or below all that does not.
+/// Orders integers of more than 128 bits, which are above or below all others.
 fn beyond(digits: &str) -> Ordering {
     if digits.starts_with('-') { Ordering::Less } else { Ordering::Greater }
 }

@@ -24,12 +24,12 @@ pub(super) struct Resource {
     pub(super) document: Rc<Document>,
 }
 
-/// Where a schema is.
+/// Location of a schema.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) resource: usize,
     pub(super) node: NodeId,
-    /// What relative references within begin from.
+    /// Base URI of relative references within the schema.
     pub(super) base: Rc<str>,
     /// From the root of the document: `/properties/shape`.
     pub(super) pointer: String,
@@ -174,7 +174,7 @@ fn id(node: Node<'_>) -> Option<&str> {
     node.get("id").filter(|id| id.kind() == Kind::Scalar).map(Node::text)
 }
 
-/// What references within a schema begin from.
+/// Returns the base URI of references within a schema.
 pub(super) fn base_of(outer: &str, schema: Node<'_>) -> String {
     match id(schema) {
         // A bare name is an anchor in this document.

@@ -159,7 +159,7 @@ impl<'s> Validator<'s> {
 
     /// Whether a value passes one check; if not, a message where no schema within has given one.
     ///
-    /// What takes memory of its own is in methods of their own: this one is on the stack once for each schema within another.
+    /// Checks with large local variables are in separate methods: this one is on the stack once for each schema within another.
     fn one_check(
         &mut self,
         node: Node<'_>,

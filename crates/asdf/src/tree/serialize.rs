@@ -13,7 +13,7 @@ pub(super) fn yaml<T: Serialize + ?Sized>(value: &T) -> container_core::Result<Y
     value.serialize(Writer).map_err(|failure| Error::usage(failure.0))
 }
 
-/// What a `Serialize` of the caller's says.
+/// Error message of a caller's `Serialize`.
 #[derive(Debug)]
 pub(super) struct Failure(String);
 

@@ -19,7 +19,7 @@ pub struct Time<'f> {
     /// `utc`, `tai`, `tcb`, `tcg`, `tdb`, `tt`, `ut1`, or whatever is written; `utc` for text without one. `None` where the format
     /// decides.
     pub scale: Option<&'f str>,
-    /// Where the observer was.
+    /// Location of the observer.
     pub location: Option<Node<'f>>,
 }
 
@@ -132,7 +132,7 @@ impl<'f> Quantity<'f> {
 pub struct DefUnit<'f> {
     /// The new name.
     pub name: &'f str,
-    /// What it is the same as; `None` for a base unit.
+    /// Equivalent unit; `None` for a base unit.
     pub unit: Option<&'f str>,
 }
 
@@ -149,7 +149,7 @@ pub struct Column<'f> {
     pub name: &'f str,
     /// The node of its values: an array, or a quantity or time that holds one.
     pub data: Node<'f>,
-    /// What it is.
+    /// Its description.
     pub description: Option<&'f str>,
     /// Its unit.
     pub unit: Option<&'f str>,
@@ -207,7 +207,7 @@ pub struct Card<'f> {
     pub keyword: Option<&'f str>,
     /// The node of its value.
     pub value: Option<Node<'f>>,
-    /// What follows the slash.
+    /// Comment: the text after the slash.
     pub comment: Option<&'f str>,
 }
 

@@ -15,7 +15,7 @@ pub struct Software<'f> {
     pub version: &'f str,
     /// Who wrote it.
     pub author: Option<&'f str>,
-    /// Where it is found.
+    /// URI of its homepage.
     pub homepage: Option<&'f str>,
     /// All of it; other keys may stand there.
     pub node: Node<'f>,
@@ -37,11 +37,11 @@ impl<'f> Software<'f> {
 /// `core/history_entry`
 #[derive(Clone, Debug)]
 pub struct HistoryEntry<'f> {
-    /// What was done.
+    /// Description of the change.
     pub description: &'f str,
     /// When, as it is written.
     pub time: Option<&'f str>,
-    /// What did it.
+    /// Software that made the change.
     pub software: Vec<Software<'f>>,
     /// All of it; other keys may stand there.
     pub node: Node<'f>,
@@ -100,9 +100,9 @@ impl<'f> ExtensionMetadata<'f> {
 /// `history` of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct History<'f> {
-    /// What was done, in the order of the tree.
+    /// Entries of the history, in the order of the tree.
     pub entries: Vec<HistoryEntry<'f>>,
-    /// What the file was written with; none in the older form.
+    /// Extensions that the file was written with; none in the older form.
     pub extensions: Vec<ExtensionMetadata<'f>>,
 }
 
@@ -132,7 +132,7 @@ impl<'f> History<'f> {
 pub struct ExternalArray<'f> {
     /// The file.
     pub fileuri: &'f str,
-    /// Which array of it: a number or a name, as it is written.
+    /// The array in that file: a number or a name, as it is written.
     pub target: &'f str,
     /// Its element type.
     pub datatype: &'f str,

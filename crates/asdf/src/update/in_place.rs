@@ -88,7 +88,7 @@ impl Updater<'_> {
     }
 }
 
-/// Where the tree and its padding are, where a block follows.
+/// Returns the range of the tree and its padding, if a block follows.
 fn tree_room(layout: &Layout) -> Option<Range<u64>> {
     let tree = layout.tree.as_ref()?;
     let first = layout.blocks.first()?;

@@ -18,7 +18,7 @@ use crate::writer::{Padding, WriteOptions};
 pub(crate) struct AssemblyBlock<'a> {
     /// The file that it is from.
     pub(crate) source: &'a dyn Source,
-    /// Where it is there.
+    /// The block in that file.
     pub(crate) block: StoredBlock,
     /// Other stored bytes, with the label of their codec and their length decoded; `None` for those that it has.
     pub(crate) recoded: Option<RecodedBlock>,

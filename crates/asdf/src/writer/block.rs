@@ -41,7 +41,7 @@ impl Body {
     }
 }
 
-/// What a block is made of.
+/// Parts of a block.
 pub(crate) struct BlockParts {
     /// Bytes that will be given; `None` for a streamed block.
     pub(crate) given: Option<u64>,

@@ -13,7 +13,7 @@ pub(crate) struct Encoder(compression::Encoder);
 /// Passes on what was encoded while the rest still is.
 struct EncodedSink<'p> {
     put: &'p mut dyn FnMut(&[u8]) -> Result<()>,
-    /// What kept it from that, whole: errors of `io` have no byte ranges.
+    /// The error that stopped it, with all its context: errors of `io` have no byte ranges.
     failed: Option<Error>,
 }
 
@@ -95,7 +95,8 @@ fn require(label: &str, data: u64, options: &WriteOptions) -> Result<()> {
     Ok(())
 }
 
-/// What threads make of a Blosc chunk is in memory once more, before it is put together: where there is no room for that, one makes it.
+/// Chooses the number of threads. The output of threads for a Blosc chunk is in memory a second time before it is joined: where there is no room for
+/// that, one thread encodes it.
 fn threads(label: &str, data: u64, options: &WriteOptions) -> usize {
     let has_room = || options.limits.allocate(data.saturating_mul(3)).is_ok();
     if compression::needs_whole_block(label) && !has_room() { 1 } else { options.threads }

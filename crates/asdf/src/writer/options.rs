@@ -6,7 +6,7 @@ use container_core::write::Durability;
 use crate::header::Version;
 use crate::yaml::{Timestamp, Yaml};
 
-/// How a file is written.
+/// Options for writing a file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriteOptions {
@@ -21,7 +21,7 @@ pub struct WriteOptions {
     /// Data of every block begin at a multiple of so many bytes, a power of two up to 32768: 4096 lets them be mapped. Block headers are
     /// made longer for it, which Python asdf 5.2 and 6.0 understand, and 2.15 does not. `None` by default.
     pub align: Option<u64>,
-    /// What the tree names as the library that wrote the file: name and version. `None` leaves out `asdf_library`.
+    /// Library that wrote the file, for `asdf_library` of the tree: name and version. `None` leaves out `asdf_library`.
     pub software: Option<(String, String)>,
     /// Whether `history` lists the extension of the standard's core tags, as Python asdf does. From version 1.2.0 on.
     pub extensions: bool,
@@ -53,10 +53,10 @@ impl Default for WriteOptions {
     }
 }
 
-/// What was done to a file, for its `history` (`core/history_entry-1.0.0`).
+/// A change of a file, for its `history` (`core/history_entry-1.0.0`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryEntry {
-    /// What was done.
+    /// Description of the change.
     pub description: String,
     /// When.
     pub time: Option<Timestamp>,

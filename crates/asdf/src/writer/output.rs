@@ -24,7 +24,7 @@ impl Target<'_> {
         }
     }
 
-    /// Where the output stands; `None` where it cannot be patched.
+    /// Returns the position of the output; `None` where it cannot be patched.
     pub(crate) fn position(&mut self) -> Result<Option<u64>> {
         match self.output().as_seek() {
             Some(out) => Ok(Some(out.stream_position()?)),

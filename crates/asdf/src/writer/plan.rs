@@ -23,11 +23,11 @@ pub struct ArraySpec {
     pub dtype: DType,
     /// Length of each axis.
     pub shape: Vec<u64>,
-    /// Which axis varies fastest in the data that will come. F order is told to readers by strides.
+    /// Order of the axes in the data that will be written. F order is stored as strides.
     pub order: Order,
     /// Label and level of the codec; `None` stores the bytes as they are.
     pub compression: Option<(String, Option<i32>)>,
-    /// What is missing: a number, or the node of an array of bool8.
+    /// Mask: a number, or the node of an array of bool8.
     pub mask: Option<Yaml>,
 }
 
@@ -152,7 +152,7 @@ impl Plan {
         Self { options, blocks: Vec::new() }
     }
 
-    /// How the file is going to be written.
+    /// Options that the file is written with.
     #[must_use]
     pub const fn options(&self) -> &WriteOptions {
         &self.options

@@ -16,7 +16,7 @@ use container_core::{Error, Result};
 use super::events::place;
 use super::{Collection, ScalarStyle, YamlLimits};
 
-/// What a node is and how it is written.
+/// Kind and style of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A scalar whose text is a range of the document's text.
@@ -49,7 +49,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// What is asked for where nothing is.
+    /// Placeholder for a node that does not exist.
     pub(super) const NOTHING: Self = Self {
         head: 0,
         start: 0,

@@ -84,7 +84,7 @@ fn read(
 struct Composer<'t> {
     builder: Builder<'t>,
     text: &'t str,
-    /// What the library reads of it, of as many bytes.
+    /// The text that the library parses, of the same length.
     yaml12: &'t Yaml12Text<'t>,
     base: u64,
     /// Byte behind what is accounted for: scalars, marks of flow collections, tags and anchors.

@@ -28,7 +28,7 @@ pub struct YamlLimits {
     pub expanded: usize,
     /// Most pairs that merge keys (`<<`) make, those of each mapping that merges counted with all that it merges.
     pub merged: u64,
-    /// What is done with a mapping that has a key twice.
+    /// Treatment of a mapping that has a key twice.
     pub duplicate_keys: DuplicateKeys,
 }
 
@@ -45,7 +45,7 @@ impl Default for YamlLimits {
     }
 }
 
-/// What is done with a mapping that has a key twice.
+/// Treatment of a mapping that has a key twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DuplicateKeys {
     /// The last one counts, as for Python asdf. [`Strictness::Strict`](crate::Strictness::Strict) refuses them all the same.
@@ -59,7 +59,7 @@ pub enum DuplicateKeys {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(crate) u32);
 
-/// What a node is. An alias is its own node and says so by [`Node::is_alias`]; its kind is that of what it names.
+/// Kind of a node. An alias is its own node, for which [`Node::is_alias`] is true; its kind is that of the node it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Text, perhaps a number.
@@ -70,7 +70,7 @@ pub enum Kind {
     Mapping,
 }
 
-/// How a scalar is written.
+/// Style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarStyle {
     /// Without quotes.
@@ -85,7 +85,7 @@ pub enum ScalarStyle {
     Folded,
 }
 
-/// How a sequence or mapping is written.
+/// Style of a sequence or mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Collection {
     /// With brackets.

@@ -23,7 +23,7 @@ pub(crate) use node::bare;
 /// Most collections within one another that are written, and that [`Yaml::from_node`] makes.
 pub(crate) const MAX_DEPTH: usize = 300;
 
-/// How text is laid out.
+/// Layout options for text.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EmitOptions {
@@ -61,7 +61,7 @@ pub(crate) enum NodePosition {
 pub(crate) struct NodeContext {
     /// Columns of the collection that holds it; `None` for the root.
     pub(crate) indent: Option<usize>,
-    /// Where in it.
+    /// Position in the collection.
     pub(crate) place: NodePosition,
     /// Whether the collection is in flow style.
     pub(crate) flow: bool,
@@ -131,9 +131,9 @@ pub fn emit_node(value: &Yaml, indent: usize, within: Collection, options: &Emit
 /// Text for a place in a document, as it is spliced in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// What is on the line of the place, beginning with a blank. It goes over several lines if text or a flow collection does.
+    /// Text on the line of the place, beginning with a blank. It has several lines if text or a flow collection does.
     pub(crate) head: String,
-    /// What is on lines of its own, beginning with a newline: block collections, literal and folded text.
+    /// Text on lines of its own, beginning with a newline: block collections, literal and folded text.
     pub(crate) tail: String,
 }
 

@@ -17,7 +17,7 @@ use granit_parser::{
 
 use super::{Collection, Kind, ScalarStyle, YamlLimits};
 
-/// What the text says next.
+/// Parser event: the next part of the text.
 pub(super) enum Event<'t> {
     /// The document begins behind the range.
     Document,
@@ -60,7 +60,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// What to tell of it.
+    /// Returns the error to report.
     pub(super) fn error(self) -> Error {
         let (Self::Dash(error) | Self::Other(error)) = self;
         error

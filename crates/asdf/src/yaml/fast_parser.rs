@@ -197,7 +197,7 @@ impl FastParser<'_> {
         self.anchor(before)
     }
 
-    /// What stands before the node which begins now.
+    /// Takes the properties of the node that begins now.
     fn take_properties(&mut self) -> Option<Properties> {
         match self.levels.last_mut() {
             Some(level) => level.wanted.take().map(|(_, before)| before),

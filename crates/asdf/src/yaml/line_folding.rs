@@ -30,7 +30,7 @@ fn split_line(text: &str) -> (&str, &str) {
     text.split_at_checked(text.find(BREAKS).unwrap_or(text.len())).unwrap_or((text, ""))
 }
 
-/// What follows the first line of a text.
+/// Returns the text after its first line.
 pub(super) fn after_first_line(text: &str) -> &str {
     let (_, rest) = split_line(text);
     behind(rest, line_break(rest).map_or(0, |(len, _)| len))
@@ -73,7 +73,7 @@ pub(super) fn plain(text: &str) -> String {
     fold(text, None, |_, _| None).unwrap_or_default()
 }
 
-/// What stands between single quotes.
+/// Folds the content of a single-quoted scalar.
 pub(super) fn single(text: &str) -> String {
     let quote = |rest, out: &mut String| {
         out.push('\'');
@@ -82,7 +82,7 @@ pub(super) fn single(text: &str) -> String {
     fold(text, Some('\''), quote).unwrap_or_default()
 }
 
-/// What stands between double quotes; `None` for an escape that YAML 1.1 has not.
+/// Folds the content of a double-quoted scalar; `None` for an escape that YAML 1.1 does not have.
 pub(super) fn double(text: &str) -> Option<String> {
     fold(text, Some('\\'), escape)
 }
@@ -146,7 +146,7 @@ fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     Some(behind(rest.as_str(), digits))
 }
 
-/// What becomes of the line breaks at the end of a literal or folded text.
+/// Chomping: treatment of the line breaks at the end of a literal or folded scalar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chomp {
     Strip,

@@ -54,7 +54,7 @@ impl<'d> Node<'d> {
         self.own().shape == Shape::Alias
     }
 
-    /// What an alias names; else the node itself.
+    /// Returns the node that an alias names; else the node itself.
     #[must_use]
     pub fn target(self) -> Self {
         let own = self.own();
@@ -62,7 +62,7 @@ impl<'d> Node<'d> {
         if own.shape == Shape::Alias { Self { id: NodeId(own.first), ..self } } else { self }
     }
 
-    /// What it is.
+    /// Returns the kind of the node.
     #[must_use]
     pub fn kind(self) -> Kind {
         match self.item_of_target().shape {
@@ -124,7 +124,7 @@ impl<'d> Node<'d> {
         .unwrap_or_default()
     }
 
-    /// How a scalar is written; `None` for collections.
+    /// Returns the style of a scalar; `None` for collections.
     #[must_use]
     pub fn scalar_style(self) -> Option<ScalarStyle> {
         match self.item_of_target().shape {
@@ -133,7 +133,7 @@ impl<'d> Node<'d> {
         }
     }
 
-    /// How a collection is written; `None` for scalars.
+    /// Returns the style of a collection; `None` for scalars.
     #[must_use]
     pub fn collection_style(self) -> Option<Collection> {
         match self.item_of_target().shape {

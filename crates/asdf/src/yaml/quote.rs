@@ -27,8 +27,8 @@ pub(super) struct Styles {
     pub(super) multiline: bool,
 }
 
-/// What libyaml writes as it is. Characters beyond the basic plane are escaped as Python does, and so is what some readers take for a line
-/// break: U+0085, U+2028 and U+2029.
+/// Returns whether libyaml writes a character unescaped. Characters beyond the basic plane are escaped as Python does, and so are those that some
+/// readers take for a line break: U+0085, U+2028 and U+2029.
 pub(super) const fn is_printable(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
 }

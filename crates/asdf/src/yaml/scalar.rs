@@ -66,7 +66,7 @@ pub struct Timestamp {
     pub offset: Option<i32>,
 }
 
-/// What `text` means without quotes and tag. Integers of more than 4300 characters, which Python does not read, are text.
+/// Resolves `text` as a plain scalar without a tag. Integers of more than 4300 characters, which Python does not read, are text.
 #[must_use]
 pub fn resolve(text: &str) -> Scalar<'_> {
     // The first character decides what is looked at; most text leaves here.
@@ -104,8 +104,8 @@ pub(crate) fn is_impossible(text: &str) -> bool {
         && (timestamp::is_impossible(text) || number::is_impossible(text))
 }
 
-/// What `text` is under one of YAML's own tags, the part behind `tag:yaml.org,2002:`; text where it does not fit the tag, as under
-/// tags of collections and unknown ones.
+/// Resolves `text` under one of YAML's own tags, given by the part after `tag:yaml.org,2002:`; text where it does not fit the tag, as under tags of
+/// collections and unknown ones.
 pub(crate) fn under_tag<'a>(name: &str, text: &'a str) -> Scalar<'a> {
     let value = match name {
         "null" => Some(Scalar::Null),

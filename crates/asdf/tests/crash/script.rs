@@ -12,14 +12,14 @@ use asdf::yaml::Yaml;
 
 use crate::disk::{Disk, parts};
 
-/// What a file holds: its tree, and the bytes of each block as stored, with its sizes.
+/// Content of a file: its tree, and the bytes of each block as stored, with its sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     pub tree: String,
     pub blocks: Vec<(Vec<u8>, u64, u64)>,
 }
 
-/// What a file holds. All of it has to be in order: layout, index, digests.
+/// Reads the content of a file. Layout, index and digests must be valid.
 pub fn read(file: &dyn Source) -> Result<State> {
     let layout = Layout::parse(file, &Limits::default())?;
     // A file may do without an index.
@@ -133,7 +133,7 @@ impl Script {
         broken
     }
 
-    /// What breaks where the sync `left_out` is not done.
+    /// Lists the failures if the sync `left_out` is not done.
     pub fn broken_without(&self, left_out: usize) -> Vec<String> {
         let mut operations = self.disk.0.operations();
         assert_eq!(operations.remove(left_out), Operation::Sync);

@@ -11,7 +11,7 @@ use crate::crafted::{MEMORY, array, file, open, options, plain, said, short};
 
 const TYPE: &str = "source: 0, datatype: int8, byteorder: little";
 
-/// What of the array is damage under the compatible policy, and whether the strict one refuses it.
+/// Checks that the rest of the array is damage under the compatible policy, and that the strict one refuses it.
 fn is_damage(rest: &str) {
     let bytes = array(rest, &[7; 16]);
     let said = said(&bytes);

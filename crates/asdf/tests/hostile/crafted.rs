@@ -10,10 +10,10 @@ use asdf::container_core::report::Severity;
 use asdf::container_core::{Error, ErrorKind, Limits, Result};
 use asdf::{BlockHeader, FORMAT, File, OpenOptions, Strictness};
 
-/// What a file may ask for.
+/// Limit of the memory that a file may ask for, in bytes.
 pub const MEMORY: u64 = 4 << 20;
 
-/// How long a file may take, on a busy machine and without optimisation.
+/// Maximum time that a file may take, on a busy machine and without optimisation.
 pub const LONGEST: Duration = Duration::from_secs(20);
 
 /// The time that this thread has worked, where the system tells, because the machine may be busy with others.
@@ -101,7 +101,7 @@ pub fn open(bytes: &[u8], strictness: Strictness) -> Result<File> {
     File::from_bytes(bytes.to_vec(), options(strictness))
 }
 
-/// What a file comes to.
+/// Results of opening, checking and reading a file.
 #[derive(Debug, PartialEq)]
 pub struct Said {
     /// Whether the policies open it: compatible, strict, lenient.

@@ -160,7 +160,7 @@ fn journals_that_are_no_files() {
     assert_eq!(fs::read(&case.path).unwrap(), bytes);
 }
 
-/// What a kill leaves is not damage: the journal has every byte.
+/// A journal that a kill leaves is not damage: it has every byte.
 #[test]
 fn a_repair_finishes_what_a_crash_cut_short() {
     let block = |data: &[u8]| plain(data);

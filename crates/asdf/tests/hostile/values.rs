@@ -32,7 +32,7 @@ fn aliases_that_double() {
     assert!(matches!(Tree::new(document.clone()).to_value().unwrap_err().kind(), ErrorKind::Limit { .. }));
 }
 
-/// What takes a tree as values of a caller's says that there are too many, before it has made them.
+/// Checks that conversions of a tree to a caller's values report too many values before they make them.
 fn cannot_be_copied(name: &str, text: &str) {
     let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap();
     let tree = Tree::new(document);

@@ -17,7 +17,7 @@ const ZLIB_LEN: usize = 512 << 10;
 /// Bytes that fill most bzip2 blocks; runs make them longer.
 const BZIP2_LEN: usize = 900_000;
 
-/// What the segments are.
+/// Kind of the segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Parts of one zlib stream.
@@ -39,7 +39,7 @@ pub(super) struct Segments {
     before: Vec<u8>,
 }
 
-/// Where segments become one stream.
+/// Joins segments into one stream.
 struct Joiner {
     kind: Kind,
     zlib: zlib::Segments,

@@ -1,7 +1,7 @@
 use super::*;
 use container_core::codec::bzip2::Bzip2;
 
-/// What differs in every place.
+/// Test data that differ in every place.
 fn numbers(len: u32) -> Vec<u8> {
     (0..len).flat_map(|at| (at.wrapping_mul(2_654_435_761) >> 9).to_le_bytes()).collect()
 }
@@ -19,7 +19,7 @@ fn once(hole: Range<u64>) -> Vec<Range<u64>> {
     std::iter::once(hole).collect()
 }
 
-/// What was read is the data, but for holes, which are zeros; gives the holes.
+/// Checks that the salvaged bytes equal the data, except in holes, which are zeros; returns the holes.
 fn check(label: &str, stored: &[u8], data: &[u8]) -> (usize, Vec<Range<u64>>) {
     let salvaged = run(label, stored, data.len(), true).unwrap();
     let mut expected = data[..salvaged.bytes.len()].to_vec();

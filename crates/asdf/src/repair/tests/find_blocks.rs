@@ -48,7 +48,7 @@ fn a_block_without_its_magic_before_others_is_taken_whatever_leads_to_those() {
     assert_eq!(Layout::parse(&out, &container_core::Limits::default()).unwrap().blocks.len(), 3);
 }
 
-/// What is behind a block whose sizes are wiped belongs to it where its digest says so.
+/// Bytes after a block whose sizes are wiped belong to it if its digest proves it.
 #[test]
 fn the_sizes_of_a_block_are_found_by_its_digest_where_none_of_them_is_right() {
     let made = file();

@@ -75,7 +75,7 @@ fn directives_are_mended_where_they_are_nearly_right() {
     assert_eq!(crate::yaml::wrong_directives("%YAML 1.1\n%TAg ! a\n---\n%TAG\n"), [(10..18, "%TAg ! a")]);
 }
 
-/// Where bytes of nobody stood between a tree that does not end its last line and the first block, these must not become one line.
+/// Unknown bytes between a tree without a final newline and the first block are removed: tree and block must not become one line.
 #[test]
 fn no_block_stands_on_the_last_line_of_a_tree() {
     let text = tree(&[("one", 0, "[10]")]);

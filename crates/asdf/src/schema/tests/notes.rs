@@ -1,4 +1,4 @@
-//! What is worth knowing and makes no tree invalid, and which schemas a tag has.
+//! Tests of notes, which make no tree invalid, and of the schemas that a tag has.
 
 use super::*;
 

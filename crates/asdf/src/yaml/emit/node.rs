@@ -19,7 +19,7 @@ const MAX_SIMPLE: usize = 128;
 /// Most characters of such a key after escapes.
 const MAX_ESCAPED: usize = 800;
 
-/// What stands before a node.
+/// Properties of a node: its anchor and tag.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Properties<'v> {
     pub(crate) anchor: Option<&'v str>,
@@ -189,7 +189,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// What stands before the item `at` of a flow collection.
+    /// Writes the separator before the item `at` of a flow collection: a comma, and a line break where the line is full.
     fn flow_line(&mut self, at: usize, within: NodeContext) {
         if at > 0 {
             self.mark(",");

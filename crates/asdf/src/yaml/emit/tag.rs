@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use container_core::{Error, Result};
 
-/// What `!!` stands for unless a directive says otherwise.
+/// Prefix of the tag handle `!!` unless a directive defines another.
 pub(crate) const YAML_PREFIX: &str = "tag:yaml.org,2002:";
 
 /// The text of a tag under these handles (with their marks, and what they stand for).

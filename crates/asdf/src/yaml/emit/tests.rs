@@ -431,7 +431,7 @@ fn values() -> impl Strategy<Value = Yaml> {
     })
 }
 
-/// What libyaml's parser, by way of `serde_yaml`, makes of a text. It resolves plain scalars by YAML 1.2.
+/// Compares a value with the result of libyaml's parser, by way of `serde_yaml`. It resolves plain scalars by YAML 1.2.
 fn is_read(value: &Yaml, read: &serde_yaml::Value) -> bool {
     match (value, read) {
         (Yaml::Null, serde_yaml::Value::Null) => true,

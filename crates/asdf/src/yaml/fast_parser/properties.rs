@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::FastParser;
 
-/// What stands before a node.
+/// Properties of a node: its tag and anchor.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Properties {
     /// The number of the tag, or 0.
@@ -30,7 +30,7 @@ impl Properties {
         self.end == 0
     }
 
-    /// Where a node begins whose content begins at `start`.
+    /// Returns the first byte of a node whose content begins at `start`.
     pub(super) const fn head(self, start: usize) -> usize {
         if self.end == 0 { start } else { self.start }
     }

@@ -9,7 +9,7 @@
 
 use super::Timestamp;
 
-/// What is left of a text that is read from its beginning.
+/// Rest of a text that is read from its beginning.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
