@@ -195,7 +195,7 @@ fn elements(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Res
     Ok(losses_of_plain(dataset, region, typesize))
 }
 
-/// What bytes without a type and a shape do not keep.
+/// Type and shape of a dataset, as losses where it is appended as plain bytes.
 fn losses_of_plain(dataset: &Dataset, region: &Region, typesize: u64) -> Vec<Loss> {
     let dtype = &dataset.dtype;
     let is_plain = dtype.is_void() || (dtype.itemsize() == 1 && typesize == 1);

@@ -143,7 +143,7 @@ pub(crate) fn remove(all: &mut Entries, name: &str, limits: &Limits) -> Result<b
     Ok(true)
 }
 
-/// What is within `attrs`, where that is a map.
+/// Reads the entries of `attrs`, where that is a map.
 fn read(all: &Entries, limits: &Limits) -> Result<Option<Entries>> {
     let Some((_, stored)) = all.iter().find(|(own, _)| own == NAME) else { return Ok(None) };
     let chunk = Chunk::parse(stored)?;
@@ -195,7 +195,7 @@ pub(crate) fn map(entries: &Entries) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// What is behind the first msgpack value of `bytes`, however deep that is. `None` where it does not end.
+/// Returns the bytes after the first msgpack value of `bytes`, however deep that is. `None` where it does not end.
 fn skip(bytes: &[u8]) -> Option<&[u8]> {
     let mut rest = bytes;
     // Values that are still to come; each has a byte or more.

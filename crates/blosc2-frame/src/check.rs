@@ -23,7 +23,7 @@ use crate::verified_reads;
 /// Codes of what a frame says of its array and its chunks contradict.
 pub(crate) const GEOMETRY: [&str; 2] = ["geometry", "dtype"];
 
-/// What damage to the index leaves without a name is not odd by itself.
+/// Codes of unnamed consequences of a damaged index, which are not odd by themselves.
 const CONSEQUENCES: [&str; 4] = ["dead_space", "offsets_unsorted", "stray_file", "stored_sizes_differ"];
 
 /// Looks for damage and oddities.
@@ -266,7 +266,7 @@ fn decode(
     Ok(Decoded { len, padding })
 }
 
-/// How much of a chunk is decoded at once: all of it where that is within the limit on memory, else as many blocks as are.
+/// Number of bytes of a chunk that are decoded at once: all of it where that is within the limit on memory, else as many blocks as are.
 fn piece_len(nbytes: u64, block_len: u32, limits: &Limits) -> u64 {
     let block = u64::from(block_len);
     match limits.memory.checked_div(block) {

@@ -42,7 +42,7 @@ impl Digests {
         Self { algorithm, chunks: BTreeMap::new() }
     }
 
-    /// How they are computed.
+    /// The algorithm of the digests.
     pub(crate) const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -113,7 +113,7 @@ impl Digests {
     }
 }
 
-/// What the index digest is of.
+/// Builds the bytes that the index digest covers.
 fn index(offsets: &Offsets, nbytes: u64) -> Vec<u8> {
     let mut numbers = nbytes.to_le_bytes().to_vec();
     let mut put = |offset: Offset, count: u64| {
@@ -174,12 +174,12 @@ impl Stored {
         }
     }
 
-    /// How they are computed.
+    /// The algorithm of the digests.
     pub(crate) const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// How many chunks they are of; none where no chunk is stored.
+    /// Number of chunks with a digest; 0 where no chunk is stored.
     pub(crate) fn count(&self) -> usize {
         self.chunks.len() / self.algorithm.digest_len().max(1)
     }
@@ -206,7 +206,7 @@ impl Stored {
     }
 }
 
-/// What the digests of a frame say.
+/// Result of checking the digests of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChecksumReport {
@@ -214,9 +214,9 @@ pub enum ChecksumReport {
     Stale,
     /// Something of each stored chunk.
     Compared {
-        /// What the digests are.
+        /// The algorithm of the digests.
         algorithm: Algorithm,
-        /// How many chunks are stored.
+        /// Number of stored chunks.
         stored: u64,
         /// The numbers of the chunks whose bytes have another digest, or cannot be read.
         damaged: Vec<u64>,

@@ -35,7 +35,7 @@ impl ChunkEntry {
         self.index
     }
 
-    /// What it holds, where it is not stored.
+    /// The special value of a chunk that is not stored.
     #[must_use]
     pub const fn special(&self) -> Option<Special> {
         self.special

@@ -7,7 +7,7 @@ use crate::frame::Frame;
 use crate::header::{ChunkSize, Kind};
 use crate::offsets::{Offset, Offsets};
 
-/// How often each word was met, in the order of the first time.
+/// Number of occurrences of each word, in the order of the first one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counts(Vec<(String, u64)>);
 
@@ -233,7 +233,7 @@ pub(crate) fn compressor_word(compressor: Compressor) -> String {
     }
 }
 
-/// What a chunk of one value holds.
+/// Word for a special value.
 const fn word_of(special: Special) -> &'static str {
     match special {
         Special::Zeros => "zeros",

@@ -22,13 +22,13 @@ use crate::sparse_directory::{INDEX_NAME, SparseDirectory, part_name};
 use crate::trailer::{Fingerprint, Trailer};
 use crate::{checksums, writer};
 
-/// How a frame is compacted.
+/// Options for compacting a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompactOptions {
     /// Bounds on what the file may ask for.
     pub limits: Limits,
-    /// How durable the new file is before it takes the place of the old one.
+    /// Durability of the new file before it takes the place of the old one.
     pub durability: Durability,
     /// Whether bytes that follow the frame go as well. They may be what a crash left behind, or somebody's.
     pub drop_trailing: bool,
@@ -48,7 +48,7 @@ impl Default for CompactOptions {
     }
 }
 
-/// What compacting has done.
+/// Result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompactReport {

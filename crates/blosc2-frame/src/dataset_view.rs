@@ -24,7 +24,7 @@ use crate::tensor::Tensor;
 /// Path of the one array.
 pub(crate) const DATASET: &str = DEFAULT_NAME;
 
-/// How paths of chunks start, where each is a dataset.
+/// Prefix of the paths of chunks, where each is a dataset.
 const CHUNKS: &str = "chunks/";
 
 /// Metalayer of an ObjectArray, which has an object in each chunk.
@@ -158,7 +158,7 @@ impl DatasetView {
         })
     }
 
-    /// How many datasets there are.
+    /// Number of datasets.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Array(_) | Self::Tensor(..) | Self::Flat(..) => 1,

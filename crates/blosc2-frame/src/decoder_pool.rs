@@ -64,7 +64,7 @@ impl DecoderPool {
     }
 }
 
-/// What is left of a read over several chunks.
+/// The rest of a read over several chunks.
 struct Rest<'d> {
     /// The chunk that comes next, and where in it the read goes on.
     index: u64,

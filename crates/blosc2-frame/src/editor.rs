@@ -36,7 +36,7 @@ use crate::{attributes, msgpack};
 pub(crate) use directory::lock as lock_directory;
 use store::{Commit, Store};
 
-/// How a frame is opened for changes.
+/// Options for opening a frame for changes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EditOptions {
@@ -118,13 +118,13 @@ impl Editor {
         &self.header
     }
 
-    /// How many chunks there are, uncommitted ones included.
+    /// Number of chunks, uncommitted ones included.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
         self.offsets.len()
     }
 
-    /// How chunks to come are encoded: as the header says, until [`Editor::set_params`].
+    /// Encoding of chunks to come: that of the header, until [`Editor::set_params`].
     #[must_use]
     pub fn params(&self) -> &Params {
         self.batch_encoder.params()

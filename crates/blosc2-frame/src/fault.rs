@@ -1,9 +1,9 @@
-//! What can be wrong or odd about a frame: each case with its stable code, its place and its sentence.
+//! Faults and oddities of a frame: each case with its stable code, its place and its sentence.
 
 use container_core::Error;
 use container_core::report::Severity;
 
-/// What is wrong or odd.
+/// Kind of a fault or an oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {

@@ -34,7 +34,7 @@ use crate::verified_reads::VerifiedReads;
 pub struct Frame {
     /// The frame; of a sparse one its index file.
     source: Box<dyn Source>,
-    /// Where the chunks of a sparse frame are.
+    /// Directory of the chunks of a sparse frame.
     parts: Option<SparseDirectory>,
     /// The file that it was opened from.
     path: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct Frame {
     pool: DecoderPool,
     /// The codecs of its chunks as blocks; made when they are first asked for.
     pub(crate) codecs: OnceLock<Codecs>,
-    /// Where each chunk of a frame of different sizes ends in the data; found when it is first needed.
+    /// End of each chunk in the data, for a frame with chunks of different sizes; found when it is first needed.
     spans: OnceLock<Vec<u64>>,
     verified_reads: VerifiedReads,
     /// The values that are elsewhere, found when first needed.
@@ -59,13 +59,13 @@ impl Frame {
         self.layout.header()
     }
 
-    /// Where everything is.
+    /// The layout of the frame.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// How it was opened.
+    /// The options that it was opened with.
     #[must_use]
     pub fn options(&self) -> &OpenOptions {
         &self.options
@@ -115,7 +115,7 @@ impl Frame {
         decoded.map_err(named)
     }
 
-    /// How many chunks there are.
+    /// Number of chunks.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
         self.layout.offsets().len()
@@ -138,7 +138,7 @@ impl Frame {
         })
     }
 
-    /// What its chunks do not know of themselves.
+    /// The properties of its chunks that only the frame stores.
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         self.pool.geometry()

@@ -18,7 +18,7 @@ use nom::{IResult, Parser};
 
 use crate::fault::FaultKind;
 
-/// What every frame begins with: an array of 14, and the magic as a string of 8.
+/// First bytes of every frame: an array of 14, and the magic as a string of 8.
 pub const MAGIC: [u8; 10] = *b"\x9e\xa8b2frame\0";
 
 /// Bytes of the header before its metalayers.
@@ -30,7 +30,7 @@ pub const BARE_LEN: u32 = 97;
 /// Widest element: the encoder of chunks takes no wider one (`BLOSC2_MAXTYPESIZE` is the largest block).
 pub(crate) const MAX_TYPESIZE: u32 = 512 << 20;
 
-/// How a frame keeps its chunks.
+/// Storage of the chunks of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// One behind the other in one run of bytes.
@@ -65,7 +65,7 @@ pub struct Header {
     pub variable_chunks: bool,
     /// Flag bit 7: chunks whose blocks are of different lengths.
     pub variable_blocks: bool,
-    /// How chunks are kept.
+    /// Storage of the chunks.
     pub kind: Kind,
     /// The codec for chunks to come. Each chunk names its own.
     pub compressor: Compressor,

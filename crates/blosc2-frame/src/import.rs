@@ -162,7 +162,7 @@ pub(crate) fn user_metadata(frame: &Frame) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(all)
 }
 
-/// What a dataset becomes.
+/// Target of the conversion of a dataset.
 struct Target {
     dtype: DType,
     shape: Vec<u64>,

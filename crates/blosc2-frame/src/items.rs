@@ -24,7 +24,7 @@ const KIND: &str = "item";
 const NAMES: &str = "names";
 const DTYPE: &str = "dtype";
 
-/// What chunks are.
+/// Type and names of the items in chunks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Items {
     pub(crate) is_text: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    /// What a frame says of its chunks; bytes without names where it says nothing.
+    /// Reads the description of its chunks in a frame; bytes without names where there is none.
     pub(crate) fn read(frame: &Frame) -> Self {
         let bytes = frame.vlmetalayer(LAYER).ok().flatten();
         let value = bytes.and_then(|bytes| msgpack::to_value(&bytes, &frame.options().limits).ok());

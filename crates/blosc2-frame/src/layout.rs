@@ -1,4 +1,4 @@
-//! Where everything is in a frame: owned facts, made from any source. No chunk is decoded but the index, none is looked at.
+//! Layout of a frame: owned facts, made from any source. Only the index is decoded; chunks are not read.
 //!
 //! Only bytes that are no frame, a frame of an unknown kind, or one without a whole header fail to give a [`Layout`]. All other damage
 //! is recorded as [`Fault`]s, so that a damaged frame can still be shown, explained and repaired.
@@ -98,7 +98,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Where the frame begins in its file.
+    /// Offset of the frame in its file.
     #[must_use]
     pub const fn start(&self) -> u64 {
         self.start
@@ -110,7 +110,7 @@ impl Layout {
         self.file_len
     }
 
-    /// Where the frame ends by its header, which may be behind the end of the file.
+    /// End of the frame by its header, which may be after the end of the file.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.start.saturating_add(self.header.frame_len)
@@ -144,13 +144,13 @@ impl Layout {
         start..if self.header.nbytes == 0 { end.min(self.index.start.max(start)) } else { end }
     }
 
-    /// Where chunks are.
+    /// The offsets of the chunks.
     #[must_use]
     pub const fn offsets(&self) -> &Offsets {
         &self.offsets
     }
 
-    /// How many chunks the header speaks of; `None` where chunks are of different sizes, or nothing can be made of it.
+    /// Number of chunks by the header; `None` where chunks are of different sizes, or the header does not give it.
     #[must_use]
     pub fn expected_chunks(&self) -> Option<u64> {
         match (self.header.chunksize, self.header.nbytes) {
@@ -204,7 +204,7 @@ impl Layout {
         self.faults.push(Fault::new(kind, range, message));
     }
 
-    /// Where the frame ends as far as it is there.
+    /// End of the frame, or of the file that is cut before it.
     fn available_end(&self) -> u64 {
         self.end().min(self.file_len)
     }

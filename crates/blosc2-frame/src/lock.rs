@@ -27,13 +27,13 @@ pub enum Locking {
 /// Bytes of the file.
 const LEN: u64 = 16;
 
-/// Where the number is.
+/// Offset of the counter.
 const COUNTER_AT: u64 = 8;
 
-/// How long others may hold the lock. C-Blosc2 holds it for one operation.
+/// Maximum time to wait for a lock that others hold. C-Blosc2 holds it for one operation.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// How often the lock is tried.
+/// Time between two attempts to take the lock.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A lock on the file beside a frame, until it is dropped.
@@ -72,7 +72,7 @@ impl SidecarLock {
         Ok(Self { file })
     }
 
-    /// How often the frame has been written.
+    /// Number of writes of the frame.
     fn counter(&self) -> Result<u64> {
         if self.file.metadata()?.len() < LEN {
             return Ok(0);

@@ -14,7 +14,7 @@ pub(crate) mod interchange;
 /// Key of the user metadata.
 const USER: &str = "vlmeta";
 
-/// What to do about metadata that cannot be read.
+/// Advice for metadata that cannot be read.
 pub(crate) const AS_FAR_AS_READABLE: &str =
     "--lenient (Tolerance::Lenient), for those that can be read; holdall repair keeps them";
 

@@ -29,7 +29,7 @@ struct Index {
     is_other: bool,
 }
 
-/// What is read again is the same, whatever its index said.
+/// Always equal: metalayers that are written and read again are the same, whatever the size of their index was.
 impl PartialEq for Index {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -61,7 +61,7 @@ impl Metalayers {
         self.1.is_other
     }
 
-    /// How many there are.
+    /// Number of metalayers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()

@@ -84,7 +84,7 @@ pub(crate) fn from_carried(value: &Value) -> Result<Vec<u8>> {
 
 /// Encodes a value as msgpack: each number as short as it goes, floating-point numbers as f64, text as str, bytes as bin.
 ///
-/// What [`to_value`] shows of tuples, odd maps and extensions is written as the lists and maps that it shows.
+/// Tuples, odd maps and extensions are written as the lists and maps that [`to_value`] shows of them.
 ///
 /// # Errors
 /// `Usage` for integers beyond 64 bits, for more than 2³² − 1 bytes or items, and for more than [`MAX_DEPTH`] levels.
@@ -92,7 +92,7 @@ pub fn from_value(value: &Value) -> Result<Vec<u8>> {
     write::whole(value)
 }
 
-/// What the metalayer or the piece of user metadata `name` holds, to look at: [`to_value`], or `Bytes` where it is not msgpack.
+/// Content of the metalayer or the piece of user metadata `name`, for display: [`to_value`], or `Bytes` where it is not msgpack.
 ///
 /// The metalayers of arrays, `b2nd` and `caterva`, are lists as C-Blosc2 reads them; the marker that it writes for 16 dimensions
 /// is not msgpack.

@@ -1,4 +1,4 @@
-//! Where the chunks of a frame are: one 64-bit number for each, which may also say that there is nothing to store.
+//! Offsets of the chunks of a frame: one 64-bit number for each, or a special value without stored bytes.
 //!
 //! Spec: docs/formats/blosc2.md, "Chunks and offsets". The numbers are the contents of one Blosc2 chunk, little-endian.
 #![deny(
@@ -16,7 +16,7 @@ use container_core::{Error, Limits, Result};
 /// Fewer offsets than these are stored plainly.
 const MIN_COMPRESSED_OFFSETS: u64 = 4;
 
-/// Where one chunk is.
+/// Offset of one chunk, or its special value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offset {
     /// In a contiguous frame the bytes from the end of the header to the chunk; in a sparse one the number of its file.
@@ -28,7 +28,7 @@ pub enum Offset {
 }
 
 impl Offset {
-    /// What a stored number means. C-Blosc2 looks at the bits in the order zeros, uninit, NaN; other bits of the top byte are reserved.
+    /// Decodes a stored number. C-Blosc2 checks the bits in the order zeros, uninit, NaN; other bits of the top byte are reserved.
     #[must_use]
     pub const fn from_raw(raw: i64) -> Self {
         if raw >= 0 {
@@ -146,7 +146,7 @@ impl Offsets {
         Ok(())
     }
 
-    /// How many chunks there are.
+    /// Number of chunks.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -161,7 +161,7 @@ impl Offsets {
         self.len() == 0
     }
 
-    /// Where the chunk `index` is.
+    /// Offset of the chunk `index`.
     #[must_use]
     pub fn get(&self, index: u64) -> Option<Offset> {
         match self {

@@ -1,4 +1,4 @@
-//! How frames are opened, and how they are written.
+//! Options for opening and writing frames.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::header::Kind;
 use crate::lock::Locking;
 use crate::metalayer::Metalayers;
 
-/// How a frame is opened.
+/// Options for opening a frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenOptions {
     /// Bounds on what the file may ask for.
     pub limits: Limits,
-    /// How its bytes are reached.
+    /// Access to its bytes.
     pub access: Access,
-    /// How damage is met: refused, or kept aside as faults with what can still be read.
+    /// Treatment of damage: refused, or kept aside as faults with what can still be read.
     pub tolerance: Tolerance,
     /// Reading of arrays whose values are not in the file (expressions, references to servers, the parts of proxies that were not
     /// fetched): refused, or as the zeros that are stored in their place.
@@ -65,11 +65,11 @@ impl From<&container::OpenOptions> for OpenOptions {
     }
 }
 
-/// How a new frame is written.
+/// Options for writing a new frame.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameOptions {
-    /// How chunks are encoded; its `typesize` is the frame's.
+    /// Encoding of chunks; its `typesize` is the frame's.
     pub params: Params,
     /// Bytes that each chunk holds; `None` takes those of the first.
     pub chunksize: Option<u32>,

@@ -1,6 +1,6 @@
 //! Bringing back what can be proved of a damaged frame, into a new contiguous one without dead space.
 //!
-//! What is assumed, and why:
+//! Assumptions and their reasons:
 //!
 //! * the state that the header leads to is the last one, and is kept. Only where its index cannot be read, or leads to no chunk and never
 //!   did, older and newer indexes are looked for, from the end of the file: a commit of ours leaves the one before it whole, and

@@ -16,7 +16,7 @@ use crate::options::FrameOptions;
 use crate::verified_reads;
 use crate::writer::Writer;
 
-/// How the chunks to come of a frame are encoded, by its header.
+/// Returns the encoding of the chunks to come of a frame, by its header.
 pub(crate) fn params(frame: &Frame) -> Params {
     let header = frame.header();
     let blocksize = usize::try_from(header.blocksize).ok().filter(|len| *len > 0);
@@ -75,7 +75,7 @@ pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> 
     Ok(losses)
 }
 
-/// What no copy takes along.
+/// Lists the losses of any copy.
 fn losses_of(frame: &Frame) -> Vec<Loss> {
     let layout = frame.layout();
     let mut losses = Vec::new();
@@ -89,7 +89,7 @@ fn losses_of(frame: &Frame) -> Vec<Loss> {
     losses
 }
 
-/// How the data pass.
+/// Method of copying the data.
 enum Plan {
     /// Each chunk by itself.
     Chunks { as_they_are: bool },
@@ -157,7 +157,7 @@ fn chunks(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, as_they_are:
     Ok(())
 }
 
-/// How many chunks from `index` on are the same without being stored.
+/// Number of equal chunks from `index` on that are not stored.
 fn same_from(frame: &Frame, index: u64, special: Special, len: u64) -> u64 {
     let offsets = frame.layout().offsets();
     let is_same = |at: &u64| {

@@ -23,7 +23,7 @@ pub(crate) fn part_number(name: &str) -> Option<u64> {
     (part_name(number) == name).then_some(number)
 }
 
-/// Where the chunks of a sparse frame are.
+/// Directory of the chunks of a sparse frame.
 #[derive(Clone, Debug)]
 pub(crate) struct SparseDirectory {
     dir: PathBuf,

@@ -32,7 +32,7 @@ pub struct Trailer {
     pub fingerprint: Fingerprint,
 }
 
-/// What may one day say that a frame is as it was. Kept where bytes are copied, dropped when anything changes.
+/// Fingerprint of a frame, reserved by the format for checking that it is unchanged. Kept where bytes are copied, dropped when anything changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     /// 0 none, 1 of 32 bits, 2 of 64, 3 of 128.

@@ -33,7 +33,7 @@ impl VerifiedReads {
         self.digests.get_or_init(read).as_ref()
     }
 
-    /// How the digests are computed; `None` where there are none that mean anything.
+    /// The algorithm of the digests; `None` where there are no valid ones.
     pub(crate) fn algorithm(&self, frame: &Frame) -> Option<Algorithm> {
         self.digests(frame).map(Digests::algorithm)
     }

@@ -90,13 +90,13 @@ impl<'o> Writer<'o> {
         Ok(Self { body, options, batch_encoder, metalayers, trailer: Trailer::default(), failed: false })
     }
 
-    /// How it writes.
+    /// The options of the writer.
     #[must_use]
     pub fn options(&self) -> &FrameOptions {
         &self.options
     }
 
-    /// How many chunks there are so far.
+    /// Number of chunks so far.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
         self.body.offsets.len()

@@ -105,7 +105,7 @@ impl NdArray {
 
     /// The elements of `region` in C order; only the blocks that it touches are decoded, of each no more than is needed.
     ///
-    /// What is asked for again and again is kept decoded, up to [`OpenOptions::cache`] bytes.
+    /// Blocks that are read repeatedly are kept decoded, up to [`OpenOptions::cache`] bytes.
     ///
     /// # Errors
     /// `Usage` for a region of another shape; those of [`Frame::chunk`] and of its decoding, with ranges in the file; `Limit`;
@@ -171,7 +171,7 @@ impl NdArray {
     }
 }
 
-/// What a frame says of the array in it.
+/// Reads the b2nd metalayer, the geometry and the element type of the array in a frame.
 fn describe(frame: &Frame) -> Result<(Meta, Geometry, DType)> {
     let metalayers = frame.metalayers();
     let value = metalayers.get(metalayer::NAME).or_else(|| metalayers.get(metalayer::OLD_NAME));

@@ -30,7 +30,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Which of the selected indices lie in `range`, by their number.
+    /// Returns the selected indices in `range`, by their number.
     fn within(&self, range: &Range<u64>) -> Range<u64> {
         let first = |bound: u64| bound.saturating_sub(self.start).div_ceil(self.step).min(self.count);
         first(range.start)..first(range.end)
@@ -43,7 +43,7 @@ impl Axis {
     }
 }
 
-/// Which way elements go.
+/// Direction of a copy of elements.
 enum Way<'a> {
     Into { chunk: &'a mut [u8], buffer: &'a [u8] },
     OutOf { chunk: &'a [u8], buffer: &'a mut [u8] },

@@ -18,13 +18,13 @@ pub(crate) fn row_len(geometry: &Geometry) -> u64 {
 pub(super) struct Rows {
     axis: usize,
     step: u64,
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) count: u64,
 }
 
 impl Rows {
-    /// What comes together in C order: one chunk along the first axis along which a chunk is longer than 1; along the last axis if
-    /// there is none.
+    /// Creates the rows that are contiguous in C order: one chunk along the first axis along which a chunk is longer than 1; along the
+    /// last axis if there is none.
     pub(super) fn new(geometry: &Geometry) -> Self {
         let axis = geometry.chunkshape().iter().position(|len| *len > 1);
         Self::along(geometry, axis.unwrap_or(last_axis(geometry)), 1)
@@ -48,7 +48,7 @@ impl Rows {
         rows
     }
 
-    /// How many rows lie along an axis that is `len` chunks long.
+    /// Counts the rows along an axis that is `len` chunks long.
     fn count_along(&self, axis: usize, len: u64) -> u64 {
         match axis.cmp(&self.axis) {
             Ordering::Less => len,
@@ -90,7 +90,7 @@ impl Rows {
         places
     }
 
-    /// Where a row begins in the array, and its shape.
+    /// Returns the start of a row in the array, and its shape.
     pub(super) fn extent(&self, geometry: &Geometry, row: u64) -> (Vec<u64>, Vec<u64>) {
         let axes =
             self.places(geometry, row).into_iter().zip(geometry.shape().iter().zip(geometry.chunkshape()));

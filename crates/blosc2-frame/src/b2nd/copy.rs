@@ -25,7 +25,7 @@ use crate::writer::Writer;
 const MAX_READ: u64 = 64 << 20;
 
 impl NdOptions {
-    /// How `array` is written: its chunks and blocks, its encoding as the header says it, its metalayers and user metadata.
+    /// Returns the options that `array` was written with: its chunks and blocks, the encoding in its header, its metalayers and user metadata.
     ///
     /// # Errors
     /// Those of [`crate::Frame::vlmetalayer`]; `Usage` for more metadata than C-Blosc2 writes.

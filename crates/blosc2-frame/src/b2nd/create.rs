@@ -15,11 +15,11 @@ use crate::metalayer::Metalayers;
 use crate::options::{FrameOptions, default_params};
 use crate::writer::Writer;
 
-/// How a new array is written.
+/// Options for writing a new array.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NdOptions {
-    /// How chunks are encoded. `typesize` and `blocksize` are not looked at: the element type and the blocks give them.
+    /// Encoding of chunks. `typesize` and `blocksize` are ignored: the element type and the blocks give them.
     ///
     /// A byte shuffle without a width of its own works on the 4-byte characters of unicode strings, as python-blosc2 4 has it.
     /// C-Blosc2 before 2.23.1 takes no note of that width, and decodes such strings wrongly; give the size of the element as the
@@ -61,7 +61,7 @@ impl Default for NdOptions {
 }
 
 impl NdOptions {
-    /// How an array of `shape` is cut under these options.
+    /// Returns the partition of an array of `shape` into chunks and blocks under these options.
     ///
     /// # Errors
     /// Those of [`partition`]; `Usage` for an axis over 2^63, which may be where there are no elements.
@@ -153,7 +153,7 @@ pub fn write_array(out: &mut dyn Output, array: &Array<'_>, options: &NdOptions)
     writer.finish()
 }
 
-/// What an array is full of.
+/// Value that fills a new array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fill<'a> {

@@ -73,7 +73,7 @@ pub fn partition(
     Ok(geometry)
 }
 
-/// What chunks and blocks should hold, in elements.
+/// Target sizes of chunks and blocks, in elements.
 struct Targets {
     chunk: u64,
     block: u64,

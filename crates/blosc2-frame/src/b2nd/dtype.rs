@@ -5,7 +5,7 @@ use container_core::{Error, Result};
 
 use super::Meta;
 
-/// What C-Blosc2 writes when the caller names no type, whatever the size of elements.
+/// The dtype that C-Blosc2 writes when the caller names no type, whatever the size of elements.
 const DEFAULT: &str = "|u1";
 
 /// The element type of an array whose frame says that elements have `itemsize` bytes.

@@ -125,13 +125,13 @@ impl Geometry {
         &self.block_grid
     }
 
-    /// How many chunks there are; 0 where an axis has length 0.
+    /// Number of chunks; 0 where an axis has length 0.
     #[must_use]
     pub const fn chunk_count(&self) -> u64 {
         self.chunk_count
     }
 
-    /// How many blocks each chunk has.
+    /// Number of blocks in each chunk.
     #[must_use]
     pub const fn blocks_per_chunk(&self) -> u64 {
         self.blocks_per_chunk

@@ -25,7 +25,7 @@ pub const OLD_NAME: &str = "caterva";
 /// Most dimensions (8 before C-Blosc2 2.21.3).
 pub const MAX_DIMENSIONS: usize = 16;
 
-/// What the metalayer says, unjudged.
+/// The fields of the b2nd metalayer, unchecked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// Version of the metalayer, 0 until now.
@@ -36,7 +36,7 @@ pub struct Meta {
     pub chunkshape: Vec<u32>,
     /// Elements of a block along each axis.
     pub blockshape: Vec<u32>,
-    /// What kind of string `dtype` is: 0 for numpy's. `None` in `caterva`.
+    /// Format of the string `dtype`: 0 for numpy's. `None` in `caterva`.
     pub dtype_format: Option<u8>,
     /// The element type. Empty in `caterva`, where C-Blosc2 takes `|u1`.
     pub dtype: String,

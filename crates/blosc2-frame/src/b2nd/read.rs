@@ -31,7 +31,7 @@ const MIN_THREADED_LEN: u64 = 1 << 20;
 /// A read that may be served from memory goes on alone for so long before it asks for help.
 const MAX_SINGLE_THREAD_TIME: Duration = Duration::from_micros(60);
 
-/// What reads of one array share.
+/// State that reads of one array share.
 pub(super) struct Reader {
     shared: Arc<Shared>,
     /// The number of the array in the cache.
@@ -118,7 +118,7 @@ pub(super) fn read(
     }
 }
 
-/// What all parts of one read have in common.
+/// Context that all parts of one read share.
 struct Job<'j> {
     array: &'j NdArray,
     reader: &'j Reader,
@@ -151,11 +151,11 @@ fn combinations(ranges: &[Range<usize>]) -> usize {
     ranges.iter().fold(1, |product, range| product.saturating_mul(range.len()))
 }
 
-/// What is selected in one block.
+/// Selection within one block.
 struct Piece<'p> {
     block: u64,
     tiles: Vec<&'p [Tile]>,
-    /// What is needed of it, by axis.
+    /// Needed indices of the block, by axis.
     bounds: Vec<Range<usize>>,
 }
 

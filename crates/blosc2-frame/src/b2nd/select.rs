@@ -1,4 +1,4 @@
-//! What is selected of an array, and which chunks and blocks that touches.
+//! Selections of an array, and the chunks and blocks that they touch.
 //!
 //! Every selection here is orthogonal: along each axis a list of indices, and the result holds each combination of them. Basic
 //! slicing is the case where each list is an arithmetic progression. So each axis is planned by itself ([`AxisPlan`]), and a
@@ -21,7 +21,7 @@ pub enum Indices {
 }
 
 impl Indices {
-    /// How many there are.
+    /// Number of indices.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -109,9 +109,9 @@ pub(crate) struct Tile {
     pub(crate) src: usize,
     /// From one to the next; may be negative.
     pub(crate) step: isize,
-    /// How many.
+    /// Number of indices.
     pub(crate) count: usize,
-    /// Where the first goes.
+    /// Place of the first in the result.
     pub(crate) dst: usize,
 }
 
@@ -124,7 +124,7 @@ impl Tile {
     }
 }
 
-/// What is selected along one axis in one block.
+/// Selection along one axis in one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     /// Place of the block in the grid of its chunk.
@@ -135,7 +135,7 @@ pub(crate) struct Part {
     pub(crate) bounds: Range<usize>,
 }
 
-/// What is selected along one axis in one chunk.
+/// Selection along one axis in one chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     /// Place of the chunk in the grid.
@@ -144,7 +144,7 @@ pub(crate) struct Row {
     pub(crate) parts: Range<usize>,
 }
 
-/// What is selected along one axis: by chunk, by block, and the runs of indices in it.
+/// Selection along one axis: by chunk, by block, and the runs of indices in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AxisPlan {
     /// Indices that are selected.
@@ -310,7 +310,7 @@ impl Plan {
         })
     }
 
-    /// How many blocks are touched.
+    /// Number of blocks that are touched.
     pub(crate) fn block_count(&self) -> u64 {
         self.axes.iter().fold(1, |product: u64, axis| product.saturating_mul(axis.parts.len() as u64))
     }

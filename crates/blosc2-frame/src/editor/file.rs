@@ -18,13 +18,13 @@ use crate::writer::check_total;
 pub(super) struct ContiguousFile {
     storage: Watched<Box<dyn Storage>>,
     sidecar: Box<dyn Sidecar>,
-    /// Where the frame begins.
+    /// Offset of the frame.
     start: u64,
     /// The header with its metalayers as it is in the file.
     head: Vec<u8>,
     /// Bytes of the header as it will be: others where metalayers come while there are no chunks.
     head_len: u64,
-    /// Where the file ended at the last commit, and where it ends now.
+    /// End of the file at the last commit, and its end now.
     committed_end: u64,
     end: u64,
     /// Chunks since the last commit.
@@ -205,8 +205,8 @@ impl ContiguousFile {
 }
 
 impl Drop for ContiguousFile {
-    /// What was written and not committed goes, what a failed write left as well, unless it is not known which header the file has. What another
-    /// program has written is not cut off.
+    /// Removes bytes that were written and not committed, those of a failed write as well, unless it is unknown which header the file has. Bytes that
+    /// another program has written are not cut off.
     fn drop(&mut self) {
         let is_ours = !self.failed && self.storage.is_written() && self.old(0).is_ok();
         if is_ours && self.storage.len().is_ok_and(|len| len > self.committed_end) {

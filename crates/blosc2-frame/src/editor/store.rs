@@ -1,4 +1,4 @@
-//! Where the chunks of a frame that is being changed lie, and how a change becomes the frame.
+//! Storage of the chunks of a frame that is being changed, and the commit of a change.
 
 use blosc_chunk::Header as ChunkHeader;
 use container_core::source::try_zeroed_vec;
@@ -16,7 +16,7 @@ pub(super) enum Store {
     Directory(Directory),
 }
 
-/// What is written when a change becomes the frame.
+/// Parts of a frame that a commit writes.
 pub(super) struct Commit<'a> {
     /// The header. Lengths of frame and chunks are filled in by the store.
     pub header: &'a mut Header,
@@ -67,7 +67,7 @@ impl Store {
         }
     }
 
-    /// How many bytes there are from the start of a stored chunk on.
+    /// Number of bytes from the start of a stored chunk on.
     fn available_len(&self, number: u64) -> Result<u64> {
         match self {
             Self::File(file) => Ok(file.available_len(number)),

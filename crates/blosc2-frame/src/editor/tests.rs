@@ -48,7 +48,7 @@ fn commit(editor: &mut Editor) {
 
 const KINDS: [Kind; 2] = [Kind::Contiguous, Kind::Sparse];
 
-/// Where others have written a header with bytes between its metalayers and its end, what is behind it stays behind it.
+/// Bytes that others have written between the metalayers and the end of a header: the bytes after it stay after it.
 #[test]
 fn a_header_may_be_longer_than_its_metalayers() {
     for kind in KINDS {

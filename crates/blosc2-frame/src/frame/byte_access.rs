@@ -38,7 +38,7 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// How many whole items of the frame's typesize there are.
+    /// Number of whole items of the frame's typesize.
     #[must_use]
     pub fn item_count(&self) -> u64 {
         self.data_len() / self.header().item_len()

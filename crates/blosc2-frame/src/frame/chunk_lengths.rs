@@ -30,7 +30,7 @@ impl Frame {
         }
     }
 
-    /// What the other chunks leave of the data for the only one that does not say how long it is.
+    /// Computes the length of the only chunk without a readable length, from the data and the other chunks.
     fn recovered_len(&self, index: u64, _special: Special) -> Result<u64> {
         let mut others = 0_u64;
         for (other, offset) in (0_u64..).zip(self.layout.offsets().iter()) {
@@ -61,7 +61,7 @@ impl Frame {
         Ok((index as u64, start))
     }
 
-    /// Where each chunk ends in the data, for chunks of different sizes.
+    /// Returns the end of each chunk in the data, for chunks of different sizes.
     fn spans(&self) -> Result<&[u64]> {
         if let Some(spans) = self.spans.get() {
             return Ok(spans);

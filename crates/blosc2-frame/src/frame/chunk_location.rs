@@ -159,7 +159,7 @@ impl Frame {
         Some(bytes)
     }
 
-    /// Where the chunk `index` is by the index.
+    /// Returns the offset of the chunk `index` in the index.
     ///
     /// # Errors
     /// `Usage` where there is no such chunk; what is wrong with the index where the header speaks of it.
@@ -179,7 +179,7 @@ impl Frame {
         }
     }
 
-    /// Where the bytes of the chunk `index` are, if it has any. Its header is read for their number.
+    /// Locates the bytes of the chunk `index`, if it has any. Its header is read for their number.
     pub(crate) fn locate(&self, index: u64) -> Result<LocatedChunk<'_>> {
         Ok(match self.locate_with_header(index)? {
             LocatedHeader::Stored(place, _) => LocatedChunk::Stored(place),

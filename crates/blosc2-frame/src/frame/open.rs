@@ -78,7 +78,7 @@ impl Frame {
 
     /// Reads header, index and trailer again; true where one has changed. Another program may have appended since.
     ///
-    /// What was borrowed before is gone, which the compiler sees to. A frame that was opened from bytes or a source never changes.
+    /// Borrows end before this call, which the compiler enforces. A frame that was opened from bytes or a source never changes.
     ///
     /// # Errors
     /// As [`Frame::open`]; the frame then stays as it was.
@@ -149,7 +149,7 @@ impl Frame {
     }
 }
 
-/// What chunks need to know of the frame that they are in.
+/// Collects the properties that chunks need from their frame.
 fn geometry(layout: &Layout) -> Geometry {
     let metalayers = layout.metalayers();
     let stored = metalayers.get(b2nd::NAME).or_else(|| metalayers.get(b2nd::OLD_NAME));
@@ -167,7 +167,7 @@ fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
     journal::recovered(path, open_path_lazy_mmap(path, options.access, &options.limits)?, &options.limits)
 }
 
-/// How often a frame is looked at that changes meanwhile.
+/// Maximum number of attempts to read a frame that changes meanwhile.
 const MAX_ATTEMPTS: usize = 8;
 
 /// The layout of a frame that others may be changing: its header is the same before and after it was followed.

@@ -62,7 +62,7 @@ impl Frame {
         (0..self.chunk_count()).map(|index| self.read_chunk(index, options))
     }
 
-    /// How many blocks the chunk `index` has; of one that is not stored, how many it would have.
+    /// Number of blocks of the chunk `index`; of one that is not stored, the number that it would have.
     ///
     /// # Errors
     /// As [`Frame::chunk`].

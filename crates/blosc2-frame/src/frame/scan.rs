@@ -21,7 +21,7 @@ mod overlaps;
 /// Faults of one kind that are told one by one; the rest are counted.
 const MAX_REPORTED: u64 = 64;
 
-/// Result of [`Frame::scan_chunks`].
+/// Result of [`Frame::scan`].
 #[derive(Clone, Debug, Default)]
 pub struct ChunkScan {
     /// The stored chunks with possible headers, by their places; of a sparse frame by their numbers.
@@ -30,7 +30,7 @@ pub struct ChunkScan {
     pub special: [u64; 3],
     /// Bytes of the chunks section that no chunk has, in order.
     pub dead: Vec<Range<u64>>,
-    /// What is wrong or odd about chunks; [`Layout::faults`](crate::Layout::faults) are not repeated.
+    /// Faults and oddities of chunks; [`Layout::faults`](crate::Layout::faults) are not repeated.
     pub faults: Vec<Fault>,
 }
 
@@ -39,13 +39,13 @@ pub struct ChunkScan {
 pub struct ScannedChunk {
     /// Its number in the frame.
     pub index: u64,
-    /// Where it is: in the file of the frame, or in its own.
+    /// Range of its bytes: in the file of the frame, or in its own.
     pub range: Range<u64>,
     /// The number of its file, in a sparse frame.
     pub file: Option<u64>,
     /// Bytes that it holds.
     pub nbytes: u32,
-    /// How many blocks it has.
+    /// Number of its blocks.
     pub block_count: u32,
     /// Bytes of each but a shorter last one; 0 where they are of different lengths.
     pub block_len: u32,
@@ -53,7 +53,7 @@ pub struct ScannedChunk {
     pub compressor: Compressor,
     /// Whether the bytes are there as they are, without codec and filters.
     pub is_memcpyed: bool,
-    /// What it holds, if it needs no streams for it.
+    /// Its special value, if it needs no streams.
     pub special: Option<Special>,
 }
 
@@ -114,7 +114,7 @@ struct ChunkScanner<'f> {
     limits: Limits,
     found: ChunkScan,
     reported: BTreeMap<&'static str, u64>,
-    /// Where chunks should be that are not.
+    /// Offsets in the index without a valid chunk.
     bad: Vec<u64>,
     /// Bytes that the chunks hold.
     held: u64,

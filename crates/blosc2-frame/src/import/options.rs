@@ -22,7 +22,7 @@ pub(crate) const DICTIONARY: &str = "dictionary";
 /// Asks for a sparse frame, a directory: the façade's word, which makes one of a contiguous frame.
 pub(crate) const SPARSE: &str = "sparse";
 
-/// What every Blosc2 target can be told.
+/// Options that every Blosc2 target accepts.
 pub(crate) const ALL: [&str; 7] = [FILTER, CHECKSUM, CHUNKS, BLOCKS, SPLIT, DICTIONARY, SPARSE];
 
 /// The value of a word, the last one where it was given more than once.
@@ -164,7 +164,7 @@ pub(crate) fn check_lossy(params: &Params, dtype: &DType) -> Result<()> {
     Ok(())
 }
 
-/// What filters take away for good.
+/// Describes the precision that lossy filters remove for good.
 pub(crate) fn lossy(params: &Params) -> Option<String> {
     let lossy: Vec<String> = params
         .filters

@@ -23,7 +23,7 @@ const FIXED: &str = "metalayers";
 /// Named msgpack.
 pub(crate) type Pieces = attributes::Entries;
 
-/// What a frame carries.
+/// Collects the carried metadata of a frame.
 ///
 /// # Errors
 /// Those of a piece that cannot be read, digests among them unless `tolerance` is lenient; `Unsupported` where names clash.
@@ -120,7 +120,7 @@ mod tests {
     use crate::FrameOptions;
     use crate::writer::Writer;
 
-    /// What a frame with these pieces carries, the pieces, and those that another frame gets of it.
+    /// Carried metadata of a frame with these pieces, the pieces, and those that another frame gets of it.
     fn there_and_back(pieces: &[(&str, Value)]) -> (Value, Pieces, Pieces) {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out, FrameOptions::default()).unwrap();

@@ -48,7 +48,7 @@ pub(super) fn sequence(bytes: &[u8], limits: &Limits) -> Result<Vec<Value>> {
     Ok(values)
 }
 
-/// What becomes of tuples, odd maps, extensions and text that is none.
+/// Form of tuples, odd maps, extensions and text that is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {
     /// Lists and maps that look like it.

@@ -37,7 +37,7 @@ impl ChunkStats {
         }
     }
 
-    /// What the filters of the header were, where some of them keep the frame from being opened: those of a chunk that has the others
+    /// Recovers the filters of the header, where some of them keep the frame from being opened: those of a chunk that has the others
     /// as well.
     pub fn filters(&self, header: &Pipeline) -> Option<Pipeline> {
         let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MAX_FILTER_META;

@@ -98,7 +98,7 @@ impl RecoveredFrame {
             && !self.header.variable_blocks
     }
 
-    /// What the blocks held that are not whole.
+    /// Describes the lost content of damaged blocks.
     fn lost(&self, index: u64, blocks: &[bool], stored: &[u8]) -> Vec<String> {
         let Ok(chunk) = Chunk::parse(stored) else { return Vec::new() };
         let lost = chunk.blocks().zip(blocks).enumerate().filter(|(_, (_, is_whole))| !**is_whole);
@@ -140,7 +140,7 @@ impl RecoveredFrame {
 }
 
 impl ChunkVerifier {
-    /// What the whole blocks of the chunk `stored` hold, of which the first `have` bytes are there, between zeros, and which they are.
+    /// Decodes the whole blocks of the chunk `stored`, of which the first `have` bytes are there, between zeros, and lists these blocks.
     ///
     /// # Errors
     /// Those of the chunk's header, and of taking memory.

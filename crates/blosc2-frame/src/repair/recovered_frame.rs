@@ -31,10 +31,10 @@ pub(super) struct RecoveredFrame {
     pub metalayers: Metalayers,
     pub trailer: Trailer,
     pub trailer_range: Range<u64>,
-    /// Where the chunks begin that offsets count from.
+    /// Base offset of the chunks.
     pub base: u64,
     pub offsets: Offsets,
-    /// How many chunks are to be there, where something says it. Missing ones become zeros, others are left out.
+    /// Expected number of chunks, where it is stored. Missing ones become zeros, others are left out.
     pub expected: Option<u64>,
     /// Bytes of an array's chunk.
     pub array: Option<u64>,
@@ -53,7 +53,7 @@ pub(super) struct RecoveredFrame {
     pub left_over: Option<u64>,
     /// Digests of the chunks, where the frame has some that are of its present state.
     pub digests: Option<Stored>,
-    /// Where the chunk ends within which the file does, where the frame has more chunks than lie in it.
+    /// End of the chunk within which the file ends, where the frame has more chunks than the file holds.
     pub cut: Option<u64>,
 }
 
@@ -122,12 +122,12 @@ impl RecoveredFrame {
         })
     }
 
-    /// How many chunks the new frame has.
+    /// Number of chunks in the new frame.
     pub fn count(&self) -> u64 {
         self.expected.unwrap_or(self.offsets.len())
     }
 
-    /// Where the chunk `index` is; `None` for one that was not found.
+    /// Offset of the chunk `index`; `None` for one that was not found.
     pub fn offset(&self, index: u64) -> Option<Offset> {
         self.offsets.get(index)
     }

@@ -18,7 +18,7 @@ pub(super) struct FoundChunks {
     pub gaps: Vec<Range<u64>>,
     /// The last trailer.
     pub trailer: Option<(Trailer, Range<u64>)>,
-    /// Where the chunk ends within which the file does.
+    /// End of the chunk within which the file ends.
     pub cut: Option<u64>,
 }
 
@@ -210,7 +210,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What decoders of chunks that stand alone are told.
+/// Creates a decoder of chunks without their frame.
 pub(super) fn decoder(geometry: Geometry, limits: &Limits) -> Decoder {
     Decoder::new().with_limits(*limits).with_geometry(geometry)
 }

@@ -29,7 +29,7 @@ pub(super) struct FrameState {
     pub trailer: Option<(Trailer, Range<u64>)>,
     /// Digests of the chunks, where they are known to be of this state.
     pub digests: Option<Stored>,
-    /// Where the chunk ends within which the file does; `None` where an index tells what is there.
+    /// End of the chunk within which the file ends; `None` where an index lists the chunks.
     pub cut: Option<u64>,
 }
 

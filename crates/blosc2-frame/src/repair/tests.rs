@@ -316,8 +316,8 @@ fn a_sparse_frame_without_a_chunk_or_its_index_gives_the_others() {
     assert_eq!(read(&target)[..3], [chunk(2), chunk(6), chunk(8)]);
 }
 
-/// What python-blosc2 4.14.1 writes of `SChunk(chunksize=200, cparams={"typesize": 2})` and `fill_special(266, SpecialValue.NAN)`, and does
-/// not read: `-3`, "Unsupported typesize for NaN".
+/// Frame that python-blosc2 4.14.1 writes of `SChunk(chunksize=200, cparams={"typesize": 2})` and `fill_special(266,
+/// SpecialValue.NAN)`, and does not read: `-3`, "Unsupported typesize for NaN".
 const NAN_OF_TWO_BYTES: &str = "\
     9ea862326672616d6500d200000061cf00000000000000aca412005502d30000000000000214d30000000000000000d200000002d2000000c8d2000000c8d100\
     02d10002c2d8060000000000010500000000000000000093cd0007de0000dc000005010508180000001800000028000000000000000000000000000000000000\

@@ -1,6 +1,6 @@
 //! The zip file that a `.b2z` is. Its members are frames, stored and not deflated, so that they are read where they lie.
 //!
-//! Where things are is `rawzip`'s to say; what is believed of it is decided here. The central directory is what counts, as it does for
+//! The crate `rawzip` locates the members; this module decides which of them are valid. The central directory counts, as it does for
 //! Python's `zipfile`; a member is used where its local header agrees, no other member shares its bytes, and it is stored plainly.
 #![deny(
     clippy::unwrap_used,
@@ -45,7 +45,7 @@ pub(crate) struct Member {
     pub(crate) refused: Option<&'static str>,
 }
 
-/// What a zip file holds.
+/// Contents of a zip file.
 pub(crate) struct Archive {
     /// The zip file.
     pub(crate) source: Shared,
@@ -53,7 +53,7 @@ pub(crate) struct Archive {
     pub(crate) members: Vec<Member>,
     /// The central directory and what follows.
     pub(crate) directory: Range<u64>,
-    /// What is odd or wrong about it.
+    /// Its faults and oddities.
     pub(crate) findings: Vec<Finding>,
 }
 

@@ -14,7 +14,7 @@ use super::leaf::{Leaf, Role};
 /// The digest of members of a zip file.
 pub(crate) const CRC: &str = "crc32";
 
-/// What a zip file holds.
+/// Contents of a zip file.
 pub(crate) type Zip = Archive;
 
 /// A block of a leaf, with the file that it is in.

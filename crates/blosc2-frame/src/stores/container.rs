@@ -21,7 +21,7 @@ use crate::dataset_view::DATASET;
 
 /// A store.
 pub(crate) struct Store {
-    /// What kind of store: `b2z`, `b2d`, `b2e`.
+    /// Kind of store: `b2z`, `b2d`, `b2e`.
     pub(crate) kind: Kind,
     /// Bytes of all its files.
     pub(crate) size: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Store {
     blocks: OnceLock<Vec<byte_map::Stored>>,
 }
 
-/// How a store is kept.
+/// Storage of a store.
 pub(crate) enum Kind {
     /// A zip file of frames.
     Zip(byte_map::Zip),
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// Which indices are whose: leaf, its first own index, and the index that this has in the store.
+/// Indices of each leaf: leaf, its first own index, and the index that this has in the store.
 #[derive(Default)]
 struct Spans {
     spans: Vec<(usize, usize, usize)>,

@@ -48,7 +48,7 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     /// The name, nested names joined by dots, with a backslash before dots and slashes that are part of a name.
     pub(crate) name: String,
-    /// What of the column the leaf holds.
+    /// Content of the leaf, within its column.
     pub(crate) holds: &'static str,
     /// The kind that the schema gives the column.
     pub(crate) kind: Option<String>,
@@ -308,7 +308,7 @@ impl Table {
         }
     }
 
-    /// How many rows the schema counts.
+    /// Number of rows by the schema.
     pub(crate) fn rows(&self) -> Option<&Value> {
         self.schema.get("n_rows")
     }
@@ -320,7 +320,7 @@ impl Table {
         }
     }
 
-    /// How many columns the schema has.
+    /// Number of columns in the schema.
     pub(crate) fn column_count(&self) -> u64 {
         self.columns().len() as u64
     }

@@ -1,4 +1,4 @@
-//! What a store says of itself: its kind, the attributes of its groups, its tables, and what its leaves say.
+//! Description of a store: its kind, the attributes of its groups, its tables, and the descriptions of its leaves.
 
 use container_core::container::{Container, Dataset};
 use container_core::region::Region;
@@ -62,7 +62,7 @@ fn absent(leaf: &Leaf) -> Option<(String, Value)> {
     Some((format!("values of {}", leaf.key), error.kind().to_string().into()))
 }
 
-/// What python-blosc2 calls the store, by the mark in its EmbedStore.
+/// Name that python-blosc2 gives the store, by the mark in its EmbedStore.
 fn marked(store: &Store) -> Option<&'static str> {
     let embed = store.leaf(EMBED).or_else(|| store.leaf(""))?;
     let meta = embed.container()?.meta().ok()?;
@@ -134,8 +134,8 @@ pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, is_column: bool, datase
     }
 }
 
-/// What is carried beside selected datasets: the metadata of the one leaf that they are from, or of each leaf below its path; and the
-/// attributes of groups.
+/// Metadata that is carried with selected datasets: the metadata of the one leaf that they are from, or of each leaf below its path;
+/// and the attributes of groups.
 pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Value> {
     let places: Option<Vec<(usize, (usize, Region))>> = selection
         .iter()
@@ -187,7 +187,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
     Ok(Value::Map(entries))
 }
 
-/// What neither values nor carried metadata tell.
+/// Losses that are neither in values nor in carried metadata.
 pub(crate) fn unexported_metadata(store: &Store, selection: &[(usize, Region)]) -> Vec<Loss> {
     let selected: Vec<usize> = selection.iter().map(|(index, _)| *index).collect();
     let mut all = ctable::left_out(store, Some(&selected));
@@ -201,7 +201,7 @@ pub(crate) fn unexported_metadata(store: &Store, selection: &[(usize, Region)]) 
     all
 }
 
-/// What a bare array cannot take along.
+/// Losses of a bare array.
 pub(crate) fn losses(store: &Store) -> Vec<Loss> {
     let mut losses = ctable::left_out(store, None);
     losses.extend(store_losses(store));

@@ -21,7 +21,7 @@ const MAX_ENTRIES: u64 = 1 << 20;
 pub(crate) struct File {
     /// Its path below the store, with `/` between names.
     pub(crate) part: String,
-    /// Where it is.
+    /// Its path.
     pub(crate) path: PathBuf,
     /// Bytes in it; of a sparse frame those of all its files.
     pub(crate) len: u64,
@@ -29,12 +29,12 @@ pub(crate) struct File {
     pub(crate) sparse: bool,
 }
 
-/// What is below a directory.
+/// Entries below a directory.
 #[derive(Default)]
 pub(crate) struct Walk {
     /// Frames in the order of their paths.
     pub(crate) files: Vec<File>,
-    /// What is odd.
+    /// Oddities.
     pub(crate) findings: Vec<Finding>,
     looked_at: u64,
 }

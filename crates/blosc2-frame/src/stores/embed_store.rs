@@ -26,7 +26,7 @@ pub(crate) const MAP: &str = "estore_metadata";
 /// Metalayers by which an EmbedStore is known: its own, and those of the stores that have one inside.
 pub(crate) const MARKS: [&str; 3] = ["b2embed", "b2dict", "b2tree"];
 
-/// Where the value of a key is.
+/// Location of the value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     /// In these bytes of what the super-chunk decodes to.
@@ -99,7 +99,7 @@ impl Value {
     }
 }
 
-/// What is stored, as python-blosc2 names it; other names are passed over.
+/// Stored fields, as python-blosc2 names them; other names are skipped.
 #[derive(Deserialize)]
 struct Metadata {
     embed_map: Entries,

@@ -24,7 +24,7 @@ const MAX_CACHED_EMBED: u64 = 16 << 20;
 /// The name of the EmbedStore in a store, and of the file that it is in.
 pub(crate) const EMBED: &str = "embed.b2e";
 
-/// What a leaf is there for.
+/// Role of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Its values.
@@ -35,7 +35,7 @@ pub(crate) enum Role {
     Embed,
 }
 
-/// Where a leaf is.
+/// Location of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LeafLocation {
     /// The file, in a directory.
@@ -210,7 +210,7 @@ impl<'a> Leaves<'a> {
         }
     }
 
-    /// What an EmbedStore decodes to: at once where it is small, else as it is read.
+    /// Returns the decoded bytes of an EmbedStore: at once where it is small, else as it is read.
     fn decoded(&self, frame: Frame, len: u64) -> Result<Shared> {
         let limits = self.options.limits;
         let lazy: Shared = Arc::new(DecodedSource { frame: Arc::new(frame), limits });

@@ -161,7 +161,7 @@ fn columns_of_tables_have_their_names() {
     }
 }
 
-/// What a test does to a copy of a directory.
+/// Copies a directory for a test to change.
 fn copied(name: &str) -> tempfile::TempDir {
     fn copy(from: &Path, to: &Path) {
         fs::create_dir_all(to).unwrap();

@@ -19,7 +19,7 @@ pub(crate) const MAX_CHUNK_LEN: usize = BloscVersion::Blosc2.max_nbytes();
 pub(crate) struct ChunkSizes {
     /// Bytes of each chunk.
     pub chunksize: ChunkSize,
-    /// How many chunks there are.
+    /// Number of chunks.
     pub count: u64,
     /// Bytes of all.
     pub nbytes: u64,
@@ -27,7 +27,7 @@ pub(crate) struct ChunkSizes {
     pub may_vary: bool,
 }
 
-/// What a new chunk does to the others.
+/// Effect of a new chunk on the sizes of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeChange {
     /// Nothing.
@@ -95,7 +95,7 @@ impl ChunkSizes {
         self.fit(fits, len)
     }
 
-    /// What a chunk of no bytes does where sizes vary, or may: there it is one like any other, as in python-blosc2.
+    /// Effect of a chunk of no bytes where sizes vary, or may: there it is one like any other, as in python-blosc2.
     fn for_empty_chunk(&self, len: usize) -> Option<SizeChange> {
         match len {
             0 if self.is_variable() => Some(SizeChange::Unchanged),

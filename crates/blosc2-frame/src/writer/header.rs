@@ -39,7 +39,7 @@ pub(crate) fn check_total(len: u64) -> Result<()> {
     }
 }
 
-/// What the decoder and the encoder of a frame's chunks have to know.
+/// Properties that the decoder and the encoder of a frame's chunks need.
 pub(crate) fn geometry(header: &Header, metalayers: &Metalayers) -> blosc_chunk::Geometry {
     let meta = metalayers.get(b2nd::NAME).or_else(|| metalayers.get(b2nd::OLD_NAME));
     let meta = meta.and_then(|bytes| b2nd::Meta::parse(bytes).ok());

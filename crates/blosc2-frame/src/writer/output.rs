@@ -12,7 +12,7 @@ const MAX_SPOOL_IN_MEMORY: usize = 8 << 20;
 /// Bytes of the buffer that gathers small chunks.
 const BUFFER_LEN: usize = 256 << 10;
 
-/// What is behind the header of a frame, on its way to an output.
+/// The part of a frame after its header, on its way to an output.
 pub(super) struct Sink<'o> {
     out: &'o mut dyn Output,
     way: Destination,

@@ -39,7 +39,7 @@ pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
     Ok(chunk)
 }
 
-/// What is stored of `chunk`. C-Blosc2 refuses chunks of zeros, NaN and nothing when it finds them between others.
+/// Returns the stored form of `chunk`. C-Blosc2 refuses chunks of zeros, NaN and nothing when it finds them between others.
 ///
 /// # Errors
 /// As [`physical`].

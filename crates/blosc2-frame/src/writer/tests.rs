@@ -31,7 +31,7 @@ fn plain(typesize: usize) -> FrameOptions {
     FrameOptions { params: default_params(typesize), ..FrameOptions::default() }
 }
 
-/// What a frame says of itself: header, offsets, trailer.
+/// Parts of a frame: header, offsets, trailer.
 fn parts(bytes: &[u8]) -> (Header, Offsets, Trailer) {
     let header = Header::parse(bytes).unwrap();
     assert_eq!(header.frame_len, bytes.len() as u64);

@@ -1,4 +1,4 @@
-//! What not to do, so that the harness can be seen to find it.
+//! Deliberately wrong commits that the crash harness must detect.
 
 use blosc2_frame::blosc_chunk::Encoder;
 use blosc2_frame::container_core::write::recording::Operation;
@@ -36,7 +36,7 @@ pub fn append(disk: &mut Disk, data: &[u8]) {
     disk.sync().unwrap();
 }
 
-/// What breaks where the operation `left_out` is not done.
+/// Lists the failures where the operation `left_out` is not done.
 pub fn broken_without(script: &Script, left_out: usize) -> Vec<String> {
     let mut operations = script.disk.0.operations();
     assert_eq!(operations.remove(left_out), Operation::Sync);

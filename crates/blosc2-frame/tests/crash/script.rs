@@ -9,7 +9,7 @@ use blosc2_frame::{Durability, Editor, Frame, FrameOptions, OpenOptions, Writer,
 
 use crate::disk::{Disk, parts};
 
-/// What a frame holds: chunks, metalayers, user metadata.
+/// Contents of a frame: chunks, metalayers, user metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     pub chunks: Vec<Vec<u8>>,
@@ -17,7 +17,7 @@ pub struct State {
     pub user: Vec<(String, Vec<u8>)>,
 }
 
-/// What the frame holds that begins at byte `at` of `file`, or of the file at a path.
+/// Reads the contents of the frame that begins at byte `at` of `file`, or of the file at a path.
 pub fn state(frame: &Frame) -> Result<State> {
     let chunk = |index| frame.read_chunk(index, &ReadOptions::default());
     let user = |name: &str| Ok((name.to_owned(), frame.vlmetalayer(name)?.unwrap_or_default()));

@@ -10,7 +10,7 @@ use container_core::container::{self, CheckDepth, Container, ReadOptions, Tolera
 use container_core::format::Input;
 use container_core::region::Region;
 
-/// What a file may ask for.
+/// Maximum memory that a file may request, in bytes.
 pub(crate) const MEMORY: u64 = 64 << 20;
 
 /// Longer than any of it takes on a busy machine without optimisation; those of big-endian processors are emulated.

@@ -46,7 +46,7 @@ fn thousands_of_chunks_of_two_gibibytes() {
     assert_eq!(Frame::from_bytes(fixed).unwrap().chunk_count(), 2000);
 }
 
-/// What cannot be written is not promised either, by a repair without a target.
+/// A repair without a target does not promise chunks that cannot be written.
 #[test]
 fn chunks_of_no_length() {
     let mut parts = Parts::new(0, 1);

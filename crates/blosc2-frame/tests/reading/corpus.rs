@@ -25,7 +25,7 @@ fn open(fixture: &Fixture, access: Access) -> blosc2_frame::Result<Frame> {
     }
 }
 
-/// What the header says.
+/// Compares the fields of the header.
 fn compare_header(frame: &Frame, fixture: &Fixture) {
     let (header, path) = (frame.header(), &fixture.path);
     assert_eq!(Some(header.version), fixture.frame_version, "{path}");
@@ -182,13 +182,13 @@ fn oddities_are_told_and_nothing_else() {
     }
 }
 
-/// What is wrong with these is not for a reader of chunks to find: arrays and stores find it.
+/// Files whose faults a reader of chunks does not find: arrays and stores find them.
 const OF_OTHERS: &[&str] = &["bad/tensor_", "bad/array_", "bad/embed_", "bad/zip_"];
 
-/// What is changed in these makes no difference that can be seen: a byte of a stored stream, the size of the only block.
+/// Files whose changed bytes make no visible difference: a byte of a stored stream, the size of the only block.
 const UNNOTICED: &[&str] = &["bad/block_magic.b2frame", "bad/vlmeta_chunk.b2frame"];
 
-/// What is wrong with a frame, by everything that can be asked of it.
+/// Collects the problems of a frame from every query of it.
 fn problems(frame: &Frame) -> Vec<String> {
     let options = ReadOptions::default();
     let scan = frame.scan_chunks().unwrap();

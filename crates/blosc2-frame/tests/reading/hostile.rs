@@ -29,7 +29,7 @@ fn options(tolerance: Tolerance) -> OpenOptions {
     options
 }
 
-/// What is read of one frame: the chunks, their blocks, the data as a whole, the user metadata.
+/// Results of reading one frame: the chunks, their blocks, the data as a whole, the user metadata.
 type Read = (Vec<Result<Vec<u8>, String>>, Result<Vec<u8>, String>, Vec<Result<Option<Vec<u8>>, String>>);
 
 fn everything(frame: &Frame) -> Read {
@@ -62,7 +62,7 @@ fn everything(frame: &Frame) -> Read {
     (chunks, whole, values)
 }
 
-/// What a strict reader makes of the bytes, compared with what a lenient one does.
+/// Compares the results of a strict and a lenient reader of the bytes.
 fn check(bytes: &[u8], what: &str) -> Option<Read> {
     let open = |tolerance| Frame::from_source(Box::new(bytes.to_vec()), 0, &options(tolerance));
     let lenient = open(Tolerance::Lenient).map(|frame| (everything(&frame), frame));

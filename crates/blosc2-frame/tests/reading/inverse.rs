@@ -1,4 +1,4 @@
-//! What is written is read as it was, whatever it is.
+//! Frames of any content are read as they were written.
 
 use blosc2_frame::blosc_chunk::{Compressor, Filter, Pipeline, SplitMode};
 use blosc2_frame::{ChunkSize, Fingerprint, Header, Kind, Metalayers, Trailer};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// What `testdata/blosc2/MANIFEST.toml` says of one file or folder; the README beside it explains the fields.
+/// Entry of `testdata/blosc2/MANIFEST.toml` for one file or folder; the README next to it explains the fields.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Fixture {
     pub(crate) path: String,

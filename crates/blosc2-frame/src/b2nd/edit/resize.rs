@@ -184,7 +184,7 @@ impl NdEditor {
     }
 }
 
-/// What is behind the old end of an array in the chunks that reach over it.
+/// Treatment of the padding after the old end of an array, in the chunks that reach over it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edges {
     /// It is made zeros.

@@ -306,7 +306,7 @@ fn what_is_appended_follows_the_last_element() {
     assert_eq!(*read.bytes(Order::C, &Limits::default()).unwrap(), [0, 1, 2, 3, 4, 100, 101, 102, 103]);
 }
 
-/// What another program left behind the end of an array does not become part of it.
+/// Padding that another program left after the end of an array does not become part of it.
 #[test]
 fn an_array_grows_over_padding_that_is_not_zeros() {
     let directory = tempfile::tempdir().unwrap();

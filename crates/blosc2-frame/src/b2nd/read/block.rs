@@ -11,12 +11,12 @@ use super::copy_out::{Patch, Target, strides_into};
 use super::{Job, Piece, index_of};
 use crate::b2nd::MAX_DIMENSIONS;
 
-/// What a thread keeps from chunk to chunk.
+/// Buffers that a thread keeps from chunk to chunk.
 #[derive(Default)]
 pub(crate) struct Scratch {
     /// Blocks of a chunk that are not kept, and whether they are to be.
     pub(super) missed: Vec<(usize, bool)>,
-    /// Which part along each axis.
+    /// Number of the part along each axis.
     pub(super) at: Vec<usize>,
     /// A block on its way to the result; of some chunks all of them.
     block: Vec<u8>,
@@ -25,7 +25,7 @@ pub(crate) struct Scratch {
     strides: Vec<usize>,
 }
 
-/// How a chunk is read.
+/// Method of reading a chunk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// It holds zeros, and so does the result.

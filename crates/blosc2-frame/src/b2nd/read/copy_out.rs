@@ -25,7 +25,7 @@ pub(super) struct Target<'d> {
     pub(super) start: usize,
 }
 
-/// How elements lie in the result, and what of it is a run in every block.
+/// Strides of the elements in the result, and the part of it that is a run in every block.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) itemsize: usize,
@@ -49,7 +49,7 @@ impl Shape {
     }
 }
 
-/// What is copied from one block.
+/// A copy from one block.
 pub(super) struct Copy<'c> {
     pub(super) plan: &'c Plan,
     pub(super) shape: &'c Shape,

@@ -30,7 +30,7 @@ fn listed(indices: &Indices) -> Vec<u64> {
     }
 }
 
-/// What is selected of `elements`, element by element.
+/// Selects from `elements`, element by element.
 fn naive(elements: &[u8], shape: &[u64], itemsize: usize, selection: &[Indices]) -> Vec<u8> {
     let lists: Vec<Vec<u64>> = selection.iter().map(listed).collect();
     let counts: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();

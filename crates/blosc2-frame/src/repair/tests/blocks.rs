@@ -32,7 +32,7 @@ fn frame(checksums: bool) -> Vec<u8> {
     out
 }
 
-/// Where a block of a chunk lies.
+/// Range of a block of a chunk.
 fn place(file: &[u8], chunk: u64, block: usize) -> Range<usize> {
     let frame = Frame::from_bytes(file.to_vec()).unwrap();
     let crate::offsets::Offset::Stored(at) = frame.layout().offsets().get(chunk).unwrap() else { panic!() };
@@ -69,7 +69,7 @@ fn a_damaged_block_costs_what_it_held() {
     }
 }
 
-/// Where it fits no digest and decodes all the same, nothing tells what is wrong in it.
+/// A chunk that fits no digest and decodes all the same: the damaged block is unknown.
 #[test]
 fn a_chunk_whose_blocks_all_decode_is_whole_or_lost() {
     let sound = frame(true);
@@ -180,7 +180,7 @@ fn of_a_chunk_that_the_file_cuts_the_blocks_in_front_of_the_cut_are_kept() {
     }
 }
 
-/// Where a block ends in the file; of a chunk that holds its data as they are, too.
+/// End of a block in the file; also for a chunk that holds its data uncompressed.
 fn end_of(file: &[u8], chunk: u64, block: usize) -> usize {
     let frame = Frame::from_bytes(file.to_vec()).unwrap();
     let crate::offsets::Offset::Stored(at) = frame.layout().offsets().get(chunk).unwrap() else { panic!() };

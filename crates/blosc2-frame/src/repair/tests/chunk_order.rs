@@ -30,7 +30,7 @@ fn plain(checksums: bool) -> Vec<u8> {
     out
 }
 
-/// Where the chunks and the index of `bytes` begin.
+/// Offsets of the chunks and of the index of `bytes`.
 fn places(bytes: &[u8]) -> (usize, usize) {
     let frame = Frame::from_bytes(bytes.to_vec()).unwrap();
     (frame.layout().chunks().start as usize, frame.layout().index().start as usize)

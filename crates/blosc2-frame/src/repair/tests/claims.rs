@@ -180,7 +180,7 @@ fn blocks_of_an_array_are_of_one_length() {
     }
 }
 
-/// What C-Blosc2 or python-blosc2 refuse to open, and read once it is mended.
+/// Headers that C-Blosc2 or python-blosc2 refuse to open, and read once they are repaired.
 #[test]
 fn headers_that_others_do_not_open_are_told_and_mended() {
     let sound = shuffled(false);

@@ -69,7 +69,7 @@ fn state_of(out: &[u8]) -> Option<Vec<u8>> {
     Frame::from_bytes(out.to_vec()).unwrap().vlmetalayer("state").unwrap()
 }
 
-/// What becomes of one damaged chunk.
+/// Outcomes for one damaged chunk.
 #[derive(Default, Debug)]
 struct Outcomes {
     same: usize,
@@ -197,7 +197,7 @@ fn an_offset_that_leads_nowhere_is_not_a_damaged_chunk() {
     }
 }
 
-/// What was deleted from before a damaged chunk is not that chunk.
+/// A chunk that was deleted before a damaged chunk is not that chunk.
 #[test]
 fn a_deleted_chunk_does_not_take_the_place_of_its_neighbour() {
     let directory = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use crate::header::{ChunkSize, Header, Kind};
 use crate::{Frame, Metalayers, Offset, Offsets, OpenOptions, Trailer, default_params};
 use blosc_chunk::Special;
 
-/// How the chunks of a frame are stored.
+/// Storage of the chunks of a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Making {
     pub(super) shape: Vec<u64>,
