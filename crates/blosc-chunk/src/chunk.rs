@@ -25,7 +25,7 @@ pub struct Chunk<'a> {
     bytes: &'a [u8],
     header: Header,
     dictionary: &'a [u8],
-    /// Where streams begin: no block starts before.
+    /// Offset of the first stream: no block starts before it.
     streams_at: usize,
 }
 
@@ -73,13 +73,13 @@ impl<'a> Chunk<'a> {
         self.dictionary
     }
 
-    /// How many blocks it has; where it has no streams how many they would be.
+    /// Number of its blocks; without streams, the number that they would be.
     #[must_use]
     pub fn block_count(&self) -> usize {
         self.header.block_count() as usize
     }
 
-    /// What each block holds, as ranges of the decoded bytes, in order.
+    /// Contents of each block, as ranges of the decoded bytes, in order.
     pub fn blocks(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let lens = (0..self.block_count()).map(|index| self.block_len(index));
         lens.scan(0_usize, |at, len| {
@@ -108,18 +108,18 @@ impl<'a> Chunk<'a> {
         !self.header.is_memcpyed() && self.header.special().is_none()
     }
 
-    /// What follows the header: the data of a memcpyed chunk, the value of a repeated one.
+    /// Bytes after the header: the data of a memcpyed chunk, the value of a repeated one.
     pub(crate) fn value(&self) -> &'a [u8] {
         self.bytes.get(self.header.len()..).unwrap_or_default()
     }
 
-    /// How many streams the block `index` has.
+    /// Number of streams of the block `index`.
     pub(crate) fn stream_count(&self, index: usize) -> usize {
         let is_whole = self.block_len(index) == self.header.block_len() as usize;
         if self.header.is_split() && is_whole { usize::from(self.header.typesize) } else { 1 }
     }
 
-    /// Where the streams of the block `index` begin.
+    /// Offset of the streams of the block `index`.
     pub(crate) fn block_start(&self, index: usize) -> Result<usize> {
         let entry = self.entry_at(index);
         match self.start_of(index) {
@@ -137,7 +137,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Where the payload of the block `index` of variable length lies.
+    /// Range of the payload of the block `index` of variable length.
     pub(crate) fn variable_payload(&self, index: usize) -> Result<Range<usize>> {
         let start = self.block_start(index)?;
         let next = index.saturating_add(1);
@@ -163,7 +163,7 @@ impl<'a> Chunk<'a> {
         Some(at as usize)
     }
 
-    /// Where the start of the block `index` is stored.
+    /// Range of the stored start of the block `index`.
     pub(crate) fn entry_at(&self, index: usize) -> Range<u64> {
         let at = index.saturating_mul(4).saturating_add(self.header.len()) as u64;
         at..at.saturating_add(4)

@@ -16,7 +16,7 @@ use crate::{Chunk, Plugins};
 use block::{Job, Worker, room};
 use partial_block::Plan;
 
-/// What a chunk does not know of itself, and its frame does.
+/// Properties of a chunk that only its frame stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
     /// Bytes of an element, where the frame says so (over 255 the chunk cannot).

@@ -74,7 +74,7 @@ pub enum SplitMode {
     ForwardCompat,
 }
 
-/// How chunks are written.
+/// Parameters for writing chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Whose chunks.
@@ -103,7 +103,7 @@ pub struct Params {
 
 /// Encodes chunks. Keeps contexts and buffers from one chunk to the next.
 ///
-/// What a chunk holds depends on its bytes and on the parameters alone.
+/// Chunk encoder: its output depends on the bytes and on the parameters alone.
 #[derive(Debug)]
 pub struct Encoder {
     params: Params,
@@ -149,7 +149,7 @@ impl Encoder {
         self
     }
 
-    /// How it encodes.
+    /// The parameters of the encoder.
     #[must_use]
     pub fn params(&self) -> &Params {
         &self.params
@@ -313,7 +313,7 @@ impl Encoder {
     }
 }
 
-/// What came of the blocks of a chunk.
+/// Outcome of encoding the blocks of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// They are in the output.

@@ -1,4 +1,4 @@
-//! What is done to the bytes of a block before the codec, and undone after it.
+//! Filters: transforms of the bytes of a block before the codec, and their inverses after it.
 //!
 //! The functions here are the filters alone, for anyone who has bytes to shuffle; [`Pipeline`] puts up to six of them in
 //! a row as chunks do. All of them turn a block into one of the same length, and keep the bytes at its end that make no
@@ -31,7 +31,7 @@ pub use trunc_prec::{int_trunc, trunc_prec};
 pub struct Filter {
     /// 0 is an empty slot.
     pub id: u8,
-    /// What the filter makes of it.
+    /// Parameter of the filter, with a meaning of its own for each filter.
     pub meta: u8,
 }
 

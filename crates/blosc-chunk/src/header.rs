@@ -42,7 +42,7 @@ pub const MAX_BLOCKSIZE: u32 = 536_866_816;
 /// A third of [`MAX_NBYTES`].
 const MAX_BLOSC1_BLOCKSIZE: u32 = 715_827_542;
 
-/// What the first 16 or 32 bytes of a chunk say. Parsed without judging more than the fields themselves allow.
+/// Chunk header: the first 16 or 32 bytes of a chunk. Parsing checks each field by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// 1 and 2 are Blosc1; 3 (alpha), 4 (beta), 5 (stable) and 6 (blocks of variable length) are Blosc2.
@@ -140,7 +140,7 @@ impl Header {
         self.flags & MEMCPYED != 0
     }
 
-    /// What the chunk holds, if it has no payload for it.
+    /// The special value of the chunk, if it has no payload for it.
     #[must_use]
     pub const fn special(&self) -> Option<Special> {
         Special::from_code(self.special_bits())
@@ -170,7 +170,7 @@ impl Header {
         if self.blocksize > self.nbytes && self.nbytes > 0 { self.nbytes } else { self.blocksize }
     }
 
-    /// How many blocks there are; in memcpyed and special chunks how many it would be.
+    /// Number of blocks; in memcpyed and special chunks the number that it would be.
     #[must_use]
     pub const fn block_count(&self) -> u32 {
         if self.nbytes == 0 {
@@ -233,7 +233,7 @@ impl Header {
         }
     }
 
-    /// What fields say of each other.
+    /// Checks fields against each other.
     fn check(&self) -> Result<()> {
         let (max_nbytes, max_blocksize) = if self.is_blosc1() {
             (MAX_NBYTES.saturating_sub(16), MAX_BLOSC1_BLOCKSIZE)

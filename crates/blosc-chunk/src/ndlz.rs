@@ -81,7 +81,7 @@ fn shape(src: &[u8], expected: usize) -> Result<(usize, usize)> {
     }
 }
 
-/// Where in the stream the reader is.
+/// Position of the reader in the stream.
 struct Stream<'a> {
     bytes: &'a [u8],
     at: usize,

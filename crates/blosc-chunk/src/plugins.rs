@@ -43,7 +43,7 @@ impl MissingPlugin {
     }
 }
 
-/// What a plugin is told besides the bytes.
+/// Input of a plugin besides the bytes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PluginContext<'a> {
@@ -181,7 +181,7 @@ impl fmt::Debug for Plugins {
 }
 
 impl<'a> BlockContext<'a> {
-    /// What a plugin with the byte `meta` is told of the block.
+    /// Returns the context of the block for a plugin with the byte `meta`.
     pub(crate) fn plugin(&self, meta: u8) -> PluginContext<'a> {
         PluginContext { meta, typesize: self.schunk_typesize, blockshape: self.blockshape }
     }

@@ -2,7 +2,7 @@
 
 use crate::Chunk;
 
-/// What a chunk without streams holds.
+/// Content of a chunk without streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// Nothing but zeros.
@@ -30,7 +30,7 @@ impl Special {
         }
     }
 
-    /// What a number in a header says; `None` for 0, which is an ordinary chunk, and for those without a meaning.
+    /// Decodes the number in a header; `None` for 0, which is an ordinary chunk, and for those without a meaning.
     #[must_use]
     pub const fn from_code(code: u8) -> Option<Self> {
         match code {

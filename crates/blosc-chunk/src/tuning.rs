@@ -23,7 +23,7 @@ const MAX_SPLIT_TYPESIZE: usize = 16;
 /// Shortest block of Blosc1.
 const MIN_BLOCKSIZE_BLOSC1: usize = 128;
 
-/// How a chunk is cut up.
+/// Partition of a chunk into blocks and streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blocks {
     /// Bytes of every block but the last, at least 1.
@@ -44,7 +44,7 @@ pub(crate) const fn stored_typesize(typesize: usize) -> u8 {
     if typesize > 255 { 1 } else { typesize.to_le_bytes()[0] }
 }
 
-/// How to cut up a chunk of `nbytes`, at least 1.
+/// Chooses the partition of a chunk of `nbytes`, at least 1.
 pub(crate) fn choose(params: &Params, nbytes: usize) -> Blocks {
     match params.blosc_version {
         BloscVersion::Blosc1 => choose_blosc1(params, nbytes),

@@ -44,7 +44,7 @@ pub(crate) fn decode(
     zfp::decode(src, mode(compressor, meta, typesize, blockshape.len()), blockshape, scalar, dst)
 }
 
-/// What the codec's byte means.
+/// Decodes the meaning of the codec's byte.
 fn mode(compressor: Compressor, meta: u8, typesize: usize, axes: usize) -> Mode {
     match compressor {
         // Never 0, and within what f64 can hold.

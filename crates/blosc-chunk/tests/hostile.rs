@@ -1,4 +1,4 @@
-//! What a chunk can lie about, row by row of the list of traps: the kind of the error, and the bytes it is about.
+//! False claims of a chunk, row by row of the list of traps: the kind of the error, and the bytes it is about.
 
 use blosc_chunk::{Chunk, Decoder};
 use container_core::{ErrorKind, Limits, Result};

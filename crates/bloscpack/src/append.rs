@@ -40,7 +40,7 @@ use crate::writer::{Chunker, Head, OrderedOutput};
 pub use items::append_items;
 pub(crate) use items::read_item;
 
-/// How something is appended. What is not set is as in the last chunk of the file.
+/// Options for appending. Options that are not set are taken from the last chunk of the file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AppendOptions {
@@ -165,7 +165,7 @@ fn row_len(dtype: &DType, shape: &[u64]) -> Result<u64> {
     Ok(len.max(1))
 }
 
-/// What bytes without a type and a shape do not keep.
+/// Type and shape of a dataset, as losses where it is appended as plain bytes.
 fn losses_of_plain(dataset: &Dataset, region: &Region) -> Vec<Loss> {
     let dtype = &dataset.dtype;
     if (dtype.itemsize() == 1 || dtype.is_void()) && region.shape().len() == 1 {
@@ -219,7 +219,7 @@ impl ExistingFile {
         }
     }
 
-    /// How the last chunk was made, as far as it tells.
+    /// Returns the options of the last chunk, as far as it records them.
     pub(crate) fn own_options(&self) -> ChunkOptions {
         let header = self.layout.header();
         let typesize = usize::from(header.typesize.max(1));
@@ -328,13 +328,13 @@ pub(crate) fn made_by(header: &ChunkHeader) -> (Compressor, Shuffle) {
     (compressor, shuffle)
 }
 
-/// What becomes of a file of fixed-size chunks.
+/// Plan for growing a file of fixed-size chunks.
 struct Growth {
     head: Head,
     /// Chunks that stay as they are.
     keep: usize,
     chunk_size: usize,
-    /// What the last chunk holds, where it is to be filled up.
+    /// Contents of the last chunk, where it is to be filled up.
     refilled: Vec<u8>,
 }
 

@@ -67,7 +67,7 @@ struct Column {
     shape: Vec<u64>,
     /// Bytes of the elements in each chunk file but the last.
     chunk_len: u64,
-    /// Where the chunk files are: from the root, and for the system.
+    /// Directory of the chunk files: its path from the root (`part`), and that for the system (`data`).
     part: String,
     data: PathBuf,
     files: u64,
@@ -238,8 +238,8 @@ impl Column {
     }
 }
 
-/// What numpy's `str(dtype)` says: a name, a list of fields, or a type with the shape of a row. Arrays of `object` are pickles,
-/// which are never opened.
+/// Parses numpy's `str(dtype)`: a name, a list of fields, or a type with the shape of a row. Arrays of `object` are pickles, which are
+/// never opened.
 fn parse_dtype(text: &str) -> Result<(DType, Vec<usize>)> {
     if text.starts_with('(') {
         return DType::from_descr(&literal::parse(text)?);

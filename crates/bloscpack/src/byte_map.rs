@@ -7,7 +7,7 @@ use crate::chunk_table::ChunkState;
 use crate::file::File;
 use crate::header::Dialect;
 
-/// What every byte is for, from the first to the last.
+/// Returns the purpose of every byte, from the first to the last.
 pub(crate) fn segments(file: &File) -> Vec<Segment> {
     let mut parts = header_parts(file.header().dialect);
     let layout = file.layout();

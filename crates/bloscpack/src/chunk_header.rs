@@ -17,7 +17,7 @@ use crate::header::MAX_CHUNK;
 /// Bytes of the header of a Blosc1 chunk, and of what Blosc2 has in common with it.
 pub const LEN: usize = 16;
 
-/// What the first 16 bytes of a chunk say, unjudged.
+/// Chunk header: the fields of the first 16 bytes of a chunk, unchecked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkHeader {
     /// 1 and 2 are Blosc1, 3 to 6 Blosc2.
@@ -88,7 +88,7 @@ impl ChunkHeader {
         }
     }
 
-    /// What is impossible about these bytes as the header of a chunk, if anything is.
+    /// Returns the reason why these bytes are impossible as the header of a chunk, if there is one.
     #[must_use]
     pub const fn problem(&self) -> Option<&'static str> {
         let least = if self.is_extended() { 32 } else { 16 };

@@ -135,15 +135,15 @@ impl ChunkEntry {
     }
 }
 
-/// What is known before the chunks are looked for.
+/// Facts that are known before the search for chunks.
 pub(crate) struct ChunkFinder<'s> {
     pub(crate) source: &'s dyn Source,
     pub(crate) limits: &'s Limits,
     /// Bytes of the digest after each chunk.
     pub(crate) digest_len: u64,
-    /// How many there are; `None` where the header does not tell.
+    /// Number of chunks; `None` where the header does not give it.
     pub(crate) count: Option<u64>,
-    /// Where the first one may be.
+    /// Lowest possible offset of the first one.
     pub(crate) start: u64,
     /// The table of offsets, where there is one.
     pub(crate) table: Range<u64>,
@@ -160,7 +160,7 @@ pub(crate) struct ChunkTable {
     pub(crate) faults: Vec<Fault>,
     /// True where all of them were found.
     pub(crate) all: bool,
-    /// How many faults of each kind there are, told or not.
+    /// Number of faults of each kind, reported or not.
     met: Vec<(FaultKind, usize)>,
 }
 

@@ -1,8 +1,8 @@
-//! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
+//! Faults and oddities of a file: each case with its stable code, its place and its sentence.
 
 use container_core::report::Severity;
 
-/// What is wrong or odd.
+/// Kind of a fault or an oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -56,7 +56,7 @@ pub enum FaultKind {
     SpareOffset,
     /// The file ends before or within a chunk.
     ChunkTruncated,
-    /// What should be a chunk has no possible header.
+    /// A chunk without a possible header.
     ChunkHeader,
     /// A chunk shares bytes with another.
     ChunkOverlap,

@@ -143,7 +143,7 @@ impl File {
         &self.source
     }
 
-    /// What the metadata say, where there are any that can be read.
+    /// The tree of the metadata, where there are any that can be read.
     #[must_use]
     pub fn metadata(&self) -> Option<&Value> {
         self.head().tree()
@@ -358,7 +358,7 @@ impl File {
         self.head().blocking(self.options.tolerance).map_or(Ok(()), |fault| Err(explain(fault)))
     }
 
-    /// What is wrong with a chunk, before it is read.
+    /// Returns the fault of a chunk that is known before it is read.
     pub(crate) fn chunk_fault(&self, index: usize, chunk: &ChunkEntry) -> Option<Error> {
         if chunk.state() == ChunkState::Whole {
             return None;

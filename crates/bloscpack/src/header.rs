@@ -26,7 +26,7 @@ pub const MAX_LEN: usize = 32;
 /// Most bytes that a chunk may hold: 2^31 - 1 less Blosc's header.
 pub const MAX_CHUNK: u32 = 2_147_483_631;
 
-/// Which of the layouts that share the magic a file has.
+/// Dialect of a file: one of the layouts that share the magic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// 0.1.0-rc1 and rc2 (2012): magic, number of chunks, chunks.
@@ -114,10 +114,10 @@ impl Options {
     }
 }
 
-/// What the first 8, 16 or 32 bytes say, unjudged. Fields that a dialect lacks are 0, and 0 is written for none of them.
+/// File header: the fields of the first 8, 16 or 32 bytes, unchecked. Fields that a dialect lacks are 0, and 0 is written for none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Which layout this is.
+    /// The layout of the header.
     pub dialect: Dialect,
     /// Option bits.
     pub options: Options,
@@ -281,7 +281,7 @@ fn p0(bytes: &[u8]) -> IResult<&[u8], Header> {
     le_u32.map(|nchunks| Header { nchunks: nchunks.into(), ..Header::new(Dialect::P0) }).parse(bytes)
 }
 
-/// What follows the magic from version 1 on.
+/// Parses the fields after the magic, from version 1 on.
 fn fields(dialect: Dialect, bytes: &[u8]) -> IResult<&[u8], Header> {
     let (rest, (_version, options, checksum, typesize)) = (le_u8, le_u8, le_u8, le_u8).parse(bytes)?;
     let sizes =

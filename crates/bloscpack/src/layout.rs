@@ -1,4 +1,4 @@
-//! Where everything is in a file: owned facts, made from any source. Every chunk's header is read, no chunk is decoded.
+//! Layout of a file: owned facts, made from any source. Every chunk's header is read, no chunk is decoded.
 //!
 //! Only a file that is not Bloscpack, has an unknown version, or no whole header fails to give a [`Layout`]. All other
 //! damage is recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
@@ -119,7 +119,7 @@ impl Layout {
         self.metadata.as_ref()
     }
 
-    /// What the metadata say, where they can be read.
+    /// The tree of the metadata, where they can be read.
     #[must_use]
     pub fn tree(&self) -> Option<&Value> {
         self.metadata.as_ref()?.tree.as_ref()
@@ -266,7 +266,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Where the chunks start of a file that does not know how many it has.
+    /// Finds the first chunk of a file whose header does not give the number of chunks.
     fn start_of_unfinished(&mut self, source: &dyn Source) -> Result<u64> {
         let header = self.header;
         let message = "the number of chunks is unknown: the file was never finished, or is a stream";

@@ -1,7 +1,7 @@
 //! Metadata: JSON text and its tree, and the section of version 3 that holds it.
 //!
-//! What is written is what Python's `json.dumps(…, separators=(',', ':'))` writes, byte for byte. What is read is JSON,
-//! and the little more that Python's reader takes or the proposal's example shows: see [`Spelling`].
+//! The output equals that of Python's `json.dumps(…, separators=(',', ':'))`, byte for byte. The input is JSON, and the little more
+//! that Python's reader takes or the proposal's example shows: see [`Spelling`].
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub(crate) mod numpy;
 mod python_json;
 pub(crate) mod section;
 
-/// How the text of metadata is spelt.
+/// Spelling of the text of metadata.
 ///
 /// Of what goes together the last counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +79,7 @@ pub(crate) fn to_python_json(value: &Value) -> Result<String> {
     Ok(out)
 }
 
-/// How a metadata section is written. The default is the reference's.
+/// Options for writing a metadata section. The default is the reference's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataOptions {

@@ -66,7 +66,7 @@ pub(crate) fn first_set(source: &dyn Source, range: Range<u64>) -> Result<Option
     Ok(None)
 }
 
-/// Where a table of unknown length ends whose first entry is set: at the chunk it points to. `table` reaches to the end of the
+/// Finds the end of a table of unknown length whose first entry is set: the chunk that it points to. `table` reaches to the end of the
 /// file. `None` where there can be no chunk.
 pub(crate) fn end_by_first(source: &dyn Source, table: Range<u64>) -> Result<Option<u64>> {
     let entry = table.start..table.start.saturating_add(ENTRY);

@@ -24,7 +24,7 @@ const MAX_CACHED_LEN: u64 = 64 << 20;
 /// kernel fill one with zeros, and one of them is thrown away.
 const MAX_RUN_LEN: usize = 8 << 20;
 
-/// What reads of one file share.
+/// State that reads of one file share.
 pub(crate) struct Reader {
     /// A bit for each chunk whose digest has been compared.
     compared: Vec<AtomicU64>,

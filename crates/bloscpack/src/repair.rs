@@ -1,6 +1,6 @@
 //! Bringing back what can be proved of a damaged file, into a new one: version 3, or 4 for items.
 //!
-//! What is assumed, and why:
+//! Assumptions and their reasons:
 //!
 //! * chunks are where the walk or the offsets lead ([`crate::Layout`] says which is believed), so that wrong, unset and missing
 //!   offsets, placeholders of an unfinished file, and wrong sizes in the header mend themselves;
@@ -106,9 +106,9 @@ struct DamagedFile {
     layout: Layout,
     /// The chunks where some were found by searching; otherwise those of the layout.
     placed: Option<Vec<ChunkEntry>>,
-    /// Where those of the chunks are that have another size than their headers say.
+    /// Offsets of the chunks whose size differs from that in their headers.
     resized: Vec<u64>,
-    /// How many there were, where something tells.
+    /// Original number of chunks, where it is known.
     count: Option<u64>,
     /// The metadata as they are to be written: without bytes.
     tree: Option<Value>,

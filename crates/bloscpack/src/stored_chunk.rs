@@ -59,7 +59,7 @@ impl<'s> StoredChunk<'s> {
         &self.bytes
     }
 
-    /// Where they are.
+    /// Range of its bytes.
     fn range(&self) -> Range<u64> {
         self.at..self.at.saturating_add(self.bytes.len() as u64)
     }
@@ -86,7 +86,7 @@ impl<'s> StoredChunk<'s> {
         }
     }
 
-    /// What the chunk holds.
+    /// Decodes the chunk.
     ///
     /// # Errors
     /// `Malformed`, `Unsupported`, `Limit`, all at the range of the chunk.

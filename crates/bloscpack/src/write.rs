@@ -1,4 +1,4 @@
-//! How files are written, and whole ones in one call.
+//! Writing of files: options, and functions that write a whole one in one call.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::writer::Writer;
 /// Most bytes that one chunk holds.
 pub const MAX_CHUNK_SIZE: usize = MAX_CHUNK as usize;
 
-/// What is done to the bytes of a block before its codec.
+/// Filter of the bytes of a block before its codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shuffle {
     /// Nothing.
@@ -74,7 +74,7 @@ pub enum Straddle {
     Allowed,
 }
 
-/// How chunks are made.
+/// Options for encoding chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkOptions {
@@ -147,7 +147,7 @@ impl ChunkOptions {
         u8::try_from(self.typesize).unwrap_or(1).max(1)
     }
 
-    /// What the chunk engine is told.
+    /// Returns the parameters for the chunk encoder.
     pub(crate) fn params(&self) -> Result<Params> {
         if self.level > 9 {
             return Err(Error::usage(format!("Blosc has no level {} (it has 0 to 9)", self.level)));
@@ -168,11 +168,11 @@ impl ChunkOptions {
     }
 }
 
-/// How a file is written. The default makes the files that `blpk compress` makes.
+/// Options for writing a file. The default makes the files that `blpk compress` makes.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// How chunks are made.
+    /// Encoding of chunks.
     pub chunks: ChunkOptions,
     /// Bytes of every chunk but the last, before encoding; see [`Straddle`]. `None` is 1 MiB.
     pub chunk_size: Option<usize>,
@@ -186,9 +186,9 @@ pub struct WriteOptions {
     pub metadata: Option<Value>,
     /// Their text, where it is another file's and says more than `metadata` can.
     pub(crate) json: Option<Vec<u8>>,
-    /// How they are stored.
+    /// Encoding of the metadata.
     pub metadata_options: MetadataOptions,
-    /// What happens to an existing file.
+    /// Treatment of an existing file.
     pub overwrite: Overwrite,
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,

@@ -115,7 +115,7 @@ impl<W: Write + Seek> Writer<W> {
     }
 }
 
-/// What stands before the chunks, with -1 for what is not known while `total` is not.
+/// Builds the head of a file, before its chunks, with -1 for unknown fields while `total` is unknown.
 pub(crate) fn head(
     options: &WriteOptions,
     section: &[u8],

@@ -22,7 +22,7 @@ pub(crate) fn stored_len(count: u64) -> u64 {
 }
 
 impl Bits {
-    /// Where bit `k` of 64 lies among the eight bytes of its word.
+    /// Index of the byte with bit `k` of 64, among the eight bytes of its word.
     fn byte_of(self, k: usize) -> usize {
         match self.order {
             ByteOrder::Little => k / 8,

@@ -1,4 +1,4 @@
-//! What element code and width mean together.
+//! Element types: the meaning of element code and width together.
 
 use container_core::dtype::{ByteOrder, DType, Kind};
 

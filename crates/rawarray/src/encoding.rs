@@ -1,4 +1,4 @@
-//! How the elements are encoded, and telling apart the two encodings that share flag bit 1.
+//! Encoding of the elements, and detection of which of two encodings flag bit 1 means.
 //!
 //! The C library means one LZ4 block, whose length is the size field; RawArray.jl means LEB128 varints, which run to the end of
 //! the file while the size field counts the bytes before encoding. Nothing in the header says which, so each is tried.
@@ -13,7 +13,7 @@ use crate::header::Eltype;
 use crate::layout::Layout;
 use crate::leb128::{self, Leb128, Stop};
 
-/// How the elements are stored.
+/// Encoding of the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// As they are in memory.
@@ -63,7 +63,7 @@ pub(crate) struct DetectedEncoding {
     pub encoding: Encoding,
     /// The stored bytes.
     pub range: Range<u64>,
-    /// What is wrong with it, or odd.
+    /// Its faults and oddities.
     pub faults: Vec<Fault>,
 }
 

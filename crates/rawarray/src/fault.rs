@@ -1,4 +1,4 @@
-//! What can be wrong or odd about a file: each case with its stable code, its place and its sentence.
+//! Faults and oddities of a file: each case with its stable code, its place and its sentence.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub enum Fault {
     },
     /// The dimensions multiply to more than 2^64 bytes.
     DimsOverflow {
-        /// Where the dimensions are.
+        /// Range of the dimensions.
         range: Range<u64>,
     },
     /// A flag bit without a meaning.
@@ -36,14 +36,14 @@ pub enum Fault {
     ImpossibleElbyte {
         /// The width.
         elbyte: u64,
-        /// What is wrong with it.
+        /// Reason why it is impossible.
         why: &'static str,
     },
     /// The size field and the dimensions disagree.
     SizeMismatch {
         /// The size field.
         size: u64,
-        /// What dimensions and element width make it.
+        /// The size by dimensions and element width.
         expected: u64,
     },
     /// The file ends before its data do.
@@ -70,14 +70,14 @@ pub enum Fault {
     FlagOnRawData,
     /// Encoded data that fit none of the known encodings, or more than one.
     UndecodableData {
-        /// Where the data are.
+        /// Range of the data.
         range: Range<u64>,
-        /// What was tried.
+        /// Results of the encodings that were tried.
         why: String,
     },
     /// Encoded data that fit both encodings.
     AmbiguousEncoding {
-        /// Where the data are.
+        /// Range of the data.
         range: Range<u64>,
     },
     /// Bits are set after the last element of a bit array.
@@ -89,7 +89,7 @@ pub enum Fault {
     BoolValue {
         /// Its place.
         range: Range<u64>,
-        /// How many there are.
+        /// Number of such bools.
         count: u64,
     },
     /// A width that numpy has no type for; read as opaque bytes.
@@ -103,7 +103,7 @@ pub enum Fault {
     BigEndianHeader,
     /// Bytes after the data: the description's volatile metadata. Other libraries drop them.
     TrailingBytes {
-        /// Where they are.
+        /// Range of the bytes.
         range: Range<u64>,
     },
 }

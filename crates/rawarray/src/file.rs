@@ -33,7 +33,7 @@ pub struct DataSegment {
 }
 
 impl DataSegment {
-    /// How the elements are stored.
+    /// Encoding of the elements.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         self.encoding
@@ -144,13 +144,13 @@ impl File {
         dtype.ok_or_else(|| self.blocking().unwrap_or_else(|| Error::malformed("the elements have no type")))
     }
 
-    /// How the elements are stored.
+    /// Encoding of the elements.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         self.detected.encoding
     }
 
-    /// Where everything is.
+    /// The layout of the file.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -262,8 +262,8 @@ impl File {
         Self::from_source(Box::new(element), &self.options)
     }
 
-    /// Where the trailer is: the bytes after the data, which the description calls volatile metadata. Empty where there is
-    /// none, and where the end of the data is not known.
+    /// Range of the trailer: the bytes after the data, which the description calls volatile metadata. Empty where there is none, and
+    /// where the end of the data is not known.
     #[must_use]
     pub fn trailer_range(&self) -> Range<u64> {
         let found = self.faults().into_iter().find_map(|fault| match fault {
@@ -360,7 +360,7 @@ fn explain(fault: &Fault) -> Error {
     fault.error().hint("holdall repair FILE -o NEW brings back what is there")
 }
 
-/// What the data are: known from the header, but for flag bit 1.
+/// Detects the encoding of the data: known from the header, except for flag bit 1.
 fn detect_encoding(
     source: &dyn Source,
     layout: &Layout,

@@ -87,7 +87,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Where so many dimensions end, and the data begin; `None` beyond 64 bits.
+    /// End of `ndims` dimensions, and start of the data; `None` beyond 64 bits.
     pub(crate) fn dims_end(&self) -> Option<u64> {
         self.ndims.checked_mul(8)?.checked_add(FIXED_LEN)
     }

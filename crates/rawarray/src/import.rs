@@ -105,14 +105,14 @@ fn encoding(job: &Import<'_>) -> Result<Encoding> {
     }
 }
 
-/// What a RawArray target can be told beside its codec.
+/// Options of a RawArray target besides its codec.
 struct Words {
     bools: Bools,
     data_order: ByteOrder,
     trailer: Trailer,
 }
 
-/// How bools are written.
+/// Stored type of bools.
 #[derive(PartialEq)]
 enum Bools {
     /// Eltype 5 in one byte, which keeps the type.
@@ -121,7 +121,7 @@ enum Bools {
     Uint8,
 }
 
-/// What becomes of the trailer of another RawArray file.
+/// Treatment of the trailer of another RawArray file.
 #[derive(PartialEq)]
 enum Trailer {
     Keep,
@@ -195,7 +195,7 @@ fn is_opaque(dtype: &DType) -> bool {
     dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Void | Kind::Opaque(_)))
 }
 
-/// What the type of opaque elements does not tell, for a conversion back.
+/// Returns the properties that the type of opaque elements lacks, for a conversion back.
 pub(crate) fn own_type(datasets: &[Dataset], selection: &[(usize, Region)]) -> Option<Value> {
     let [(index, _)] = selection else { return None };
     let dataset = datasets.get(*index).filter(|dataset| is_opaque(&dataset.dtype))?;

@@ -1,4 +1,4 @@
-//! Where everything is in a file: owned facts, made from any source in time that does not depend on the data.
+//! Layout of a file: owned facts, made from any source in time that does not depend on the data.
 //!
 //! Only a file that is not RawArray, or has no whole 48-byte header, fails to give a [`Layout`]. All other damage is
 //! recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
@@ -96,7 +96,7 @@ impl Layout {
         self.dtype.as_ref()
     }
 
-    /// How the elements are stored.
+    /// Declared encoding of the elements.
     #[must_use]
     pub fn form(&self) -> DeclaredEncoding {
         self.form
@@ -108,7 +108,7 @@ impl Layout {
         self.file_len
     }
 
-    /// Where the data segment starts; the length of the file where its dimensions cannot be read.
+    /// Start of the data segment; the length of the file where its dimensions cannot be read.
     #[must_use]
     pub fn data_at(&self) -> u64 {
         self.data.start

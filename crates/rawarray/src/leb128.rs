@@ -21,14 +21,14 @@ pub(crate) struct Leb128 {
     order: ByteOrder,
 }
 
-/// How far a run of varints makes sense.
+/// Result of scanning a run of varints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scan {
     /// Whole values found, at most as many as asked for.
     pub values: u64,
     /// Bytes they take.
     pub used: usize,
-    /// What stopped it.
+    /// Reason why it stopped.
     pub stop: Stop,
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn repair_to(
     Ok(plan.report)
 }
 
-/// What the new file holds, and where it comes from.
+/// Contents of the new file, and their sources.
 struct Plan {
     target: Target,
     values: Values,
@@ -238,7 +238,7 @@ fn nothing_left(layout: &Layout) -> Error {
     Error::malformed("not one whole element of the data is left").context("rawarray data").at(data)
 }
 
-/// What a repair assumes about one fault.
+/// Returns the assumption of a repair about one fault.
 fn assumption(fault: &Fault, meant: &Layout) -> Option<RepairItem> {
     let dims = meant.dims();
     let what = match fault {

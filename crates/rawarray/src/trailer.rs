@@ -1,4 +1,4 @@
-//! What follows the data: nothing that the format knows. A conversion keeps metadata there, as JSON text.
+//! Trailer: bytes after the data, which the format does not define. A conversion keeps metadata there, as JSON text.
 
 use container_core::carried::{self, Forms, WHOLE};
 use container_core::{Result, Value};
@@ -6,7 +6,7 @@ use container_core::{Result, Value};
 /// A longer trailer is no metadata: it is read as a dataset.
 pub(crate) const MAX_TRAILER_LEN: u64 = 1 << 24;
 
-/// What a trailer says: the entries of a JSON object, or, under one name, other JSON, text or bytes as they are.
+/// Converts a trailer to a tree: the entries of a JSON object, or, under one name, other JSON, text or bytes as they are.
 pub(crate) fn to_tree(bytes: Vec<u8>) -> Value {
     match json(&bytes) {
         Some(tree @ Value::Map(_)) => return tree,

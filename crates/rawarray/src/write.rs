@@ -16,11 +16,11 @@ use crate::bits::{Bits, stored_len};
 use crate::header::{Eltype, Flags, Header};
 use crate::leb128::Leb128;
 
-/// How a file is written. The default is what every RawArray library reads: little-endian, plain, no trailer.
+/// Options for writing a file. Every RawArray library reads the default: little-endian, plain, no trailer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// How the elements are stored.
+    /// Encoding of the elements.
     pub encoding: Encoding,
     /// Byte order of the elements. Big sets flag bit 0, which only holdall acts on.
     pub data_order: ByteOrder,
@@ -29,7 +29,7 @@ pub struct WriteOptions {
     /// Bytes after the data; `None` for those that the array came with. `ra.py`, MATLAB and the crate `rawarray` up to 0.1.4 refuse a file
     /// that has any, C drops them; LEB128 has no room for them.
     pub trailer: Option<Vec<u8>>,
-    /// What happens to an existing file. The default replaces it, in one step.
+    /// Treatment of an existing file. The default replaces it, in one step.
     pub overwrite: Overwrite,
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,
@@ -48,7 +48,7 @@ impl Default for WriteOptions {
     }
 }
 
-/// What to write, before the values.
+/// Description of the array to write, before the values.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub eltype: Eltype,

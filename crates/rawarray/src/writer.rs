@@ -36,7 +36,7 @@ use crate::header::{Eltype, Flags, Header};
 pub struct Writer<T, W: Write + Seek = AtomicFile> {
     /// Gathers small pushes: copying them costs less than a system call for each.
     out: BufWriter<W>,
-    /// Where the header starts in `out`.
+    /// Offset of the header in `out`.
     start: u64,
     slab: Vec<u64>,
     slab_len: u64,

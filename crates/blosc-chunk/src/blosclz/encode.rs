@@ -23,7 +23,7 @@ pub(crate) struct Encoder {
     long: Vec<u32>,
 }
 
-/// How hard to search.
+/// Search effort.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
     /// Places tried before each longer step, as a power of two.
@@ -86,7 +86,7 @@ impl Match {
     }
 }
 
-/// What is searched, and where things were seen.
+/// Match finder: the text, and the table of earlier positions.
 struct Search<'a, T> {
     text: Input<'a>,
     /// The part of the text in which matches may start: its last word is the last such place.
@@ -95,7 +95,7 @@ struct Search<'a, T> {
 }
 
 impl<T: Table> Search<'_, T> {
-    /// Where the word at `pos` was seen last, if there is such a place within reach. `pos` becomes that place.
+    /// Returns the last position of the word at `pos`, if there is one within reach, and stores `pos` in its place.
     #[inline(always)]
     fn swap(&mut self, word: u64, pos: usize) -> Option<usize> {
         let earlier = self.table.swap(word, pos);
@@ -109,7 +109,7 @@ impl<T: Table> Search<'_, T> {
         Match { pos, earlier, len: 4 + self.text.common(earlier + 4, pos + 4, self.text.bytes().len() - 1) }
     }
 
-    /// What goes on at `pos`, where a match ends, as it went on where the byte before it and those at `pos` were seen last.
+    /// Finds a match at `pos`, where a match ends, that continues as after the last occurrence of the byte before it and those at `pos`.
     ///
     /// Data with a period come back so: matches then end where they ended a period ago, so that no place within them need be in
     /// the table.

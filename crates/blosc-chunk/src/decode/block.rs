@@ -8,7 +8,7 @@ use super::stream::{Codecs, Stream, Streams};
 use crate::filters::{BlockContext, Filter, Pipeline, Scratch};
 use crate::{Chunk, Header, Plugins};
 
-/// What all blocks of a chunk have in common.
+/// Context that all blocks of a chunk share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job<'j, 'a> {
     pub(super) chunk: &'j Chunk<'a>,
@@ -44,7 +44,7 @@ impl<'j> Job<'j, '_> {
     }
 }
 
-/// What a thread keeps from block to block.
+/// Buffers that a thread keeps from block to block.
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     pub(super) codecs: Codecs,

@@ -17,7 +17,7 @@ use crate::filters::{Filter, bitunshuffle, bytedelta_decode, delta_decode, unshu
 /// Up to so many elements are put together byte by byte.
 const MAX_BYTEWISE_ELEMENTS: usize = 64;
 
-/// How the rows are made into elements.
+/// Arrangement of the rows as elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Plain,
@@ -25,7 +25,7 @@ enum Shape {
     Bitshuffled,
 }
 
-/// Which bytes of the joined streams a part of a block needs, and how they become it.
+/// The bytes of the joined streams that a part of a block needs, and the way to decode it from them.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     shape: Shape,
@@ -34,7 +34,7 @@ pub(super) struct Plan {
     columns: Range<usize>,
     /// Bytes of the block that a column makes.
     unit: usize,
-    /// Where the sum of BYTEDELTA begins anew in each row; `None` without that filter.
+    /// Position in each row at which the sum of BYTEDELTA begins anew; `None` without that filter.
     restart: Option<usize>,
     is_delta: bool,
     /// Bytes of the block that are made together, a multiple of `unit`.
@@ -129,7 +129,7 @@ impl Plan {
         self.columns.start * self.unit..self.columns.end * self.unit
     }
 
-    /// Which bytes of the joined streams within `span` are needed.
+    /// Returns the bytes of the joined streams within `span` that are needed.
     fn needed(&self, span: &Range<usize>) -> Range<usize> {
         let (mut from, mut to) = (span.end, span.start);
         if !self.columns.is_empty() {

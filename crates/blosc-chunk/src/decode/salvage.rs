@@ -148,7 +148,7 @@ impl Decoder {
         Ok(whole)
     }
 
-    /// Which blocks end where another begins, and share no byte with others that do.
+    /// Finds the blocks that end where another begins, and share no byte with others that do.
     fn in_place(&self, chunk: &Chunk<'_>) -> Result<Vec<bool>> {
         let count = chunk.block_count();
         self.limits.allocate((count as u64).saturating_mul(64))?;
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// What is given for `damaged`, and that all of it is the data or zeros.
+    /// Decodes the intact blocks of `damaged`, and asserts that all of it is the data or zeros.
     fn whole(data: &[u8], damaged: &[u8]) -> Vec<bool> {
         let mut out = vec![1; data.len()];
         let chunk = Chunk::parse(damaged).unwrap();

@@ -12,7 +12,7 @@ use super::block::Job;
 use crate::lz4::Fault;
 use crate::{Chunk, CodecPlugin, Compressor, blosclz, lz4, ndlz};
 
-/// How a stream is stored.
+/// Storage of a stream.
 #[derive(Clone, Debug)]
 pub(super) enum Stream {
     /// Nothing but this byte.
@@ -29,7 +29,7 @@ pub(super) struct Streams<'c, 'a> {
     chunk: &'c Chunk<'a>,
     /// Byte of the chunk where the next one begins.
     at: usize,
-    /// How many are left.
+    /// Number of streams left.
     left: usize,
     /// Bytes of each after decoding.
     pub(super) len: usize,
@@ -125,7 +125,7 @@ impl<'c, 'a> Streams<'c, 'a> {
 pub(super) struct Codecs {
     zlib: Option<Inflater>,
     zstd: Option<Decompressor>,
-    /// What `zstd` has as its dictionary.
+    /// The dictionary that `zstd` has loaded.
     zstd_dictionary: Vec<u8>,
 }
 
@@ -251,7 +251,7 @@ fn decode_by(plugin: &dyn CodecPlugin, job: Job<'_, '_>, src: &[u8], dst: &mut [
     plugin.decode(src, &job.context(None).plugin(header.codec_meta), dst)
 }
 
-/// What is said of codecs that are not here: plugins are other people's code, and none is ever loaded.
+/// Error for codecs that are not here: plugins are other people's code, and none is ever loaded.
 fn unsupported(compressor: Compressor) -> Error {
     let why = match compressor {
         Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE => {

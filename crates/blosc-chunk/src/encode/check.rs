@@ -1,4 +1,4 @@
-//! Which parameters make sense together.
+//! Checks of parameters against each other.
 
 use container_core::{Error, Result};
 

@@ -15,8 +15,8 @@ const MIN_NBYTES: usize = 64 << 10;
 /// Appends the streams of all blocks to `out`, and notes where each begins at `starts_at`. `chunk` is where the chunk begins in
 /// `out`, and where it must have ended to be worth it.
 ///
-/// Which thread encodes a block does not show: what it makes of the block depends on the block alone, and whether the whole
-/// is too long on the sum alone.
+/// The output is the same for any number of threads: an encoded block depends on the block alone, and whether the whole is too long on
+/// the sum alone.
 pub(super) fn encode_blocks(
     workers: &mut Vec<Worker>,
     plan: &Plan<'_>,

@@ -8,7 +8,7 @@ use super::{BloscVersion, Encoder, Params, check, reserve, to_u32};
 use crate::tuning::{self, Blocks, MAX_BLOCKSIZE};
 use crate::{Compressor, Pipeline, Special};
 
-/// What the bytes of a chunk repeat.
+/// The repeated value of the bytes of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
     Zeros,
@@ -18,7 +18,7 @@ pub(super) enum Found<'a> {
     Uninit,
 }
 
-/// What `src` is a repetition of, if it is one: a single byte or an element. Lossy filters change values, so under them only
+/// Detects the value that `src` repeats, if there is one: a single byte or an element. Lossy filters change values, so under them only
 /// zeros are found, which they keep.
 pub(super) fn detect<'a>(params: &Params, src: &'a [u8]) -> Option<Found<'a>> {
     let typesize = params.typesize;

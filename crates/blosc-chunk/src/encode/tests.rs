@@ -215,7 +215,7 @@ fn every_length_and_typesize_comes_back() {
     }
 }
 
-/// Where the reference loses bytes that make no whole element.
+/// Input with a partial last element, of which the reference loses bytes.
 #[test]
 fn odd_tails_are_kept() {
     let (len, step, block) = if cfg!(miri) { (203, 3, 99) } else { (10_003, 1, 999) };

@@ -65,7 +65,7 @@ impl<'a> Plan<'a> {
         if block.len() == self.blocks.blocksize { self.blocks.streams } else { 1 }
     }
 
-    /// What filters are to know of block `index`. Differences refer to block 0 before any filter.
+    /// Returns the context of block `index` for its filters. Differences refer to block 0 before any filter.
     fn context(&self, index: usize) -> BlockContext<'a> {
         BlockContext {
             typesize: usize::from(tuning::stored_typesize(self.params.typesize)),
@@ -78,7 +78,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What came of a block.
+/// Outcome of encoding a block.
 #[derive(Debug)]
 pub(super) enum Made<'a> {
     /// Its streams are in the output, and all of them are zeros.
@@ -89,12 +89,12 @@ pub(super) enum Made<'a> {
     Stored(ChunksExact<'a, u8>),
 }
 
-/// What one thread keeps from block to block.
+/// Buffers that one thread keeps from block to block.
 #[derive(Debug)]
 pub(super) struct Worker {
     codec: StreamCodec,
     scratch: Scratch,
-    /// Where a stream is encoded before its length is known.
+    /// Buffer for a stream whose encoded length is not known yet.
     stage: Vec<u8>,
 }
 

@@ -131,14 +131,14 @@ fn mean_of_f64(cell: &mut [u8]) {
     values.fill(f64::to_le_bytes(sum / count));
 }
 
-/// Where a row is in its cell.
+/// Position of a row in its cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Inside,
     EndsCell,
 }
 
-/// How a block falls into cells; the shape is known to fit the block.
+/// Partition of a block into cells; the shape is known to fit the block.
 struct Cells<'a> {
     side: usize,
     shape: &'a [usize],

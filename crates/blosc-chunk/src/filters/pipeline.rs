@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Plugins;
 
-/// What the filters must know of a block besides its bytes.
+/// Properties of a block that its filters need besides its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockContext<'a> {
     /// Bytes of an element, as the chunk says it.
@@ -98,7 +98,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// How many filters cannot be undone in place. With none, decode the streams to where they belong and call
+    /// Number of filters that cannot be undone in place. With none, decode the streams to where they belong and call
     /// [`Pipeline::decode_in_place`].
     pub(crate) fn moves(&self, cx: &BlockContext<'_>) -> usize {
         self.filters().filter(|filter| cx.moves(*filter)).count()

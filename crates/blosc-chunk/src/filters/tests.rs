@@ -19,7 +19,7 @@ fn hex(text: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }
 
-/// What `encode` makes of `src`.
+/// Returns the output of `encode` for `src`.
 fn made(src: &[u8], encode: impl Fn(&[u8], &mut [u8])) -> Vec<u8> {
     let mut dst = vec![0xee; src.len()];
     encode(src, &mut dst);
@@ -289,7 +289,7 @@ const CONTEXT: BlockContext<'_> = BlockContext {
     plugins: &NONE,
 };
 
-/// What comes back of `src` through `pipeline`.
+/// Encodes and decodes `src` through `pipeline`.
 fn through(pipeline: Pipeline, cx: &BlockContext<'_>, src: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut scratch = Scratch::default();
     let encoded = pipeline.encode(cx, src, &mut scratch).unwrap().to_vec();

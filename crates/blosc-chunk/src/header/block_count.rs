@@ -1,8 +1,8 @@
 //! Blocks that the header does not count.
 //!
-//! Where the length of blocks is given, is that of the chunk or more, and the chunk is no whole number of elements, C-Blosc2 3.3.5 cuts
-//! the rest of an element off, as a block of its own, and writes a header of one block as long as the chunk, which it does not read
-//! back. Earlier releases (2.16) write the length that blocks have.
+//! C-Blosc2 3.3.5 cuts a partial last element off, as a block of its own, if the length of blocks is given and is that of the chunk or
+//! more. It writes a header of one block as long as the chunk, which it does not read back. Earlier releases (2.16) write the length
+//! that blocks have.
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

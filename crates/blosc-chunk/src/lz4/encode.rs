@@ -71,7 +71,7 @@ fn emptied<T: Copy + Default, const N: usize>(entries: &mut Vec<T>) -> &mut [T; 
     entries.as_mut_slice().try_into().expect("it was just made so long")
 }
 
-/// Where the bytes with each hash were seen last, or 0, which is a place as good as any to look at.
+/// Hash table: the last position of the bytes with each hash, or 0, which is as good a candidate as any.
 trait Table {
     /// Whether a match reaches as far as the table.
     const REACHES_ALL: bool;

@@ -1,9 +1,9 @@
-//! What is wrong with a stream.
+//! A fault of a stream.
 
 /// Why a stream cannot be decoded, and where in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// What is wrong, in lower case and without a full stop.
+    /// Description of the fault, in lower case and without a full stop.
     pub(crate) reason: &'static str,
     /// Byte of the stream where it shows, at most the stream's length.
     pub(crate) position: usize,

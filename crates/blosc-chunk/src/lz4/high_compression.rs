@@ -43,7 +43,7 @@ struct Chains<'a> {
     seen: usize,
     /// Most places that are looked at.
     depth: usize,
-    /// Where matches end.
+    /// End of matches in the text, exclusive.
     end: usize,
 }
 

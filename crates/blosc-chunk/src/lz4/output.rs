@@ -3,7 +3,7 @@
 use super::MIN_MATCH;
 use crate::simd::lz::Input;
 
-/// What is written so far.
+/// Output written so far.
 #[derive(Debug)]
 pub(super) struct Output<'a> {
     dst: &'a mut [u8],

@@ -7,7 +7,7 @@ fn hex(text: &str) -> Vec<u8> {
     pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }
 
-/// What a stream of `height` by `width` with `cells` holds.
+/// Decodes a stream of `height` by `width` with `cells`.
 fn decoded(cell: u8, height: u8, width: u8, cells: &[u8]) -> Result<Vec<u8>> {
     let mut src = vec![2, height, 0, 0, 0, width, 0, 0, 0];
     src.extend(cells);
@@ -135,7 +135,7 @@ const STREAM_4: &str = "\
     6b4d8ea34007e024015f34df23802701dc9cc5410d691484883a0198602d7b4d8ea36ce8450171ace8ca804401ec0df861ef\
     9ead0500dc9cc506f25ad27cfc04257200deae10ec00dc9cc541000707070700c4e034e500dc9cc54100dc9cc54100dc9cc5";
 
-/// What it holds.
+/// Its decoded bytes.
 const BLOCK_4: &str = "\
     dc9cc5410707070717348a4ddc9cc541dc9cc541dc9cc54160da1fce1eac0807070707ce1eac080776d4ccce1eac08ce1eac\
     08798df95e0b6b3b070707075e0b6b3b5e0b6b3b01a7330a5e0b6b3b5e0b6b4d8ea36c070707074d8ea36c4d8ea36c4d8ea3\
@@ -162,7 +162,7 @@ const STREAM_8: &str = "\
     66a74c6991be6e881af90fdab1263c1a3edafb9b88f9406fa92d0309f3c40007070707070707070707070707070707070707\
     070707070707070707070707070707070707070707003e98bad693666e881a3c1a3e406fa9";
 
-/// What it holds.
+/// Its decoded bytes.
 const BLOCK_8: &str = "\
     d6e86a9d2d31e959070707070707070796caba33fc04e7a3d6e86ad69366a74c6991be0707070707070707d69366a74c6991\
     be5852f46e881af90fdab12607070707070707076e881af90fdab1266e881a3c1a3edafb9b88f907070707070707073c1a3e\

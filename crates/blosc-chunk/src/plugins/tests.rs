@@ -304,7 +304,7 @@ fn lengths_that_a_codec_cannot_have_made_are_not_believed() {
     }
 }
 
-/// Where a stream is damaged is said as a place in the chunk.
+/// Damage of a stream is reported at its place in the chunk.
 #[test]
 fn errors_of_a_codec_are_placed_in_the_chunk() {
     let mut bytes = cases().remove(0).chunk;

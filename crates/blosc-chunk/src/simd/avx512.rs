@@ -189,7 +189,7 @@ fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> us
     whole
 }
 
-/// Which 4-byte words of two registers one stage takes: the pieces of the lower halves in turn, or of the upper ones.
+/// Indices of the 4-byte words of two registers that one stage takes: the pieces of the lower halves in turn, or of the upper ones.
 #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "all numbers are below 32")]
 const fn interleaved(registers: usize, upper: bool) -> [i32; 16] {
     let piece = 16 / registers;

@@ -1,7 +1,7 @@
 //! Shuffles of tiles by the best instructions of the machine, and the plain code that is always right.
 #![allow(unsafe_code)]
 
-/// Which instructions to use. Only made for what the machine has.
+/// Set of instructions to use. Only created for those that the machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Level(Instructions);
 
@@ -36,7 +36,7 @@ impl Level {
         Self::second_best()
     }
 
-    /// What machines without AVX-512 have.
+    /// Returns the level of machines without AVX-512.
     #[inline]
     pub(crate) fn second_best() -> Self {
         #[cfg(all(target_arch = "x86_64", not(miri)))]

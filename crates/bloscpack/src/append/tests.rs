@@ -337,7 +337,7 @@ fn room_for_metadata_counts_against_the_limit() {
     }
 }
 
-/// What two programs add at once is all there, or one of them is told that the other was first.
+/// Data that two programs append at once are all there, or one of them gets an error that the other was first.
 #[test]
 fn appends_at_the_same_time_lose_nothing() {
     let Place { path, _directory } = place();

@@ -14,7 +14,7 @@ use crate::write::WriteOptions;
 use crate::writer::with_seek;
 use crate::{ItemType, NumpyArray};
 
-/// How paths of items start.
+/// Prefix of the paths of items.
 const ITEMS: &str = "items/";
 
 /// The metadata of another Bloscpack file; `None` for other formats, and for one item among several, which they do not describe.
@@ -73,7 +73,7 @@ pub(super) fn add(tree: Value, options: &mut WriteOptions) {
     options.metadata = Some(Value::Map(all));
 }
 
-/// What is lost all the same: bytes that hold nothing.
+/// Losses that remain: bytes that hold nothing.
 pub(crate) fn losses(container: &dyn Container) -> Vec<Loss> {
     let mut losses = container.losses();
     losses.retain(|loss| !loss.what.starts_with("metadata"));

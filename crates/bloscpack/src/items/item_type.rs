@@ -8,7 +8,7 @@ use container_core::dtype::{DType, Kind};
 use container_core::region::element_count;
 use container_core::{Error, Result, Value};
 
-/// What the bytes of an item mean.
+/// Meaning of the bytes of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemType {
     /// `varchar`: UTF-8 text.
@@ -84,7 +84,7 @@ impl Elements {
     }
 }
 
-/// How many items the `shape` of metadata says that there are; `None` where it is no list of lengths.
+/// Number of items by the `shape` of the metadata; `None` where it is not a list of lengths.
 pub(crate) fn items_of_shape(shape: &Value) -> Option<u64> {
     let Value::List(dims) = shape else { return None };
     let dim = |value: &Value| match value {

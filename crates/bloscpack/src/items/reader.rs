@@ -78,7 +78,7 @@ impl VarReader {
         self.file.chunks().is_empty()
     }
 
-    /// What the items are; `None` where the metadata do not say.
+    /// The type of the items; `None` where the metadata do not give it.
     #[must_use]
     pub fn item_type(&self) -> Option<&ItemType> {
         self.item_type.as_ref()

@@ -1,8 +1,8 @@
 //! Changing one item of a variable-length file.
 //!
-//! Where the slot of the item (up to the next chunk, with what was reserved) has room for the new chunk beside the old one, it is
-//! written there and synced, and only then does the item's offset point to it: a crash leaves the old item or the new one.
-//! The offset is eight bytes, which disks write whole unless they straddle two sectors.
+//! The new chunk is written next to the old one and synced, if the slot of the item (up to the next chunk, with what was reserved) has
+//! room for it, and only then does the item's offset point to it: a crash leaves the old item or the new one. The offset is eight
+//! bytes, which disks write whole unless they straddle two sectors.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::items::writer::check_item;
 use crate::stored_chunk::stored_range;
 use crate::writer::{BatchEncoder, OrderedOutput};
 
-/// How far a replacement may go to avoid writing the file anew.
+/// Conditions under which an item is replaced in place, without writing the file anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InPlace {
     /// Only where a crash leaves the old item or the new one.
@@ -27,7 +27,7 @@ pub enum InPlace {
     Over,
 }
 
-/// What a replacement did.
+/// Outcome of a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// The item was written into its slot.
@@ -75,7 +75,7 @@ pub fn replace(
     Ok(Replaced::Rewritten)
 }
 
-/// Where an item is, and how much room it has.
+/// Offset of an item, and its room.
 #[derive(Clone, Debug)]
 struct Slot {
     index: usize,
@@ -104,7 +104,7 @@ impl Slot {
         Ok(Self { index, entry_at: table.start.saturating_add(8 * index as u64), stored, free })
     }
 
-    /// Where `len` bytes can go: close to where the item was, so that its neighbours keep what was reserved for them.
+    /// Finds an offset for `len` bytes: close to the old item, so that its neighbours keep what was reserved for them.
     fn place(&self, len: u64, in_place: InPlace) -> Option<u64> {
         let after = Some(self.stored.end).filter(|at| at.saturating_add(len) <= self.free.end);
         let before = self.stored.start.checked_sub(len).filter(|at| *at >= self.free.start);

@@ -33,23 +33,23 @@ pub(crate) fn check_item(items: &ItemType, item: &[u8]) -> Result<()> {
     }
 }
 
-/// How a file of items is written.
+/// Options for writing a file of items.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct VarOptions {
-    /// How chunks are made. The default has no filter, for bytes, and for the rest is as of [`ChunkOptions`].
+    /// Encoding of chunks. The default has no filter, for bytes, and is otherwise that of [`ChunkOptions`].
     pub chunks: ChunkOptions,
-    /// What the items are.
+    /// The type of the items.
     pub items: ItemType,
     /// Bytes left free after each item, so that it can be replaced in place.
     pub reserve: u64,
     /// Names of the items, as many as there are.
     pub names: Option<Vec<String>>,
-    /// What else is to be kept, as the list `others` of the metadata.
+    /// Other metadata to keep, as the list `others` of the metadata.
     pub others: Vec<Value>,
     /// Entries of the metadata under other names than holdall's own.
     pub metadata: Vec<(String, Value)>,
-    /// What happens to an existing file.
+    /// Treatment of an existing file.
     pub overwrite: Overwrite,
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,
@@ -115,7 +115,7 @@ impl VarOptions {
         if self.base.is_some() { to_python_json(&tree) } else { to_json(&tree) }
     }
 
-    /// What stands before so many items.
+    /// Builds the head of a file for `count` items.
     pub(crate) fn head(&self, count: u64) -> Result<Head> {
         var_head(&self.chunks, self.metadata(count)?.as_bytes(), count)
     }
@@ -164,7 +164,7 @@ pub struct VarWriter<W: Write + Seek = AtomicFile> {
     options: VarOptions,
     expected: Option<u64>,
     pending: Vec<u8>,
-    /// Where each pending item ends.
+    /// End of each pending item.
     ends: Vec<usize>,
     failed: bool,
 }

@@ -14,7 +14,7 @@ use crate::header::{Dialect, MAX_CHUNK, Options};
 use crate::items::item_type::{Elements, ItemType, items_of_shape};
 
 impl Layout {
-    /// What the header alone has against it.
+    /// Checks the header by itself.
     pub(super) fn check_header(&mut self) {
         self.check_options();
         let header = self.header;

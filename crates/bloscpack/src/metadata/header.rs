@@ -19,7 +19,7 @@ use crate::ChecksumCode;
 /// Bytes of this header.
 pub const LEN: u64 = 32;
 
-/// What the 32 bytes before the metadata say, unjudged.
+/// Metadata header: the fields of the 32 bytes before the metadata, unchecked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataHeader {
     /// The serializer: `JSON` and four NULs (not blanks, as the README has it).

@@ -1,4 +1,4 @@
-//! What Python's `json` reads and RFC 8259 does not have, and integers that a float would blur.
+//! Extensions of JSON that Python's `json` reads and RFC 8259 does not have, and integers that a float would round.
 //!
 //! Such a number is marked: it becomes a string of NUL and its own text. Strings of the file that begin with NUL get one more,
 //! so that none is taken for a mark.

@@ -30,14 +30,14 @@ pub struct Metadata {
     pub digest: Range<u64>,
     /// The text, where it can be had.
     pub json: Option<Vec<u8>>,
-    /// What it says, where it can be read.
+    /// Its tree, where it can be read.
     pub tree: Option<Value>,
 }
 
-/// Where the metadata end, and what they are.
+/// End and content of the metadata section.
 pub(crate) struct Section {
     pub(crate) metadata: Option<Metadata>,
-    /// Where the table of offsets starts; `None` where nobody can tell.
+    /// Start of the table of offsets; `None` where it is unknown.
     pub(crate) end: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ fn read_section(source: &dyn Source, limits: &Limits, faults: &mut Vec<Fault>) -
     Ok(Section { metadata: Some(metadata), end: Some(range.end) })
 }
 
-/// What the header of the section alone has against it.
+/// Checks the header of the section by itself.
 fn check_header(header: &MetadataHeader, metadata: &Metadata, faults: &mut Vec<Fault>) {
     let start = metadata.range.start;
     let field = |from: u64, to: u64| start.saturating_add(from)..start.saturating_add(to);

@@ -98,7 +98,7 @@ fn json_is_read_as_python_reads_it() {
     assert!(read(&"[".repeat(100_000)).is_err());
 }
 
-/// What Python's `json.loads` gives for the same text, but for integers over 128 bits.
+/// Values that Python's `json.loads` gives for the same text, except for integers over 128 bits.
 #[test]
 fn numbers_that_only_python_takes_come_back() {
     let json =

@@ -47,9 +47,9 @@ pub(super) fn assign_numbers(
 struct ChunkNumbers<'d> {
     damaged: &'d DamagedFile,
     slots: Vec<(ChunkEntry, ChunkStatus)>,
-    /// How many chunks there were, where the header can be believed.
+    /// Original number of chunks, where the header is valid.
     count: Option<usize>,
-    /// Where they were, where the table can be believed.
+    /// Original offsets of the chunks, where the table is valid.
     offsets: Vec<i64>,
     /// Bytes from one chunk to the next, on average.
     average_len: u64,
@@ -149,7 +149,7 @@ impl<'d> ChunkNumbers<'d> {
         Ok(())
     }
 
-    /// Where what is found before the chunk `right` may end.
+    /// Returns the maximum end of chunks that are found before the chunk `right`.
     fn end_of(&self, right: Option<usize>) -> Option<u64> {
         match right {
             Some(right) => self.slot(right).map(|entry| entry.range().start),
@@ -165,7 +165,7 @@ impl<'d> ChunkNumbers<'d> {
         is(header.last_chunk) && !is(header.chunk_size)
     }
 
-    /// How many of the first chunks follow each other without a gap.
+    /// Counts the first chunks that follow each other without a gap.
     fn run(&self, found: &[ChunkEntry]) -> usize {
         let pairs = found.windows(2).take_while(|pair| match pair {
             [one, next] => self.stored(one).end == next.range().start,

@@ -19,7 +19,7 @@ use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_p
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
 use crate::writer::{BatchEncoder, Chunker, OrderedOutput, Writer, head};
 
-/// What the new file holds.
+/// Contents of the new file.
 pub(super) struct Plan {
     options: WriteOptions,
     section: Vec<u8>,
@@ -125,7 +125,7 @@ impl Plan {
         sink.finish(&head).map(|_| ())
     }
 
-    /// What takes the place of a damaged chunk: its whole blocks, and zeros.
+    /// Returns the replacement of a damaged chunk: its whole blocks, and zeros.
     fn left(&self, damaged: &DamagedFile, index: usize, entry: &ChunkEntry) -> Result<Vec<u8>> {
         if let Some(partial) = self.partials.get(&index)
             && let Some(intact_blocks::DecodedBlocks { mut data, .. }) =

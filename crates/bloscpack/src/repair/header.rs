@@ -144,7 +144,7 @@ pub(super) fn is_about_content(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_) | ErrorKind::Limit { .. })
 }
 
-/// What a header that is read wrongly leads to. The end of a file that is cut is none of it.
+/// Consequences of a header that is read wrongly. They do not include the end of a file that is cut.
 const fn contradicts(fault: &Fault) -> bool {
     matches!(
         fault.kind(),
@@ -168,7 +168,7 @@ const fn contradicts(fault: &Fault) -> bool {
     )
 }
 
-/// What sound files have as well: snapshots of a version, streams, reserved bytes that a tool has used.
+/// Oddities that sound files have as well: snapshots of a version, streams, reserved bytes that a tool has used.
 const fn is_rare(fault: &Fault) -> bool {
     matches!(fault.kind(), FaultKind::InterimVersion | FaultKind::SizeUnknown | FaultKind::ReservedNotZero)
 }

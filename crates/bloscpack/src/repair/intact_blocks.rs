@@ -29,11 +29,11 @@ const MAX_LISTED: usize = 16;
 
 /// A chunk of which some blocks are whole.
 pub(super) struct PartialChunk {
-    /// What is whole, in words.
+    /// Description of the whole parts, in words.
     whole: String,
     /// Bytes that it gives to the new file: all that it held, or, of the last one of a file that is cut, those up to its last whole block.
     len: usize,
-    /// Where its bytes begin in the data.
+    /// Offset of its bytes in the data.
     start: u64,
     /// Bytes of the data that the others held.
     lost: Vec<Range<u64>>,
@@ -91,17 +91,17 @@ pub(super) fn recover(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Result
     Ok(partials)
 }
 
-/// What is left of a chunk.
+/// The rest of a chunk.
 pub(super) struct DecodedBlocks {
-    /// What its whole blocks hold, between zeros.
+    /// Contents of its whole blocks, between zeros.
     pub(super) data: Vec<u8>,
-    /// Which bytes each block holds, and whether it is whole.
+    /// Range of bytes of each block, and whether it is whole.
     blocks: Vec<(Range<usize>, bool)>,
     /// It holds its data as they are: the blocks are what is there, and what is not.
     is_plain: bool,
 }
 
-/// What is left of a chunk; `None` where its header is not one of this file.
+/// Decodes the rest of a chunk; `None` where its header is not one of this file.
 ///
 /// # Errors
 /// As for [`recover`].
@@ -150,7 +150,7 @@ pub(super) fn decode(
     }
 }
 
-/// What of a chunk that holds its data as they are is among its first `have` bytes, up to the last whole element.
+/// Returns the data of an uncompressed chunk that are among its first `have` bytes, up to the last whole element.
 fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<DecodedBlocks> {
     let stored = chunk.bytes().get(chunk.header().len()..have)?;
     let cut = if stored.len() < data.len() { usize::from(chunk.header().typesize).max(1) } else { 1 };
@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Where a byte is missing within the last chunk, its digest is cut, and what is left of it says that the chunk is not what it was.
+    /// A missing byte within the last chunk cuts its digest, and the rest of the digest does not fit the chunk.
     #[test]
     fn a_byte_that_is_missing_in_the_last_chunk_is_no_cut_digest() {
         let mut options = WriteOptions { chunk_size: Some(3000), ..WriteOptions::default() };
@@ -388,7 +388,7 @@ mod tests {
         }
     }
 
-    /// What it says of itself is more than memory holds, and not true.
+    /// The cut chunk claims a false size, which is more than memory holds.
     #[test]
     fn a_cut_chunk_that_claims_too_much_costs_no_other() {
         let sound = file(600 << 10, Compressor::LZ4, ChecksumCode::NONE);

@@ -11,7 +11,7 @@ use crate::items::writer::VarOptions;
 use crate::write::ChunkOptions;
 use crate::writer::{BatchEncoder, OrderedOutput};
 
-/// What the new file holds.
+/// Contents of the new file.
 pub(super) struct Plan {
     options: VarOptions,
     /// For each item, whether it is kept or empty.

@@ -71,7 +71,7 @@ pub(super) fn with_corrected_field(
     Ok(Box::new(tried))
 }
 
-/// What a header makes of the metadata.
+/// Evidence for a header from its metadata.
 struct MetadataEvidence {
     /// They are read, and nothing speaks against them.
     is_right: bool,

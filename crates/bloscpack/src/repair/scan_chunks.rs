@@ -88,7 +88,7 @@ struct ChunkScanner<'d> {
     left: u64,
     /// A chunk that ends by then is not looked for.
     beyond: u64,
-    /// Where chunks are that were taken for proved.
+    /// Offsets of chunks that were accepted as proved, and refused because others were found within them.
     refused: Vec<u64>,
     found: FoundChunks,
     progress: Progress<'d>,

@@ -43,8 +43,8 @@ impl BatchEncoder {
         })
     }
 
-    /// How many chunks of `chunk_size` bytes are best encoded together: enough for every thread to have several, and no more than
-    /// [`MAX_BATCH_LEN`] bytes. At least 1.
+    /// Number of chunks of `chunk_size` bytes that are best encoded together: enough for every thread to have several, and no more
+    /// than [`MAX_BATCH_LEN`] bytes. At least 1.
     pub(crate) fn batch(&self, chunk_size: usize) -> usize {
         (MAX_BATCH_LEN / chunk_size.max(1)).clamp(1, self.threads.saturating_mul(4))
     }

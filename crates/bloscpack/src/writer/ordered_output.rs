@@ -18,11 +18,11 @@ const BUFFER_LEN: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct OrderedOutput<W: Write + Seek> {
     out: BufWriter<W>,
-    /// Where the file starts in `out`.
+    /// Offset of the file in `out`.
     start: u64,
-    /// Where chunks wait while it is not known how much stands before them.
+    /// Temporary file for chunks while the length of the head before them is unknown.
     spool: Option<SpooledTempFile>,
-    /// Where each chunk is, counted from the first.
+    /// Offset of each chunk, counted from the first.
     places: Vec<u64>,
     /// Bytes of chunks and slack so far.
     body_len: u64,

@@ -34,7 +34,7 @@ fn array() -> Vec<u8> {
     bytes
 }
 
-/// Where the offsets and the chunks of [`array`] are.
+/// Offsets of the table and of the chunks of [`array`].
 const TABLE: usize = 32 + 32 + 80 + 4;
 const CHUNKS: usize = TABLE + 32;
 
@@ -103,7 +103,7 @@ fn a_lost_chunk_leaves_the_others_readable() {
     assert_eq!(codes(&bytes)[0], "offset_mismatch");
 }
 
-/// Where nearly all offsets point elsewhere, the first of them are told one by one, and how many more there are.
+/// Wrong offsets of nearly all chunks: the first of them are reported one by one, then the number of the others.
 #[test]
 fn faults_of_one_kind_that_are_not_told_are_counted() {
     let data: Vec<[u8; 2]> = (0..100).map(|at| [at, at]).collect();

@@ -30,7 +30,7 @@ struct HeaderCandidate {
     /// The word that is another one.
     word: String,
     at: u64,
-    /// What stands behind the data, and how many bits of the word are others: the less the likelier.
+    /// Kind of the bytes after the data, and number of changed bits in the word: the lower, the likelier.
     doubt: (Rest, u32),
 }
 
@@ -72,7 +72,7 @@ impl Words<'_> {
         Ok(())
     }
 
-    /// Where the data end, if the words of a header say one thing and the file has the bytes.
+    /// Returns the end of the data, if the words of a header agree and the file has the bytes.
     fn end(&mut self, header: &Header, dims: &[u64]) -> Option<u64> {
         let file_len = self.payload.file_len();
         let end = if fits(header, dims) { end(header) } else { self.payload.end(header, dims) };
@@ -278,7 +278,7 @@ fn fits(header: &Header, dims: &[u64]) -> bool {
     is_plain && has_type && header.elbyte > 0 && bytes == Some(header.size)
 }
 
-/// Where the data end, of which the size field counts the stored bytes.
+/// Returns the end of data for which the size field counts the stored bytes.
 fn end(header: &Header) -> Option<u64> {
     header.dims_end()?.checked_add(header.size)
 }

@@ -30,7 +30,7 @@ pub(super) struct PayloadEvidence<'a> {
     source: &'a dyn Source,
     /// All of it, where there is room; `None` where its data are of no use.
     file: Option<Cow<'a, [u8]>>,
-    /// What the bytes in a place decode to as one LZ4 block, as far as that has been asked for.
+    /// Decoded lengths of ranges of bytes as one LZ4 block, for the ranges that have been asked for.
     blocks: Vec<((u64, u64), Option<u64>)>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> PayloadEvidence<'a> {
         Ok(text && !bytes.is_empty() && !bytes.iter().any(is_odd))
     }
 
-    /// What the data decode to as an LZ4 block, if they are one.
+    /// Returns the decoded length of the data as an LZ4 block, if they are one.
     pub(super) fn decoded_len(&mut self, header: &Header) -> Option<u64> {
         if !header.flags.has(Flags::ENCODED) {
             return None;
@@ -88,8 +88,8 @@ impl<'a> PayloadEvidence<'a> {
         len
     }
 
-    /// How long an LZ4 block of `decoded_len` bytes is that begins where the data do, wherever it ends: with the literals that make the last of
-    /// these bytes.
+    /// Returns the length of an LZ4 block of `decoded_len` bytes that begins where the data do, wherever it ends: with the literals that make the
+    /// last of these bytes.
     pub(super) fn block_len(&self, header: &Header, decoded_len: u64) -> Option<u64> {
         let data = self.encoded(header)?;
         let reached = block_shape(data, decoded_len.checked_sub(1)?);
@@ -120,7 +120,7 @@ impl<'a> PayloadEvidence<'a> {
         file.get(usize::try_from(data_at).ok()?..)
     }
 
-    /// Where the data of a header with encoded data end, if its words say one thing, and the data the same.
+    /// Returns the end of the data of a header with encoded data, if its words and the data agree.
     pub(super) fn end(&mut self, header: &Header, dims: &[u64]) -> Option<u64> {
         let is_encoded = header.flags.0 & !Flags::BIG_ENDIAN == Flags::ENCODED;
         let dtype =

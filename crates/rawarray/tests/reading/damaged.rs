@@ -124,7 +124,7 @@ fn words_of_bits_beyond_the_dimensions_are_kept_as_trailer() {
     assert_eq!((report.guessed.len(), report.lost.len()), (1, 0));
 }
 
-/// Where a word of the header is missing or too many, there may be no elements at all, and what is stored is dropped.
+/// A missing or an extra word of the header may leave no elements at all, so that the stored data are dropped.
 #[test]
 fn encoded_data_that_no_element_is_made_of_are_told_of() {
     for (size, data) in [(96, &[1, 2, 3, 4, 0, 7][..]), (16, &[9, 1])] {

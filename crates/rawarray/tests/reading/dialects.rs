@@ -1,4 +1,4 @@
-//! What this crate writes in each dialect equals, byte for byte, what an independent script wrote.
+//! Output of this crate in each dialect, which equals, byte for byte, that of an independent script.
 
 use std::path::{Path, PathBuf};
 

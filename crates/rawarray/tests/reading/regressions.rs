@@ -1,4 +1,4 @@
-//! What fuzzing found, by the bytes that showed it.
+//! Regressions from fuzzing, by the bytes that showed them.
 
 use container_core::container::{Axes, CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
@@ -51,7 +51,7 @@ fn a_trailer_does_not_make_varints_of_an_lz4_block() {
     assert_eq!(*values.bytes(Order::F, &Limits::default()).unwrap(), [7; 20]);
 }
 
-/// Where block and values are equally long the size field does not tell, so integers are then stored plainly.
+/// The size field is ambiguous if block and values are equally long, so integers are then stored plainly.
 #[test]
 fn an_lz4_block_as_long_as_its_integers_is_not_written() {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/rawarray/ok/lz4_f4_same_size.ra");

@@ -94,7 +94,7 @@ impl Stored {
         self.name.contains("zfp") && !self.name.starts_with("copied") && !self.name.starts_with("runs")
     }
 
-    /// How sparsely to try what could be tried on every byte: blocks of arrays decode slowly, and many are alike.
+    /// Step between the bytes on which a test is run, where every byte is possible: blocks of arrays decode slowly, and many are alike.
     fn step(&self) -> usize {
         if self.geometry.blockshape.is_empty() { 1 } else { 11 }
     }

@@ -6,7 +6,7 @@
 pub(crate) struct Input<'a> {
     /// Eight bytes at least.
     bytes: &'a [u8],
-    /// Where the last eight bytes begin.
+    /// Offset of the last eight bytes.
     last: usize,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Input<'a> {
         u32::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u32>().read_unaligned() })
     }
 
-    /// How many bytes from `later` on, and before `end`, equal those from `earlier` on.
+    /// Counts the bytes from `later` on, and before `end`, that equal those from `earlier` on.
     ///
     /// # Panics
     /// Unless `earlier <= later <= end`, and `end` is in the text.
@@ -88,7 +88,7 @@ impl<'a> Input<'a> {
         same
     }
 
-    /// Where eight bytes differ, the first in the low bits.
+    /// Differing bits of the eight bytes at `a` and at `b`, the first byte in the low bits.
     ///
     /// # Safety
     /// `a + 8` and `b + 8` are not over the length.

@@ -95,7 +95,7 @@ fn long(seed: u32) -> String {
     (0..180_u32).map(|number| format!("{:08x}", (number ^ seed).wrapping_mul(0x9e37_79b1))).collect()
 }
 
-/// What becomes of an item that is replaced, in every state that a crash can leave: its text where it can be read, and whether the
+/// Outcomes for an item that is replaced, in every state that a crash can leave: its text where it can be read, and whether the
 /// replacement was over.
 fn states(reserve: u64, in_place: InPlace, durability: Durability) -> Vec<(Option<String>, bool)> {
     let items = ["first item".to_owned(), long(0), "third item".to_owned()];

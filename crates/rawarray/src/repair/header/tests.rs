@@ -13,8 +13,8 @@ fn repaired(file: &[u8]) -> (Vec<u8>, RepairReport) {
     report.map_or_else(|_| (Vec::new(), RepairReport::default()), |report| (out, report))
 }
 
-/// What a flip of the bit may as well have been before: the other byte order, another type of that width, or a size that is wrong in
-/// itself, which is told of by another part.
+/// Whether the original of a flipped bit is open: the other byte order, another type of that width, or a size that is wrong in itself,
+/// which another part reports.
 fn is_open(word: usize, bit: u32) -> bool {
     matches!((word, bit), (1, 0) | (2, 0..=2) | (4, _))
 }
@@ -38,7 +38,7 @@ fn encoded(encoding: Encoding, dims: &[u64]) -> Vec<u8> {
     file
 }
 
-/// What the data decode to says as much as their length does of plain ones.
+/// The decoded length is as good evidence as the length of plain data.
 #[test]
 fn any_bit_of_a_header_over_a_block_or_varints_is_turned_back() {
     for encoding in [Encoding::Lz4, Encoding::Leb128] {
