@@ -416,7 +416,7 @@ mod tests {
         assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     }
 
-    /// Where this process may give files away, which the superuser may.
+    /// Runs where this process may give files away, which the superuser may.
     #[cfg(unix)]
     #[test]
     fn a_file_keeps_its_owner_and_group() {

@@ -39,7 +39,7 @@ impl GlobalArgs {
     }
 }
 
-/// How a file is opened.
+/// Options for opening a file.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct OpenArgs {
     /// Read known mistakes of known writers as they were meant
@@ -94,7 +94,7 @@ pub fn axis_length(text: &str) -> Result<u64, String> {
         .map_err(|_| "a shape is a number from 0 up for each axis, with commas between: 100,3".to_owned())
 }
 
-/// How many threads.
+/// Number of threads.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct JobsArgs {
     /// Threads to use; default: one for each core

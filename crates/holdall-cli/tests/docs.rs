@@ -9,7 +9,7 @@ use std::{env, fs};
 /// Says whether generated files are written or compared; without it they are compared.
 const GOLDENS: &str = "HOLDALL_GOLDENS";
 
-/// What starts the command where this machine cannot: see `cargo xtask cross`.
+/// Program that starts the command where this machine cannot: see `cargo xtask cross`.
 const RUNNER: &str = "HOLDALL_RUNNER";
 
 fn repository() -> PathBuf {
@@ -58,7 +58,7 @@ fn on_path(program: &str) -> PathBuf {
     places.find(|place| place.is_file()).unwrap_or_else(|| panic!("{program} is not on PATH"))
 }
 
-/// What bcolz leaves for an array of one chunk: its chunks are Bloscpack files of version 1.
+/// Files that bcolz writes for an array of one chunk: its chunks are Bloscpack files of version 1.
 #[cfg(unix)]
 fn bcolz_directory(root: &Path, path: &Path) {
     let write = |name: &str, bytes: &[u8]| {

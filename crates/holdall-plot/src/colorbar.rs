@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::frame::Style;
 
-    /// What the numbers of a bar have in common may be longer than the bar is wide.
+    /// The note of a bar may be longer than the bar is wide.
     #[test]
     fn the_note_of_a_bar_stays_on_the_sheet() {
         let style = Style::default();

@@ -71,7 +71,7 @@ pub(crate) fn read(threads: usize, digests: Digests, limits: Limits) -> ReadOpti
     options
 }
 
-/// How a new file is written: the keywords of `save` and `convert`.
+/// Options for a new file: the keywords of `save` and `convert`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct WriteWords {

@@ -51,7 +51,7 @@ impl Drop for Flag {
     }
 }
 
-/// How far the work is, as its thread last said.
+/// Progress of the work, as its thread last reported it.
 #[derive(Default)]
 struct Beat {
     done: AtomicU64,

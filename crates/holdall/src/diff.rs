@@ -1,6 +1,6 @@
 //! Whether two files hold the same: shapes, types, values, and the metadata where the formats are one.
 //!
-//! How values are stored is no difference: byte order, storage order, codec and chunks may differ.
+//! Storage is no difference: byte order, storage order, codec and chunks may differ.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;

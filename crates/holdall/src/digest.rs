@@ -1,9 +1,9 @@
 //! A digest of an array: the same for the same type, shape and values, whatever the format, order, byte order, codec or chunks.
 //!
-//! What is hashed, with SHA-256: one line of JSON, `{"holdall.digest":1,"dtype":"<f4","shape":[2,3]}` and a line feed; then the
-//! elements in C order, every number little-endian. Records are their fields one after the other, without padding and titles. Where elements are
-//! missing, as their file says, their bytes are zeros, and a line `{"mask":true}` and a byte for each scalar follow: 1 where it is missing.
-//! `docs/digest.md` has the whole of it, and a program of numpy's that gives the same.
+//! Hashed, with SHA-256, are: one line of JSON, `{"holdall.digest":1,"dtype":"<f4","shape":[2,3]}` and a line feed; then the elements in C order,
+//! every number little-endian. Records are their fields one after the other, without padding and titles. Where elements are missing, as their file
+//! says, their bytes are zeros, and a line `{"mask":true}` and a byte for each scalar follow: 1 where it is missing. `docs/digest.md` has the whole
+//! of it, and a program of numpy's that gives the same.
 
 use container_core::checksum::{Algorithm, Digest};
 use container_core::container::{Container, Digests, ReadOptions};

@@ -145,9 +145,9 @@ pub fn journal_notices(path: &Path, options: &OpenOptions) -> Vec<String> {
 
 /// Opens a file whose values will pass through once, in `order` (`None` for the order in which they are stored).
 ///
-/// Where they are stored in that order, plainly or in small blocks, pieces are read by position rather than mapped: that is as fast, and the
-/// memory of the process stays at a piece instead of growing to the size of the file. [`OpenOptions::access`] other than
-/// `Auto` is obeyed. A file that ends early and has just been written to is opened once more, as [`open`] does.
+/// Values that are stored in that order, plainly or in small blocks, are read in pieces by position rather than mapped: that is as fast, and the
+/// memory of the process stays at a piece instead of growing to the size of the file. [`OpenOptions::access`] other than `Auto` is obeyed. A file
+/// that ends early and has just been written to is opened once more, as [`open`] does.
 ///
 /// # Errors
 /// As [`open`].

@@ -11,7 +11,7 @@ fn bytes(bytes: &[u8]) -> Literal {
     Literal::Bytes(bytes.to_vec())
 }
 
-/// What Python 3.13's `ast.literal_eval` makes of each text.
+/// The values are those of Python 3.13's `ast.literal_eval`.
 #[test]
 fn literals_are_read_as_python_reads_them() {
     let int = Literal::Int;

@@ -8,7 +8,7 @@ use holdall::csv::{Csv, Header};
 
 use crate::errors::{Failure, Result};
 
-/// What is said of a table.
+/// Options for a table of text.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TableArgs {
     /// SOURCE is a table of text, with one row of values in a line

@@ -85,7 +85,7 @@ pub struct Args {
     make: NewFileArgs,
 }
 
-/// What items are made of.
+/// Kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ItemsOf {
     /// The lines of a text
@@ -124,7 +124,7 @@ impl ItemsOf {
     }
 }
 
-/// Which axis is fastest.
+/// Order of the axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum AxisOrder {
     /// The last one

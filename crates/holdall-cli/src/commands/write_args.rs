@@ -17,7 +17,7 @@ use crate::options::{ForceArgs, JobsArgs, OpenArgs};
 use crate::output::{Console, printable, to_stderr};
 use crate::progress::ShowProgress;
 
-/// How a new file is made.
+/// Options for a new file.
 #[derive(Clone, Debug, clap::Args)]
 pub struct NewFileArgs {
     #[command(flatten)]
@@ -121,7 +121,7 @@ impl NewFileArgs {
     }
 }
 
-/// How a new container is written.
+/// Options for writing a new container.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WriteArgs {
     #[command(flatten)]
@@ -146,7 +146,7 @@ impl WriteArgs {
     }
 }
 
-/// How what is added to a container is written: what the file has for all of its data is not asked again.
+/// Options for data that are added to a container: what the file has for all of its data is not asked again.
 #[derive(Clone, Debug, clap::Args)]
 pub struct AppendArgs {
     #[command(flatten)]
@@ -168,7 +168,7 @@ impl AppendArgs {
     }
 }
 
-/// How data are encoded.
+/// Options for encoding data.
 #[derive(Clone, Debug, clap::Args)]
 struct EncodeArgs {
     /// Codec, with a level or without
@@ -180,7 +180,7 @@ struct EncodeArgs {
     filter: Vec<String>,
 }
 
-/// What is the same for all data of a file.
+/// Options that hold for all data of a file.
 #[derive(Clone, Debug, clap::Args)]
 struct FileArgs {
     /// Chunk shape, such as 100,100; one number counts indices along the first axis (Bloscpack: the slowest) and takes the others whole
@@ -196,7 +196,7 @@ struct FileArgs {
     checksum: Option<String>,
 }
 
-/// What is taken of a source, and what only one format has.
+/// Options about the source, and those of one format.
 #[derive(Clone, Debug, clap::Args)]
 struct SourceArgs {
     /// Take axis 0 as the frames; =10:20 or =::5 takes those frames alone
@@ -216,7 +216,7 @@ struct SourceArgs {
     options: Vec<(String, String)>,
 }
 
-/// What formats may be asked for, each by a word of its own.
+/// Options of the formats, each by a word of its own.
 fn import_options(encode: &EncodeArgs, file: Option<&FileArgs>, source: &SourceArgs) -> ImportOptions {
     let valued =
         file.map(|file| [("chunks", &file.chunks), ("blocks", &file.blocks), ("checksum", &file.checksum)]);

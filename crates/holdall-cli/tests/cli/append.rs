@@ -39,7 +39,7 @@ fn a_file_grows_by_what_fits_it() {
     assert_eq!(raw(at, "hello.blp"), b"hello bloscpack, and more");
 }
 
-/// What the refusal names, in both ways.
+/// The refusal names the axis, in both ways.
 #[test]
 fn a_column_major_file_grows_by_what_its_refusal_names() {
     let directory = with_blp();

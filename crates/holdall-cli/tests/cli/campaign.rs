@@ -1,8 +1,8 @@
 //! A campaign of hostile files: every verb over mutants of the fixtures of every format, under limits of memory and time.
 //!
-//! What must hold, whatever the bytes: the command ends by itself with 0, 1 or 2 and says no more than an error of three
-//! lines; what it prints for programs is whole and does not contradict itself; what fails leaves nothing behind; what it
-//! writes is sound. The mutant with a number is the same on every run with the same seed.
+//! Claims that hold for any bytes: the command ends by itself with 0, 1 or 2 and says no more than an error of three lines; what it prints for
+//! programs is whole and does not contradict itself; what fails leaves nothing behind; what it writes is sound. The mutant with a number is the same
+//! on every run with the same seed.
 
 mod bombs;
 mod judge;
@@ -56,7 +56,7 @@ fn bombs_are_refused_or_read_within_the_limits() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What a campaign came to.
+/// Result of a campaign.
 #[derive(Default)]
 struct Tally {
     mutants: u64,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::{contents, files, floats, rawarray, run};
 
-/// What every verb answers to every kind of file: good, cut, missing, a directory, another format, empty.
+/// Exit codes of every verb for every kind of file: good, cut, missing, a directory, another format, empty.
 const ANSWERS: [(&[&str], [i32; 6]); 11] = [
     (&["info", "FILE"], [0, 0, 2, 2, 2, 2]),
     (&["ls", "FILE"], [0, 0, 2, 2, 2, 2]),

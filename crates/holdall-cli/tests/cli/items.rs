@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::support::{Run, contents, holdall, run};
 
-/// What a run writes to standard output, as bytes.
+/// Standard output of a run, as bytes.
 pub fn bytes_of(directory: &Path, args: &[&str]) -> Vec<u8> {
     let output = holdall(directory).args(args).output().unwrap();
     assert!(output.status.success(), "{args:?} {:#?}", Run::of(&output));

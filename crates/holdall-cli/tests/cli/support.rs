@@ -30,7 +30,7 @@ pub fn run<S: AsRef<OsStr>>(directory: &Path, args: &[S]) -> Run {
     Run::of(&holdall(directory).args(args).output().unwrap())
 }
 
-/// What a run left.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Run {
     pub code: Option<i32>,

@@ -1,4 +1,4 @@
-//! What a person at a terminal sees, and what NO_COLOR and --color make of it.
+//! Output at a terminal, and the effect of NO_COLOR and --color.
 
 use crate::support::{files, run};
 

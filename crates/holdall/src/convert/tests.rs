@@ -42,7 +42,7 @@ fn done(outcome: ConvertOutcome) -> Conversion {
     }
 }
 
-/// What is left of a file after its header.
+/// The bytes of a file after its header.
 fn elements(path: &Path, len: usize) -> Vec<u8> {
     let bytes = std::fs::read(path).unwrap();
     bytes[bytes.len() - len..].to_vec()
@@ -315,7 +315,7 @@ fn chunks_of_one_byte(names: &[&str], frames: u64) -> Vec<u8> {
     gsd::sequential::to_vec(plan, &chunks).unwrap()
 }
 
-/// What a conversion to ASDF and back, verified both ways, leaves of the names of a GSD file.
+/// Names of a GSD file after a conversion to ASDF and back, verified both ways.
 #[cfg(all(feature = "gsd", feature = "asdf"))]
 fn names_by_way_of_asdf(names: &[&str], frames: u64) -> Vec<String> {
     let place = Place::new();

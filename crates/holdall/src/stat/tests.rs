@@ -67,7 +67,7 @@ fn integers_beyond_two_to_the_53_are_told_apart() {
     assert_eq!(found.histogram.counts.iter().sum::<u64>(), 4);
 }
 
-/// Where numbers begin, between which steps they are, and what mean and deviation are.
+/// First numbers, steps between them, and the mean and deviation.
 const OFFSETS: [(f64, f64, f64, f64); 3] = [
     (1000000000.0, 0.015625, 0.7734375, 0.4510323444956581),
     (1000000000000.0, 0.015625, 0.7734375, 0.4510323444956581),

@@ -56,7 +56,7 @@ fn a_part_that_reaches_the_end_proves_it() {
     });
 }
 
-/// What all of `src` decodes to, and the length of its longest piece.
+/// Decodes all of `src`; gives the bytes and the length of the longest piece.
 fn in_pieces(codec: &dyn Codec, src: &[u8], len: usize) -> Result<(Vec<u8>, usize)> {
     let (limits, range) = (Limits::default(), 0..src.len() as u64);
     let encoded = Encoded { source: &src, range, decoded_len: len as u64, limits: &limits, threads: 2 };

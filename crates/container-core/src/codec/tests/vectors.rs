@@ -11,7 +11,7 @@ pub(super) struct Vector {
     pub(super) hex: &'static str,
 }
 
-/// What a [`Vector`] decodes to, under the name that its expression uses.
+/// Decoded data of a [`Vector`], under the name that its expression uses.
 #[derive(Clone, Copy)]
 #[allow(dead_code, reason = "each codec's vectors use some of them")]
 pub(super) enum Data {

@@ -74,7 +74,7 @@ fn unhex(hex: &str) -> Vec<u8> {
 }
 
 impl Vector {
-    /// What comes out, `offset` bytes behind an address that f64 can have.
+    /// Decodes to memory `offset` bytes after an address that f64 can have.
     fn decode(&self, src: &[u8], offset: usize) -> Result<Vec<f64>> {
         let len = self.values.len() * self.scalar.size();
         let mut room = vec![f64::NAN; len / 8 + 2];

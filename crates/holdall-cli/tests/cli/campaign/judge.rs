@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{ADDRESS_SPACE_KIB, PROCESSOR_SECONDS};
 
-/// What the command is asked to do.
+/// Task of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     Info,
@@ -89,7 +89,7 @@ pub struct Trial {
     verdict: RefCell<Option<i32>>,
 }
 
-/// What a run left.
+/// Result of a run.
 struct Run {
     status: ExitStatus,
     out: Vec<u8>,
@@ -178,7 +178,7 @@ impl Trial {
         Ok(code)
     }
 
-    /// What is printed for programs is whole, and agrees with the exit code.
+    /// Output for programs is whole, and agrees with the exit code.
     fn output(&self, verb: Verb, code: i32, run: &Run) -> Judged<()> {
         let lines = match verb {
             Verb::Tree | Verb::Slice | Verb::Diff | Verb::Recode | Verb::To(_) => return Ok(()),

@@ -1,4 +1,4 @@
-//! What mutants are made from: the fixtures, files and folders.
+//! Seeds of mutants: the fixtures, files and folders.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use holdall::open::{Accept, open};
 
 use crate::support::testdata;
 
-/// Where in the working folder a mutant stands, with whatever belongs to it.
+/// Folder of a mutant in the working folder, with whatever belongs to it.
 pub const FOLDER: &str = "in";
 
 /// Larger fixtures say little more and take longer.
@@ -19,7 +19,7 @@ pub struct Seed {
     pub name: String,
     /// The bytes that are changed.
     pub bytes: Vec<u8>,
-    /// Where fields begin, as far as the layout tells.
+    /// Positions of fields, as far as the layout has them.
     pub fields: Vec<usize>,
     /// The fixture itself, and of a folder, the file in it that is changed.
     path: PathBuf,
