@@ -1,4 +1,4 @@
-//! `words`: the text holds nothing of the machine it was written on.
+//! `words`: the text holds nothing of the machine it was written on, and doc comments name the thing that they are about.
 
 use anyhow::{Result, bail};
 
@@ -28,6 +28,12 @@ const PHRASES: &[Phrase] = &[
 /// As [`PHRASES`], in prose only: code and tests may use a temporary folder.
 const IN_PROSE: &[Phrase] = &[("/tm", "p/", PATH)];
 
+/// First words of doc comments that describe around a thing: a noun phrase, or a verb in the third person, is asked for instead.
+const AROUND: [&str; 4] = ["What", "How", "Where", "Which"];
+
+/// Folder of the command's verbs, whose comments without a full stop are help texts.
+const VERBS: &str = "crates/holdall-cli/src/commands/";
+
 const PATH: &str = "a path of one machine";
 const HOST: &str = "the host of a registry or service";
 
@@ -38,6 +44,10 @@ pub(crate) fn words(repo: &Repo, args: &[String]) -> Result<Outcome> {
     for (path, text) in &files {
         for (line, phrase, why) in found(path, text) {
             println!("{path}:{line}: {phrase:?}: {why}");
+            count += 1;
+        }
+        for line in around(path, text) {
+            println!("{path}:{line}: a doc comment that begins with What, How, Where or Which");
             count += 1;
         }
     }
@@ -66,6 +76,29 @@ fn found(path: &str, text: &str) -> Vec<(usize, String, &'static str)> {
     all
 }
 
+/// Lines of Rust text at which a doc comment, or a paragraph of one, begins with a word of [`AROUND`].
+fn around(path: &str, text: &str) -> Vec<usize> {
+    if !path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let content = |line: &str| {
+        let line = line.trim_start();
+        let content = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        Some(content.trim().to_owned())
+    };
+    let (mut lines, mut is_within) = (Vec::new(), false);
+    for (number, line) in (1..).zip(text.lines()) {
+        let comment = content(line).unwrap_or_default();
+        let first = comment.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let is_help = path.starts_with(VERBS) && !comment.ends_with('.');
+        if !is_within && AROUND.contains(&first) && !is_help {
+            lines.push(number);
+        }
+        is_within = !comment.is_empty();
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +124,14 @@ mod tests {
         let text = ["cat /tm", "p/x.ra"].concat();
         assert!(found("crates/a/src/lib.rs", &text).is_empty());
         assert_eq!(found("README.md", &text).len(), 1);
+    }
+    #[test]
+    fn doc_comments_that_describe_around_a_thing_are_found() {
+        let text = "/// What it is.\nstruct A;\n/// Names\n/// What is not.\n//! How it goes.\n\n    /// Where: there.\n// Which\n/// Whatever.";
+        assert_eq!(around("crates/a/src/lib.rs", text), [1, 7]);
+        assert_eq!(around("README.md", text), [0; 0]);
+        let help = "/// What is added: a file\n/// How.";
+        assert_eq!(around("crates/holdall-cli/src/commands/append.rs", help), [0; 0]);
+        assert_eq!(around("crates/holdall-cli/src/commands/append.rs", "/// How.\n"), [1]);
     }
 }
