@@ -85,7 +85,7 @@ impl Core {
         to_python(py, &py.detach(|| self.container().meta()).map_err(raise)?)
     }
 
-    fn visible_datasets(&self) -> usize {
+    fn listed(&self) -> usize {
         self.container().listed_count()
     }
 
