@@ -21,7 +21,7 @@ mod overlaps;
 /// Faults of one kind that are told one by one; the rest are counted.
 const MAX_REPORTED: u64 = 64;
 
-/// Result of [`Frame::scan`].
+/// Result of [`Frame::scan_chunks`].
 #[derive(Clone, Debug, Default)]
 pub struct ChunkScan {
     /// The stored chunks with possible headers, by their places; of a sparse frame by their numbers.
