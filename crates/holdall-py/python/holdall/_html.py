@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 # Depth, path, name, kind, text, type, tag.
 Line = tuple[int, str, str, str, str, "str | None", "str | None"]
 
-_MOST_LINES = 300
-_MOST_TEXT = 100
+_MAX_LINES = 300
+_MAX_TEXT = 100
 _STYLE = "font-family:monospace;font-size:0.9em;line-height:1.4"
 
 
@@ -25,7 +25,7 @@ def _safe(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
+    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
 
 
 def _value(line: Line) -> str:
@@ -87,7 +87,7 @@ def file(file: File) -> str:
 
 def _folded(lines: Sequence[Line]) -> str:
     """Nested `<details>`: the first level is open."""
-    shown = lines[:_MOST_LINES]
+    shown = lines[:_MAX_LINES]
     out: list[str] = []
     depth = 0
     for at, line in enumerate(shown):
@@ -141,6 +141,6 @@ def verification(found: Verification) -> str:
         f"<tr><td>{escape(one.severity)}</td><td>{escape(one.code)}</td>"
         f"<td>{'' if one.range is None else f'{one.range[0]}..{one.range[1]}'}</td>"
         f"<td style='text-align:left'>{escape(_safe(one.message))}</td></tr>"
-        for one in found.findings[:_MOST_LINES]
+        for one in found.findings[:_MAX_LINES]
     )
     return f"<div style='{_STYLE}'>{head}<table>{''.join(cells)}</table></div>"

@@ -34,7 +34,7 @@ def as_path(path: StrPath) -> str:
 
 
 _opened: dict[tuple[Any, ...], File] = {}
-_MOST_OPEN = 128
+_MAX_OPEN = 128
 
 
 def reopen(
@@ -54,7 +54,7 @@ def reopen(
         if file is None or file.closed:
             file = open_path(path, words, digests)
         _opened[key] = file
-        while len(_opened) > _MOST_OPEN:
+        while len(_opened) > _MAX_OPEN:
             _opened.pop(next(iter(_opened)), None)
     else:
         file = open_on(fs, path, words, digests)
