@@ -5,7 +5,7 @@ use std::path::Path;
 
 use blosc2_frame::{Frame, Offset};
 use container_core::container::{CheckDepth, ReadOptions};
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::write::Durability;
 use container_core::{ErrorKind, Progress};
 use holdall::address::Address;
@@ -33,7 +33,7 @@ fn whole(path: &Path) -> Address {
     Address { file: path.to_owned(), dataset: None, selection: None }
 }
 
-fn run(source: &Path, target: &Path, import: ImportOptions) -> container_core::Result<ConvertOutcome> {
+fn run(source: &Path, target: &Path, import: TargetOptions) -> container_core::Result<ConvertOutcome> {
     let options = ConvertOptions {
         durability: Durability::Cached,
         verify: ReadBack::Yes,
@@ -82,7 +82,7 @@ fn a_copy_of_a_frame_holds_the_same_and_no_dead_byte() {
         if source.as_any().is_none() || is_stand_in(&fixture.path) {
             continue;
         }
-        let import = ImportOptions::default();
+        let import = TargetOptions::default();
         let options = ConvertOptions { durability: Durability::Cached, import, ..ConvertOptions::default() };
         match convert(&whole(&fixture.full_path), &target, &options) {
             // 17 pieces of user metadata, and names that are too long, are told as losses.
@@ -123,13 +123,13 @@ fn arrays_go_to_numpys_files_and_back_through_other_codecs_and_chunks() {
         if !is_array || is_stand_in(&fixture.path) {
             continue;
         }
-        done(&fixture, run(&fixture.full_path, &at("a.npy"), ImportOptions::default()));
-        let mut import = ImportOptions::default();
+        done(&fixture, run(&fixture.full_path, &at("a.npy"), TargetOptions::default()));
+        let mut import = TargetOptions::default();
         import.codec = Some(("lz4".to_owned(), Some(1 + count % 9)));
-        import.words = vec![("filter".into(), "bitshuffle".into()), ("checksum".into(), "crc32".into())];
+        import.extra = vec![("filter".into(), "bitshuffle".into()), ("checksum".into(), "crc32".into())];
         if !shape.is_empty() && !shape.contains(&0) {
             let chunks: Vec<String> = shape.iter().map(|len| (len / 2 + 1).min(*len).to_string()).collect();
-            import.words.push(("chunks".into(), chunks.join(",")));
+            import.extra.push(("chunks".into(), chunks.join(",")));
         }
         done(&fixture, run(&at("a.npy"), &at("b.b2nd"), import));
         let back =
@@ -171,12 +171,12 @@ fn arrays_keep_their_values_in_other_chunks_and_under_another_codec() {
         if frame.metalayers().get("b2nd").is_none() || is_stand_in(&fixture.path) {
             continue;
         }
-        let mut import = ImportOptions::default();
+        let mut import = TargetOptions::default();
         import.codec = Some(("lz4".to_owned(), Some(1)));
         done(&fixture, run(&fixture.full_path, &target, import.clone()));
         std::fs::remove_file(&target).expect("a copy");
         let chunks: Vec<String> = shape.iter().map(|len| (len / 2 + 1).min(*len).to_string()).collect();
-        import.words = vec![("chunks".into(), chunks.join(","))];
+        import.extra = vec![("chunks".into(), chunks.join(","))];
         done(&fixture, run(&fixture.full_path, &target, import));
         std::fs::remove_file(&target).expect("a copy");
         rounded += usize::from(frame.header().filters.is_lossy());

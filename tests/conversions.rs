@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use container_core::container::{Axes, OpenOptions};
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
 
@@ -137,7 +137,7 @@ fn reversed_dimensions_move_no_byte() {
     run(&fixture.full_path, &npy, |options| options.open = open);
     let (shape, _, digest) = values("npy", &npy);
     assert_eq!((shape, Some(digest)), (vec![4, 3, 2], fixture.values.clone()));
-    let mut import = ImportOptions::default();
+    let mut import = TargetOptions::default();
     import.axes = Axes::Reversed;
     run(&npy, &back, |options| options.import = import);
     assert_eq!(Some(sha256(&std::fs::read(&back).expect("the target"))), fixture.sha256);
@@ -151,7 +151,7 @@ fn words_of_the_format_choose_its_dialect() {
         let fixture = sound().find(|fixture| fixture.path == name).expect("a fixture");
         let losses = run(&fixture.full_path, &target, |options| {
             options.overwrite = container_core::write::Overwrite::Replace;
-            options.import.words = vec![(word.into(), value.into())];
+            options.import.extra = vec![(word.into(), value.into())];
         });
         let bytes = std::fs::read(&target).expect("the target");
         (fixture, bytes, losses)
@@ -173,7 +173,7 @@ fn bits_hold_bools_as_bools_alone() {
     let fixture = sound().find(|fixture| fixture.path == "ok/bool_9.ra").expect("a fixture");
     let mut options = ConvertOptions::default();
     options.import.codec = Some(("bits".into(), None));
-    options.import.words = vec![("bool".into(), "uint8".into())];
+    options.import.extra = vec![("bool".into(), "uint8".into())];
     let target = folder.path().join("a.ra");
     assert!(convert(&address(&fixture.full_path), &target, &options).is_err());
     assert!(!target.exists());
@@ -232,7 +232,7 @@ fn datasets_of_frames_go_to_npy_and_back() {
 
 fn convert_one(source: &Address, target: &Path, words: &[&str]) {
     let mut options = ConvertOptions { verify: ReadBack::Yes, ..ConvertOptions::default() };
-    options.import.words = words.iter().map(|&word| (word.into(), String::new())).collect();
+    options.import.extra = words.iter().map(|&word| (word.into(), String::new())).collect();
     match convert(source, target, &options) {
         Ok(ConvertOutcome::Done(_)) => {}
         Ok(ConvertOutcome::Differs(differences)) => panic!("{}: {differences:?}", target.display()),

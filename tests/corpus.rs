@@ -120,7 +120,7 @@ pub fn see(container: &dyn Container) -> Result<Seen> {
         values: first.map_or_else(|| Err("no dataset".into()), |first| first.values),
         trailer: trailer.map_or(0, |dataset| dataset.logical),
         report: container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none())?,
-        layout: container.layout(),
+        layout: container.byte_map(),
         size: container.about().size,
     })
 }

@@ -170,7 +170,7 @@ fn what_is_read_again_is_not_decoded_again() {
     let file = open("int64", COLUMNS);
     let read = ReadOptions::default();
     let region = Region::parse("10:20, 0:10", &[ROWS, COLUMNS]).unwrap();
-    container_core::stream::prove(&*file.container, 0, &region, &read).unwrap();
+    container_core::chunked_read::check_readable(&*file.container, 0, &region, &read).unwrap();
     assert_eq!(file.ends(), [(19 * COLUMNS + 10) * 8]);
     for row in 10..20 {
         let region = Region::parse(&format!("{row}, 0:10"), &[ROWS, COLUMNS]).unwrap();

@@ -39,7 +39,7 @@ fn describe_file(file: &dyn Container, text: &mut String) {
     let complete = if about.complete { "complete" } else { "incomplete" };
     _ = writeln!(text, "info: {} bytes, {complete}; {}", about.size, details.collect::<Vec<_>>().join(", "));
     // Blocks of ASDF files that arrays are made of have lines of their own.
-    let is_block = |it: &Dataset| it.listed == Visibility::Recursive && it.path.contains("blocks/");
+    let is_block = |it: &Dataset| it.visibility == Visibility::Recursive && it.path.contains("blocks/");
     for (index, dataset) in all_datasets(file).filter(|(_, it)| !is_block(it)).take(LINES) {
         let shape = &dataset.shape;
         _ = writeln!(
@@ -55,7 +55,7 @@ fn describe_file(file: &dyn Container, text: &mut String) {
         _ = writeln!(text, "values: {}", first_values(file, index));
     }
     more(file.dataset_count(), "datasets", text);
-    let layout = file.layout();
+    let layout = file.byte_map();
     for segment in layout.iter().take(LINES) {
         let part = part(segment.part.as_deref());
         _ = writeln!(text, "layout: {part}{}..{} {}", segment.range.start, segment.range.end, segment.role);
@@ -93,7 +93,7 @@ fn more(count: usize, what: &str, text: &mut String) {
 fn first_values(file: &dyn Container, index: usize) -> String {
     let dataset = file.require(index).expect("a dataset");
     let whole = Region::whole(&dataset.shape);
-    let Some(piece) = whole.pieces(dataset.order, SHOWN).next() else { return "none".into() };
+    let Some(piece) = whole.chunks(dataset.order, SHOWN).next() else { return "none".into() };
     match file.read(index, &piece, &ReadOptions::default()) {
         Err(error) => format!("error: {error}"),
         Ok(array) => {

@@ -100,7 +100,7 @@ fn a_flipped_bit_of_header_or_index_is_survived() {
             let Ok(file) = look(&damaged) else { continue };
             _ = check(&*file);
             _ = chunks(&*file);
-            let layout = file.layout();
+            let layout = file.byte_map();
             let mut end = 0;
             for segment in &layout {
                 assert_eq!(segment.range.start, end, "{name}: {layout:?}");

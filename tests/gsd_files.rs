@@ -3,7 +3,7 @@
 use container_core::Progress;
 use container_core::dtype::ByteOrder;
 use gsd::repair::{RepairOptions, repair_source};
-use gsd::{Fallback, File, Frames, OpenOptions, Policy, Rows, StackedChunks};
+use gsd::{Defaults, File, Frames, OpenOptions, Rows, StackedChunks, Strictness};
 
 use crate::corpus;
 use crate::manifest::{Fixture, Visibility, all_fixtures, sha256};
@@ -12,8 +12,8 @@ pub fn gsd_fixtures() -> impl Iterator<Item = Fixture> {
     all_fixtures().into_iter().filter(|fixture| fixture.format == "gsd")
 }
 
-fn open(fixture: &Fixture, policy: Policy) -> gsd::Result<File> {
-    File::from_source(Box::new(fixture.bytes()), &OpenOptions::default().with_policy(policy))
+fn open(fixture: &Fixture, strictness: Strictness) -> gsd::Result<File> {
+    File::from_source(Box::new(fixture.bytes()), &OpenOptions::default().with_strictness(strictness))
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn the_compatible_policy_opens_what_the_reference_opens() {
             continue;
         }
         refused += u64::from(expected == "refuses");
-        let frames = open(&fixture, Policy::Compatible).map(|file| file.nframes().to_string());
+        let frames = open(&fixture, Strictness::Compatible).map(|file| file.nframes().to_string());
         if *frames.as_ref().map_or("refuses", String::as_str) != **expected {
             problems.push(format!("{}: {frames:?}, the reference: {expected}", fixture.path));
         }
@@ -66,7 +66,7 @@ fn every_stored_chunk_is_what_the_independent_script_says() {
     let mut count = 0;
     for fixture in gsd_fixtures() {
         let (Some(frames), Some(datasets)) = (fixture.frames, &fixture.datasets) else { continue };
-        let file = match open(&fixture, Policy::Compatible) {
+        let file = match open(&fixture, Strictness::Compatible) {
             Ok(file) => file,
             Err(error) => {
                 problems.push(format!("{}: {error}", fixture.path));
@@ -89,7 +89,7 @@ fn every_stored_chunk_is_what_the_independent_script_says() {
 
 /// Returns type, shape and digest of a name in all frames, as in the manifest; the error's text where it does not stack.
 fn stacked(file: &File, name: &str) -> Result<(String, Vec<u64>, String), String> {
-    let stack = StackedChunks::new(file, name, &Frames::all(file), Fallback::Schema)
+    let stack = StackedChunks::new(file, name, &Frames::all(file), Defaults::Schema)
         .map_err(|error| error.to_string())?;
     let len = stack.byte_len(&Rows::All).expect("a length");
     let mut bytes = vec![0; usize::try_from(len).expect("a small file")];
@@ -106,7 +106,7 @@ fn every_name_stacks_where_the_independent_script_says_so() {
     let mut counts = [0, 0];
     for fixture in gsd_fixtures() {
         let Some(datasets) = &fixture.datasets else { continue };
-        let file = open(&fixture, Policy::Compatible).expect("a sound fixture");
+        let file = open(&fixture, Strictness::Compatible).expect("a sound fixture");
         for id in 0..file.names().len() {
             let id = u16::try_from(id).expect("an id");
             let name = file.names().get(id).expect("a name").into_owned();
@@ -172,7 +172,8 @@ fn repairs_bring_back_the_frames_that_the_independent_script_expects() {
             problems.push(format!("{}: {error}", fixture.path));
             continue;
         }
-        let file = File::from_source(Box::new(out), &OpenOptions::default().with_policy(Policy::Strict));
+        let file =
+            File::from_source(Box::new(out), &OpenOptions::default().with_strictness(Strictness::Strict));
         let file = file.expect("a repaired file opens");
         let found = shown(&file);
         if file.nframes() != frames || &found != expected {

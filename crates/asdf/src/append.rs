@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::OpenOptions;
 use container_core::dtype::{DType, Order};
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::report::Loss;
-use container_core::stream::{for_each_chunk, prove};
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
@@ -22,31 +22,33 @@ use crate::update::UpdateOptions;
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
-    job.options.allow_words_of_append("ASDF", &[])?;
+    job.options.check_append_options("ASDF", &[])?;
     if options::codec(job.options)?.is_some() {
-        return Err(Error::usage("a streamed block has no codec").hint("leave out --codec"));
+        return Err(Error::usage("a streamed block has no codec").with_hint("leave out --codec"));
     }
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let options = UpdateOptions { limits: open.limits, durability, ..UpdateOptions::default() };
     let mut appender = match external(path, open)? {
         Some((place, named, array)) => Appender::open_external(&place, &named, &array, &options)?,
-        None => Appender::open(path, &options).map_err(|error| match error.next_step() {
+        None => Appender::open(path, &options).map_err(|error| match error.hint() {
             Some(_) => error,
-            None => error.hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files"),
+            None => {
+                error.with_hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files")
+            }
         })?,
     };
     let (own, row) = row_type(path, open, appender.array())?;
     let shape = region.shape();
     if shape.get(1..) != Some(&row[..]) {
         let problem = format!("{} has rows of shape {row:?}, and takes no {shape:?}", appender.array());
-        return Err(Error::usage(problem).hint("all axes but the first have to agree"));
+        return Err(Error::usage(problem).with_hint("all axes but the first have to agree"));
     }
     let swap = dataset.dtype.order_for(&own)?;
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     let mut swapped = Vec::new();
     let pushed = for_each_chunk(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
         require_values(&dataset.path, &dataset.dtype, bytes)?;
@@ -58,7 +60,7 @@ pub(crate) fn append(
     });
     if let Err(error) = pushed.and_then(|()| appender.commit(durability)) {
         return Err(match appender.rollback() {
-            Ok(()) => error.taken_back(),
+            Ok(()) => error.rolled_back(),
             // The rows stay in the file.
             Err(_) if error.is_after_change() => error,
             Err(other) => other,
@@ -88,7 +90,7 @@ fn external(path: &Path, open: &OpenOptions) -> Result<Option<(PathBuf, String, 
             Some((known, other, _)) if *known != place => {
                 let problem = format!("{other} and {} grow in different files", entry.path);
                 return Err(
-                    Error::usage(problem).hint("holdall implode FILE: the last block of one file grows")
+                    Error::usage(problem).with_hint("holdall implode FILE: the last block of one file grows")
                 );
             }
             Some(_) => {}
@@ -105,7 +107,7 @@ fn row_type(path: &Path, open: &OpenOptions, array: &str) -> Result<(DType, Vec<
     let geometry = file.geometry(index)?;
     if geometry.order() != Some(Order::C) && !geometry.is_empty() {
         let problem = format!("the rows of {array} have strides of their own");
-        return Err(Error::usage(problem).hint("convert the file first"));
+        return Err(Error::usage(problem).with_hint("convert the file first"));
     }
     Ok((geometry.dtype.clone(), geometry.shape.get(1..).unwrap_or_default().to_vec()))
 }

@@ -16,7 +16,7 @@ const BLOCKS_KEY: &str = "blocks";
 const ESCAPE_CHAR: char = '~';
 
 /// Whether a plain listing shows the blocks of a file.
-pub(crate) fn listed(file: &File) -> Visibility {
+pub(crate) fn visibility(file: &File) -> Visibility {
     if file.layout().tree.is_none() { Visibility::Always } else { Visibility::Recursive }
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn dataset(file: &File, index: usize) -> Option<Dataset> {
         stored: block.data.end.saturating_sub(block.data.start),
         logical: len,
         attributes: Vec::new(),
-        listed: listed(file),
+        visibility: visibility(file),
     })
 }
 

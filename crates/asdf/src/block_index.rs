@@ -28,8 +28,9 @@ impl BlockIndex {
     /// # Errors
     /// `Malformed`, with a range that counts from the marker.
     pub fn parse(bytes: &[u8]) -> Result<(Self, usize)> {
-        let wrong =
-            |what: String| Error::malformed(what).context("asdf block index").at(0..bytes.len() as u64);
+        let wrong = |what: String| {
+            Error::malformed(what).with_context("asdf block index").with_range(0..bytes.len() as u64)
+        };
         let (rest, _) = marker(bytes).map_err(|_| wrong("no line \"#ASDF BLOCK INDEX\"".into()))?;
         let from = bytes.len().saturating_sub(rest.len());
         let end = end_of_document(bytes, from)

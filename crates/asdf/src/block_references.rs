@@ -85,7 +85,7 @@ pub(crate) fn refuse_chunk_block_maps(document: &Document, limits: &Limits) -> R
             let what = format!(
                 "blocks cannot be given other numbers: {path} names them in a block of its own (asdf-zarr)"
             );
-            return Err(Error::unsupported(what).context("asdf tree"));
+            return Err(Error::unsupported(what).with_context("asdf tree"));
         }
         Ok(true)
     })

@@ -88,7 +88,7 @@ pub fn read_range(
         if part.end > stored.end {
             let problem =
                 format!("a plain block of {} bytes is to be {decoded_len}", stored.end - stored.start);
-            return Err(Error::malformed(problem).at(stored));
+            return Err(Error::malformed(problem).with_range(stored));
         }
         check_range(&part, source.len())?;
         return read_parallel(source, start, dst, threads, limits.stop);
@@ -134,7 +134,7 @@ fn decode(
     codecs
         .get(label)
         .and_then(|codec| if is_nothing { Ok(()) } else { run(codec) })
-        .map_err(|error| if error.range().is_some() { error } else { error.at(stored.clone()) })
+        .map_err(|error| if error.range().is_some() { error } else { error.with_range(stored.clone()) })
 }
 
 /// Checks an encoded block before memory is allocated for its decoded data: its codec is known, the file has all of its stored bytes, and these can
@@ -146,7 +146,7 @@ pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs)
     let known = codecs.get(label).map(drop);
     let possible = known
         .and_then(|()| size_contradiction(block).map_or(Ok(()), |problem| Err(Error::malformed(problem))));
-    possible.map_err(|error| error.at(stored))
+    possible.map_err(|error| error.with_range(stored))
 }
 
 /// That a block holds another number of bytes than its header says, by what its own heads tell. Nothing is decoded: this is for a block that says it
@@ -171,7 +171,7 @@ pub(crate) fn require_declared_size(
         Some(declared) => {
             let problem =
                 format!("its bytes hold {declared} bytes of data, and its header says {decoded_len}");
-            Err(Error::malformed(problem).at(range))
+            Err(Error::malformed(problem).with_range(range))
         }
         None => Ok(()),
     }

@@ -10,7 +10,7 @@ use container_core::array::Array;
 use container_core::block::Block;
 use container_core::codec::Codecs;
 use container_core::container::{
-    About, Axes, CheckDepth, Container, Dataset, Fallback, OpenOptions, ReadOptions, Segment, Visibility,
+    About, Axes, CheckDepth, Container, Dataset, Defaults, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
@@ -72,7 +72,7 @@ struct AsdfContainer {
     path: Option<PathBuf>,
     limits: Limits,
     /// Whether masks hide elements.
-    fallback: Fallback,
+    fallback: Defaults,
     /// Axis order in which column-major arrays are shown.
     axes: Axes,
     /// Made when they are asked for: there may be very many arrays.
@@ -108,7 +108,7 @@ impl AsdfContainer {
             file,
             path,
             limits: options.limits,
-            fallback: options.fallback,
+            fallback: options.defaults,
             axes: options.axes,
             datasets: OnceLock::new(),
             of_blocks: OnceLock::new(),
@@ -167,7 +167,7 @@ impl Container for AsdfContainer {
     }
 
     fn listed_count(&self) -> usize {
-        match block_datasets::listed(&self.file) {
+        match block_datasets::visibility(&self.file) {
             Visibility::Always => self.dataset_count(),
             Visibility::Recursive => self.file.arrays().len(),
         }
@@ -194,7 +194,7 @@ impl Container for AsdfContainer {
         }
     }
 
-    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+    fn check_readable(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         let is_held = match index.checked_sub(self.file.arrays().len()) {
             Some(block) => self.file.hold_block_region(block, region, options)?,
             None => {
@@ -205,17 +205,17 @@ impl Container for AsdfContainer {
         if is_held {
             return Ok(());
         }
-        container_core::stream::prove_furthest(self, index, region, options)
+        container_core::chunked_read::check_furthest_readable(self, index, region, options)
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         match (self.fallback, self.file.arrays().get(index)) {
-            (Fallback::Apply, Some(entry)) => {
+            (Defaults::Apply, Some(entry)) => {
                 let stored = self.stored_region(index, region)?;
                 let mask = self.file.mask_of(&entry.array, stored.as_ref().unwrap_or(region), options);
                 let mask = mask.map_err(|error| {
                     let hint = "--stored (Fallback::Stored), for all that is stored, masked or not";
-                    error.context(entry.path.clone()).hint(hint)
+                    error.with_context(entry.path.clone()).with_hint(hint)
                 })?;
                 Ok(if stored.is_some() { mask.map(Array::reversed_axes) } else { mask })
             }
@@ -231,7 +231,7 @@ impl Container for AsdfContainer {
         self.file.blocks().iter().map(|block| block as &dyn Block).collect()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         let mut map = byte_map::segments(self.file.layout(), self.of_blocks());
         for part in FileSet::open(&self.file, self.path.as_deref()).all.into_iter().skip(1) {
             let dataset = part.dataset.map(|path| (0, path)).into_iter().collect();
@@ -261,8 +261,8 @@ impl Container for AsdfContainer {
     fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         match self.fallback {
             // Who writes the elements asks for their mask.
-            Fallback::Apply => Vec::new(),
-            Fallback::Stored => metadata::lost_masks(&self.file, self.datasets(), selection),
+            Defaults::Apply => Vec::new(),
+            Defaults::StoredOnly => metadata::lost_masks(&self.file, self.datasets(), selection),
         }
     }
 

@@ -86,7 +86,7 @@ fn dataset(file: &File, index: usize, entry: &ArrayEntry, units: &mut Units) -> 
         stored,
         logical,
         attributes,
-        listed: Visibility::Always,
+        visibility: Visibility::Always,
     }
 }
 

@@ -55,7 +55,7 @@ impl ChecksumStatus {
         match self {
             Self::Bad { stored, computed } => {
                 let kind = ErrorKind::Checksum { stored: stored.to_string(), computed: computed.to_string() };
-                Err(Error::new(kind).at(block.at..block.data.end).context("md5"))
+                Err(Error::new(kind).with_range(block.at..block.data.end).with_context("md5"))
             }
             _ => Ok(()),
         }
@@ -218,7 +218,7 @@ pub(crate) fn decoded<'s>(
         Err(error) => {
             // Perhaps it is not true.
             compression::require_declared_size(source, block, codecs, limits)?;
-            return Err(error.at(range));
+            return Err(error.with_range(range));
         }
     };
     compression::read_range(source, block, codecs, limits, threads, 0..len, &mut bytes)?;

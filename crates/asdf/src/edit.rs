@@ -160,7 +160,7 @@ impl TreeEditor {
         plan.splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
         let refused = || {
             let message = format!("an edit of {path:?} would change something else, so nothing was changed");
-            Error::usage(message).hint("set the mapping or sequence that holds it as a whole")
+            Error::usage(message).with_hint("set the mapping or sequence that holds it as a whole")
         };
         let mut new = String::with_capacity(text.len());
         let mut at = 0;

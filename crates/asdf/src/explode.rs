@@ -231,7 +231,7 @@ fn place(file: &File, found: &BlockReference, others: &[Other<'_>]) -> Result<us
     };
     place.ok_or_else(|| {
         let what = format!("{} names block {number}, which there is not", found.path);
-        Error::malformed(what).context("asdf tree")
+        Error::malformed(what).with_context("asdf tree")
     })
 }
 
@@ -243,7 +243,7 @@ fn refuse_parts(file: &File, paths: impl Iterator<Item = PathBuf>) -> Result<()>
         let Ok(place) = path.canonicalize() else { continue };
         if parts.get_or_insert_with(|| external_paths(file, None).into_iter().collect()).contains(&place) {
             let problem = format!("{} is a part of the source", path.display());
-            return Err(Error::usage(problem).hint("write to another folder"));
+            return Err(Error::usage(problem).with_hint("write to another folder"));
         }
     }
     Ok(())
@@ -258,7 +258,7 @@ struct Other<'f> {
 
 impl<'f> Other<'f> {
     fn new(uri: &str, file: &'f File) -> Result<Self> {
-        let named = |error: Error| error.part(uri.to_owned());
+        let named = |error: Error| error.in_file(uri.to_owned());
         let layout: &Layout = file.layout();
         require_intact(layout).map_err(named)?;
         let block = layout.blocks.first().ok_or_else(|| named(Error::malformed("the file has no block")))?;

@@ -90,7 +90,7 @@ pub fn change(
     for change in changes {
         match change {
             Change::Set(pointer, value) => {
-                parse_value(value).map_err(|error| error.context(format!("the value for {pointer}")))?;
+                parse_value(value).map_err(|error| error.with_context(format!("the value for {pointer}")))?;
                 require_pointer(pointer)?;
                 let editor = updater.editor();
                 notes.extend(match pointer.strip_suffix("/-") {
@@ -117,7 +117,7 @@ pub fn require_pointer(pointer: &str) -> Result<()> {
         return Ok(());
     }
     let hint = if is_escaped { "/key/0" } else { "~0 for a tilde, ~1 for a slash within a key" };
-    Err(Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).hint(hint))
+    Err(Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).with_hint(hint))
 }
 
 /// Holds the tree against the schemas of its tags, and its root against a schema of the caller's, by its text and name. What does not fit is an

@@ -72,7 +72,7 @@ impl File {
     /// As [`File::open`]; under [`Strictness::Strict`] the first fault that is a warning or an error.
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let (path, options) = (path.as_ref(), options.into());
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
         // What a crash kept from being finished is read as if it were.
         let source = crate::update::read_through_journal(path, source, &options.limits).map_err(named)?;
@@ -267,9 +267,9 @@ fn document(source: &dyn Source, layout: &Layout, options: &OpenOptions) -> Resu
     let Some(range) = layout.tree.clone() else { return Document::parse(b"{}", 0, &options.yaml) };
     let len = range.end.saturating_sub(range.start);
     if len > options.yaml.bytes {
-        return Err(Error::limit("bytes of a tree", len, options.yaml.bytes).at(range));
+        return Err(Error::limit("bytes of a tree", len, options.yaml.bytes).with_range(range));
     }
-    options.limits.allocate(len).map_err(|error| error.at(range.clone()))?;
+    options.limits.allocate(len).map_err(|error| error.with_range(range.clone()))?;
     Document::parse(&source.read(range.clone())?, range.start, &options.yaml)
 }
 

@@ -93,7 +93,9 @@ impl Header {
     /// `WrongFormat` where the bytes do not begin with `#ASDF` and a version; `Unsupported` for a major version other than
     /// 1; `Malformed` for a header line that goes on after its version, or lines without end.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let wrong = || Error::wrong_format("ASDF").context("asdf header").at(0..first_line(bytes).0 as u64);
+        let wrong = || {
+            Error::wrong_format("ASDF").with_context("asdf header").with_range(0..first_line(bytes).0 as u64)
+        };
         let (rest, version) = header_line(bytes).map_err(|_| wrong())?;
         let after = bytes.len().saturating_sub(rest.len());
         let (line, next) = first_line(bytes);
@@ -102,12 +104,12 @@ impl Header {
             .is_some_and(|rest| rest.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')))
         {
             return Err(Error::malformed("the header line goes on after its version")
-                .context("asdf header")
-                .at(0..line as u64));
+                .with_context("asdf header")
+                .with_range(0..line as u64));
         }
         if version.major != 1 {
             let what = format!("version {version} of the ASDF file format (1.x is read)");
-            return Err(Error::unsupported(what).context("asdf header").at(0..line as u64));
+            return Err(Error::unsupported(what).with_context("asdf header").with_range(0..line as u64));
         }
         let mut header = Self {
             version,
@@ -123,7 +125,9 @@ impl Header {
             let end = at.saturating_add(next);
             if end as u64 > MAX_BYTES {
                 let what = format!("comment lines of more than {MAX_BYTES} bytes");
-                return Err(Error::malformed(what).context("asdf comments").at(header.line.end..end as u64));
+                return Err(Error::malformed(what)
+                    .with_context("asdf comments")
+                    .with_range(header.line.end..end as u64));
             }
             if header.standard.is_none()
                 && let Some(value) = rest.get(..line).and_then(|line| line.strip_prefix(STANDARD))

@@ -7,13 +7,13 @@ mod tree_paths;
 
 use std::collections::HashMap;
 
-use container_core::carried;
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Import, ImportOptions, Output};
+use container_core::format::{Output, TargetOptions, WriteRequest};
+use container_core::interchange;
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, ErrorKind, Result, Value};
 
 use crate::check::inline_values::require_values;
@@ -41,9 +41,9 @@ const STREAMED: &str = "streamed";
 
 /// Writes the selected datasets, each as an array at its path, with its mask. Byte order stays, and so does the order of the axes: column-major arrays
 /// have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
-pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options
-        .check_options("ASDF", &[CHECKSUM, ImportOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
+        .check_options("ASDF", &[CHECKSUM, TargetOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
     let compression = options::codec(job.options)?;
     let streamed = options::get(job.options, STREAMED).filter(|text| *text != "none");
     if let Some(file) = same_format::whole_file(job)?
@@ -56,7 +56,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let names = ArrayPaths::new(job, &tree)?;
     let tree = MetadataTree::new(tree, &names.paths);
     if tree.is_no_mapping() {
-        let what = format!("metadata: a tree that is no mapping is the entry {} of one", carried::WHOLE);
+        let what = format!("metadata: a tree that is no mapping is the entry {} of one", interchange::WHOLE);
         losses.push(Loss { dataset: None, what });
     }
     for ((index, region), path) in job.selection.iter().zip(&names.paths) {
@@ -80,7 +80,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
             }
         }
         // Nothing is written for what a cut file merely claims.
-        prove(job.container, *index, region, &job.read)?;
+        check_readable(job.container, *index, region, &job.read)?;
         parts.push((path, part));
     }
     let is_streamed = streamed.map(|name| put_last(name, &mut parts, job.options)).transpose()?.is_some();
@@ -144,7 +144,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
 ///
 /// # Errors
 /// `Usage` for a name of none, for `yes` where there are several, and for axes that are reversed.
-fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &ImportOptions) -> Result<()> {
+fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &TargetOptions) -> Result<()> {
     let place = match name {
         "yes" if parts.len() == 1 => Some(0),
         _ => parts.iter().position(|(path, _)| *path == name),
@@ -154,11 +154,11 @@ fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &ImportOp
             "yes" => format!("one of {} arrays can be streamed", parts.len()),
             _ => format!("streamed {name:?}: no array of the new file has this path"),
         };
-        return Err(Error::usage(problem).hint("-O streamed=PATH"));
+        return Err(Error::usage(problem).with_hint("-O streamed=PATH"));
     };
     let (path, mut part) = parts.remove(place);
     if options.axes == Axes::Reversed {
-        return Err(Error::usage("axes cannot be reversed and rows streamed").context(path.clone()));
+        return Err(Error::usage("axes cannot be reversed and rows streamed").with_context(path.clone()));
     }
     // Rows follow one another, whatever the order of the source is.
     part.read = Order::C;
@@ -176,12 +176,12 @@ struct ArrayPaths {
 }
 
 impl ArrayPaths {
-    fn new(job: &Import<'_>, tree: &Value) -> Result<Self> {
+    fn new(job: &WriteRequest<'_>, tree: &Value) -> Result<Self> {
         let own = job.selection.iter().map(|(index, _)| Ok(job.container.require(*index)?.path.clone()));
         let mut paths = own.collect::<Result<Vec<String>>>()?;
         let mut escaped = job.container.about().format == crate::FORMAT.name;
         if let [only] = paths.as_mut_slice() {
-            let path = carried::path_of(tree, only);
+            let path = interchange::path_of(tree, only);
             escaped |= path != only;
             *only = path.to_owned();
         }
@@ -190,7 +190,7 @@ impl ArrayPaths {
 }
 
 /// Builds the options for writing the file.
-fn options(job: &Import<'_>) -> Result<WriteOptions> {
+fn options(job: &WriteRequest<'_>) -> Result<WriteOptions> {
     let mut options = WriteOptions::default();
     options.checksums = options::checksum(job.options)?;
     options.threads = job.read.threads;
@@ -230,7 +230,7 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(index: usize, region: &'a Region, dataset: &Dataset, options: &ImportOptions) -> Result<Self> {
+    fn new(index: usize, region: &'a Region, dataset: &Dataset, options: &TargetOptions) -> Result<Self> {
         let (mut shape, mut order, mut read) = (region.shape(), dataset.order, dataset.order);
         if options.axes == Axes::Reversed {
             shape.reverse();
@@ -250,8 +250,8 @@ impl<'a> Part<'a> {
                 ArraySpec::new(DType::native(Kind::Uint, 1), shape)
             }
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => {
-                let error = Error::new(error.into_kind()).context(dataset.path.clone());
-                return Err(error.hint("--as-bytes writes the bytes of such elements"));
+                let error = Error::new(error.into_kind()).with_context(dataset.path.clone());
+                return Err(error.with_hint("--as-bytes writes the bytes of such elements"));
             }
             Err(error) => return Err(error),
         };

@@ -239,7 +239,7 @@ pub(crate) fn count(node: Node<'_>) -> Result<u64> {
 
 /// `Malformed`, at the text of `node`.
 pub(crate) fn malformed(node: Node<'_>, problem: impl Into<String>) -> Error {
-    Error::malformed(problem.into()).context("asdf ndarray").at(place(node))
+    Error::malformed(problem.into()).with_context("asdf ndarray").with_range(place(node))
 }
 
 /// The bytes of the file that `node` is written in.

@@ -3,7 +3,7 @@
 //! The fragment of a URI is a JSON pointer. It is taken apart at its slashes before anything in it is decoded, so that `%2F` is a slash
 //! within a key, as `~1` is. Python asdf 6.0 decodes first, and takes it for one between keys.
 
-use container_core::pointer::unescape;
+use container_core::json_pointer::unescape;
 use container_core::{Error, Result};
 
 use crate::File;
@@ -93,7 +93,7 @@ fn resolve<'f>(mut from: Referent<'f>, left: &mut usize) -> Result<Referent<'f>>
 }
 
 fn named(error: Error, place: &std::ops::Range<u64>) -> Error {
-    error.context("asdf reference").at(place.clone())
+    error.with_context("asdf reference").with_range(place.clone())
 }
 
 /// Finds the node that a URI names, which may be a reference again.

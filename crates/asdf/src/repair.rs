@@ -22,7 +22,7 @@
 //! Whatever is not concerned is copied byte by byte: header and comment lines, the text of the tree, padding, blocks with all that is set
 //! aside for them.
 //!
-//! [`StaleChecksums::Renew`]: container_core::container::StaleDigests::Renew
+//! [`StaleChecksums::Renew`]: container_core::container::StaleChecksums::Renew
 
 mod arrays;
 mod block_header;
@@ -96,7 +96,7 @@ pub fn repair_with(
     let mut owned: Arc<dyn Source> = Arc::from(header::repair_header(source, &mut report)?);
     let limits = &options.limits;
     let mut layout = Layout::parse(&*owned, limits)?;
-    let tools = plan_blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_digests };
+    let tools = plan_blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_checksums };
     let restored = text_tool::undo_text_tool(&owned, &layout, &tools, &mut report)?.map(Arc::new);
     let told = [&report.kept, &report.guessed, &report.lost].map(Vec::len);
     if let Some(restored) = &restored {
@@ -133,7 +133,7 @@ pub fn repair_with(
         named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
         is_listed: layout.index_state == IndexState::Valid,
     };
-    let tools = plan_blocks::Tools { source, codecs, limits, digests: options.stale_digests };
+    let tools = plan_blocks::Tools { source, codecs, limits, digests: options.stale_checksums };
     let (parts, short) = plan_blocks::plan(found, &expected, &tools, &mut report, progress)?;
     if let (Some(document), Some(tree)) = (&document, layout.tree.clone()) {
         let numbers: Vec<usize> = short.iter().map(|short| short.index).collect();

@@ -149,7 +149,7 @@ fn renumbered(
             // It names nothing now, and must not name something then.
             if resolve_index(number, kept.len()).is_some() {
                 let what = format!("{} names block {number}, which there is not", found.path);
-                return Err(Error::unsupported(what).context("asdf tree"));
+                return Err(Error::unsupported(what).with_context("asdf tree"));
             }
             continue;
         };

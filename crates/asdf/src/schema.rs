@@ -82,7 +82,7 @@ impl Schemas {
                     Some(before) => self.documents.insert(uri, before),
                     None => self.documents.remove(&uri),
                 };
-                return Err(error.part(name.to_owned()));
+                return Err(error.in_file(name.to_owned()));
             }
         }
         Ok(uri)

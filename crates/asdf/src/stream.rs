@@ -15,7 +15,7 @@ use container_core::{Error, Result};
 use crate::block_references::find_references;
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::NdArray;
-use crate::update::{Sidecar, UpdateOptions, journal};
+use crate::update::{JournalStore, UpdateOptions, journal};
 use crate::writer::assemble::require_intact;
 use crate::yaml::Document;
 
@@ -54,7 +54,7 @@ impl Appender {
     /// As [`Appender::open`].
     pub fn open_storage(
         storage: Box<dyn Storage>,
-        sidecar: Box<dyn Sidecar>,
+        sidecar: Box<dyn JournalStore>,
         options: &UpdateOptions,
     ) -> Result<Self> {
         Self::with_rows(storage, sidecar, options, |source, layout, block| {
@@ -78,7 +78,7 @@ impl Appender {
             if layout.blocks.len() > 1 {
                 let problem =
                     format!("{named} names the first block of {}, which is not streamed", path.display());
-                return Err(Error::usage(problem).context("asdf tree"));
+                return Err(Error::usage(problem).with_context("asdf tree"));
             }
             let (row, offset) = row_of(array).ok_or_else(|| no_rows(named))?;
             Ok((named.to_owned(), row, offset))
@@ -87,7 +87,7 @@ impl Appender {
 
     fn with_rows(
         mut storage: Box<dyn Storage>,
-        mut sidecar: Box<dyn Sidecar>,
+        mut sidecar: Box<dyn JournalStore>,
         options: &UpdateOptions,
         rows: impl FnOnce(&dyn Source, &Layout, &StoredBlock) -> Result<(String, u64, u64)>,
     ) -> Result<Self> {
@@ -98,21 +98,21 @@ impl Appender {
         let block = layout.blocks.last().filter(|block| block.header.is_streamed()).cloned();
         let Some(block) = block else {
             let problem = "the last block of the file is not streamed: no rows can be appended";
-            return Err(Error::usage(problem).context("asdf block"));
+            return Err(Error::usage(problem).with_context("asdf block"));
         };
         let (path, row, offset) = rows(&source, &layout, &block)?;
         if layout.index.is_some() {
             let problem = "a block index follows the streamed block: rows would be written over it";
             return Err(Error::usage(problem)
-                .context("asdf block index")
-                .at(block.end..source.len())
-                .hint("holdall repair FILE -o NEW leaves it out"));
+                .with_context("asdf block index")
+                .with_range(block.end..source.len())
+                .with_hint("holdall repair FILE -o NEW leaves it out"));
         }
         let start = block.data.start + offset;
         let len = source.len().checked_sub(start).ok_or_else(|| {
             Error::malformed("the file ends before the first row")
-                .context("asdf block")
-                .at(block.at..source.len())
+                .with_context("asdf block")
+                .with_range(block.at..source.len())
         })?;
         let partial_row_len = len % row;
         Ok(Self {
@@ -235,7 +235,7 @@ fn rows(
             Some((path, other, start)) if (*other, *start) != (row, offset) => {
                 let problem =
                     format!("{path} and {} have rows of different lengths in one block", named.path);
-                return Err(Error::usage(problem).context("asdf tree"));
+                return Err(Error::usage(problem).with_context("asdf tree"));
             }
             Some(_) => {}
             None => found = Some((named.path, row, offset)),
@@ -243,12 +243,12 @@ fn rows(
     }
     found.ok_or_else(|| {
         let hint = "of the exploded form, the file with the tree: it names the others";
-        Error::usage("no array has the streamed block").context("asdf tree").hint(hint)
+        Error::usage("no array has the streamed block").with_context("asdf tree").with_hint(hint)
     })
 }
 
 fn no_rows(path: &str) -> Error {
-    Error::usage(format!("{path} is no array of rows without an end")).context("asdf tree")
+    Error::usage(format!("{path} is no array of rows without an end")).with_context("asdf tree")
 }
 
 /// Bytes of a row, and those before the first; `None` for what has no rows.

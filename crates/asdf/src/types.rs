@@ -148,7 +148,7 @@ fn get_text<'d>(node: Node<'d>, key: &str) -> Result<Option<&'d str>> {
 fn invalid(node: Node<'_>, problem: impl Into<String>) -> Error {
     let context =
         node.tag().and_then(standard).map_or_else(|| "asdf tree".into(), |(name, _)| format!("asdf {name}"));
-    Error::malformed(problem.into()).context(context).at(place(node))
+    Error::malformed(problem.into()).with_context(context).with_range(place(node))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(crate) mod journal;
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
 
-pub use container_core::write::journal::Sidecar;
+pub use container_core::write::journal::JournalStore;
 pub use journal::read_through_journal;
 
 use crate::block_references::{self, SourceValue};
@@ -91,7 +91,7 @@ struct FileLocation {
 /// A file that is being changed. It is locked until this is dropped.
 pub struct Updater<'a> {
     storage: Box<dyn Storage>,
-    sidecar: Box<dyn Sidecar>,
+    sidecar: Box<dyn JournalStore>,
     /// A reason for which no journal can be written: another file has its name.
     no_journal: Option<String>,
     /// `None` for storage that is no file: what does not fit cannot be written then.
@@ -124,7 +124,7 @@ impl<'a> Updater<'a> {
     /// As [`Updater::open`].
     pub fn open_storage(
         mut storage: Box<dyn Storage>,
-        mut sidecar: Box<dyn Sidecar>,
+        mut sidecar: Box<dyn JournalStore>,
         options: UpdateOptions,
     ) -> Result<Self> {
         let place = recover(&mut *storage, &mut *sidecar, &journal::KIND, &options.limits)?;
@@ -169,7 +169,7 @@ impl<'a> Updater<'a> {
     /// Those of [`Document::parse`]; `Usage` for a text without the dots, behind which readers would go on reading.
     pub fn set_text(&mut self, text: &str) -> Result<()> {
         if !text.trim_end().ends_with("\n...") {
-            return Err(Error::usage("no line of three dots ends the tree").context("asdf tree"));
+            return Err(Error::usage("no line of three dots ends the tree").with_context("asdf tree"));
         }
         let document = Document::parse(text.as_bytes(), 0, &self.options.yaml)?;
         self.editor = TreeEditor::new(document);
@@ -234,9 +234,9 @@ impl<'a> Updater<'a> {
             let problem =
                 "bytes that belong to nothing follow the last block: no array can be added behind it";
             return Err(Error::usage(problem)
-                .context("asdf file")
-                .at(junk.range())
-                .hint("defragment the file first"));
+                .with_context("asdf file")
+                .with_range(junk.range())
+                .with_hint("defragment the file first"));
         }
         let before = self.editor.clone();
         let set = self.count_from_the_start(count).and_then(|()| self.editor.set(path, &value));
@@ -312,7 +312,9 @@ fn read(storage: &dyn Storage, options: &UpdateOptions) -> Result<(Layout, TreeE
         return Err(fault.map_or_else(|| Error::malformed("the file ends early"), crate::Fault::error));
     }
     let Some(tree) = layout.tree.clone() else {
-        return Err(Error::usage("a file without a tree cannot be changed in place").context("asdf tree"));
+        return Err(
+            Error::usage("a file without a tree cannot be changed in place").with_context("asdf tree")
+        );
     };
     let text = container_core::source::Source::read(&source, tree.clone())?;
     let document = Document::parse(&text, tree.start, &options.yaml)?;

@@ -39,12 +39,12 @@ impl<'a> Chunk<'a> {
         let header = Header::parse_with_starts(bytes)?;
         let cbytes = header.cbytes as usize;
         let Some(own) = bytes.get(..cbytes) else {
-            return Err(Error::truncated(0..cbytes as u64, bytes.len() as u64).context("blosc chunk"));
+            return Err(Error::truncated(0..cbytes as u64, bytes.len() as u64).with_context("blosc chunk"));
         };
         let streams_at = header.len();
         let mut chunk = Self { bytes: own, header, dictionary: &[], streams_at };
         if chunk.has_blocks() {
-            chunk.find_streams().map_err(|error| error.context("blosc chunk"))?;
+            chunk.find_streams().map_err(|error| error.with_context("blosc chunk"))?;
         }
         Ok(chunk)
     }
@@ -131,9 +131,9 @@ impl<'a> Chunk<'a> {
                     self.streams_at,
                     self.bytes.len()
                 );
-                Err(Error::malformed(problem).at(entry))
+                Err(Error::malformed(problem).with_range(entry))
             }
-            None => Err(Error::malformed(format!("there is no block {index}")).at(entry)),
+            None => Err(Error::malformed(format!("there is no block {index}")).with_range(entry)),
         }
     }
 
@@ -146,7 +146,7 @@ impl<'a> Chunk<'a> {
             Some(at) if at < end => Ok(at..end),
             _ => {
                 let problem = format!("block {index} spans bytes {start}..{end}, too few");
-                Err(Error::malformed(problem).at(self.entry_at(index)))
+                Err(Error::malformed(problem).with_range(self.entry_at(index)))
             }
         }
     }
@@ -175,7 +175,7 @@ impl<'a> Chunk<'a> {
             // Nothing to say more about, and nothing that could be said.
             if self.bytes.len() > header.len() {
                 let problem = format!("{} bytes follow the header of a chunk of nothing", self.value().len());
-                return Err(Error::malformed(problem).at(12..16));
+                return Err(Error::malformed(problem).with_range(12..16));
             }
             return Ok(());
         }
@@ -184,7 +184,7 @@ impl<'a> Chunk<'a> {
         let room = self.bytes.len() as u64;
         if end > room {
             let problem = format!("the starts of {} blocks in a chunk of {room} bytes", header.block_count());
-            return Err(Error::malformed(problem).at(header.len() as u64..room));
+            return Err(Error::malformed(problem).with_range(header.len() as u64..room));
         }
         self.streams_at = usize::try_from(end).unwrap_or(usize::MAX);
         if header.has_dictionary() {
@@ -205,7 +205,7 @@ impl<'a> Chunk<'a> {
             }
             _ => {
                 let problem = format!("a dictionary of {size} bytes at byte {at}");
-                Err(Error::malformed(problem).at(at as u64..(at as u64).saturating_add(4)))
+                Err(Error::malformed(problem).with_range(at as u64..(at as u64).saturating_add(4)))
             }
         }
     }
@@ -216,7 +216,7 @@ impl<'a> Chunk<'a> {
         let typesize = u32::from(self.header.typesize);
         if self.header.is_split() && len.checked_rem(typesize) != Some(0) {
             let problem = format!("blocks of {len} bytes are split into {typesize} streams");
-            return Err(Error::malformed(problem).at(8..12));
+            return Err(Error::malformed(problem).with_range(8..12));
         }
         Ok(())
     }
@@ -229,7 +229,7 @@ impl<'a> Chunk<'a> {
             let start = self.block_start(index)?;
             if before.is_some_and(|before| start <= before) {
                 let problem = format!("block {index} starts at byte {start}, not after the one before");
-                return Err(Error::malformed(problem).at(self.entry_at(index)));
+                return Err(Error::malformed(problem).with_range(self.entry_at(index)));
             }
             before = Some(start);
             self.variable_payload(index)?;
@@ -237,13 +237,15 @@ impl<'a> Chunk<'a> {
             // The C library counts in i32.
             if !(1..=i32::MAX as usize).contains(&len) {
                 let problem = format!("block {index} says that it holds {len} bytes");
-                return Err(Error::malformed(problem).at(start as u64..(start as u64).saturating_add(4)));
+                return Err(
+                    Error::malformed(problem).with_range(start as u64..(start as u64).saturating_add(4))
+                );
             }
             sum = sum.saturating_add(len as u64);
         }
         if sum != u64::from(self.header.nbytes) {
             let problem = format!("{} bytes of data in blocks that hold {sum}", self.header.nbytes);
-            return Err(Error::malformed(problem).at(4..8));
+            return Err(Error::malformed(problem).with_range(4..8));
         }
         Ok(())
     }

@@ -240,7 +240,7 @@ fn decode_plain(chunk: &Chunk<'_>, start: usize, dst: &mut [u8], stop: Stop) -> 
         }
     } else if header.is_instrumented() {
         let problem = "an instrumented chunk, which holds measurements instead of data";
-        return Err(Error::unsupported(problem).at(31..32).context("blosc chunk"));
+        return Err(Error::unsupported(problem).with_range(31..32).with_context("blosc chunk"));
     } else if header.is_memcpyed() {
         // The flags may speak of filters and codecs: they are left from an attempt.
         let stored = chunk.value()[start..start + dst.len()].chunks(STOP_LEN);

@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
-use container_core::carried::DEFAULT_NAME;
 use container_core::container::{
     About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::interchange::DEFAULT_NAME;
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::{Source, check_range, into_vec};
@@ -82,7 +82,7 @@ impl ChunkFile {
         let head = source.read(0..len.min(Probe::LEN as u64))?;
         let header = Header::parse_with_starts(&head)?;
         if u64::from(header.cbytes) != len {
-            return Err(Error::truncated(0..header.cbytes.into(), len).context("blosc chunk"));
+            return Err(Error::truncated(0..header.cbytes.into(), len).with_context("blosc chunk"));
         }
         drop(head);
         let (typesize, nbytes) = (u64::from(header.typesize), u64::from(header.nbytes));
@@ -101,7 +101,7 @@ impl ChunkFile {
             stored: len,
             logical: nbytes,
             attributes: Vec::new(),
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         };
         let block = ChunkBlock { len, decoded_len: nbytes };
         let limits = options.limits;
@@ -225,7 +225,7 @@ impl Container for ChunkFile {
         vec![&self.block]
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         let len = self.source.len();
         let header = self.header.len() as u64;
         let mut parts = vec![Segment::plain(0..header, "header")];

@@ -127,7 +127,7 @@ impl Filter {
             ("ndmean", Some(number)) => Ok(Self::new(Self::NDMEAN, unsigned(number)?)),
             ("trunc_prec" | "int_trunc" | "ndcell" | "ndmean", None) => Err(missing()),
             ("bitshuffle" | "delta", Some(_)) => Err(bad("it takes no number")),
-            _ => Err(bad("there is no such filter").hint(
+            _ => Err(bad("there is no such filter").with_hint(
                 "filters: none, shuffle[:width], bitshuffle, delta, bytedelta[:streams], trunc_prec:bits, int_trunc:bits, \
                  ndcell:side, ndmean:side",
             )),
@@ -268,7 +268,7 @@ fn unknown(filter: Filter) -> Error {
         _ => "does not exist in any released Blosc",
     };
     Error::unsupported(format!("filter number {} {what}", filter.id))
-        .hint("plugins are never loaded; `Plugins` registers those of users")
+        .with_hint("plugins are never loaded; `Plugins` registers those of users")
 }
 
 #[cfg(test)]

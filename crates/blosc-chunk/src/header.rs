@@ -86,7 +86,7 @@ impl Header {
     /// `Unsupported` for versions over 6, codecs and flags that nobody has given a meaning.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let have = bytes.len() as u64;
-        let short = |len: usize| Error::truncated(0..len as u64, have).context("blosc chunk header");
+        let short = |len: usize| Error::truncated(0..len as u64, have).with_context("blosc chunk header");
         let (rest, mut header) = base(bytes).map_err(|_| short(Self::MIN_LEN))?;
         header.check_version()?;
         // Blosc1 never knew long headers: there both shuffles at once mean the first.
@@ -96,7 +96,7 @@ impl Header {
         } else {
             header.filters = header.filters_of_flags();
         }
-        header.check().map_err(|error| error.context("blosc chunk header"))?;
+        header.check().map_err(|error| error.with_context("blosc chunk header"))?;
         Ok(header)
     }
 
@@ -228,8 +228,8 @@ impl Header {
         match self.version {
             1..=6 => Ok(()),
             version => Err(Error::unsupported(format!("version {version}, only 1 to 6 are known"))
-                .at(0..1)
-                .context("blosc chunk header")),
+                .with_range(0..1)
+                .with_context("blosc chunk header")),
         }
     }
 
@@ -241,28 +241,28 @@ impl Header {
             (MAX_CHUNK_NBYTES, MAX_BLOCKSIZE)
         };
         if self.is_blosc1() && self.flags & DELTA != 0 {
-            return Err(Error::malformed("the reserved flag 0x08 is set").at(2..3));
+            return Err(Error::malformed("the reserved flag 0x08 is set").with_range(2..3));
         }
         if self.typesize == 0 {
-            return Err(Error::malformed("a typesize of 0").at(3..4));
+            return Err(Error::malformed("a typesize of 0").with_range(3..4));
         }
         if self.nbytes > max_nbytes {
             let problem = format!("{} bytes of data, the most is {max_nbytes}", self.nbytes);
-            return Err(Error::malformed(problem).at(4..8));
+            return Err(Error::malformed(problem).with_range(4..8));
         }
         if self.blocksize == 0 || self.blocksize > max_blocksize {
             let problem = format!("a blocksize of {}, which is to be 1 to {max_blocksize}", self.blocksize);
-            return Err(Error::malformed(problem).at(8..12));
+            return Err(Error::malformed(problem).with_range(8..12));
         }
         if (self.cbytes as usize) < self.len() || self.cbytes > MAX_NBYTES {
             let problem = format!("{} bytes for a chunk with a header of {}", self.cbytes, self.len());
-            return Err(Error::malformed(problem).at(12..16));
+            return Err(Error::malformed(problem).with_range(12..16));
         }
         if self.is_memcpyed()
             && u64::from(self.nbytes).saturating_add(self.len() as u64) != u64::from(self.cbytes)
         {
             let problem = format!("{} bytes are copied into a chunk of {}", self.nbytes, self.cbytes);
-            return Err(Error::malformed(problem).at(12..16));
+            return Err(Error::malformed(problem).with_range(12..16));
         }
         self.check_codec()?;
         self.check_flags()?;
@@ -273,7 +273,7 @@ impl Header {
     fn check_special(&self) -> Result<()> {
         let Some(special) = self.special() else { return Ok(()) };
         let value = self.cbytes.saturating_sub(32);
-        let wrong = |problem: String| Err(Error::malformed(problem).at(12..16));
+        let wrong = |problem: String| Err(Error::malformed(problem).with_range(12..16));
         match special {
             // A value is as long as what follows the header, whatever the typesize says: that cannot say more than 255.
             Special::Value => match self.nbytes.checked_rem(value) {
@@ -284,13 +284,13 @@ impl Header {
             // Buffers of zeros of any length were always taken.
             Special::Zeros => Ok(()),
             Special::Nan if !matches!(self.typesize, 4 | 8) => {
-                Err(Error::malformed(format!("NaN of {} bytes", self.typesize)).at(3..4))
+                Err(Error::malformed(format!("NaN of {} bytes", self.typesize)).with_range(3..4))
             }
             Special::Nan | Special::Uninit => match self.nbytes.checked_rem(u32::from(self.typesize)) {
                 Some(0) => Ok(()),
                 _ => {
                     let problem = format!("{} bytes of elements of {}", self.nbytes, self.typesize);
-                    Err(Error::malformed(problem).at(4..8))
+                    Err(Error::malformed(problem).with_range(4..8))
                 }
             },
         }
@@ -307,30 +307,35 @@ impl Header {
             _ => false,
         };
         if !known {
-            return Err(Error::unsupported(format!("codec format {} is not known", self.format())).at(2..3));
+            return Err(
+                Error::unsupported(format!("codec format {} is not known", self.format())).with_range(2..3)
+            );
         }
         if self.versionlz != 1 && self.format() != 6 {
             let problem = format!("version {} of the streams of {}", self.versionlz, self.compressor);
-            return Err(Error::unsupported(problem).at(1..2));
+            return Err(Error::unsupported(problem).with_range(1..2));
         }
         Ok(())
     }
 
     /// The two bytes of flags that only long headers have.
     fn check_flags(&self) -> Result<()> {
-        let bad = |what: &'static str, at: u64| Err(Error::malformed(what).at(at..at.saturating_add(1)));
+        let bad =
+            |what: &'static str, at: u64| Err(Error::malformed(what).with_range(at..at.saturating_add(1)));
         if self.blosc2_flags2 & !VARIABLE_BLOCKS != 0 {
-            return Err(Error::unsupported(format!("unknown flags {:#04x}", self.blosc2_flags2)).at(30..31));
+            return Err(
+                Error::unsupported(format!("unknown flags {:#04x}", self.blosc2_flags2)).with_range(30..31)
+            );
         }
         if self.blosc2_flags & LAZY != 0 {
             return bad("a lazy chunk, which only makes sense in memory", 31);
         }
         if self.blosc2_flags & RESERVED != 0 {
-            return Err(Error::unsupported("the reserved flag 0x04 is set").at(31..32));
+            return Err(Error::unsupported("the reserved flag 0x04 is set").with_range(31..32));
         }
         if self.special_bits() > 4 {
             let problem = format!("special value {} is not known", self.special_bits());
-            return Err(Error::unsupported(problem).at(31..32));
+            return Err(Error::unsupported(problem).with_range(31..32));
         }
         if self.special_bits() != 0 && self.is_memcpyed() {
             return bad("a special value and a copy at once", 31);

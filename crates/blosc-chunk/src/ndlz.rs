@@ -77,7 +77,7 @@ fn shape(src: &[u8], expected: usize) -> Result<(usize, usize)> {
         _ => Err(Error::malformed(format!(
             "NDLZ stream of {axes} axes, {height} by {width}, where a block of {expected} bytes is"
         ))
-        .at(0..9)),
+        .with_range(0..9)),
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a> Stream<'a> {
         // The end lies before the token, so nothing refers to itself.
         start.filter(|_| len <= back).and_then(|start| self.bytes.get(start..start + len)).ok_or_else(|| {
             Error::malformed(format!("NDLZ refers to {len} bytes, {back} bytes before the token"))
-                .at(at..at + 2)
+                .with_range(at..at + 2)
         })
     }
 }
@@ -139,9 +139,8 @@ fn decode_cells<const SIDE: usize>(
         }
     }
     if stream.at < src.len() {
-        return Err(
-            Error::malformed("bytes after the last cell of NDLZ").at(stream.at as u64..src.len() as u64)
-        );
+        return Err(Error::malformed("bytes after the last cell of NDLZ")
+            .with_range(stream.at as u64..src.len() as u64));
     }
     Ok(())
 }
@@ -170,7 +169,7 @@ fn read_cell<const SIDE: usize>(
             let whole = high == SIDE && wide == SIDE;
             let rows = rows_of(token).filter(|_| whole).ok_or_else(|| {
                 Error::malformed(format!("NDLZ token {token:#04x} for a cell of {high} by {wide}"))
-                    .at(at..at + 1)
+                    .with_range(at..at + 1)
             })?;
             fill_rows(&mut cell, stream, token_at, rows)?;
         }

@@ -144,7 +144,7 @@ impl Absence {
         match self {
             Self::Made(recipe) => {
                 let problem = format!("the values of this array {}", recipe.description());
-                Error::unsupported(problem).hint(
+                Error::unsupported(problem).with_hint(
                     "holdall meta FILE shows from what; nothing stored in a file is ever run or fetched. --lenient reads what is stored in their place",
                 )
             }
@@ -152,7 +152,7 @@ impl Absence {
                 let problem = format!(
                     "this array is a proxy that holds {fetched} of its source: chunk {chunk} was not fetched, or not all of it"
                 );
-                Error::unsupported(problem).hint(
+                Error::unsupported(problem).with_hint(
                     "read the source, which holdall meta FILE names; --lenient reads zeros for what was not fetched",
                 )
             }

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use container_core::array::{Array, byte_len};
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::{ITEM_NAME, Import, item_order};
+use container_core::format::{ITEM_NAME, WriteRequest, item_order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::report::Loss;
-use container_core::stream::{for_each_chunk, prove};
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
@@ -28,10 +28,10 @@ const STEP_LEN: u64 = 16 << 20;
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
-    job.options.allow_words_of_append("Blosc2", &[FILTER, SPLIT, DICTIONARY])?;
+    job.options.check_append_options("Blosc2", &[FILTER, SPLIT, DICTIONARY])?;
     let options = EditOptions {
         limits: open.limits,
         threads: job.read.threads.max(1),
@@ -77,7 +77,7 @@ pub(crate) fn append(
 }
 
 /// Adds rows to an array: the axes but the first agree.
-fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result<()> {
+fn rows(mut array: NdEditor, job: &WriteRequest<'_>, durability: Durability) -> Result<()> {
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let own = array.shape().to_vec();
@@ -90,11 +90,11 @@ fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result
     };
     if row != given {
         let problem = format!("an array of shape {own:?} does not take {shape:?}");
-        return Err(Error::usage(problem).hint("all axes but the first have to agree"));
+        return Err(Error::usage(problem).with_hint("all axes but the first have to agree"));
     }
     let dtype = array.dtype().clone();
     let swap = dataset.dtype.order_for(&dtype)?;
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     let axis = region.axes().iter().position(|axis| axis.kept == Kept::Yes);
     let axis = axis.ok_or_else(|| Error::usage("no axis"))?;
     let row_len = byte_len(&dtype, row).unwrap_or(u64::MAX);
@@ -123,7 +123,7 @@ fn rows(mut array: NdEditor, job: &Import<'_>, durability: Durability) -> Result
 }
 
 /// The description of a tensor to which the selected rows are added: the axes but the first agree.
-fn rows_of_tensor(editor: &Editor, stored: &[u8], job: &Import<'_>) -> Result<Vec<u8>> {
+fn rows_of_tensor(editor: &Editor, stored: &[u8], job: &WriteRequest<'_>) -> Result<Vec<u8>> {
     let tensor = Tensor::parse(stored, editor.header().nbytes, &job.options.limits)?;
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
@@ -133,11 +133,13 @@ fn rows_of_tensor(editor: &Editor, stored: &[u8], job: &Import<'_>) -> Result<Ve
     };
     if row != given {
         let problem = format!("a tensor of shape {:?} does not take {shape:?}", tensor.shape);
-        return Err(Error::usage(problem).hint("all axes but the first have to agree"));
+        return Err(Error::usage(problem).with_hint("all axes but the first have to agree"));
     }
     if dataset.dtype.order_for(&tensor.dtype)?.is_some() {
         let problem = format!("a tensor of {} does not take {}", tensor.dtype, dataset.dtype);
-        return Err(Error::usage(problem).hint("holdall convert FILE NEW.b2nd gives an array, which does"));
+        return Err(
+            Error::usage(problem).with_hint("holdall convert FILE NEW.b2nd gives an array, which does")
+        );
     }
     Tensor::with_rows(stored, len.saturating_add(*count), &job.options.limits)
 }
@@ -154,7 +156,7 @@ fn part_of(region: &Region, axis: usize, first: u64, count: u64, shape: &[u64]) 
 }
 
 /// Adds elements to a super-chunk of chunks of one size. A last chunk that is shorter is filled up first.
-fn elements(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result<Vec<Loss>> {
+fn elements(mut editor: Editor, job: &WriteRequest<'_>, durability: Durability) -> Result<Vec<Loss>> {
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let typesize = u64::from(editor.header().typesize).max(1);
@@ -163,7 +165,7 @@ fn elements(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Res
     if !added.is_multiple_of(typesize) && editor.header().nbytes.is_multiple_of(typesize) {
         return Err(Error::usage(format!("{added} bytes are not whole elements of {typesize}")));
     }
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     let chunk_len = job.options.limits.allocate(editor.extension_len(added).unwrap_or(added))?;
     let count = editor.chunk_count();
     let held = editor.header().nbytes;
@@ -207,7 +209,7 @@ fn losses_of_plain(dataset: &Dataset, region: &Region, typesize: u64) -> Vec<Los
 }
 
 /// Adds each dataset as a chunk, by the name that it has in the attribute `name`, or else by its path.
-fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result<Vec<Loss>> {
+fn items(mut editor: Editor, job: &WriteRequest<'_>, durability: Durability) -> Result<Vec<Loss>> {
     if editor.header().variable_blocks {
         return Err(Error::usage("nothing is added to chunks whose blocks are of different lengths"));
     }
@@ -227,7 +229,7 @@ fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result
             }
             if !item.len().is_multiple_of(dtype.itemsize().max(1)) {
                 let problem = format!("{} bytes are not whole elements of {dtype}", item.len());
-                return Err(Error::usage(problem).context(dataset.path.clone()));
+                return Err(Error::usage(problem).with_context(dataset.path.clone()));
             }
         }
         if known.as_ref().is_some_and(|items| items.is_text) && std::str::from_utf8(&item).is_err() {
@@ -263,7 +265,7 @@ fn items(mut editor: Editor, job: &Import<'_>, durability: Durability) -> Result
 }
 
 /// The bytes of a dataset, row by row.
-fn item_bytes(job: &Import<'_>, index: usize, region: &Region) -> Result<Vec<u8>> {
+fn item_bytes(job: &WriteRequest<'_>, index: usize, region: &Region) -> Result<Vec<u8>> {
     let array = job.container.read(index, region, &job.read)?;
     Ok(array.bytes(Order::C, &job.read.limits)?.into_owned())
 }

@@ -116,7 +116,7 @@ pub(crate) fn set(all: &mut Entries, name: &str, value: &[u8], limits: &Limits) 
         None => entries.push((name.to_owned(), value.to_vec())),
     }
     set_vlmetalayer(all, NAME, &map(&entries)?).map_err(|error| {
-        error.hint(format!("remove a piece of user metadata, for {NAME:?} to have its place"))
+        error.with_hint(format!("remove a piece of user metadata, for {NAME:?} to have its place"))
     })
 }
 

@@ -77,8 +77,8 @@ fn geometry(view: &DatasetView) -> Option<Finding> {
         DatasetView::Hidden(_, error) | DatasetView::Flat(_, Some(error)) => error,
         _ => return None,
     };
-    let is_tensor = error.what() == Some(tensor::NAME);
-    let of_shapes = is_tensor || matches!(error.what(), None | Some("b2nd" | "metalayer b2nd"));
+    let is_tensor = error.context() == Some(tensor::NAME);
+    let of_shapes = is_tensor || matches!(error.context(), None | Some("b2nd" | "metalayer b2nd"));
     let [shapes, dtype] = GEOMETRY;
     let code = if of_shapes { shapes } else { dtype };
     let layout = view.frame().layout();

@@ -60,7 +60,7 @@ impl Digests {
             return Ok(());
         }
         let (stored, computed) = (stored.to_string(), computed.to_string());
-        Err(Error::new(ErrorKind::Checksum { stored, computed }).hint(IF_CHANGED))
+        Err(Error::new(ErrorKind::Checksum { stored, computed }).with_hint(IF_CHANGED))
     }
 
     /// Takes the digest of a chunk that is stored under a number.
@@ -150,7 +150,7 @@ pub(crate) struct Stored {
 
 impl Stored {
     pub(crate) fn parse(value: &[u8], limits: &Limits) -> Result<Self> {
-        let wrong = || Error::malformed("no map of digests").context(format!("user metalayer {NAME:?}"));
+        let wrong = || Error::malformed("no map of digests").with_context(format!("user metalayer {NAME:?}"));
         let Value::Map(mut entries) = msgpack::to_value(value, limits)? else { return Err(wrong()) };
         let mut take = |name: &str| {
             let at = entries.iter().position(|(own, _)| own == name)?;
@@ -160,7 +160,7 @@ impl Stored {
             Some(Value::Int(1)) => {}
             Some(Value::Int(other)) => {
                 let problem = format!("checksums of version {other}, only 1 is known");
-                return Err(Error::unsupported(problem).context(format!("user metalayer {NAME:?}")));
+                return Err(Error::unsupported(problem).with_context(format!("user metalayer {NAME:?}")));
             }
             _ => return Err(wrong()),
         }

@@ -70,7 +70,7 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
     let path = path.as_ref();
     let _lock = match options.lock {
         Locking::Off => None,
-        Locking::Sidecar => Some(SidecarLock::exclusive(path)?),
+        Locking::JournalStore => Some(SidecarLock::exclusive(path)?),
     };
     let open = OpenOptions { limits: options.limits, access: Access::Positioned, ..OpenOptions::default() };
     if path.is_dir() {
@@ -83,15 +83,17 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
     let frame = Frame::open_with(path, &open)?;
     let layout = frame.layout();
     if frame.header().kind == Kind::Sparse {
-        return Err(Error::usage("the index of a sparse frame").hint("compact the directory that it is in"));
+        return Err(
+            Error::usage("the index of a sparse frame").with_hint("compact the directory that it is in")
+        );
     }
     let (end, len) = (layout.end(), layout.file_len());
     if end < len && !options.drop_trailing {
         let problem = format!("{} bytes follow the frame", len - end);
         return Err(Error::usage(problem)
-            .at(end..len)
-            .part(path.display().to_string())
-            .hint("say that they go as well, or copy them first"));
+            .with_range(end..len)
+            .in_file(path.display().to_string())
+            .with_hint("say that they go as well, or copy them first"));
     }
     let mut out = BufWriter::with_capacity(1 << 20, AtomicFile::create(path, Overwrite::Replace)?);
     let mut after = 0_u64;
@@ -129,7 +131,7 @@ fn directory(path: &Path, frame: &Frame) -> Result<CompactReport> {
 /// [`Error::after_change`]: then the frame is complete and may not survive a power cut.
 pub fn to_directory(frame: &Frame, dir: impl AsRef<Path>, durability: Durability) -> Result<()> {
     let dir = dir.as_ref();
-    fs::create_dir(dir).map_err(|error| Error::from(error).part(dir.display().to_string()))?;
+    fs::create_dir(dir).map_err(|error| Error::from(error).in_file(dir.display().to_string()))?;
     let done = fill_directory(frame, dir, durability);
     if done.as_ref().is_err_and(|error| !error.is_after_change()) {
         let _ = fs::remove_dir_all(dir);

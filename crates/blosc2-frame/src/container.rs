@@ -176,7 +176,7 @@ impl Blosc2Container {
     /// What hides them.
     fn check_not_hidden(&self) -> Result<()> {
         match self.hidden().filter(|_| self.tolerance == Tolerance::Strict) {
-            Some(fault) => Err(fault.error().hint(metadata::AS_FAR_AS_READABLE)),
+            Some(fault) => Err(fault.error().with_hint(metadata::AS_FAR_AS_READABLE)),
             None => Ok(()),
         }
     }
@@ -274,7 +274,7 @@ impl Container for Blosc2Container {
         self.view.frame().has_small_chunks(most)
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         let algorithm = self.view.algorithm();
         let mut map = byte_map::segments(&self.view, self.scan(), algorithm);
         map.extend(self.journal.as_ref().map(Notice::segment));

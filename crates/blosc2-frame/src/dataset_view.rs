@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use container_core::array::Array;
-use container_core::carried::DEFAULT_NAME;
 use container_core::checksum::Algorithm;
 use container_core::container::{BLOCK_SHAPE, Dataset, ReadOptions, Tolerance, Visibility};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME};
+use container_core::interchange::DEFAULT_NAME;
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
@@ -154,7 +154,7 @@ impl DatasetView {
             stored: summary.stored,
             logical,
             attributes,
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         })
     }
 
@@ -198,7 +198,7 @@ impl DatasetView {
             stored,
             logical: len,
             attributes,
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         })
     }
 

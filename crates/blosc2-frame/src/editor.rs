@@ -166,7 +166,7 @@ impl Editor {
                 Some(own) => format!("{} bytes for the metalayer {name:?} of {}", value.len(), own.len()),
                 None => format!("no metalayer {name:?}"),
             };
-            return Err(Error::usage(problem).hint("metalayers have their room once there are chunks"));
+            return Err(Error::usage(problem).with_hint("metalayers have their room once there are chunks"));
         }
         let mut metalayers = self.metalayers.clone();
         metalayers.set(name, value)?;
@@ -348,7 +348,9 @@ impl Editor {
     /// `Usage` where a write failed before.
     fn check_usable(&self) -> Result<()> {
         if self.failed {
-            return Err(Error::usage("an earlier write to this frame failed").hint("open the frame again"));
+            return Err(
+                Error::usage("an earlier write to this frame failed").with_hint("open the frame again")
+            );
         }
         Ok(())
     }

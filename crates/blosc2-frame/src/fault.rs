@@ -250,21 +250,21 @@ impl container_core::fault::FaultKind for FaultKind {
 /// The error of something that counts its bytes from its own start, which is at byte `by` of the file.
 pub(crate) fn shift(error: Error, by: u64) -> Error {
     let range = error.range().map(|range| by.saturating_add(range.start)..by.saturating_add(range.end));
-    let what = error.what().map(str::to_owned);
-    let hint = error.next_step().map(str::to_owned);
-    let part = error.part_name().map(str::to_owned);
+    let what = error.context().map(str::to_owned);
+    let hint = error.hint().map(str::to_owned);
+    let part = error.file_name().map(str::to_owned);
     let mut shifted = Error::new(error.into_kind());
     if let Some(range) = range {
-        shifted = shifted.at(range);
+        shifted = shifted.with_range(range);
     }
     if let Some(what) = what {
-        shifted = shifted.context(what);
+        shifted = shifted.with_context(what);
     }
     if let Some(hint) = hint {
-        shifted = shifted.hint(hint);
+        shifted = shifted.with_hint(hint);
     }
     match part {
-        Some(part) => shifted.part(part),
+        Some(part) => shifted.in_file(part),
         None => shifted,
     }
 }

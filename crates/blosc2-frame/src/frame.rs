@@ -110,7 +110,9 @@ impl Frame {
         });
         let named = |error: Error| {
             let range = at..self.layout.trailer_range().end;
-            Error::new(shift(error, at).into_kind()).at(range).context(format!("user metalayer {name:?}"))
+            Error::new(shift(error, at).into_kind())
+                .with_range(range)
+                .with_context(format!("user metalayer {name:?}"))
         };
         decoded.map_err(named)
     }

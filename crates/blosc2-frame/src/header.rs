@@ -113,7 +113,7 @@ impl Header {
             return Err(Error::wrong_format("a Blosc2 frame"));
         }
         let fixed = bytes.get(..FIXED_LEN).ok_or_else(|| {
-            Error::truncated(0..FIXED_LEN as u64, bytes.len() as u64).context("blosc2 frame header")
+            Error::truncated(0..FIXED_LEN as u64, bytes.len() as u64).with_context("blosc2 frame header")
         })?;
         let (_, raw) = raw(fixed).map_err(|error| {
             let left = match &error {
@@ -122,13 +122,13 @@ impl Header {
             };
             let at = (FIXED_LEN.saturating_sub(left)) as u64;
             Error::malformed("another msgpack marker than a frame has here")
-                .at(at..at.saturating_add(1))
-                .context("blosc2 frame header")
+                .with_range(at..at.saturating_add(1))
+                .with_context("blosc2 frame header")
         })?;
         let mut impossible = Vec::new();
         let header =
-            raw.check_fields(&mut impossible).map_err(|error| error.context("blosc2 frame header"))?;
-        let named = |(kind, error): (FaultKind, Error)| (kind, error.context("blosc2 frame header"));
+            raw.check_fields(&mut impossible).map_err(|error| error.with_context("blosc2 frame header"))?;
+        let named = |(kind, error): (FaultKind, Error)| (kind, error.with_context("blosc2 frame header"));
         Ok((header, impossible.into_iter().map(named).collect()))
     }
 
@@ -234,26 +234,28 @@ impl Raw {
         let version = general & 0x0f;
         if !(1..=3).contains(&version) {
             let problem = format!("frames of version {version}, only 1 to 3 are known");
-            return Err(Error::unsupported(problem).at(25..26));
+            return Err(Error::unsupported(problem).with_range(25..26));
         }
         let width = (general >> 4) & 3;
         if width != 1 {
             let bits = [32, 64, 128, 256].get(usize::from(width)).copied().unwrap_or(0);
-            return Err(Error::unsupported(format!("offsets of {bits} bits, only 64 are known")).at(25..26));
+            return Err(
+                Error::unsupported(format!("offsets of {bits} bits, only 64 are known")).with_range(25..26)
+            );
         }
         let kind = match kind & 0x0f {
             0 => Kind::Contiguous,
             1 => Kind::Sparse,
             other => {
                 let problem = format!("frame type {other}: only contiguous (0) and sparse (1) are known");
-                return Err(Error::unsupported(problem).at(26..27));
+                return Err(Error::unsupported(problem).with_range(26..27));
             }
         };
         let [count, f0, f1, f2, f3, f4, f5, udcodec, codec_meta, m0, m1, m2, m3, m4, m5, other2, _] =
             self.filters;
         if count > 6 {
             let problem = format!("{count} filters, there are 6 places");
-            impossible.push((FaultKind::Filters, Error::malformed(problem).at(70..71)));
+            impossible.push((FaultKind::Filters, Error::malformed(problem).with_range(70..71)));
         }
         let compressor = match codec & 0x0f {
             6 => Compressor(udcodec),
@@ -261,7 +263,8 @@ impl Raw {
         };
         let mut bytes = |kind: FaultKind, number: i64, at: u64| {
             u64::try_from(number).unwrap_or_else(|_| {
-                let problem = Error::malformed(format!("{number} bytes")).at(at..at.saturating_add(9));
+                let problem =
+                    Error::malformed(format!("{number} bytes")).with_range(at..at.saturating_add(9));
                 impossible.push((kind, problem));
                 0
             })
@@ -274,7 +277,7 @@ impl Raw {
             len => match u32::try_from(len) {
                 Ok(len) => ChunkSize::Fixed(len),
                 Err(_) => {
-                    let problem = Error::malformed(format!("chunks of {len} bytes")).at(57..62);
+                    let problem = Error::malformed(format!("chunks of {len} bytes")).with_range(57..62);
                     impossible.push((FaultKind::Chunksize, problem));
                     ChunkSize::Unset
                 }
@@ -284,7 +287,9 @@ impl Raw {
             0xc2 => false,
             0xc3 => true,
             other => {
-                return Err(Error::malformed(format!("{other:#04x} where a bool is to be")).at(68..69));
+                return Err(
+                    Error::malformed(format!("{other:#04x} where a bool is to be")).with_range(68..69)
+                );
             }
         };
         let filters = [(f0, m0), (f1, m1), (f2, m2), (f3, m3), (f4, m4), (f5, m5)];

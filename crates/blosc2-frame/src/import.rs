@@ -1,11 +1,11 @@
 //! Writing one dataset of any container as an array in a frame, or another frame with all that it holds.
 
+use container_core::chunked_read::{check_readable, for_each_chunk, require_present};
 use container_core::container::{Axes, CheckDepth, Dataset, Digests, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Import, Output};
+use container_core::format::{Output, WriteRequest};
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Severity};
-use container_core::stream::{for_each_chunk, prove, require_present};
 use container_core::{Error, Progress, Result};
 
 use crate::absent_values::{self, Absence};
@@ -22,10 +22,10 @@ use crate::{rewrite, verified_reads};
 
 /// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
 /// arrays, super-chunks, chunks of different lengths, with their metalayers and user metadata.
-pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("Blosc2", &options::ALL)?;
     let frame = job.container.as_any().and_then(|native| native.downcast_ref::<Frame>());
-    let job = &Import { read: reading(frame, job), ..*job };
+    let job = &WriteRequest { read: reading(frame, job), ..*job };
     if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())
         && (!options::is_other_partition(job.options) || !has_shape(frame))
     {
@@ -39,16 +39,16 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
 }
 
 /// Refuses a frame whose shapes contradict its chunks: a copy would say the same.
-fn require_geometry(job: &Import<'_>) -> Result<()> {
+fn require_geometry(job: &WriteRequest<'_>) -> Result<()> {
     let report = job.container.check(CheckDepth::Quick, &job.read, Progress::none())?;
     let is_wrong = |it: &Finding| it.severity == Severity::Error && GEOMETRY.contains(&it.code);
     let Some(finding) = report.findings.into_iter().find(is_wrong) else { return Ok(()) };
-    let error = finding.range.into_iter().fold(Error::malformed(finding.message), Error::at);
-    Err(error.hint("holdall repair FILE -o NEW"))
+    let error = finding.range.into_iter().fold(Error::malformed(finding.message), Error::with_range);
+    Err(error.with_hint("holdall repair FILE -o NEW"))
 }
 
 /// Options for reading the source: digests are compared, unless it was opened leniently and the copy is to have none.
-fn reading(frame: Option<&Frame>, job: &Import<'_>) -> ReadOptions {
+fn reading(frame: Option<&Frame>, job: &WriteRequest<'_>) -> ReadOptions {
     let mut read = job.read;
     let is_lenient = |frame: &Frame| frame.options().placeholders == Tolerance::Lenient;
     let drops = options::word(job.options, options::CHECKSUM) == Some("none");
@@ -62,7 +62,7 @@ fn has_shape(frame: &Frame) -> bool {
 }
 
 /// Element by element. What another frame says of its data is kept.
-fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+fn array(frame: Option<&Frame>, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
     let Target { dtype, shape, order, mut losses } = target(dataset, region, job.options.axes)?;
@@ -96,7 +96,7 @@ fn array(frame: Option<&Frame>, job: &Import<'_>, out: &mut dyn Output) -> Resul
     }
     options.checksums = verified_reads::target_checksum(job.options, frame)?;
     // Nothing is written for what a cut file merely claims.
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     losses.extend(
         options::lossy(&options.params).map(|what| Loss { dataset: Some(dataset.path.clone()), what }),
     );
@@ -113,7 +113,7 @@ const MAX_HELD_LEN: u64 = 64 << 20;
 /// Writes the elements of the one selected dataset, little-endian where they become bytes, as they lie in the source, as long as a row of
 /// chunks is little, else box by box: chunks that are long along the first axis may take all of the array for their first one.
 fn write(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     dtype: &DType,
     shape: &[u64],
     order: Order,
@@ -142,7 +142,7 @@ fn write(
         if order == Order::F {
             parts.reverse();
         }
-        let array = job.container.read(index, &region.part(&parts)?, &job.read)?;
+        let array = job.container.read(index, &region.sub_region(&parts)?, &job.read)?;
         let bytes = array.bytes(order, &job.read.limits)?;
         writer.push(&dataset.dtype.written_as(dtype, &bytes)?)?;
         done += bytes.len() as u64;

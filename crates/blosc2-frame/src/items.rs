@@ -54,7 +54,7 @@ impl Items {
             dtype.filter(|dtype| !DType::parse(&dtype.to_string()).is_ok_and(|named| named == **dtype))
         {
             let error = Error::usage(format!("items of {dtype}, for which the metadata have no word"));
-            return Err(error.hint("one field of it, or the bytes: --items files"));
+            return Err(error.with_hint("one field of it, or the bytes: --items files"));
         }
         Ok(Self { is_text: kind == ItemKind::Text, dtype: dtype.cloned(), ..Self::default() })
     }

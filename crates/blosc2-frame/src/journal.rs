@@ -5,16 +5,16 @@
 use std::path::Path;
 
 use container_core::source::Source;
-use container_core::write::journal::{self, FileSidecar, Kind, Notice};
+use container_core::write::journal::{self, FileJournalStore, JournalKind, Notice};
 use container_core::{Limits, Result};
 
-pub use container_core::write::journal::{NoSidecar, Sidecar};
+pub use container_core::write::journal::{JournalStore, NoJournal};
 
-pub(crate) const KIND: Kind = Kind { suffix: ".b2journal", magic: *b"b2journ3" };
+pub(crate) const KIND: JournalKind = JournalKind { suffix: ".b2journal", magic: *b"b2journ3" };
 
 /// The journal of the file at `path`.
-pub(crate) fn sidecar(path: &Path) -> FileSidecar {
-    FileSidecar::beside(path, &KIND)
+pub(crate) fn sidecar(path: &Path) -> FileJournalStore {
+    FileJournalStore::beside(path, &KIND)
 }
 
 /// The file at `path` as it is to be read, with the header that a crash kept from being finished if a journal has it, and what there is to
@@ -27,7 +27,7 @@ pub(crate) fn noticed(
     source: Box<dyn Source>,
     limits: &Limits,
 ) -> Result<(Box<dyn Source>, Option<Notice>)> {
-    journal::recovered(path, &KIND, source, limits)
+    journal::open_recovered(path, &KIND, source, limits)
 }
 
 /// As [`noticed`], for those who have nobody to tell.

@@ -386,7 +386,7 @@ fn shift_back(error: Error, start: u64) -> Error {
     match error.range() {
         Some(range) if range.start >= start => {
             let own = range.start.saturating_sub(start)..range.end.saturating_sub(start);
-            Error::new(error.into_kind()).at(own)
+            Error::new(error.into_kind()).with_range(own)
         }
         _ => error,
     }

@@ -54,7 +54,7 @@ pub use editor::{EditOptions, Editor};
 pub use fault::{Fault, FaultKind};
 pub use frame::{ChunkScan, Frame, ScannedChunk};
 pub use header::{ChunkSize, Header, Kind};
-pub use journal::{NoSidecar, Sidecar};
+pub use journal::{JournalStore, NoJournal};
 pub use layout::Layout;
 pub use lock::Locking;
 pub use metalayer::Metalayers;

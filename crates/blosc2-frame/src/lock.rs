@@ -21,7 +21,7 @@ pub enum Locking {
     #[default]
     Off,
     /// `<file>.b2lock`, as C-Blosc2 3.2 does when asked to (`BLOSC_LOCKING=1`).
-    Sidecar,
+    JournalStore,
 }
 
 /// Bytes of the file.
@@ -106,10 +106,10 @@ fn open(path: &Path) -> Result<File> {
     // What is written into a link would be written into whatever it leads to.
     if name.symlink_metadata().is_ok_and(|kind| !kind.is_file()) {
         let problem = format!("{} is no file, where the lock is to be", name.display());
-        return Err(Error::usage(problem).hint("remove it"));
+        return Err(Error::usage(problem).with_hint("remove it"));
     }
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&name);
-    opened.map_err(|error| Error::from(error).part(name.display().to_string()))
+    opened.map_err(|error| Error::from(error).in_file(name.display().to_string()))
 }
 
 fn wait(path: &Path, attempt: impl Fn() -> std::result::Result<(), TryLockError>) -> Result<()> {
@@ -122,7 +122,7 @@ fn wait(path: &Path, attempt: impl Fn() -> std::result::Result<(), TryLockError>
             Err(TryLockError::WouldBlock) => {
                 let problem =
                     format!("{} has been locked for {} seconds", path.display(), MAX_WAIT.as_secs());
-                return Err(Error::usage(problem).hint("end the program that holds it"));
+                return Err(Error::usage(problem).with_hint("end the program that holds it"));
             }
         }
     }

@@ -72,7 +72,7 @@ pub(crate) fn pieces(frame: &Frame, tolerance: Tolerance) -> Result<Vec<Piece<'_
     let mut pieces = Vec::new();
     for name in frame.vlmetalayer_names() {
         let read = frame.vlmetalayer(name).map(Option::unwrap_or_default);
-        let read = read.map_err(|error| error.hint(AS_FAR_AS_READABLE));
+        let read = read.map_err(|error| error.with_hint(AS_FAR_AS_READABLE));
         let read = if tolerance == Tolerance::Strict { Ok(read?) } else { read };
         if name != CHECKSUMS {
             pieces.push((name, read));

@@ -101,7 +101,7 @@ impl Metalayers {
     pub fn parse(bytes: &[u8], at: u64) -> Result<Self> {
         let wrong = |rest: &[u8], what: &'static str| {
             let place = at.saturating_add(bytes.len().saturating_sub(rest.len()) as u64);
-            Error::malformed(what).at(place..place.saturating_add(1)).context("metalayers")
+            Error::malformed(what).with_range(place..place.saturating_add(1)).with_context("metalayers")
         };
         let mut rest = bytes;
         if decode::read_array_len(&mut rest).ok() != Some(3) {

@@ -22,7 +22,8 @@
 //!
 //! Source: the msgpack specification; `msgpack_utils.py` of python-blosc2 4.14.1.
 
-use container_core::{Limits, Result, Value, carried};
+use container_core::interchange::form;
+use container_core::{Limits, Result, Value};
 
 mod interchange;
 mod json;
@@ -51,22 +52,22 @@ pub fn to_value(bytes: &[u8], limits: &Limits) -> Result<Value> {
     read::whole(bytes, limits)
 }
 
-/// Decodes one piece of user metadata so that [`from_carried`] can encode it again: with forms ([`container_core::carried`]) for maps with
+/// Decodes one piece of user metadata so that [`from_interchange`] can encode it again: with forms ([`container_core::interchange`]) for maps with
 /// keys that are no text, for extensions, and for bytes that are no msgpack. Numbers have the length that they need.
 ///
 /// # Errors
 /// `Limit`.
-pub(crate) fn to_carried(bytes: &[u8], limits: &Limits) -> Result<Value> {
+pub(crate) fn to_interchange(bytes: &[u8], limits: &Limits) -> Result<Value> {
     match read::exact(bytes, limits) {
         Err(error) if !matches!(error.kind(), container_core::ErrorKind::Limit { .. }) => {
             limits.allocate(bytes.len() as u64)?;
-            Ok(carried::form("raw", bytes.to_vec()))
+            Ok(form("raw", bytes.to_vec()))
         }
         other => other,
     }
 }
 
-/// Decodes the values that follow each other in `bytes`, each as [`to_carried`] has it: the items of a batch.
+/// Decodes the values that follow each other in `bytes`, each as [`to_interchange`] has it: the items of a batch.
 ///
 /// # Errors
 /// As [`to_value`].
@@ -74,11 +75,11 @@ pub(crate) fn to_values(bytes: &[u8], limits: &Limits) -> Result<Vec<Value>> {
     read::sequence(bytes, limits)
 }
 
-/// Encodes what [`to_carried`] gives, and metadata of other formats. Forms that msgpack has nothing for are maps.
+/// Encodes what [`to_interchange`] gives, and metadata of other formats. Forms that msgpack has nothing for are maps.
 ///
 /// # Errors
 /// As [`from_value`].
-pub(crate) fn from_carried(value: &Value) -> Result<Vec<u8>> {
+pub(crate) fn from_interchange(value: &Value) -> Result<Vec<u8>> {
     interchange::whole(value)
 }
 

@@ -78,18 +78,18 @@ impl Offsets {
         let count = count.unwrap_or(held / 8);
         if Some(held) != count.checked_mul(8) {
             let problem = format!("an index of {held} bytes for {count} chunks");
-            return Err(Error::malformed(problem).at(4..8));
+            return Err(Error::malformed(problem).with_range(4..8));
         }
         let same = match (chunk.header().special(), chunk.bytes().get(32..).unwrap_or_default()) {
             (Some(Special::Zeros | Special::Uninit), _) => Some(0),
             (Some(Special::Nan), _) => {
-                return Err(Error::malformed("an index of NaN").at(31..32));
+                return Err(Error::malformed("an index of NaN").with_range(31..32));
             }
             (Some(Special::Value), value) => match value.try_into() {
                 Ok(value) => Some(i64::from_le_bytes(value)),
                 Err(_) => {
                     let problem = format!("an index of a value of {} bytes over and over", value.len());
-                    return Err(Error::malformed(problem).at(12..16));
+                    return Err(Error::malformed(problem).with_range(12..16));
                 }
             },
             (None, _) => None,

@@ -73,7 +73,7 @@ pub(crate) fn repair_to(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let mut origin = DamagedFrame::open(input, &options.limits)?;
-    origin.source = magic::mended(origin.source, FORMAT.magics, &mut report)?;
+    origin.source = magic::with_corrected_magic(origin.source, FORMAT.magics, &mut report)?;
     origin.source = msgpack_markers::with_corrected_markers(origin.source, &mut report)?;
     let before = report.clone();
     let mut recovered = RecoveredFrame::new(&origin, &options.limits, &mut report, progress)?;

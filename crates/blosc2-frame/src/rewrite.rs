@@ -2,7 +2,7 @@
 
 use blosc_chunk::{BloscVersion, Params, Special};
 use container_core::container::Digests;
-use container_core::format::{Import, Output};
+use container_core::format::{Output, WriteRequest};
 use container_core::report::{Loss, Severity};
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
@@ -36,7 +36,7 @@ pub(crate) fn params(frame: &Frame) -> Params {
 
 /// Writes all of `frame` anew. Dead space and what follows the frame stay behind. Without words about the encoding, chunks are copied
 /// byte for byte, each after it has been decoded.
-pub(crate) fn rewrite(frame: &Frame, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(crate) fn rewrite(frame: &Frame, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     // What of a damaged frame is left is for a repair to say.
     if let Some(fault) = frame.layout().faults().iter().find(|fault| fault.severity() == Severity::Error) {
         return Err(fault.error());
@@ -98,7 +98,12 @@ enum Plan {
 }
 
 impl Plan {
-    fn new(frame: &Frame, options: &mut FrameOptions, job: &Import<'_>, is_variable: bool) -> Result<Self> {
+    fn new(
+        frame: &Frame,
+        options: &mut FrameOptions,
+        job: &WriteRequest<'_>,
+        is_variable: bool,
+    ) -> Result<Self> {
         let as_they_are = !options::is_other_encoding(job.options);
         if !options::is_other_partition(job.options) {
             return Ok(Self::Chunks { as_they_are });
@@ -126,7 +131,7 @@ impl Plan {
     }
 }
 
-fn chunks(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, as_they_are: bool) -> Result<()> {
+fn chunks(frame: &Frame, job: &WriteRequest<'_>, writer: &mut Writer<'_>, as_they_are: bool) -> Result<()> {
     let total = frame.header().nbytes;
     let is_variable = frame.header().chunksize == ChunkSize::Variable;
     let (mut index, mut done) = (0, 0_u64);
@@ -188,8 +193,9 @@ fn copy(
     if let Some(stored) = &stored {
         // What lies over a block may make it zeros, which decode.
         let checked = blosc_chunk::Chunk::parse(stored).and_then(|chunk| chunk.check_zeros());
-        checked
-            .map_err(|error| error.context(format!("chunk {index}")).hint("holdall repair FILE -o NEW"))?;
+        checked.map_err(|error| {
+            error.with_context(format!("chunk {index}")).with_hint("holdall repair FILE -o NEW")
+        })?;
         if as_they_are && header.extended {
             return writer.append_chunk(stored);
         }
@@ -204,7 +210,7 @@ fn copy(
 }
 
 /// All bytes, in chunks of `len`.
-fn runs(frame: &Frame, job: &Import<'_>, writer: &mut Writer<'_>, len: usize) -> Result<()> {
+fn runs(frame: &Frame, job: &WriteRequest<'_>, writer: &mut Writer<'_>, len: usize) -> Result<()> {
     let total = frame.header().nbytes;
     let mut room: Vec<u8> = try_zeroed_vec((len as u64).min(total), &job.read.limits)?;
     let mut at = 0_u64;

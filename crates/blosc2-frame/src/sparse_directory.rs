@@ -41,7 +41,7 @@ impl SparseDirectory {
     /// `Malformed` where there is none, or what is there is no file; `Io`.
     pub(crate) fn open(&self, number: u64, limits: &Limits) -> Result<Box<dyn Source>> {
         let name = part_name(number);
-        open_file(&self.dir.join(&name), self.access, limits).map_err(|error| error.part(name))
+        open_file(&self.dir.join(&name), self.access, limits).map_err(|error| error.in_file(name))
     }
 
     /// The numbers and sizes of all files with names of chunks, in the order of the numbers.

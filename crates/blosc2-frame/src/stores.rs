@@ -120,8 +120,8 @@ fn open_zip(
         && let (range, file) = (leaf.place.range.clone(), leaf.file.clone())
         && let Some(error) = leaf.into_error()
     {
-        let error = error.at(range).context(file);
-        return Err(error.hint("unzip it into a directory, and open that"));
+        let error = error.with_range(range).with_context(file);
+        return Err(error.with_hint("unzip it into a directory, and open that"));
     }
     report_missing_references(&mut leaves);
     Ok(Store::new(Kind::Zip(archive), size, leaves))

@@ -49,7 +49,7 @@ impl Tensor {
         let limits = &frame.options().limits;
         let stored = frame.vlmetalayer(NAME).map_err(|error| {
             let range = error.range().unwrap_or_else(|| frame.layout().trailer_range());
-            Error::new(error.into_kind()).at(range).context(NAME)
+            Error::new(error.into_kind()).with_range(range).with_context(NAME)
         })?;
         Self::parse(&stored.unwrap_or_default(), frame.data_len(), limits).map(Some)
     }
@@ -65,13 +65,13 @@ impl Tensor {
     /// As [`Tensor::of`].
     pub(crate) fn parse(stored: &[u8], len: u64, limits: &Limits) -> Result<Self> {
         let tensor = msgpack::to_value(stored, limits).and_then(|value| Self::described(&value, limits));
-        let tensor = tensor.map_err(|error| Error::new(error.into_kind()).context(NAME))?;
+        let tensor = tensor.map_err(|error| Error::new(error.into_kind()).with_context(NAME))?;
         let need = byte_len(&tensor.dtype, &tensor.shape);
         if need != Some(len) {
             let need = need.map_or_else(|| "2^64 bytes or more".to_owned(), |need| format!("{need} bytes"));
             let Self { dtype, shape, .. } = &tensor;
             let problem = format!("shape {shape:?} of {dtype} takes {need}, the chunks hold {len}");
-            return Err(Error::malformed(problem).context(NAME));
+            return Err(Error::malformed(problem).with_context(NAME));
         }
         Ok(tensor)
     }
@@ -103,7 +103,7 @@ impl Tensor {
     /// As [`Tensor::of`]; `Usage` for a scalar.
     pub(crate) fn with_rows(stored: &[u8], rows: u64, limits: &Limits) -> Result<Vec<u8>> {
         // With the marks of tuples, which python-blosc2 needs for the fields of records.
-        let mut value = msgpack::to_carried(stored, limits)?;
+        let mut value = msgpack::to_interchange(stored, limits)?;
         let first = match &mut value {
             Value::List(items) => items.iter_mut().find_map(|item| match item {
                 Value::List(dims) => dims.iter_mut().find(|dim| matches!(dim, Value::Int(_))),
@@ -113,7 +113,7 @@ impl Tensor {
         };
         let first = first.ok_or_else(|| Error::usage("a single value has no axis that could grow"))?;
         *first = rows.into();
-        msgpack::from_carried(&value)
+        msgpack::from_interchange(&value)
     }
 
     /// The bytes of the elements of `region`, from the first to the last, in the data of the frame; `None` where there are none.

@@ -73,7 +73,7 @@ impl Trailer {
     pub fn parse(bytes: &[u8], at: u64) -> Result<Self> {
         let wrong = |rest: &[u8], what: &'static str| {
             let place = at.saturating_add(bytes.len().saturating_sub(rest.len()) as u64);
-            Error::malformed(what).at(place..place.saturating_add(1)).context("trailer")
+            Error::malformed(what).with_range(place..place.saturating_add(1)).with_context("trailer")
         };
         if len_of(bytes).map(u64::from) != Some(bytes.len() as u64) {
             return Err(wrong(&[], "the length of the trailer is not where it ends"));
@@ -85,7 +85,7 @@ impl Trailer {
         let (version, mut rest) = rest.split_first().ok_or_else(|| wrong(&[], "no version"))?;
         if *version != 1 {
             let problem = format!("trailer version {version}, only 1 is known");
-            return Err(Error::unsupported(problem).at(at.saturating_add(1)..at.saturating_add(2)));
+            return Err(Error::unsupported(problem).with_range(at.saturating_add(1)..at.saturating_add(2)));
         }
         if decode::read_array_len(&mut rest).ok() != Some(3) {
             return Err(wrong(rest, "no array of index, map and values"));

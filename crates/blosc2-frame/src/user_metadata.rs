@@ -46,7 +46,7 @@ pub fn set_user_metadata(
     }
     for (name, value) in after.iter().filter(|(name, value)| find(&before, name).as_ref() != Some(value)) {
         check_not_reserved(name)?;
-        editor.set_vlmetalayer(name, &msgpack::from_carried(value)?)?;
+        editor.set_vlmetalayer(name, &msgpack::from_interchange(value)?)?;
     }
     editor.commit(durability)
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use blosc_chunk::Header as ChunkHeader;
 use container_core::checksum::Algorithm;
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Result, Stop};
 
@@ -180,7 +180,7 @@ fn find_misplaced_chunk(frame: &Frame, scan: &ChunkScan) -> Result<Option<(u64, 
 ///
 /// # Errors
 /// `Usage` for an unknown name, listing those there are.
-pub(crate) fn target_checksum(options: &ImportOptions, source: Option<&Frame>) -> Result<Option<Algorithm>> {
+pub(crate) fn target_checksum(options: &TargetOptions, source: Option<&Frame>) -> Result<Option<Algorithm>> {
     match word(options, CHECKSUM) {
         Some("none") => Ok(None),
         Some(name) => Algorithm::from_name(name).map(Some).map_err(|_| {

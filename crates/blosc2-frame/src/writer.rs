@@ -213,7 +213,8 @@ impl<'o> Writer<'o> {
                 Err(Error::usage(problem))
             }
             None => {
-                Err(Error::usage(format!("no metalayer {name:?}")).hint("metalayers come with the options"))
+                Err(Error::usage(format!("no metalayer {name:?}"))
+                    .with_hint("metalayers come with the options"))
             }
         }
     }

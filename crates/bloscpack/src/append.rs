@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 
 use blosc_chunk::{Compressor, Decoder};
 use container_core::array::byte_len;
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::{DType, Order};
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::region::Region;
 use container_core::report::{Loss, Severity};
 use container_core::source::{Source, open_path};
-use container_core::stream::{for_each_chunk, prove};
 use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
@@ -113,11 +113,11 @@ pub fn append_bytes(
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
     let old = ExistingFile::open(path, open)?;
-    job.options.allow_words_of_append("Bloscpack", &[FILTER, CHECKSUM])?;
+    job.options.check_append_options("Bloscpack", &[FILTER, CHECKSUM])?;
     let own = old.own_options();
     let chunks = options::apply(own.clone(), job.options)?.with_threads(job.read.threads);
     if chunks.checksum != own.checksum {
@@ -144,7 +144,7 @@ pub(crate) fn append(
             None
         }
     };
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     old.grow(len, tree.as_ref(), &chunks, durability, |chunker, sink| {
         let mut swapped = Vec::new();
         for_each_chunk(job.container, index, region, Order::C, &job.read, job.progress, |bytes| {
@@ -194,7 +194,7 @@ impl ExistingFile {
         let fault = layout.faults().iter().find(|fault| fault.severity() == Severity::Error);
         let unfinished = || layout.faults().iter().find(|_| !layout.is_complete());
         if let Some(fault) = fault.or_else(unfinished) {
-            return Err(fault.error().hint("repair it into a new file first: holdall repair"));
+            return Err(fault.error().with_hint("repair it into a new file first: holdall repair"));
         }
         Ok(Self { storage, path: path.to_owned(), source, layout, limits: open.limits })
     }
@@ -214,7 +214,7 @@ impl ExistingFile {
             }
             dialect => {
                 let problem = format!("nothing is appended to version {}", dialect.name());
-                Err(Error::usage(problem).hint("convert the file first, which makes it version 3"))
+                Err(Error::usage(problem).with_hint("convert the file first, which makes it version 3"))
             }
         }
     }
@@ -241,7 +241,7 @@ impl ExistingFile {
             ([], _) => Err(Error::usage("a single value has no axis along which it could be added")),
             _ => {
                 let problem = format!("an array of shape {:?} does not take {shape:?}", array.shape);
-                Err(Error::usage(problem).hint("all axes but the first have to agree"))
+                Err(Error::usage(problem).with_hint("all axes but the first have to agree"))
             }
         }
     }
@@ -254,7 +254,7 @@ impl ExistingFile {
         if array.order == Order::F && array.shape.len() > 1 {
             let problem = "a column-major array of several dimensions has no end to append rows to";
             let hint = "a row-major copy: holdall convert OLD.blp ROWS.b2nd, then ROWS.b2nd NEW.blp; or one with the axes reversed: holdall convert --reversed-dims OLD.blp NEW.blp";
-            return Err(Error::usage(problem).hint(hint));
+            return Err(Error::usage(problem).with_hint(hint));
         }
         let mut shape = array.shape.clone();
         let first = shape.first_mut().ok_or_else(|| Error::usage("a scalar has no axis to append to"))?;
@@ -273,11 +273,11 @@ impl ExistingFile {
         if let Some((_, Spelling::HugeIntegers | Spelling::LoneSurrogates)) = spelling {
             let problem = "the metadata hold what would be lost when the shape changes: integers over 128 bits, or \
                            halves of surrogate pairs";
-            return Err(Error::usage(problem).at(metadata.payload.clone()));
+            return Err(Error::usage(problem).with_range(metadata.payload.clone()));
         }
         self.limits
             .allocate(header.max_meta_size.into())
-            .map_err(|error| error.at(metadata.range.clone()))?;
+            .map_err(|error| error.with_range(metadata.range.clone()))?;
         let json = to_python_json(tree)?;
         let usual = MetadataOptions { checksum: header.meta_checksum, ..MetadataOptions::default() };
         let same = MetadataOptions { max_meta_size: Some(header.max_meta_size), ..usual };

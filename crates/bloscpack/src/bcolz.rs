@@ -13,7 +13,7 @@ use container_core::container::{
     About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{DType, Order};
-use container_core::literal;
+use container_core::python_literal;
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::{Source, check_range};
@@ -100,7 +100,7 @@ impl Directory {
         for name in names {
             let path = if name.is_empty() { DATASET } else { &name };
             let (column, about) = Column::open(root, &name, options, (directory.columns.len(), &open))
-                .map_err(|error| error.part(path))?;
+                .map_err(|error| error.in_file(path))?;
             directory.datasets.push(column.dataset(path, about.1));
             directory.size = directory.size.saturating_add(about.1);
             directory.columns.push(column);
@@ -130,11 +130,11 @@ impl Column {
                 return Err(Error::limit("bytes of metadata", len, MAX_METADATA));
             }
             let json = from_json(&std::fs::read(path)?, &options.limits);
-            Ok(json.map_err(|error| error.context(format!("bcolz {file}")))?.0)
+            Ok(json.map_err(|error| error.with_context(format!("bcolz {file}")))?.0)
         };
         let (storage, sizes) = (read("meta/storage")?, read("meta/sizes")?);
         let malformed =
-            |what: &str| Error::malformed(format!("there is no {what}")).context("bcolz metadata");
+            |what: &str| Error::malformed(format!("there is no {what}")).with_context("bcolz metadata");
         let Some(Value::Text(dtype)) = storage.get("dtype") else { return Err(malformed("dtype")) };
         let (dtype, inner) = parse_dtype(dtype)?;
         let chunklen = storage.get("chunklen").and_then(length).ok_or_else(|| malformed("chunklen"))?;
@@ -197,7 +197,7 @@ impl Column {
         if let Some((_, file)) = lock().iter().find(|(own, _)| *own == key) {
             return Ok(file.clone());
         }
-        let named = |error: Error| Error::part(error, self.part(index));
+        let named = |error: Error| Error::in_file(error, self.part(index));
         let file = File::open_with(self.path(index), &self.options).map_err(named)?;
         let expected = self.len().saturating_sub(index.saturating_mul(self.chunk_len)).min(self.chunk_len);
         let have = file.len().map_err(named)?;
@@ -233,7 +233,7 @@ impl Column {
             stored,
             logical: self.len(),
             attributes: Vec::new(),
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         }
     }
 }
@@ -242,7 +242,7 @@ impl Column {
 /// never opened.
 fn parse_dtype(text: &str) -> Result<(DType, Vec<usize>)> {
     if text.starts_with('(') {
-        return DType::from_descr(&literal::parse(text)?);
+        return DType::from_descr(&python_literal::parse(text)?);
     }
     Ok((DType::parse(text)?, Vec::new()))
 }
@@ -272,7 +272,7 @@ impl Source for Decoded<'_> {
             let (index, within) = (at / self.column.chunk_len, at % self.column.chunk_len);
             let room = usize::try_from(self.column.chunk_len - within).unwrap_or(usize::MAX);
             let (piece, next) = rest.split_at_mut(room.min(rest.len()));
-            let named = |error: Error| error.part(self.column.part(index));
+            let named = |error: Error| error.in_file(self.column.part(index));
             self.column.file(index)?.read_range_into(within, piece, self.options).map_err(named)?;
             at += piece.len() as u64;
             rest = next;
@@ -347,7 +347,7 @@ impl Container for Directory {
         Vec::new()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         let mut parts = Vec::new();
         for (column, dataset) in self.columns.iter().zip(&self.datasets) {
             for index in 0..column.files {

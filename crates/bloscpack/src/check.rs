@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use blosc_chunk::MissingPlugin;
 use container_core::block::for_each_piece;
-use container_core::carried::DEFAULT_NAME;
 use container_core::container::{CheckDepth, ReadOptions};
+use container_core::interchange::DEFAULT_NAME;
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Error, ErrorKind, Progress, Result};

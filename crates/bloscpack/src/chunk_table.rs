@@ -205,7 +205,7 @@ impl ChunkTable {
             let bytes = (self.entries.len().saturating_add(more)).saturating_mul(size_of::<ChunkEntry>());
             let bytes = bytes as u64;
             limits.allocate(bytes)?;
-            let refused = |_| Error::refused(bytes, limits.memory);
+            let refused = |_| Error::out_of_memory(bytes, limits.memory);
             self.entries.try_reserve_exact(more).map_err(refused)?;
         }
         self.entries.push(entry);

@@ -154,13 +154,13 @@ impl Container for BloscpackContainer {
         self.file.chunks().iter().all(|chunk| chunk.range().end - chunk.range().start <= most)
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         byte_map::segments(&self.file)
     }
 
     fn checksums(&self) -> BTreeSet<String> {
         if self.file.outline().is_none() {
-            return self.layout().into_iter().filter_map(|segment| segment.checksum).collect();
+            return self.byte_map().into_iter().filter_map(|segment| segment.checksum).collect();
         }
         let header = self.file.head().metadata().and_then(|metadata| metadata.header);
         let codes = [Some(self.file.header().checksum), header.map(|header| header.meta_checksum)];
@@ -268,7 +268,7 @@ fn array(file: &File) -> Vec<Dataset> {
         logical,
         // How it is stored is no property of the values, and no difference between two files.
         attributes: Vec::new(),
-        listed: Visibility::Always,
+        visibility: Visibility::Always,
     }]
 }
 
@@ -302,7 +302,7 @@ fn items(file: &File) -> Vec<Dataset> {
             stored: chunk.range().end - chunk.range().start,
             logical: chunk.nbytes().into(),
             attributes,
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         }
     };
     file.chunks().iter().enumerate().take(most).map(describe).collect()

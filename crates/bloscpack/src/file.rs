@@ -56,7 +56,7 @@ impl File {
     /// As [`File::open`].
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
         Self::from_source(source, options).map_err(named)
     }
@@ -367,8 +367,8 @@ impl File {
         Some(of_it.next().map_or_else(
             || {
                 Error::malformed(format!("chunk {index} is damaged"))
-                    .at(chunk.range())
-                    .context("bloscpack chunk")
+                    .with_range(chunk.range())
+                    .with_context("bloscpack chunk")
             },
             explain,
         ))
@@ -409,7 +409,7 @@ impl File {
     pub(crate) fn worst(&self) -> Error {
         let worst = self.layout().faults().first();
         worst.map_or_else(
-            || Error::malformed("the length of the data is unknown").context("bloscpack data"),
+            || Error::malformed("the length of the data is unknown").with_context("bloscpack data"),
             explain,
         )
     }
@@ -429,7 +429,7 @@ fn explain(fault: &Fault) -> Error {
         }
         _ => "holdall repair FILE -o NEW brings back what is there",
     };
-    fault.error().hint(hint)
+    fault.error().with_hint(hint)
 }
 
 /// The decoded bytes of a file as a source, so that regions are found as in any other.

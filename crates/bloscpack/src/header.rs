@@ -172,10 +172,10 @@ impl Header {
     /// `WrongFormat` without the magic, `Truncated` when the header is cut, `Unsupported` for other version bytes.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
-            return Err(Error::wrong_format("a Bloscpack file").at(0..4));
+            return Err(Error::wrong_format("a Bloscpack file").with_range(0..4));
         }
         let rest = bytes.get(MAGIC.len()..).unwrap_or_default();
-        let cut = |need: u64| Error::truncated(0..need, bytes.len() as u64).context("bloscpack header");
+        let cut = |need: u64| Error::truncated(0..need, bytes.len() as u64).with_context("bloscpack header");
         let short = |rest: &[u8]| rest.len() < 4;
         if short(rest) {
             return Err(cut(8));
@@ -195,7 +195,7 @@ impl Header {
             other => {
                 let version = other.copied().unwrap_or_default();
                 let problem = format!("version {version} is not one of 1 to 4");
-                return Err(Error::unsupported(problem).at(4..5).context("bloscpack header"));
+                return Err(Error::unsupported(problem).with_range(4..5).with_context("bloscpack header"));
             }
         };
         fields(dialect, rest).map(|(_, header)| header).map_err(|_| cut(dialect.header_len()))

@@ -4,12 +4,12 @@ pub(crate) mod options;
 pub(crate) mod same_format;
 
 use container_core::array::byte_len;
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Axes, Dataset};
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Import, Output};
+use container_core::format::{Output, WriteRequest};
 use container_core::region::{Region, element_count};
 use container_core::report::Loss;
-use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, Result};
 
 use crate::NumpyArray;
@@ -28,7 +28,7 @@ const OFFSETS: &str = "offsets";
 /// order of the axes stay, but for elements that become bytes, which are little-endian; no element is moved.
 ///
 /// All items of a variable-length file become one again, and of other Bloscpack files all metadata are kept.
-pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     if same_format::is_all_items(job) {
         return same_format::import_items(job, out);
     }
@@ -51,7 +51,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let total = byte_len(&dataset.dtype, &numpy.shape);
     let total = total.ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
     // Nothing is written for what a cut file merely claims.
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     with_seek(out, |out| {
         let mut writer = Writer::new(out, Some(total), &options)?;
         for_each_chunk(job.container, index, region, dataset.order, &job.read, job.progress, |bytes| {
@@ -91,7 +91,7 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> (NumpyArray, Vec<Lo
     (NumpyArray { dtype: DType::void(size), shape, order }, vec![loss])
 }
 
-fn options(job: &Import<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
+fn options(job: &WriteRequest<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
     job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
     let mut options = WriteOptions::default().for_array(numpy);
     options.chunks = options::apply(options.chunks, job.options)?.with_threads(job.read.threads);
@@ -100,7 +100,7 @@ fn options(job: &Import<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
         // The chunk as it is, and encoded.
         let whole = byte_len(&numpy.dtype, &numpy.shape).unwrap_or(u64::MAX);
         let taken = (size as u64).min(whole).saturating_mul(2);
-        job.read.limits.allocate(taken).map_err(|error| error.hint("--chunks, for smaller ones"))?;
+        job.read.limits.allocate(taken).map_err(|error| error.with_hint("--chunks, for smaller ones"))?;
     }
     options.offsets = match options::word(job.options, OFFSETS) {
         None | Some("table") => Offsets::Table,

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use container_core::codec::Codec;
 use container_core::codec::zlib::{Inflater, Zlib};
-use container_core::literal::{self, Literal};
+use container_core::python_literal::{self, Literal};
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};
 
@@ -49,13 +49,17 @@ pub fn from_json(bytes: &[u8], limits: &Limits) -> Result<(Value, Spelling)> {
         Ok(tree) => return Ok((from_tree(tree), spelling)),
         Err(problem) => problem,
     };
-    if let Some(tree) =
-        std::str::from_utf8(bytes).ok().and_then(|text| literal::parse(text).ok()).and_then(from_literal)
+    if let Some(tree) = std::str::from_utf8(bytes)
+        .ok()
+        .and_then(|text| python_literal::parse(text).ok())
+        .and_then(from_literal)
     {
         return Ok((tree, Spelling::Python));
     }
     let text = problem.to_string();
-    Err(Error::malformed(format!("not JSON: {text}")).at(0..bytes.len() as u64).context("bloscpack metadata"))
+    Err(Error::malformed(format!("not JSON: {text}"))
+        .with_range(0..bytes.len() as u64)
+        .with_context("bloscpack metadata"))
 }
 
 /// The tree as JSON text: no blanks, everything but printable ASCII escaped.
@@ -138,7 +142,7 @@ pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>>
     let mut out = header.to_bytes().to_vec();
     out.extend(&payload);
     let room = (max_meta_size - meta_comp_size) as usize;
-    let refused = || Error::refused(room as u64, isize::MAX as u64);
+    let refused = || Error::out_of_memory(room as u64, isize::MAX as u64);
     out.try_reserve_exact(room).map_err(|_| refused())?;
     out.resize(out.len() + room, 0);
     options.checksum.append_digest(&payload, &mut out);

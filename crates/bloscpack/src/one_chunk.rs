@@ -28,7 +28,7 @@ pub fn decode_chunk(bytes: &[u8], limits: &Limits) -> Result<Vec<u8>> {
         Decoder::new().with_limits(*limits).decode(&chunk, &mut decoded)?;
         Ok(decoded)
     });
-    decoded.map_err(|error: Error| error.context("bloscpack chunk"))
+    decoded.map_err(|error: Error| error.with_context("bloscpack chunk"))
 }
 
 #[cfg(test)]

@@ -252,7 +252,9 @@ impl Reader {
         last.index = None;
         drop(last);
         bytes.clear();
-        bytes.try_reserve_exact(len).map_err(|_| Error::refused(len as u64, file.options().limits.memory))?;
+        bytes
+            .try_reserve_exact(len)
+            .map_err(|_| Error::out_of_memory(len as u64, file.options().limits.memory))?;
         bytes.resize(len, 0);
         self.decode(file, (piece.index, chunk), worker, &mut bytes, options, threads)?;
         piece.dst.copy_from_slice(&bytes[piece.range.clone()]);
@@ -327,7 +329,7 @@ impl Reader {
             buffer.clear();
             buffer
                 .try_reserve_exact(len)
-                .map_err(|_| Error::refused(len as u64, file.options().limits.memory))?;
+                .map_err(|_| Error::out_of_memory(len as u64, file.options().limits.memory))?;
             buffer.resize(len, 0);
             file.source().read_until(range.start, buffer, options.limits.stop)?;
             &buffer[..]
@@ -336,7 +338,7 @@ impl Reader {
         if !ChunkHeader::parse(bytes).is_some_and(|header| fits(chunk, &header)) {
             file.mislead();
             let error = Error::malformed("the chunk is not what its place announces");
-            return Err(error.at(chunk.range()).context(format!("bloscpack chunk {index}")));
+            return Err(error.with_range(chunk.range()).with_context(format!("bloscpack chunk {index}")));
         }
         let (stored, digest) = bytes.split_at(len - index_in(file.header().digest_len())?);
         if let Some(algorithm) =
@@ -347,7 +349,9 @@ impl Reader {
             if wanted != Some(computed) {
                 let wanted = wanted.map(|digest| digest.to_string()).unwrap_or_default();
                 let kind = ErrorKind::Checksum { stored: wanted, computed: computed.to_string() };
-                return Err(Error::new(kind).at(range).context(format!("bloscpack chunk {index}")));
+                return Err(Error::new(kind)
+                    .with_range(range)
+                    .with_context(format!("bloscpack chunk {index}")));
             }
             self.set_compared(index);
         }
@@ -383,7 +387,7 @@ fn in_chunk(error: Error, index: usize, chunk: &ChunkEntry) -> Error {
     let range = error
         .range()
         .map_or(chunk.range(), |range| start.saturating_add(range.start)..start.saturating_add(range.end));
-    Error::new(error.into_kind()).at(range).context(format!("bloscpack chunk {index}"))
+    Error::new(error.into_kind()).with_range(range).with_context(format!("bloscpack chunk {index}"))
 }
 
 fn index_in(len: u64) -> Result<usize> {

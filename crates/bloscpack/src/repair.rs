@@ -66,7 +66,7 @@ pub(crate) fn repair_to(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
+    let source = magic::with_corrected_magic(input.into_source()?, FORMAT.magics, &mut report)?;
     let source = metadata_header::with_corrected_field(source, &options.limits, &mut report)?;
     let source = header::with_corrected_byte(source, &options.limits, &mut report)?;
     let mut damaged = DamagedFile::open(source, options.limits)?;
@@ -123,7 +123,7 @@ impl DamagedFile {
         let hopeless = |kind| matches!(kind, FaultKind::UndefinedOptions | FaultKind::UnknownChecksum);
         if let Some(fault) = layout.faults().iter().find(|fault| hopeless(fault.kind())) {
             let hint = "the header does not say what follows it, so nothing can be proved";
-            return Err(fault.error().hint(hint));
+            return Err(fault.error().with_hint(hint));
         }
         let mut tree = layout.tree().cloned();
         let has_spelt = tree.as_mut().is_some_and(spell_bytes);
@@ -189,7 +189,7 @@ impl DamagedFile {
             }
             return Ok(());
         }
-        Err(Error::malformed("not one chunk can be found").at(0..self.layout.file_len()))
+        Err(Error::malformed("not one chunk can be found").with_range(0..self.layout.file_len()))
     }
 
     /// Chunk and digest of an entry.

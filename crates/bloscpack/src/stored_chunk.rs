@@ -47,7 +47,7 @@ impl<'s> StoredChunk<'s> {
     ) -> Result<Self> {
         let range = stored_range(checksum, entry);
         if range.end <= source.len() && source.lend(range.clone()).is_none() {
-            limits.allocate(range.end - range.start).map_err(|error| error.at(range.clone()))?;
+            limits.allocate(range.end - range.start).map_err(|error| error.with_range(range.clone()))?;
         }
         let bytes = source.read(range.clone())?;
         let chunk_len = bytes.len().saturating_sub(checksum.digest_len());
@@ -80,7 +80,7 @@ impl<'s> StoredChunk<'s> {
         match self.checksum.parse_digest(stored)? {
             Some(stored) if stored != computed => {
                 let kind = ErrorKind::Checksum { stored: stored.to_string(), computed: computed.to_string() };
-                Err(Error::new(kind).at(self.range()).context(algorithm.name()))
+                Err(Error::new(kind).with_range(self.range()).with_context(algorithm.name()))
             }
             _ => Ok(()),
         }
@@ -97,7 +97,8 @@ impl<'s> StoredChunk<'s> {
             decoder.decode(&chunk, &mut decoded)?;
             Ok(decoded)
         });
-        decoded.map_err(|error| Error::new(error.into_kind()).at(range).context("bloscpack chunk"))
+        decoded
+            .map_err(|error| Error::new(error.into_kind()).with_range(range).with_context("bloscpack chunk"))
     }
 }
 

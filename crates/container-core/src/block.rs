@@ -75,7 +75,8 @@ pub fn read_block<'s>(
     {
         return Ok(Cow::Borrowed(bytes));
     }
-    let mut decoded = try_zeroed_vec(block.decoded_len(), limits).map_err(|error| error.at(block.range()))?;
+    let mut decoded =
+        try_zeroed_vec(block.decoded_len(), limits).map_err(|error| error.with_range(block.range()))?;
     read_block_into(source, block, codecs, limits, threads, &mut decoded)?;
     Ok(Cow::Owned(decoded))
 }
@@ -106,7 +107,7 @@ pub fn read_block_into(
     codecs
         .get(codec)
         .and_then(|codec| codec.decode_range(&encoded, 0..decoded_len, dst))
-        .map_err(|error| error.at(range))
+        .map_err(|error| error.with_range(range))
 }
 
 /// Reads and decodes a block and compares its digest, if it has one. Memory is bounded by the block's decoded length; a
@@ -186,7 +187,7 @@ pub fn for_each_piece(
 #[cfg(feature = "checksums")]
 fn stored_bytes<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     if source.lend(range.clone()).is_none() {
-        limits.allocate(range.end - range.start).map_err(|error| error.at(range.clone()))?;
+        limits.allocate(range.end - range.start).map_err(|error| error.with_range(range.clone()))?;
     }
     source.read(range)
 }
@@ -196,7 +197,7 @@ fn check_plain_len(block: &dyn Block) -> Result<()> {
     if block.codec().is_none() && range.end - range.start != block.decoded_len() {
         let problem =
             format!("a plain block of {} bytes is to be {}", range.end - range.start, block.decoded_len());
-        return Err(Error::malformed(problem).at(range));
+        return Err(Error::malformed(problem).with_range(range));
     }
     Ok(())
 }
@@ -208,7 +209,7 @@ fn compare(stored: &StoredChecksum, computed: Digest, range: Range<u64>) -> Resu
     }
     let kind =
         crate::ErrorKind::Checksum { stored: stored.digest.to_string(), computed: computed.to_string() };
-    Err(Error::new(kind).at(range).context(stored.algorithm.name()))
+    Err(Error::new(kind).with_range(range).with_context(stored.algorithm.name()))
 }
 
 #[cfg(all(test, feature = "checksums", feature = "zlib"))]

@@ -52,7 +52,7 @@ pub trait Container: Send + Sync {
 
     /// Number of datasets that a plain listing shows: those of the first indices.
     fn listed_count(&self) -> usize {
-        self.datasets().iter().filter(|dataset| dataset.listed == Visibility::Always).count()
+        self.datasets().iter().filter(|dataset| dataset.visibility == Visibility::Always).count()
     }
 
     /// One of them: lent where it is held ready. `None` from [`Container::dataset_count`] on.
@@ -92,8 +92,8 @@ pub trait Container: Send + Sync {
     ///
     /// # Errors
     /// As [`Container::read`].
-    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
-        crate::stream::prove_furthest(self, index, region, options)
+    fn check_readable(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        crate::chunked_read::check_furthest_readable(self, index, region, options)
     }
 
     /// The elements of `region` of a dataset, copied to `dst` without gaps in `order`, in the byte order of its type. A format that decodes
@@ -126,7 +126,7 @@ pub trait Container: Send + Sync {
 
     /// Mask of the missing elements of `region` of a dataset: an array of `bool8` of the region's shape, not zero where one is. Of records of which
     /// fields can be missing one by one, an array of [`mask_dtype`](crate::mask::mask_dtype) of their type; [`Hidden`](crate::mask::Hidden) takes
-    /// either. `None` where the file says so of none, in formats that have no words for it, and where the file was opened with [`Fallback::Stored`].
+    /// either. `None` where the file says so of none, in formats that have no words for it, and where the file was opened with [`Defaults::StoredOnly`].
     /// [`Container::read`] gives the values of missing elements as they are stored all the same.
     ///
     /// # Errors
@@ -179,19 +179,19 @@ pub trait Container: Send + Sync {
     }
 
     /// The physical map: what every byte is for. Tiles the file from 0 to its size, without gaps or overlaps.
-    fn layout(&self) -> Vec<Segment>;
+    fn byte_map(&self) -> Vec<Segment>;
 
     /// Tells `look` of each entry of the map, in order, until it fails. A format whose map is long makes them one by one.
     ///
     /// # Errors
     /// Those of `look`.
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        self.layout().into_iter().try_for_each(look)
+        self.byte_map().into_iter().try_for_each(look)
     }
 
     /// The names of the digests in the file.
     fn checksums(&self) -> BTreeSet<String> {
-        self.layout().into_iter().filter_map(|segment| segment.checksum).collect()
+        self.byte_map().into_iter().filter_map(|segment| segment.checksum).collect()
     }
 
     /// Notices about the opened file for whoever uses it, whatever for: a journal beside it. A line each. A check and [`Container::about`] have
@@ -210,7 +210,7 @@ pub trait Container: Send + Sync {
         Vec::new()
     }
 
-    /// Metadata that a conversion of the selected datasets carries: a map in the terms of [`crate::carried`], without what says how values are
+    /// Metadata that a conversion of the selected datasets carries: a map in the terms of [`crate::interchange`], without what says how values are
     /// stored. Copies. A format that says nothing has nothing.
     ///
     /// # Errors
@@ -288,7 +288,7 @@ pub struct Dataset {
     /// Further attributes that the file gives it.
     pub attributes: Vec<(String, Value)>,
     /// Whether a plain listing shows it.
-    pub listed: Visibility,
+    pub visibility: Visibility,
 }
 
 /// The attribute with the shape of the blocks that chunks are cut into.
@@ -402,9 +402,9 @@ pub struct OpenOptions {
     /// Presentation of the axes of column-major data.
     pub axes: Axes,
     /// Whether a schema fills in what is not stored, and masks and tables hide what is.
-    pub fallback: Fallback,
+    pub defaults: Defaults,
     /// Treatment of digests that do not fit, in a repair.
-    pub stale_digests: StaleChecksums,
+    pub stale_checksums: StaleChecksums,
 }
 
 /// Treatment of digests that do not fit bytes which are valid otherwise, in a repair, where a format leaves that open (ASDF).
@@ -420,12 +420,12 @@ pub enum StaleChecksums {
 /// Values of a dataset where its file stores nothing and has a schema with defaults (GSD's `hoomd`), and whether elements are missing where it stores
 /// something (ASDF's masks, nulls and deleted rows of Blosc2's tables).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fallback {
+pub enum Defaults {
     /// Values of the schema.
     #[default]
     Apply,
     /// Only what is stored, and all of it.
-    Stored,
+    StoredOnly,
 }
 
 /// Presentation of the axes of column-major data.

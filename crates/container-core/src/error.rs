@@ -84,7 +84,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` without a place; add one with [`Error::at`] and [`Error::context`].
+    /// An error of `kind` without a place; add one with [`Error::with_range`] and [`Error::with_context`].
     #[must_use]
     pub fn new(kind: ErrorKind) -> Self {
         let (context, range, part, dataset, hint) = (None, None, None, None, None);
@@ -100,7 +100,7 @@ impl Error {
     #[must_use]
     pub fn truncated(range: Range<u64>, have: u64) -> Self {
         let need = range.end.saturating_sub(range.start);
-        Self::new(ErrorKind::Truncated { need, have }).at(range)
+        Self::new(ErrorKind::Truncated { need, have }).with_range(range)
     }
 
     /// [`ErrorKind::Malformed`].
@@ -130,7 +130,7 @@ impl Error {
 
     /// [`ErrorKind::Limit`] of memory that the machine does not have, though `allowed` bytes of it may be asked for.
     #[must_use]
-    pub fn refused(bytes: u64, allowed: u64) -> Self {
+    pub fn out_of_memory(bytes: u64, allowed: u64) -> Self {
         Self::limit("memory in bytes (the machine refused it)", bytes, allowed)
     }
 
@@ -142,28 +142,28 @@ impl Error {
 
     /// Says what was being read ("rawarray dims"). The innermost context wins.
     #[must_use]
-    pub fn context(mut self, context: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_context(mut self, context: impl Into<Cow<'static, str>>) -> Self {
         self.0.context.get_or_insert_with(|| context.into());
         self
     }
 
     /// Adds the absolute byte range. The innermost range wins.
     #[must_use]
-    pub fn at(mut self, range: Range<u64>) -> Self {
+    pub fn with_range(mut self, range: Range<u64>) -> Self {
         self.0.range.get_or_insert(range);
         self
     }
 
     /// Names the file of a format that is stored in several. The innermost part wins.
     #[must_use]
-    pub fn part(mut self, part: impl Into<String>) -> Self {
+    pub fn in_file(mut self, part: impl Into<String>) -> Self {
         self.0.part.get_or_insert_with(|| part.into());
         self
     }
 
     /// Names the dataset that was being read. The innermost one wins.
     #[must_use]
-    pub fn of_dataset(mut self, path: impl Into<String>) -> Self {
+    pub fn in_dataset(mut self, path: impl Into<String>) -> Self {
         self.0.dataset.get_or_insert_with(|| path.into());
         self
     }
@@ -178,14 +178,14 @@ impl Error {
 
     /// Undoes [`Error::after_change`]: the change was taken back, and the file is as it was.
     #[must_use]
-    pub fn taken_back(mut self) -> Self {
+    pub fn rolled_back(mut self) -> Self {
         self.0.is_after_change = false;
         self
     }
 
     /// Adds what the reader can do next ("try: holdall repair …"). The innermost hint wins.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());
         self
     }
@@ -210,13 +210,13 @@ impl Error {
 
     /// The thing that was being read.
     #[must_use]
-    pub fn what(&self) -> Option<&str> {
+    pub fn context(&self) -> Option<&str> {
         self.0.context.as_deref()
     }
 
     /// The file of a multi-file container.
     #[must_use]
-    pub fn part_name(&self) -> Option<&str> {
+    pub fn file_name(&self) -> Option<&str> {
         self.0.part.as_deref()
     }
 
@@ -228,7 +228,7 @@ impl Error {
 
     /// The next step for the user, if there is something better than giving up.
     #[must_use]
-    pub fn next_step(&self) -> Option<&str> {
+    pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_truncation_reads_as_the_house_wants_it() {
-        let error = Error::truncated(48..168, 64).context("rawarray dims").context("file");
+        let error = Error::truncated(48..168, 64).with_context("rawarray dims").with_context("file");
         assert_eq!(
             error.to_string(),
             "rawarray dims: file ends early: need 120 bytes, 64 present (bytes 48..168)"

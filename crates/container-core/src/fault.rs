@@ -165,12 +165,12 @@ impl<K: FaultKind> Fault<K> {
                 ErrorKind::Checksum { stored: stored.clone(), computed: computed.clone() }
             }
         };
-        let mut error = Error::new(kind).at(self.range()).context(self.kind.place());
+        let mut error = Error::new(kind).with_range(self.range()).with_context(self.kind.place());
         if let Some(part) = &self.part {
-            error = error.part(part.clone());
+            error = error.in_file(part.clone());
         }
         if self.severity() == Severity::Error && self.cause != Cause::Unsupported {
-            error = error.hint("holdall repair FILE -o NEW brings back what is there");
+            error = error.with_hint("holdall repair FILE -o NEW brings back what is there");
         }
         error
     }
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((fault.index(), fault.range()), (Some(3), 10..30));
         let error = fault.error();
         assert!(matches!(error.kind(), ErrorKind::Truncated { need: 20, have: 4 }));
-        assert!(error.next_step().is_some());
+        assert!(error.hint().is_some());
         // Nothing of it is in the file.
         let beyond = Fault::truncated(Kind::Cut, 30..40, 14, "a block").error();
         assert!(matches!(beyond.kind(), ErrorKind::Truncated { need: 10, have: 0 }));
@@ -221,13 +221,14 @@ mod tests {
     fn nobody_repairs_what_nobody_can_read() {
         let error = Fault::new(Kind::Strange, 0..4, "version 9").in_file(Some("a".to_owned())).error();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
-        assert_eq!((error.next_step(), error.part_name()), (None, Some("a")));
+        assert_eq!((error.hint(), error.file_name()), (None, Some("a")));
     }
 
     #[test]
     fn an_error_keeps_its_kind_and_gets_its_place() {
         let kind = ErrorKind::Checksum { stored: "0a".into(), computed: "0b".into() };
-        let fault = Fault::of_error(Kind::Cut, Error::new(kind).at(1..2), 5..6).with_message("no fit");
+        let fault =
+            Fault::of_error(Kind::Cut, Error::new(kind).with_range(1..2), 5..6).with_message("no fit");
         assert_eq!((fault.range(), fault.message()), (5..6, "no fit"));
         let error = fault.error();
         assert!(

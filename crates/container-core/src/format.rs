@@ -3,9 +3,9 @@
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-use crate::carried;
 use crate::container::{Container, Dataset, OpenOptions, ReadOptions};
 use crate::dtype::{ByteOrder, DType, Order};
+use crate::interchange;
 use crate::region::Region;
 use crate::report::{Loss, RepairReport};
 use crate::source::{Source, open_path};
@@ -13,14 +13,14 @@ use crate::write::{AtomicFile, Durability, Overwrite};
 use crate::{Error, Limits, Progress, Result, Value};
 
 /// Writes datasets to an output and says what it could not carry over.
-pub type ImportFn = fn(&Import<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
+pub type ImportFn = fn(&WriteRequest<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
 
 /// Writes what can be proved of an input to an output, if there is one, and says what it did.
 pub type RepairFn = fn(Input, &OpenOptions, Option<&mut dyn Output>, Progress<'_>) -> Result<RepairReport>;
 
 /// Adds elements to the end of the file at a path, with the file's own settings where the options name no others. After
 /// a crash the file is what it was.
-pub type AppendFn = fn(&Path, &OpenOptions, &Import<'_>, Durability) -> Result<Vec<Loss>>;
+pub type AppendFn = fn(&Path, &OpenOptions, &WriteRequest<'_>, Durability) -> Result<Vec<Loss>>;
 
 /// Writes a file of items, each of a length of its own.
 pub type PackFn = fn(Pack<'_>, &mut dyn Output) -> Result<()>;
@@ -172,13 +172,13 @@ impl<W: Write> Write for Pipe<W> {
 impl<W: Write> Output for Pipe<W> {}
 
 /// A request to write datasets in another format.
-pub struct Import<'a> {
+pub struct WriteRequest<'a> {
     /// The container of the values.
     pub container: &'a dyn Container,
     /// Datasets by index, each with the region to take.
     pub selection: &'a [(usize, Region)],
     /// Options for writing them.
-    pub options: &'a ImportOptions,
+    pub options: &'a TargetOptions,
     /// Options for reading them.
     pub read: ReadOptions,
     /// Told `(done, total)` bytes of elements.
@@ -199,8 +199,8 @@ pub fn repair_file(path: &Path, target: &Path, repair: RepairFn) -> Result<Repai
     Ok(report)
 }
 
-impl Import<'_> {
-    /// Metadata to be carried with the selected datasets, and the losses: see [`crate::carried`]. With one dataset, its path is among it unless it is
+impl WriteRequest<'_> {
+    /// Metadata to be carried with the selected datasets, and the losses: see [`crate::interchange`]. With one dataset, its path is among it unless it is
     /// `data`.
     ///
     /// # Errors
@@ -213,9 +213,9 @@ impl Import<'_> {
             }
             other => other?,
         };
-        let (tree, losses) = carried::shallow(tree);
+        let (tree, losses) = interchange::limit_depth(tree);
         let tree = match self.selection {
-            [(index, _)] => carried::named(tree, &self.container.require(*index)?.path),
+            [(index, _)] => interchange::with_dataset_name(tree, &self.container.require(*index)?.path),
             _ => tree,
         };
         Ok((self.options.with_metadata(tree), losses))
@@ -249,7 +249,7 @@ impl Import<'_> {
                     shown.push_str(&format!(" and {} more", several.len() - MAX_NAMED));
                 }
                 let problem = format!("the target holds one array, the source has {shown}");
-                Err(Error::usage(problem).hint("name one: FILE::PATH"))
+                Err(Error::usage(problem).with_hint("name one: FILE::PATH"))
             }
         }
     }
@@ -270,7 +270,7 @@ pub struct Pack<'a> {
     /// Further values to be kept of them, in the format's list for such things (`others` in Bloscpack's metadata).
     pub others: &'a [Value],
     /// Options for writing them.
-    pub options: &'a ImportOptions,
+    pub options: &'a TargetOptions,
     /// Told `(done, total)` items; the total is 0 while it is not known.
     pub progress: Progress<'a>,
 }
@@ -317,17 +317,17 @@ pub fn item_order(dataset: &Dataset, dtype: &DType) -> Result<Option<ByteOrder>>
         false if is(ItemKind::Bytes) && dataset.dtype.itemsize() == 1 => Ok(None),
         false => dataset.dtype.order_for(dtype),
     };
-    order.map_err(|error| error.context(dataset.path.clone()))
+    order.map_err(|error| error.with_context(dataset.path.clone()))
 }
 
 /// Options for writing a target.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct ImportOptions {
+pub struct TargetOptions {
     /// Codec word and level.
     pub codec: Option<(String, Option<i32>)>,
     /// Everything else that was asked for, by its word: `("filter", "shuffle")`.
-    pub words: Vec<(String, String)>,
+    pub extra: Vec<(String, String)>,
     /// Bounds on what the writing may hold in memory.
     pub limits: Limits,
     /// Metadata of the user for the target: a map, whose entries go before those that the source has.
@@ -336,7 +336,7 @@ pub struct ImportOptions {
     pub axes: crate::container::Axes,
 }
 
-impl ImportOptions {
+impl TargetOptions {
     /// The word for element types that a format lacks: write their bytes, little-endian.
     pub const AS_BYTES: &'static str = "as-bytes";
 
@@ -356,7 +356,7 @@ impl ImportOptions {
     /// Whether elements of a type that the format lacks are to become bytes.
     #[must_use]
     pub fn as_bytes(&self) -> bool {
-        self.words.iter().any(|(word, value)| word == Self::AS_BYTES && value != "none")
+        self.extra.iter().any(|(word, value)| word == Self::AS_BYTES && value != "none")
     }
 
     /// Refuses words that the format does not have. `none` is what every format has of everything, and [`AS_BYTES`](Self::AS_BYTES) asks
@@ -372,14 +372,14 @@ impl ImportOptions {
     ///
     /// # Errors
     /// `Usage`, listing those it takes.
-    pub fn allow_words_of_append(&self, title: &str, known: &[&str]) -> Result<()> {
+    pub fn check_append_options(&self, title: &str, known: &[&str]) -> Result<()> {
         self.allow(known, |word, takes| format!("appending to {title} takes no {word} (it takes {takes})"))
     }
 
     fn allow(&self, known: &[&str], message: impl Fn(&str, &str) -> String) -> Result<()> {
         let everywhere = |word: &str, value: &str| value == "none" || word == Self::AS_BYTES;
         let unknown = |word: &str, value: &str| !everywhere(word, value) && !known.contains(&word);
-        match self.words.iter().find(|(word, value)| unknown(word, value)) {
+        match self.extra.iter().find(|(word, value)| unknown(word, value)) {
             None => Ok(()),
             Some((word, _)) if known.is_empty() => Err(Error::usage(message(word, "none of these options"))),
             Some((word, _)) => Err(Error::usage(message(word, &known.join(", ")))),

@@ -3,31 +3,31 @@
 
 pub mod array;
 pub mod block;
-pub mod carried;
 #[cfg(feature = "checksums")]
 pub mod checksum;
+pub mod chunked_read;
 pub mod codec;
 pub mod container;
 pub mod dtype;
 mod error;
 pub mod fault;
 pub mod format;
+pub mod interchange;
+pub mod json_pointer;
 mod limits;
 #[cfg(feature = "checksums")]
 pub mod line_ends;
-pub mod literal;
 pub mod magic;
 pub mod mask;
 pub mod npy;
-pub mod numbers;
-pub mod pointer;
 mod progress;
+pub mod python_literal;
 pub mod ranges;
 pub mod region;
 pub mod report;
 pub mod source;
-pub mod stream;
 pub mod threads;
+pub mod to_f64;
 mod value;
 pub mod write;
 

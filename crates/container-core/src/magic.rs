@@ -18,7 +18,7 @@ const ONE_OF: usize = 4;
 /// with one as it is, with none, where two are as near, or where one stands whole behind fewer bytes than it has: that of a magic that repeats
 /// itself looks like another then, and the file begins there.
 #[must_use]
-pub fn meant<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
+pub fn closest_magic<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
     let wrong = |magic: &[u8]| match head.get(..magic.len()) {
         Some(head) => head.iter().zip(magic).filter(|(is, was)| is != was).count(),
         None => magic.len(),
@@ -38,14 +38,14 @@ pub fn meant<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
 ///
 /// # Errors
 /// Those of the source.
-pub fn mended<'s>(
+pub fn with_corrected_magic<'s>(
     source: impl Source + 's,
     magics: &[&[u8]],
     report: &mut RepairReport,
 ) -> Result<Box<dyn Source + 's>> {
     let longest = magics.iter().map(|&magic| magic.len() as u64).max().unwrap_or(0);
     let head = source.read(0..longest.saturating_mul(2).min(source.len()))?.into_owned();
-    let Some(magic) = meant(&head, magics) else { return Ok(Box::new(source)) };
+    let Some(magic) = closest_magic(&head, magics) else { return Ok(Box::new(source)) };
     let was = head.get(..magic.len()).unwrap_or_default().escape_ascii();
     let what = format!("the magic, which was \"{was}\"");
     report.guessed.push(RepairItem::new(0..magic.len() as u64, what));
@@ -71,10 +71,10 @@ mod tests {
             (b"rawarr", None),
             (b"", None),
         ] {
-            assert_eq!(meant(head, &magics), expected, "{}", head.escape_ascii());
+            assert_eq!(closest_magic(head, &magics), expected, "{}", head.escape_ascii());
         }
-        assert_eq!(meant(b"acde", &[b"abde", b"aCde"]), None);
-        assert_eq!(meant(b"anything", &[]), None);
+        assert_eq!(closest_magic(b"acde", &[b"abde", b"aCde"]), None);
+        assert_eq!(closest_magic(b"anything", &[]), None);
     }
 
     #[test]
@@ -88,10 +88,10 @@ mod tests {
             (b"\nbababab\0\0", Some(magics[0])),
             (b"\r\nababab\0\0", Some(magics[0])),
         ] {
-            assert_eq!(meant(head, &magics), expected, "{}", head.escape_ascii());
+            assert_eq!(closest_magic(head, &magics), expected, "{}", head.escape_ascii());
         }
         let mut report = RepairReport::default();
-        let source = mended(b"\r\nabababab\0".to_vec(), &magics, &mut report).unwrap();
+        let source = with_corrected_magic(b"\r\nabababab\0".to_vec(), &magics, &mut report).unwrap();
         assert_eq!((&*source.read(0..3).unwrap(), report.guessed.len()), (&b"\r\na"[..], 0));
     }
 
@@ -99,11 +99,11 @@ mod tests {
     fn what_was_there_is_told() {
         let mut report = RepairReport::default();
         let magics: [&[u8]; 1] = [b"rawarray"];
-        let source = mended(b"rawar\0ay12".to_vec(), &magics, &mut report).unwrap();
+        let source = with_corrected_magic(b"rawar\0ay12".to_vec(), &magics, &mut report).unwrap();
         assert_eq!(&*source.read(0..10).unwrap(), b"rawarray12");
         assert_eq!(report.guessed, [RepairItem::new(0..8, "the magic, which was \"rawar\\x00ay\"")]);
         let mut report = RepairReport::default();
-        let source = mended(b"raw".to_vec(), &magics, &mut report).unwrap();
+        let source = with_corrected_magic(b"raw".to_vec(), &magics, &mut report).unwrap();
         assert_eq!((source.len(), report.guessed.len()), (3, 0));
     }
 }

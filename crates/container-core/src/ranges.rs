@@ -8,7 +8,7 @@ use std::ops::Range;
 /// assert_eq!(container_core::ranges::joined([0..4, 4..6, 9..10]), [0..6, 9..10]);
 /// ```
 #[must_use]
-pub fn joined<T: PartialEq>(ranges: impl IntoIterator<Item = Range<T>>) -> Vec<Range<T>> {
+pub fn merge_adjacent<T: PartialEq>(ranges: impl IntoIterator<Item = Range<T>>) -> Vec<Range<T>> {
     let mut runs: Vec<Range<T>> = Vec::new();
     for range in ranges {
         match runs.last_mut() {

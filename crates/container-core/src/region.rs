@@ -44,7 +44,7 @@ impl Region {
     /// # Errors
     /// `Usage` for bad syntax, too many axes, a step of 0, or a plain index outside the axis.
     pub fn parse(text: &str, shape: &[u64]) -> Result<Self> {
-        let bad = |what: String| Error::usage(what).context(format!("selection [{text}]"));
+        let bad = |what: String| Error::usage(what).with_context(format!("selection [{text}]"));
         Self::check_terms(text)?;
         let terms: Vec<&str> =
             if text.trim().is_empty() { Vec::new() } else { text.split(',').map(str::trim).collect() };
@@ -88,7 +88,7 @@ impl Region {
             () => return Ok(()),
         };
         let problem = format!("a selection takes numbers, slices and ..., not {what}");
-        Err(Error::usage(problem).context(format!("selection [{text}]")))
+        Err(Error::usage(problem).with_context(format!("selection [{text}]")))
     }
 
     /// Refuses a text that selects from no array, whatever its shape.
@@ -104,7 +104,8 @@ impl Region {
             all => all,
         };
         let problem = terms.iter().filter(|term| **term != "...").find_map(|term| bounds(term).err());
-        problem.map_or(Ok(()), |problem| Err(Error::usage(problem).context(format!("selection [{text}]"))))
+        problem
+            .map_or(Ok(()), |problem| Err(Error::usage(problem).with_context(format!("selection [{text}]"))))
     }
 
     /// A region from explicit selections, checked against `shape`.
@@ -150,7 +151,7 @@ impl Region {
     ///
     /// # Errors
     /// `Usage` for a part that reaches outside.
-    pub fn part(&self, parts: &[(u64, u64)]) -> Result<Self> {
+    pub fn sub_region(&self, parts: &[(u64, u64)]) -> Result<Self> {
         let mut parts = parts.iter();
         let axes = self.axes.iter().map(|axis| {
             let Some((start, count)) = (axis.kept == Kept::Yes).then(|| parts.next()).flatten() else {
@@ -189,7 +190,7 @@ impl Region {
     /// this region is stored: joining the parts' elements in `order` gives the region's elements in `order`.
     /// Along all but one axis a part is whole or a single index.
     #[must_use]
-    pub fn pieces(&self, order: Order, most: u64) -> Pieces {
+    pub fn chunks(&self, order: Order, most: u64) -> Chunks {
         // Slowest axis first.
         let mut axes: Vec<usize> = (0..self.axes.len()).collect();
         if order == Order::F {
@@ -207,13 +208,13 @@ impl Region {
             cut -= 1;
         }
         let step = (most.max(1) / inner.max(1)).max(1);
-        Pieces { region: self.clone(), axes, cut, step, at: vec![0; cut], done: self.is_empty() }
+        Chunks { region: self.clone(), axes, cut, step, at: vec![0; cut], done: self.is_empty() }
     }
 }
 
-/// The parts of a region in storage order; see [`Region::pieces`].
+/// The parts of a region in storage order; see [`Region::chunks`].
 #[derive(Clone, Debug)]
-pub struct Pieces {
+pub struct Chunks {
     region: Region,
     /// All axes, slowest first.
     axes: Vec<usize>,
@@ -224,7 +225,7 @@ pub struct Pieces {
     done: bool,
 }
 
-impl Iterator for Pieces {
+impl Iterator for Chunks {
     type Item = Region;
 
     fn next(&mut self) -> Option<Region> {
@@ -382,12 +383,15 @@ mod tests {
     fn a_part_of_a_region_is_selected_of_what_it_selects() {
         let region = Region::parse("8:1:-2, 3, 1:", &[10, 5, 4]).unwrap();
         assert_eq!(region.shape(), [4, 3]);
-        let part = region.part(&[(1, 2), (2, 1)]).unwrap();
+        let part = region.sub_region(&[(1, 2), (2, 1)]).unwrap();
         assert_eq!(part, Region::parse("6:3:-2, 3, 3:4", &[10, 5, 4]).unwrap());
-        assert_eq!(region.part(&[(3, 1)]).unwrap(), Region::parse("2:1:-2, 3, 1:", &[10, 5, 4]).unwrap());
-        assert!(region.part(&[(4, 0), (3, 0)]).unwrap().is_empty());
+        assert_eq!(
+            region.sub_region(&[(3, 1)]).unwrap(),
+            Region::parse("2:1:-2, 3, 1:", &[10, 5, 4]).unwrap()
+        );
+        assert!(region.sub_region(&[(4, 0), (3, 0)]).unwrap().is_empty());
         for outside in [(0, 5), (4, 1), (u64::MAX, 1), (1, u64::MAX)] {
-            assert!(region.part(&[outside]).is_err(), "{outside:?}");
+            assert!(region.sub_region(&[outside]).is_err(), "{outside:?}");
         }
     }
 
@@ -399,7 +403,7 @@ mod tests {
                 let region = Region::parse(text, &shape).unwrap();
                 let whole = indices(&region, order);
                 for most in [1, 2, 3, 4, 7, 12, 20, 100] {
-                    let pieces: Vec<Region> = region.pieces(order, most).collect();
+                    let pieces: Vec<Region> = region.chunks(order, most).collect();
                     assert!(pieces.iter().all(|piece| piece.len().unwrap() <= most), "{text} {most}");
                     let joined: Vec<Vec<u64>> =
                         pieces.iter().flat_map(|piece| indices(piece, order)).collect();

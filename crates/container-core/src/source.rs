@@ -171,7 +171,7 @@ pub fn check_range(range: &Range<u64>, len: u64) -> Result<()> {
 pub fn try_zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
     limits.allocate(bytes)?;
-    let refused = || Error::refused(bytes, limits.memory);
+    let refused = || Error::out_of_memory(bytes, limits.memory);
     let count = usize::try_from(len).map_err(|_| refused())?;
     #[cfg_attr(not(feature = "mmap"), expect(unused_mut, reason = "only advice needs it"))]
     let mut memory: Vec<T> = bytemuck::allocation::try_zeroed_vec(count).map_err(|()| refused())?;

@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 mod serde;
 
-use crate::pointer::unescape;
+use crate::json_pointer::unescape;
 
 /// Metadata of any format: what YAML, JSON, msgpack and fixed headers have in common.
 #[derive(Clone, Debug, PartialEq)]

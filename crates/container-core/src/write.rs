@@ -22,7 +22,7 @@ mod temporary;
 
 pub use directory::AtomicDirectory;
 #[cfg(feature = "checksums")]
-use sidecar::Beside;
+use sidecar::SidecarFile;
 
 /// Treatment of a target that exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,9 +96,8 @@ impl AtomicFile {
             }
             Err(
                 errno @ (rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS),
-            ) => {
-                Err(Error::from(io::Error::from(errno)).context(format!("directory {}", directory.display())))
-            }
+            ) => Err(Error::from(io::Error::from(errno))
+                .with_context(format!("directory {}", directory.display()))),
             // Not every file system has them (NFS, some overlays).
             Err(_) => Ok(None),
         }
@@ -276,7 +275,7 @@ fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
 }
 
 fn exists(target: &Path) -> Error {
-    Error::usage(format!("{} exists", target.display())).hint("use -f to replace it")
+    Error::usage(format!("{} exists", target.display())).with_hint("use -f to replace it")
 }
 
 fn cannot_place(error: io::Error, target: &Path) -> Error {

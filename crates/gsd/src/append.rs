@@ -5,10 +5,10 @@ mod frames;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use container_core::chunked_read::check_readable;
 use container_core::container::OpenOptions;
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::report::Loss;
-use container_core::stream::prove;
 use container_core::write::Durability;
 use container_core::{Error, Result};
 
@@ -26,7 +26,7 @@ use crate::{ChunkType, IndexEntry};
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
     let _ = durability;
@@ -60,7 +60,7 @@ struct ExistingChunk {
 }
 
 /// Adds arrays: as many frames as their first axes are long.
-fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &Import<'_>) -> Result<Vec<Loss>> {
+fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &WriteRequest<'_>) -> Result<Vec<Loss>> {
     let stored = stored(writer)?;
     let mut losses = Vec::new();
     let mut parts: Vec<PlannedChunk> = Vec::with_capacity(job.selection.len());
@@ -82,7 +82,7 @@ fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &Import<'_>) 
         losses.extend(
             part.loss.iter().map(|what| Loss { dataset: Some(dataset.path.clone()), what: what.clone() }),
         );
-        prove(job.container, *index, &part.region, &job.read)?;
+        check_readable(job.container, *index, &part.region, &job.read)?;
         parts.push(part);
     }
     let schema = writer.header().schema_name();
@@ -152,7 +152,7 @@ fn is_shape(name: &str, names: &[String]) -> bool {
 fn counterpart<'s>(
     stored: &'s [ExistingChunk],
     name: &str,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
 ) -> Result<Option<&'s ExistingChunk>> {
     if let Some(found) = stored.iter().find(|stored| stored.name == name) {
         return Ok(Some(found));
@@ -163,7 +163,8 @@ fn counterpart<'s>(
         _ => {
             let names: Vec<&str> = stored.iter().map(|stored| stored.name.as_str()).take(8).collect();
             let problem = format!("the frames of this file have no chunk {name:?}");
-            Err(Error::usage(problem).hint(format!("an array that is called like one: {}", names.join(", "))))
+            Err(Error::usage(problem)
+                .with_hint(format!("an array that is called like one: {}", names.join(", "))))
         }
     }
 }
@@ -178,7 +179,7 @@ fn check(part: &PlannedChunk, fits: &ExistingChunk) -> Result<()> {
     }
     if *shape != part.item {
         let problem = format!("{name} has the shape {shape:?} in each frame, what is added {:?}", part.item);
-        return Err(Error::usage(problem).hint("its first axis counts the frames"));
+        return Err(Error::usage(problem).with_hint("its first axis counts the frames"));
     }
     Ok(())
 }
@@ -194,7 +195,7 @@ fn complete(stored: &[ExistingChunk], parts: &[PlannedChunk], schema: &str) -> R
         Some(missing) => {
             let problem =
                 format!("the frames of this file have a chunk {:?}, which is not given", missing.name);
-            Err(Error::usage(problem).hint("a file with arrays of all their names"))
+            Err(Error::usage(problem).with_hint("a file with arrays of all their names"))
         }
     }
 }

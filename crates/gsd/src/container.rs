@@ -22,9 +22,9 @@ use crate::frames::Frames;
 use crate::hoomd::defaults::DefaultDataset;
 use crate::hoomd::log_records::{self, LogRecords};
 use crate::index::IndexEntry;
-use crate::layout::Policy;
+use crate::layout::Strictness;
 use crate::stacked::names::NameStats;
-use crate::stacked::{Fallback, Rows, StackedChunks};
+use crate::stacked::{Defaults, Rows, StackedChunks};
 use crate::{append, byte_map, header, hoomd, import, info, metadata, repair};
 
 const ALL: Level = Level::Yes;
@@ -69,12 +69,16 @@ impl GsdContainer {
     fn new(input: Input, options: &container::OpenOptions) -> Result<Self> {
         let source = Arc::new(input.into_source()?);
         let limits = options.limits;
-        let options_of_file =
-            OpenOptions { policy: Policy::Lenient, limits, access: options.access, ..OpenOptions::default() };
+        let options_of_file = OpenOptions {
+            strictness: Strictness::Lenient,
+            limits,
+            access: options.access,
+            ..OpenOptions::default()
+        };
         let file = File::from_source(Box::new(Arc::clone(&source)), &options_of_file)?;
-        let fallback = match options.fallback {
-            container::Fallback::Apply => Fallback::Schema,
-            container::Fallback::Stored => Fallback::Stored,
+        let fallback = match options.defaults {
+            container::Defaults::Apply => Defaults::Schema,
+            container::Defaults::StoredOnly => Defaults::StoredOnly,
         };
         let datasets = DatasetIndex::new(&file, NameStats::new(&file, fallback)?);
         let options = options_of_file;
@@ -363,7 +367,7 @@ impl Container for GsdContainer {
         self.chunks().iter().map(|chunk| chunk as &dyn Block).collect()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         let mut segments = Vec::new();
         let push = |segment| {
             segments.push(segment);

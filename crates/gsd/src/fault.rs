@@ -204,7 +204,9 @@ impl Fault {
     /// As the error of an open that does not let it pass.
     #[must_use]
     pub fn error(&self) -> Error {
-        Error::new(ErrorKind::Malformed(self.message().into())).at(self.range()).context("gsd file")
+        Error::new(ErrorKind::Malformed(self.message().into()))
+            .with_range(self.range())
+            .with_context("gsd file")
     }
 }
 

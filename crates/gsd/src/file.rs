@@ -12,7 +12,7 @@ use crate::duplicates::ShadowedEntries;
 use crate::header::Header;
 use crate::index::{IndexBlock, IndexEntry};
 use crate::index_search::SortedIndex;
-use crate::layout::{Layout, Policy};
+use crate::layout::{Layout, Strictness};
 use crate::namelist::NameList;
 
 mod read;
@@ -22,7 +22,7 @@ mod read;
 #[non_exhaustive]
 pub struct OpenOptions {
     /// Extent of the checks.
-    pub policy: Policy,
+    pub strictness: Strictness,
     /// Bounds on what the file may ask for.
     pub limits: Limits,
     /// Access to its bytes. Use [`Access::Positioned`] for a file that somebody may truncate meanwhile.
@@ -34,8 +34,8 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// The same with another policy.
     #[must_use]
-    pub const fn with_policy(mut self, policy: Policy) -> Self {
-        self.policy = policy;
+    pub const fn with_strictness(mut self, strictness: Strictness) -> Self {
+        self.strictness = strictness;
         self
     }
 
@@ -73,7 +73,7 @@ impl File {
     /// As [`File::open`].
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path_probed_mmap(path, options.access, &options.limits).map_err(named)?;
         Self::from_source(source, options).map_err(named)
     }
@@ -83,7 +83,7 @@ impl File {
     /// # Errors
     /// As [`File::open`].
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
-        let (layout, index) = Layout::with_index(&source, &options.limits, options.policy)?;
+        let (layout, index) = Layout::with_index(&source, &options.limits, options.strictness)?;
         Ok(Self { source, layout, index, options: *options, hidden: OnceLock::new() })
     }
 
@@ -107,7 +107,7 @@ impl File {
         let index = self.index.get_or_insert_default();
         let len = (index.len() as u64).saturating_add(entries.len() as u64);
         self.options.limits.allocate(len)?;
-        let refused = |_| Error::refused(len, self.options.limits.memory);
+        let refused = |_| Error::out_of_memory(len, self.options.limits.memory);
         index.try_reserve(entries.len()).map_err(refused)?;
         index.extend_from_slice(entries);
         self.layout.grow(source.len(), header, new.len() as u64, last.frame);

@@ -133,7 +133,7 @@ impl Follower {
         last_frame: LastFramePolicy,
     ) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let open = || {
             let handle = std::fs::File::open(path)?;
             let source = FileSource::new(handle.try_clone()?)?;
@@ -206,7 +206,7 @@ impl Follower {
             Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.anchor.is_none() => {
                 Some(Change::Nothing)
             }
-            looked => looked.map_err(|error| error.part(self.path.display().to_string()))?,
+            looked => looked.map_err(|error| error.in_file(self.path.display().to_string()))?,
         };
         if change.is_none() {
             self.replaced = true;
@@ -316,7 +316,7 @@ impl Follower {
             Some((why, _)) if before == self.doubt => {
                 let start = header.index_location.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
                 let range = start..start.saturating_add(INDEX_ENTRY_LEN);
-                Err(Error::malformed(format!("index entry {at}: {why}")).at(range))
+                Err(Error::malformed(format!("index entry {at}: {why}")).with_range(range))
             }
             _ => Ok(Some(Change::Nothing)),
         }

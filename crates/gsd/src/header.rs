@@ -92,10 +92,11 @@ impl Header {
     /// # Errors
     /// `WrongFormat` without the magic in either byte order, `Truncated` when there are fewer than 256 bytes.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let byte_order = byte_order(bytes).ok_or_else(|| Error::wrong_format("a GSD file").at(0..8))?;
+        let byte_order =
+            byte_order(bytes).ok_or_else(|| Error::wrong_format("a GSD file").with_range(0..8))?;
         match fields(byte_order, bytes) {
             Ok((_, header)) => Ok(header),
-            Err(_) => Err(Error::truncated(0..LEN, bytes.len() as u64).context("gsd header")),
+            Err(_) => Err(Error::truncated(0..LEN, bytes.len() as u64).with_context("gsd header")),
         }
     }
 

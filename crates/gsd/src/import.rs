@@ -5,11 +5,11 @@ mod restore_gsd;
 pub(crate) mod same_format;
 pub(crate) mod stream;
 
-use container_core::carried;
+use container_core::chunked_read::check_readable;
 use container_core::container::Axes;
-use container_core::format::{Import, ImportOptions, Output};
+use container_core::format::{Output, TargetOptions, WriteRequest};
+use container_core::interchange;
 use container_core::report::{Loss, Severity};
-use container_core::stream::prove;
 use container_core::{Error, Result, Value};
 
 use crate::chunk_shape::SHAPE_SUFFIX;
@@ -67,25 +67,25 @@ impl HeaderSettings {
 }
 
 impl ImportSettings {
-    fn new(job: &Import<'_>) -> Result<Self> {
+    fn new(job: &WriteRequest<'_>) -> Result<Self> {
         let known =
-            ["frames", ImportOptions::AS_BYTES, "repeats", APPLICATION_OPTION, SCHEMA_OPTION, VERSION_OPTION];
+            ["frames", TargetOptions::AS_BYTES, "repeats", APPLICATION_OPTION, SCHEMA_OPTION, VERSION_OPTION];
         job.options.check_options("GSD", &known)?;
         Self::of(job)
     }
 
     /// Returns the settings of an append.
-    pub(crate) fn for_append(job: &Import<'_>) -> Result<Self> {
-        job.options.allow_words_of_append("GSD", &["frames", ImportOptions::AS_BYTES, NEW_LOGS_OPTION])?;
+    pub(crate) fn for_append(job: &WriteRequest<'_>) -> Result<Self> {
+        job.options.check_append_options("GSD", &["frames", TargetOptions::AS_BYTES, NEW_LOGS_OPTION])?;
         Self::of(job)
     }
 
-    fn of(job: &Import<'_>) -> Result<Self> {
+    fn of(job: &WriteRequest<'_>) -> Result<Self> {
         refuse_codec(job)?;
         let as_bytes = job.options.as_bytes();
         let (header, new_logs) = (HeaderSettings::default(), NewLogs::default());
         let mut settings = Self { frames: None, as_bytes, drop_repeats: false, header, new_logs };
-        for (word, value) in &job.options.words {
+        for (word, value) in &job.options.extra {
             match (word.as_str(), value.as_str()) {
                 ("frames", value) if value != "none" => settings.frames = Some(value.to_owned()),
                 ("repeats", "drop") => settings.drop_repeats = true,
@@ -119,13 +119,14 @@ fn version(text: &str) -> Result<Version> {
     match (parts.0.parse(), parts.1.parse()) {
         (Ok(major), Ok(minor)) => Ok(Version::new(major, minor)),
         _ => {
-            Err(Error::usage(format!("{VERSION_OPTION}={text} is no version")).hint("-O schema-version=1.4"))
+            Err(Error::usage(format!("{VERSION_OPTION}={text} is no version"))
+                .with_hint("-O schema-version=1.4"))
         }
     }
 }
 
 /// GSD is not compressed.
-fn refuse_codec(job: &Import<'_>) -> Result<()> {
+fn refuse_codec(job: &WriteRequest<'_>) -> Result<()> {
     match &job.options.codec {
         Some((name, _)) if name != "none" => {
             Err(Error::usage(format!("GSD has no codec {name:?} (it has none)")))
@@ -136,7 +137,7 @@ fn refuse_codec(job: &Import<'_>) -> Result<()> {
 
 /// Writes the selected datasets, little-endian and row-major: frame 0 of a file of schema `none`, or with the word `frames` as many
 /// frames as their first axis is long. All of another GSD file is copied chunk by chunk, with its schema.
-pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let settings = ImportSettings::new(job)?;
     if let Some(file) = whole_file(job)? {
         return same_format::copy(file, &settings, job, out);
@@ -150,7 +151,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     if planned_chunk::is_gsd(job.container) {
         losses.extend(job.container.losses());
         if header.take().is_some() {
-            tree = carried::without(tree, metadata::OWN);
+            tree = interchange::remove_key(tree, metadata::OWN);
         }
     }
     let was_gsd = header.is_some();
@@ -167,15 +168,15 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
         }
         None => None,
     };
-    let mut tree = carried::without(tree, carried::NAME);
+    let mut tree = interchange::remove_key(tree, interchange::NAME);
     if was_gsd {
-        tree = carried::without(tree, metadata::OWN);
+        tree = interchange::remove_key(tree, metadata::OWN);
     }
     let metadata = metadata::to_json(&tree)?;
     if let Some(restored) = restored {
         let metadata = metadata.filter(|_| restored.frames() > 0);
         if restored.frames() == 0 {
-            losses.extend(carried::losses(&tree));
+            losses.extend(interchange::losses(&tree));
         }
         losses.extend(restored.write(plan, metadata.as_deref(), job, out)?);
         losses.extend(job.container.unexported_metadata(job.selection));
@@ -185,12 +186,12 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     losses.extend(lost);
     for part in &parts {
         // Nothing is written for what a cut file merely claims.
-        prove(job.container, part.index, &part.region, &job.read)?;
+        check_readable(job.container, part.index, &part.region, &job.read)?;
     }
     let frames = planned_chunk::frames(&parts)?;
     let metadata = metadata.filter(|_| frames > 0);
     if frames == 0 {
-        losses.extend(carried::losses(&tree));
+        losses.extend(interchange::losses(&tree));
     }
     // In frame 0, before the others: these may be one long run.
     if let Some(metadata) = &metadata {
@@ -219,7 +220,7 @@ pub(crate) fn no_frames() -> Loss {
 ///
 /// # Errors
 /// The first fault of a damaged file: what of it is left is for `repair` to say.
-pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
+pub(crate) fn whole_file<'a>(job: &WriteRequest<'a>) -> Result<Option<&'a File>> {
     let file = gsd_file_of(job);
     let damage =
         file.and_then(|file| file.layout().faults().iter().find(|fault| fault.severity() == Severity::Error));
@@ -229,17 +230,17 @@ pub(crate) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
     }
 }
 
-fn gsd_file_of<'a>(job: &Import<'a>) -> Option<&'a File> {
+fn gsd_file_of<'a>(job: &WriteRequest<'a>) -> Option<&'a File> {
     let file = job.container.as_any()?.downcast_ref::<File>()?;
     job.is_all().then_some(file)
 }
 
 /// The paths that the selected datasets have: that of one dataset may be told beside it.
-fn paths(job: &Import<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result<Vec<String>> {
+fn paths(job: &WriteRequest<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result<Vec<String>> {
     let own = job.selection.iter().map(|(index, _)| Ok(job.container.require(*index)?.path.clone()));
     let mut paths = own.collect::<Result<Vec<String>>>()?;
     if let [only] = paths.as_mut_slice() {
-        match carried::path_of(tree, only) {
+        match interchange::path_of(tree, only) {
             "" if !only.is_empty() => {
                 let what = "metadata: the name of the array, which is empty, as no chunk's can be".to_owned();
                 losses.push(Loss { dataset: Some(only.clone()), what });
@@ -252,7 +253,7 @@ fn paths(job: &Import<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result<Vec<S
 
 /// Plans the chunks of each selected dataset, and lists the losses on the way.
 fn parts(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     settings: &ImportSettings,
     paths: &[String],
 ) -> Result<(Vec<PlannedChunk>, Vec<Loss>)> {
@@ -284,7 +285,7 @@ fn parts(
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         let problem = format!("two datasets would be the chunk {:?}", twice[0]);
-        return Err(Error::usage(problem).hint("convert one at a time: FILE::PATH"));
+        return Err(Error::usage(problem).with_hint("convert one at a time: FILE::PATH"));
     }
     Ok((parts, losses))
 }

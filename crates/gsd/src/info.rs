@@ -7,7 +7,7 @@ use crate::byte_map;
 use crate::file::File;
 use crate::frames::Frames;
 use crate::stacked::names::{NameStats, skip_file_errors};
-use crate::stacked::{Fallback, Rows, StackedChunks};
+use crate::stacked::{Defaults, Rows, StackedChunks};
 
 /// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
 const MAX_EXAMINED_ENTRIES: u64 = 1 << 21;
@@ -111,7 +111,7 @@ fn counts(file: &File, name_stats: &NameStats) -> Option<(u32, u32)> {
     if name.frames == 1 && name.first.frame == 0 {
         return None;
     }
-    let stack = StackedChunks::like(file, COUNT, &Frames::all(file), Fallback::Schema, &name.first).ok()?;
+    let stack = StackedChunks::like(file, COUNT, &Frames::all(file), Defaults::Schema, &name.first).ok()?;
     let all = stack.read(&Rows::All, 1).ok()?;
     let counts = all.elements::<u32>(Order::C, &file.options().limits).ok()?;
     counts.iter().copied().min().zip(counts.iter().copied().max())

@@ -113,8 +113,10 @@ impl Logs {
                 let error = Error::usage(unread.sentence("would not"));
                 let keep = format!("-O {NEW_LOGS_OPTION}=keep to add all as it is");
                 Err(match left {
-                    None => error.hint(format!("-O {NEW_LOGS_OPTION}=drop to leave these logs out, {keep}")),
-                    Some(_) => error.hint(keep),
+                    None => {
+                        error.with_hint(format!("-O {NEW_LOGS_OPTION}=drop to leave these logs out, {keep}"))
+                    }
+                    Some(_) => error.with_hint(keep),
                 })
             }
         }

@@ -24,7 +24,7 @@ mod faults;
 
 /// Extent of the checks when a file is opened, and treatment of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Policy {
+pub enum Strictness {
     /// The checks of the reference: header, namelist and the entries that its binary search for the end of the index meets. Opening costs the same
     /// for any number of frames.
     #[default]
@@ -55,20 +55,20 @@ impl Layout {
     /// # Errors
     /// `WrongFormat`, `Unsupported` for versions the reference refuses, `Truncated` and `Malformed` for what the policy does
     /// not let pass, `Limit`, and those of the source.
-    pub fn parse(source: &dyn Source, limits: &Limits, policy: Policy) -> Result<Self> {
-        Self::with_index(source, limits, policy).map(|(layout, _)| layout)
+    pub fn parse(source: &dyn Source, limits: &Limits, strictness: Strictness) -> Result<Self> {
+        Self::with_index(source, limits, strictness).map(|(layout, _)| layout)
     }
 
     /// The layout, and the index where it had to be copied or put in order.
     pub(crate) fn with_index(
         source: &dyn Source,
         limits: &Limits,
-        policy: Policy,
+        strictness: Strictness,
     ) -> Result<(Self, Option<Vec<u8>>)> {
         let empty = Self::without_frames(source)?;
-        match policy {
-            Policy::Compatible => empty.probed(source, limits),
-            Policy::Strict | Policy::Lenient => empty.scanned(source, limits, policy),
+        match strictness {
+            Strictness::Compatible => empty.probed(source, limits),
+            Strictness::Strict | Strictness::Lenient => empty.scanned(source, limits, strictness),
         }
     }
 
@@ -80,7 +80,7 @@ impl Layout {
         if !header.is_supported() {
             let version = header.gsd_version;
             let problem = format!("GSD file layer {version} (0.3 and 1.0 up to 2.x are read)");
-            return Err(Error::unsupported(problem).at(44..48).context("gsd header"));
+            return Err(Error::unsupported(problem).with_range(44..48).with_context("gsd header"));
         }
         let names = NameList::default();
         Ok(Self { file_len, header, names, entries: 0, frames: 0, faults: Vec::new(), dropped: 0 })
@@ -105,9 +105,9 @@ impl Layout {
             Some(0) => {}
             Some(_) => {
                 let last = range.end.saturating_sub(1)..range.end;
-                return Err(Error::malformed("the last byte of the namelist is not 0").at(last));
+                return Err(Error::malformed("the last byte of the namelist is not 0").with_range(last));
             }
-            None => return Err(Error::malformed("the namelist has no room").at(32..40)),
+            None => return Err(Error::malformed("the namelist has no room").with_range(32..40)),
         }
         self.names = NameList::parse(&block, self.header.is_v1());
         let bytes = index_bytes(source, &self.header, limits)?;
@@ -137,9 +137,9 @@ impl Layout {
         mut self,
         source: &dyn Source,
         limits: &Limits,
-        policy: Policy,
+        strictness: Strictness,
     ) -> Result<(Self, Option<Vec<u8>>)> {
-        let strict = policy == Policy::Strict;
+        let strict = strictness == Strictness::Strict;
         let mut faults = faults::faults(&self.header, self.file_len);
         let torn = !faults.as_slice().is_empty();
         let refuse = |faults: &Faults| {
@@ -157,7 +157,8 @@ impl Layout {
         };
         let overlap = faults.as_slice().iter().any(|fault| fault.kind() == FaultKind::BlocksOverlap);
         let block = clip(self.header.namelist_range(), self.header.namelist_location);
-        let bytes = read(source, block.clone(), limits).map_err(|error| error.context("gsd namelist"))?;
+        let bytes =
+            read(source, block.clone(), limits).map_err(|error| error.with_context("gsd namelist"))?;
         if !overlap {
             self.names = NameList::parse(&bytes, self.header.is_v1());
             if !torn {
@@ -170,7 +171,7 @@ impl Layout {
         let block = block.start..block.start.saturating_add(room.saturating_mul(header::INDEX_ENTRY_LEN));
         let bytes = match overlap {
             true => Cow::Borrowed(&[][..]),
-            false => read(source, block, limits).map_err(|error| error.context("gsd index"))?,
+            false => read(source, block, limits).map_err(|error| error.with_context("gsd index"))?,
         };
         let index = IndexBlock::new(&bytes, self.header.byte_order);
         let rules = Rules {
@@ -205,7 +206,7 @@ impl Layout {
         Ok((self, copy))
     }
 
-    /// Returns the faults and oddities of header, names and index. Empty but under [`Policy::Lenient`].
+    /// Returns the faults and oddities of header, names and index. Empty but under [`Strictness::Lenient`].
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -284,7 +285,7 @@ impl Layout {
             let offset = at.saturating_mul(header::INDEX_ENTRY_LEN);
             let start = self.header.index_location.saturating_add(offset);
             let range = start..start.saturating_add(header::INDEX_ENTRY_LEN);
-            Error::malformed(format!("index entry {at}: {why}")).at(range)
+            Error::malformed(format!("index entry {at}: {why}")).with_range(range)
         };
         if slots == 0 {
             return Ok(0);
@@ -319,15 +320,15 @@ impl Layout {
 /// The namelist block.
 fn namelist_bytes<'s>(source: &'s dyn Source, header: &Header, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     let range = header.namelist_range();
-    let range = range.ok_or_else(|| Error::malformed("the namelist ends past 2^64").at(24..40))?;
-    read(source, range, limits).map_err(|error| error.context("gsd namelist"))
+    let range = range.ok_or_else(|| Error::malformed("the namelist ends past 2^64").with_range(24..40))?;
+    read(source, range, limits).map_err(|error| error.with_context("gsd namelist"))
 }
 
 /// The index block: every entry that there is room for.
 fn index_bytes<'s>(source: &'s dyn Source, header: &Header, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     let range = header.index_range();
-    let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").at(8..24))?;
-    read(source, range, limits).map_err(|error| error.context("gsd index"))
+    let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").with_range(8..24))?;
+    read(source, range, limits).map_err(|error| error.with_context("gsd index"))
 }
 
 fn read<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Result<Cow<'s, [u8]>> {

@@ -46,10 +46,10 @@ pub use follow::{Change, Follower, LastFramePolicy};
 pub use frames::Frames;
 pub use header::{Header, Version};
 pub use index::{IndexBlock, IndexEntry};
-pub use layout::{Layout, Policy};
+pub use layout::{Layout, Strictness};
 pub use namelist::{MAX_NAMES, NameList};
 pub use set_names::{HeaderNames, set_names};
-pub use stacked::{Fallback, Rows, StackedChunks};
+pub use stacked::{Defaults, Rows, StackedChunks};
 pub use writer::sequential;
 pub use writer::{
     ChunkAlignment, Commit, CommitScheme, Reservation, RowWriter, WriteMode, Writer, WriterOptions,

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use container_core::carried::{self, Forms};
+use container_core::interchange::{self, Forms};
 use container_core::region::{Kept, Region};
 use container_core::{Error, Result, Value};
 
@@ -181,23 +181,26 @@ fn metadata(file: &File) -> Result<Option<Value>> {
     let bytes = file.read_chunk(&entry)?;
     let problem = |error| Error::malformed(format!("{METADATA} is no JSON: {error}"));
     let tree: Value = serde_json::from_slice(&bytes).map_err(problem)?;
-    Ok(Some(carried::joined(carried::from_json_value(carried::guarded(tree, Forms::Known)))))
+    Ok(Some(interchange::unescape_top(interchange::from_json_value(interchange::escape_reserved(
+        tree,
+        Forms::Known,
+    )))))
 }
 
 /// Metadata of other formats as the bytes of their chunk; nothing where there are none. What is left below the format's own key is a user's.
 pub(crate) fn to_json(tree: &Value) -> Result<Option<Vec<u8>>> {
-    if carried::entries(tree).is_empty() {
+    if interchange::entries(tree).is_empty() {
         return Ok(None);
     }
-    let tree = carried::set_aside(tree.clone(), &|key, _| key == OWN);
-    let json = serde_json::to_vec(&carried::to_json_value(&tree));
+    let tree = interchange::escape_top(tree.clone(), &|key, _| key == OWN);
+    let json = serde_json::to_vec(&interchange::to_json_value(&tree));
     json.map(Some).map_err(|error| Error::usage(format!("metadata as JSON: {error}")))
 }
 
 /// The header that carried metadata tell of; `None` where they tell of none.
 pub(crate) fn header(tree: &Value, like: &Header) -> Option<Header> {
     let own = tree.get(OWN)?;
-    if carried::entries(own).iter().any(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
+    if interchange::entries(own).iter().any(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
         return None;
     }
     let text = |key: &str| match own.get(key) {
@@ -251,7 +254,7 @@ impl Chunks {
             _ => None,
         };
         let mut stored = HashMap::new();
-        for (name, runs) in own.get("stored").map(carried::entries).unwrap_or_default() {
+        for (name, runs) in own.get("stored").map(interchange::entries).unwrap_or_default() {
             let runs = list(runs)?.iter().map(run).collect::<Option<Vec<_>>>()?;
             let rising = runs.windows(2).all(|pair| matches!(pair, [(_, end), (start, _)] if end <= start));
             if !rising || runs.iter().any(|(start, end)| start >= end) {

@@ -1,6 +1,6 @@
 //! Bringing back what can be proved of a damaged file, into a new one.
 //!
-//! A file that opens under [`Policy::Strict`](crate::Policy::Strict), and whose chunks lie apart, is sound: all that it lists is
+//! A file that opens under [`Strictness::Strict`](crate::Strictness::Strict), and whose chunks lie apart, is sound: all that it lists is
 //! kept, and frames are at most added. Else the levels, each of which comes into play where the one before leaves something undone:
 //!
 //! 0. *Bits*: an entry that fits nowhere, and with one other bit does, is the one with that bit.
@@ -140,7 +140,7 @@ pub fn repair_source(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = magic::mended(source, FORMAT.magics, &mut report)?;
+    let source = magic::with_corrected_magic(source, FORMAT.magics, &mut report)?;
     let Some(inserted) = ShiftedHeader::find(&*source, &options.limits)? else {
         return repair_placed(&*source, options, report, out, progress);
     };

@@ -35,7 +35,7 @@ pub struct HeaderNames {
 /// [`Error::after_change`] where only the sync failed.
 pub fn set_names(path: impl AsRef<Path>, names: &HeaderNames, durability: Durability) -> Result<()> {
     let path = path.as_ref();
-    let named = |error: Error| error.part(path.display().to_string());
+    let named = |error: Error| error.in_file(path.display().to_string());
     let mut storage = FileStorage::open(path).map_err(named)?;
     change(&mut storage, names, durability)
 }

@@ -3,4 +3,4 @@
 pub(crate) mod names;
 pub(crate) mod read;
 
-pub use read::{Fallback, Rows, StackedChunks};
+pub use read::{Defaults, Rows, StackedChunks};

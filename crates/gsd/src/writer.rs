@@ -166,7 +166,7 @@ impl Writer<FileStorage> {
     /// for big-endian files; `Usage` while another writer has the file.
     pub fn open(path: impl AsRef<Path>, options: &WriterOptions) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let storage = FileStorage::open(path).map_err(named)?;
         Self::open_storage(storage, options).map_err(named)
     }
@@ -197,7 +197,7 @@ impl Writer<FileStorage> {
     }
 
     fn make(path: &Path, options: &WriterOptions, overwrite: Overwrite) -> Result<Self> {
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let header = options.header()?;
         // Held until the new file is in its place: nobody may be writing to the one that goes.
         let replaced = match (overwrite, FileStorage::open(path)) {
@@ -328,7 +328,7 @@ impl<S: Storage> Writer<S> {
             State::Closed => Err(Error::usage("the writer is closed")),
             State::Poisoned(why) => {
                 Err(Error::usage(format!("the writer stopped at an earlier error: {why}"))
-                    .hint("open the file again: the frames that were committed are in it"))
+                    .with_hint("open the file again: the frames that were committed are in it"))
             }
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use container_core::ErrorKind;
 use gsd::{
-    ChunkType, CommitScheme, Durability, File, OpenOptions, Policy, RowWriter, Writer, WriterOptions,
+    ChunkType, CommitScheme, Durability, File, OpenOptions, RowWriter, Strictness, Writer, WriterOptions,
     write_restart,
 };
 
@@ -57,7 +57,7 @@ fn write_frame(writer: &mut Writer) -> gsd::Result<()> {
 
 /// Opens a file and checks every value in it.
 fn frames_of(path: &Path) -> u64 {
-    let file = File::open_with(path, &OpenOptions::default().with_policy(Policy::Strict)).unwrap();
+    let file = File::open_with(path, &OpenOptions::default().with_strictness(Strictness::Strict)).unwrap();
     for frame in 0..file.nframes() {
         let of =
             |name: &str| file.find_chunk(frame, name).unwrap_or_else(|| panic!("{name} in frame {frame}"));

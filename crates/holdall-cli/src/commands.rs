@@ -152,7 +152,7 @@ fn tell_before(path: &Path, options: &OpenOptions) {
 fn address_in_vain(path: &Path, error: container_core::Error) -> container_core::Error {
     match path.to_str().and_then(|text| text.split_once("::")) {
         Some((file, _)) if !path.exists() && Path::new(file).exists() => {
-            error.hint(format!("the file alone, {file}: this verb takes no dataset"))
+            error.with_hint(format!("the file alone, {file}: this verb takes no dataset"))
         }
         _ => error,
     }
@@ -180,7 +180,7 @@ fn no_selection(address: &Address) -> Result<()> {
         None => Ok(()),
         Some(selection) => {
             let problem = format!("[{selection}] selects values, and this lists none");
-            Err(container_core::Error::usage(problem).hint("FILE::PATH")).on(shown(&address.file))
+            Err(container_core::Error::usage(problem).with_hint("FILE::PATH")).on(shown(&address.file))
         }
     }
 }

@@ -70,7 +70,7 @@ impl Failure {
     pub fn lines(&self) -> Vec<String> {
         let error = &self.error;
         let mut what = error.kind().to_string();
-        if let Some(context) = error.what() {
+        if let Some(context) = error.context() {
             what = format!("{context}: {what}");
         }
         if let Some(dataset) = error.dataset() {
@@ -84,7 +84,7 @@ impl Failure {
         }
         let mut lines = vec![printable(&what).into_owned()];
         let bytes = error.range().map(|range| format!("bytes {}..{}", range.start, range.end));
-        let part = error.part_name().map(|part| printable(part).into_owned());
+        let part = error.file_name().map(|part| printable(part).into_owned());
         let place: Vec<String> = part.into_iter().chain(bytes).collect();
         if !place.is_empty() {
             lines.push(format!("  where: {}", place.join(", ")));
@@ -96,7 +96,7 @@ impl Failure {
     }
 
     fn next_step(&self) -> Option<String> {
-        if let Some(hint) = self.error.next_step() {
+        if let Some(hint) = self.error.hint() {
             return Some(self.with_file(hint.strip_prefix("try: ").unwrap_or(hint)));
         }
         match self.error.kind() {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn an_error_is_three_lines_at_most() {
-        let error = Error::truncated(48..168, 64).context("rawarray dims").hint("try: a\nb");
+        let error = Error::truncated(48..168, 64).with_context("rawarray dims").with_hint("try: a\nb");
         let lines = Failure { subject: Some("x.ra".into()), error }.lines();
         assert_eq!(
             lines,
@@ -246,7 +246,7 @@ mod tests {
         let failure = |error| Failure { subject: Some("Cargo.toml".into()), error };
         assert_eq!(failure(Error::malformed("odd")).lines().len(), 1);
         assert!(failure(Error::limit("memory in bytes", 2, 1)).lines()[1].contains("--limit-memory"));
-        let hinted = failure(Error::malformed("odd").hint("holdall repair FILE -o NEW"));
+        let hinted = failure(Error::malformed("odd").with_hint("holdall repair FILE -o NEW"));
         assert_eq!(hinted.lines()[1], "  try: holdall repair Cargo.toml -o NEW");
         assert_eq!(failure(Error::usage("no")).lines().len(), 1);
     }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use clap::ColorChoice;
 use clap::builder::TypedValueParser;
 use container_core::Limits;
-use container_core::container::{Axes, Digests, Fallback, OpenOptions, ReadOptions, Tolerance};
+use container_core::container::{Axes, Defaults, Digests, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::DType;
 use container_core::source::Access;
 use container_core::write::Overwrite;
@@ -77,7 +77,7 @@ impl OpenArgs {
         options.tolerance = if self.lenient { Tolerance::Lenient } else { Tolerance::Strict };
         options.assume_codec.clone_from(&self.assume_codec);
         options.assume_dtype.clone_from(&self.assume_dtype);
-        options.fallback = if self.stored { Fallback::Stored } else { Fallback::Apply };
+        options.defaults = if self.stored { Defaults::StoredOnly } else { Defaults::Apply };
         options.axes = if self.reversed_dims { Axes::Reversed } else { Axes::AsStored };
         options
     }

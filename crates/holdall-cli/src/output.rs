@@ -113,7 +113,7 @@ pub struct Named<W> {
 
 impl<W: Write> Named<W> {
     fn blame<T>(&self, result: io::Result<T>) -> io::Result<T> {
-        result.map_err(|error| Error::from(error).context(format!("writing {}", self.name)).into())
+        result.map_err(|error| Error::from(error).with_context(format!("writing {}", self.name)).into())
     }
 }
 

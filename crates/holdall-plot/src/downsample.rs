@@ -247,8 +247,8 @@ mod tests {
     use container_core::dtype::DType;
     use container_core::format::Input;
     use container_core::npy;
-    use container_core::numbers::Part;
     use container_core::region::Region;
+    use container_core::to_f64::ComplexPart;
 
     use super::*;
 
@@ -267,7 +267,7 @@ mod tests {
             index: 0,
             region: &Region::whole(&[2, 4]),
             name: "",
-            part: Part::default(),
+            part: ComplexPart::default(),
             read: &ReadOptions::default(),
             progress: Progress::none(),
         };
@@ -296,7 +296,7 @@ mod tests {
                 index: 0,
                 region: &region,
                 name: "",
-                part: Part::default(),
+                part: ComplexPart::default(),
                 read: &ReadOptions::default().with_threads(threads),
                 progress: Progress::none(),
             };

@@ -327,7 +327,7 @@ mod tests {
             index: 0,
             region: &region,
             name: "",
-            part: container_core::numbers::Part::default(),
+            part: container_core::to_f64::ComplexPart::default(),
             read: &container_core::container::ReadOptions::default(),
             progress: container_core::Progress::none(),
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::font::Font;
-use crate::layout::{Above, Beside, Plan};
+use crate::layout::{Above, Plan, SidecarFile};
 use crate::scale::{Stretch, place};
 use crate::scene::{Anchor, Direction, Item, Rect, Rgba, Scene};
 use crate::ticks::{Ticks, based};
@@ -119,7 +119,7 @@ impl<'s> Frame<'s> {
 
     /// Height of letters beside ticks.
     pub(crate) fn small(&self) -> f64 {
-        self.px(if self.plan.beside >= Beside::Narrow { 11.0 } else { 12.0 })
+        self.px(if self.plan.beside >= SidecarFile::Narrow { 11.0 } else { 12.0 })
     }
 
     pub(crate) fn leave_out(&mut self, what: &'static str) {

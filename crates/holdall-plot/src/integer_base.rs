@@ -2,7 +2,7 @@
 
 use container_core::Result;
 use container_core::dtype::{ByteOrder, Kind, Scalar};
-use container_core::numbers::{Part, doubles, is_beyond_doubles};
+use container_core::to_f64::{ComplexPart, is_beyond_f64, to_f64};
 
 use crate::range_end::Bound;
 use crate::scale::Range;
@@ -17,9 +17,9 @@ fn is_long(scalar: &Scalar) -> bool {
 }
 
 /// The elements, as doubles that say how far they are beyond `base`, which is 0 for all that are no integers of 8 bytes.
-pub(crate) fn beyond(scalar: &Scalar, bytes: &[u8], part: Part, base: i128, out: &mut Vec<f64>) {
+pub(crate) fn beyond(scalar: &Scalar, bytes: &[u8], part: ComplexPart, base: i128, out: &mut Vec<f64>) {
     if base == 0 || !is_long(scalar) {
-        return doubles(scalar, bytes, part, out);
+        return to_f64(scalar, bytes, part, out);
     }
     let distance = |value: Option<i128>| value.map_or(f64::NAN, |value| (value - base) as f64);
     out.extend(integers(scalar, bytes).map(distance));
@@ -99,8 +99,8 @@ impl Counting {
 
     /// For integers of 8 bytes with these extremes.
     pub(crate) fn between(extremes: Option<(i128, i128)>) -> Self {
-        let extremes = extremes.filter(|(low, high)| is_beyond_doubles(*low) || is_beyond_doubles(*high));
-        let base = extremes.map_or(0, |(low, _)| if is_beyond_doubles(low) { low } else { 0 });
+        let extremes = extremes.filter(|(low, high)| is_beyond_f64(*low) || is_beyond_f64(*high));
+        let base = extremes.map_or(0, |(low, _)| if is_beyond_f64(low) { low } else { 0 });
         Self { base, is_long: true, extremes }
     }
 

@@ -13,7 +13,7 @@ pub(crate) struct Margins {
 
 /// Parts beside the data. Each step leaves out what the one before it has least use of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Beside {
+pub(crate) enum SidecarFile {
     Everything,
     /// No label along the colour bar.
     NoBarLabel,
@@ -41,7 +41,7 @@ pub(crate) enum Above {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) margins: Margins,
-    pub(crate) beside: Beside,
+    pub(crate) beside: SidecarFile,
     pub(crate) above: Above,
 }
 
@@ -55,16 +55,16 @@ impl Style {
     /// Layout of the parts around the data that fit a sheet of this size; `side` is a colour bar or a legend. The same for every number of digits, so
     /// that a picture of the same size has the same place for its data.
     pub(crate) fn plan(&self, size: (u32, u32), side: bool) -> Plan {
-        let margins = |beside: Beside, above: Above| {
+        let margins = |beside: SidecarFile, above: Above| {
             if self.bare {
                 return Margins::default();
             }
             let (left, right) = match beside {
-                Beside::Everything => (78.0, if side { 124.0 } else { 24.0 }),
-                Beside::NoBarLabel => (78.0, if side { 84.0 } else { 24.0 }),
-                Beside::Narrow => (46.0, if side { 62.0 } else { 14.0 }),
-                Beside::NoBar => (46.0, 14.0),
-                Beside::Nothing => (2.0, 2.0),
+                SidecarFile::Everything => (78.0, if side { 124.0 } else { 24.0 }),
+                SidecarFile::NoBarLabel => (78.0, if side { 84.0 } else { 24.0 }),
+                SidecarFile::Narrow => (46.0, if side { 62.0 } else { 14.0 }),
+                SidecarFile::NoBar => (46.0, 14.0),
+                SidecarFile::Nothing => (2.0, 2.0),
             };
             let title = if self.title.is_some() { 44.0 } else { 26.0 };
             let (top, bottom) = match above {
@@ -79,16 +79,17 @@ impl Style {
         let enough = |whole: u32, around: u32, wanted: f64| {
             f64::from(whole.saturating_sub(around)) >= self.scaled(wanted).min(PART * f64::from(whole))
         };
-        let fits_beside = |beside: &Beside| {
+        let fits_beside = |beside: &SidecarFile| {
             let Margins { left, right, .. } = margins(*beside, Above::Everything);
             enough(size.0, left + right, WIDTH)
         };
         let fits_above = |above: &Above| {
-            let Margins { top, bottom, .. } = margins(Beside::Everything, *above);
+            let Margins { top, bottom, .. } = margins(SidecarFile::Everything, *above);
             enough(size.1, top + bottom, HEIGHT)
         };
-        let beside = [Beside::Everything, Beside::NoBarLabel, Beside::Narrow, Beside::NoBar];
-        let beside = beside.into_iter().find(fits_beside).unwrap_or(Beside::Nothing);
+        let beside =
+            [SidecarFile::Everything, SidecarFile::NoBarLabel, SidecarFile::Narrow, SidecarFile::NoBar];
+        let beside = beside.into_iter().find(fits_beside).unwrap_or(SidecarFile::Nothing);
         let above = [Above::Everything, Above::NoLabel, Above::NoTitle];
         let above = above.into_iter().find(fits_above).unwrap_or(Above::Nothing);
         Plan { margins: margins(beside, above), beside, above }
@@ -116,12 +117,12 @@ mod tests {
     fn small_sheets_leave_out_what_has_no_room() {
         let style = Style { title: Some("t".into()), ..Style::default() };
         for (size, beside, above) in [
-            (16, Beside::Nothing, Above::Nothing),
-            (100, Beside::NoBar, Above::NoTitle),
-            (150, Beside::NoBar, Above::NoLabel),
-            (200, Beside::Narrow, Above::Everything),
-            (300, Beside::NoBarLabel, Above::Everything),
-            (400, Beside::Everything, Above::Everything),
+            (16, SidecarFile::Nothing, Above::Nothing),
+            (100, SidecarFile::NoBar, Above::NoTitle),
+            (150, SidecarFile::NoBar, Above::NoLabel),
+            (200, SidecarFile::Narrow, Above::Everything),
+            (300, SidecarFile::NoBarLabel, Above::Everything),
+            (400, SidecarFile::Everything, Above::Everything),
         ] {
             let plan = style.plan((size, size), true);
             assert_eq!((plan.beside, plan.above), (beside, above), "{size}");

@@ -43,7 +43,7 @@ pub fn lines(
         [(number, rows), (_, columns)] if columns.count <= MAX_LINES => (*number, *rows, columns.count),
         [_, (_, columns)] => {
             let problem = format!("{} columns are too many lines (there may be {MAX_LINES})", columns.count);
-            return Err(Error::usage(problem).hint("a selection: FILE::PATH[:, 0:8]"));
+            return Err(Error::usage(problem).with_hint("a selection: FILE::PATH[:, 0:8]"));
         }
         _ => return Err(Error::usage("lines have one axis, or two with a line for each column")),
     };

@@ -64,7 +64,7 @@ impl Palette {
             } else {
                 let all: Vec<&str> = names().collect();
                 return Err(Error::usage(format!("no colour map is called {name:?}"))
-                    .hint(format!("one of {}; with _r backwards", all.join(", "))));
+                    .with_hint(format!("one of {}; with _r backwards", all.join(", "))));
             };
         if is_reversed {
             colors.reverse();

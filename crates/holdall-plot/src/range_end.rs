@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use container_core::numbers::is_beyond_doubles;
+use container_core::to_f64::is_beyond_f64;
 
 /// One end of a range. Doubles round integers beyond 2⁵³: such an end is held in billionths.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +48,7 @@ impl Bound {
     }
 
     fn billionths(value: i128) -> Self {
-        if is_beyond_doubles(value / BILLION) {
+        if is_beyond_f64(value / BILLION) {
             Self(Held::Billionths(value))
         } else {
             (value as f64 / BILLION as f64).into()
@@ -99,7 +99,7 @@ fn digits(text: &str) -> Option<i128> {
     let whole: i128 = whole.parse().ok()?;
     let part: i128 = format!("{part:0<9}").parse().ok()?;
     let sign = if text.starts_with('-') { -1 } else { 1 };
-    is_beyond_doubles(whole).then_some(sign * (whole * BILLION + part))
+    is_beyond_f64(whole).then_some(sign * (whole * BILLION + part))
 }
 
 impl PartialOrd for Bound {

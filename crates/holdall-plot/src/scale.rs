@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use container_core::numbers::{between, percentile_ranks};
+use container_core::to_f64::{interpolate, percentile_ranks};
 use container_core::{Error, Result};
 
 use crate::range_end::Bound;
@@ -141,7 +141,7 @@ impl Range {
 fn percentile(sorted: &[f64], percent: f64) -> f64 {
     let (ranks, part) = percentile_ranks(percent, sorted.len() as u64);
     let [low, high] = ranks.map(|rank| sorted[rank as usize]);
-    between(low, high, part)
+    interpolate(low, high, part)
 }
 
 /// Values that are looked at.

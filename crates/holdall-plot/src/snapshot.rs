@@ -2,8 +2,8 @@
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
-use container_core::numbers::{Part, is_number};
 use container_core::region::{AxisSelection, Kept, Region};
+use container_core::to_f64::{ComplexPart, is_number};
 use container_core::{Error, Result};
 
 use crate::integer_base::{Counting, beyond, extremes};
@@ -81,7 +81,7 @@ impl Snapshot {
         let frames = frames_of_particles(container).ok_or_else(none)?;
         if frame >= frames {
             return Err(Error::usage(format!("there is no frame {frame}"))
-                .hint(format!("0 to {}", frames.saturating_sub(1))));
+                .with_hint(format!("0 to {}", frames.saturating_sub(1))));
         }
         let look = Look { container, frame, read };
         let (positions, width) = look.table(POSITION)?.ok_or_else(none)?;
@@ -205,7 +205,7 @@ impl Look<'_> {
         } else {
             Counting::default()
         };
-        beyond(scalar, &bytes, Part::Abs, counting.base, &mut values);
+        beyond(scalar, &bytes, ComplexPart::Abs, counting.base, &mut values);
         Ok(Some((values, width, counting)))
     }
 
@@ -225,7 +225,7 @@ impl Look<'_> {
         let full = if name.contains('/') { name.to_owned() } else { format!("particles/{name}") };
         let absent = || {
             Error::usage(format!("there is no field {full:?} in frame {}", self.frame))
-                .hint("holdall ls -R FILE")
+                .with_hint("holdall ls -R FILE")
         };
         let (values, width, counting) = self.counted(&full, true)?.ok_or_else(absent)?;
         if width == 0 || values.len() != count.saturating_mul(width) {

@@ -2,9 +2,9 @@
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{Kind, Order, Scalar};
-use container_core::numbers::{Part, is_number};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::threads::in_order;
+use container_core::to_f64::{ComplexPart, is_number};
 use container_core::{Error, Progress, Result, Value};
 
 use crate::integer_base::beyond;
@@ -21,7 +21,7 @@ pub struct PlotData<'a> {
     /// Name in the title.
     pub name: &'a str,
     /// Part of complex numbers that is drawn.
-    pub part: Part,
+    pub part: ComplexPart,
     /// Options for reading it.
     pub read: &'a ReadOptions,
     /// Who is told how far it is.
@@ -33,7 +33,7 @@ impl PlotData<'_> {
     pub(crate) fn scalar(&self) -> Result<Scalar> {
         let dataset = self.container.require(self.index)?;
         let refused = |why: String| {
-            Error::usage(format!("{} cannot be drawn: {why}", dataset.path)).hint(
+            Error::usage(format!("{} cannot be drawn: {why}", dataset.path)).with_hint(
                 "a dataset of booleans, integers, floating-point or complex numbers or times, or a field of records; holdall ls lists them",
             )
         };
@@ -113,7 +113,7 @@ impl PlotData<'_> {
         let size = scalar.size as u64;
         let total = self.region.len().unwrap_or(u64::MAX).saturating_mul(size);
         let most = most.min(self.read.limits.memory / 16) / size;
-        let mut pieces = self.region.pieces(order, most.max(1));
+        let mut pieces = self.region.chunks(order, most.max(1));
         let (mut before, mut done) = (0_u64, 0_u64);
         let one = self.read.with_threads(1);
         in_order(
@@ -281,7 +281,7 @@ mod tests {
             stored: 0,
             logical: 0,
             attributes: vec![],
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         }
     }
 

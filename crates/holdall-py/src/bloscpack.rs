@@ -246,7 +246,7 @@ fn known(py: Python<'_>, metadata: Metadata) -> PyResult<(bool, Bound<'_, PyAny>
 
 fn at(error: Error, path: Option<&Path>) -> PyErr {
     match path {
-        Some(path) if error.what().is_none() => raise_at(error, path),
+        Some(path) if error.context().is_none() => raise_at(error, path),
         _ => raise(error),
     }
 }

@@ -32,7 +32,7 @@ fn exception(py: Python<'_>, error: &Error, path: Option<&std::path::Path>) -> P
         _ => "HoldallError",
     };
     let range = error.range().map(|range| (range.start, range.end));
-    let common = (error.to_string(), range, error.part_name(), error.next_step());
+    let common = (error.to_string(), range, error.file_name(), error.hint());
     let class = module(py)?.getattr(class)?;
     let made = match error.kind() {
         ErrorKind::Truncated { need, have } => class.call1(join(py, common, (need, have))?)?,
@@ -57,7 +57,7 @@ fn os_error(error: &Error, io: &std::io::Error, path: Option<&std::path::Path>) 
     // "No such file or directory (os error 2)" less what Python adds itself.
     let text = io.to_string();
     let text = text.rsplit_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned();
-    match (error.what(), path) {
+    match (error.context(), path) {
         (_, Some(path)) => PyOSError::new_err((code, text, path.to_owned().into_os_string())),
         (Some(what), None) => PyOSError::new_err((code, format!("{what}: {text}"))),
         (None, None) => PyOSError::new_err((code, text)),

@@ -223,7 +223,7 @@ impl Core {
     /// `(start, stop, role, codec, stored, decoded, checksum, dataset, part)` of each range of the file.
     fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let opened = Arc::clone(&self.opened);
-        let segments = patiently(py, None, move |_, _| opened.container.layout())?;
+        let segments = patiently(py, None, move |_, _| opened.container.byte_map())?;
         let list = PyList::empty(py);
         for it in segments {
             list.append((

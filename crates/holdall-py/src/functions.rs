@@ -326,12 +326,12 @@ fn put(line: &mut Json, key: &str, value: Json) {
 
 /// Says which file an error is about, unless it says so.
 fn named(error: Error, address: &Address) -> Error {
-    match error.what() {
+    match error.context() {
         Some(_) => error,
-        None => error.context(address.file.display().to_string()),
+        None => error.with_context(address.file.display().to_string()),
     }
 }
 
 fn raise_at_if_io(error: Error, path: &std::path::Path) -> PyErr {
-    if error.what().is_some() { raise(error) } else { raise_at(error, path) }
+    if error.context().is_some() { raise(error) } else { raise_at(error, path) }
 }

@@ -9,7 +9,7 @@ use gsd::hoomd::columns::{Changes, LogOptions, LogTable, Values as Columns};
 use gsd::hoomd::schema;
 use gsd::{
     Change, ChunkType, Commit, CommitScheme, Durability, File, Follower, IndexEntry, LastFramePolicy,
-    OpenOptions, Policy, Version, WriteMode, Writer, WriterOptions,
+    OpenOptions, Strictness, Version, WriteMode, Writer, WriterOptions,
 };
 use holdall::gsd;
 use holdall::{Error, Result};
@@ -58,7 +58,7 @@ impl Open {
         scheme: CommitScheme,
     ) -> Result<Self> {
         let Some(mode) = WriteMode::from_name(mode) else {
-            let options = OpenOptions::default().with_policy(Policy::Compatible);
+            let options = OpenOptions::default().with_strictness(Strictness::Compatible);
             return Ok(Self::Reading(Box::new(File::open_with(path, &options)?)));
         };
         let cut = |name: &str| name.chars().take(MAX_NAME).collect::<String>();
@@ -379,7 +379,7 @@ impl GsdFollower {
             Change::Frames(frames) => Ok(Some((frames.start, frames.end))),
             Change::Replaced => {
                 let error = Error::usage("the file was replaced or truncated while it was followed");
-                Err(raise(error.hint("open it again")))
+                Err(raise(error.with_hint("open it again")))
             }
         }
     }

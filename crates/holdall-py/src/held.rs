@@ -52,7 +52,7 @@ impl Held {
                 stored: logical,
                 logical,
                 attributes: Vec::new(),
-                listed: Visibility::Always,
+                visibility: Visibility::Always,
             });
             held.values.push(values);
             held.masks.push(mask.map(exported).transpose()?);
@@ -101,7 +101,7 @@ impl Container for Held {
         Vec::new()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         Vec::new()
     }
 

@@ -1,8 +1,8 @@
 //! The package's words for how files are opened, read and written.
 
-use container_core::container::{Axes, Digests, Fallback, OpenOptions, ReadOptions, Tolerance};
+use container_core::container::{Axes, Defaults, Digests, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::DType;
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::source::Access;
 use container_core::write::{Durability, Overwrite};
 use holdall::convert::Losses;
@@ -42,7 +42,7 @@ impl OpenWords {
             Some(true) | None => Access::Auto,
         };
         options.axes = if self.c_order { Axes::Reversed } else { Axes::AsStored };
-        options.fallback = if self.stored { Fallback::Stored } else { Fallback::Apply };
+        options.defaults = if self.stored { Defaults::StoredOnly } else { Defaults::Apply };
         let parsed = self.assume_dtype.as_deref().map(DType::parse).transpose();
         options.assume_dtype =
             parsed.map_err(|error| raise(Error::usage(format!("assume_dtype: {error}"))))?;
@@ -100,10 +100,10 @@ impl WriteWords {
         if self.refuse_losses { Losses::Refuse } else { Losses::Report }
     }
 
-    pub(crate) fn import(&self) -> ImportOptions {
-        let mut options = ImportOptions::default();
+    pub(crate) fn import(&self) -> TargetOptions {
+        let mut options = TargetOptions::default();
         options.codec.clone_from(&self.codec);
-        options.words.clone_from(&self.words);
+        options.extra.clone_from(&self.words);
         options.axes = if self.c_order { Axes::Reversed } else { Axes::AsStored };
         options
     }

@@ -49,7 +49,7 @@ impl Ranges {
             Ok(len) if len == dst.len() => Ok(()),
             Ok(len) => {
                 let text = format!("the file object gave {len} bytes of {}", dst.len());
-                Err(Error::from(std::io::Error::other(text)).at(start..stop))
+                Err(Error::from(std::io::Error::other(text)).with_range(start..stop))
             }
             // Ctrl-C while Python read.
             Err(raised) if Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py)) => {
@@ -57,7 +57,7 @@ impl Ranges {
             }
             Err(raised) => {
                 let text = format!("the file object raised {raised}");
-                Err(Error::from(std::io::Error::other(text)).at(start..stop))
+                Err(Error::from(std::io::Error::other(text)).with_range(start..stop))
             }
         }
     }

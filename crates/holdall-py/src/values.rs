@@ -1,6 +1,6 @@
 //! Metadata to and from Python's own types.
 
-use container_core::literal::Literal;
+use container_core::python_literal::Literal;
 use holdall::Value;
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -95,7 +95,7 @@ impl Address {
                 0 => return Err(nothing(container)),
                 several => {
                     let problem = format!("the selection fits any of {several} datasets");
-                    return Err(Error::usage(problem).hint(format!("name one: {}", names(container))));
+                    return Err(Error::usage(problem).with_hint(format!("name one: {}", names(container))));
                 }
             },
             (Some(path), _) => container.find(path).ok_or_else(|| self.not_found(path, container))?,
@@ -149,7 +149,7 @@ impl Address {
         } else {
             Error::usage(format!("there is no dataset {path:?}"))
         };
-        error.hint(format!("one of: {}", names(container)))
+        error.with_hint(format!("one of: {}", names(container)))
     }
 
     /// The error for brackets behind a dataset's path that are no selection: `data[0][1:]`, `data[-1][x==1]`, `data[x>3].sum()`. Where the
@@ -160,7 +160,7 @@ impl Address {
         let bad = |group: &str| Region::check_syntax(group).err();
         let several = || {
             let problem = "a selection is one group of brackets behind the path, with a number or a slice for each axis";
-            Error::usage(problem).hint("FILE::PATH[0, 1:]")
+            Error::usage(problem).with_hint("FILE::PATH[0, 1:]")
         };
         let mut groups: Vec<&str> = self.selection.as_deref().into_iter().collect();
         let mut rest = path;
@@ -319,7 +319,7 @@ mod tests {
         let select = |typed: &str| Address::parse(typed).select(&*lens).unwrap();
         assert_eq!(select("F::").len(), 2);
         let error = Address::parse("F::[0]").select(&*lens).unwrap_err();
-        assert_eq!(error.next_step(), Some("name one: /, x"));
+        assert_eq!(error.hint(), Some("name one: /, x"));
         let [(index, _)] = select("F::/")[..] else { panic!("one dataset") };
         assert_eq!(lens.dataset(index).unwrap().path, "");
         assert_eq!(select("F::/[0]")[0].0, index);
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(selected(&one, "[1:3]").unwrap(), [(0, vec![2])]);
         let error = selected(&two(), "[1:3]").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Usage(_)));
-        assert_eq!(error.next_step(), Some("name one: a, b[0], b"));
+        assert_eq!(error.hint(), Some("name one: a, b[0], b"));
         for rest in ["[0]", "data"] {
             let error = selected(&Memory::new(), rest).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Usage(_)));
@@ -419,10 +419,10 @@ mod tests {
     fn a_path_that_is_not_there_is_answered_with_those_that_are() {
         let error = selected(&two(), "c").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Usage(_)));
-        assert_eq!(error.next_step(), Some("one of: a, b[0], b"));
+        assert_eq!(error.hint(), Some("one of: a, b[0], b"));
         let many = (0..20).fold(Memory::new(), |many, at| many.with(&format!("d{at}"), "|u1", &[1], &[0]));
         let error = selected(&many, "c").unwrap_err();
-        assert_eq!(error.next_step(), Some("one of: d0, d1, d2, d3, d4, d5, d6, d7 and 12 more"));
+        assert_eq!(error.hint(), Some("one of: d0, d1, d2, d3, d4, d5, d6, d7 and 12 more"));
         assert!(matches!(selected(&two(), "a[9]").unwrap_err().kind(), ErrorKind::Usage(_)));
         for (rest, what) in [
             ("a[[0, 1]]", "not a list of indices"),

@@ -5,7 +5,7 @@ use std::path::Path;
 use container_core::array::byte_len;
 use container_core::container::{Container, Digests, OpenOptions, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
-use container_core::format::{AppendFn, Format, Import, ImportOptions};
+use container_core::format::{AppendFn, Format, TargetOptions, WriteRequest};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::write::Durability;
@@ -51,7 +51,7 @@ pub struct AppendOptions<'a> {
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,
     /// Options for writing the new data; the file's own settings where this has none. Its limits are those of `open`.
-    pub import: ImportOptions,
+    pub import: TargetOptions,
     /// Options for opening the file and the data.
     pub open: OpenOptions,
     /// Options for reading values. Digests are compared whatever this says.
@@ -67,7 +67,7 @@ impl Default for AppendOptions<'_> {
     fn default() -> Self {
         Self {
             durability: Durability::default(),
-            import: ImportOptions::default(),
+            import: TargetOptions::default(),
             open: OpenOptions::default(),
             read: ReadOptions::default(),
             fill: None,
@@ -156,9 +156,9 @@ pub fn append_from(
 
 /// Says that an error is about what is added, not about the file it is added to.
 fn error_of(error: Error, path: &Path) -> Error {
-    match error.what() {
+    match error.context() {
         Some(_) => error,
-        None => error.context(path.display().to_string()),
+        None => error.with_context(path.display().to_string()),
     }
 }
 
@@ -168,7 +168,7 @@ fn cannot(format: &Format) -> Error {
     let error = Error::usage(format!("nothing can be added to {} files", format.title));
     match able.as_slice() {
         [] => error,
-        able => error.hint(format!("a file of another format: {}", able.join(", "))),
+        able => error.with_hint(format!("a file of another format: {}", able.join(", "))),
     }
 }
 
@@ -196,7 +196,7 @@ impl<'a> Job<'a> {
         let filled = Filled::new(container, selection, options.fill, &read)?;
         let mut losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
         let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
-        let job = Import { container, selection, options: &import, read, progress: options.progress };
+        let job = WriteRequest { container, selection, options: &import, read, progress: options.progress };
         let mut warning = None;
         match append(path, &options.open, &job, options.durability) {
             // Whoever took this for a failure and repeated it would add all of it twice.
@@ -214,7 +214,7 @@ fn grown(path: &Path, what: &str, options: &AppendOptions<'_>) -> Result<(OpenFi
     let target = open(path, Accept::ContainersAndArrays, &options.open)?;
     let [(index, _)] = Address::file(path).select(&*target.container)?[..] else {
         let error = Error::usage(format!("{what} are added to files of one array"));
-        return Err(error.hint("--items for files of items"));
+        return Err(error.with_hint("--items for files of items"));
     };
     Ok((target, index))
 }

@@ -90,13 +90,13 @@ mod frame {
 
     /// Ranges within the frame are none of the file.
     fn without_place(error: Error) -> Error {
-        let context = error.what().map(ToOwned::to_owned);
+        let context = error.context().map(ToOwned::to_owned);
         let error = match error.kind() {
             ErrorKind::WrongFormat { .. } => Error::malformed("a block that is no Blosc2 frame"),
             _ => Error::new(error.into_kind()),
         };
         match context {
-            Some(context) => error.context(context),
+            Some(context) => error.with_context(context),
             None => error,
         }
     }

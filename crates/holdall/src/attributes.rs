@@ -1,7 +1,7 @@
 //! The metadata of a file, for targets that keep them beside arrays.
 
-use container_core::carried::entries;
 use container_core::container::Container;
+use container_core::interchange::entries;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Result, Value};

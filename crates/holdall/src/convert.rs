@@ -8,14 +8,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use container_core::carried::path_of;
-use container_core::container::{Axes, CheckDepth, Container, Digests, Fallback, OpenOptions, ReadOptions};
+use container_core::chunked_read::require_present;
+use container_core::container::{Axes, CheckDepth, Container, Defaults, Digests, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
-use container_core::format::{Format, Import, ImportOptions, Input};
+use container_core::format::{Format, Input, TargetOptions, WriteRequest};
+use container_core::interchange::path_of;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::source::{FileSource, Source};
-use container_core::stream::require_present;
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Progress, Result};
 
@@ -39,7 +39,7 @@ pub struct ConvertOptions<'a> {
     /// Whether the target is on the disk when the call returns.
     pub durability: Durability,
     /// Options for writing the target. Its limits are those of `open`.
-    pub import: ImportOptions,
+    pub import: TargetOptions,
     /// Options for opening the source.
     pub open: OpenOptions,
     /// Options for reading values. Digests are compared whatever this says.
@@ -62,7 +62,7 @@ impl Default for ConvertOptions<'_> {
             to: None,
             overwrite: Overwrite::default(),
             durability: Durability::default(),
-            import: ImportOptions::default(),
+            import: TargetOptions::default(),
             open: OpenOptions::default(),
             read: ReadOptions::default(),
             fill: None,
@@ -158,13 +158,13 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
     refuse_source(&source.file, target)?;
     if options.verify == ReadBack::Yes && is_stream(target) {
         return Err(
-            Error::usage("standard output cannot be read back").hint("convert to a file to verify it")
+            Error::usage("standard output cannot be read back").with_hint("convert to a file to verify it")
         );
     }
     let some_frames = |(word, range): &(String, String)| word == "frames" && !range.is_empty();
-    if options.verify == ReadBack::Yes && options.import.words.iter().any(some_frames) {
+    if options.verify == ReadBack::Yes && options.import.extra.iter().any(some_frames) {
         let problem = "a target that has some of the frames is not what it was made from";
-        return Err(Error::usage(problem).hint("FILE::PATH[SEL], or holdall diff"));
+        return Err(Error::usage(problem).with_hint("FILE::PATH[SEL], or holdall diff"));
     }
     let target_order = |_: &OpenFile| match options.import.axes {
         Axes::AsStored => format.order,
@@ -195,7 +195,7 @@ pub fn write(
 ) -> Result<ConvertOutcome> {
     if options.losses == Losses::Refuse && is_stream(target) {
         let problem = "losses cannot be refused of what goes to standard output";
-        return Err(Error::usage(problem).hint("convert to a file"));
+        return Err(Error::usage(problem).with_hint("convert to a file"));
     }
     // Before the target's format says what it lacks: values that are not there are of no type.
     selection.iter().try_for_each(|(index, region)| require_present(container, *index, region))?;
@@ -246,7 +246,7 @@ fn write_as_it_is(
     #[cfg(feature = "blosc2")]
     if let Some(mut rest) = sparse::asked(format, &options.import) {
         rest.limits = read.limits;
-        let task = Import { container, selection, options: &rest, read, progress: options.progress };
+        let task = WriteRequest { container, selection, options: &rest, read, progress: options.progress };
         let written = sparse::write(&task, import, format, target, options, &known)?;
         if !written.differences.is_empty() {
             return Ok(ConvertOutcome::Differs(written.differences));
@@ -256,7 +256,8 @@ fn write_as_it_is(
     let mut out = Target::create(target, options.overwrite)?;
     let mut import_options = options.import.clone();
     import_options.limits = read.limits;
-    let task = Import { container, selection, options: &import_options, read, progress: options.progress };
+    let task =
+        WriteRequest { container, selection, options: &import_options, read, progress: options.progress };
     #[cfg(feature = "fits")]
     let (able, lacking) = match format.name == crate::fits::FORMAT.name {
         true => crate::fits::able(&task)?,
@@ -265,7 +266,7 @@ fn write_as_it_is(
     #[cfg(not(feature = "fits"))]
     let (able, lacking) = (selection.to_vec(), Vec::new());
     let selection = &*able;
-    let task = Import { selection, ..task };
+    let task = WriteRequest { selection, ..task };
     let losses = [known, lacking, import(&task, &mut out)?].concat();
     options.losses.check(&losses)?;
     if options.verify == ReadBack::Yes {
@@ -281,7 +282,12 @@ fn write_as_it_is(
 }
 
 /// Refuses a target that a check calls damaged, by its structure alone unless it is read back anyway. A pipe has gone where it went.
-fn refuse_damaged_file(task: &Import<'_>, format: &Format, out: &Target, verify: ReadBack) -> Result<()> {
+fn refuse_damaged_file(
+    task: &WriteRequest<'_>,
+    format: &Format,
+    out: &Target,
+    verify: ReadBack,
+) -> Result<()> {
     #[cfg(feature = "fits")]
     if format.name == crate::fits::FORMAT.name {
         return Ok(());
@@ -292,7 +298,7 @@ fn refuse_damaged_file(task: &Import<'_>, format: &Format, out: &Target, verify:
 }
 
 fn refuse_damaged(
-    task: &Import<'_>,
+    task: &WriteRequest<'_>,
     format: &Format,
     target: &dyn Container,
     verify: ReadBack,
@@ -301,8 +307,8 @@ fn refuse_damaged(
     match damage(target, depth, &task.read)? {
         None => Ok(()),
         Some(error) => Err(error
-            .context(format!("the new {} file would be damaged", format.title))
-            .hint("holdall verify FILE; holdall repair FILE -o NEW")),
+            .with_context(format!("the new {} file would be damaged", format.title))
+            .with_hint("holdall verify FILE; holdall repair FILE -o NEW")),
     }
 }
 
@@ -346,13 +352,13 @@ fn done(
 }
 
 /// Reopens the target, which has no name yet.
-fn reopened(task: &Import<'_>, format: &Format, out: &Target) -> Result<Box<dyn Container>> {
+fn reopened(task: &WriteRequest<'_>, format: &Format, out: &Target) -> Result<Box<dyn Container>> {
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     open_written(task, format, Box::new(FileSource::new(written)?))
 }
 
 /// Compares a target that has been written with what it was made from.
-fn read_back(task: &Import<'_>, target: &dyn Container, losses: &[Loss]) -> Result<Vec<Difference>> {
+fn read_back(task: &WriteRequest<'_>, target: &dyn Container, losses: &[Loss]) -> Result<Vec<Difference>> {
     let mut target_selection = Address::file("-").select(target)?;
     without_new_masks(task, target, &mut target_selection)?;
     if let ([(index, _)], 2..) = (task.selection, target_selection.len()) {
@@ -386,7 +392,7 @@ fn read_back(task: &Import<'_>, target: &dyn Container, losses: &[Loss]) -> Resu
 
 /// Leaves out the masks that the target has as arrays and the source has in another way: they are compared with the elements.
 fn without_new_masks(
-    task: &Import<'_>,
+    task: &WriteRequest<'_>,
     target: &dyn Container,
     selection: &mut Vec<(usize, Region)>,
 ) -> Result<()> {
@@ -408,7 +414,11 @@ fn without_new_masks(
 }
 
 /// Opens the target by the reader of its format.
-fn open_written(task: &Import<'_>, format: &Format, source: Box<dyn Source>) -> Result<Box<dyn Container>> {
+fn open_written(
+    task: &WriteRequest<'_>,
+    format: &Format,
+    source: Box<dyn Source>,
+) -> Result<Box<dyn Container>> {
     #[cfg(feature = "fits")]
     if format.name == crate::fits::FORMAT.name {
         let made_from = task
@@ -425,7 +435,7 @@ fn open_written(task: &Import<'_>, format: &Format, source: Box<dyn Source>) -> 
         && !task.selection.iter().map(masked).collect::<Result<Vec<_>>>()?.contains(&true)
     {
         // A mask among the metadata hides what the source shows.
-        plainly.fallback = Fallback::Stored;
+        plainly.defaults = Defaults::StoredOnly;
     }
     (format.open)(Input::bytes(source), &plainly)
 }

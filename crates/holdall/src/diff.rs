@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::iter;
 
 use container_core::container::{Container, Dataset, ReadOptions};
-use container_core::pointer::{escape, unescape};
+use container_core::json_pointer::{escape, unescape};
 use container_core::region::Region;
 use container_core::{Error, ErrorKind, Progress, Result, Value};
 
@@ -265,11 +265,11 @@ fn hidden(container: &dyn Container, chosen: &[(usize, Region)]) -> Option<Error
 }
 
 fn first(error: Error) -> Error {
-    error.part("the first file")
+    error.in_file("the first file")
 }
 
 fn second(error: Error) -> Error {
-    error.part("the second file")
+    error.in_file("the second file")
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@
 //! of it, and a program of numpy's that gives the same.
 
 use container_core::checksum::{Algorithm, Digest};
+use container_core::chunked_read::{check_readable, for_each_chunk, for_each_masked_chunk};
 use container_core::container::{Container, Digests, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::mask::Hidden;
 use container_core::region::Region;
 use container_core::source::PIECE_LEN;
-use container_core::stream::{for_each_chunk, for_each_masked_run, prove};
 use container_core::{Progress, Result};
 use serde_json::json;
 
@@ -66,7 +66,7 @@ pub fn digest(
     let mut running = Algorithm::Sha256.start();
     running.update(header(&dtype, &shape).as_bytes());
     let is_plain = packer.is_plain() && stored.is_in_order(ByteOrder::Little);
-    prove(container, index, region, &read)?;
+    check_readable(container, index, region, &read)?;
     let mut made = Vec::new();
     let mut any = false;
     let mut add = |run: &[u8]| {
@@ -85,7 +85,7 @@ pub fn digest(
         Ok(())
     };
     if container.has_mask(index, &read)? {
-        for_each_masked_run(container, index, region, Order::C, &read, progress, |run, hidden| {
+        for_each_masked_chunk(container, index, region, Order::C, &read, progress, |run, hidden| {
             let Some(hidden) = hidden.filter(|hidden| hidden.any()) else { return add(run) };
             any = true;
             // What is below a mask is no value.
@@ -99,7 +99,7 @@ pub fn digest(
     if any {
         running.update(b"{\"mask\":true}\n");
         let most = (MASK_PIECE.min(read.limits.memory / 4) / (stored.itemsize() as u64).max(1)).max(1);
-        for piece in region.pieces(Order::C, most) {
+        for piece in region.chunks(Order::C, most) {
             read.limits.stop.check()?;
             if let Some(mask) = container.mask(index, &piece, &read)? {
                 running.update(Hidden::new(&mask, &stored, Order::C, &read.limits)?.bytes());

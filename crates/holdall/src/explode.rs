@@ -66,7 +66,7 @@ pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> 
         None => {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));
             let stem =
-                stem.ok_or_else(|| Error::usage("this needs a name for the new file").hint("-o NEW"))?;
+                stem.ok_or_else(|| Error::usage("this needs a name for the new file").with_hint("-o NEW"))?;
             path.with_file_name(format!("{stem}_all.asdf"))
         }
     };
@@ -106,7 +106,7 @@ fn require_sound(opened: &OpenFile, file: &asdf::File, options: &ExplodeOptions)
     };
     // A digest that does not fit has an error of its own.
     check_digests(file, options)?;
-    Err(error.hint("holdall repair FILE -o NEW"))
+    Err(error.with_hint("holdall repair FILE -o NEW"))
 }
 
 /// Compares the digests of the file's blocks, and of those that its arrays have in other files.
@@ -116,7 +116,7 @@ fn check_digests(file: &asdf::File, options: &ExplodeOptions) -> Result<()> {
     for entry in file.arrays() {
         if let asdf::ByteSource::External(uri) = &entry.array.source {
             asdf::facade::check_digests(file.external(uri)?, &options.read)
-                .map_err(|error| error.part(uri.clone()))?;
+                .map_err(|error| error.in_file(uri.clone()))?;
         }
     }
     Ok(())

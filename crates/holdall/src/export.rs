@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
+use container_core::chunked_read::check_readable;
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::Pipe;
 use container_core::npy;
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::prove;
 use container_core::{Error, Progress, Result};
 
 use crate::extract::is_text;
@@ -141,7 +141,7 @@ pub fn export(
     let losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
     let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
     // Nothing is written of what cannot be read.
-    prove(container, index, region, read)?;
+    check_readable(container, index, region, read)?;
     let walk = iterate::Walk::new(container, index, region, read, progress)?;
     match format {
         ExportFormat::Text if is_text(&walk.dataset) => text_bytes::write(&walk, out)?,

@@ -103,7 +103,7 @@ impl Default for ExtractOptions<'_> {
 impl ExtractOptions<'_> {
     /// Passes an error about one dataset to whoever goes on without it. One that asks to stop is about all of them.
     fn pass_over<T>(&self, path: &str, result: Result<T>) -> Result<Option<T>> {
-        match (result.map_err(|error| error.of_dataset(typed(path))), self.failed) {
+        match (result.map_err(|error| error.in_dataset(typed(path))), self.failed) {
             (Ok(done), _) => Ok(Some(done)),
             (Err(error), Some(failed)) if !matches!(error.kind(), ErrorKind::Cancelled) => {
                 failed(path, error);
@@ -170,7 +170,7 @@ pub fn extract_files(
         let path = directory.join(name);
         no_link(directory, name)?;
         if options.overwrite == Overwrite::Refuse && path.symlink_metadata().is_ok() {
-            return Err(Error::usage(format!("{} exists", path.display())).hint("use -f to replace it"));
+            return Err(Error::usage(format!("{} exists", path.display())).with_hint("use -f to replace it"));
         }
     }
     let (total, mut done) = (bytes_of(container, selection), 0);
@@ -238,7 +238,8 @@ fn write_file(
         &mut out,
     )?);
     let file = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
-    file.commit(Durability::Cached).map_err(|error| error.context(format!("writing {}", path.display())))?;
+    file.commit(Durability::Cached)
+        .map_err(|error| error.with_context(format!("writing {}", path.display())))?;
     Ok(losses)
 }
 

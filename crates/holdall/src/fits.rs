@@ -9,12 +9,12 @@
 use std::io::SeekFrom;
 
 use container_core::array::byte_len;
-use container_core::carried::DEFAULT_NAME;
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::dtype::{Kind, Order};
-use container_core::format::{Format, Import, ImportOptions, Level, Output, Support, WriteSeek};
+use container_core::format::{Format, Level, Output, Support, TargetOptions, WriteRequest, WriteSeek};
+use container_core::interchange::DEFAULT_NAME;
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, Progress, Result};
 
 mod cards;
@@ -62,8 +62,8 @@ struct Unit<'a> {
     image: Option<Image<'a>>,
 }
 
-fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.check_options("FITS", &[ImportOptions::AS_BYTES])?;
+fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+    job.options.check_options("FITS", &[TargetOptions::AS_BYTES])?;
     if let Some((word, _)) = job.options.codec.as_ref().filter(|(word, _)| word != "none") {
         return Err(Error::usage(format!("FITS images have no codec {word:?} (none)")));
     }
@@ -71,7 +71,7 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let units = units(job, &mut losses)?;
     for unit in &units {
         if let Some(image) = &unit.image {
-            prove(job.container, image.index, image.region, &job.read)?;
+            check_readable(job.container, image.index, image.region, &job.read)?;
         }
     }
     let total = units.iter().map(Unit::data_len).fold(0, u64::saturating_add);
@@ -101,7 +101,7 @@ fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
 type Selection = Vec<(usize, Region)>;
 
 /// The datasets that FITS images can hold, and the others as losses. All of them where there is none that it can, which is an error later.
-pub(crate) fn able(job: &Import<'_>) -> Result<(Selection, Vec<Loss>)> {
+pub(crate) fn able(job: &WriteRequest<'_>) -> Result<(Selection, Vec<Loss>)> {
     let (mut kept, mut losses) = (Vec::new(), Vec::new());
     for (index, region) in job.selection {
         let dataset = job.container.require(*index)?;
@@ -118,7 +118,7 @@ pub(crate) fn able(job: &Import<'_>) -> Result<(Selection, Vec<Loss>)> {
 }
 
 /// The headers and data units of the file, in order.
-fn units<'a>(job: &Import<'a>, losses: &mut Vec<Loss>) -> Result<Vec<Unit<'a>>> {
+fn units<'a>(job: &WriteRequest<'a>, losses: &mut Vec<Loss>) -> Result<Vec<Unit<'a>>> {
     let mut units = Vec::new();
     let alone = job.selection.len() == 1;
     let (entries, rest) = metadata::of_file(job)?;
@@ -172,7 +172,7 @@ impl Unit<'_> {
 
 /// Data on their way, with what is told of them.
 struct Stream<'j, 'a> {
-    job: &'j Import<'a>,
+    job: &'j WriteRequest<'a>,
     total: u64,
     done: u64,
 }

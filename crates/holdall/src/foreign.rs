@@ -124,7 +124,7 @@ impl Foreign {
 
     /// The error, with the name of the format and what to do.
     pub(crate) fn explain(self, error: Error) -> Error {
-        error.context(format!("this is {}", self.what)).hint(self.hint)
+        error.with_context(format!("this is {}", self.what)).with_hint(self.hint)
     }
 }
 

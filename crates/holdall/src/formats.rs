@@ -73,7 +73,7 @@ pub fn target_format(path: &Path, to: Option<&str>) -> Result<&'static Format> {
         own => format!("{} (.{})", format.name, own.join(", .")),
     });
     let choice: Vec<String> = choice.collect();
-    Err(Error::usage(problem).hint(format!("name one with --to: {}", choice.join(", "))))
+    Err(Error::usage(problem).with_hint(format!("name one with --to: {}", choice.join(", "))))
 }
 
 /// Containers first, so that a format that also recognises an array file's bytes wins.
@@ -111,7 +111,7 @@ mod tests {
         for (path, to) in [("a.txt", None), ("-", None), ("a.npy", Some("nosuch")), ("npy", None)] {
             let error = target_format(Path::new(path), to).err().unwrap();
             assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{path}");
-            assert!(error.next_step().unwrap().contains("npy (.npy)"), "{path}");
+            assert!(error.hint().unwrap().contains("npy (.npy)"), "{path}");
         }
     }
 

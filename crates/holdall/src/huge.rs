@@ -55,7 +55,7 @@ fn dataset(path: String, listed: Visibility) -> Dataset {
         stored: 1,
         logical: 1,
         attributes: vec![],
-        listed,
+        visibility: listed,
     }
 }
 
@@ -105,7 +105,7 @@ impl Container for Many {
         panic!("a block for each dataset")
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         panic!("a segment for each dataset")
     }
 
@@ -148,7 +148,7 @@ fn what_is_said_of_the_file_is_said_of_what_is_listed() {
     assert_eq!(listing("::parts/1", Visibility::Always), ["parts/1"]);
     assert_eq!(many.select("[0]").unwrap(), [(0, Region::parse("0", &[1]).unwrap())]);
     let error = many.select("parts/1000000000").unwrap_err();
-    assert_eq!(error.next_step(), Some("one of: all"));
+    assert_eq!(error.hint(), Some("one of: all"));
     assert!(!crate::open::passes(&many, None));
     let whole = many.select("").unwrap();
     assert_eq!(diff(&many, &whole, &many, &whole, &DiffOptions::default()).unwrap(), []);

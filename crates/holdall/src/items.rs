@@ -105,7 +105,7 @@ impl Items {
             From::Files(paths) => {
                 let path = paths.get(index).ok_or_else(missing)?;
                 let read = || read_stream(&mut File::open(path)?, &self.limits);
-                read().map(Cow::Owned).map_err(|error| error.context(path.display().to_string()))
+                read().map(Cow::Owned).map_err(|error| error.with_context(path.display().to_string()))
             }
             From::Arrays(arrays) => arrays.get(index).map(Cow::Owned),
         }
@@ -118,7 +118,7 @@ impl Items {
             From::Files(paths) => {
                 let Some(path) = paths.get(index) else { return Ok(0) };
                 let metadata = path.metadata();
-                let named = |error| Error::from(error).context(path.display().to_string());
+                let named = |error| Error::from(error).with_context(path.display().to_string());
                 metadata.map(|metadata| metadata.len()).map_err(named)
             }
             From::Arrays(arrays) => Ok(arrays.len_of(index)),
@@ -149,7 +149,7 @@ impl Items {
                     stored: len.saturating_mul(itemsize),
                     logical: len.saturating_mul(itemsize),
                     attributes: std::iter::once(item).chain(name).collect(),
-                    listed: Visibility::Always,
+                    visibility: Visibility::Always,
                 })
             })
             .collect::<Result<_>>()?;
@@ -206,7 +206,7 @@ fn cannot_be_kept(path: &Path) -> Error {
         .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
         .collect();
     Error::usage(format!("the name {shown} has {what}, and an item's name is to be a file's on every system"))
-        .hint("rename the file: without ':', '\\' and control characters")
+        .with_hint("rename the file: without ':', '\\' and control characters")
 }
 
 /// True for characters that some systems do not allow in a file's name.
@@ -256,7 +256,7 @@ impl Container for Items {
         Vec::new()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         Vec::new()
     }
 
@@ -301,7 +301,7 @@ mod tests {
         ] {
             let error = names(&[name.into()]).unwrap_err();
             assert!(error.to_string().contains(why), "{error}");
-            assert!(error.next_step().is_some_and(|hint| hint.contains("rename")), "{error}");
+            assert!(error.hint().is_some_and(|hint| hint.contains("rename")), "{error}");
         }
     }
 

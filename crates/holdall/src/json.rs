@@ -6,7 +6,7 @@ use std::ops::Range;
 use container_core::container::{Container, Dataset, Segment};
 use container_core::dtype::DType;
 use container_core::format::{Format, Level};
-use container_core::literal::Literal;
+use container_core::python_literal::Literal;
 use container_core::report::{Finding, Loss, RepairItem};
 use container_core::{Error, Value};
 use serde_json::{Map, Value as Json, json};

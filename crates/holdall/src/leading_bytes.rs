@@ -87,7 +87,7 @@ pub(crate) fn tell(
     path: Option<&PathBuf>,
     open: &OpenOptions,
 ) -> Error {
-    if !matches!(error.kind(), ErrorKind::WrongFormat { .. }) || error.next_step().is_some() {
+    if !matches!(error.kind(), ErrorKind::WrongFormat { .. }) || error.hint().is_some() {
         return error;
     }
     if let Ok(Some(foreign)) = Foreign::of_source(&*source) {
@@ -97,7 +97,7 @@ pub(crate) fn tell(
     match find_where(&source.into(), path, |format, input| is_sound(format, input, open)) {
         Ok(Some(Found { at, format, .. })) => {
             let place = format!("the {} file begins at byte {at}", format.title);
-            error.context(place).hint(repair_command(format))
+            error.with_context(place).with_hint(repair_command(format))
         }
         _ => error,
     }

@@ -60,22 +60,22 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
     }
     Err(match (array, probe) {
         (Some(array), _) => {
-            let error = error.context(format!("this is a {} file", array.title));
+            let error = error.with_context(format!("this is a {} file", array.title));
             match FORMATS
                 .iter()
                 .find(|format| format.import.is_some())
                 .and_then(|format| format.extensions.first())
             {
-                Some(extension) => error.hint(format!("holdall convert FILE NEW.{extension}")),
+                Some(extension) => error.with_hint(format!("holdall convert FILE NEW.{extension}")),
                 None => error,
             }
         }
-        (None, Probe { directory: Some(_), .. }) => error.context("this is a directory"),
-        (None, Probe { head: [], .. }) => error.context("this file is empty"),
+        (None, Probe { directory: Some(_), .. }) => error.with_context("this is a directory"),
+        (None, Probe { head: [], .. }) => error.with_context("this file is empty"),
         (None, _) => match damaged(probe) {
             Some(format) => {
                 let begins = format!("it begins nearly as {} files do", format.title);
-                error.context(begins).hint(repair_command(format))
+                error.with_context(begins).with_hint(repair_command(format))
             }
             None => error,
         },
@@ -90,7 +90,7 @@ pub(crate) fn repair_command(format: &Format) -> String {
 /// The format of an input that is none as it is, but begins nearly as those of one that can be repaired.
 fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
     let is_near = |format: &&&Format| {
-        format.repair.is_some() && container_core::magic::meant(probe.head, format.magics).is_some()
+        format.repair.is_some() && container_core::magic::closest_magic(probe.head, format.magics).is_some()
     };
     FORMATS.iter().find(is_near).copied()
 }
@@ -372,7 +372,7 @@ mod tests {
         let error = open_bytes(&bytes, Accept::Containers).unwrap_err();
         let first = FORMATS[0];
         let hint = format!("holdall convert FILE NEW.{}", first.extensions[0]);
-        assert_eq!(error.next_step(), Some(hint.as_str()));
+        assert_eq!(error.hint(), Some(hint.as_str()));
         assert!(error.to_string().contains(first.title));
     }
 

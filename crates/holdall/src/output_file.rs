@@ -92,7 +92,7 @@ pub(crate) fn refuse_foreign(target: &Path, is_own: impl Fn(&Path) -> bool) -> R
         return Ok(());
     }
     let problem = format!("{} is a directory of something else, and is not replaced", target.display());
-    Err(Error::usage(problem).hint("another name, or an empty directory"))
+    Err(Error::usage(problem).with_hint("another name, or an empty directory"))
 }
 
 /// Turns an error after the change into a warning.
@@ -106,7 +106,7 @@ pub(crate) fn warned(done: Result<()>) -> Result<Option<String>> {
 /// Other errors of a target name it themselves.
 fn blame(error: Error, name: &str) -> Error {
     match error.kind() {
-        ErrorKind::Io(_) => error.context(format!("writing {name}")),
+        ErrorKind::Io(_) => error.with_context(format!("writing {name}")),
         _ => error,
     }
 }
@@ -166,11 +166,11 @@ pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
     }
     if target.is_dir() && source != target && is_within(source, target) && !is_same_file(source, target) {
         let problem = format!("{} is in the target, {}", source.display(), target.display());
-        return Err(Error::usage(problem).hint("write to another directory"));
+        return Err(Error::usage(problem).with_hint("write to another directory"));
     }
     if is_same_file(source, target) {
         let problem = format!("{} is the source itself", target.display());
-        return Err(Error::usage(problem).hint("write to another file"));
+        return Err(Error::usage(problem).with_hint("write to another file"));
     }
     let is_hit = |part: PathBuf| is_same_file(&part, target) || target.is_dir() && is_within(&part, target);
     // A target that is not there cannot be a part, which spares to look for them.
@@ -178,7 +178,7 @@ pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
         && (source.is_dir() && is_within(target, source) || parts(source).into_iter().any(is_hit));
     if is_part {
         let problem = format!("{} is a part of the source, {}", target.display(), source.display());
-        return Err(Error::usage(problem).hint("write to another file"));
+        return Err(Error::usage(problem).with_hint("write to another file"));
     }
     Ok(())
 }
@@ -304,6 +304,6 @@ mod tests {
         let mut target = Target::create(&existing, Overwrite::Replace).unwrap();
         let error = Error::from(target.seek(SeekFrom::Current(-1)).unwrap_err());
         assert!(matches!(error.kind(), ErrorKind::Io(_)));
-        assert!(error.what().unwrap().contains("a.npy"));
+        assert!(error.context().unwrap().contains("a.npy"));
     }
 }

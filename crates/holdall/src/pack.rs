@@ -117,7 +117,7 @@ fn no_items(format: &Format) -> Error {
     let able: Vec<String> =
         able.map(|format| format!("{} (.{})", format.title, format.extensions.join(", ."))).collect();
     let error = Error::usage(format!("{} files hold no items of different lengths", format.title));
-    if able.is_empty() { error } else { error.hint(format!("a target that does: {}", able.join(", "))) }
+    if able.is_empty() { error } else { error.with_hint(format!("a target that does: {}", able.join(", "))) }
 }
 
 /// Opens what has been written, which has no name yet, and compares it item by item.
@@ -174,7 +174,9 @@ pub(crate) fn check_target<'a>(
     let format = target_format(target, options.to)?;
     sources.into_iter().try_for_each(|source| refuse_source(source, target))?;
     if options.verify == ReadBack::Yes && is_stream(target) {
-        return Err(Error::usage("standard output cannot be read back").hint("pack to a file to verify it"));
+        return Err(
+            Error::usage("standard output cannot be read back").with_hint("pack to a file to verify it")
+        );
     }
     Ok(format)
 }

@@ -2,9 +2,9 @@
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::block::Block;
-use container_core::carried::DEFAULT_NAME;
 use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility};
 use container_core::dtype::{DType, Order};
+use container_core::interchange::DEFAULT_NAME;
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Report};
 use container_core::source::Source;
@@ -41,7 +41,7 @@ impl Plain {
             stored: have,
             logical: have,
             attributes: Vec::new(),
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         };
         Ok(Self { source, stored, datasets: [dataset] })
     }
@@ -91,7 +91,7 @@ impl Container for Plain {
         Vec::new()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         Vec::new()
     }
 

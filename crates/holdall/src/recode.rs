@@ -24,10 +24,12 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
     {
         let problem =
             format!("{} is called like a {} file, this is {}", target.display(), named.title, format.title);
-        return Err(Error::usage(problem).hint("holdall convert, for another format"));
+        return Err(Error::usage(problem).with_hint("holdall convert, for another format"));
     }
     if options.verify == ReadBack::Yes && is_stream(target) {
-        return Err(Error::usage("standard output cannot be read back").hint("recode to a file to verify it"));
+        return Err(
+            Error::usage("standard output cannot be read back").with_hint("recode to a file to verify it")
+        );
     }
     let address = Address::file(source);
     if !opens_again(source) {

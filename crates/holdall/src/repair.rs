@@ -159,7 +159,8 @@ fn refuse_other_name(path: &Path, target: &Path, format: &Format) -> Result<()> 
         told.title
     );
     let own = format.extensions.first().map(|own| format!("-o NEW.{own}, and then holdall convert"));
-    Err(Error::usage(problem).hint(own.unwrap_or_else(|| "another name, and then holdall convert".into())))
+    Err(Error::usage(problem)
+        .with_hint(own.unwrap_or_else(|| "another name, and then holdall convert".into())))
 }
 
 /// The report on a file that begins at `prefix`, with places of the whole.
@@ -253,7 +254,7 @@ mod tests {
         std::fs::remove_file(&target).unwrap();
         let error = run(b"rawarrow and text, which no header is").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
-        assert!(error.next_step().unwrap().starts_with("holdall repair FILE -o NEW.ra"), "{error:?}");
+        assert!(error.hint().unwrap().starts_with("holdall repair FILE -o NEW.ra"), "{error:?}");
         assert!(!target.exists());
     }
 
@@ -275,7 +276,7 @@ mod tests {
             let done = mend(&at(from), &at(to), &file);
             assert_eq!((done.is_ok(), at(to).exists()), (is_written, is_written), "{from} {to}: {done:?}");
             if let Err(error) = done {
-                assert!(error.next_step().unwrap().starts_with("-o NEW.ra"), "{error:?}");
+                assert!(error.hint().unwrap().starts_with("-o NEW.ra"), "{error:?}");
             }
         }
     }
@@ -400,7 +401,7 @@ mod tests {
             for error in [done.unwrap_err(), open(&path, Accept::Containers, &options).unwrap_err()] {
                 assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
                 assert!(error.to_string().contains(name), "{name}: {error}");
-                assert!(!error.next_step().unwrap().contains("holdall repair"), "{error:?}");
+                assert!(!error.hint().unwrap().contains("holdall repair"), "{error:?}");
             }
             assert!(!target.exists());
         }

@@ -130,11 +130,11 @@ fn gsd_names(changes: &[MetaChange]) -> Result<gsd::HeaderNames> {
         if !GSD_WORDS.contains(&word) {
             let problem =
                 format!("{pointer}: of a GSD file only application, schema and schema_version change");
-            return Err(Error::usage(problem).hint("--set application=NAME"));
+            return Err(Error::usage(problem).with_hint("--set application=NAME"));
         }
         let Some(value) = value else {
             let problem = format!("{pointer}: every GSD file has one");
-            return Err(Error::usage(problem).hint(format!("--set {word}=VALUE")));
+            return Err(Error::usage(problem).with_hint(format!("--set {word}=VALUE")));
         };
         let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
         match word {
@@ -172,7 +172,7 @@ fn below(key: &str, inner: Value, changed: &dyn Fn(Value, Option<&str>) -> Resul
                 let other =
                     entries.iter().map(|(own, _)| own.as_str()).find(|own| *own != key).unwrap_or_default();
                 let error = Error::usage(format!("of a frame only the metadata below /{key} change"));
-                Err(error.hint(format!("--set /{key}/{other}=…")))
+                Err(error.with_hint(format!("--set /{key}/{other}=…")))
             }
         },
         other => Ok(other),
@@ -204,6 +204,7 @@ fn change_asdf(
 }
 
 fn cannot(format: &Format) -> Error {
-    Error::usage(format!("metadata of {} files are not changed", format.title))
-        .hint("ASDF, Bloscpack, Blosc2 and RawArray have metadata of the user, GSD application and schema")
+    Error::usage(format!("metadata of {} files are not changed", format.title)).with_hint(
+        "ASDF, Bloscpack, Blosc2 and RawArray have metadata of the user, GSD application and schema",
+    )
 }

@@ -5,11 +5,11 @@
 //! interpolation between the two nearest values), exact however large the data are: what does not fit in memory is read
 //! again, until few enough values are left where the percentiles lie.
 
+use container_core::chunked_read::{check_readable, chunk_len};
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::DType;
 use container_core::mask::Hidden;
 use container_core::region::Region;
-use container_core::stream::{piece_len, prove};
 use container_core::threads::in_order;
 use container_core::{Error, Progress, Result};
 
@@ -148,7 +148,7 @@ pub fn stat(
 ) -> Result<Vec<Stat>> {
     let dataset = &*container.require(index)?;
     let read = &read.for_region(region, &dataset.shape);
-    prove(container, index, region, read)?;
+    check_readable(container, index, region, read)?;
     let columns = columns(&dataset.dtype);
     let count = region.len().unwrap_or(u64::MAX);
     let mut found: Vec<Found> = columns.into_iter().map(|column| Found::new(column, count, read)).collect();
@@ -317,9 +317,9 @@ impl Pass<'_> {
         let itemsize = item_len as u64;
         let total = self.region.len().unwrap_or(u64::MAX).saturating_mul(itemsize);
         let threads = self.read.threads.max(1);
-        let most = PIECE.max(piece_len(true, &self.read.limits)).min(self.read.limits.memory / 16);
+        let most = PIECE.max(chunk_len(true, &self.read.limits)).min(self.read.limits.memory / 16);
         let order = self.dataset.order;
-        let pieces = self.region.pieces(order, (most / itemsize.max(1)).max(1));
+        let pieces = self.region.chunks(order, (most / itemsize.max(1)).max(1));
         // The elements that a mask hides differ from piece to piece.
         let has_mask = self.container.has_mask(self.index, self.read)?;
         let repeated = |part: &Region| {

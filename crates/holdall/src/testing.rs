@@ -9,7 +9,7 @@ use container_core::container::{
     About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Format, ITEM, ITEM_NAME, Import, Input, ItemKind, Output, Pack};
+use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Output, Pack, WriteRequest};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Finding, Loss, Report, Severity};
 use container_core::write::Durability;
@@ -64,7 +64,7 @@ impl Memory {
             stored: len,
             logical: len,
             attributes: vec![],
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         });
         self.bytes.push(bytes.to_vec());
         self
@@ -75,7 +75,7 @@ impl Memory {
     }
 
     pub(crate) fn hidden(mut self, path: &str) -> Self {
-        self.dataset_mut(path).listed = Visibility::Recursive;
+        self.dataset_mut(path).visibility = Visibility::Recursive;
         self
     }
 
@@ -124,7 +124,7 @@ impl Container for Memory {
     }
 
     fn export_metadata(&self, _selection: &[(usize, Region)]) -> Result<Value> {
-        Ok(Value::Map(container_core::carried::entries(&self.meta).to_vec()))
+        Ok(Value::Map(container_core::interchange::entries(&self.meta).to_vec()))
     }
 
     fn datasets(&self) -> &[Dataset] {
@@ -151,7 +151,9 @@ impl Container for Memory {
     fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {
         let dataset = self.datasets.get(index).ok_or_else(|| Error::usage("no such dataset"))?;
         if self.damaged.contains(&dataset.path) {
-            return Err(Error::malformed("the block is torn").at(16..48).context("memory block"));
+            return Err(Error::malformed("the block is torn")
+                .with_range(16..48)
+                .with_context("memory block"));
         }
         let bytes = Cow::Borrowed(&self.bytes[index][..]);
         Array::new(dataset.dtype.clone(), dataset.shape.clone(), dataset.order, bytes)?.select(region)
@@ -161,7 +163,7 @@ impl Container for Memory {
         vec![]
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         vec![]
     }
 
@@ -271,7 +273,7 @@ fn open_fake(input: Input, _options: &OpenOptions) -> Result<Box<dyn Container>>
 fn append_fake(
     path: &Path,
     options: &OpenOptions,
-    import: &Import<'_>,
+    import: &WriteRequest<'_>,
     _durability: Durability,
 ) -> Result<Vec<Loss>> {
     assert_eq!(import.read.digests, container_core::container::Digests::Compare);

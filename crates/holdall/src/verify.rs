@@ -147,19 +147,19 @@ pub(crate) fn damage(
     let finding = report.findings.into_iter().find(|finding| finding.severity == Severity::Error);
     Ok(finding.map(|finding| {
         let error = Error::malformed(finding.message);
-        let error = finding.range.into_iter().fold(error, Error::at);
-        finding.part.into_iter().fold(error, Error::part)
+        let error = finding.range.into_iter().fold(error, Error::with_range);
+        finding.part.into_iter().fold(error, Error::in_file)
     }))
 }
 
 /// The error as a finding; its place is the finding's, so the message does not repeat it.
 fn unreadable(error: &Error) -> Finding {
     let mut message = error.kind().to_string();
-    if let Some(context) = error.what() {
+    if let Some(context) = error.context() {
         message = format!("{context}: {message}");
     }
     let mut finding = Finding::new(Severity::Error, "unreadable", message);
-    finding.part = error.part_name().map(Into::into);
+    finding.part = error.file_name().map(Into::into);
     finding.range = error.range();
     finding
 }
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_unreadable_range_is_the_findings_not_the_messages() {
-        let finding = unreadable(&Error::truncated(48..168, 64).context("dims").part("x.blk"));
+        let finding = unreadable(&Error::truncated(48..168, 64).with_context("dims").in_file("x.blk"));
         assert_eq!((finding.range, finding.part.as_deref()), (Some(48..168), Some("x.blk")));
         assert_eq!(finding.message, "dims: file ends early: need 120 bytes, 64 present");
     }

@@ -10,12 +10,12 @@ use std::fs;
 use std::path::Path;
 
 use container_core::array::byte_len;
-use container_core::carried::to_json_value;
+use container_core::chunked_read::check_readable;
 use container_core::container::{Container, Digests, ReadOptions};
-use container_core::format::{Format, ImportOptions, Level, Support};
+use container_core::format::{Format, Level, Support, TargetOptions};
+use container_core::interchange::to_json_value;
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::prove;
 use container_core::threads::in_order;
 use container_core::write::{AtomicDirectory, Overwrite};
 use container_core::{Error, Progress, Result, Value};
@@ -61,7 +61,7 @@ pub static FORMAT: Format = Format {
     sniff: |_| false,
     open: |_, _| Err(Error::unsupported("Zarr directories are written, not read")),
     import: Some(|_, _| {
-        Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"))
+        Err(Error::usage("a Zarr target is a directory, not a stream").with_hint("name one: NAME.zarr"))
     }),
     repair: None,
     append: None,
@@ -77,18 +77,21 @@ pub(crate) fn write(
     known: &[Loss],
 ) -> Result<Written> {
     if is_stream(target) {
-        return Err(Error::usage("a Zarr target is a directory, not a stream").hint("name one: NAME.zarr"));
+        return Err(
+            Error::usage("a Zarr target is a directory, not a stream").with_hint("name one: NAME.zarr")
+        );
     }
     if options.overwrite == Overwrite::Replace {
         refuse_foreign(target, is_zarr)?;
     }
-    options.import.check_options("Zarr", &["filter", "chunks", ImportOptions::AS_BYTES])?;
+    options.import.check_options("Zarr", &["filter", "chunks", TargetOptions::AS_BYTES])?;
     let job = Job::plan(container, selection, &options.import)?;
     options.losses.check(&[known, &job.losses].concat())?;
     let mut read = options.read.with_limits(options.open.limits);
     read.digests = Digests::Compare;
     for (plan, (index, region)) in job.arrays.iter().zip(selection) {
-        prove(container, *index, region, &read).map_err(|error| error.context(plan.path.clone()))?;
+        check_readable(container, *index, region, &read)
+            .map_err(|error| error.with_context(plan.path.clone()))?;
     }
     let directory = AtomicDirectory::create(target, options.overwrite)?;
     for (place, text) in job.nodes()? {
@@ -125,7 +128,7 @@ impl Job {
     fn plan(
         container: &dyn Container,
         selection: &[(usize, Region)],
-        options: &ImportOptions,
+        options: &TargetOptions,
     ) -> Result<Self> {
         let in_group = selection.len() != 1;
         let (metadata, losses) = attributes::of(container, selection)?;

@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use container_core::array::byte_len;
-use container_core::carried::{self, WHOLE};
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Axes, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::Import;
+use container_core::format::WriteRequest;
+use container_core::interchange::{self, WHOLE};
 use container_core::report::{Loss, Severity};
 use container_core::source::open_path;
-use container_core::stream::{for_each_chunk, prove};
 use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
@@ -30,10 +30,10 @@ use crate::{Encoding, File, TRAILER, trailer};
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
-    job.options.allow_words_of_append("RawArray", &[])?;
+    job.options.check_append_options("RawArray", &[])?;
     if let Some((name, _)) = job.options.codec.as_ref().filter(|(name, _)| name != "none") {
         return Err(Error::usage(format!(
             "what is added to a file of plain elements cannot be stored as {name}"
@@ -42,7 +42,7 @@ pub(crate) fn append(
     let old = ExistingFile::open(path, open)?;
     if old.file.encoding() != Encoding::Plain {
         let problem = format!("nothing is added to data that are stored as {}", old.file.encoding().name());
-        return Err(Error::usage(problem).hint("holdall recode --codec none makes a file that grows"));
+        return Err(Error::usage(problem).with_hint("holdall recode --codec none makes a file that grows"));
     }
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
@@ -61,11 +61,11 @@ pub(crate) fn append(
     };
     if rest != others {
         let problem = format!("an array of dimensions {:?} does not take {added:?}", old.file.dims());
-        return Err(Error::usage(problem).hint("all dimensions but the last have to agree"));
+        return Err(Error::usage(problem).with_hint("all dimensions but the last have to agree"));
     }
     *last = last.checked_add(*more).ok_or_else(|| Error::usage("more than 2^64 elements"))?;
     let size = byte_len(&dtype, &dims).ok_or_else(|| Error::usage("more than 2^64 bytes"))?;
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     let header = Header { size, ..*old.file.header() };
     old.replace(&header, &dims, durability, |out| {
         let mut swapped = Vec::new();
@@ -111,7 +111,7 @@ pub fn set_trailer(
     if after == before {
         return Ok(());
     }
-    let bytes = match carried::entries(&after) {
+    let bytes = match interchange::entries(&after) {
         [] => Vec::new(),
         [(key, said)] if key == TRAILER => match said {
             Value::Map(entries) if entries.is_empty() => Vec::new(),
@@ -122,7 +122,7 @@ pub fn set_trailer(
             let name =
                 entries.iter().map(|(key, _)| key.as_str()).find(|key| *key != TRAILER).unwrap_or_default();
             let error = Error::usage(format!("a RawArray file has no place for {name:?} but its trailer"));
-            return Err(error.hint(format!("--set /{TRAILER}/{name}=…")));
+            return Err(error.with_hint(format!("--set /{TRAILER}/{name}=…")));
         }
     };
     if old.file.encoding() == Encoding::Leb128 && !bytes.is_empty() {
@@ -146,7 +146,7 @@ impl<'p> ExistingFile<'p> {
         let storage = FileStorage::open(path)?;
         let file = File::from_source(open_path(path, open.access, &open.limits)?, open)?;
         if let Some(fault) = file.faults().into_iter().find(|fault| fault.severity() == Severity::Error) {
-            return Err(fault.error().hint("repair it into a new file first: holdall repair"));
+            return Err(fault.error().with_hint("repair it into a new file first: holdall repair"));
         }
         Ok(Self { storage, path, file })
     }
@@ -176,7 +176,7 @@ impl<'p> ExistingFile<'p> {
         if copied == len {
             Ok(())
         } else {
-            Err(Error::truncated(range, copied).context("the file that is changed"))
+            Err(Error::truncated(range, copied).with_context("the file that is changed"))
         }
     }
 }

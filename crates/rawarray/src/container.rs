@@ -2,12 +2,12 @@
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
-use container_core::carried::WHOLE;
 use container_core::container::{
     About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::interchange::WHOLE;
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::{Error, Progress, Result, Value};
@@ -155,7 +155,7 @@ impl Container for RawArrayContainer {
         self.segment.iter().map(|segment| segment as &dyn Block).collect()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         check::segments(&self.file)
     }
 
@@ -233,7 +233,7 @@ fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
             stored: stored.end - stored.start,
             logical: file.layout().decoded_len().unwrap_or(0),
             attributes,
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         });
     }
     let trailer = file.trailer_range();
@@ -249,7 +249,7 @@ fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
             stored: len,
             logical: len,
             attributes: Vec::new(),
-            listed: Visibility::Recursive,
+            visibility: Visibility::Recursive,
         });
     }
     datasets

@@ -249,6 +249,6 @@ impl Fault {
             | Self::BitsBeyondCount { .. } => "rawarray data",
             _ => "rawarray header",
         };
-        Error::new(kind).at(self.range()).context(part)
+        Error::new(kind).with_range(self.range()).with_context(part)
     }
 }

@@ -85,7 +85,7 @@ impl File {
     /// As [`File::open`].
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
         Self::from_source(source, options).map_err(named)
     }
@@ -231,7 +231,7 @@ impl File {
         let bytes = array.bytes(Order::F, &self.options.limits)?;
         let mut bools = Vec::new();
         let len = bytes.len() as u64;
-        let refused = |_| Error::refused(len, self.options.limits.memory);
+        let refused = |_| Error::out_of_memory(len, self.options.limits.memory);
         bools.try_reserve_exact(self.options.limits.allocate(len)?).map_err(refused)?;
         bools.extend(bytes.iter().map(|byte| *byte != 0));
         Ok(bools)
@@ -305,7 +305,8 @@ impl File {
     /// That the encoding is known; if not, it is for want of memory.
     pub(crate) fn check_detected(&self) -> Result<()> {
         let limits = &self.options.limits;
-        let refused = |len| Error::limit("memory in bytes", len, limits.memory).at(self.layout.data());
+        let refused =
+            |len| Error::limit("memory in bytes", len, limits.memory).with_range(self.layout.data());
         self.detection_limit.map_or(Ok(()), |len| Err(refused(len)))
     }
 
@@ -357,7 +358,7 @@ impl std::fmt::Debug for File {
 }
 
 fn explain(fault: &Fault) -> Error {
-    fault.error().hint("holdall repair FILE -o NEW brings back what is there")
+    fault.error().with_hint("holdall repair FILE -o NEW brings back what is there")
 }
 
 /// Detects the encoding of the data: known from the header, except for flag bit 1.

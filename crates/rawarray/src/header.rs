@@ -100,11 +100,11 @@ impl Header {
         let byte_order = match bytes.get(..MAGIC.len()) {
             Some(magic) if magic == MAGIC => ByteOrder::Little,
             Some(magic) if magic == MAGIC_REVERSED => ByteOrder::Big,
-            _ => return Err(Error::wrong_format("a RawArray file").at(0..8)),
+            _ => return Err(Error::wrong_format("a RawArray file").with_range(0..8)),
         };
         match fields(byte_order, bytes) {
             Ok((_, header)) => Ok(header),
-            Err(_) => Err(Error::truncated(0..FIXED_LEN, bytes.len() as u64).context("rawarray header")),
+            Err(_) => Err(Error::truncated(0..FIXED_LEN, bytes.len() as u64).with_context("rawarray header")),
         }
     }
 

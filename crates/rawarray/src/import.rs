@@ -1,13 +1,13 @@
 //! Writing one dataset of any container as RawArray.
 
 use container_core::array::byte_len;
-use container_core::carried;
+use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Axes, Container, Dataset};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
-use container_core::format::{Import, Output};
+use container_core::format::{Output, WriteRequest};
+use container_core::interchange;
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::{for_each_chunk, prove};
 use container_core::{Error, Progress, Result, Value};
 
 use crate::eltype::{eltype_of, public_type};
@@ -19,7 +19,7 @@ pub(crate) const OWN: &str = "rawarray";
 
 /// Writes the one selected dataset, little-endian and column major: same shape, same values. Row-major values are transposed
 /// on the way, unless [`Axes::Reversed`] asks for reversed dimensions instead, for which no byte moves.
-pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let words = Words::new(job)?;
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
@@ -27,7 +27,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let of_same_format = is_rawarray(job.container);
     if of_same_format && job.options.metadata.is_some() {
         let error = Error::usage("the trailer of another RawArray file is taken along as it is");
-        return Err(error.hint("holdall meta --set, of the new file"));
+        return Err(error.with_hint("holdall meta --set, of the new file"));
     }
     let (tree, mut lost) = if of_same_format { (Value::Null, Vec::new()) } else { job.metadata()? };
     let (eltype, big_endian, mut losses) = target_type(dataset, tree.get(OWN), &words);
@@ -55,17 +55,17 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
     let trailer = trailer_of(job.container).filter(|(at, _)| words.trailer == Trailer::Keep && *at != index);
     if encoding == Encoding::Leb128 && trailer.is_some() {
         return Err(Error::usage("LEB128 data run to the end of the file and leave no room for the trailer")
-            .hint("use --codec none or lz4"));
+            .with_hint("use --codec none or lz4"));
     }
-    let tree = if is_opaque(&dataset.dtype) { carried::without(tree, OWN) } else { tree };
+    let tree = if is_opaque(&dataset.dtype) { interchange::remove_key(tree, OWN) } else { tree };
     let metadata = if words.trailer == Trailer::Keep && encoding != Encoding::Leb128 {
         trailer::from_tree(&tree)?
     } else {
-        lost.extend(carried::losses(&tree));
+        lost.extend(interchange::losses(&tree));
         Vec::new()
     };
     // Neither room is taken nor anything written for what a cut file merely claims.
-    prove(job.container, index, region, &job.read)?;
+    check_readable(job.container, index, region, &job.read)?;
     let mut encoder = Encoder::start(out, target, &job.options.limits)?;
     encoder.reserve()?;
     for_each_chunk(job.container, index, region, order, &job.read, job.progress, |bytes| {
@@ -91,7 +91,7 @@ pub(crate) fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>
 }
 
 /// `none`, `lz4`, `leb128` or `bits`, none of which has levels.
-fn encoding(job: &Import<'_>) -> Result<Encoding> {
+fn encoding(job: &WriteRequest<'_>) -> Result<Encoding> {
     let Some((name, level)) = &job.options.codec else { return Ok(Encoding::Plain) };
     let encoding = Encoding::from_name(name).ok_or_else(|| {
         let known = Encoding::ALL.map(Encoding::name).join(", ");
@@ -129,10 +129,10 @@ enum Trailer {
 }
 
 impl Words {
-    fn new(job: &Import<'_>) -> Result<Self> {
+    fn new(job: &WriteRequest<'_>) -> Result<Self> {
         let mut words = Self { bools: Bools::Eltype5, data_order: ByteOrder::Little, trailer: Trailer::Keep };
         job.options.check_options("RawArray", &["bool", "byte-order", "trailer"])?;
-        for (word, value) in &job.options.words {
+        for (word, value) in &job.options.extra {
             match (word.as_str(), value.as_str()) {
                 ("bool", "eltype5") => words.bools = Bools::Eltype5,
                 ("bool", "uint8") => words.bools = Bools::Uint8,

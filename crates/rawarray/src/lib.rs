@@ -39,7 +39,7 @@ pub use write::{WriteOptions, write_bools};
 pub use writer::Writer;
 
 /// Path of the one dataset.
-pub(crate) const DATASET: &str = container_core::carried::DEFAULT_NAME;
+pub(crate) const DATASET: &str = container_core::interchange::DEFAULT_NAME;
 
 /// Path of the bytes after the data, which a recursive listing shows.
 pub(crate) const TRAILER: &str = "trailer";

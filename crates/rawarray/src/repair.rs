@@ -54,7 +54,7 @@ pub(crate) fn repair_to(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = magic::mended(input.into_source()?, FORMAT.magics, &mut report)?;
+    let source = magic::with_corrected_magic(input.into_source()?, FORMAT.magics, &mut report)?;
     let source = header::with_corrected_header(source, &options.limits, &mut report)?;
     let file = File::from_source(source, options)?;
     let plan = Plan::new(&file, report)?;
@@ -98,7 +98,7 @@ impl Plan {
         if let Some(fault) = hopeless {
             return Err(fault
                 .error()
-                .hint("the header does not say what the data are, so nothing can be proved"));
+                .with_hint("the header does not say what the data are, so nothing can be proved"));
         }
         let layout = file.layout().with_corrections();
         for fault in faults.iter().filter(|fault| fault.severity() == container_core::report::Severity::Error)
@@ -235,7 +235,9 @@ fn keep_whole_slabs(dims: &[u64], have: u64) -> Option<Vec<u64>> {
 
 fn nothing_left(layout: &Layout) -> Error {
     let data = layout.data_at()..layout.file_len();
-    Error::malformed("not one whole element of the data is left").context("rawarray data").at(data)
+    Error::malformed("not one whole element of the data is left")
+        .with_context("rawarray data")
+        .with_range(data)
 }
 
 /// Returns the assumption of a repair about one fault.

@@ -1,6 +1,6 @@
 //! Trailer: bytes after the data, which the format does not define. A conversion keeps metadata there, as JSON text.
 
-use container_core::carried::{self, Forms, WHOLE};
+use container_core::interchange::{self, Forms, WHOLE};
 use container_core::{Result, Value};
 
 /// A longer trailer is no metadata: it is read as a dataset.
@@ -12,7 +12,10 @@ pub(crate) fn to_tree(bytes: Vec<u8>) -> Value {
         Some(tree @ Value::Map(_)) => return tree,
         // Text in quotes is text with quotes, unless what is in them would come back as something else without.
         Some(Value::Text(bare))
-            if carried::is_same(&to_tree(bare.clone().into_bytes()), &whole(bare.clone().into())) => {}
+            if interchange::is_equivalent(
+                &to_tree(bare.clone().into_bytes()),
+                &whole(bare.clone().into()),
+            ) => {}
         // Anything could be a number; what is written as we would is.
         Some(value) if text(&value).is_some_and(|text| text.as_bytes() == bytes) => return whole(value),
         _ => {}
@@ -25,7 +28,7 @@ pub(crate) fn to_tree(bytes: Vec<u8>) -> Value {
 
 /// The trailer that says it; empty for nothing.
 pub(crate) fn from_tree(tree: &Value) -> Result<Vec<u8>> {
-    match carried::entries(tree) {
+    match interchange::entries(tree) {
         [] => return Ok(Vec::new()),
         [(key, alone)] if key == WHOLE => {
             let plain = match alone {
@@ -35,14 +38,14 @@ pub(crate) fn from_tree(tree: &Value) -> Result<Vec<u8>> {
             };
             // Text that reads as JSON is not left bare.
             let quoted = || text(alone).map(String::into_bytes);
-            let says_it = |bytes: &Vec<u8>| carried::is_same(&to_tree(bytes.clone()), tree);
+            let says_it = |bytes: &Vec<u8>| interchange::is_equivalent(&to_tree(bytes.clone()), tree);
             if let Some(bytes) = plain.filter(says_it).or_else(|| quoted().filter(says_it)) {
                 return Ok(bytes);
             }
         }
         _ => {}
     }
-    let json = serde_json::to_vec(&carried::to_json_value(tree));
+    let json = serde_json::to_vec(&interchange::to_json_value(tree));
     json.map_err(|error| container_core::Error::usage(format!("metadata as JSON: {error}")))
 }
 
@@ -51,7 +54,7 @@ fn whole(value: Value) -> Value {
 }
 
 fn text(value: &Value) -> Option<String> {
-    serde_json::to_string(&carried::to_json_value(value)).ok()
+    serde_json::to_string(&interchange::to_json_value(value)).ok()
 }
 
 /// JSON that says no more than a tree can hold: no integers that would come out as other numbers.
@@ -59,10 +62,10 @@ fn json(bytes: &[u8]) -> Option<Value> {
     let value: Value = serde_json::from_slice(bytes).ok().filter(|_| !has_large_integers(bytes))?;
     match value {
         Value::Map(_) => {
-            let tree = carried::guarded(value, Forms::Known);
-            Some(carried::joined(carried::from_json_value(tree)))
+            let tree = interchange::escape_reserved(value, Forms::Known);
+            Some(interchange::unescape_top(interchange::from_json_value(tree)))
         }
-        other => Some(carried::from_json_value(other)),
+        other => Some(interchange::from_json_value(other)),
     }
 }
 
@@ -160,7 +163,7 @@ mod tests {
             let tree = whole(value);
             let bytes = from_tree(&tree).unwrap();
             assert!(
-                carried::is_same(&to_tree(bytes.clone()), &tree),
+                interchange::is_equivalent(&to_tree(bytes.clone()), &tree),
                 "{tree:?} {}",
                 String::from_utf8_lossy(&bytes)
             );
@@ -172,6 +175,6 @@ mod tests {
         let tree = Value::Map(vec![("b".into(), vec![7_u8].into()), ("n".into(), Value::Float(f64::NAN))]);
         let bytes = from_tree(&tree).unwrap();
         assert_eq!(bytes, br#"{"b":{"$holdall:bytes":"07"},"n":{"$holdall:float":"nan"}}"#);
-        assert!(carried::is_same(&to_tree(bytes), &tree));
+        assert!(interchange::is_equivalent(&to_tree(bytes), &tree));
     }
 }

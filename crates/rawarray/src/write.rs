@@ -135,7 +135,7 @@ impl<'o> Encoder<'o> {
         }
         let cannot = || {
             let what = format!("{} cannot hold {}", target.encoding.name(), target.dtype);
-            Error::usage(what).hint("every type can be stored with none or lz4")
+            Error::usage(what).with_hint("every type can be stored with none or lz4")
         };
         let order = if target.big_endian == BigEndian::Yes { ByteOrder::Big } else { target.header_order };
         let (step, size) = match target.encoding {
@@ -144,11 +144,11 @@ impl<'o> Encoder<'o> {
                 let len = limits.allocate(expected)?;
                 if len > MAX_INPUT_LEN {
                     let what = format!("an LZ4 block holds at most {MAX_INPUT_LEN} bytes, these are {len}");
-                    return Err(Error::unsupported(what).hint("--codec none"));
+                    return Err(Error::unsupported(what).with_hint("--codec none"));
                 }
                 limits.allocate(expected.saturating_add(Lz4.max_encoded_len(len) as u64))?;
                 let mut held = Vec::new();
-                let refused = |_| Error::refused(expected, limits.memory);
+                let refused = |_| Error::out_of_memory(expected, limits.memory);
                 held.try_reserve_exact(len).map_err(refused)?;
                 (Step::Whole { held }, None)
             }
@@ -217,7 +217,7 @@ impl<'o> Encoder<'o> {
             Step::Bits { codec, held, encoded } => {
                 if bytes.iter().any(|byte| *byte > 1) {
                     return Err(
-                        Error::usage("bits cannot hold bools other than 0 and 1").hint("--codec none")
+                        Error::usage("bits cannot hold bools other than 0 and 1").with_hint("--codec none")
                     );
                 }
                 held.extend_from_slice(bytes);

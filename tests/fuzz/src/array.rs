@@ -81,7 +81,7 @@ fn in_pieces(stored: &StoredArray, source: &dyn Source, part: &Region, bytes: &[
     }
     for most in [1, 3, 64] {
         let mut joined = Vec::new();
-        for piece in part.pieces(stored.order, most) {
+        for piece in part.chunks(stored.order, most) {
             assert!(piece.len().is_some_and(|len| len <= most && len > 0));
             let array = stored.read(source, &piece, &limits(), 1).expect("a part of the region");
             joined.extend(bytes_of(&array, stored.order).expect("within the limits"));

@@ -1,7 +1,7 @@
 //! Blocks of any bytes by every label, geometries of any numbers, journals of any places.
 
 use asdf::compression::{EncodeOptions, WRITABLE, codecs, encode, read_range};
-use asdf::container_core::write::journal::{Found, Sidecar};
+use asdf::container_core::write::journal::{Found, JournalStore};
 use asdf::container_core::write::storage::Storage;
 use asdf::update::{UpdateOptions, Updater};
 use asdf::yaml::Yaml;
@@ -181,9 +181,9 @@ pub fn asdf_ndarray(data: &[u8]) {
 
 /// A journal in memory.
 #[derive(Clone, Default)]
-struct Beside(Arc<Mutex<Option<Vec<u8>>>>);
+struct SidecarFile(Arc<Mutex<Option<Vec<u8>>>>);
 
-impl Sidecar for Beside {
+impl JournalStore for SidecarFile {
     fn read(&self, _limits: &Limits) -> Result<Found> {
         Ok(self.0.lock().expect("no thread panics").clone().map_or(Found::Absent, Found::Journal))
     }
@@ -208,7 +208,7 @@ pub fn asdf_journal(data: &[u8]) {
         [magic, &(magic.len() as u64 + journal.len() as u64 + 12).to_le_bytes(), journal].concat();
     let sum = Algorithm::Crc32.digest(&journal);
     journal.extend(sum.as_bytes().iter().rev());
-    let beside = Beside(Arc::new(Mutex::new(Some(journal.clone()))));
+    let beside = SidecarFile(Arc::new(Mutex::new(Some(journal.clone()))));
     let storage = RecordingStorage::new(file.to_vec());
     let mut options = UpdateOptions::default();
     options.limits = small_options().limits;

@@ -1,7 +1,7 @@
 //! ASDF files of any bytes: opening by every policy, and looking at all there is.
 
 use asdf::{FORMAT, File, OpenOptions, Strictness, checksum_status};
-use container_core::container::{Fallback, Tolerance, all_datasets};
+use container_core::container::{Defaults, Tolerance, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::Input;
 
@@ -46,7 +46,7 @@ pub fn asdf_open(data: &[u8]) {
     for tolerance in [Tolerance::Strict, Tolerance::Lenient] {
         let mut options = small_options();
         options.tolerance = tolerance;
-        options.fallback = Fallback::Stored;
+        options.defaults = Defaults::StoredOnly;
         match (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) {
             Err(error) => look_at_error(&error),
             Ok(lens) => {

@@ -85,7 +85,7 @@ fn keeps(file: &File, fixed: &File) {
 /// The repaired file and the report, which is the same without a file.
 fn repair(data: &[u8], digests: StaleChecksums) -> container_core::Result<(Vec<u8>, RepairReport)> {
     let mut options = small_options();
-    options.stale_digests = digests;
+    options.stale_checksums = digests;
     repaired(&FORMAT, data, &options)
 }
 

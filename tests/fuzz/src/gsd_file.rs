@@ -1,10 +1,10 @@
 //! GSD files of any bytes: opening by every policy, and looking at all there is.
 
 use container_core::Progress;
-use container_core::container::{CheckDepth, Fallback, Tolerance, all_datasets};
+use container_core::container::{CheckDepth, Defaults, Tolerance, all_datasets};
 use container_core::format::Input;
 use container_core::report::Severity;
-use gsd::{FORMAT, File, IndexEntry, OpenOptions, Policy};
+use gsd::{FORMAT, File, IndexEntry, OpenOptions, Strictness};
 
 use crate::feed::Feed;
 use crate::lens::{look_at_error, look_through};
@@ -13,16 +13,17 @@ use crate::options::{read_options, small_options};
 /// Most bytes that all datasets of a file may hold, for all of them to be read many times.
 pub(crate) const MAX_DATASET_BYTES: u64 = 1 << 17;
 
-pub(crate) const POLICIES: [Policy; 3] = [Policy::Compatible, Policy::Strict, Policy::Lenient];
+pub(crate) const POLICIES: [Strictness; 3] =
+    [Strictness::Compatible, Strictness::Strict, Strictness::Lenient];
 
-pub(crate) fn own_options(policy: Policy) -> OpenOptions {
-    let mut options = OpenOptions::default().with_policy(policy);
+pub(crate) fn own_options(strictness: Strictness) -> OpenOptions {
+    let mut options = OpenOptions::default().with_strictness(strictness);
     options.limits = small_options().limits;
     options
 }
 
-pub(crate) fn open(data: &[u8], policy: Policy) -> gsd::Result<File> {
-    File::from_source(Box::new(data.to_vec()), &own_options(policy))
+pub(crate) fn open(data: &[u8], strictness: Strictness) -> gsd::Result<File> {
+    File::from_source(Box::new(data.to_vec()), &own_options(strictness))
 }
 
 /// Opens the bytes in every way and looks at all there is.
@@ -46,9 +47,9 @@ pub fn gsd_open(data: &[u8]) {
 
 /// The lens, and that it calls sound what the strict policy opens, as far as entries go.
 fn through(data: &[u8], strict: bool, feed: &mut Feed<'_>) {
-    for fallback in [Fallback::Apply, Fallback::Stored] {
+    for fallback in [Defaults::Apply, Defaults::StoredOnly] {
         let mut options = small_options();
-        options.fallback = fallback;
+        options.defaults = fallback;
         let lens = match (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) {
             Ok(lens) => lens,
             Err(error) => {
@@ -105,11 +106,11 @@ fn native(file: &File, data: &[u8], feed: &mut Feed<'_>) {
     assert!(index.len() <= data.len() / 32);
     for (at, entry) in index.iter().enumerate() {
         let whole = chunk(file, &entry, feed);
-        let policy = file.options().policy;
-        if policy == Policy::Strict {
+        let policy = file.options().strictness;
+        if policy == Strictness::Strict {
             assert!(whole, "strict opened a file with an unreadable chunk: {entry:?}");
         }
-        if policy != Policy::Compatible {
+        if policy != Strictness::Compatible {
             assert!(entry.frame < file.nframes());
             let range = file.frame_entries(entry.frame);
             assert!(range.contains(&at), "{at} not in {range:?}");

@@ -100,7 +100,7 @@ fn tensors(trajectory: &Trajectory, feed: &mut Feed<'_>) {
                 if let Ok(view) = trajectory.frame(frame) {
                     assert_eq!(array.shape().first(), Some(&trajectory.len()));
                     // In an index out of order both look elsewhere.
-                    let ordered = trajectory.file().options().policy != gsd::Policy::Compatible;
+                    let ordered = trajectory.file().options().strictness != gsd::Strictness::Compatible;
                     if let Some(entry) = view.stored(field.name).filter(|_| ordered) {
                         assert_eq!(array.shape().get(1), Some(&entry.n), "{}", field.name);
                     }
@@ -145,7 +145,7 @@ fn again(trajectory: &Trajectory, frames: &[Frame<'_>]) {
     let mut options = TrajectoryOptions::default().with_validation(Validation::Off);
     options.writer.durability = Durability::Cached;
     options.writer.schema_version = trajectory.schema_version();
-    options.writer.limits = own_options(gsd::Policy::Strict).limits;
+    options.writer.limits = own_options(gsd::Strictness::Strict).limits;
     let storage = container_core::write::recording::RecordingStorage::default();
     let written = Writer::create_storage(storage.clone(), &options.writer)
         .and_then(|writer| TrajectoryWriter::from_writer(writer, &options))
@@ -158,7 +158,7 @@ fn again(trajectory: &Trajectory, frames: &[Frame<'_>]) {
         assert!(!error.is_damage(), "what was read is not written: {error}");
         return;
     }
-    let file = open(&storage.image(), gsd::Policy::Strict).expect("what was written");
+    let file = open(&storage.image(), gsd::Strictness::Strict).expect("what was written");
     let copy = Trajectory::from_file(file).expect("it has the schema");
     assert_eq!(copy.len(), frames.len() as u64);
     for (view, frame) in copy.iter().zip(frames) {

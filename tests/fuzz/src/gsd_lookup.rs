@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use container_core::dtype::ByteOrder;
 use gsd::header::{Header, Version};
-use gsd::{Fallback, File, Frames, IndexEntry, Policy, Rows, StackedChunks};
+use gsd::{Defaults, File, Frames, IndexEntry, Rows, StackedChunks, Strictness};
 
 use crate::feed::Feed;
 use crate::gsd_file::open;
@@ -26,20 +26,20 @@ pub fn gsd_lookup(data: &[u8]) {
     let mut feed = Feed::new(data);
     let parts = parts(&mut feed);
     let end = probed_end(&parts);
-    match open(&parts.bytes, Policy::Compatible) {
+    match open(&parts.bytes, Strictness::Compatible) {
         Ok(file) => {
             assert_eq!(Some(file.layout().entries() as usize), end);
             compatible(&file, &parts);
         }
         Err(error) => assert!(end.is_none(), "the reference opens it: {error}"),
     }
-    let strict = open(&parts.bytes, Policy::Strict);
+    let strict = open(&parts.bytes, Strictness::Strict);
     assert_eq!(strict.is_ok(), is_strict(&parts), "{:?} of {:?}", strict.err(), parts.slots);
     if let Ok(file) = &strict {
         finds(file, &parts.slots, &mut feed);
         stacks(file, &mut feed);
     }
-    let lenient = open(&parts.bytes, Policy::Lenient).expect("blocks are where they should be");
+    let lenient = open(&parts.bytes, Strictness::Lenient).expect("blocks are where they should be");
     assert_eq!(is_strict(&parts), lenient.layout().faults().is_empty(), "{:?}", lenient.layout().faults());
     // Behind the end, what is no entry is what a write has left.
     let (mut used, mut hole) = (0, false);
@@ -244,7 +244,7 @@ fn stacks(file: &File, feed: &mut Feed<'_>) {
         let entries: Vec<Option<IndexEntry>> =
             (start..start + count).map(|frame| file.find_chunk(frame, &name)).collect();
         let twice = has_two_of_one(file);
-        let stack = match StackedChunks::new(file, &name, &frames, Fallback::Stored) {
+        let stack = match StackedChunks::new(file, &name, &frames, Defaults::StoredOnly) {
             Ok(stack) => stack,
             Err(error) => {
                 let first = entries.first().copied().flatten();

@@ -5,7 +5,7 @@ use container_core::dtype::ByteOrder;
 use container_core::format::Output;
 use container_core::report::RepairReport;
 use gsd::repair::{RepairOptions, UncommittedFrames, repair_source};
-use gsd::{FORMAT, File, Policy};
+use gsd::{FORMAT, File, Strictness};
 
 use crate::gsd_file::open;
 use crate::options::small_options;
@@ -13,7 +13,7 @@ use crate::repaired::{self, with_and_without};
 
 /// Repairs the bytes, and holds the result against them.
 pub fn gsd_repair(data: &[u8]) {
-    let was_strict = open(data, Policy::Strict).ok().filter(|_| is_sound(data));
+    let was_strict = open(data, Strictness::Strict).ok().filter(|_| is_sound(data));
     for uncommitted_frames in [UncommittedFrames::Checked, UncommittedFrames::Off] {
         let mut options = RepairOptions::default().with_uncommitted_frames(uncommitted_frames);
         options.limits = small_options().limits;
@@ -28,7 +28,7 @@ pub fn gsd_repair(data: &[u8]) {
                 continue;
             }
         };
-        let fixed = open(&repaired, Policy::Strict).expect("a repaired file opens");
+        let fixed = open(&repaired, Strictness::Strict).expect("a repaired file opens");
         // Of what is left when entries or bytes are left out or mended, an entry may look as if it was one bit away: that there is none, is not claimed.
         let is_changed = !report.guessed.is_empty() || !report.lost.is_empty();
         assert!(

@@ -3,7 +3,7 @@
 use container_core::Progress;
 use gsd::hoomd::Trajectory;
 use gsd::rewrite::{RedundantChunks, RewriteOptions, concat, slice};
-use gsd::{ErrorKind, Fallback, File, Frames, Policy};
+use gsd::{Defaults, ErrorKind, File, Frames, Strictness};
 
 use crate::feed::Feed;
 use crate::gsd_file::{MAX_DATASET_BYTES, open};
@@ -13,7 +13,7 @@ use crate::lens::look_at_error;
 /// Copies frames, and reads them in the copy.
 pub fn gsd_rewrite(data: &[u8]) {
     let mut feed = Feed::derived(data);
-    for policy in [Policy::Compatible, Policy::Lenient] {
+    for policy in [Strictness::Compatible, Strictness::Lenient] {
         let Ok(file) = open(data, policy) else { continue };
         let held = file.index().iter().filter_map(|entry| entry.size()).fold(0, u64::saturating_add);
         if held.saturating_mul(file.nframes()) > MAX_DATASET_BYTES {
@@ -22,10 +22,10 @@ pub fn gsd_rewrite(data: &[u8]) {
         let start = feed.below(file.nframes().min(1 << 15) as usize + 1) as u64;
         let some = Frames::range(start..file.nframes()).by(1 + feed.below(3) as u64).expect("a step");
         for frames in [Frames::all(&file), some] {
-            for fallback in [Fallback::Schema, Fallback::Stored] {
+            for fallback in [Defaults::Schema, Defaults::StoredOnly] {
                 let equal = feed.one_of(&[RedundantChunks::Drop, RedundantChunks::Keep]);
                 let mut options =
-                    RewriteOptions::default().with_fallback(fallback).with_redundant_chunks(equal);
+                    RewriteOptions::default().with_defaults(fallback).with_redundant_chunks(equal);
                 options.alignment = feed.one_of(&[1, 8, 64]);
                 copy(&file, frames, &options);
             }
@@ -59,14 +59,14 @@ fn copy(file: &File, frames: Frames, options: &RewriteOptions) {
         }
     };
     assert_eq!(rewritten.file_len, out.len() as u64);
-    let target = open(&out, Policy::Strict).expect("what was written");
+    let target = open(&out, Strictness::Strict).expect("what was written");
     if !has_one_of_each(file) {
         // What is in it depends on who looks.
         return;
     }
     assert_eq!((target.nframes(), target.index().len() as u64), (rewritten.frames, rewritten.chunks));
     assert_eq!(target.header().schema, file.header().schema);
-    if options.fallback == Fallback::Stored {
+    if options.fallback == Defaults::StoredOnly {
         stored(file, &target, &frames);
     } else {
         views(file, &target, &frames);
@@ -106,7 +106,7 @@ fn little(array: &container_core::array::Array<'_>) -> Vec<u8> {
 fn views(file: &File, target: &File, frames: &Frames) {
     let again = |file: &File| {
         let bytes = file.source().lend(0..file.source().len()).expect("memory").to_vec();
-        open(&bytes, file.options().policy).and_then(Trajectory::from_file)
+        open(&bytes, file.options().strictness).and_then(Trajectory::from_file)
     };
     let Ok(before) = again(file) else { return };
     let after = again(target).expect("it has the schema");
@@ -131,13 +131,13 @@ fn views(file: &File, target: &File, frames: &Frames) {
 /// A file behind itself.
 fn twice(file: &File) {
     let mut out = Vec::new();
-    let options = RewriteOptions::default().with_fallback(Fallback::Stored);
+    let options = RewriteOptions::default().with_defaults(Defaults::StoredOnly);
     if !has_one_of_each(file) {
         return;
     }
     match concat(&[file, file], &mut out, &options, Progress::none()) {
         Ok(rewritten) => {
-            let target = open(&out, Policy::Strict).expect("what was written");
+            let target = open(&out, Strictness::Strict).expect("what was written");
             assert!(rewritten.frames <= 2 * file.nframes());
             assert_eq!(target.index().len(), 2 * file.index().len());
         }

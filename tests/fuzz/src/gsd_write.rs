@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{kill_images, power_images};
-use gsd::{ChunkAlignment, ChunkType, Commit, CommitScheme, ErrorKind, File, Policy, Writer, WriterOptions};
+use container_core::write::replay::{power_loss_states, process_kill_states};
+use gsd::{
+    ChunkAlignment, ChunkType, Commit, CommitScheme, ErrorKind, File, Strictness, Writer, WriterOptions,
+};
 
 use crate::feed::Feed;
 use crate::gsd_file::{open, own_options};
@@ -47,7 +49,7 @@ pub fn gsd_writer(data: &[u8]) {
     let mut feed = Feed::new(data);
     let mut numbers = XorShift::seeded(data);
     let mut options = WriterOptions::default();
-    options.limits = own_options(Policy::Strict).limits;
+    options.limits = own_options(Strictness::Strict).limits;
     options.scheme = feed.one_of(&[CommitScheme::Atomic, CommitScheme::Atomic, CommitScheme::Reference]);
     let storage = RecordingStorage::default();
     let mut model = Model::default();
@@ -84,7 +86,7 @@ pub fn gsd_writer(data: &[u8]) {
         model.ended.truncate(left);
         model.committed = left;
         let image = storage.image();
-        let Ok(file) = open(&image, Policy::Strict) else {
+        let Ok(file) = open(&image, Strictness::Strict) else {
             // The reference's files with too many frames without chunks are not opened by any reader.
             assert!(options.scheme == CommitScheme::Reference && left == 0, "what was written does not open");
             return;
@@ -187,7 +189,7 @@ fn crashes(
         if done < born || numbers.below(share) > 0 {
             return;
         }
-        let file = open(image, Policy::Strict).unwrap_or_else(|error| {
+        let file = open(image, Strictness::Strict).unwrap_or_else(|error| {
             let told: Vec<String> = operations
                 .iter()
                 .map(|one| match one {
@@ -209,8 +211,8 @@ fn crashes(
         assert!(found <= model.ended.len(), "{what}: {found} frames");
         equal(&file, model.visible(found));
     };
-    kill_images(&[], &operations, |crash| look(crash.done, crash.image, &crash.what));
+    process_kill_states(&[], &operations, |crash| look(crash.done, crash.image, &crash.what));
     if storage.operations().len() < 60 {
-        power_images(&[], &operations, seed, |crash| look(crash.done, crash.image, &crash.what));
+        power_loss_states(&[], &operations, seed, |crash| look(crash.done, crash.image, &crash.what));
     }
 }

@@ -38,12 +38,12 @@ pub(crate) fn look_through(container: &dyn Container, len: u64, tolerance: Toler
 /// The map covers the file once.
 fn tiles(container: &dyn Container, len: u64) {
     let mut end = 0;
-    for segment in container.layout() {
-        assert_eq!(segment.range.start, end, "{} in {:?}", segment.role, container.layout());
+    for segment in container.byte_map() {
+        assert_eq!(segment.range.start, end, "{} in {:?}", segment.role, container.byte_map());
         assert!(segment.range.end > end, "{} is empty", segment.role);
         end = segment.range.end;
     }
-    assert_eq!(end, len, "{:?}", container.layout());
+    assert_eq!(end, len, "{:?}", container.byte_map());
 }
 
 /// The full check, once it is known that the quick one finds no more.

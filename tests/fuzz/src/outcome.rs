@@ -2,7 +2,7 @@
 
 use container_core::Progress;
 use container_core::container::{Container, OpenOptions};
-use container_core::format::{Import, ImportOptions};
+use container_core::format::{TargetOptions, WriteRequest};
 use container_core::region::Region;
 use holdall::formats::by_name;
 use holdall::open::{Accept, open_source};
@@ -71,9 +71,9 @@ fn written(
     options: &OpenOptions,
 ) {
     let import = target.import.expect("it is written");
-    let words = ImportOptions::default();
+    let words = TargetOptions::default();
     let (read, progress) = (read_options(), Progress::none());
-    let job = Import { container, selection, options: &words, read, progress };
+    let job = WriteRequest { container, selection, options: &words, read, progress };
     let mut out = Vec::new();
     if import(&job, &mut out).is_ok() {
         let from = container.about().format;

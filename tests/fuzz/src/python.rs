@@ -2,7 +2,7 @@
 
 use container_core::ErrorKind;
 use container_core::dtype::{ByteOrder, DType, Kind};
-use container_core::literal::{Literal, parse};
+use container_core::python_literal::{Literal, parse};
 
 use crate::lens::look_at_error;
 

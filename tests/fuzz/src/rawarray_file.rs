@@ -118,7 +118,7 @@ fn keeps_a_prefix(data: &[u8], file: &File, report: &RepairReport, options: &Ope
         assert!(item.range.as_ref().is_some_and(|range| range.end <= data.len() as u64), "{item:?}");
     }
     let mut data = data.to_vec();
-    if let Some(magic) = magic::meant(&data, FORMAT.magics) {
+    if let Some(magic) = magic::closest_magic(&data, FORMAT.magics) {
         data[..magic.len()].copy_from_slice(magic);
     }
     let input = File::from_source(Box::new(data.clone()), options).expect("what was repaired was opened");

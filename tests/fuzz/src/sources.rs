@@ -3,7 +3,7 @@
 use std::fmt::{Debug, Write as _};
 use std::ops::Range;
 
-use container_core::container::{CheckDepth, Container, Fallback, OpenOptions, Tolerance, all_datasets};
+use container_core::container::{CheckDepth, Container, Defaults, OpenOptions, Tolerance, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input};
 use container_core::region::Region;
@@ -66,9 +66,9 @@ pub fn blosc2_differential(data: &[u8]) {
 
 /// The same for GSD.
 pub fn gsd_differential(data: &[u8]) {
-    for fallback in [Fallback::Apply, Fallback::Stored] {
+    for fallback in [Defaults::Apply, Defaults::StoredOnly] {
         let mut options = small_options();
-        options.fallback = fallback;
+        options.defaults = fallback;
         let Ok(lens) = (gsd::FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) else { continue };
         // Few bytes can be the chunk of many frames.
         let held = all_datasets(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);

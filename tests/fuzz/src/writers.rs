@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use container_core::container::{Axes, Container, OpenOptions, all_datasets};
 use container_core::dtype::{ByteOrder, Order};
-use container_core::format::{Format, Import, ImportOptions};
+use container_core::format::{Format, TargetOptions, WriteRequest};
 use container_core::npy::Header;
 use container_core::region::Region;
 use container_core::{ErrorKind, Progress, Result};
@@ -68,7 +68,7 @@ pub fn convert(data: &[u8]) {
                     // Frames stay frames there.
                     continue;
                 }
-                let mut options = ImportOptions::default();
+                let mut options = TargetOptions::default();
                 options.codec = codec.map(|codec| (codec.to_owned(), None));
                 // The writer of .npy files keeps the order of storage as it is; GSD has one.
                 options.axes = if format.name == "rawarray" { axes } else { Axes::AsStored };
@@ -92,10 +92,10 @@ fn converted(
     part: &Region,
     source: &(Vec<u64>, Vec<u8>),
     format: &Format,
-    options: &ImportOptions,
+    options: &TargetOptions,
 ) -> Option<Vec<u8>> {
     let selection = [(0, part.clone())];
-    let job = Import {
+    let job = WriteRequest {
         container,
         selection: &selection,
         options,
@@ -139,7 +139,7 @@ fn converted(
 }
 
 /// A RawArray file that is rewritten keeps its type, and its numbers even where others are shown opaque bytes.
-fn rewritten(data: &[u8], out: &[u8], options: &ImportOptions) {
+fn rewritten(data: &[u8], out: &[u8], options: &TargetOptions) {
     if options.codec.as_ref().is_some_and(|(name, _)| name == "bits") {
         return;
     }

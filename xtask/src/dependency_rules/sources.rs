@@ -112,7 +112,7 @@ fn nom(source: &RustSource, krate: &str, found: &mut Vec<(usize, String)>) {
 fn is_parser(path: &str) -> bool {
     let modules = path.split_once("/src/").map_or("", |(_, modules)| modules).trim_end_matches(".rs");
     modules.split('/').any(|name| {
-        name == "literal" || name == "namelist" || name.ends_with("header") || name.ends_with("index")
+        name.ends_with("literal") || name == "namelist" || name.ends_with("header") || name.ends_with("index")
     })
 }
 

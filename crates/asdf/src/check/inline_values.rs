@@ -61,7 +61,7 @@ fn check_array(
     let inline = matches!(entry.array.source, ByteSource::Inline(_));
     if entry.array.mask.is_some() && file.wrong_mask(&entry.array).is_none() && !geometry.is_empty() {
         // One element tells whether the mask fits.
-        let first = whole.pieces(Order::C, 1).next();
+        let first = whole.chunks(Order::C, 1).next();
         if let Some(first) = first {
             file.mask_of(&entry.array, &first, options)?;
         }
@@ -75,7 +75,7 @@ fn check_array(
         .is_ok_and(|block| block.header.is_compressed() && !is_cacheable(block, limits));
     let most = if is_decoded_anew { MAX_PIECE_LEN.max(limits.memory / 4) } else { MAX_PIECE_LEN };
     let itemsize = (geometry.dtype.itemsize() as u64).max(1);
-    for piece in whole.pieces(Order::C, (most / itemsize).max(1)) {
+    for piece in whole.chunks(Order::C, (most / itemsize).max(1)) {
         let array = file.read_index(index, &piece, options)?;
         let bytes = array.bytes(Order::C, &options.limits)?;
         if let Some(problem) = wrong_value(&geometry.dtype, &bytes) {
@@ -124,8 +124,9 @@ fn wrong_in_field(size: usize, field: &Field, bytes: &[u8]) -> Option<String> {
 /// `Malformed`, of the array at `path`.
 pub(crate) fn require_values(path: &str, dtype: &DType, bytes: &[u8]) -> Result<()> {
     wrong_value(dtype, bytes).map_or(Ok(()), |wrong| {
-        let error = Error::malformed(format!("{wrong}, which no ASDF file holds")).context(path.to_owned());
-        Err(error.hint("holdall cat --format raw, for the bytes as they are"))
+        let error =
+            Error::malformed(format!("{wrong}, which no ASDF file holds")).with_context(path.to_owned());
+        Err(error.with_hint("holdall cat --format raw, for the bytes as they are"))
     })
 }
 

@@ -41,12 +41,12 @@ impl Codec for Blosc {
 
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         decode_range(encoded, range, dst, head_of(encoded), &decode_within(encoded.limits))
-            .map_err(|error| error.context("blsc data"))
+            .map_err(|error| error.with_context("blsc data"))
     }
 
     fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {
         decode_in_pieces(encoded, take, head_of(encoded), &decode_within(encoded.limits))
-            .map_err(|error| error.context("blsc data"))
+            .map_err(|error| error.with_context("blsc data"))
     }
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
@@ -93,12 +93,12 @@ impl Codec for Blosc2 {
                     "this {} block holds a Blosc2 frame, for which there is no codec here",
                     self.label
                 ))
-                .hint("open the file with codecs_with_frames, or with holdall, which has one")
+                .with_hint("open the file with codecs_with_frames, or with holdall, which has one")
             })?;
             return frames.decode_range(encoded, range, dst);
         }
         decode_range(encoded, range, dst, &bare_head, &decode_within(encoded.limits))
-            .map_err(|error| error.context(format!("{} data", self.label)))
+            .map_err(|error| error.with_context(format!("{} data", self.label)))
     }
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
@@ -106,7 +106,7 @@ impl Codec for Blosc2 {
             "{} is only read, because two programs mean different things by it",
             self.label
         ))
-        .hint("blsc and zstd compress as well"))
+        .with_hint("blsc and zstd compress as well"))
     }
 
     fn max_encoded_len(&self, _len: usize) -> usize {
@@ -151,14 +151,14 @@ fn decode_within(
 pub(super) fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
     let short = || {
         let end = at.saturating_add(bytes.len() as u64);
-        Error::malformed("the block ends inside the header of a Blosc chunk").at(at..end)
+        Error::malformed("the block ends inside the header of a Blosc chunk").with_range(at..end)
     };
     // The fields are where they are in every version.
     let decoded_len = word(bytes, 4).map(u32::from_le_bytes).ok_or_else(short)?;
     let stored_len = word(bytes, 12).map(u32::from_le_bytes).ok_or_else(short)?;
     if u64::from(stored_len) < Header::MIN_LEN as u64 {
         let problem = format!("a Blosc chunk of {stored_len} bytes, where {} are the least", Header::MIN_LEN);
-        return Err(Error::malformed(problem).at(at.saturating_add(12)..at.saturating_add(16)));
+        return Err(Error::malformed(problem).with_range(at.saturating_add(12)..at.saturating_add(16)));
     }
     let stored = at..at.saturating_add(u64::from(stored_len));
     Ok(chunks::Chunk { stored, decoded_len: u64::from(decoded_len) })
@@ -177,7 +177,7 @@ pub(super) fn counted_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
         "neither a Blosc chunk nor the length of one: {}, and {len} in the chunk",
         counted.unwrap_or(0)
     );
-    Err(Error::malformed(problem).at(at..start))
+    Err(Error::malformed(problem).with_range(at..start))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<[u8; 4]> {

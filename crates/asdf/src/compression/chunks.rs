@@ -61,7 +61,7 @@ pub(super) fn decode_range(
     let run = |Job { chunk, part, dst }: Job<'_>, threads: usize| {
         let len = usize::try_from(chunk.decoded_len).unwrap_or(usize::MAX);
         let bytes = encoded.part(chunk.stored.clone())?;
-        decode(&bytes, len, part, dst, threads).map_err(|error| error.at(chunk.stored))
+        decode(&bytes, len, part, dst, threads).map_err(|error| error.with_range(chunk.stored))
     };
     let first = walk.next()?;
     // All in one chunk: the threads are for its inside.
@@ -199,9 +199,8 @@ pub(super) fn chunk_at(encoded: &Encoded<'_>, at: u64, head: Head<'_>) -> Result
     let chunk = head(bytes, at)?;
     if chunk.stored.end > stored.end || chunk.stored.end <= at {
         let problem = format!("a chunk of {} bytes", chunk.stored.end.saturating_sub(chunk.stored.start));
-        return Err(
-            Error::malformed(format!("{problem} reaches past the end of its block")).at(at..stored.end)
-        );
+        return Err(Error::malformed(format!("{problem} reaches past the end of its block"))
+            .with_range(at..stored.end));
     }
     Ok(chunk)
 }

@@ -159,7 +159,7 @@ impl Encoder {
                 let most = BloscVersion::Blosc1.max_nbytes();
                 if bytes.len() > most - self.kept.len().min(most) {
                     return Err(Error::unsupported(format!("blsc blocks hold {most} bytes at most"))
-                        .hint("zlib, bzp2, lz4 and zstd have no such limit"));
+                        .with_hint("zlib, bzp2, lz4 and zstd have no such limit"));
                 }
                 if self.kept.capacity() == 0 {
                     // Growing step by step could take twice as much.

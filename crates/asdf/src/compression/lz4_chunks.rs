@@ -108,13 +108,13 @@ pub(super) fn head(bytes: &[u8], at: u64) -> Result<Chunk> {
     let words = bytes.first_chunk::<4>().zip(bytes.get(4..).and_then(|rest| rest.first_chunk::<4>()));
     let Some((stored_len, decoded_len)) = words else {
         let problem = "the block ends inside the head of an lz4 chunk";
-        return Err(Error::malformed(problem).at(at..at.saturating_add(bytes.len() as u64)));
+        return Err(Error::malformed(problem).with_range(at..at.saturating_add(bytes.len() as u64)));
     };
     let (stored_len, decoded_len) = (u32::from_be_bytes(*stored_len), u32::from_le_bytes(*decoded_len));
     // The decoded length, and the shortest block.
     if stored_len < 5 {
         let problem = format!("an lz4 chunk of {stored_len} bytes, where 5 are the least");
-        return Err(Error::malformed(problem).at(at..at.saturating_add(4)));
+        return Err(Error::malformed(problem).with_range(at..at.saturating_add(4)));
     }
     let start = at.saturating_add(4);
     let stored = start..start.saturating_add(u64::from(stored_len));

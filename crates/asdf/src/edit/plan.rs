@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use container_core::pointer::unescape;
+use container_core::json_pointer::unescape;
 use container_core::{Error, Result};
 
 use crate::yaml::{Document, Kind, LookupResult, Node, NodeId, Scalar, Yaml, key_text};
@@ -110,7 +110,7 @@ pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<
             let index = index.ok_or_else(|| {
                 let message = format!("{path:?} names no item: the sequence has {}", parent.len());
                 Error::usage(message)
-                    .hint("items are counted from 0; `-` stands for the place behind the last")
+                    .with_hint("items are counted from 0; `-` stands for the place behind the last")
             })?;
             Ok(Some(Target::Item { sequence: parent, index }))
         }
@@ -118,12 +118,14 @@ pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<
         Kind::Scalar if !is_nothing(parent) => {
             let message =
                 format!("{parent_path:?} is neither mapping nor sequence, so that {path:?} cannot be in it");
-            Err(Error::usage(message).at(parent.range()))
+            Err(Error::usage(message).with_range(parent.range()))
         }
         Kind::Scalar if is_merge(document, parent_path) => {
             let message =
                 format!("a mapping behind `<<` is merged, so that {path:?} would not be where it is set");
-            Err(Error::usage(message).at(parent.range()).hint("set the key in the mapping that has the `<<`"))
+            Err(Error::usage(message)
+                .with_range(parent.range())
+                .with_hint("set the key in the mapping that has the `<<`"))
         }
         _ => Ok(Some(match own_pair(parent, &step) {
             Some(index) => Target::Pair { mapping: parent, index },
@@ -175,8 +177,8 @@ pub(super) fn missing(document: &Document, path: &str) -> Error {
     let error = absent(document, path);
     match first_absent(document, path) {
         None => error,
-        Some((_, "")) => error.hint("set it first, in the root"),
-        Some((_, parent)) => error.hint(format!("set it first, in {parent:?}")),
+        Some((_, "")) => error.with_hint("set it first, in the root"),
+        Some((_, parent)) => error.with_hint(format!("set it first, in {parent:?}")),
     }
 }
 
@@ -209,7 +211,9 @@ pub(super) fn check_anchors(document: &Document, taken: &[Range<usize>]) -> Resu
         if is_taken(target) && !is_taken(alias) {
             let name = target.anchor().unwrap_or_default();
             let message = format!("another place names what is here, by the alias *{name}");
-            return Err(Error::usage(message).at(alias.range()).hint("set or remove that place first"));
+            return Err(Error::usage(message)
+                .with_range(alias.range())
+                .with_hint("set or remove that place first"));
         }
     }
     Ok(())
@@ -226,11 +230,15 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
         }
     };
     if own_pair(mapping, name).is_some_and(|found| found != index) {
-        return Err(Error::usage(format!("the mapping has a key {name:?} already")).at(mapping.range()));
+        return Err(
+            Error::usage(format!("the mapping has a key {name:?} already")).with_range(mapping.range())
+        );
     }
     let pair = spans::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
     if mapping.entries().take(index).any(|(key, _)| key_text(key) == key_text(pair.key)) {
-        return Err(Error::usage(format!("the key of {path:?} is there more than once")).at(mapping.range()));
+        return Err(
+            Error::usage(format!("the key of {path:?} is there more than once")).with_range(mapping.range())
+        );
     }
     let span = pair.key.span();
     check_anchors(document, std::slice::from_ref(&span))?;
@@ -249,12 +257,14 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
 /// The text around a node is not what was looked for.
 pub(super) fn unclear(node: Node<'_>) -> Error {
     let message = "the text is not written in a way that can be edited here";
-    Error::usage(message).at(node.range()).hint("set the mapping or sequence that holds it as a whole")
+    Error::usage(message)
+        .with_range(node.range())
+        .with_hint("set the mapping or sequence that holds it as a whole")
 }
 
 pub(super) fn merged(path: &str) -> Error {
     let message = format!("{path:?} comes from another mapping, by `<<`");
-    Error::usage(message).hint("edit it there, or set the key to give this mapping its own")
+    Error::usage(message).with_hint("edit it there, or set the key to give this mapping its own")
 }
 
 /// Whether a mapping or sequence is in flow style and can have children added and removed: pairs without braces cannot.

@@ -12,7 +12,7 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
     let found = plan::try_find(document, path)?.ok_or_else(|| absent(document, path))?;
     let (collection, indices) = match found {
         Target::Root => {
-            return Err(Error::usage("the root cannot be removed").hint("set it to another value"));
+            return Err(Error::usage("the root cannot be removed").with_hint("set it to another value"));
         }
         Target::NoPair { is_merged: true, .. } => return Err(merged(path)),
         Target::NoPair { .. } | Target::End { .. } => return Err(absent(document, path)),
@@ -29,7 +29,9 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
         check_flow(collection)?;
         if indices.len() > 1 {
             let message = format!("the key of {path:?} is there more than once, in one pair of braces");
-            return Err(Error::usage(message).at(collection.range()).hint("set the mapping as a whole"));
+            return Err(Error::usage(message)
+                .with_range(collection.range())
+                .with_hint("set the mapping as a whole"));
         }
         let removed = indices.iter().map(|index| flow_style::remove(collection, *index));
         removed.collect::<Result<Vec<_>>>()?.concat()

@@ -73,7 +73,7 @@ fn is_value(now: Option<&Scalar<'_>>, wanted: &Yaml) -> bool {
 }
 
 fn refused() -> Error {
-    Error::unsupported("the tree cannot be changed at one place without another").context("asdf tree")
+    Error::unsupported("the tree cannot be changed at one place without another").with_context("asdf tree")
 }
 
 #[cfg(test)]

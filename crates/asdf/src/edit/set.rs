@@ -133,12 +133,12 @@ pub(super) fn insert<'y>(
 ) -> Result<Plan<'y>> {
     let sequence = document.find(path).ok_or_else(|| plan::missing(document, path))?.target();
     if sequence.kind() != Kind::Sequence {
-        return Err(Error::usage(format!("{path:?} is no sequence")).at(sequence.range()));
+        return Err(Error::usage(format!("{path:?} is no sequence")).with_range(sequence.range()));
     }
     let index = index.unwrap_or(sequence.len());
     if index > sequence.len() {
         let message = format!("{path:?} has {} items, so that none can be put at {index}", sequence.len());
-        return Err(Error::usage(message).at(sequence.range()));
+        return Err(Error::usage(message).with_range(sequence.range()));
     }
     insert_item(sequence, index, text::own_anchors(document, value)?)
 }

@@ -36,8 +36,8 @@ impl TreeEditor {
                 && !node.is_alias()
                 && let Some(what) = replaced_kind(node)
             {
-                let error = Error::usage(format!("{path} {what}")).at(node.range());
-                return Err(error.hint("--replace (Replace::Anything) puts the value in its place"));
+                let error = Error::usage(format!("{path} {what}")).with_range(node.range());
+                return Err(error.with_hint("--replace (Replace::Anything) puts the value in its place"));
             }
             let tag = node.tag().filter(|tag| *tag != "!" && typed.root().tag().is_none());
             match tag {
@@ -102,7 +102,7 @@ fn with_tag(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml>
         && matches!(under_tag(name, text), Scalar::Text(_))
     {
         let problem = format!("{path} has the tag !!{name}, and {text:?} is none");
-        return Err(Error::usage(problem).hint("a value with another tag, such as '!!str text'"));
+        return Err(Error::usage(problem).with_hint("a value with another tag, such as '!!str text'"));
     }
     let style = typed.scalar_style().filter(|style| *style != ScalarStyle::Plain);
     Ok(Yaml::Text(text.to_owned(), style).tagged(tag))

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use container_core::dtype::{DType, Field};
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use container_core::{Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
@@ -38,7 +38,7 @@ pub(super) fn find(
     let all = few.then(|| Search::run(document, &ways, true, options.limits.memory)).flatten();
     let search =
         all.or_else(|| Search::run(document, &ways, false, options.limits.memory)).unwrap_or_default();
-    options.limits.allocate(search.held).map_err(|error| error.context("asdf arrays"))?;
+    options.limits.allocate(search.held).map_err(|error| error.with_context("asdf arrays"))?;
     faults.extend(search.faults);
     Ok(search.entries)
 }

@@ -156,7 +156,8 @@ impl File {
                 return Ok(Cow::Borrowed(bytes));
             }
             compression::require(&self.source, block, &self.options.codecs)?;
-            let mut bytes = try_zeroed_vec(len, &options.limits).map_err(|error| error.at(block.range()))?;
+            let mut bytes =
+                try_zeroed_vec(len, &options.limits).map_err(|error| error.with_range(block.range()))?;
             self.decode_into(block, 0, &mut bytes, options)?;
             Ok(Cow::Owned(bytes))
         })
@@ -203,7 +204,7 @@ impl File {
         let loss = self.first_loss().filter(before);
         loss.map(|fault| {
             let problem = format!("which block this is cannot be told: {}", fault.message());
-            Error::malformed(problem).at(fault.range()).context("asdf block")
+            Error::malformed(problem).with_range(fault.range()).with_context("asdf block")
         })
     }
 
@@ -249,7 +250,8 @@ impl File {
     fn fault_of(&self, block: &StoredBlock, kind: FaultKind) -> Error {
         let mut faults = self.layout.faults.iter();
         let fault = faults.find(|fault| fault.kind() == kind && block_of(fault) == Some(block.index));
-        let unnamed = || Error::malformed(format!("block {} is damaged", block.index)).at(block.range());
+        let unnamed =
+            || Error::malformed(format!("block {} is damaged", block.index)).with_range(block.range());
         fault.map_or_else(unnamed, Fault::error)
     }
 
@@ -338,7 +340,7 @@ impl File {
             return Ok(false);
         }
         let make = || {
-            let mut bytes = try_zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
+            let mut bytes = try_zeroed_vec(len, limits).map_err(|error| error.with_range(block.range()))?;
             match block.label() {
                 None => self.copy_comparing(block, &mut bytes, options)?,
                 Some(_) if is_all => self.decode_all(block, &mut bytes, options)?,
@@ -405,7 +407,8 @@ impl File {
             return self.decode_range(block, range, dst, options);
         }
         let bytes = self.cache.get_or_make(key, || {
-            let mut bytes = try_zeroed_vec(size, &options.limits).map_err(|error| error.at(block.range()))?;
+            let mut bytes =
+                try_zeroed_vec(size, &options.limits).map_err(|error| error.with_range(block.range()))?;
             self.decode_range(block, 0..size, &mut bytes, options)?;
             Ok(bytes)
         });
@@ -493,7 +496,8 @@ impl File {
                         (at, rest) = (place.end, tail);
                         continue;
                     }
-                    let mut bytes = try_zeroed_vec(len, limits).map_err(|error| error.at(block.range()))?;
+                    let mut bytes =
+                        try_zeroed_vec(len, limits).map_err(|error| error.with_range(block.range()))?;
                     self.decode_range(block, place.clone(), &mut bytes, options)?;
                     let chunk = Chunk { block: block.index, place, bytes: Arc::new(bytes) };
                     *lock() = Some(chunk.clone());
@@ -533,8 +537,8 @@ pub(super) fn plain_range(block: &StoredBlock, range: Range<u64>) -> Result<Rang
     let range = start..block.data.start.saturating_add(range.end);
     if range.end > block.data.end {
         let have = block.data.end.saturating_sub(range.start);
-        let error = Error::truncated(range, have).context("asdf block");
-        return Err(error.hint("holdall repair FILE -o NEW brings back what is there"));
+        let error = Error::truncated(range, have).with_context("asdf block");
+        return Err(error.with_hint("holdall repair FILE -o NEW brings back what is there"));
     }
     Ok(range)
 }

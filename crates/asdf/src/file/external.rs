@@ -81,7 +81,7 @@ impl File {
         let (most, deep) = (self.options.max_external_files, self.options.max_external_depth);
         let deeper = deep.checked_sub(1).ok_or_else(|| Error::limit("files that name one another", 1, 0))?;
         let (path, root) = self.resolve(uri)?;
-        let named = |error: Error| error.part(uri.to_owned());
+        let named = |error: Error| error.in_file(uri.to_owned());
         // Anything but a regular file may block, or have no end.
         let kind = std::fs::metadata(&path).map_err(|error| named(error.into()))?;
         if !kind.is_file() {
@@ -104,7 +104,7 @@ impl File {
     fn resolve(&self, uri: &str) -> Result<(PathBuf, PathBuf)> {
         let refused = |why: &str| {
             let shown: String = uri.chars().take(80).collect();
-            Error::unsupported(format!("{shown:?} is not opened: {why}")).context("asdf external file")
+            Error::unsupported(format!("{shown:?} is not opened: {why}")).with_context("asdf external file")
         };
         let root = match (&self.options.external, &self.folder) {
             (ExternalFiles::Deny, _) => return Err(refused("other files are not to be opened")),
@@ -118,7 +118,7 @@ impl File {
         let shown = uri.to_owned();
         let found = |path: &Path| {
             path.canonicalize()
-                .map_err(|error| Error::from(error).part(shown.clone()).context("asdf external file"))
+                .map_err(|error| Error::from(error).in_file(shown.clone()).with_context("asdf external file"))
         };
         let (root, path) = (found(root)?, found(&from.join(name))?);
         // Links have been followed: it is the file's own place that counts.

@@ -43,7 +43,7 @@ impl File {
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
         if let Some(mask) = self.wrong_mask(array) {
             let problem = "a mask that is neither a number nor an array";
-            return Err(Error::malformed(problem).context("asdf ndarray").at(mask.range()));
+            return Err(Error::malformed(problem).with_context("asdf ndarray").with_range(mask.range()));
         }
         let nulls = self.nulls(array, &region, options)?;
         let dtype = &geometry.dtype;
@@ -107,7 +107,7 @@ impl File {
         let geometry = self.geometry_of(mask)?;
         let unfit = || {
             let problem = format!("a mask of shape {:?} for an array of shape {shape:?}", geometry.shape);
-            Error::malformed(problem).context("asdf ndarray").at(self.node(mask).range())
+            Error::malformed(problem).with_context("asdf ndarray").with_range(self.node(mask).range())
         };
         let missing = shape.len().checked_sub(geometry.shape.len()).ok_or_else(unfit)?;
         let mut axes = Vec::new();
@@ -141,7 +141,9 @@ impl File {
             DType::Record(_) if is_alike(&mask_dtype(&geometry.dtype), &mask_dtype(dtype)) => bytes,
             DType::Record(_) => {
                 let problem = format!("a mask of {} for elements of {dtype}", geometry.dtype);
-                return Err(Error::malformed(problem).context("asdf ndarray").at(self.node(mask).range()));
+                return Err(Error::malformed(problem)
+                    .with_context("asdf ndarray")
+                    .with_range(self.node(mask).range()));
             }
         };
         // The same bytes again along each axis that the mask has but one of, or none.

@@ -54,7 +54,7 @@ impl File {
     /// # Errors
     /// As [`File::geometry`].
     pub fn geometry_of(&self, array: &NdArray) -> Result<Geometry> {
-        let named = |error: Error| error.context("asdf ndarray").at(self.node(array).range());
+        let named = |error: Error| error.with_context("asdf ndarray").with_range(self.node(array).range());
         self.place(array).and_then(|place| self.geometry_at(array, &place)).map_err(named)
     }
 
@@ -418,7 +418,7 @@ fn split(geometry: &Geometry, region: &Region, most: u64, parts: &mut Vec<(Regio
         parts.push((region.clone(), span));
         return;
     }
-    for piece in region.pieces(Order::C, count.div_ceil(8)) {
+    for piece in region.chunks(Order::C, count.div_ceil(8)) {
         split(geometry, &piece, most, parts);
     }
 }
@@ -445,7 +445,7 @@ fn gather(
         return geometry.view(region, span.start, Cow::Owned(bytes))?.copy_to(Order::C, dst, limits.stop);
     }
     let mut rest = dst;
-    for piece in region.pieces(Order::C, count.div_ceil(8)) {
+    for piece in region.chunks(Order::C, count.div_ceil(8)) {
         let len = piece.len().unwrap_or(0).saturating_mul(geometry.dtype.itemsize() as u64);
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         let outside = || Error::usage("a region in pieces is larger than itself");

@@ -1,7 +1,7 @@
 //! Masks of arrays on their way into an ASDF file.
 
 use container_core::dtype::{DType, Order};
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::mask::scalars;
 use container_core::region::Region;
 use container_core::{Error, Result};
@@ -15,7 +15,7 @@ const MAX_PIECE_LEN: u64 = 1 << 20;
 
 /// The type of the mask that has to be written with a dataset. `None` where no element can be missing, and where the tree that is carried has
 /// the mask: a number, or an array that is selected as well.
-pub(super) fn dtype_of(job: &Import<'_>, index: usize) -> Result<Option<DType>> {
+pub(super) fn dtype_of(job: &WriteRequest<'_>, index: usize) -> Result<Option<DType>> {
     if !job.container.has_mask(index, &job.read)? || carries(job, index) {
         return Ok(None);
     }
@@ -28,7 +28,7 @@ pub(super) fn dtype_of(job: &Import<'_>, index: usize) -> Result<Option<DType>> 
     Ok(mask.map(|mask| mask.dtype().clone()))
 }
 
-fn carries(job: &Import<'_>, index: usize) -> bool {
+fn carries(job: &WriteRequest<'_>, index: usize) -> bool {
     let Some(file) = job.container.as_any().and_then(|native| native.downcast_ref::<File>()) else {
         return false;
     };
@@ -40,7 +40,7 @@ fn carries(job: &Import<'_>, index: usize) -> bool {
     }
 }
 
-fn is_selected(job: &Import<'_>, file: &File, path: &str) -> bool {
+fn is_selected(job: &WriteRequest<'_>, file: &File, path: &str) -> bool {
     let found = file.find_array(path);
     found.is_some_and(|found| job.selection.iter().any(|(index, _)| *index == found))
 }
@@ -61,7 +61,7 @@ pub(super) fn spec(dtype: &DType, of: &ArraySpec) -> ArraySpec {
 
 /// Writes the mask of `region`, in the order in which its elements are written.
 pub(super) fn write(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     index: usize,
     region: &Region,
     order: Order,
@@ -69,7 +69,7 @@ pub(super) fn write(
 ) -> Result<()> {
     let dataset = job.container.require(index)?;
     let most = MAX_PIECE_LEN.min(job.read.limits.memory / 4) / (scalars(&dataset.dtype) as u64).max(1);
-    for piece in region.pieces(order, most.max(1)) {
+    for piece in region.chunks(order, most.max(1)) {
         let gone = || Error::usage(format!("the mask of {} is gone", dataset.path));
         let mask = job.container.mask(index, &piece, &job.read)?.ok_or_else(gone)?;
         writer.write(&mask.bytes(order, &job.read.limits)?)?;

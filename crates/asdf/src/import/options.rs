@@ -1,6 +1,6 @@
 //! Write options from strings: codecs and checksums.
 
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::{Error, Result};
 
 /// Codecs that are written, each with its label on disk.
@@ -22,15 +22,15 @@ pub(crate) fn codec_name(label: Option<&str>) -> &str {
 }
 
 /// The value of an option; the last one where it was given more than once.
-pub(crate) fn get<'a>(options: &'a ImportOptions, name: &str) -> Option<&'a str> {
-    options.words.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
+pub(crate) fn get<'a>(options: &'a TargetOptions, name: &str) -> Option<&'a str> {
+    options.extra.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
 }
 
 /// The label and level that were asked for: `None` for plain data. Without a request, `None` too.
 ///
 /// # Errors
 /// `Usage` for codecs that ASDF does not have, listing those it has, and for a level of none.
-pub(crate) fn codec(options: &ImportOptions) -> Result<Option<(&'static str, Option<i32>)>> {
+pub(crate) fn codec(options: &TargetOptions) -> Result<Option<(&'static str, Option<i32>)>> {
     options.codec.as_ref().map_or(Ok(None), |(name, level)| compression(name, *level))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn compression(name: &str, level: Option<i32>) -> Result<Option<(&'st
 ///
 /// # Errors
 /// `Usage` for digests that ASDF does not have.
-pub(crate) fn checksum(options: &ImportOptions) -> Result<bool> {
+pub(crate) fn checksum(options: &TargetOptions) -> Result<bool> {
     match get(options, CHECKSUM) {
         None | Some("md5") => Ok(true),
         Some("none") => Ok(false),

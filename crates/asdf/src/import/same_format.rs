@@ -2,7 +2,7 @@
 
 use container_core::container::{Axes, CheckDepth};
 use container_core::dtype::Order;
-use container_core::format::{Import, Output, Pipe};
+use container_core::format::{Output, Pipe, WriteRequest};
 use container_core::report::{Loss, Severity};
 use container_core::source::FileSource;
 use container_core::{Error, Progress, Result};
@@ -20,7 +20,7 @@ use crate::{File, explode, rewrite};
 ///
 /// # Errors
 /// The first fault of a damaged file: what of it is left is for `repair` to say.
-pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
+pub(super) fn whole_file<'a>(job: &WriteRequest<'a>) -> Result<Option<&'a File>> {
     let Some(file) = job.container.as_any().and_then(|native| native.downcast_ref::<File>()) else {
         return Ok(None);
     };
@@ -42,14 +42,14 @@ pub(super) fn whole_file<'a>(job: &Import<'a>) -> Result<Option<&'a File>> {
 }
 
 /// Whether an array is shown with its axes reversed.
-fn is_turned(job: &Import<'_>, file: &File, index: usize) -> bool {
+fn is_turned(job: &WriteRequest<'_>, file: &File, index: usize) -> bool {
     let order = file.geometry(index).map(|geometry| geometry.order().unwrap_or(Order::C));
     job.container.dataset(index).is_some_and(|dataset| order.is_ok_and(|order| order != dataset.order))
 }
 
 /// # Errors
 /// `Unsupported` for a mask of fewer axes, which fits the last ones of what it masks, and would not fit the first.
-fn refuse_masks(job: &Import<'_>, file: &File) -> Result<()> {
+fn refuse_masks(job: &WriteRequest<'_>, file: &File) -> Result<()> {
     let selected = |path: &str| {
         let index = file.find_array(path);
         job.selection.iter().any(|(selected, _)| Some(*selected) == index)
@@ -60,17 +60,17 @@ fn refuse_masks(job: &Import<'_>, file: &File) -> Result<()> {
         let fits = mask.shape.len() == entry.array.shape.len();
         if !fits && is_turned(job, file, *index) && selected(&format!("{}/mask", entry.path)) {
             let problem = "axes of an array whose mask has fewer of them cannot be reversed";
-            return Err(Error::unsupported(problem).context(entry.path.clone()));
+            return Err(Error::unsupported(problem).with_context(entry.path.clone()));
         }
     }
     Ok(())
 }
 
 /// Writes the file again: the tree as it is, blocks in the new way, and nothing that no array names.
-pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     if options::get(job.options, STANDARD).is_some_and(|word| word != "none") {
         let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
-        return Err(Error::usage(problem).hint("convert its arrays one by one: FILE::PATH"));
+        return Err(Error::usage(problem).with_hint("convert its arrays one by one: FILE::PATH"));
     }
     let mut options = RewriteOptions::default();
     options.compression = match (options::codec(job.options)?, &job.options.codec) {
@@ -115,22 +115,22 @@ pub(super) fn rewrite(file: &File, job: &Import<'_>, out: &mut dyn Output) -> Re
 }
 
 /// Returns the first damage that a check finds.
-fn damage(job: &Import<'_>) -> Result<Option<Error>> {
+fn damage(job: &WriteRequest<'_>) -> Result<Option<Error>> {
     let report = job.container.check(CheckDepth::Full, &job.read, Progress::none())?;
     let damage = report.findings.into_iter().find(|finding| finding.severity == Severity::Error);
     Ok(damage.map(|damage| {
-        let error = damage.range.into_iter().fold(Error::malformed(damage.message), Error::at);
-        damage.part.into_iter().fold(error, Error::part).hint("holdall repair FILE -o NEW")
+        let error = damage.range.into_iter().fold(Error::malformed(damage.message), Error::with_range);
+        damage.part.into_iter().fold(error, Error::in_file).with_hint("holdall repair FILE -o NEW")
     }))
 }
 
 /// The file with the blocks that its arrays have in others, in a file without a name: names of files lead nowhere from another folder. `None`
 /// where it has all of them itself.
-fn in_one(file: &File, job: &Import<'_>, options: &RewriteOptions) -> Result<Option<FileSource>> {
+fn in_one(file: &File, job: &WriteRequest<'_>, options: &RewriteOptions) -> Result<Option<FileSource>> {
     let mut any = false;
     for entry in file.arrays().iter().filter(|entry| file.is_external(&entry.array)) {
         let ByteSource::External(uri) = &entry.array.source else { continue };
-        check_digests(file.external(uri)?, &job.read).map_err(|error| error.part(uri.clone()))?;
+        check_digests(file.external(uri)?, &job.read).map_err(|error| error.in_file(uri.clone()))?;
         any = true;
     }
     if !any {

@@ -13,19 +13,19 @@ fn array(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Box<dyn Contai
     (npy::FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap()
 }
 
-fn imported(container: &dyn Container, options: &ImportOptions) -> Result<(crate::File, Vec<Loss>)> {
+fn imported(container: &dyn Container, options: &TargetOptions) -> Result<(crate::File, Vec<Loss>)> {
     let shape = container.require(0)?.shape.clone();
     let selection = [(0, Region::whole(&shape))];
     let read = ReadOptions::default();
-    let job = Import { container, selection: &selection, options, read, progress: Progress::none() };
+    let job = WriteRequest { container, selection: &selection, options, read, progress: Progress::none() };
     let mut out = Vec::new();
     let losses = import(&job, &mut out)?;
     Ok((crate::File::from_bytes(out, crate::OpenOptions::default())?, losses))
 }
 
-fn words(words: &[(&str, &str)]) -> ImportOptions {
-    let mut options = ImportOptions::default();
-    options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+fn words(words: &[(&str, &str)]) -> TargetOptions {
+    let mut options = TargetOptions::default();
+    options.extra = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
     options
 }
 
@@ -33,7 +33,7 @@ fn words(words: &[(&str, &str)]) -> ImportOptions {
 fn a_column_major_array_has_strides_and_its_bytes_stay() {
     let data = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
     let (file, losses) =
-        imported(&*array(">u2", "True", "(2, 3)", &data), &ImportOptions::default()).unwrap();
+        imported(&*array(">u2", "True", "(2, 3)", &data), &TargetOptions::default()).unwrap();
     assert!(losses.is_empty());
     let text = file.tree().document().text();
     let node = "data: !core/ndarray-1.1.0\n  source: 0\n  datatype: uint16\n  byteorder: big\n  shape: [2, 3]\n  strides: [2, 4]\n";
@@ -62,8 +62,8 @@ fn words_choose_standard_alignment_and_digests() {
 #[test]
 fn types_without_a_name_are_refused_or_become_bytes() {
     let source = array("<M8[D]", "True", "(2, 1)", &[7; 16]);
-    let error = imported(&*source, &ImportOptions::default()).err().unwrap();
-    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)) && error.next_step().is_some(), "{error}");
+    let error = imported(&*source, &TargetOptions::default()).err().unwrap();
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)) && error.hint().is_some(), "{error}");
     let (file, losses) = imported(&*source, &words(&[("as-bytes", "")])).unwrap();
     assert_eq!(losses.len(), 1);
     assert_eq!(file.geometry(0).unwrap().shape, [2, 1, 8]);
@@ -177,10 +177,15 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
         .enumerate()
         .map(|(index, it)| (index, Region::whole(&it.shape)))
         .collect();
-    let (options, read) = (ImportOptions::default(), ReadOptions::default());
+    let (options, read) = (TargetOptions::default(), ReadOptions::default());
     let write = |container: &dyn Container| {
-        let job =
-            Import { container, selection: &selection, options: &options, read, progress: Progress::none() };
+        let job = WriteRequest {
+            container,
+            selection: &selection,
+            options: &options,
+            read,
+            progress: Progress::none(),
+        };
         let mut out = Vec::new();
         import(&job, &mut out).map(|_| out)
     };
@@ -193,7 +198,7 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
 /// The bytes 0 and 1 are the values of a bool8, and the numbers of characters those of a ucs4; `verify` calls others damaged.
 #[test]
 fn elements_that_are_no_values_are_refused() {
-    let options = ImportOptions::default();
+    let options = TargetOptions::default();
     let bools = |data: &[u8]| imported(&*array("|b1", "False", "(4,)", data), &options);
     assert!(bools(&[0, 1, 1, 0]).is_ok());
     let error = bools(&[0, 1, 4, 0]).unwrap_err();

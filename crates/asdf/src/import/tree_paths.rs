@@ -1,6 +1,6 @@
 //! Places arrays in a new tree: paths become nested mappings.
 
-use container_core::pointer::unescape;
+use container_core::json_pointer::unescape;
 use container_core::{Error, Result};
 
 use crate::metadata::{HISTORY, LIBRARY};
@@ -29,7 +29,7 @@ impl TreeBuilder {
         let reserved = steps.first().is_some_and(|first| [LIBRARY, HISTORY].contains(&first.as_str()));
         if reserved {
             let problem = format!("{path:?} is a place that ASDF keeps for what wrote a file");
-            return Err(Error::usage(problem).hint("convert the others one at a time: FILE::PATH"));
+            return Err(Error::usage(problem).with_hint("convert the others one at a time: FILE::PATH"));
         }
         if let Some(entries) = parent_entries(&mut self.root, &steps) {
             let last = steps.into_iter().next_back().ok_or_else(taken)?;

@@ -56,7 +56,9 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
                 at = end;
             }
         }
-        limits.allocate(memory_len(layout)).map_err(|error| error.context("asdf blocks").at(first..at))?;
+        limits
+            .allocate(memory_len(layout))
+            .map_err(|error| error.with_context("asdf blocks").with_range(first..at))?;
         if at >= size || !is_magic(source, at)? {
             match next_block(source, at, layout)? {
                 Some(next) => at = next,

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use container_core::carried::{MORE, PREFIX, WHOLE, form, joined};
 use container_core::container::Dataset;
-use container_core::pointer::escape;
+use container_core::interchange::{MORE, PREFIX, WHOLE, form, unescape_top};
+use container_core::json_pointer::escape;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Limits, Result, Value};
@@ -26,7 +26,7 @@ pub(crate) fn export_metadata(file: &File, selection: &[(usize, Region)], limits
     let document = file.tree().document();
     limits
         .allocate((document.len() as u64).saturating_mul(NODE_SIZE))
-        .map_err(|error| error.context("asdf tree"))?;
+        .map_err(|error| error.with_context("asdf tree"))?;
     let mut root = Yaml::from_node(file.tree().root())?;
     let mut anchor = None;
     let pairs = loop {
@@ -69,7 +69,7 @@ pub(crate) fn export_metadata(file: &File, selection: &[(usize, Region)], limits
         entries.push((ROOT_KEYS.to_owned(), Value::List(others)));
     }
     entries.extend(anchor.map(|name| (ROOT_ANCHOR.to_owned(), Value::Text(name))));
-    Ok(joined(Value::Map(entries)))
+    Ok(unescape_top(Value::Map(entries)))
 }
 
 /// True for a text that carried metadata have at their top, and no conversion to ASDF writes: here it is the user's.

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use container_core::Value;
-use container_core::carried::{self, form_of};
-use container_core::pointer::{escape, unescape};
+use container_core::interchange::{self, form_of};
+use container_core::json_pointer::{escape, unescape};
 
 use super::{ENTRIES, ENTRY_TAG, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS};
 use crate::ndarray::NdArray;
@@ -30,7 +30,7 @@ impl MetadataTree {
             let key = escape(key);
             !is_alias(value) && paths.iter().any(|path| *path == key && !placed.contains(path))
         };
-        let aside = carried::set_aside(tree, &|key, value| {
+        let aside = interchange::escape_top(tree, &|key, value| {
             key == LIBRARY || (key == HISTORY && !is_history(value)) || in_the_way(key, value)
         });
         of.tree = aside;
@@ -62,7 +62,7 @@ impl MetadataTree {
 
     /// Whether places of arrays stand in metadata that are no mapping, which the root of a tree has to be.
     pub(crate) fn is_no_mapping(&self) -> bool {
-        !self.placed.is_empty() && self.tree.get(carried::WHOLE).is_some()
+        !self.placed.is_empty() && self.tree.get(interchange::WHOLE).is_some()
     }
 
     /// True where an alias of another array stands at a path, or one that a merge brings there: that array is this one.
@@ -81,7 +81,7 @@ impl MetadataTree {
         let here = without_tags(value);
         let next = match (form_of(here), here) {
             (Some(("pairs", Value::List(pairs))), _) => {
-                let both = || pairs.iter().filter_map(carried::pair);
+                let both = || pairs.iter().filter_map(interchange::pair);
                 let key = unescape(step);
                 let own = both().find(|(own, _)| matches!(own, Value::Text(own) if *own == key));
                 if own.is_none() && merged == Merged::No {
@@ -163,7 +163,7 @@ fn is_history(value: &Value) -> bool {
         }
         _ => false,
     };
-    match carried::entries(value) {
+    match interchange::entries(value) {
         [(key, Value::List(items))] => key == ENTRIES && items.iter().all(is_entry),
         _ => false,
     }
@@ -183,8 +183,8 @@ pub(crate) fn to_tree(
     build.anchors.extend(anchor.clone());
     let others = tree.tree.get(ROOT_KEYS).and_then(root_keys);
     let hidden =
-        |key: &str| key == carried::NAME || key == ROOT_ANCHOR || (key == ROOT_KEYS && others.is_some());
-    let entries: Vec<_> = carried::entries(&tree.tree).iter().filter(|(key, _)| !hidden(key)).collect();
+        |key: &str| key == interchange::NAME || key == ROOT_ANCHOR || (key == ROOT_KEYS && others.is_some());
+    let entries: Vec<_> = interchange::entries(&tree.tree).iter().filter(|(key, _)| !hidden(key)).collect();
     let mut others = others.unwrap_or_default().into_iter().peekable();
     let mut pairs = Vec::new();
     // Each where it stood, because an alias stands behind its anchor.
@@ -207,7 +207,7 @@ fn root_keys(list: &Value) -> Option<Vec<(&Value, &Value, i128)>> {
 fn root_key(item: &Value) -> Option<(&Value, &Value, i128)> {
     let Value::List(parts) = item else { return None };
     match parts.as_slice() {
-        [Value::Text(key), ..] if !key.starts_with(carried::PREFIX) => None,
+        [Value::Text(key), ..] if !key.starts_with(interchange::PREFIX) => None,
         [key, value, Value::Int(before)] => Some((key, value, *before)),
         _ => None,
     }
@@ -251,7 +251,7 @@ impl Build<'_> {
                 _ => None,
             },
             ("pairs", Value::List(pairs)) => {
-                let pairs = pairs.iter().map(carried::pair).collect::<Option<Vec<_>>>()?;
+                let pairs = pairs.iter().map(interchange::pair).collect::<Option<Vec<_>>>()?;
                 let nodes = pairs.into_iter().map(|(key, value)| (self.value(key), self.value(value)));
                 Some(Yaml::Mapping(nodes.collect(), None))
             }
@@ -278,7 +278,7 @@ impl Build<'_> {
         let Some(Value::Text(path)) = array.get("path") else { return None };
         let Yaml::Tagged(tag, node) = self.arrays.remove(path)? else { return None };
         let Yaml::Mapping(mut pairs, style) = *node else { return None };
-        for (key, value) in array.get("more").map(carried::entries).unwrap_or_default() {
+        for (key, value) in array.get("more").map(interchange::entries).unwrap_or_default() {
             // A mask that is written anew is the whole of it.
             let is_there = pairs.iter().any(|(own, _)| matches!(own, Yaml::Text(own, _) if own == key));
             if !super::STORAGE.contains(&key.as_str()) && !is_there {

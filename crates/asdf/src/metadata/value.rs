@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ndarray::NdArray;
@@ -100,7 +100,7 @@ struct Walk<'l> {
 impl Walk<'_> {
     fn hold(&mut self, text: &str) -> Result<()> {
         self.held = self.held.saturating_add(VALUE_SIZE).saturating_add(text.len() as u64);
-        self.limits.allocate(self.held).map(|_| ()).map_err(|error| error.context("asdf tree"))
+        self.limits.allocate(self.held).map(|_| ()).map_err(|error| error.with_context("asdf tree"))
     }
 
     fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
@@ -109,7 +109,7 @@ impl Walk<'_> {
             let most = max_nodes(node.document()) as u64;
             let error =
                 Error::limit("nodes of the tree with aliases written out", most.saturating_add(1), most);
-            return Err(error.context("asdf tree"));
+            return Err(error.with_context("asdf tree"));
         };
         self.left = left;
         if let Some(tags) = &mut self.tags

@@ -132,7 +132,7 @@ fn named(node: Node<'_>, order: ByteOrder) -> Result<DType> {
                 SCALARS.iter().take(STANDARD_SCALAR_COUNT).map(|(name, _, _)| *name).collect();
             let shown: String = name.chars().take(40).collect();
             let problem = format!("no datatype is called {shown:?} (there are {})", known.join(", "));
-            Err(Error::unsupported(problem).context("asdf datatype").at(super::place(node)))
+            Err(Error::unsupported(problem).with_context("asdf datatype").with_range(super::place(node)))
         }
     }
 }
@@ -169,7 +169,7 @@ fn record(node: Node<'_>, order: ByteOrder, depth: usize, left: &mut usize) -> R
     }
     *left = left.checked_sub(node.len()).ok_or_else(|| {
         Error::limit("fields of a record", (MAX_FIELDS as u64).saturating_add(1), MAX_FIELDS as u64)
-            .at(super::place(node))
+            .with_range(super::place(node))
     })?;
     let mut fields: Vec<Field> = Vec::with_capacity(node.len());
     let mut names = std::collections::HashSet::new();
@@ -246,7 +246,7 @@ fn scalar_to_yaml(scalar: &Scalar) -> Result<Yaml> {
                 Kind::Datetime(_) | Kind::Timedelta(_) => "store them as int64, and their unit in the tree",
                 _ => "store them as another type, or as uint8 with one more axis",
             };
-            Err(Error::unsupported(format!("ASDF has no {what} ({dtype})")).hint(hint))
+            Err(Error::unsupported(format!("ASDF has no {what} ({dtype})")).with_hint(hint))
         }
     }
 }
@@ -283,5 +283,5 @@ fn record_to_yaml(record: &Record) -> Result<Yaml> {
 
 fn gap(before: &str) -> Error {
     let problem = format!("ASDF has no gaps between fields, and there is one before {before}");
-    Error::unsupported(problem).hint("pack the records: one field right behind the other")
+    Error::unsupported(problem).with_hint("pack the records: one field right behind the other")
 }

@@ -151,10 +151,10 @@ pub(crate) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Op
 fn check_count(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<u64> {
     let axes = shape.len() as u64;
     if axes > limits.ndims {
-        return Err(Error::limit("dimensions", axes, limits.ndims).at(place(data)));
+        return Err(Error::limit("dimensions", axes, limits.ndims).with_range(place(data)));
     }
     let count = element_count(shape.iter().copied()).unwrap_or(u64::MAX);
-    limits.allocate(count).map_err(|error| error.at(place(data)))?;
+    limits.allocate(count).map_err(|error| error.with_range(place(data)))?;
     Ok(count)
 }
 
@@ -242,5 +242,7 @@ fn too_large(node: Node<'_>) -> Error {
 }
 
 fn other(node: Node<'_>, what: &str) -> Error {
-    Error::unsupported(format!("{what} as an item of an array")).context("asdf ndarray").at(place(node))
+    Error::unsupported(format!("{what} as an item of an array"))
+        .with_context("asdf ndarray")
+        .with_range(place(node))
 }

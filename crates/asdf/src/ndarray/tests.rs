@@ -83,7 +83,7 @@ fn types_that_asdf_lacks_are_not_written() {
     for numpy in ["<M8[ns]", "<m8[s]", "|V3", "<f16", "<c32", "bfloat16"] {
         let error = spelled(&DType::parse(numpy).unwrap()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{numpy}");
-        assert!(error.next_step().is_some(), "{numpy}");
+        assert!(error.hint().is_some(), "{numpy}");
     }
     let field = |offset| Field {
         name: format!("at{offset}"),

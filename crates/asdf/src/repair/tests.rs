@@ -65,7 +65,7 @@ fn file() -> Made {
 
 fn repaired_with(bytes: &[u8], digests: StaleChecksums) -> Result<(Vec<u8>, RepairReport)> {
     let mut options = OpenOptions::default();
-    options.stale_digests = digests;
+    options.stale_checksums = digests;
     let input = || Input::bytes(Box::new(bytes.to_vec()));
     let mut out = Vec::new();
     let report = repair_to(input(), &options, Some(&mut out), Progress::none())?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use container_core::{Error, Result};
 use regex::Regex;
 
@@ -170,7 +170,7 @@ impl<'s> CompiledSchemas<'s> {
         };
         let rule = Reader { rules: self, place: &place }.read(document.node(place.node));
         let uri = self.document_uri(id).to_owned();
-        let rule = Rc::new(rule.map_err(|error| error.part(uri))?);
+        let rule = Rc::new(rule.map_err(|error| error.in_file(uri))?);
         if let Some(slot) = self.slots.get_mut(id.0 as usize) {
             slot.rule = Some(Rc::clone(&rule));
         }

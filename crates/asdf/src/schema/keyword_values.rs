@@ -14,7 +14,7 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// An error about a value in a schema.
 pub(super) fn invalid(node: Node<'_>, what: &'static str) -> Error {
     let span = node.span();
-    Error::malformed(what).context("schema").at(span.start as u64..span.end as u64)
+    Error::malformed(what).with_context("schema").with_range(span.start as u64..span.end as u64)
 }
 
 pub(super) fn list(node: Node<'_>) -> Result<impl ExactSizeIterator<Item = Node<'_>>> {
@@ -82,6 +82,6 @@ pub(super) fn pattern(node: Node<'_>) -> Result<Regex> {
             Error::limit("bytes of a pattern", limit as u64 + 1, limit as u64)
         }
         _ => invalid(node, "a pattern that cannot be read")
-            .hint("patterns know neither look-around nor back-references"),
+            .with_hint("patterns know neither look-around nor back-references"),
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use container_core::{Error, Result};
 
 use super::uri::{join, pointer, split_fragment};
@@ -187,9 +187,9 @@ pub(super) fn base_of(outer: &str, schema: Node<'_>) -> String {
 pub(super) fn parse(text: &[u8], name: &str) -> Result<Document> {
     // Schemas are small; a text of more than this is none.
     let limits = YamlLimits { bytes: 16 << 20, nodes: 2_000_000, ..YamlLimits::default() };
-    let document = Document::parse(text, 0, &limits).map_err(|error| error.part(name.to_owned()))?;
+    let document = Document::parse(text, 0, &limits).map_err(|error| error.in_file(name.to_owned()))?;
     if document.root().kind() != Kind::Mapping {
-        return Err(Error::malformed("a schema is a mapping").part(name.to_owned()));
+        return Err(Error::malformed("a schema is a mapping").in_file(name.to_owned()));
     }
     Ok(document)
 }

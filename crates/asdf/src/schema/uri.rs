@@ -1,6 +1,6 @@
 //! URIs of schemas: joined to the one they stand in, and split from what they name within (RFC 3986, section 5).
 
-use container_core::pointer::unescape;
+use container_core::json_pointer::unescape;
 
 /// `reference` as seen from `base`. Bases without a path to join to, as `tag:` and `urn:`, lend themselves to fragments alone.
 pub(super) fn join(base: &str, reference: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use container_core::{Error, Result};
 
 use super::array::{self, DatatypeSpec};

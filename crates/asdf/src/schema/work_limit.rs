@@ -22,7 +22,7 @@ impl WorkLimit {
                 Ok(())
             }
             None => Err(Error::limit("steps of validation", self.allowed.saturating_add(1), self.allowed)
-                .hint(
+                .with_hint(
                     "a schema or tree that multiplies itself is refused; for a large tree allow more steps",
                 )),
         }

@@ -5,7 +5,7 @@ use container_core::write::replay::{self, Crash};
 use super::*;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::Yaml;
-use container_core::write::journal::NoSidecar;
+use container_core::write::journal::NoJournal;
 
 /// A file with an array of bytes, and one of rows of two 32-bit numbers.
 fn file(rows: &[u8]) -> Vec<u8> {
@@ -22,7 +22,7 @@ fn file(rows: &[u8]) -> Vec<u8> {
 }
 
 fn open(storage: &RecordingStorage) -> Result<Appender> {
-    Appender::open_storage(Box::new(storage.clone()), Box::new(NoSidecar), &UpdateOptions::default())
+    Appender::open_storage(Box::new(storage.clone()), Box::new(NoJournal), &UpdateOptions::default())
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn crashes_leave_rows_that_were_committed() {
         let from = start.len() - b"row one.torn".len();
         assert!(crash.image[from..from + len] == all[..len], "{}", crash.what);
     };
-    replay::kill_images(&start, &storage.operations(), |crash| look(crash, false));
-    replay::power_images(&start, &storage.operations(), 5, |crash| look(crash, true));
+    replay::process_kill_states(&start, &storage.operations(), |crash| look(crash, false));
+    replay::power_loss_states(&start, &storage.operations(), 5, |crash| look(crash, true));
     // Without its syncs nothing is promised.
     let lax: Vec<_> = storage
         .operations()
@@ -98,7 +98,7 @@ fn crashes_leave_rows_that_were_committed() {
         .filter(|one| *one != container_core::write::recording::Operation::Sync)
         .collect();
     let mut lost = 0;
-    replay::power_images(&start, &lax, 5, |crash| {
+    replay::power_loss_states(&start, &lax, 5, |crash| {
         let image = RecordingStorage::new(crash.image.to_vec());
         lost += usize::from(open(&image).unwrap().rows() < 5);
     });
@@ -188,7 +188,7 @@ fn rows_that_may_not_be_on_the_disk_are_taken_back() {
     let storage = RecordingStorage::new(file(b"row one."));
     let unsynced = Box::new(Unsynced(storage.clone()));
     let mut appender =
-        Appender::open_storage(unsynced, Box::new(NoSidecar), &UpdateOptions::default()).unwrap();
+        Appender::open_storage(unsynced, Box::new(NoJournal), &UpdateOptions::default()).unwrap();
     appender.append(b"row two.").unwrap();
     appender.commit(Durability::Synced).unwrap_err();
     appender.rollback().unwrap();

@@ -52,7 +52,7 @@ impl Failure {
             Some((what, allowed)) => Error::limit(what, (allowed as u64).saturating_add(1), allowed as u64),
             None => Error::malformed(self.message),
         };
-        error.at(self.range.unwrap_or_else(|| node.range())).context("asdf tree")
+        error.with_range(self.range.unwrap_or_else(|| node.range())).with_context("asdf tree")
     }
 }
 

@@ -45,7 +45,9 @@ impl Integer {
             return Err(invalid(given, "words are a list of uint32"));
         }
         if geometry.len() > MAX_WORDS {
-            return Err(Error::limit("words of an integer", geometry.len(), MAX_WORDS).at(given.range()));
+            return Err(
+                Error::limit("words of an integer", geometry.len(), MAX_WORDS).with_range(given.range())
+            );
         }
         let limits = file.options().limits;
         let read = ReadOptions::default().with_limits(limits);

@@ -138,7 +138,7 @@ fn the_other_types_are_read_by_their_tags() {
     let value = |path: &str| file.value(path).unwrap();
     assert!(matches!(value("c"), Value::Complex(Complex { re: 1.0, im: -2.0 })));
     let error = file.value("bad").unwrap_err();
-    assert_eq!(error.what(), Some("asdf core/complex"));
+    assert_eq!(error.context(), Some("asdf core/complex"));
     let text = file.tree().document().text().find("!core/complex-1.0.0 1.").unwrap() as u64;
     let tree = file.layout().tree.clone().unwrap().start;
     assert_eq!(error.range().unwrap().start, tree + text);

@@ -31,7 +31,7 @@ impl Updater<'_> {
         let added = self.added.iter().map(|added| added.block.data).fold(bytes, u64::saturating_add);
         let in_one_write = self.added.is_empty()
             && matches!(patches.as_slice(), [] | [_])
-            && !patches.iter().any(Patch::crosses_sectors);
+            && !patches.iter().any(Patch::spans_sectors);
         let committed =
             if !fits || added > self.options.journal || (self.no_journal.is_some() && !in_one_write) {
                 self.write_new_file()?
@@ -80,8 +80,9 @@ impl Updater<'_> {
             let problem = "the change does not fit in place, and there is no file to replace";
             let error = Error::unsupported(problem);
             return Err(self.no_journal.iter().fold(error, |error, reason| {
-                error
-                    .context(format!("no journal can be written: another file is in its place, and {reason}"))
+                error.with_context(format!(
+                    "no journal can be written: another file is in its place, and {reason}"
+                ))
             }));
         };
         let mut out = AtomicFile::create(&path, Overwrite::Replace)?;

@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use container_core::source::Source;
-use container_core::write::journal::{self, FileSidecar, Kind, Notice};
+use container_core::write::journal::{self, FileJournalStore, JournalKind, Notice};
 use container_core::{Limits, Result};
 
-pub(crate) const KIND: Kind = Kind { suffix: ".asdfjournal", magic: *b"asdfjrn2" };
+pub(crate) const KIND: JournalKind = JournalKind { suffix: ".asdfjournal", magic: *b"asdfjrn2" };
 
 /// The journal of the file at `path`.
-pub(crate) fn sidecar(path: &Path) -> FileSidecar {
-    FileSidecar::beside(path, &KIND)
+pub(crate) fn sidecar(path: &Path) -> FileJournalStore {
+    FileJournalStore::beside(path, &KIND)
 }
 
 /// The file at `path` read through its journal: as before or after a change that a crash has interrupted. `source` is the file on disk.
@@ -32,5 +32,5 @@ pub(crate) fn read_with_notice(
     source: Box<dyn Source>,
     limits: &Limits,
 ) -> Result<(Box<dyn Source>, Option<Notice>)> {
-    journal::recovered(path, &KIND, source, limits)
+    journal::open_recovered(path, &KIND, source, limits)
 }

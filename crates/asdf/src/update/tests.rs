@@ -111,7 +111,7 @@ fn a_file_that_another_program_has_replaced_is_not_replaced_again() {
 #[derive(Clone, Default)]
 struct Kept(std::sync::Arc<std::sync::Mutex<Option<Vec<u8>>>>);
 
-impl Sidecar for Kept {
+impl JournalStore for Kept {
     fn read(&self, _limits: &Limits) -> Result<Found> {
         Ok(self.0.lock().unwrap().clone().map_or(Found::Absent, Found::Journal))
     }

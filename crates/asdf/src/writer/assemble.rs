@@ -220,6 +220,6 @@ pub(crate) fn require_intact(layout: &Layout) -> Result<()> {
 /// `Usage` for a file without a tree, `Malformed` for one that is no UTF-8; those of the source.
 pub(crate) fn head_and_tree(source: &dyn Source, layout: &Layout) -> Result<(Vec<u8>, std::ops::Range<u64>)> {
     let tree =
-        layout.tree.clone().ok_or_else(|| Error::usage("the file has no tree").context("asdf tree"))?;
+        layout.tree.clone().ok_or_else(|| Error::usage("the file has no tree").with_context("asdf tree"))?;
     Ok((source.read(0..tree.start)?.into_owned(), tree))
 }

@@ -70,7 +70,7 @@ fn scalar_type(scalar: &Scalar, standard: Version) -> Result<Yaml> {
         (Kind::Unicode, size) if size.is_multiple_of(4) => return Ok(sized("ucs4", size / 4)),
         (Kind::Float, 2) => {
             let what = format!("float16 arrays in version {standard} of the ASDF standard");
-            return Err(Error::unsupported(what).hint("write version 1.6.0"));
+            return Err(Error::unsupported(what).with_hint("write version 1.6.0"));
         }
         _ => {
             let what = format!(

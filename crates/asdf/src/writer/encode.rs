@@ -89,7 +89,7 @@ fn require(label: &str, data: u64, options: &WriteOptions) -> Result<()> {
     if compression::needs_whole_block(label) {
         options.limits.allocate(data.saturating_mul(2)).map_err(|error| {
             let hint = "--codec zlib, lz4 or zstd, which take data in pieces, or a larger --limit-memory";
-            error.context(format!("a block of {data} bytes as one Blosc chunk")).hint(hint)
+            error.with_context(format!("a block of {data} bytes as one Blosc chunk")).with_hint(hint)
         })?;
     }
     Ok(())
@@ -130,7 +130,7 @@ mod tests {
             [start("blsc", 1001).unwrap_err(), encode("blsc", None, 4, &[0; 1001], &options).unwrap_err()]
         {
             assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
-            assert!(error.next_step().unwrap().contains("--codec zlib"));
+            assert!(error.hint().unwrap().contains("--codec zlib"));
         }
         // Threads take more, and are left out first.
         options.threads = 2;

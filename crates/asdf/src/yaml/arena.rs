@@ -187,7 +187,7 @@ impl<'t> Builder<'t> {
         let depth = self.open.len().saturating_add(1);
         if depth > self.depth {
             return Err(Error::limit("depth of the tree", depth as u64, self.depth as u64)
-                .at(place(self.base, &(start..start.saturating_add(1)))));
+                .with_range(place(self.base, &(start..start.saturating_add(1)))));
         }
         let id = self.push(shape, head, start..start, tag)?;
         self.open.push((id, self.pending.len()));
@@ -284,7 +284,7 @@ impl<'t> Builder<'t> {
     }
 
     fn malformed(&self, what: String, range: &Range<usize>) -> Error {
-        Error::malformed(what).at(place(self.base, range)).context("asdf tree")
+        Error::malformed(what).with_range(place(self.base, range)).with_context("asdf tree")
     }
 
     /// The filled arena. The root has no parent, so it is still pending.

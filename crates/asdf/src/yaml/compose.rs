@@ -27,7 +27,7 @@ pub(super) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) ->
     // Places in the text are held in 32 bits.
     let allowed = limits.bytes.min(u64::from(u32::MAX) / 2);
     if len > allowed {
-        return Err(Error::limit("bytes of the tree", len, allowed).context("asdf tree"));
+        return Err(Error::limit("bytes of the tree", len, allowed).with_context("asdf tree"));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
@@ -42,7 +42,7 @@ pub(super) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) ->
 }
 
 fn malformed(what: impl Into<Cow<'static, str>>, base: u64, range: Range<usize>) -> Error {
-    Error::malformed(what).at(place(base, &range)).context("asdf tree")
+    Error::malformed(what).with_range(place(base, &range)).with_context("asdf tree")
 }
 
 /// Reads a checked text.
@@ -166,9 +166,9 @@ impl<'t> Composer<'t> {
                 let what = "a plain text that begins with ? in a flow collection, which YAML 1.1 and 1.2 read differently";
                 let place = place(self.base, &range);
                 return Err(Error::unsupported(what)
-                    .at(place)
-                    .context("asdf tree")
-                    .hint("write it in quotes"));
+                    .with_range(place)
+                    .with_context("asdf tree")
+                    .with_hint("write it in quotes"));
             }
             ScalarStyle::Plain if range.is_empty() => {
                 let at = tag.map_or_else(|| self.empty(range.start), |tag| tag.range.end);
@@ -233,7 +233,7 @@ impl<'t> Composer<'t> {
         let what =
             "a text with U+0085, U+2028 or U+2029 beside what only YAML 1.2 has, or beside empty lines alone";
         let hint = "write it in double quotes";
-        Error::unsupported(what).at(place(self.base, range)).context("asdf tree").hint(hint)
+        Error::unsupported(what).with_range(place(self.base, range)).with_context("asdf tree").with_hint(hint)
     }
 
     /// The place of a node without text, for which the library has the place of what comes next: behind the mark that asks for it.

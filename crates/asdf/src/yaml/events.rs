@@ -111,14 +111,14 @@ impl<'t> Events<'t> {
                     {
                         let what = format!("YAML {}.{}, not 1.1", version.major, version.minor);
                         return Err(Failure::Other(
-                            Error::unsupported(what).at(self.place(&range)).context("asdf tree"),
+                            Error::unsupported(what).with_range(self.place(&range)).with_context("asdf tree"),
                         ));
                     }
                     self.documents = self.documents.saturating_add(1);
                     if self.documents > 1 {
                         let what = "a second document, where a tree is a single one";
                         return Err(Failure::Other(
-                            Error::malformed(what).at(self.place(&range)).context("asdf tree"),
+                            Error::malformed(what).with_range(self.place(&range)).with_context("asdf tree"),
                         ));
                     }
                     Event::Document
@@ -151,7 +151,7 @@ impl<'t> Events<'t> {
 
     fn failure(&self, error: &granit_parser::ScanError) -> Failure {
         let is_dash = matches!(error.kind(), ErrorKind::PlainScalarStartsWithDashFlowIndicator);
-        let error = self.error(error).context("asdf tree");
+        let error = self.error(error).with_context("asdf tree");
         if is_dash { Failure::Dash(error) } else { Failure::Other(error) }
     }
 
@@ -164,7 +164,7 @@ impl<'t> Events<'t> {
         let at = marker.byte_offset().unwrap_or_default();
         let column = marker.col().saturating_add(1);
         let what = format!("no YAML at line {}, column {column}: {}", marker.line(), error.info());
-        Error::malformed(what).at(self.place(&(at..at.saturating_add(1))))
+        Error::malformed(what).with_range(self.place(&(at..at.saturating_add(1))))
     }
 }
 

@@ -162,7 +162,7 @@ pub(super) fn require_few_merged(document: &Document) -> Result<()> {
         }
         if total > allowed {
             let error = Error::limit("pairs that merge keys make", total, allowed);
-            return Err(error.context("asdf tree").at(node.range()));
+            return Err(error.with_context("asdf tree").with_range(node.range()));
         }
     }
     Ok(())
@@ -182,7 +182,7 @@ pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
             if !seen.insert(Key::of(key)) {
                 let shown: String = key.text().chars().take(40).collect();
                 let error = Error::malformed(format!("the key {shown:?} stands twice in one mapping"));
-                return Err(error.context("asdf tree").at(key.range()));
+                return Err(error.with_context("asdf tree").with_range(key.range()));
             }
         }
     }

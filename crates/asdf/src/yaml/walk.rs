@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use container_core::pointer::{escape, unescape};
+use container_core::json_pointer::{escape, unescape};
 use container_core::{Error, Limits, Result};
 
 use super::lookup::LookupResult;

@@ -1,7 +1,7 @@
 //! A disk that records: a file, and before it in the same image its journal, so that the order of writes to both is replayed.
 
 use asdf::container_core::checksum::Algorithm;
-use asdf::container_core::write::journal::{Found, NoSidecar, Sidecar};
+use asdf::container_core::write::journal::{Found, JournalStore, NoJournal};
 use asdf::container_core::write::recording::RecordingStorage;
 use asdf::container_core::write::storage::Storage;
 use asdf::container_core::{Limits, Result};
@@ -30,7 +30,7 @@ impl Disk {
         if with_journal {
             Updater::open_storage(file, Box::new(self.journal()), UpdateOptions::default())
         } else {
-            Updater::open_storage(file, Box::new(NoSidecar), UpdateOptions::default())
+            Updater::open_storage(file, Box::new(NoJournal), UpdateOptions::default())
         }
     }
 
@@ -88,7 +88,7 @@ impl Storage for FileOf {
 
 pub struct JournalOf(Disk);
 
-impl Sidecar for JournalOf {
+impl JournalStore for JournalOf {
     fn read(&self, _limits: &Limits) -> Result<Found> {
         let image = self.0.0.image();
         Ok(parts(&image).1.map_or(Found::Absent, |journal| Found::Journal(journal.to_vec())))

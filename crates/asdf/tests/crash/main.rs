@@ -123,8 +123,8 @@ fn crashes_after_crashes() {
         drop(updater);
         again.check(&format!("{}, and another crash", crash.what));
     };
-    replay::kill_images(&start, &operations, &mut go_on);
-    replay::power_images(&start, &operations, 3, &mut go_on);
+    replay::process_kill_states(&start, &operations, &mut go_on);
+    replay::power_loss_states(&start, &operations, 3, &mut go_on);
     assert!(crashes > 100, "{crashes}");
 }
 
@@ -187,7 +187,7 @@ fn a_stale_journal_is_nothing() {
     drop(updater);
     // The journal as it was before it was removed.
     let mut journal = None;
-    replay::kill_images(&script.start, &script.disk.0.operations(), |crash| {
+    replay::process_kill_states(&script.start, &script.disk.0.operations(), |crash| {
         if let Some(found) = disk::parts(crash.image).1 {
             journal = Some(found.to_vec());
         }
@@ -201,7 +201,7 @@ fn a_stale_journal_is_nothing() {
     ];
     for (number, other) in others.into_iter().enumerate() {
         let disk = disk::Disk::new(&other);
-        asdf::update::Sidecar::put(&mut disk.journal(), &journal).unwrap();
+        asdf::update::JournalStore::put(&mut disk.journal(), &journal).unwrap();
         drop(disk.update(true).unwrap());
         let image = disk.0.image();
         let (file, journal) = disk::parts(&image);

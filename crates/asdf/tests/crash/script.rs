@@ -128,8 +128,8 @@ impl Script {
                 Err(error) => broken.push(format!("{}: {error}", crash.what)),
             }
         };
-        replay::kill_images(&self.start, operations, &mut look);
-        replay::power_images(&self.start, operations, 7, &mut look);
+        replay::process_kill_states(&self.start, operations, &mut look);
+        replay::power_loss_states(&self.start, operations, 7, &mut look);
         broken
     }
 

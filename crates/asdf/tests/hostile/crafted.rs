@@ -156,7 +156,7 @@ fn codes(bytes: &[u8]) -> Vec<&'static str> {
             }
         };
         let mut end = 0;
-        for segment in lens.layout() {
+        for segment in lens.byte_map() {
             assert_eq!(segment.range.start, end, "{}", segment.role);
             end = segment.range.end;
         }
@@ -184,7 +184,7 @@ fn codes(bytes: &[u8]) -> Vec<&'static str> {
 pub fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut options = container::OpenOptions::default();
     options.limits = Limits::default().with_memory(MEMORY);
-    options.stale_digests = StaleChecksums::Keep;
+    options.stale_checksums = StaleChecksums::Keep;
     let repair = FORMAT.repair.unwrap();
     let mut out = Vec::new();
     match repair(Input::bytes(Box::new(bytes.to_vec())), &options, Some(&mut out), Progress::none()) {

@@ -64,7 +64,9 @@ impl Chunk<'_> {
                 let problem = format!(
                     "block {index} would be zeros, and {count} bytes behind it of no block: it is overwritten"
                 );
-                return Err(Error::malformed(problem).at(end as u64..next as u64).context("blosc chunk"));
+                return Err(Error::malformed(problem)
+                    .with_range(end as u64..next as u64)
+                    .with_context("blosc chunk"));
             }
         }
         Ok(())

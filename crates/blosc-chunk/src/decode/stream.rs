@@ -116,7 +116,9 @@ impl<'c, 'a> Streams<'c, 'a> {
     }
 
     fn wrong(&self, range: Range<usize>, problem: String) -> Error {
-        Error::malformed(problem).at(range.start as u64..range.end as u64).context("blosc stream")
+        Error::malformed(problem)
+            .with_range(range.start as u64..range.end as u64)
+            .with_context("blosc stream")
     }
 }
 
@@ -140,7 +142,8 @@ impl Codecs {
         need: usize,
     ) -> Result<()> {
         let src = &job.chunk.bytes()[range.clone()];
-        self.dispatch(job, src, dst, need).map_err(|fault| fault.into_error(&range).context("blosc stream"))
+        self.dispatch(job, src, dst, need)
+            .map_err(|fault| fault.into_error(&range).with_context("blosc stream"))
     }
 
     fn dispatch(&mut self, job: Job<'_, '_>, src: &[u8], dst: &mut [u8], need: usize) -> Result<(), Problem> {
@@ -217,17 +220,17 @@ impl Problem {
         match self {
             Self::Fault(fault) => {
                 let at = range.start.saturating_add(fault.position).min(range.end);
-                Error::malformed(fault.reason).at(at as u64..range.end as u64)
+                Error::malformed(fault.reason).with_range(at as u64..range.end as u64)
             }
             // Where a codec says more, it counts from the start of the stream.
             Self::Error(error) => {
                 let inside = error.range().unwrap_or(0..range.len() as u64);
                 let start = range.start as u64;
-                let hint = error.next_step().map(str::to_owned);
+                let hint = error.hint().map(str::to_owned);
                 let place = start.saturating_add(inside.start)..start.saturating_add(inside.end);
-                let moved = Error::new(error.into_kind()).at(place);
+                let moved = Error::new(error.into_kind()).with_range(place);
                 match hint {
-                    Some(hint) => moved.hint(hint),
+                    Some(hint) => moved.with_hint(hint),
                     None => moved,
                 }
             }
@@ -246,7 +249,7 @@ fn decode_by(plugin: &dyn CodecPlugin, job: Job<'_, '_>, src: &[u8], dst: &mut [
             plugin.name(),
             plugin.version()
         );
-        return Err(Error::unsupported(problem).hint("register the codec in that version"));
+        return Err(Error::unsupported(problem).with_hint("register the codec in that version"));
     }
     plugin.decode(src, &job.context(None).plugin(header.codec_meta), dst)
 }
@@ -261,7 +264,7 @@ fn unsupported(compressor: Compressor) -> Error {
     };
     let error = Error::unsupported(format!("codec {} ({compressor}) {why}", compressor.0));
     if compressor.0 >= 160 {
-        error.hint("register it with `Plugins`, or read the file with its program")
+        error.with_hint("register it with `Plugins`, or read the file with its program")
     } else {
         error
     }

@@ -39,7 +39,7 @@ fn codec(params: &Params, plugins: &Plugins) -> Result<()> {
         }
     } else if Compressor::from_name(codec.name()) != Some(codec) {
         return Err(Error::unsupported(format!("codec {} ({codec}) cannot be written", codec.0))
-            .hint("blosclz, lz4, lz4hc, zlib and zstd can, and codecs of users that are registered"));
+            .with_hint("blosclz, lz4, lz4hc, zlib and zstd can, and codecs of users that are registered"));
     }
     if params.codec_meta != 0 && params.blosc_version == BloscVersion::Blosc1 {
         return Err(Error::usage("chunks of Blosc1 have no place for a byte of the codec"));
@@ -70,7 +70,7 @@ fn filters(params: &Params, plugins: &Plugins) -> Result<()> {
         BloscVersion::Blosc2 => {
             if filters.contains(Filter::BYTEDELTA_BUGGY) {
                 return Err(Error::unsupported("filter 34 (the old bytedelta) is only read")
-                    .hint("filter 35 is its successor"));
+                    .with_hint("filter 35 is its successor"));
             }
             filters.check_known_with(plugins)
         }

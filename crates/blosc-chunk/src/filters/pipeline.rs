@@ -153,7 +153,9 @@ fn encode_one(filter: Filter, cx: &BlockContext<'_>, src: &[u8], dst: &mut [u8])
         Filter::NDCELL => ndcell_encode(filter.meta, cx.blockshape, typesize, src, dst)?,
         Filter::NDMEAN => ndmean_encode(filter.meta, cx.blockshape, typesize, src, dst)?,
         Filter::BYTEDELTA_BUGGY => {
-            return Err(Error::unsupported("filter number 34 is only read").hint("bytedelta is number 35"));
+            return Err(
+                Error::unsupported("filter number 34 is only read").with_hint("bytedelta is number 35")
+            );
         }
         id => cx.plugins.filter(id).ok_or_else(|| unknown(filter))?.forward(
             src,

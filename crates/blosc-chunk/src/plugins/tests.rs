@@ -27,9 +27,9 @@ impl CodecPlugin for Runs {
         let mut bytes =
             src.chunks_exact(2).flat_map(|run| std::iter::repeat_n(run[1] ^ cx.meta, run[0].into()));
         for (at, byte) in dst.iter_mut().enumerate() {
-            *byte = bytes
-                .next()
-                .ok_or_else(|| Error::malformed(format!("runs end at byte {at}")).at(2..src.len() as u64))?;
+            *byte = bytes.next().ok_or_else(|| {
+                Error::malformed(format!("runs end at byte {at}")).with_range(2..src.len() as u64)
+            })?;
         }
         Ok(())
     }
@@ -221,7 +221,7 @@ fn unsupported(mut decoder: Decoder, chunk: &[u8], says: &str) {
     let error = decoder.decode(&chunk, &mut vec![0; chunk.nbytes()]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
     assert!(error.to_string().contains(says), "{error}");
-    assert!(error.next_step().is_some(), "{error}");
+    assert!(error.hint().is_some(), "{error}");
 }
 
 #[test]

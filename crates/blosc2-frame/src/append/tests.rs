@@ -2,7 +2,7 @@ use container_core::ErrorKind;
 use container_core::Progress;
 use container_core::container::{Container, ReadOptions, visible_datasets};
 use container_core::dtype::DType;
-use container_core::format::{Format, ImportOptions, Input, ItemKind, Pack};
+use container_core::format::{Format, Input, ItemKind, Pack, TargetOptions};
 use container_core::source::open_path;
 
 use super::*;
@@ -24,9 +24,9 @@ fn add(path: &Path, source: &dyn Container, part: Option<&str>) -> Result<Vec<Lo
             (index, part.map_or(whole, |text| Region::parse(text, &dataset.shape).unwrap()))
         })
         .collect();
-    let options = ImportOptions::default();
+    let options = TargetOptions::default();
     let (read, progress) = (ReadOptions::default(), Progress::none());
-    let job = Import { container: source, selection: &selection, options: &options, read, progress };
+    let job = WriteRequest { container: source, selection: &selection, options: &options, read, progress };
     append(path, &OpenOptions::default(), &job, Durability::Cached)
 }
 
@@ -115,7 +115,7 @@ fn items_are_added_with_their_names() {
             names,
             dtype: None,
             others: &[],
-            options: &ImportOptions::default(),
+            options: &TargetOptions::default(),
             progress: Progress::none(),
         };
         crate::items::pack(job, &mut bytes).unwrap();

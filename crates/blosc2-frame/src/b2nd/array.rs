@@ -177,7 +177,7 @@ fn describe(frame: &Frame) -> Result<(Meta, Geometry, DType)> {
     let value = metalayers.get(metalayer::NAME).or_else(|| metalayers.get(metalayer::OLD_NAME));
     let value = value.ok_or_else(|| {
         let problem = "a frame without the metalayer \"b2nd\", which has no shape";
-        Error::usage(problem).hint("read its chunks instead")
+        Error::usage(problem).with_hint("read its chunks instead")
     })?;
     let meta = Meta::parse(value)?;
     let itemsize = usize::try_from(frame.header().typesize).unwrap_or(usize::MAX);
@@ -190,7 +190,10 @@ fn describe(frame: &Frame) -> Result<(Meta, Geometry, DType)> {
 /// Whether the frame has the chunks that the array says: places of blocks and chunks follow from shapes alone.
 pub(super) fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> Result<()> {
     let wrong = |what: String, at: std::ops::Range<u64>| {
-        Err(Error::malformed(what).at(at).context("b2nd").hint("its chunks can be read without the shape"))
+        Err(Error::malformed(what)
+            .with_range(at)
+            .with_context("b2nd")
+            .with_hint("its chunks can be read without the shape"))
     };
     let count = geometry.chunk_count();
     if chunks != count {

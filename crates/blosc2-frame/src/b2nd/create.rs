@@ -241,7 +241,7 @@ fn check_cells(side: u8, geometry: &Geometry) -> Result<()> {
     let block = blocks.iter().fold(1_u64, |items, len| items.saturating_mul(u64::from(*len)));
     if cell > block {
         return Err(Error::usage(format!("cells of side {side} are larger than blocks of {blocks:?}"))
-            .hint("give larger blocks, or another filter"));
+            .with_hint("give larger blocks, or another filter"));
     }
     Ok(())
 }

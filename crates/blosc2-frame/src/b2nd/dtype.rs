@@ -17,7 +17,7 @@ const DEFAULT: &str = "|u1";
 /// `Malformed` where the string is no type or one of another size; `Unsupported` for Python objects and the like, and for strings of
 /// another kind than numpy's.
 pub(crate) fn parse(meta: &Meta, itemsize: usize) -> Result<DType> {
-    let in_meta = |error: Error| error.context("b2nd element type");
+    let in_meta = |error: Error| error.with_context("b2nd element type");
     if let Some(format) = meta.dtype_format.filter(|format| *format != 0) {
         let problem = format!("an element type of format {format}, only numpy's (0) is known");
         return Err(in_meta(Error::unsupported(problem)));

@@ -5,7 +5,7 @@
 //! 4 refuses the dict.)
 
 use container_core::dtype::{DType, Field, Record};
-use container_core::literal::Literal;
+use container_core::python_literal::Literal;
 use container_core::{Error, Result};
 
 /// The text for the metalayer.
@@ -17,7 +17,7 @@ pub(super) fn text(dtype: &DType) -> Result<String> {
         return Err(Error::unsupported(format!(
             "{dtype} is not an element type of numpy's, and arrays have no others"
         ))
-        .hint(format!("its bytes can be stored as |V{}", dtype.itemsize())));
+        .with_hint(format!("its bytes can be stored as |V{}", dtype.itemsize())));
     }
     Ok(match dtype {
         DType::Scalar(_) => dtype.to_string(),

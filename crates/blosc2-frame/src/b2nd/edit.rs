@@ -209,7 +209,7 @@ impl NdEditor {
 
     fn check_whole(&self) -> Result<()> {
         if self.failed {
-            return Err(Error::usage("an earlier change of this array broke off").hint("open it again"));
+            return Err(Error::usage("an earlier change of this array broke off").with_hint("open it again"));
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl NdEditor {
         let chunk = self.editor.read_chunk(chunk_index(&self.geometry, place))?;
         if chunk.len() as u64 != self.geometry.chunk_bytes() {
             let problem = format!("a chunk of {} bytes, not {}", chunk.len(), self.geometry.chunk_bytes());
-            return Err(Error::malformed(problem).context(format!("chunk {place:?}")));
+            return Err(Error::malformed(problem).with_context(format!("chunk {place:?}")));
         }
         Ok(chunk)
     }

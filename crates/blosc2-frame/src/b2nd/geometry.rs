@@ -38,7 +38,7 @@ impl Geometry {
     /// `Malformed` for lists of different lengths, a chunk or block of 0 along an axis that is not, and products that overflow: a
     /// padded chunk of 2 GiB, a padded array of 2^63 bytes.
     pub fn new(shape: &[u64], chunkshape: &[u32], blockshape: &[u32], itemsize: usize) -> Result<Self> {
-        let wrong = |what: String| Err(Error::malformed(what).context("b2nd"));
+        let wrong = |what: String| Err(Error::malformed(what).with_context("b2nd"));
         if chunkshape.len() != shape.len() || blockshape.len() != shape.len() {
             return wrong(format!(
                 "{} lengths of chunks and {} of blocks for {} dimensions",

@@ -76,7 +76,7 @@ impl Meta {
         let dimensions = usize::from(cursor.byte()?);
         if dimensions > MAX_DIMENSIONS {
             let problem = format!("{dimensions} dimensions, the most is {MAX_DIMENSIONS}");
-            return Err(Error::unsupported(problem).at(2..3).context("metalayer b2nd"));
+            return Err(Error::unsupported(problem).with_range(2..3).with_context("metalayer b2nd"));
         }
         let shape = cursor.list(dimensions, Cursor::long)?;
         let chunkshape = cursor.list(dimensions, Cursor::word)?;
@@ -143,7 +143,7 @@ struct Cursor<'a> {
 impl Cursor<'_> {
     fn wrong(&self, what: &'static str) -> Error {
         let at = self.at as u64;
-        Error::malformed(what).at(at..at.saturating_add(1)).context("metalayer b2nd")
+        Error::malformed(what).with_range(at..at.saturating_add(1)).with_context("metalayer b2nd")
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {

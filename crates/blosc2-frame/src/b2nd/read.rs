@@ -274,7 +274,9 @@ impl<'j> Job<'j> {
             let chunk = Chunk::parse(&bytes)?;
             let want = self.array.geometry().chunk_bytes();
             if chunk.nbytes() as u64 != want {
-                return Err(Error::malformed(format!("holds {} bytes, not {want}", chunk.nbytes())).at(4..8));
+                return Err(
+                    Error::malformed(format!("holds {} bytes, not {want}", chunk.nbytes())).with_range(4..8)
+                );
             }
             frame.with_decoder(|decoder| {
                 decoder.set_stop(self.stop);
@@ -326,7 +328,7 @@ impl<'j> Job<'j> {
 fn in_chunk(frame: &Frame, error: Error, index: u64) -> Error {
     match frame.locate(index) {
         Ok(LocatedChunk::Stored(place)) => place.in_chunk(error, index),
-        _ => error.context(format!("blosc2 chunk {index}")),
+        _ => error.with_context(format!("blosc2 chunk {index}")),
     }
 }
 

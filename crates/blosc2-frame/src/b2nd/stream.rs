@@ -72,7 +72,7 @@ impl<'o> NdWriter<'o> {
         options
             .limits
             .allocate(memory)
-            .map_err(|error| error.hint("smaller --chunks, or a larger --limit-memory"))?;
+            .map_err(|error| error.with_hint("smaller --chunks, or a larger --limit-memory"))?;
         let chunks = (0..batch).map(|_| zero_chunk(&geometry, &options.limits)).collect::<Result<_>>()?;
         let writer = options.start(out, &geometry, dtype)?;
         Ok(Self {

@@ -95,7 +95,7 @@ fn what_follows_a_frame_goes_only_when_it_may() {
     let with = [&whole[..], b"another's"].concat();
     fs::write(&path, &with).unwrap();
     let error = compact(&path, &CompactOptions::default()).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.next_step().is_some(), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.hint().is_some(), "{error}");
     assert!(fs::read(&path).unwrap() == with);
     let options = CompactOptions { drop_trailing: true, ..CompactOptions::default() };
     let done = compact(&path, &options).unwrap();

@@ -49,7 +49,7 @@ impl Directory {
         let mut file = File::options().write(true).create_new(true).open(self.dir.join(&name))?;
         self.next = number.saturating_add(1);
         self.new.push(number);
-        file.write_all(chunk).map_err(|error| Error::from(error).part(name))?;
+        file.write_all(chunk).map_err(|error| Error::from(error).in_file(name))?;
         self.cbytes = self.cbytes.saturating_add(chunk.len() as u64);
         Ok(number)
     }
@@ -75,7 +75,7 @@ impl Directory {
     }
 
     pub fn read(&self, number: u64, dst: &mut [u8]) -> Result<()> {
-        self.part(number)?.read_into(0, dst).map_err(|error| error.part(part_name(number)))
+        self.part(number)?.read_into(0, dst).map_err(|error| error.in_file(part_name(number)))
     }
 
     pub fn available_len(&self, number: u64) -> Result<u64> {
@@ -133,7 +133,7 @@ pub(crate) fn lock(dir: &Path) -> Result<Option<File>> {
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
             let problem = format!("{} is being written by another program", dir.display());
-            Err(Error::usage(problem).hint("wait until it has finished, or end it"))
+            Err(Error::usage(problem).with_hint("wait until it has finished, or end it"))
         }
         // A file system without locks must not keep anyone from writing.
         _ => Ok(Some(file)),

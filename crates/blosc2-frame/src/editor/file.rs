@@ -11,13 +11,13 @@ use container_core::{Error, Result};
 
 use super::free_space::FreeSpace;
 use super::store::Commit;
-use crate::journal::{KIND, Sidecar};
+use crate::journal::{JournalStore, KIND};
 use crate::writer::check_total;
 
 /// A frame in a storage.
 pub(super) struct ContiguousFile {
     storage: Watched<Box<dyn Storage>>,
-    sidecar: Box<dyn Sidecar>,
+    sidecar: Box<dyn JournalStore>,
     /// Offset of the frame.
     start: u64,
     /// The header with its metalayers as it is in the file.
@@ -40,7 +40,7 @@ impl ContiguousFile {
     /// `Usage` where the frame begins behind the start of the file and other bytes follow it; `Io`.
     pub fn new(
         storage: Box<dyn Storage>,
-        sidecar: Box<dyn Sidecar>,
+        sidecar: Box<dyn JournalStore>,
         start: u64,
         head: Vec<u8>,
         frame_end: u64,
@@ -48,7 +48,9 @@ impl ContiguousFile {
         let len = storage.len()?;
         if start > 0 && len > frame_end {
             let problem = format!("{} bytes follow the frame, a part of a larger file", len - frame_end);
-            return Err(Error::usage(problem).at(frame_end..len).hint("copy the frame to a file of its own"));
+            return Err(Error::usage(problem)
+                .with_range(frame_end..len)
+                .with_hint("copy the frame to a file of its own"));
         }
         let head_len = head.len() as u64;
         let storage = Watched::new(storage);
@@ -70,7 +72,7 @@ impl ContiguousFile {
     }
 
     /// Takes another place for journals to come.
-    pub fn set_sidecar(&mut self, sidecar: Box<dyn Sidecar>) {
+    pub fn set_sidecar(&mut self, sidecar: Box<dyn JournalStore>) {
         self.sidecar = sidecar;
     }
 
@@ -144,7 +146,7 @@ impl ContiguousFile {
         }
         if let Some(change) = Patch::between(self.start, &old, &new) {
             self.failed = true;
-            if synced && change.crosses_sectors() {
+            if synced && change.spans_sectors() {
                 let len = self.storage.len()?;
                 let change = Journal::new(len, len, vec![change])?;
                 let made = carry_out(&change, &KIND, &mut self.storage, &mut *self.sidecar);
@@ -181,7 +183,7 @@ impl ContiguousFile {
         }
         let len = self.storage.len()?;
         if len != self.committed_end {
-            return Err(changed().at(self.committed_end.min(len)..self.committed_end.max(len)));
+            return Err(changed().with_range(self.committed_end.min(len)..self.committed_end.max(len)));
         }
         Ok(())
     }
@@ -197,7 +199,7 @@ impl ContiguousFile {
         self.storage.read_at(self.start, old.get_mut(..room).unwrap_or_default())?;
         if !old.starts_with(&self.head) {
             let range = self.start..self.start.saturating_add(self.head.len() as u64);
-            return Err(changed().at(range));
+            return Err(changed().with_range(range));
         }
         old.truncate(len);
         Ok(old)
@@ -216,5 +218,5 @@ impl Drop for ContiguousFile {
 }
 
 fn changed() -> Error {
-    Error::usage("another program has changed the frame meanwhile").hint("open it again")
+    Error::usage("another program has changed the frame meanwhile").with_hint("open it again")
 }

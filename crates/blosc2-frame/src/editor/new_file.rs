@@ -5,7 +5,7 @@ use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Result};
 
 use super::{EditOptions, Editor};
-use crate::journal::{self, NoSidecar};
+use crate::journal::{self, NoJournal};
 
 impl Editor {
     /// Opens the complete frame in `file` for changes. The first [`Editor::commit`], with or without changes, gives the file its name;
@@ -32,7 +32,7 @@ impl Editor {
     pub fn place_on_commit(file: AtomicFile, options: &EditOptions) -> Result<Self> {
         let open = file.file().try_clone().map_err(Error::from)?;
         let storage = FileStorage::lock(open, file.target())?;
-        let mut editor = Self::open_storage_with(Box::new(storage), Box::new(NoSidecar), 0, options)?;
+        let mut editor = Self::open_storage_with(Box::new(storage), Box::new(NoJournal), 0, options)?;
         editor.unplaced = Some(file);
         Ok(editor)
     }

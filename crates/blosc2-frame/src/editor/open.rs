@@ -16,7 +16,7 @@ use super::store::Store;
 use super::{EditOptions, Editor, room};
 use crate::checksums::{self, Digests};
 use crate::header::Kind;
-use crate::journal::{self, NoSidecar, Sidecar};
+use crate::journal::{self, JournalStore, NoJournal};
 use crate::layout::Layout;
 use crate::lock::{Locking, SidecarLock};
 use crate::options::{FrameOptions, default_params};
@@ -38,10 +38,10 @@ impl Editor {
     /// As [`Editor::open`]; `Unsupported` where the header has no room for metalayers as C-Blosc2 stores them; `Usage` where the frame is to begin behind the start and other bytes follow it.
     pub fn open_at(path: impl AsRef<Path>, at: u64, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let lock = match options.lock {
             Locking::Off => None,
-            Locking::Sidecar => Some(SidecarLock::exclusive(path).map_err(named)?),
+            Locking::JournalStore => Some(SidecarLock::exclusive(path).map_err(named)?),
         };
         if path.is_dir() {
             let editor = Self::open_directory(path, options).map_err(named)?;
@@ -61,7 +61,7 @@ impl Editor {
     /// # Errors
     /// As [`Editor::open_at`].
     pub fn open_storage(storage: Box<dyn Storage>, at: u64, options: &EditOptions) -> Result<Self> {
-        Self::open_storage_with(storage, Box::new(NoSidecar), at, options)
+        Self::open_storage_with(storage, Box::new(NoJournal), at, options)
     }
 
     /// As [`Editor::open_storage`], with a place for a journal. What an earlier one has to finish is finished first.
@@ -70,7 +70,7 @@ impl Editor {
     /// As [`Editor::open_at`].
     pub fn open_storage_with(
         mut storage: Box<dyn Storage>,
-        mut sidecar: Box<dyn Sidecar>,
+        mut sidecar: Box<dyn JournalStore>,
         at: u64,
         options: &EditOptions,
     ) -> Result<Self> {
@@ -82,13 +82,15 @@ impl Editor {
             (layout, head)
         };
         if layout.header().kind == Kind::Sparse {
-            return Err(Error::usage("the index of a sparse frame").hint("open the directory that it is in"));
+            return Err(
+                Error::usage("the index of a sparse frame").with_hint("open the directory that it is in")
+            );
         }
         // A commit writes metalayers as C-Blosc2 does. Where they are longer so, they would reach into the chunks.
         if !layout.offsets().is_empty() && is_short(&layout) {
             let problem = "metalayers that take less room than C-Blosc2 gives them";
             let hint = "copy the frame to a new file, and change that";
-            return Err(Error::unsupported(problem).at(layout.header_range()).hint(hint));
+            return Err(Error::unsupported(problem).with_range(layout.header_range()).with_hint(hint));
         }
         let file = ContiguousFile::new(storage, sidecar, at, head, layout.end())?;
         Self::new(Store::File(file), &layout, options)
@@ -99,7 +101,9 @@ impl Editor {
         let source = open_file(&dir.join(INDEX_NAME), Access::Positioned, &options.limits)?;
         let layout = parse(&source, 0, options)?;
         if layout.header().kind != Kind::Sparse {
-            return Err(Error::usage(format!("{INDEX_NAME} is a contiguous frame")).hint("open that file"));
+            return Err(
+                Error::usage(format!("{INDEX_NAME} is a contiguous frame")).with_hint("open that file")
+            );
         }
         let directory = Directory::open(dir, layout.header().cbytes, lock)?;
         Self::new(Store::Directory(directory), &layout, options)
@@ -181,7 +185,8 @@ impl Editor {
         if frame.kind == Kind::Sparse {
             // Judged before anything is made.
             new_header(&frame)?;
-            std::fs::create_dir(path).map_err(|error| Error::from(error).part(path.display().to_string()))?;
+            std::fs::create_dir(path)
+                .map_err(|error| Error::from(error).in_file(path.display().to_string()))?;
             let created = create(&path.join(INDEX_NAME), frame);
             if created.as_ref().is_err_and(|error| !error.is_after_change()) {
                 let _ = std::fs::remove_dir(path);

@@ -42,7 +42,7 @@ impl Editor {
     fn lost(&self, index: u64) -> Error {
         let offset = self.offsets.get(index).map_or(0, Offset::to_raw);
         let problem = format!("the offset {offset:#018x} does not tell where chunk {index} is, or how long");
-        Error::malformed(problem).context("blosc2 index")
+        Error::malformed(problem).with_context("blosc2 index")
     }
 
     /// All bytes of the chunk `index`, uncommitted ones included.
@@ -57,12 +57,12 @@ impl Editor {
             Some(Offset::Special(special)) => return self.filled(special, len),
             _ => return Err(self.lost(index)),
         };
-        let named = |error: Error| error.context(format!("blosc2 chunk {index}"));
+        let named = |error: Error| error.with_context(format!("blosc2 chunk {index}"));
         let bytes = self.compared(number).map_err(named)?;
         let chunk = Chunk::parse(&bytes).map_err(named)?;
         if chunk.nbytes() as u64 != len {
             let problem = format!("{} bytes in a chunk that is to hold {len}", chunk.nbytes());
-            return Err(named(Error::malformed(problem).at(4..8)));
+            return Err(named(Error::malformed(problem).with_range(4..8)));
         }
         let mut data = try_zeroed_vec(len, &self.limits)?;
         let decoder = Decoder::new().with_geometry(self.batch_encoder.geometry().clone());

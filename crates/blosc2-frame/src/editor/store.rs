@@ -8,7 +8,7 @@ use container_core::{Error, Limits, Result};
 use super::directory::Directory;
 use super::file::ContiguousFile;
 use crate::header::Header;
-use crate::journal::Sidecar;
+use crate::journal::JournalStore;
 
 /// A frame in a file, or in a directory.
 pub(super) enum Store {
@@ -46,7 +46,7 @@ impl Store {
     }
 
     /// Gives a frame in a file another place for its journal.
-    pub fn set_sidecar(&mut self, sidecar: Box<dyn Sidecar>) {
+    pub fn set_sidecar(&mut self, sidecar: Box<dyn JournalStore>) {
         if let Self::File(file) = self {
             file.set_sidecar(sidecar);
         }

@@ -420,12 +420,12 @@ fn chunks_are_encoded_as_the_call_says() {
 fn readers_that_ask_for_it_wait_for_the_sidecar_lock() {
     for kind in KINDS {
         let place = place();
-        let options = EditOptions { lock: Locking::Sidecar, ..EditOptions::default() };
+        let options = EditOptions { lock: Locking::JournalStore, ..EditOptions::default() };
         let mut editor = Editor::create(&place.path, new(kind), &options).unwrap();
         editor.append(&numbers(0)).unwrap();
         commit(&mut editor);
         let path = place.path.clone();
-        let locked = crate::OpenOptions { lock: Locking::Sidecar, ..crate::OpenOptions::default() };
+        let locked = crate::OpenOptions { lock: Locking::JournalStore, ..crate::OpenOptions::default() };
         let reader = std::thread::spawn(move || Frame::open_with(path, &locked).unwrap().chunk_count());
         // Others see what is committed, and do not wait.
         assert_eq!(read(&place.path).len(), 1);

@@ -46,7 +46,9 @@ impl Frame {
 
     fn len_is_lost(&self, index: u64, why: &str) -> Error {
         let problem = format!("a chunk that is not stored has no length of its own, and {why}");
-        Error::malformed(problem).at(self.layout.index()).context(format!("blosc2 chunk {index}"))
+        Error::malformed(problem)
+            .with_range(self.layout.index())
+            .with_context(format!("blosc2 chunk {index}"))
     }
 
     /// The chunk that holds byte `at` of the data, and the byte where it begins; the caller has checked that there is one.
@@ -76,8 +78,8 @@ impl Frame {
             let problem = format!("the chunks hold {end} bytes, the header says {}", self.header().nbytes);
             let start = self.layout.start();
             let range = start.saturating_add(29)..start.saturating_add(38);
-            let error = Error::malformed(problem).at(range).context("blosc2 frame header");
-            return Err(error.hint("read the chunks one by one"));
+            let error = Error::malformed(problem).with_range(range).with_context("blosc2 frame header");
+            return Err(error.with_hint("read the chunks one by one"));
         }
         Ok(self.spans.get_or_init(|| spans))
     }

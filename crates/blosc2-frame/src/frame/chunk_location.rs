@@ -68,9 +68,10 @@ impl<'f> ChunkLocation<'f> {
             || own.clone(),
             |range| own.start.saturating_add(range.start)..own.start.saturating_add(range.end),
         );
-        let error = Error::new(error.into_kind()).at(range).context(format!("blosc2 chunk {index}"));
+        let error =
+            Error::new(error.into_kind()).with_range(range).with_context(format!("blosc2 chunk {index}"));
         match self.part() {
-            Some(part) => error.part(part),
+            Some(part) => error.in_file(part),
             None => error,
         }
     }
@@ -194,18 +195,19 @@ impl Frame {
             Offset::Special(special) => return Ok(LocatedHeader::Special(special)),
             Offset::Unknown(raw) => {
                 let problem = format!("the offset {raw:#018x} has no known meaning");
-                let error = Error::malformed(problem).at(self.layout.index());
-                return Err(error.context(format!("blosc2 chunk {index}")));
+                let error = Error::malformed(problem).with_range(self.layout.index());
+                return Err(error.with_context(format!("blosc2 chunk {index}")));
             }
         };
         let place = if self.header().kind == crate::header::Kind::Sparse {
             let parts = self.parts.as_ref().ok_or_else(|| {
                 Error::unsupported("the chunks of a sparse frame are files of a directory, which is not here")
-                    .context(format!("blosc2 chunk {index}"))
+                    .with_context(format!("blosc2 chunk {index}"))
             })?;
             let limits = &self.options.limits;
-            let source =
-                parts.open(at, limits).map_err(|error| error.context(format!("blosc2 chunk {index}")))?;
+            let source = parts
+                .open(at, limits)
+                .map_err(|error| error.with_context(format!("blosc2 chunk {index}")))?;
             let len = source.len();
             ChunkLocation::Part(source, part_name(at), 0..len)
         } else {
@@ -214,8 +216,8 @@ impl Frame {
             if start >= section.end {
                 let problem =
                     format!("the offset {at} leads out of the chunks, which end at {}", section.end);
-                let error = Error::malformed(problem).at(self.layout.index());
-                return Err(error.context(format!("blosc2 chunk {index}")));
+                let error = Error::malformed(problem).with_range(self.layout.index());
+                return Err(error.with_context(format!("blosc2 chunk {index}")));
             }
             ChunkLocation::Frame(&self.source, start..section.end)
         };
@@ -265,7 +267,9 @@ impl Frame {
         let len = self.chunk_len(index)?;
         let nbytes = u32::try_from(len).ok().filter(|len| *len <= MAX_CHUNK_NBYTES).ok_or_else(|| {
             let problem = format!("a chunk of {len} bytes, more than a chunk can hold");
-            Error::malformed(problem).at(self.layout.index()).context(format!("blosc2 chunk {index}"))
+            Error::malformed(problem)
+                .with_range(self.layout.index())
+                .with_context(format!("blosc2 chunk {index}"))
         })?;
         let blocksize = match self.header().blocksize {
             0 => nbytes,

@@ -25,7 +25,7 @@ impl Frame {
         }
         self.write_pieces(&mut |piece| {
             self.options.limits.allocate(bytes.len() as u64 + piece.len() as u64)?;
-            let refused = |_| Error::refused(piece.len() as u64, 0);
+            let refused = |_| Error::out_of_memory(piece.len() as u64, 0);
             bytes.try_reserve(piece.len()).map_err(refused)?;
             bytes.extend_from_slice(piece);
             Ok(())

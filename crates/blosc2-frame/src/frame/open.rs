@@ -32,12 +32,12 @@ impl Frame {
     /// As [`Frame::open`].
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         if path.is_dir() {
             let lock = lock(path, options).map_err(named)?;
             let index = path.join(INDEX_NAME);
             let source = open_file(&index, options.access, &options.limits)
-                .map_err(|error| named(error.context("a sparse frame's chunks.b2frame")))?;
+                .map_err(|error| named(error.with_context("a sparse frame's chunks.b2frame")))?;
             let frame = Self::build(source, 0, Some(path), options).map_err(named)?;
             return Ok(Self { lock, ..frame });
         }
@@ -50,7 +50,7 @@ impl Frame {
     /// As [`Frame::open`].
     pub fn open_at(path: impl AsRef<Path>, at: u64, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: Error| error.part(path.display().to_string());
+        let named = |error: Error| error.in_file(path.display().to_string());
         let lock = lock(path, options).map_err(named)?;
         let frame = Self { lock, ..Self::build_from_file(path, at, options).map_err(named)? };
         if frame.header().kind == Kind::Sparse && path.file_name() != Some(INDEX_NAME.as_ref()) {
@@ -193,6 +193,6 @@ fn stable_layout(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<
 fn lock(path: &Path, options: &OpenOptions) -> Result<Option<SidecarLock>> {
     match options.lock {
         Locking::Off => Ok(None),
-        Locking::Sidecar => SidecarLock::shared(path).map(Some),
+        Locking::JournalStore => SidecarLock::shared(path).map(Some),
     }
 }

@@ -128,10 +128,12 @@ impl Frame {
             let nbytes = chunk.nbytes() as u64;
             if let Some(expected) = expected.filter(|expected| *expected != nbytes) {
                 let problem = format!("it holds {nbytes} bytes, the frame says {expected}");
-                return Err(Error::malformed(problem).at(4..8));
+                return Err(Error::malformed(problem).with_range(4..8));
             }
             if from.saturating_add(dst.len() as u64) > nbytes {
-                return Err(Error::malformed(format!("it holds no more than {nbytes} bytes")).at(4..8));
+                return Err(
+                    Error::malformed(format!("it holds no more than {nbytes} bytes")).with_range(4..8)
+                );
             }
             decoder_pool::decode(decoder, &chunk, from, dst, options.threads)
         })
@@ -153,7 +155,7 @@ impl Frame {
             }
             Ok(())
         };
-        fill().map_err(|error| error.context(format!("blosc2 chunk {index}")))
+        fill().map_err(|error| error.with_context(format!("blosc2 chunk {index}")))
     }
 
     /// The bytes of the element of `itemsize` bytes that the chunk `index` repeats; `None` for other chunks, and for elements that the value

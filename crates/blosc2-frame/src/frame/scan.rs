@@ -218,7 +218,7 @@ impl ChunkScanner<'_> {
             self.bad.push(self.frame.layout.chunks().start.saturating_add(at));
         }
         if !is_told {
-            let part = error.part_name().map(str::to_owned);
+            let part = error.file_name().map(str::to_owned);
             let fallback = if is_sparse { 0..0 } else { self.frame.layout.index() };
             let message = format!("chunk {index}: {}", error.kind());
             let range = error.range().unwrap_or(fallback);

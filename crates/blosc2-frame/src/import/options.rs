@@ -2,7 +2,7 @@
 
 use blosc_chunk::{Compressor, Filter, Params, Pipeline, SplitMode};
 use container_core::dtype::{ByteOrder, DType, Kind};
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::{Error, Result};
 
 use crate::b2nd::NdOptions;
@@ -26,17 +26,17 @@ pub(crate) const SPARSE: &str = "sparse";
 pub(crate) const ALL: [&str; 7] = [FILTER, CHECKSUM, CHUNKS, BLOCKS, SPLIT, DICTIONARY, SPARSE];
 
 /// The value of a word, the last one where it was given more than once.
-pub(crate) fn word<'a>(options: &'a ImportOptions, name: &str) -> Option<&'a str> {
-    options.words.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
+pub(crate) fn word<'a>(options: &'a TargetOptions, name: &str) -> Option<&'a str> {
+    options.extra.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
 }
 
 /// True where something is to be encoded otherwise than it is.
-pub(crate) fn is_other_encoding(options: &ImportOptions) -> bool {
+pub(crate) fn is_other_encoding(options: &TargetOptions) -> bool {
     options.codec.is_some() || [FILTER, SPLIT, DICTIONARY].iter().any(|name| word(options, name).is_some())
 }
 
 /// True where chunks or blocks are to have other shapes than they have.
-pub(crate) fn is_other_partition(options: &ImportOptions) -> bool {
+pub(crate) fn is_other_partition(options: &TargetOptions) -> bool {
     [CHUNKS, BLOCKS].iter().any(|name| word(options, name).is_some_and(|value| value != "none"))
 }
 
@@ -44,13 +44,13 @@ pub(crate) fn is_other_partition(options: &ImportOptions) -> bool {
 ///
 /// # Errors
 /// `Usage` for codecs, levels and filters that Blosc2 does not have, listing those it has.
-pub(crate) fn apply(mut params: Params, options: &ImportOptions) -> Result<Params> {
+pub(crate) fn apply(mut params: Params, options: &TargetOptions) -> Result<Params> {
     if let Some((name, level)) = &options.codec {
         (params.compressor, params.level) = codec(name, *level, params.level)?;
         params.codec_meta = 0;
     }
     let filters: Vec<&str> =
-        options.words.iter().filter(|(word, _)| word == FILTER).map(|(_, value)| value.as_str()).collect();
+        options.extra.iter().filter(|(word, _)| word == FILTER).map(|(_, value)| value.as_str()).collect();
     if !filters.is_empty() {
         params.filters = Pipeline::parse_words(&filters)?;
     }
@@ -104,7 +104,7 @@ fn codec(name: &str, level: Option<i32>, own: u8) -> Result<(Compressor, u8)> {
 /// # Errors
 /// `Usage` for anything else, and for another number of lengths than there are axes. One length is enough for arrays of more axes: it is the
 /// first one's, and the others are whole.
-pub(crate) fn shape(options: &ImportOptions, name: &str, whole: &[u64]) -> Result<Option<Vec<u32>>> {
+pub(crate) fn shape(options: &TargetOptions, name: &str, whole: &[u64]) -> Result<Option<Vec<u32>>> {
     let Some(text) = word(options, name).filter(|text| *text != "none") else { return Ok(None) };
     let bad = || Error::usage(format!("{name} of {text:?} (Blosc2 takes a length for each axis: 100,100)"));
     let lens = text.split(',').map(|len| len.trim().parse::<u32>().ok().filter(|len| *len > 0));
@@ -131,7 +131,7 @@ pub(crate) fn shape(options: &ImportOptions, name: &str, whole: &[u64]) -> Resul
 /// As [`apply`] and [`check_lossy`].
 pub(crate) fn apply_to_copy(
     params: Params,
-    options: &ImportOptions,
+    options: &TargetOptions,
     dtype: Option<&DType>,
 ) -> Result<Params> {
     let mut params = apply(params, options)?;
@@ -158,7 +158,7 @@ pub(crate) fn check_lossy(params: &Params, dtype: &DType) -> Result<()> {
             let what = if filter.id == Filter::INT_TRUNC { "integers" } else { "floats" };
             let problem =
                 format!("the filter {filter} rounds little-endian {what}, and destroys values of {dtype}");
-            return Err(Error::usage(problem).hint("leave it out"));
+            return Err(Error::usage(problem).with_hint("leave it out"));
         }
     }
     Ok(())
@@ -181,7 +181,7 @@ impl NdOptions {
     ///
     /// # Errors
     /// `Usage` for words that Blosc2 does not have, for lossy filters that do not fit the type, and for shapes of another number of axes.
-    pub fn with_words(mut self, words: &ImportOptions, dtype: &DType, shape: &[u64]) -> Result<Self> {
+    pub fn with_words(mut self, words: &TargetOptions, dtype: &DType, shape: &[u64]) -> Result<Self> {
         words.check_options("Blosc2", &ALL)?;
         self.take_words(words, dtype, shape)?;
         if word(words, CHECKSUM).is_some() {
@@ -191,7 +191,7 @@ impl NdOptions {
     }
 
     /// As [`NdOptions::with_words`], less the digests.
-    pub(crate) fn take_words(&mut self, words: &ImportOptions, dtype: &DType, shape: &[u64]) -> Result<()> {
+    pub(crate) fn take_words(&mut self, words: &TargetOptions, dtype: &DType, shape: &[u64]) -> Result<()> {
         self.params = apply_to_copy(self.params.clone(), words, Some(dtype))?;
         self.chunkshape = self::shape(words, CHUNKS, shape)?;
         self.blockshape = self::shape(words, BLOCKS, shape)?;
@@ -204,7 +204,7 @@ impl FrameOptions {
     ///
     /// # Errors
     /// `Usage` for words that Blosc2 does not have, and for chunks of 4 GiB.
-    pub fn with_words(mut self, words: &ImportOptions) -> Result<Self> {
+    pub fn with_words(mut self, words: &TargetOptions) -> Result<Self> {
         words.check_options("Blosc2", &ALL)?;
         self.params = apply(self.params, words)?;
         let bytes = |name: &str| -> Result<Option<usize>> {
@@ -229,10 +229,10 @@ mod tests {
     use super::*;
     use crate::options::default_params;
 
-    fn options(codec: Option<(&str, Option<i32>)>, words: &[(&str, &str)]) -> ImportOptions {
-        let mut options = ImportOptions::default();
+    fn options(codec: Option<(&str, Option<i32>)>, words: &[(&str, &str)]) -> TargetOptions {
+        let mut options = TargetOptions::default();
         options.codec = codec.map(|(name, level)| (name.to_owned(), level));
-        options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+        options.extra = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
         options
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
     writer.set_vlmetalayer(LAYER, &items.encode()?)?;
     if let Some(Value::Map(entries)) = &job.options.metadata {
         for (name, value) in entries {
-            writer.set_vlmetalayer(name, &msgpack::from_carried(value)?)?;
+            writer.set_vlmetalayer(name, &msgpack::from_interchange(value)?)?;
         }
     }
     let Pack { items, count, progress, .. } = job;

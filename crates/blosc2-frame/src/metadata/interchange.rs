@@ -1,8 +1,8 @@
 //! User metadata on their way to and from other formats: an entry for each piece, those within `attrs` among them, and the fixed metalayers
 //! but for those of arrays together under `blosc2`.
 
-use container_core::carried::{self, Forms};
 use container_core::container::Tolerance;
+use container_core::interchange::{self, Forms};
 use container_core::{Error, Result, Value};
 
 use crate::absent_values;
@@ -21,7 +21,7 @@ pub(crate) const OWN: &str = "blosc2";
 const FIXED: &str = "metalayers";
 
 /// Named msgpack.
-pub(crate) type Pieces = attributes::Entries;
+pub(crate) type Chunks = attributes::Entries;
 
 /// Collects the carried metadata of a frame.
 ///
@@ -35,7 +35,7 @@ pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
             || Tensor::is_described_by(frame, name)
     };
     let pieces = metadata::pieces(frame, tolerance)?.into_iter().filter(|(name, _)| !is_left(name));
-    let mut pieces = pieces.map(|(name, read)| Ok((name.to_owned(), read?))).collect::<Result<Pieces>>()?;
+    let mut pieces = pieces.map(|(name, read)| Ok((name.to_owned(), read?))).collect::<Result<Chunks>>()?;
     if let Some(at) = pieces.iter().position(|(name, _)| name == ATTRS) {
         let (_, bytes) = &pieces[at];
         if let Some(within) = attributes::entries(bytes).filter(|within| is_of_the_others(&pieces, within)) {
@@ -43,11 +43,11 @@ pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
             pieces.extend(within);
         }
     }
-    let carried = |(name, bytes): (String, Vec<u8>)| Ok((name, msgpack::to_carried(&bytes, limits)?));
+    let carried = |(name, bytes): (String, Vec<u8>)| Ok((name, msgpack::to_interchange(&bytes, limits)?));
     let mut entries = pieces.into_iter().map(carried).collect::<Result<Vec<_>>>()?;
     let mut fixed = Vec::new();
     for (name, bytes) in frame.metalayers().iter().filter(|(name, _)| !is_of_array(name) && !is_left(name)) {
-        fixed.push((name.to_owned(), msgpack::to_carried(bytes, limits)?));
+        fixed.push((name.to_owned(), msgpack::to_interchange(bytes, limits)?));
     }
     if !fixed.is_empty() {
         if entries.iter().any(|(name, _)| name == OWN) {
@@ -55,8 +55,8 @@ pub(crate) fn of_frame(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
         }
         entries.push((OWN.to_owned(), Value::Map(vec![(FIXED.to_owned(), Value::Map(fixed))])));
     }
-    let tree = carried::guarded(Value::Map(entries), Forms::Known);
-    Ok(carried::joined(carried::from_json_value(tree)))
+    let tree = interchange::escape_reserved(Value::Map(entries), Forms::Known);
+    Ok(interchange::unescape_top(interchange::from_json_value(tree)))
 }
 
 pub(crate) fn is_of_array(name: &str) -> bool {
@@ -64,7 +64,7 @@ pub(crate) fn is_of_array(name: &str) -> bool {
 }
 
 /// Whether `attrs`, which holds `within`, is where pieces are that had no place among the others.
-fn is_of_the_others(pieces: &Pieces, within: &Pieces) -> bool {
+fn is_of_the_others(pieces: &Chunks, within: &Chunks) -> bool {
     let own: Vec<&str> = pieces.iter().map(|(name, _)| name.as_str()).filter(|name| *name != ATTRS).collect();
     let within: Vec<&str> = within.iter().map(|(name, _)| name.as_str()).collect();
     attributes::is_of_the_others(&own, &within)
@@ -72,30 +72,31 @@ fn is_of_the_others(pieces: &Pieces, within: &Pieces) -> bool {
 
 /// Metadata of another format as fixed metalayers and pieces of user metadata: as many as there is room for, the rest in `attrs`. One place is
 /// left where `has_digests`.
-pub(crate) fn to_frame(mut tree: Value, metalayers: &mut Metalayers, has_digests: bool) -> Result<Pieces> {
+pub(crate) fn to_frame(mut tree: Value, metalayers: &mut Metalayers, has_digests: bool) -> Result<Chunks> {
     if let Some(fixed) = fixed(&tree) {
         for (name, value) in &fixed {
-            metalayers.set(name, msgpack::from_carried(value)?)?;
+            metalayers.set(name, msgpack::from_interchange(value)?)?;
         }
-        tree = carried::without(tree, OWN);
+        tree = interchange::remove_key(tree, OWN);
     }
     let places = MAX_METALAYERS.saturating_sub(usize::from(has_digests));
-    let plain = carried::set_aside(tree.clone(), &|name, _| name == CHECKSUMS);
-    let entries = carried::entries(&plain);
+    let plain = interchange::escape_top(tree.clone(), &|name, _| name == CHECKSUMS);
+    let entries = interchange::entries(&plain);
     if entries.len() <= places && entries.iter().all(|(name, _)| attributes::has_place(name)) {
-        let pieces = entries.iter().map(|(name, value)| Ok((name.clone(), msgpack::from_carried(value)?)));
-        let pieces = pieces.collect::<Result<Pieces>>()?;
+        let pieces =
+            entries.iter().map(|(name, value)| Ok((name.clone(), msgpack::from_interchange(value)?)));
+        let pieces = pieces.collect::<Result<Chunks>>()?;
         // One called `attrs` that would be taken for the place of others is not written as it is.
         let attrs = pieces.iter().find(|(name, _)| name == ATTRS).and_then(|(_, it)| attributes::entries(it));
         if attrs.is_none_or(|within| !is_of_the_others(&pieces, &within)) {
             return Ok(pieces);
         }
     }
-    let tree = carried::set_aside(tree, &|name, _| name == ATTRS || name == CHECKSUMS);
-    let mut own = Pieces::new();
-    let mut within = Pieces::new();
-    for (name, value) in carried::entries(&tree) {
-        let value = msgpack::from_carried(value)?;
+    let tree = interchange::escape_top(tree, &|name, _| name == ATTRS || name == CHECKSUMS);
+    let mut own = Chunks::new();
+    let mut within = Chunks::new();
+    for (name, value) in interchange::entries(&tree) {
+        let value = msgpack::from_interchange(value)?;
         let is_own = attributes::has_place(name) && own.len() < places.saturating_sub(1);
         if is_own { &mut own } else { &mut within }.push((name.clone(), value));
     }
@@ -107,7 +108,7 @@ pub(crate) fn to_frame(mut tree: Value, metalayers: &mut Metalayers, has_digests
 
 /// Fixed metalayers that came from a frame, and fit into one.
 fn fixed(tree: &Value) -> Option<Vec<(String, Value)>> {
-    let own = carried::entries(tree.get(OWN)?);
+    let own = interchange::entries(tree.get(OWN)?);
     let [(key, Value::Map(fixed))] = own else { return None };
     let fits = |name: &str| (1..=MAX_NAME).contains(&name.len()) && !is_of_array(name);
     let all = key == FIXED && fixed.len() < MAX_METALAYERS && fixed.iter().all(|(name, _)| fits(name));
@@ -121,12 +122,12 @@ mod tests {
     use crate::writer::Writer;
 
     /// Carried metadata of a frame with these pieces, the pieces, and those that another frame gets of it.
-    fn there_and_back(pieces: &[(&str, Value)]) -> (Value, Pieces, Pieces) {
+    fn there_and_back(pieces: &[(&str, Value)]) -> (Value, Chunks, Chunks) {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out, FrameOptions::default()).unwrap();
-        let mut own = Pieces::new();
+        let mut own = Chunks::new();
         for (name, value) in pieces {
-            let value = msgpack::from_carried(value).unwrap();
+            let value = msgpack::from_interchange(value).unwrap();
             writer.set_vlmetalayer(name, &value).unwrap();
             own.push(((*name).to_owned(), value));
         }
@@ -176,11 +177,11 @@ mod tests {
         let names: Vec<String> = (0..16).map(|number| format!("piece {number}")).collect();
         let pieces: Vec<(&str, Value)> = names.iter().map(|name| (name.as_str(), Value::Int(1))).collect();
         let (tree, own, back) = there_and_back(&pieces);
-        assert_eq!((carried::entries(&tree).len(), own), (16, back));
+        assert_eq!((interchange::entries(&tree).len(), own), (16, back));
         let mut full = pieces[..15].to_vec();
         full.push((ATTRS, map(&["more", "a name of more than thirty-one bytes"])));
         let (tree, own, back) = there_and_back(&full);
-        assert_eq!((carried::entries(&tree).len(), own), (17, back));
+        assert_eq!((interchange::entries(&tree).len(), own), (17, back));
         assert_eq!(tree.get("more"), Some(&Value::Int(90)));
         let few = to_frame(tree, &mut Metalayers::new(), true).unwrap();
         assert_eq!(few.len(), 15);

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use container_core::{Result, Value, carried};
+use container_core::{Result, Value, interchange};
 use rmp::encode;
 
 use super::MAX_DEPTH;
 use super::write::{check_len, deeper, with_items, write as plain, wrong};
 
 pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
-    if let Some(("raw", Value::Bytes(bytes))) = carried::form_of(value) {
+    if let Some(("raw", Value::Bytes(bytes))) = interchange::form_of(value) {
         return Ok(bytes.clone());
     }
     let mut out = Vec::new();
@@ -22,15 +22,15 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
 fn has_plain_keys(pairs: &[(&Value, &Value)]) -> bool {
     let mut seen = HashSet::with_capacity(pairs.len());
     pairs.iter().all(|(key, _)| match key {
-        Value::Text(text) => !text.starts_with(carried::PREFIX) && seen.insert((true, text.as_bytes())),
+        Value::Text(text) => !text.starts_with(interchange::PREFIX) && seen.insert((true, text.as_bytes())),
         Value::Bytes(bytes) => seen.insert((false, bytes.as_slice())),
         _ => false,
     })
 }
 
 fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
-    if let Some(("pairs", Value::List(pairs))) = carried::form_of(value)
-        && let Some(pairs) = pairs.iter().map(carried::pair).collect::<Option<Vec<_>>>()
+    if let Some(("pairs", Value::List(pairs))) = interchange::form_of(value)
+        && let Some(pairs) = pairs.iter().map(interchange::pair).collect::<Option<Vec<_>>>()
         && has_plain_keys(&pairs)
     {
         let depth = deeper(depth)?;
@@ -41,7 +41,7 @@ fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
         }
         return Ok(());
     }
-    if let Some(("ext", Value::List(parts))) = carried::form_of(value)
+    if let Some(("ext", Value::List(parts))) = interchange::form_of(value)
         && let [Value::Int(code), Value::Bytes(bytes)] = parts.as_slice()
         && let Ok(code) = i8::try_from(*code)
     {
@@ -55,7 +55,7 @@ fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
     }
     match value {
         Value::Int(number) if i64::try_from(*number).is_err() && u64::try_from(*number).is_err() => {
-            plain(&carried::to_json_value(value), deeper(depth)?, out)
+            plain(&interchange::to_json_value(value), deeper(depth)?, out)
         }
         other => with_items(other, depth, out, write),
     }
@@ -64,7 +64,7 @@ fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::msgpack::{from_carried, to_carried};
+    use crate::msgpack::{from_interchange, to_interchange};
     use container_core::Limits;
 
     #[test]
@@ -78,35 +78,35 @@ mod tests {
             b"\xc1",
             b"\x81\xa1a\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00",
         ] {
-            let value = to_carried(bytes, &Limits::default()).unwrap();
-            assert_eq!(from_carried(&value).unwrap(), bytes, "{value:?}");
+            let value = to_interchange(bytes, &Limits::default()).unwrap();
+            assert_eq!(from_interchange(&value).unwrap(), bytes, "{value:?}");
         }
     }
 
     #[test]
     fn keys_that_python_refuses_are_in_a_form() {
         // Python: msgpack.packb({1: b"a"}), which msgpack.unpackb(..) with strict_map_key does not take.
-        let value = to_carried(b"\x81\x01\xc4\x01a", &Limits::default()).unwrap();
-        let bytes = from_carried(&value).unwrap();
+        let value = to_interchange(b"\x81\x01\xc4\x01a", &Limits::default()).unwrap();
+        let bytes = from_interchange(&value).unwrap();
         assert!(bytes.starts_with(b"\x81\xae$holdall:pairs\x91\x92\x01"), "{bytes:?}");
-        assert_eq!(to_carried(&bytes, &Limits::default()).unwrap(), value);
+        assert_eq!(to_interchange(&bytes, &Limits::default()).unwrap(), value);
     }
 
     #[test]
     fn a_map_of_the_user_that_looks_like_a_form_stays_one() {
         for key in ["$holdall:bytes", "$holdall:int", "$holdall:pairs", "$holdall:"] {
             let own = Value::Map(vec![(key.to_owned(), Value::Text("00ff".to_owned()))]);
-            let value = carried::guarded(own, carried::Forms::None);
-            let bytes = from_carried(&value).unwrap();
-            let back = carried::from_json_value(to_carried(&bytes, &Limits::default()).unwrap());
+            let value = interchange::escape_reserved(own, interchange::Forms::None);
+            let bytes = from_interchange(&value).unwrap();
+            let back = interchange::from_json_value(to_interchange(&bytes, &Limits::default()).unwrap());
             assert_eq!(back, value, "{key}");
         }
     }
 
     #[test]
     fn an_integer_beyond_64_bits_is_a_form() {
-        let bytes = from_carried(&Value::Int(-(1 << 70))).unwrap();
-        let value = carried::from_json_value(to_carried(&bytes, &Limits::default()).unwrap());
+        let bytes = from_interchange(&Value::Int(-(1 << 70))).unwrap();
+        let value = interchange::from_json_value(to_interchange(&bytes, &Limits::default()).unwrap());
         assert_eq!(value, Value::Int(-(1 << 70)));
     }
 }

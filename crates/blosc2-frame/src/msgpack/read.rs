@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
-use container_core::{Error, Limits, Result, Value, carried};
+use container_core::{Error, Limits, Result, Value, interchange};
 use rmp::Marker;
 
 use super::MAX_DEPTH;
@@ -28,7 +28,7 @@ const TUPLE: &str = "__tuple__";
 pub(super) fn whole(bytes: &[u8], limits: &Limits) -> Result<Value> {
     let mut left = limits.memory;
     let show = Show::ForPeople;
-    alone(bytes, &mut left, limits, MAX_DEPTH, show).map_err(|error| error.context("msgpack"))
+    alone(bytes, &mut left, limits, MAX_DEPTH, show).map_err(|error| error.with_context("msgpack"))
 }
 
 /// The value that fills `bytes`, with forms for what a [`Value`] lacks, so that it can be written again.
@@ -64,7 +64,7 @@ fn alone(bytes: &[u8], left: &mut u64, limits: &Limits, depth: usize, show: Show
     if reader.at < bytes.len() {
         let more = bytes.len().saturating_sub(reader.at);
         return Err(Error::malformed(format!("{more} bytes follow the value"))
-            .at(reader.at as u64..bytes.len() as u64));
+            .with_range(reader.at as u64..bytes.len() as u64));
     }
     Ok(value)
 }
@@ -122,7 +122,9 @@ impl<'b> Reader<'b, '_> {
             Marker::Ext16 => self.len16().and_then(|len| self.ext(len, start, depth))?,
             Marker::Ext32 => self.len32().and_then(|len| self.ext(len, start, depth))?,
             Marker::Reserved => {
-                return Err(Error::malformed("the marker 0xc1, which means nothing").at(self.since(start)));
+                return Err(
+                    Error::malformed("the marker 0xc1, which means nothing").with_range(self.since(start))
+                );
             }
         })
     }
@@ -153,7 +155,7 @@ impl<'b> Reader<'b, '_> {
             self.charge(count.saturating_mul(3).saturating_mul(size_of::<Value>()))?;
             let pairs = entries.into_iter().map(|(key, value)| Value::List(vec![key, value]));
             let pairs = Value::List(pairs.collect());
-            return Ok(if self.show == Show::Exactly { carried::form("pairs", pairs) } else { pairs });
+            return Ok(if self.show == Show::Exactly { interchange::form("pairs", pairs) } else { pairs });
         }
         let named = entries.into_iter().filter_map(|(key, value)| match key {
             Value::Text(key) => Some((key, value)),
@@ -172,7 +174,7 @@ impl<'b> Reader<'b, '_> {
         let depth = deeper(depth).ok_or_else(|| self.too_deep(start))?;
         if self.show == Show::Exactly {
             let parts = vec![i64::from(code).into(), self.copy(bytes)?];
-            return Ok(carried::form("ext", parts));
+            return Ok(interchange::form("ext", parts));
         }
         let (kind, value) = match code {
             CFRAME => (Some("cframe"), None),
@@ -236,7 +238,7 @@ impl<'b> Reader<'b, '_> {
 
     fn too_deep(&self, start: usize) -> Error {
         let problem = format!("more than {MAX_DEPTH} values within each other");
-        Error::unsupported(problem).at(self.since(start))
+        Error::unsupported(problem).with_range(self.since(start))
     }
 
     fn since(&self, start: usize) -> std::ops::Range<u64> {

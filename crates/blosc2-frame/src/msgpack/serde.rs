@@ -53,15 +53,15 @@ pub fn from_msgpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let at = all - rest.len() as u64;
     match value {
         Ok(_) if at < all => {
-            Err(Error::malformed(format!("{} bytes follow the value", all - at)).at(at..all))
+            Err(Error::malformed(format!("{} bytes follow the value", all - at)).with_range(at..all))
         }
         Ok(value) => Ok(value),
         Err(error) => {
             let problem = format!("the value is not as it was asked for: {error}");
-            Err(Error::malformed(problem).at(0..all))
+            Err(Error::malformed(problem).with_range(0..all))
         }
     }
-    .map_err(|error| error.context("msgpack"))
+    .map_err(|error| error.with_context("msgpack"))
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ fn int(value: i128, out: &mut Vec<u8>) -> Result<()> {
         (_, Ok(value)) => encode::write_sint(out, value),
         _ => {
             let problem = format!("msgpack has no integer as large as {value}, only 64 bits");
-            return Err(Error::usage(problem).hint("write it as text"));
+            return Err(Error::usage(problem).with_hint("write it as text"));
         }
     };
     written.map(|_| ()).map_err(wrong)

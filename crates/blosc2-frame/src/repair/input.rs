@@ -29,7 +29,7 @@ impl DamagedFrame {
                 return Err(store());
             }
             let source = open_file(&directory.join(INDEX_NAME), Access::Auto, limits)
-                .map_err(|error| error.context("a sparse frame's chunks.b2frame"))?;
+                .map_err(|error| error.with_context("a sparse frame's chunks.b2frame"))?;
             let there = source.len();
             return Ok(Self {
                 source,
@@ -113,7 +113,7 @@ impl DamagedFrame {
 
 fn store() -> Error {
     Error::unsupported("a store of several frames cannot be repaired as a whole")
-        .hint("holdall convert STORE::KEY NEW.b2nd copies one that is sound")
+        .with_hint("holdall convert STORE::KEY NEW.b2nd copies one that is sound")
 }
 
 /// The header at byte `at`, and the bytes of the chunk, where all of them are there.

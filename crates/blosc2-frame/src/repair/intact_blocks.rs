@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Header};
-use container_core::ranges::joined;
+use container_core::ranges::merge_adjacent;
 use container_core::{ErrorKind, Progress, Result};
 
 use super::input::DamagedFrame;
@@ -110,7 +110,7 @@ impl RecoveredFrame {
             lines.extend(others(regions.count()));
             return lines;
         }
-        let runs = joined(lost.map(|(_, (range, _))| range));
+        let runs = merge_adjacent(lost.map(|(_, (range, _))| range));
         let start = match self.header.chunksize {
             ChunkSize::Fixed(len) => index.checked_mul(len.into()),
             _ => None,

@@ -64,7 +64,7 @@ impl RecoveredFrame {
         self.reconcile_array(&stats, report);
         let unknown = || {
             let problem = "an index of chunks that are not stored, and nothing tells how long they are";
-            Err(Error::malformed(problem).at(57..62))
+            Err(Error::malformed(problem).with_range(57..62))
         };
         if self.header.chunksize == ChunkSize::Unset && !self.offsets.is_empty() {
             return unknown();
@@ -312,7 +312,7 @@ impl RecoveredFrame {
         let found = self.offsets.len();
         let Some(expected) = self.expected else {
             if found == 0 && self.header.nbytes > 0 {
-                return Err(Error::malformed("there is no chunk").at(0..origin.len()));
+                return Err(Error::malformed("there is no chunk").with_range(0..origin.len()));
             }
             self.reconcile_bytes(origin, report);
             return Ok(());
@@ -320,7 +320,7 @@ impl RecoveredFrame {
         let end = origin.len();
         if found == 0 && expected > 0 {
             let problem = "not one chunk can be found, nor an index that tells of any";
-            return Err(Error::malformed(problem).at(self.base.min(end)..end));
+            return Err(Error::malformed(problem).with_range(self.base.min(end)..end));
         }
         if found == expected {
             return Ok(());

@@ -72,7 +72,7 @@ impl Archive {
         let directory = archive.directory_offset()..archive.end_offset();
         if directory.start > directory.end || directory.end > len {
             let error = Error::malformed("the central directory is not within the file");
-            return Err(error.at(directory.start.min(len)..len).context("zip"));
+            return Err(error.with_range(directory.start.min(len)..len).with_context("zip"));
         }
         // An entry takes what is in it, its name once more, and a few words.
         limits.allocate((directory.end.saturating_sub(directory.start)).saturating_mul(8))?;
@@ -95,7 +95,7 @@ impl Archive {
                 Err(error) => {
                     let error = of_source(error)?;
                     let problem = format!("an entry of the central directory cannot be read: {error}");
-                    return Err(Error::malformed(problem).at(whole).context("zip"));
+                    return Err(Error::malformed(problem).with_range(whole).with_context("zip"));
                 }
             };
             let place = entry.central_directory_offset();
@@ -259,12 +259,12 @@ fn located(error: rawzip::Error, len: u64) -> Error {
         rawzip::ErrorKind::MissingEndOfCentralDirectory => {
             // Nothing says how long it was to be.
             Error::malformed("a zip file without its end, where it says what it holds")
-                .at(0..len)
-                .context("zip")
+                .with_range(0..len)
+                .with_context("zip")
         }
         _ => Error::malformed(format!("a zip file whose end cannot be read: {error}"))
-            .at(0..len)
-            .context("zip"),
+            .with_range(0..len)
+            .with_context("zip"),
     }
 }
 

@@ -145,15 +145,15 @@ pub(crate) fn double(leaf: &Leaf) -> Finding {
 pub(crate) fn in_place(error: Error, place: &LeafLocation) -> Error {
     match (&place.inside, &place.part) {
         (None, None) => error,
-        (None, Some(part)) => error.part(part.clone()),
+        (None, Some(part)) => error.in_file(part.clone()),
         (Some(_), part) => {
             // Its range counts bytes that are no bytes of any file.
-            let what = error.what().map(str::to_owned);
-            let hint = error.next_step().map(str::to_owned);
-            let mut own = Error::new(error.into_kind()).at(place.range.clone());
-            own = what.into_iter().fold(own, Error::context);
-            own = hint.into_iter().fold(own, Error::hint);
-            part.iter().fold(own, |own, part| own.part(part.clone()))
+            let what = error.context().map(str::to_owned);
+            let hint = error.hint().map(str::to_owned);
+            let mut own = Error::new(error.into_kind()).with_range(place.range.clone());
+            own = what.into_iter().fold(own, Error::with_context);
+            own = hint.into_iter().fold(own, Error::with_hint);
+            part.iter().fold(own, |own, part| own.in_file(part.clone()))
         }
     }
 }

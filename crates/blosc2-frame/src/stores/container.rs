@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, Fallback, ReadOptions, Segment, Visibility,
+    About, CheckDepth, Container, Dataset, Defaults, ReadOptions, Segment, Visibility,
 };
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Report};
@@ -33,7 +33,7 @@ pub(crate) struct Store {
     pub(crate) tables: Vec<Table>,
     /// The columns of tables that are shown, by the index of their leaf.
     pub(crate) columns: HashMap<usize, TableColumn>,
-    fallback: Fallback,
+    fallback: Defaults,
     limits: Limits,
     /// The live rows of each table, once they have been read.
     rows: Vec<OnceLock<Arc<Rows>>>,
@@ -106,7 +106,7 @@ impl Store {
     /// A store of these leaves.
     pub(crate) fn new(kind: Kind, size: u64, found: Leaves<'_>) -> Self {
         let Leaves { options, mut leaves, references, mut findings, .. } = found;
-        let (fallback, limits) = (options.fallback, options.limits);
+        let (fallback, limits) = (options.defaults, options.limits);
         // Stable, so that of two leaves of one key the one that readers find stays the first.
         leaves.sort_by(|a, b| a.key.cmp(&b.key));
         let mut keys: HashMap<String, usize> = HashMap::new();
@@ -122,7 +122,7 @@ impl Store {
             }
             keys.insert(leaf.key.clone(), at);
         }
-        let shows_tables = fallback == Fallback::Apply;
+        let shows_tables = fallback == Defaults::Apply;
         let columns = if shows_tables { ctable::columns(&tables, &leaves, &keys) } else { HashMap::new() };
         let (mut listed, mut hidden) = (Spans::default(), Spans::default());
         for (at, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| leaf.role == Role::Data) {
@@ -167,7 +167,7 @@ impl Store {
 
     /// Whether columns are shown as their tables have them, rather than as they are stored.
     pub(crate) fn shows_tables(&self) -> bool {
-        self.fallback == Fallback::Apply
+        self.fallback == Defaults::Apply
     }
 
     /// The column that a dataset of a leaf is.
@@ -197,7 +197,7 @@ impl Store {
             |error| Err(Error::malformed(error.to_string())),
         );
         let rows =
-            rows.map_err(|error| check::in_place(error, &leaf.place).context("live rows of the table"))?;
+            rows.map_err(|error| check::in_place(error, &leaf.place).with_context("live rows of the table"))?;
         Ok(Arc::clone(cell.get_or_init(|| Arc::new(rows))))
     }
 
@@ -265,7 +265,7 @@ impl Store {
         };
         dataset.path = path_of(&leaf.key, &dataset.path);
         if self.listed.find(at, own).is_none() {
-            dataset.listed = Visibility::Recursive;
+            dataset.visibility = Visibility::Recursive;
         }
         describe::add_attributes(self, leaf, column.is_some(), &mut dataset);
         Some(dataset)
@@ -394,7 +394,7 @@ impl Container for Store {
         own.filter_map(Leaf::container).all(|container| container.has_small_blocks(most))
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         let mut segments = Vec::new();
         let mut push = |segment| {
             segments.push(segment);

@@ -1,5 +1,5 @@
 //! CTable: a table of columns, each a leaf of its own, as python-blosc2 keeps it in a store. Its columns are shown as python-blosc2 shows them
-//! ([`column::TableColumn`]), unless the store is opened with `Fallback::Stored`.
+//! ([`column::TableColumn`]), unless the store is opened with `Defaults::StoredOnly`.
 //!
 //! Below the root of a table, `_meta` has in its user metadata `kind` "ctable" and the `schema` as JSON text; `_valid_rows` says which
 //! rows are there; `_cols/<name>` holds a column, whose name is a path of percent-encoded parts. Columns of text have their bytes in

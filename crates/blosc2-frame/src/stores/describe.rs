@@ -3,7 +3,7 @@
 use container_core::container::{Container, Dataset};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::{Result, Value, carried};
+use container_core::{Result, Value, interchange};
 
 use super::container::Store;
 use super::ctable::{self, TableColumn};
@@ -155,13 +155,13 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
     };
     let (mut entries, mut own) = (Vec::new(), Vec::new());
     if let [only] = leaves.as_slice() {
-        entries = carried::entries(&of_leaf(*only)?).to_vec();
+        entries = interchange::entries(&of_leaf(*only)?).to_vec();
     } else {
         let mut told = Vec::new();
         for at in leaves {
             let tree = of_leaf(at)?;
             let key = store.leaves.get(at).map_or("", |leaf| leaf.key.as_str());
-            if !carried::entries(&tree).is_empty() {
+            if !interchange::entries(&tree).is_empty() {
                 told.push((format!("/{key}"), tree));
             }
         }

@@ -89,7 +89,7 @@ fn the_map_of_a_store_covers_every_byte() {
     for name in ["ok/dict_b2z.b2z", "ok/tree_b2z.b2z", "ok/table_b2z.b2z", "ok/embed.b2e"] {
         let store = opened(&fixture(name)).unwrap();
         let mut at = 0;
-        for segment in store.layout() {
+        for segment in store.byte_map() {
             assert_eq!(segment.range.start, at, "{name}");
             assert!(segment.range.end > at);
             at = segment.range.end;
@@ -98,7 +98,7 @@ fn the_map_of_a_store_covers_every_byte() {
     }
     let store = opened(&fixture("ok/dict_b2d.b2d")).unwrap();
     let mut parts: Vec<(String, u64)> = Vec::new();
-    for segment in store.layout() {
+    for segment in store.byte_map() {
         let part = segment.part.unwrap();
         let key = match part.as_str() {
             "a.b2nd" => Some("a"),
@@ -248,7 +248,7 @@ fn every_cut_and_flip_is_survived() {
                 let shape = store.dataset(index).unwrap().shape.clone();
                 let _ = store.read(index, &Region::whole(&shape), &ReadOptions::default());
             }
-            let _ = store.layout();
+            let _ = store.byte_map();
         };
         for at in (0..whole.len()).step_by(3) {
             let mut bytes = whole.clone();
@@ -358,7 +358,7 @@ fn a_zip_file_of_deflated_members_says_what_to_do() {
     deflate(&mut bytes, 9);
     let error = of_bytes(bytes).err().unwrap();
     assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
-    assert!(error.next_step().is_some());
+    assert!(error.hint().is_some());
 }
 
 #[test]

@@ -85,8 +85,8 @@ fn digests_of_an_earlier_state_mean_nothing() {
 #[test]
 fn an_unknown_digest_is_told_the_words_that_there_are() {
     let asked = |name: &str| {
-        let mut options = ImportOptions::default();
-        options.words = vec![(CHECKSUM.to_owned(), name.to_owned())];
+        let mut options = TargetOptions::default();
+        options.extra = vec![(CHECKSUM.to_owned(), name.to_owned())];
         target_checksum(&options, None)
     };
     let words = "none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512";

@@ -122,7 +122,7 @@ impl ChunkSizes {
                 let problem = format!(
                     "a chunk of {len} bytes in a frame whose chunks have {size}; only the last may be shorter"
                 );
-                Err(Error::usage(problem).hint(
+                Err(Error::usage(problem).with_hint(
                     "allow variable_chunks in the options; C-Blosc2 before 3.0 cannot read such frames",
                 ))
             }

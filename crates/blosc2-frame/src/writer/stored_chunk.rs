@@ -34,7 +34,7 @@ pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
     let header = chunk.header();
     if !header.extended {
         return Err(Error::usage("a chunk with a header of 16 bytes cannot be in a frame")
-            .hint("decode it, and append what it holds"));
+            .with_hint("decode it, and append what it holds"));
     }
     Ok(chunk)
 }
@@ -81,7 +81,7 @@ pub(crate) fn check_mark(special: Special, nbytes: u64, typesize: u32) -> Result
     let whole = nbytes.is_multiple_of(u64::from(typesize.max(1)));
     match special {
         Special::Value => {
-            Err(Error::usage("a value does not fit the index").hint("append a chunk that repeats it"))
+            Err(Error::usage("a value does not fit the index").with_hint("append a chunk that repeats it"))
         }
         Special::Nan if !matches!(typesize, 4 | 8) => {
             Err(Error::usage(format!("there is no NaN of {typesize} bytes, only of 4 and 8")))

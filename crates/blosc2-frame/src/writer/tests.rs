@@ -134,7 +134,7 @@ fn sizes_vary_only_where_they_may() {
     let mut writer = Writer::new(&mut out, plain(1)).unwrap();
     writer.append(b"abc").unwrap();
     let error = writer.append(b"abcd").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.next_step().is_some(), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.hint().is_some(), "{error}");
     writer.append(b"a").unwrap();
     assert!(writer.append(b"abc").is_err());
     assert!(writer.append(b"").is_err());

@@ -5,7 +5,7 @@ use blosc2_frame::container_core::write::recording::RecordingStorage;
 use blosc2_frame::container_core::write::sectors::SECTOR;
 use blosc2_frame::container_core::write::storage::Storage;
 use blosc2_frame::container_core::{Limits, Result};
-use blosc2_frame::{EditOptions, Editor, NoSidecar, Sidecar};
+use blosc2_frame::{EditOptions, Editor, JournalStore, NoJournal};
 
 /// Bytes for the journal before the file: a sector with its length, and what is in it. A multiple of a sector, so that those of the file lie as they do
 /// on a disk.
@@ -28,7 +28,7 @@ impl Disk {
         if with_journal {
             Editor::open_storage_with(file, Box::new(JournalOf(self.clone())), at, &options)
         } else {
-            Editor::open_storage_with(file, Box::new(NoSidecar), at, &options)
+            Editor::open_storage_with(file, Box::new(NoJournal), at, &options)
         }
     }
 }
@@ -72,7 +72,7 @@ impl Storage for FileOf {
 
 struct JournalOf(Disk);
 
-impl Sidecar for JournalOf {
+impl JournalStore for JournalOf {
     fn read(&self, _limits: &Limits) -> Result<Found> {
         let image = self.0.0.image();
         Ok(parts(&image).1.map_or(Found::Absent, |journal| Found::Journal(journal.to_vec())))

@@ -119,8 +119,8 @@ fn crashes_after_crashes() {
         again.looker = Looker::Editor;
         again.check(&format!("{}, and another crash", crash.what));
     };
-    replay::kill_images(&start, &operations, &mut go_on);
-    replay::power_images(&start, &operations, 3, &mut go_on);
+    replay::process_kill_states(&start, &operations, &mut go_on);
+    replay::power_loss_states(&start, &operations, 3, &mut go_on);
     assert!(crashes > 100, "{crashes}");
 }
 

@@ -133,11 +133,11 @@ impl Script {
                 Err(error) => broken.push(format!("{}: {error}", crash.what)),
             }
         };
-        replay::kill_images(&self.start, operations, &mut look);
+        replay::process_kill_states(&self.start, operations, &mut look);
         if self.torn {
-            replay::torn_images(&self.start, operations, &mut look);
+            replay::torn_write_states(&self.start, operations, &mut look);
         }
-        replay::power_images(&self.start, operations, 7, &mut look);
+        replay::power_loss_states(&self.start, operations, 7, &mut look);
         broken
     }
 

@@ -99,9 +99,9 @@ fn a_lock_that_is_no_file() {
         fs::write(&victim, b"mine, and longer than sixteen bytes").unwrap();
         make(&beside(&path, ".b2lock"));
         let mut edit = EditOptions::default();
-        edit.lock = Locking::Sidecar;
+        edit.lock = Locking::JournalStore;
         let mut open = OpenOptions::default();
-        open.lock = Locking::Sidecar;
+        open.lock = Locking::JournalStore;
         for error in [change(&path, &edit, 8).unwrap_err(), Frame::open_with(&path, &open).unwrap_err()] {
             assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
         }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use container_core::chunked_read::for_each_chunk;
 use container_core::container::{Dataset, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::{ITEM_NAME, Import, item_order};
+use container_core::format::{ITEM_NAME, WriteRequest, item_order};
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::for_each_chunk;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
 
@@ -45,7 +45,7 @@ pub fn append_items<T: AsRef<[u8]>>(
 /// Appends each dataset as an item, by the name that it has in the attribute `name`, or else by its path.
 pub(super) fn append_datasets(
     old: &ExistingFile,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     chunks: &ChunkOptions,
     durability: Durability,
 ) -> Result<Vec<Loss>> {
@@ -100,7 +100,12 @@ fn name_of(dataset: &Dataset) -> Option<String> {
 }
 
 /// The bytes of a dataset, row by row.
-pub(crate) fn read_item(job: &Import<'_>, index: usize, region: &Region, item: &mut Vec<u8>) -> Result<()> {
+pub(crate) fn read_item(
+    job: &WriteRequest<'_>,
+    index: usize,
+    region: &Region,
+    item: &mut Vec<u8>,
+) -> Result<()> {
     let dataset = &*job.container.require(index)?;
     let len = if region.is_empty() { 0 } else { row_len(&dataset.dtype, &region.shape())? };
     job.read.limits.allocate(len)?;

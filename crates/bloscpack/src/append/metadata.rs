@@ -51,8 +51,9 @@ impl ExistingFile {
             None => Ok(()),
             Some(key) => {
                 let error = Error::usage(format!("{key} says what the values are, and is not changed"));
-                Err(error
-                    .hint("holdall convert, or pack with --dtype, makes a file of another type or shape"))
+                Err(error.with_hint(
+                    "holdall convert, or pack with --dtype, makes a file of another type or shape",
+                ))
             }
         }
     }

@@ -2,7 +2,7 @@ use std::io;
 
 use container_core::Progress;
 use container_core::container::ReadOptions;
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::{ErrorKind, Value};
 
 use super::*;
@@ -150,10 +150,10 @@ fn append_file(path: &Path, source: &Path) -> Result<Vec<Loss>> {
     let container = (FORMAT.open)(input, &OpenOptions::default()).unwrap();
     let selection: Vec<_> =
         container.datasets().iter().enumerate().map(|(at, set)| (at, Region::whole(&set.shape))).collect();
-    let job = Import {
+    let job = WriteRequest {
         container: &*container,
         selection: &selection,
-        options: &ImportOptions::default(),
+        options: &TargetOptions::default(),
         read: ReadOptions::default(),
         progress: Progress::none(),
     };
@@ -232,7 +232,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     aborted[32..32 + 33 * 8].fill(0xff);
     std::fs::write(&path, &aborted).unwrap();
     let error = append_bytes(&path, &[0; 10][..], 10, &AppendOptions::default()).unwrap_err();
-    assert!(error.is_damage() && error.next_step().is_some_and(|hint| hint.contains("repair")), "{error:?}");
+    assert!(error.is_damage() && error.hint().is_some_and(|hint| hint.contains("repair")), "{error:?}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn what_is_damaged_names_its_file_and_what_is_no_carray_is_refused() {
     std::fs::write(root.path().join("data/__1.blp"), chunk_file(b"abcd")).unwrap();
     let container = open(root.path()).unwrap();
     assert_eq!(values(&*container, 0, "0:3").unwrap(), [1, 2, 3]);
-    assert_eq!(values(&*container, 0, "0:4").unwrap_err().part_name(), Some("data/__1.blp"));
+    assert_eq!(values(&*container, 0, "0:4").unwrap_err().file_name(), Some("data/__1.blp"));
     std::fs::remove_file(root.path().join("data/__2.blp")).unwrap();
     let container = open(root.path()).unwrap();
     assert!(!container.about().complete);

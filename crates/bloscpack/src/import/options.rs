@@ -1,7 +1,7 @@
 //! The command's words for how a file is written: codecs, filters, digests.
 
 use blosc_chunk::Compressor;
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::{Error, Result};
 
 use crate::ChecksumCode;
@@ -15,15 +15,15 @@ pub(crate) const FILTER: &str = "filter";
 pub(crate) const CHECKSUM: &str = "checksum";
 
 /// The value of a word, the last one where it was given more than once.
-pub(crate) fn word<'a>(options: &'a ImportOptions, name: &str) -> Option<&'a str> {
-    options.words.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
+pub(crate) fn word<'a>(options: &'a TargetOptions, name: &str) -> Option<&'a str> {
+    options.extra.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
 }
 
 /// Puts what the caller asked for in the place of the defaults.
 ///
 /// # Errors
 /// `Usage` for codecs, levels, filters and digests that Bloscpack does not have, listing those it has.
-pub(crate) fn apply(mut chunks: ChunkOptions, options: &ImportOptions) -> Result<ChunkOptions> {
+pub(crate) fn apply(mut chunks: ChunkOptions, options: &TargetOptions) -> Result<ChunkOptions> {
     if let Some((name, level)) = &options.codec {
         (chunks.compressor, chunks.level) = codec(name, *level, &chunks)?;
     }

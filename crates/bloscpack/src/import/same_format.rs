@@ -1,8 +1,8 @@
 //! Files of our own kind as sources: what another format has no place for is kept.
 
-use container_core::carried::{self, Forms};
 use container_core::container::{Container, Dataset};
-use container_core::format::{Import, Output};
+use container_core::format::{Output, WriteRequest};
+use container_core::interchange::{self, Forms};
 use container_core::report::Loss;
 use container_core::{Error, Result, Value};
 
@@ -54,20 +54,20 @@ pub(crate) fn carried(metadata: Option<&Value>, is_numpy: bool) -> Value {
         }
         Some(other) => other.clone(),
     };
-    carried::joined(carried::from_json_value(carried::guarded(own, Forms::Known)))
+    interchange::unescape_top(interchange::from_json_value(interchange::escape_reserved(own, Forms::Known)))
 }
 
 /// Adds metadata of another format to the description of an array.
 pub(super) fn add(tree: Value, options: &mut WriteOptions) {
-    let tree = carried::set_aside(tree, &|key, _| NUMPY.contains(&key));
-    if carried::entries(&tree).is_empty() {
+    let tree = interchange::escape_top(tree, &|key, _| NUMPY.contains(&key));
+    if interchange::entries(&tree).is_empty() {
         return;
     }
     let mut all = match options.metadata.take() {
         Some(Value::Map(described)) => described,
         _ => Vec::new(),
     };
-    if let Value::Map(entries) = carried::to_json_value(&tree) {
+    if let Value::Map(entries) = interchange::to_json_value(&tree) {
         all.extend(entries);
     }
     options.metadata = Some(Value::Map(all));
@@ -81,7 +81,7 @@ pub(crate) fn losses(container: &dyn Container) -> Vec<Loss> {
 }
 
 /// True where all items of a variable-length file are wanted.
-pub(super) fn is_all_items(job: &Import<'_>) -> bool {
+pub(super) fn is_all_items(job: &WriteRequest<'_>) -> bool {
     let container = job.container;
     let datasets = container.datasets();
     container.about().format == crate::FORMAT.name
@@ -91,7 +91,7 @@ pub(super) fn is_all_items(job: &Import<'_>) -> bool {
 }
 
 /// Writes the items of another variable-length file, with its metadata.
-pub(super) fn import_items(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+pub(super) fn import_items(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
     if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| options::word(job.options, word).is_some())
     {

@@ -1,6 +1,6 @@
 use container_core::container::{Container, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
-use container_core::format::{ImportOptions, Input};
+use container_core::format::{Input, TargetOptions};
 use container_core::{ErrorKind, Progress};
 
 use super::*;
@@ -21,16 +21,16 @@ fn matrix(order: Order) -> (NumpyArray, Vec<u8>) {
     (NumpyArray { dtype: DType::parse(">u2").unwrap(), shape: vec![20, 30], order }, bytes)
 }
 
-fn words(codec: Option<(&str, Option<i32>)>, words: &[(&str, &str)]) -> ImportOptions {
-    let mut options = ImportOptions::default();
+fn words(codec: Option<(&str, Option<i32>)>, words: &[(&str, &str)]) -> TargetOptions {
+    let mut options = TargetOptions::default();
     options.codec = codec.map(|(name, level)| (name.to_owned(), level));
-    options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+    options.extra = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
     options
 }
 
-fn convert(container: &dyn Container, selection: &str, options: &ImportOptions) -> Result<File> {
+fn convert(container: &dyn Container, selection: &str, options: &TargetOptions) -> Result<File> {
     let region = Region::parse(selection, &container.datasets()[0].shape)?;
-    let job = Import {
+    let job = WriteRequest {
         container,
         selection: &[(0, region)],
         options,
@@ -52,13 +52,13 @@ fn values(file: &File) -> Vec<u8> {
 fn type_shape_byte_order_and_order_are_kept() {
     for order in [Order::C, Order::F] {
         let (numpy, bytes) = matrix(order);
-        let file = convert(&*container(&numpy, &bytes), "", &ImportOptions::default()).unwrap();
+        let file = convert(&*container(&numpy, &bytes), "", &TargetOptions::default()).unwrap();
         assert_eq!((file.numpy().unwrap(), values(&file)), (&numpy, bytes));
         assert_eq!((file.header().typesize, file.header().checksum), (2, ChecksumCode::ADLER32));
     }
     // One row of a column-major array is both, and counts as row-major.
     let (numpy, bytes) = matrix(Order::F);
-    let file = convert(&*container(&numpy, &bytes), "3", &ImportOptions::default()).unwrap();
+    let file = convert(&*container(&numpy, &bytes), "3", &TargetOptions::default()).unwrap();
     let row = NumpyArray { shape: vec![30], order: Order::C, ..numpy };
     assert_eq!(file.numpy().unwrap(), &row);
     let expected: Vec<u8> = (0..30_u16).flat_map(|column| (column * 20 + 3).to_be_bytes()).collect();
@@ -138,7 +138,7 @@ fn types_that_numpy_lacks_become_opaque_and_are_told() {
         stored: 8,
         logical: 8,
         attributes: Vec::new(),
-        listed: container_core::container::Visibility::Always,
+        visibility: container_core::container::Visibility::Always,
     };
     let (numpy, losses) =
         target(&dataset(DType::parse("bfloat16").unwrap()), &Region::whole(&[4]), Axes::AsStored);
@@ -162,13 +162,13 @@ fn metadata_of_other_bloscpack_files_are_kept_and_plain_bytes_stay_plain() {
         open(std::fs::read(&path).unwrap())
     };
     let json = |file: &File| file.metadata().map(|tree| crate::to_json(tree).unwrap());
-    let file = convert(&*make(None), "", &ImportOptions::default()).unwrap();
+    let file = convert(&*make(None), "", &TargetOptions::default()).unwrap();
     assert_eq!((json(&file), file.header().typesize, values(&file)), (None, 4, vec![7; 24]));
     let text = r#"{"who":"me","n":[1,2]}"#;
-    let file = convert(&*make(Some(text)), "1:3", &ImportOptions::default()).unwrap();
+    let file = convert(&*make(Some(text)), "1:3", &TargetOptions::default()).unwrap();
     assert_eq!((json(&file).as_deref(), values(&file)), (Some(text), vec![7; 8]));
     let array = r#"{"dtype":"'<i4'","shape":[6],"order":"C","container":"numpy","who":"me"}"#;
-    let file = convert(&*make(Some(array)), "::2", &ImportOptions::default()).unwrap();
+    let file = convert(&*make(Some(array)), "::2", &TargetOptions::default()).unwrap();
     assert_eq!(json(&file).unwrap(), array.replace('6', "3"));
 }
 
@@ -183,13 +183,13 @@ fn all_items_of_a_variable_length_file_become_one_again() {
     let source = (FORMAT.open)(Input::bytes(Box::new(bytes.clone())), &OpenOptions::default()).unwrap();
     let selection: Vec<_> =
         source.datasets().iter().enumerate().map(|(at, item)| (at, Region::whole(&item.shape))).collect();
-    let run = |selection: &[(usize, Region)], options: &ImportOptions| {
+    let run = |selection: &[(usize, Region)], options: &TargetOptions| {
         let read = ReadOptions::default();
-        let job = Import { container: &*source, selection, options, read, progress: Progress::none() };
+        let job = WriteRequest { container: &*source, selection, options, read, progress: Progress::none() };
         let mut out = Vec::new();
         import(&job, &mut out).map(|losses| (out, losses))
     };
-    let (same, losses) = run(&selection, &ImportOptions::default()).unwrap();
+    let (same, losses) = run(&selection, &TargetOptions::default()).unwrap();
     assert!(same == bytes && losses.is_empty());
     let (zstd, _) = run(&selection, &words(Some(("zstd", Some(3))), &[])).unwrap();
     let reader = crate::VarReader::from_source(Box::new(zstd), &OpenOptions::default()).unwrap();
@@ -199,7 +199,7 @@ fn all_items_of_a_variable_length_file_become_one_again() {
         ("x".repeat(1000), &["a".to_owned(), "b".into()][..])
     );
     // One of them is an array of bytes.
-    let (one, _) = run(&selection[..1], &ImportOptions::default()).unwrap();
+    let (one, _) = run(&selection[..1], &TargetOptions::default()).unwrap();
     let file = File::from_source(Box::new(one), &OpenOptions::default()).unwrap();
     assert_eq!(values(&file), [b'x'; 1000]);
     assert_eq!(file.numpy().unwrap().dtype.to_string(), "|u1");

@@ -45,7 +45,7 @@ impl ItemType {
         match named {
             Some(Self::Ragged(named)) if named == *dtype => Ok(named),
             _ => Err(Error::usage(format!("items of {dtype}, for which the metadata have no word"))
-                .hint("one field of it, or the bytes: --items files")),
+                .with_hint("one field of it, or the bytes: --items files")),
         }
     }
 

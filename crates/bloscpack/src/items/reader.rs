@@ -111,7 +111,8 @@ impl VarReader {
     /// # Errors
     /// As [`VarReader::item`]; `Malformed` when it is not UTF-8.
     pub fn text(&self, index: u64) -> Result<String> {
-        let problem = |_| Error::malformed(format!("item {index} is not UTF-8")).context("bloscpack item");
+        let problem =
+            |_| Error::malformed(format!("item {index} is not UTF-8")).with_context("bloscpack item");
         String::from_utf8(self.item(index)?).map_err(problem)
     }
 
@@ -129,7 +130,7 @@ impl VarReader {
         let itemsize = dtype.itemsize().max(1);
         if !bytes.len().is_multiple_of(itemsize) {
             let problem = format!("item {index} has {} bytes, not whole elements of {itemsize}", bytes.len());
-            return Err(Error::malformed(problem).context("bloscpack item"));
+            return Err(Error::malformed(problem).with_context("bloscpack item"));
         }
         let shape = vec![(bytes.len() / itemsize) as u64];
         let array = Array::new(dtype.clone(), shape, Order::C, bytes.into())?;

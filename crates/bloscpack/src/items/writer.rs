@@ -24,7 +24,7 @@ const MAX_BATCH_ITEMS: usize = 4096;
 pub(crate) fn check_item(items: &ItemType, item: &[u8]) -> Result<()> {
     match items {
         ItemType::Text if std::str::from_utf8(item).is_err() => {
-            Err(Error::usage("text that is not UTF-8").hint("write it as bytes"))
+            Err(Error::usage("text that is not UTF-8").with_hint("write it as bytes"))
         }
         ItemType::Ragged(dtype) if !item.len().is_multiple_of(dtype.itemsize().max(1)) => {
             Err(Error::usage(format!("{} bytes are not whole elements of {dtype}", item.len())))
@@ -234,10 +234,10 @@ impl<W: Write + Seek> VarWriter<W> {
             return Err(Error::usage(format!("there are more than the {expected} items announced")));
         }
         let place = || format!("item {number}");
-        check_item(&self.options.items, item).map_err(|error| error.context(place()))?;
+        check_item(&self.options.items, item).map_err(|error| error.with_context(place()))?;
         if item.len() > MAX_CHUNK_SIZE {
             let problem = format!("{} bytes, an item has at most {MAX_CHUNK_SIZE}", item.len());
-            return Err(Error::usage(problem).context(place()));
+            return Err(Error::usage(problem).with_context(place()));
         }
         self.failed = true;
         if item.len() >= MAX_BATCH_LEN {

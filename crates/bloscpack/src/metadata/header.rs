@@ -51,7 +51,7 @@ impl MetadataHeader {
     /// # Errors
     /// `Truncated` when there are fewer than 32; the range counts from the start of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let cut = |_| Error::truncated(0..LEN, bytes.len() as u64).context("bloscpack metadata header");
+        let cut = |_| Error::truncated(0..LEN, bytes.len() as u64).with_context("bloscpack metadata header");
         fields(bytes).map(|(_, header)| header).map_err(cut)
     }
 

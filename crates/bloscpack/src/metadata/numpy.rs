@@ -28,7 +28,7 @@ impl NumpyArray {
         if metadata.get("container") != Some(&Value::from("numpy")) {
             return Ok(None);
         }
-        Self::described(metadata, limits).map(Some).map_err(|error| error.context("numpy metadata"))
+        Self::described(metadata, limits).map(Some).map_err(|error| error.with_context("numpy metadata"))
     }
 
     fn described(metadata: &Value, limits: &Limits) -> Result<Self> {

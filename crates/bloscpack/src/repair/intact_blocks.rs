@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Decoder};
-use container_core::ranges::joined;
+use container_core::ranges::merge_adjacent;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Result};
@@ -165,7 +165,7 @@ fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<DecodedBlo
 
 fn lost(start: u64, blocks: &[(Range<usize>, bool)]) -> Vec<Range<u64>> {
     let lost = blocks.iter().filter(|(_, is_whole)| !is_whole);
-    joined(
+    merge_adjacent(
         lost.map(|(range, _)| {
             start.saturating_add(range.start as u64)..start.saturating_add(range.end as u64)
         }),

@@ -143,7 +143,7 @@ impl OrderedOutput<AtomicFile> {
         from.seek(SeekFrom::Start(range.start))?;
         let copied = io::copy(&mut from.take(len), &mut self.out.get_ref().file())?;
         if copied != len {
-            return Err(Error::truncated(range, copied).context("the file being appended to"));
+            return Err(Error::truncated(range, copied).with_context("the file being appended to"));
         }
         Ok(())
     }

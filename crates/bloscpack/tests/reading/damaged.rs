@@ -229,7 +229,7 @@ fn a_part_of_a_chunk_of_one_huge_block_is_held_against_the_limit() {
 fn look(bytes: &[u8]) -> Option<(Verdict, Vec<Result<Vec<u8>>>)> {
     let lens = lens(bytes).ok()?;
     let _ = (lens.about(), lens.meta(), lens.losses(), lens.blocks().len());
-    let layout = lens.layout();
+    let layout = lens.byte_map();
     let mut at = 0;
     for part in &layout {
         assert!(part.range.start == at && part.range.end > at, "{layout:?}");
@@ -262,7 +262,7 @@ fn a_file_cut_anywhere_says_so() {
     for (number, bytes) in samples().into_iter().enumerate() {
         let trailing = lens(&bytes)
             .unwrap()
-            .layout()
+            .byte_map()
             .last()
             .filter(|part| part.role == "trailing")
             .map(|it| it.range.start);

@@ -24,7 +24,7 @@ fn the_minimal_file_reads() {
     assert_eq!((data.dtype.to_string(), &data.shape[..]), ("|u1".into(), &[15][..]));
     assert_eq!((data.chunks.as_deref(), data.codec.as_str(), data.stored), (Some(&[15][..]), "none", 31));
     let map: Vec<(u64, String)> =
-        lens.layout().into_iter().map(|part| (part.range.start, part.role)).collect();
+        lens.byte_map().into_iter().map(|part| (part.range.start, part.role)).collect();
     let expected = [(32, "offsets"), (40, "spare offsets"), (120, "chunk"), (151, "digest")];
     assert!(map.ends_with(&expected.map(|(at, role)| (at, role.to_owned()))), "{map:?}");
     assert_eq!(lens.blocks().len(), 1);
@@ -113,7 +113,7 @@ fn the_interim_version_reads_when_asked_to() {
     let file = open(&bytes).unwrap();
     assert_eq!(file.header().dialect, Dialect::V3Interim);
     let error = contents(&file).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)) && error.next_step().is_some());
+    assert!(matches!(error.kind(), ErrorKind::Unsupported(_)) && error.hint().is_some());
     assert_eq!(codes(&bytes), ["interim_version"]);
     let file = lenient(&bytes).unwrap();
     assert_eq!(contents(&file).unwrap(), b"abc");

@@ -60,7 +60,7 @@ impl<'a> Encoded<'a> {
             return Ok(Cow::Borrowed(bytes));
         }
         let len = range.end.saturating_sub(range.start);
-        let mut bytes = try_zeroed_vec(len, self.limits).map_err(|error| error.at(range.clone()))?;
+        let mut bytes = try_zeroed_vec(len, self.limits).map_err(|error| error.with_range(range.clone()))?;
         self.source.read_until(range.start, &mut bytes, self.limits.stop)?;
         Ok(Cow::Owned(bytes))
     }

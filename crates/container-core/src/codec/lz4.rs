@@ -77,7 +77,7 @@ fn check_input_len(len: usize) -> Result<()> {
         return Err(Error::unsupported(format!(
             "{len} bytes do not fit into one lz4 block ({MAX_INPUT_LEN})"
         ))
-        .hint("store the data uncompressed or in chunks"));
+        .with_hint("store the data uncompressed or in chunks"));
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ impl Codec for Xz {
     }
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
-        Err(Error::unsupported("xz data are only read").hint("zstd or bzp2 compress about as well"))
+        Err(Error::unsupported("xz data are only read").with_hint("zstd or bzp2 compress about as well"))
     }
 
     fn decode_in_pieces(&self, encoded: &Encoded<'_>, take: &mut Take<'_>) -> Result<()> {

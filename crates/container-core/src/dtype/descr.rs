@@ -17,7 +17,7 @@
 use std::fmt;
 
 use super::{DType, Kind};
-use crate::literal::{self, Literal};
+use crate::python_literal::{self, Literal};
 use crate::{Error, Result, Value};
 
 mod record;
@@ -38,7 +38,7 @@ impl DType {
         if !text.starts_with(['[', '(', '{', '\'', '"']) {
             return scalar::parse(text);
         }
-        match Self::from_descr(&literal::parse(text)?)? {
+        match Self::from_descr(&python_literal::parse(text)?)? {
             (dtype, shape) if shape.is_empty() => Ok(dtype),
             _ => Err(Error::unsupported("a sub-array type needs a field to be in")),
         }

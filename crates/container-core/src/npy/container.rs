@@ -5,16 +5,16 @@ use std::ops::Range;
 use super::{Header, MAGIC, Writer};
 use crate::array::{Array, StoredArray};
 use crate::block::Block;
-use crate::carried::DEFAULT_NAME;
+use crate::chunked_read::{check_readable, for_each_chunk};
 use crate::container::{
     About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use crate::dtype::{ByteOrder, DType, Field, Kind, Order, Record, Scalar};
-use crate::format::{Format, Import, Input, Level, Output, Probe, Support};
+use crate::format::{Format, Input, Level, Output, Probe, Support, WriteRequest};
+use crate::interchange::DEFAULT_NAME;
 use crate::region::Region;
 use crate::report::{BlockCounts, Loss, Report};
 use crate::source::Source;
-use crate::stream::{for_each_chunk, prove};
 use crate::{Limits, Progress, Result, Value};
 
 /// `.npy` in a table of formats.
@@ -98,7 +98,7 @@ impl Npy {
             stored: header.data_len,
             logical: header.data_len,
             attributes: Vec::new(),
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         };
         let elements = Elements { data_at: header.data_at, len: header.data_len };
         Ok(Self { source, header, limits: options.limits, dataset: [dataset], elements })
@@ -141,7 +141,7 @@ impl Container for Npy {
         vec![&self.elements]
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         let len = self.source.len();
         let end = self.elements.range().end.min(len);
         let data_at = self.header.data_at.min(end);
@@ -170,14 +170,16 @@ impl Container for Npy {
 }
 
 /// Writes the one selected dataset: same shape, values, order and, as far as numpy has it, type.
-fn import(job: &Import<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
+fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("npy", &[])?;
     if let Some((codec, _)) = job.options.codec.as_ref().filter(|(codec, _)| codec != "none") {
         return Err(crate::Error::usage(format!("npy has no codec {codec:?} (it has none)")));
     }
     if job.options.axes == Axes::Reversed {
         let problem = "npy keeps either order of storage, so nothing is to be gained by reversed axes";
-        return Err(crate::Error::usage(problem).hint("reverse the axes of the source when it is opened"));
+        return Err(
+            crate::Error::usage(problem).with_hint("reverse the axes of the source when it is opened")
+        );
     }
     let (index, region) = job.single()?;
     let mut losses = export(job.container, index, region, Bfloat::Widened, &job.read, job.progress, out)?;
@@ -212,7 +214,7 @@ pub fn export(
     let shape = region.shape();
     let len = crate::array::byte_len(&written, &shape).unwrap_or(0);
     // Neither room is taken nor anything written for what a cut file merely claims.
-    prove(container, index, region, read)?;
+    check_readable(container, index, region, read)?;
     out.reserve(len)?;
     let mut file = Writer::new(&mut *out, &written, &shape, order)?;
     let mut scratch = Vec::new();
@@ -253,7 +255,7 @@ fn numpy_type(stored: &DType, bfloat: Bfloat) -> Result<(DType, Change)> {
                 Ok((DType::new(Kind::Float, 4, ByteOrder::Little), Change::Widen(*order)))
             }
             _ => Err(crate::Error::unsupported("numpy has no bfloat16, which is in these records")
-                .hint("--as-stored writes its bits as <u2")),
+                .with_hint("--as-stored writes its bits as <u2")),
         };
     }
     if is_known(stored) || stored.is_in_order(ByteOrder::Little) {

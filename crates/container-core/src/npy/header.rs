@@ -10,7 +10,7 @@ use nom::{IResult, Parser};
 use super::{Header, MAGIC};
 use crate::array::byte_len;
 use crate::dtype::{DType, Order};
-use crate::literal::{self, Literal};
+use crate::python_literal::{self, Literal};
 use crate::source::Source;
 use crate::{Error, Limits, Result};
 
@@ -51,17 +51,17 @@ impl Header {
         let Prelude { version, text } = prelude(head, file_len)?;
         let bytes = range_of(head, &text).ok_or_else(|| {
             let have = u64::try_from(head.len()).unwrap_or(u64::MAX).saturating_sub(text.start);
-            Error::truncated(text.clone(), have).context(CONTEXT)
+            Error::truncated(text.clone(), have).with_context(CONTEXT)
         })?;
         let dict = dict(bytes, version, text.start)?;
-        let in_text = |error: Error| error.context(CONTEXT).at(text.clone());
+        let in_text = |error: Error| error.with_context(CONTEXT).with_range(text.clone());
         let (dtype, order, shape) = facts(&dict, limits).map_err(in_text)?;
         let too_large = || in_text(Error::malformed("the array is larger than a file can be"));
         let data_len = byte_len(&dtype, &shape).ok_or_else(too_large)?;
         let data_end = text.end.checked_add(data_len).ok_or_else(too_large)?;
         if data_end > file_len {
             let have = file_len.saturating_sub(text.end);
-            return Err(Error::truncated(text.end..data_end, have).context("npy elements"));
+            return Err(Error::truncated(text.end..data_end, have).with_context("npy elements"));
         }
         Ok(Self { version, dtype, shape, order, data_at: text.end, data_len })
     }
@@ -88,18 +88,20 @@ fn prelude(start: &[u8], file_len: u64) -> Result<Prelude> {
         (2 | 3, 0) => (12, le_u32.parse(rest)),
         (major, minor) => {
             let what = format!("version {major}.{minor} is none of 1.0, 2.0 and 3.0");
-            return Err(Error::unsupported(what).context(CONTEXT).at(6..8));
+            return Err(Error::unsupported(what).with_context(CONTEXT).with_range(6..8));
         }
     };
     let (_, text_len) = step.map_err(|error: nom::Err<_>| cut(start, text_at, &error))?;
     let text = text_at..u64::from(text_len).saturating_add(text_at);
     if text.end > file_len {
         let have = file_len.saturating_sub(text_at);
-        return Err(Error::truncated(text, have).context(CONTEXT));
+        return Err(Error::truncated(text, have).with_context(CONTEXT));
     }
     if u64::from(text_len) > MAX_HEADER_LEN {
         let what = "length of the header in bytes";
-        return Err(Error::limit(what, u64::from(text_len), MAX_HEADER_LEN).context(CONTEXT).at(text));
+        return Err(Error::limit(what, u64::from(text_len), MAX_HEADER_LEN)
+            .with_context(CONTEXT)
+            .with_range(text));
     }
     Ok(Prelude { version, text })
 }
@@ -109,7 +111,7 @@ fn cut(start: &[u8], need: u64, error: &nom::Err<nom::error::Error<&[u8]>>) -> E
     let have = u64::try_from(start.len()).unwrap_or(u64::MAX);
     match error {
         nom::Err::Incomplete(_) if start.len() >= MAGIC.len() => {
-            Error::truncated(0..need, have).context(CONTEXT)
+            Error::truncated(0..need, have).with_context(CONTEXT)
         }
         _ => Error::wrong_format("a .npy file"),
     }
@@ -129,16 +131,16 @@ fn dict(bytes: &[u8], version: (u8, u8), at: u64) -> Result<Literal> {
     let text = if is_utf8 {
         String::from_utf8(bytes.to_vec()).map_err(|error| {
             let place = place(error.utf8_error().valid_up_to());
-            Error::malformed("text is not UTF-8").context(CONTEXT).at(place)
+            Error::malformed("text is not UTF-8").with_context(CONTEXT).with_range(place)
         })?
     } else {
         bytes.iter().map(|&byte| char::from(byte)).collect()
     };
-    literal::locate(&text).map_err(|fault| {
+    python_literal::locate(&text).map_err(|fault| {
         let before = text.get(..fault.at).unwrap_or_default();
         // One character of the text was one byte of latin-1.
         let index = if is_utf8 { fault.at } else { before.chars().count() };
-        Error::malformed(fault.what).context(CONTEXT).at(place(index))
+        Error::malformed(fault.what).with_context(CONTEXT).with_range(place(index))
     })
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{Header, MAGIC};
 use crate::array::byte_len;
 use crate::dtype::{DType, Order};
-use crate::literal::Literal;
+use crate::python_literal::Literal;
 use crate::{Error, Result};
 
 /// Elements start at a multiple of this, so that a map of the file is aligned for any of them.
@@ -35,7 +35,9 @@ impl Header {
     pub fn to_bytes(dtype: &DType, shape: &[u64], order: Order) -> Result<Vec<u8>> {
         let descr = npy_descr(dtype)?;
         if shape.iter().any(|dim| i64::try_from(*dim).is_err()) {
-            return Err(Error::unsupported("numpy has no axes longer than 2^63 - 1").context("npy header"));
+            return Err(
+                Error::unsupported("numpy has no axes longer than 2^63 - 1").with_context("npy header")
+            );
         }
         byte_len(dtype, shape).ok_or_else(too_large)?;
         let is_fortran =
@@ -54,11 +56,11 @@ impl Header {
 }
 
 fn too_large() -> Error {
-    Error::usage("an array larger than a file can be").context("npy header")
+    Error::usage("an array larger than a file can be").with_context("npy header")
 }
 
 fn npy_descr(dtype: &DType) -> Result<Literal> {
-    let unsupported = |what: &'static str| Err(Error::unsupported(what).context("npy header"));
+    let unsupported = |what: &'static str| Err(Error::unsupported(what).with_context("npy header"));
     if dtype.has_bfloat() {
         return unsupported("numpy has no bfloat16");
     }
@@ -103,7 +105,7 @@ fn wrap(text: &str, room: usize) -> Result<Vec<u8>> {
         }
         None => {
             let len = u32::try_from(end(LONG_PRELUDE).saturating_sub(LONG_PRELUDE));
-            let len = len.map_err(|_| Error::usage("a header over 4 GiB").context("npy header"))?;
+            let len = len.map_err(|_| Error::usage("a header over 4 GiB").with_context("npy header"))?;
             out.extend([wide_version, 0]);
             out.extend(len.to_le_bytes());
             end(LONG_PRELUDE)
@@ -154,7 +156,7 @@ impl<W: Write> Writer<W> {
         let left = u64::try_from(bytes.len()).ok().and_then(|len| self.left.checked_sub(len));
         let Some(left) = left else {
             let what = format!("{} bytes more for an array that lacks {}", bytes.len(), self.left);
-            return Err(Error::usage(what).context("npy elements"));
+            return Err(Error::usage(what).with_context("npy elements"));
         };
         self.out.write_all(bytes)?;
         self.left = left;
@@ -168,7 +170,7 @@ impl<W: Write> Writer<W> {
     pub fn finish(mut self) -> Result<W> {
         if self.left > 0 {
             let what = format!("the array is not complete: {} of {} bytes are missing", self.left, self.len);
-            return Err(Error::usage(what).context("npy elements"));
+            return Err(Error::usage(what).with_context("npy elements"));
         }
         self.out.flush()?;
         Ok(self.out)

@@ -61,7 +61,7 @@ pub(crate) fn read_exact_at(file: &File, at: u64, dst: &mut [u8]) -> Result<()> 
             Ok(0) => return Err(Error::truncated(range, done as u64)),
             Ok(count) => done += count,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::from(error).at(range)),
+            Err(error) => return Err(Error::from(error).with_range(range)),
         }
     }
     Ok(())

@@ -125,7 +125,7 @@ pub fn drive<T>(
         if bytes.is_empty() || bytes.len() as u64 != range.end - range.start {
             let problem =
                 format!("asked for bytes {}..{}, was given {}", range.start, range.end, bytes.len());
-            return Err(Error::usage(problem).context("fetch"));
+            return Err(Error::usage(problem).with_context("fetch"));
         }
         source.insert(range.start, &bytes)?;
     }

@@ -13,7 +13,7 @@
 //!
 //! In every other state the journal is not about the file, which was replaced, cut or appended to since: it has no effect, and is neither
 //! written nor removed, as is a journal that another user can have put there (see [`Found`]). A format decides which bytes change, and has
-//! its own suffix and magic ([`Kind`]).
+//! its own suffix and magic ([`JournalKind`]).
 //!
 //! The file, in 64-bit little-endian numbers: the magic of 8 bytes; length of the journal; length of the file before and after; number of
 //! patches; for each, in ascending order, its place, number of old bytes and of new bytes, and these bytes. CRC-32 of all before, 32-bit
@@ -38,8 +38,8 @@ use crate::{Error, Limits, Result};
 mod read;
 mod sidecar;
 
-pub use read::{Notice, recovered};
-pub use sidecar::{FileSidecar, Found, NoSidecar, Sidecar};
+pub use read::{Notice, open_recovered};
+pub use sidecar::{FileJournalStore, Found, JournalStore, NoJournal};
 
 /// Bytes before the first patch.
 const HEAD: usize = 40;
@@ -49,7 +49,7 @@ const PATCH_HEAD: usize = 24;
 
 /// The journals of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct JournalKind {
     /// Follows the name of the file.
     pub suffix: &'static str,
     /// The first bytes of a journal.
@@ -120,8 +120,8 @@ impl Patch {
 
     /// Whether a disk may write one part of it without the other.
     #[must_use]
-    pub fn crosses_sectors(&self) -> bool {
-        sectors::crosses(&(self.at..self.at.saturating_add(self.new.len() as u64)))
+    pub fn spans_sectors(&self) -> bool {
+        sectors::spans_sectors(&(self.at..self.at.saturating_add(self.new.len() as u64)))
     }
 
     /// The bytes that the file has before and after the change.
@@ -179,7 +179,7 @@ impl Journal {
 
     /// The bytes of a journal.
     #[must_use]
-    pub fn encode(&self, kind: &Kind) -> Vec<u8> {
+    pub fn encode(&self, kind: &JournalKind) -> Vec<u8> {
         let bytes =
             |patch: &Patch| PATCH_HEAD.saturating_add(patch.old.len()).saturating_add(patch.new.len());
         let len = self.patches.iter().map(bytes).fold(HEAD.saturating_add(4), usize::saturating_add);
@@ -203,7 +203,7 @@ impl Journal {
 
     /// Parses a journal; `None` where it is not a whole and valid one.
     #[must_use]
-    pub fn parse(bytes: &[u8], kind: &Kind) -> Option<Self> {
+    pub fn parse(bytes: &[u8], kind: &JournalKind) -> Option<Self> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         let mut rest = body.strip_prefix(&kind.magic)?;
         let number = |rest: &mut &[u8]| -> Option<u64> {
@@ -243,7 +243,7 @@ impl Journal {
         for patch in &self.patches {
             let (old, new) = patch.replaced();
             let now = source.read(patch.at..patch.at.saturating_add(old.len() as u64))?;
-            if !sectors::explain(patch.at, old, new, &now) {
+            if !sectors::may_be_torn(patch.at, old, new, &now) {
                 return Ok(State::Other);
             }
             is_old &= *now == *old;
@@ -264,7 +264,7 @@ impl Journal {
             let is_added = *now == *new;
             let is_begun = || {
                 let zeros = vec![0; now.len()];
-                new.get(..now.len()).is_some_and(|new| sectors::explain(at, &zeros, new, &now))
+                new.get(..now.len()).is_some_and(|new| sectors::may_be_torn(at, &zeros, new, &now))
             };
             match () {
                 () if is_old && len == self.old_len => State::Old,
@@ -321,9 +321,9 @@ impl Journal {
 /// `Io`, with whether the file is as it was. Where it is not, the journal stays, and the error says that the change takes effect.
 pub fn carry_out(
     journal: &Journal,
-    kind: &Kind,
+    kind: &JournalKind,
     storage: &mut dyn Storage,
-    sidecar: &mut dyn Sidecar,
+    sidecar: &mut dyn JournalStore,
 ) -> std::result::Result<(), Failed> {
     let as_it_was = |error| Failed { error, is_undone: true };
     sidecar.put(&journal.encode(kind)).map_err(as_it_was)?;
@@ -343,7 +343,7 @@ pub fn carry_out(
                 "the change may have been made in part: the journal ({}) stays, and the change takes effect if it was begun",
                 kind.suffix
             );
-            Err(Failed { error: error.hint(hint), is_undone: false })
+            Err(Failed { error: error.with_hint(hint), is_undone: false })
         }
     }
 }
@@ -355,8 +355,8 @@ pub fn carry_out(
 /// `Io`; `Limit` for a journal over the limits.
 pub fn recover(
     storage: &mut dyn Storage,
-    sidecar: &mut dyn Sidecar,
-    kind: &Kind,
+    sidecar: &mut dyn JournalStore,
+    kind: &JournalKind,
     limits: &Limits,
 ) -> Result<Place> {
     let bytes = match sidecar.read(limits)? {

@@ -25,7 +25,7 @@ pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
     look(file, range.clone())?;
     match fallocate(file, FallocateFlags::KEEP_SIZE, range.start, len) {
         Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
-            Err(Error::from(std::io::Error::from(errno)).at(range))
+            Err(Error::from(std::io::Error::from(errno)).with_range(range))
         }
         _ => Ok(()),
     }
@@ -47,7 +47,7 @@ pub(super) fn look(file: &File, range: Range<u64>) -> Result<()> {
     let room = fstatvfs(file);
     // One of no size does not say (ramfs, some FUSE).
     if room.is_ok_and(|room| room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < wanted) {
-        return Err(Error::from(std::io::Error::from(Errno::NOSPC)).at(range));
+        return Err(Error::from(std::io::Error::from(Errno::NOSPC)).with_range(range));
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ pub(super) fn check_size_limit(range: &Range<u64>) -> Result<()> {
     {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
         if limit.is_some_and(|limit| range.end > limit) {
-            return Err(Error::from(std::io::Error::from(rustix::io::Errno::FBIG)).at(range.clone()));
+            return Err(Error::from(std::io::Error::from(rustix::io::Errno::FBIG)).with_range(range.clone()));
         }
     }
     let _ = range;

@@ -121,7 +121,7 @@ impl Recording {
         if !bytes.is_empty() {
             self.record(Operation::Write { at, bytes })?;
         }
-        fits.map_err(|error| error.at(at..end))
+        fits.map_err(|error| error.with_range(at..end))
     }
 }
 
@@ -144,7 +144,7 @@ impl Storage for RecordingStorage {
 
     fn set_len(&mut self, len: u64) -> Result<()> {
         let mut recording = self.recording();
-        recording.check_room(len).map_err(|error| error.at(len..len))?;
+        recording.check_room(len).map_err(|error| error.with_range(len..len))?;
         recording.record(Operation::SetLen(len))
     }
 
@@ -163,7 +163,7 @@ impl Storage for RecordingStorage {
 
     fn reserve(&mut self, range: Range<u64>) -> Result<()> {
         let mut recording = self.recording();
-        recording.check_room(range.end).map_err(|error| error.at(range.clone()))?;
+        recording.check_room(range.end).map_err(|error| error.with_range(range.clone()))?;
         recording.record(Operation::Reserve(range))
     }
 

@@ -1,7 +1,7 @@
 //! The states that a crash can leave a file in, made from what was done to it.
 //!
-//! When a process is killed, the file has what it wrote, up to some byte of the last write: [`kill_images`]. When the power fails,
-//! it has what was synced, and of what came after it any sectors whatever: [`power_images`]. A writer is right if every such
+//! When a process is killed, the file has what it wrote, up to some byte of the last write: [`process_kill_states`]. When the power fails,
+//! it has what was synced, and of what came after it any sectors whatever: [`power_loss_states`]. A writer is right if every such
 //! image opens as something that it promised:
 //!
 //! ```
@@ -58,13 +58,13 @@ pub struct Crash<'a> {
 /// Tells `look` of every state that the end of the process can leave: before the first operation, after each, and for each write
 /// those in which its first bytes are there, up to each multiple of 32 bytes, each sector boundary of the file and some odd
 /// places. Long writes are torn at their beginning, their end, and places between. A write that stays within one sector is not torn:
-/// the kernel copies it into a page without looking for signals, and a disk writes it whole. [`torn_images`] tears those as well.
+/// the kernel copies it into a page without looking for signals, and a disk writes it whole. [`torn_write_states`] tears those as well.
 ///
 /// Memory is bounded by one image.
 ///
 /// # Panics
 /// If an operation cannot be repeated in memory.
-pub fn kill_images(start: &[u8], operations: &[Operation], look: impl FnMut(&Crash<'_>)) {
+pub fn process_kill_states(start: &[u8], operations: &[Operation], look: impl FnMut(&Crash<'_>)) {
     let is_torn = |at: u64, len: usize| {
         let last = (at + len as u64).saturating_sub(1);
         at / SECTOR != last / SECTOR
@@ -72,11 +72,11 @@ pub fn kill_images(start: &[u8], operations: &[Operation], look: impl FnMut(&Cra
     killed(start, operations, is_torn, look);
 }
 
-/// As [`kill_images`], but any write of more than 32 bytes is torn, as may happen where a file lies on another machine.
+/// As [`process_kill_states`], but any write of more than 32 bytes is torn, as may happen where a file lies on another machine.
 ///
 /// # Panics
 /// If an operation cannot be repeated in memory.
-pub fn torn_images(start: &[u8], operations: &[Operation], look: impl FnMut(&Crash<'_>)) {
+pub fn torn_write_states(start: &[u8], operations: &[Operation], look: impl FnMut(&Crash<'_>)) {
     killed(start, operations, |_, len| len > RECORD, look);
 }
 
@@ -138,7 +138,12 @@ fn sample(count: usize, most: usize) -> Vec<usize> {
 ///
 /// # Panics
 /// If an operation cannot be repeated in memory.
-pub fn power_images(start: &[u8], operations: &[Operation], seed: u64, mut look: impl FnMut(&Crash<'_>)) {
+pub fn power_loss_states(
+    start: &[u8],
+    operations: &[Operation],
+    seed: u64,
+    mut look: impl FnMut(&Crash<'_>),
+) {
     let mut base = start.to_vec();
     let mut random = Random(seed);
     let mut first = 0;

@@ -12,7 +12,7 @@ const fn sector(at: u64) -> u64 {
 
 /// Whether a disk may write the one part of a range and not the other.
 #[must_use]
-pub fn crosses(range: &Range<u64>) -> bool {
+pub fn spans_sectors(range: &Range<u64>) -> bool {
     sector(range.start) != sector(range.end.saturating_sub(1))
 }
 
@@ -28,7 +28,7 @@ pub fn differing(old: &[u8], new: &[u8]) -> Option<Range<usize>> {
 /// Whether a cut in the middle of writing `new` over `old`, from byte `at` of the file on, may have left `now`: each sector of it is the old
 /// one, the new one, or has the first bytes of the new one. All three are as long; otherwise it may not.
 #[must_use]
-pub fn explain(at: u64, old: &[u8], new: &[u8], now: &[u8]) -> bool {
+pub fn may_be_torn(at: u64, old: &[u8], new: &[u8], now: &[u8]) -> bool {
     if now.len() != new.len() {
         return false;
     }

@@ -11,13 +11,13 @@ use crate::{Error, Result};
 
 /// A file that is called as another with something behind, whether it is there or not.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct SidecarFile {
     path: PathBuf,
     /// The file beside which it is.
     of: PathBuf,
 }
 
-impl Beside {
+impl SidecarFile {
     /// The one beside the file that `path` leads to, through whatever links, with `suffix` behind its name.
     #[must_use]
     pub fn new(path: &Path, suffix: &str) -> Self {
@@ -134,11 +134,11 @@ impl Beside {
 
     /// An error that tells which file it is about.
     pub fn named(&self, error: impl Into<Error>) -> Error {
-        error.into().part(self.path.display().to_string())
+        error.into().in_file(self.path.display().to_string())
     }
 }
 
-/// The file that has the name of a [`Beside`].
+/// The file that has the name of a [`SidecarFile`].
 pub(super) enum Own {
     /// Nothing.
     Absent,
@@ -152,7 +152,7 @@ pub(super) enum Own {
 pub(super) struct OwnFile {
     file: File,
     len: u64,
-    beside: Beside,
+    beside: SidecarFile,
 }
 
 impl OwnFile {
@@ -184,7 +184,7 @@ fn open_plain(path: &Path) -> std::io::Result<File> {
 mod tests {
     use super::*;
 
-    fn bytes(beside: &Beside) -> Option<Vec<u8>> {
+    fn bytes(beside: &SidecarFile) -> Option<Vec<u8>> {
         match beside.open().unwrap() {
             Own::Absent => None,
             Own::Foreign(reason) => panic!("{reason}"),
@@ -201,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, b"file").unwrap();
-        let beside = Beside::new(&path, ".journal");
+        let beside = SidecarFile::new(&path, ".journal");
         assert_eq!(bytes(&beside), None);
         beside.put(b"journal").unwrap();
         // Nothing is replaced.
@@ -211,7 +211,7 @@ mod tests {
         beside.remove().unwrap();
         beside.remove().unwrap();
         assert_eq!(bytes(&beside), None);
-        let long = Beside::new(&folder.path().join("n".repeat(250)), ".journal");
+        let long = SidecarFile::new(&folder.path().join("n".repeat(250)), ".journal");
         assert_eq!(bytes(&long), None);
     }
 
@@ -224,9 +224,9 @@ mod tests {
         fs::write(&path, b"file").unwrap();
         fs::set_permissions(&path, PermissionsExt::from_mode(0o664)).unwrap();
         std::os::unix::fs::symlink("a", &link).unwrap();
-        Beside::new(&link, ".journal").put(b"journal").unwrap();
+        SidecarFile::new(&link, ".journal").put(b"journal").unwrap();
         let journal = folder.path().join("a.journal");
         assert_eq!(journal.metadata().unwrap().permissions().mode() & 0o777, 0o664);
-        assert_eq!(bytes(&Beside::new(&path, ".journal")).unwrap(), b"journal");
+        assert_eq!(bytes(&SidecarFile::new(&path, ".journal")).unwrap(), b"journal");
     }
 }

@@ -149,7 +149,7 @@ impl Storage for Vec<u8> {
     }
 
     fn set_len(&mut self, len: u64) -> Result<()> {
-        let refused = || Error::refused(len, isize::MAX as u64);
+        let refused = || Error::out_of_memory(len, isize::MAX as u64);
         let new = usize::try_from(len).map_err(|_| refused())?;
         self.try_reserve(new.saturating_sub(self.len())).map_err(|_| refused())?;
         self.resize(new, 0);

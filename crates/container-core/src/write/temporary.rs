@@ -113,7 +113,7 @@ pub(super) fn link(
         }
     }
     Err(Error::from(io::Error::from(io::ErrorKind::AlreadyExists))
-        .context(format!("{MAX_NAMES} writers of one file")))
+        .with_context(format!("{MAX_NAMES} writers of one file")))
 }
 
 /// Removes what killed writers of `target` left.

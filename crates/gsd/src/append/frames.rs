@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use container_core::dtype::ByteOrder;
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
@@ -26,12 +26,12 @@ pub(super) fn add(
     writer: &mut Writer,
     source: &File,
     settings: &ImportSettings,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
 ) -> Result<Vec<Loss>> {
     let (own, other) = (writer.header().schema_name(), source.header().schema_name());
     if own != other {
         let problem = format!("this file has the schema {own:?}, what is added {other:?}");
-        return Err(Error::usage(problem).hint("FILE::PATH, to add an array"));
+        return Err(Error::usage(problem).with_hint("FILE::PATH, to add an array"));
     }
     let chosen = frame_slice(settings.frames.as_deref().unwrap_or(":"), source.nframes())?;
     if chosen.count == 0 && source.nframes() > 0 {
@@ -75,13 +75,19 @@ pub(super) fn add(
 }
 
 /// Copies a chunk.
-fn write(writer: &mut Writer, source: &File, name: &str, entry: &IndexEntry, job: &Import<'_>) -> Result<()> {
+fn write(
+    writer: &mut Writer,
+    source: &File,
+    name: &str,
+    entry: &IndexEntry,
+    job: &WriteRequest<'_>,
+) -> Result<()> {
     let chunk_type = entry.chunk_type().ok_or_else(|| Error::malformed("a chunk without a type"))?;
     writer.write_chunk_bytes(name, chunk_type, entry.n, entry.m, &bytes_of(source, entry, job)?)
 }
 
 /// The bytes of a chunk, little-endian.
-fn bytes_of(source: &File, entry: &IndexEntry, job: &Import<'_>) -> Result<Vec<u8>> {
+fn bytes_of(source: &File, entry: &IndexEntry, job: &WriteRequest<'_>) -> Result<Vec<u8>> {
     job.options.limits.allocate(entry.size().unwrap_or(u64::MAX))?;
     let mut bytes = Vec::new();
     copy_chunk(source, entry, &mut |piece| {
@@ -141,7 +147,7 @@ impl Bridge {
         frame: u64,
         present: &BTreeSet<String>,
         dropped: &BTreeSet<String>,
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
     ) -> Result<()> {
         let mut counts = self.counts_there.clone();
         for (of, count_of) in Container::COUNTED.into_iter().zip(&mut counts) {
@@ -204,7 +210,7 @@ impl Bridge {
         here: &IndexEntry,
         writer: &Writer,
         source: &File,
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
     ) -> Result<bool> {
         if let Some(same) = self.same.get(name) {
             return Ok(*same);
@@ -222,7 +228,7 @@ impl Bridge {
         name: &str,
         here: &IndexEntry,
         n: u64,
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
     ) -> Result<()> {
         let field = schema::field(name);
         let (Some(field), Some(chunk_type)) = (field, here.chunk_type()) else {

@@ -2,13 +2,13 @@ use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{ByteOrder, DType, Order};
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::region::Region;
 use container_core::report::Report;
 use container_core::{ErrorKind, Progress, Value};
 
 use super::*;
-use crate::{File, OpenOptions as GsdOptions, Policy, Version};
+use crate::{File, OpenOptions as GsdOptions, Strictness, Version};
 
 /// A GSD file or one array, as much of a container as an append reads.
 struct Given {
@@ -43,7 +43,7 @@ impl Container for Given {
         vec![]
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         vec![]
     }
 
@@ -63,17 +63,17 @@ fn array(path: &str, dtype: &str, shape: &[u64], bytes: &[u8]) -> Given {
         stored: bytes.len() as u64,
         logical: bytes.len() as u64,
         attributes: vec![],
-        listed: container_core::container::Visibility::Always,
+        visibility: container_core::container::Visibility::Always,
     };
     Given { file: None, datasets: vec![dataset], bytes: bytes.to_vec() }
 }
 
 fn add(path: &Path, given: &Given, words: &[(&str, &str)]) -> Result<Vec<Loss>> {
-    let mut options = ImportOptions::default();
-    options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+    let mut options = TargetOptions::default();
+    options.extra = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
     let selection: Vec<_> =
         given.datasets.iter().enumerate().map(|(at, one)| (at, Region::whole(&one.shape))).collect();
-    let job = Import {
+    let job = WriteRequest {
         container: given,
         selection: &selection,
         options: &options,
@@ -99,7 +99,7 @@ fn make(path: &Path, schema: &str, frames: &[&[Chunk<'_>]]) {
 }
 
 fn opened(path: &Path) -> File {
-    File::open_with(path, &GsdOptions::default().with_policy(Policy::Strict)).unwrap()
+    File::open_with(path, &GsdOptions::default().with_strictness(Strictness::Strict)).unwrap()
 }
 
 fn given(path: &Path) -> Given {
@@ -296,7 +296,7 @@ fn frames_that_gsd_hoomd_would_not_read_any_more_are_named() {
         error.to_string().contains("would not read frame 2 any more: frame 0 and they lack log/e"),
         "{error}"
     );
-    assert!(error.next_step().unwrap().contains("new-logs=keep"));
+    assert!(error.hint().unwrap().contains("new-logs=keep"));
     assert_eq!(std::fs::read(&path).unwrap(), before);
 
     make(&path, "hoomd", &[&[step(0)], &[step(1)], &[step(1)]]);

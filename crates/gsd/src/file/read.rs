@@ -85,7 +85,7 @@ impl File {
         if !matches!(entry.chunk_type(), Some(ChunkType::Character | ChunkType::Uint8 | ChunkType::Int8)) {
             return Err(Error::usage(format!("chunks of type {} are no text", entry.type_code)));
         }
-        let wrong = |bytes: Range<u64>| Error::malformed("the text is not UTF-8").at(bytes);
+        let wrong = |bytes: Range<u64>| Error::malformed("the text is not UTF-8").with_range(bytes);
         let range = self.chunk_range(entry)?;
         let end = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         match self.bytes(range.clone())? {
@@ -174,7 +174,7 @@ impl File {
                 entry.type_code, entry.location
             ))
         })?;
-        check_range(&range, self.source.len()).map_err(|error| error.context("gsd chunk"))?;
+        check_range(&range, self.source.len()).map_err(|error| error.with_context("gsd chunk"))?;
         Ok(range)
     }
 

@@ -50,11 +50,11 @@ impl Follower {
         count: u64,
     ) -> Result<Vec<u8>> {
         let range = header.index_range();
-        let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").at(8..24))?;
+        let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").with_range(8..24))?;
         let start = range.start.saturating_add(from.saturating_mul(INDEX_ENTRY_LEN)).min(range.end);
         let end = start.saturating_add(count.saturating_mul(INDEX_ENTRY_LEN)).min(range.end);
         let mut bytes = try_zeroed_vec(end.saturating_sub(start), &self.file.options().limits)?;
-        source.read_into(start, &mut bytes).map_err(|error| error.context("gsd index"))?;
+        source.read_into(start, &mut bytes).map_err(|error| error.with_context("gsd index"))?;
         Ok(bytes)
     }
 
@@ -73,12 +73,13 @@ impl Follower {
             return Ok(Some(known.clone()));
         }
         let range = header.namelist_range();
-        let range = range.ok_or_else(|| Error::malformed("the namelist ends past 2^64").at(24..40))?;
+        let range =
+            range.ok_or_else(|| Error::malformed("the namelist ends past 2^64").with_range(24..40))?;
         // In place, a list only grows behind its end.
         let skipped = if moved { 0 } else { names_len(known, header.is_v1()) };
         let start = range.start.saturating_add(skipped).min(range.end);
         let mut bytes = try_zeroed_vec(range.end.saturating_sub(start), &self.file.options().limits)?;
-        source.read_into(start, &mut bytes).map_err(|error| error.context("gsd namelist"))?;
+        source.read_into(start, &mut bytes).map_err(|error| error.with_context("gsd namelist"))?;
         let read = NameList::parse(&bytes, header.is_v1());
         let names = if moved { read } else { NameList::from_names(known.raw().chain(read.raw())) };
         let same = names.len() >= known.len() && known.raw().zip(names.raw()).all(|(a, b)| a == b);

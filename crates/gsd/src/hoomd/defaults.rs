@@ -180,7 +180,7 @@ impl DefaultDataset {
             codec: "none".to_owned(),
             stored: 0,
             attributes: attributes(stack.chunk_type()),
-            listed: Visibility::Recursive,
+            visibility: Visibility::Recursive,
         })
     }
 }

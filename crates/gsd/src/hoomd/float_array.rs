@@ -87,7 +87,8 @@ impl<'a, S: SinglePrecision> FloatArray<'a, S> {
         match self {
             Self::F32(rows) => Ok(rows),
             Self::F64(_) => {
-                Err(Error::usage("the values are f64 and would lose digits as f32").hint("read them as f64"))
+                Err(Error::usage("the values are f64 and would lose digits as f32")
+                    .with_hint("read them as f64"))
             }
         }
     }

@@ -295,7 +295,7 @@ impl<'t> FrameView<'t> {
             .or_else(|| if inherited { find(0, self.core().initial.entries()) } else { None });
         let Some(entry) = entry else { return Ok(None) };
         let named = |error: Error| match file.names().get(id) {
-            Some(name) => error.context(format!("gsd frame {} {name}", self.index())),
+            Some(name) => error.with_context(format!("gsd frame {} {name}", self.index())),
             None => error,
         };
         LoggedValue::read(file, &entry).map(Some).map_err(named)

@@ -10,7 +10,7 @@ use container_core::{Error, Limits, Result};
 
 use crate::hoomd::columns::{Changes, Column, Gaps, LogOptions, LogTable, Values};
 use crate::hoomd::schema::Container;
-use crate::stacked::Fallback;
+use crate::stacked::Defaults;
 use crate::{ChunkType, File};
 
 /// Path of the dataset.
@@ -38,7 +38,7 @@ impl LogRecords {
     ///
     /// # Errors
     /// `Malformed`, `Truncated`, `Limit`, `Io`.
-    pub(crate) fn read(file: &File, fallback: Fallback) -> Result<Option<Self>> {
+    pub(crate) fn read(file: &File, fallback: Defaults) -> Result<Option<Self>> {
         let is_counted = |short: &str| {
             let first = short.split('/').next().unwrap_or_default();
             short.contains('/') && Container::COUNTED.iter().any(|of| of.name() == first)
@@ -120,7 +120,7 @@ impl LogRecords {
             stored: 0,
             logical: len,
             attributes: vec![],
-            listed: Visibility::Recursive,
+            visibility: Visibility::Recursive,
         };
         let left_out = table.skipped.iter().map(|skipped| {
             let name = skipped.name.strip_prefix(PREFIX).unwrap_or(&skipped.name);
@@ -220,7 +220,7 @@ mod tests {
 
     type Chunk<'a> = (u64, &'a str, ChunkType, u64, u32, &'a [u8]);
 
-    fn records(chunks: &[Chunk<'_>], fallback: Fallback) -> Option<LogRecords> {
+    fn records(chunks: &[Chunk<'_>], fallback: Defaults) -> Option<LogRecords> {
         let plan = Plan::new("a", "hoomd", Version::new(2, 0)).unwrap();
         let bytes = to_vec(plan, chunks).unwrap();
         let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
@@ -243,7 +243,7 @@ mod tests {
                 (1, "log/state", ChunkType::Character, 3, 1, "né".as_bytes()),
                 (2, "log/late", ChunkType::Int64, 1, 1, &((1_i64 << 53) + 1).to_le_bytes()),
             ],
-            Fallback::Schema,
+            Defaults::Schema,
         )
         .unwrap();
         let described = "[[\"frame\", \"<u8\"], [\"step\", \"<u8\"], [\"energy\", \"<f8\"], [\"vector\", \"<u2\", [2]], \
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn without_logs_there_are_no_records() {
-        let none = |chunks: &[Chunk<'_>]| records(chunks, Fallback::Schema).is_none();
+        let none = |chunks: &[Chunk<'_>]| records(chunks, Defaults::Schema).is_none();
         assert!(none(&[(0, "particles/N", ChunkType::Uint32, 1, 1, &[0; 4])]));
         assert!(none(&[(0, "log/particles/x", ChunkType::Uint8, 1, 1, &[0])]));
         assert!(none(&[]));
@@ -286,7 +286,7 @@ mod tests {
                 (1, "configuration/step", ChunkType::Uint64, 1, 1, &9_u64.to_le_bytes()),
                 (2, "log/p", ChunkType::Uint16, 1, 1, &value(8)),
             ],
-            Fallback::Stored,
+            Defaults::StoredOnly,
         )
         .unwrap();
         // Frame, step and p of each row.
@@ -306,7 +306,7 @@ mod tests {
                 (1, "log/f", ChunkType::Int8, 1, 1, &[1]),
                 (3, "log/e", ChunkType::Double, 2, 1, &pair),
             ],
-            Fallback::Schema,
+            Defaults::Schema,
         )
         .unwrap();
         let [left] = found.left_out() else { panic!() };

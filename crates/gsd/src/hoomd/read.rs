@@ -213,7 +213,7 @@ impl<'t> FrameView<'t> {
             let problem = format!("one number is wanted, {} × {} are there", entry.n, entry.m);
             return Err(self.field_error(field, Some(entry), problem));
         }
-        let bytes = self.file().read_chunk(entry).map_err(|error| error.context(field.name))?;
+        let bytes = self.file().read_chunk(entry).map_err(|error| error.with_context(field.name))?;
         Ok(chunk_type.integer(&bytes, self.file().header().byte_order))
     }
 
@@ -366,9 +366,9 @@ impl<'t> FrameView<'t> {
     }
 
     fn place_error(&self, error: Error, field: &Field, entry: Option<&IndexEntry>) -> Error {
-        let error = error.context(format!("gsd frame {} {}", self.index, field.name));
+        let error = error.with_context(format!("gsd frame {} {}", self.index, field.name));
         match entry.and_then(IndexEntry::byte_range) {
-            Some(range) => error.at(range),
+            Some(range) => error.with_range(range),
             None => error,
         }
     }

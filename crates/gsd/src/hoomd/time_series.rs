@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 
 use crate::frames::Frames;
 use crate::hoomd::Trajectory;
-use crate::stacked::{Fallback, Rows, StackedChunks};
+use crate::stacked::{Defaults, Rows, StackedChunks};
 
 /// A read of one quantity in many frames, by the schema's rule for what a frame does not store. Made by [`Trajectory::time_series`];
 /// nothing is read until one of the last methods is called.
@@ -93,7 +93,7 @@ impl<'a> TimeSeries<'a> {
     /// As [`TimeSeries::read`]; `Usage` for integers and text.
     pub fn read_f64(self) -> Result<([u64; 3], Vec<f64>)> {
         let stack =
-            StackedChunks::of_floats(self.trajectory.file(), self.name, &self.frames, Fallback::Schema)?;
+            StackedChunks::of_floats(self.trajectory.file(), self.name, &self.frames, Defaults::Schema)?;
         let (frames, _, columns) = stack.extent();
         let rows = stack.row_count(&self.rows)?;
         Ok(([frames, rows, columns.into()], stack.read_f64(&self.rows, self.threads)?))
@@ -104,6 +104,6 @@ impl<'a> TimeSeries<'a> {
     /// # Errors
     /// As [`StackedChunks::new`].
     pub fn stack(self) -> Result<StackedChunks<'a>> {
-        StackedChunks::new(self.trajectory.file(), self.name, &self.frames, Fallback::Schema)
+        StackedChunks::new(self.trajectory.file(), self.name, &self.frames, Defaults::Schema)
     }
 }

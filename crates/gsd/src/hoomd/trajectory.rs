@@ -185,12 +185,12 @@ impl TrajectoryState {
     pub(crate) fn new(file: &File) -> Result<Self> {
         let header = file.header();
         if header.schema_name() != SCHEMA {
-            return Err(Error::wrong_format("a GSD file of schema hoomd").at(112..176));
+            return Err(Error::wrong_format("a GSD file of schema hoomd").with_range(112..176));
         }
         let version = header.schema_version;
         if !(Version::new(1, 0)..Version::new(3, 0)).contains(&version) {
             let problem = format!("version {version} of the schema hoomd (1.x and 2.x are read)");
-            return Err(Error::unsupported(problem).at(40..44));
+            return Err(Error::unsupported(problem).with_range(40..44));
         }
         let mut fields = vec![NO_FIELD; file.names().len()];
         for (field, at) in FIELDS.iter().zip(0_u8..) {

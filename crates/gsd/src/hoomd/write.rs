@@ -263,7 +263,7 @@ impl<S: Storage> TrajectoryWriter<S> {
     fn put(&mut self, fields: &[FrameField<'_>], frame: &Frame<'_>) -> Result<()> {
         for given in fields {
             let name = given.field().name;
-            let (chunk_type, n, m, bytes) = given.value.chunk().map_err(|error| error.context(name))?;
+            let (chunk_type, n, m, bytes) = given.value.chunk().map_err(|error| error.with_context(name))?;
             self.writer.write_chunk_bytes(name, chunk_type, n, m, &bytes)?;
         }
         self.put_log("state/", &frame.state)?;
@@ -288,11 +288,12 @@ impl<S: Storage> TrajectoryWriter<S> {
             {
                 let problem = format!("{} in a file of schema {schema}", chunk_type.name());
                 let hint = "make a file of schema 2.0 for double precision";
-                return Err(Error::usage(problem).context(given.field().name).hint(hint));
+                return Err(Error::usage(problem).with_context(given.field().name).with_hint(hint));
             }
         }
         for (name, value) in frame.state.iter() {
-            let problem = |what: &str| Err(Error::usage(what.to_owned()).context(format!("state/{name}")));
+            let problem =
+                |what: &str| Err(Error::usage(what.to_owned()).with_context(format!("state/{name}")));
             if schema >= V2_0 {
                 return problem("schema 2.0 has no state");
             }
@@ -323,7 +324,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         match problems.iter().find(|problem| problem.grade >= least) {
             Some(problem) => {
                 let what = format!("gsd frame {index} {}", problem.chunk);
-                Err(Error::usage(problem.message.clone()).context(what))
+                Err(Error::usage(problem.message.clone()).with_context(what))
             }
             None => Ok(problems),
         }

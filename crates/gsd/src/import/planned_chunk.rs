@@ -2,7 +2,7 @@
 
 use container_core::container::{Axes, Container, Dataset};
 use container_core::dtype::{DType, Order};
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::{Error, Result};
 
@@ -47,7 +47,7 @@ pub(crate) struct PlannedChunk {
 
 impl PlannedChunk {
     pub(crate) fn new(
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
         index: usize,
         dataset: &Dataset,
         region: &Region,
@@ -74,7 +74,7 @@ impl PlannedChunk {
             None => {
                 let problem = format!("{}: GSD has no type for {}", dataset.path, dataset.dtype);
                 return Err(
-                    Error::unsupported(problem).hint("--as-bytes, which writes elements as their bytes")
+                    Error::unsupported(problem).with_hint("--as-bytes, which writes elements as their bytes")
                 );
             }
         };
@@ -110,7 +110,7 @@ impl PlannedChunk {
     }
 
     /// The region of the source that `count` frames from `first` on are.
-    pub(crate) fn of_frames(&self, job: &Import<'_>, first: u64, count: u64) -> Result<Region> {
+    pub(crate) fn of_frames(&self, job: &WriteRequest<'_>, first: u64, count: u64) -> Result<Region> {
         let Some(axis) = self.axis else { return Ok(self.region.clone()) };
         let mut axes = self.region.axes().to_vec();
         if let Some(axis) = axes.get_mut(axis) {
@@ -131,7 +131,7 @@ pub(crate) fn frames(parts: &[PlannedChunk]) -> Result<u64> {
         Some(other) => {
             let problem =
                 format!("{} has {} frames, {} has {}", first.name, first.frames, other.name, other.frames);
-            Err(Error::usage(problem).hint("convert one at a time: FILE::PATH"))
+            Err(Error::usage(problem).with_hint("convert one at a time: FILE::PATH"))
         }
     }
 }
@@ -161,7 +161,7 @@ pub(crate) fn refuse_metadata(name: &str) -> Result<()> {
         return Ok(());
     }
     let problem = format!("{name:?} is the chunk that keeps metadata of other formats in a GSD file");
-    Err(Error::usage(problem).hint("convert the others one at a time: FILE::PATH"))
+    Err(Error::usage(problem).with_hint("convert the others one at a time: FILE::PATH"))
 }
 
 /// The region with some of the indices of one axis: a slice in numpy's spelling; nothing for all.
@@ -182,7 +182,7 @@ fn select_on_axis(region: &Region, at: usize, range: &str, shape: &[u64]) -> Res
 /// # Errors
 /// `Usage` for bad syntax and for more than one axis.
 pub(crate) fn frame_slice(range: &str, count: u64) -> Result<AxisSelection> {
-    let chosen = Region::parse(range, &[count]).map_err(|error| error.context("frames"))?;
+    let chosen = Region::parse(range, &[count]).map_err(|error| error.with_context("frames"))?;
     chosen.axes().first().copied().ok_or_else(|| Error::usage("no frames are named"))
 }
 

@@ -1,10 +1,10 @@
 //! Restores the chunk-per-frame structure of datasets that were exported from a GSD file.
 
+use container_core::chunked_read::check_readable;
 use container_core::container::Axes;
-use container_core::format::{Import, Output};
-use container_core::pointer::unescape;
+use container_core::format::{Output, WriteRequest};
+use container_core::json_pointer::unescape;
 use container_core::report::Loss;
-use container_core::stream::prove;
 use container_core::{Error, Result};
 
 use super::planned_chunk::{Frames, PlannedChunk};
@@ -33,7 +33,7 @@ pub(super) struct RestoredChunks {
 impl RestoredChunks {
     /// `None` where the datasets are not what `chunks` tell of any more. `paths` are those that the datasets have.
     pub(super) fn new(
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
         chunks: Chunks,
         paths: &[String],
         settings: &ImportSettings,
@@ -124,12 +124,12 @@ impl RestoredChunks {
         &self,
         mut plan: Plan,
         metadata: Option<&[u8]>,
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
         out: &mut dyn Output,
     ) -> Result<Vec<Loss>> {
         let single = self.single.iter().map(|(_, part)| part);
         for part in self.stacked.iter().chain(single) {
-            prove(job.container, part.index, &part.region, &job.read)?;
+            check_readable(job.container, part.index, &part.region, &job.read)?;
         }
         // Names without chunks, too, and in their order; unless something was left out.
         let is_all = job.selection.len() == job.container.listed_count();

@@ -1,7 +1,7 @@
 //! All of another GSD file: chunk by chunk, with its names, types, shapes, schema and application.
 
 use container_core::dtype::{ByteOrder, DType};
-use container_core::format::{Import, Output};
+use container_core::format::{Output, WriteRequest};
 use container_core::report::Loss;
 use container_core::{Error, Result};
 
@@ -9,7 +9,7 @@ use super::planned_chunk::frame_slice;
 use super::{ImportSettings, no_frames};
 use crate::frames::Frames;
 use crate::rewrite::{RedundantChunks, RewriteOptions, slice};
-use crate::stacked::Fallback;
+use crate::stacked::Defaults;
 use crate::{File, IndexEntry};
 
 /// Number of bytes of a chunk that are copied at a time.
@@ -20,15 +20,15 @@ const PIECE_LEN: u64 = 1 << 20;
 pub(crate) fn copy(
     file: &File,
     settings: &ImportSettings,
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     out: &mut dyn Output,
 ) -> Result<Vec<Loss>> {
     let chosen = frame_slice(settings.frames.as_deref().unwrap_or(":"), file.nframes())?;
     let frames = Frames { start: chosen.start, step: chosen.step, count: chosen.count };
     let equal = if settings.drop_repeats { RedundantChunks::Drop } else { RedundantChunks::Keep };
     let whole = frames == Frames::all(file) && !settings.drop_repeats;
-    let fallback = if whole { Fallback::Stored } else { Fallback::Schema };
-    let mut options = RewriteOptions::default().with_fallback(fallback).with_redundant_chunks(equal);
+    let fallback = if whole { Defaults::StoredOnly } else { Defaults::Schema };
+    let mut options = RewriteOptions::default().with_defaults(fallback).with_redundant_chunks(equal);
     options.header = settings.header;
     let rewritten = slice(file, &frames, out, &options, job.progress)?;
     let mut losses = rewritten.losses;

@@ -1,8 +1,8 @@
 //! The bytes of planned chunks, in the order of the plan.
 
+use container_core::chunked_read::for_each_chunk;
 use container_core::dtype::ByteOrder;
-use container_core::format::Import;
-use container_core::stream::for_each_chunk;
+use container_core::format::WriteRequest;
 use container_core::{Error, Progress, Result};
 
 use super::planned_chunk::PlannedChunk;
@@ -12,7 +12,7 @@ const HELD: u64 = 8 << 20;
 
 /// Passes to `sink` the chunks of frame after frame, and within a frame those of each part: its elements, then its shape.
 pub(crate) fn write(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     parts: &[PlannedChunk],
     frames: u64,
     sink: &mut dyn FnMut(&[u8]) -> Result<()>,
@@ -44,7 +44,7 @@ pub(crate) fn write(
 
 /// A frame that may be long: in pieces.
 fn one_frame(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     parts: &[PlannedChunk],
     frame: u64,
     done: &mut Done<'_>,
@@ -60,7 +60,7 @@ fn one_frame(
 
 /// Frames that are short: the same ones of every part are read at once.
 fn write_frames_together(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     parts: &[PlannedChunk],
     first: u64,
     count: u64,
@@ -79,7 +79,7 @@ fn write_frames_together(
 
 /// Passes to `sink` the elements of each part, little-endian, frame after frame.
 pub(crate) fn for_each_frame(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     parts: &[PlannedChunk],
     frames: u64,
     sink: &mut dyn FnMut(&[&[u8]]) -> Result<()>,
@@ -98,7 +98,7 @@ pub(crate) fn for_each_frame(
 
 /// Passes to `sink` a part that is one chunk: its elements, then its shape.
 pub(crate) fn single(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     part: &PlannedChunk,
     sink: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
@@ -108,13 +108,13 @@ pub(crate) fn single(
 }
 
 /// Returns the number of frames that are held in memory at a time.
-fn at_a_time(job: &Import<'_>, frame_len: u64) -> u64 {
+fn at_a_time(job: &WriteRequest<'_>, frame_len: u64) -> u64 {
     let held = HELD.min(job.read.limits.memory / 8);
     held.checked_div(frame_len).unwrap_or(1 << 16).clamp(1, 1 << 16)
 }
 
 fn frames_at_once(
-    job: &Import<'_>,
+    job: &WriteRequest<'_>,
     parts: &[PlannedChunk],
     first: u64,
     count: u64,
@@ -148,7 +148,7 @@ impl PlannedChunk {
     /// Passes the elements of a region, little-endian.
     fn run(
         &self,
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
         region: &container_core::region::Region,
         done: &mut Done<'_>,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
@@ -177,7 +177,7 @@ impl PlannedChunk {
 
 /// Progress of the import.
 struct Done<'a> {
-    job: &'a Import<'a>,
+    job: &'a WriteRequest<'a>,
     total: u64,
     before: u64,
 }

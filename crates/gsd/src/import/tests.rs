@@ -1,11 +1,11 @@
 use container_core::container::{Container, OpenOptions, ReadOptions};
-use container_core::format::{ImportOptions, Input};
+use container_core::format::{Input, TargetOptions};
 use container_core::npy;
 use container_core::region::Region;
 use container_core::{ErrorKind, Progress};
 
 use super::*;
-use crate::{OpenOptions as GsdOptions, Policy};
+use crate::{OpenOptions as GsdOptions, Strictness};
 
 /// A `.npy` file, version 1.0.
 fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Box<dyn Container> {
@@ -23,18 +23,18 @@ fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Box<dyn Containe
     (npy::FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap()
 }
 
-fn options(words: &[(&str, &str)]) -> ImportOptions {
-    let mut options = ImportOptions::default();
-    options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+fn options(words: &[(&str, &str)]) -> TargetOptions {
+    let mut options = TargetOptions::default();
+    options.extra = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
     options
 }
 
 fn written(
     container: &dyn Container,
     region: Region,
-    options: &ImportOptions,
+    options: &TargetOptions,
 ) -> Result<(Vec<u8>, Vec<Loss>)> {
-    let job = Import {
+    let job = WriteRequest {
         container,
         selection: &[(0, region)],
         options,
@@ -47,7 +47,7 @@ fn written(
 }
 
 fn open(bytes: Vec<u8>) -> File {
-    File::from_source(Box::new(bytes), &GsdOptions::default().with_policy(Policy::Strict)).unwrap()
+    File::from_source(Box::new(bytes), &GsdOptions::default().with_strictness(Strictness::Strict)).unwrap()
 }
 
 /// Frame, name, type, N, M and bytes of every chunk.
@@ -139,7 +139,7 @@ fn types_that_gsd_lacks_are_refused_or_written_as_bytes() {
         let data: Vec<u8> = (0..2 * size).collect();
         let array = npy(descr, false, "(2,)", &data);
         let error = written(&*array, Region::whole(&[2]), &options(&[])).unwrap_err();
-        assert!(error.next_step().unwrap().contains("--as-bytes"), "{descr}: {error}");
+        assert!(error.hint().unwrap().contains("--as-bytes"), "{descr}: {error}");
         let (bytes, losses) = written(&*array, Region::whole(&[2]), &options(&[("as-bytes", "")])).unwrap();
         let columns = if size == 1 { 1 } else { u32::from(size) };
         assert_eq!(chunks(&open(bytes)), [(0, "data".into(), ChunkType::Uint8, 2, columns, data)], "{descr}");

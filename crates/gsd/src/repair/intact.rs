@@ -12,7 +12,7 @@ use super::{repeated_appends, report};
 use crate::duplicates::ShadowedEntries;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
-use crate::layout::{Layout, Policy};
+use crate::layout::{Layout, Strictness};
 use crate::namelist::NameList;
 
 /// Entries and names of an intact file.
@@ -39,7 +39,7 @@ impl IntactFile {
 /// `None` for others, and where no entry is listed: then an older index may have some.
 pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
     let limits = &damaged.limits;
-    let (layout, index) = match Layout::with_index(damaged.source, limits, Policy::Lenient) {
+    let (layout, index) = match Layout::with_index(damaged.source, limits, Strictness::Lenient) {
         Ok(parts) => parts,
         Err(error) if matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Limit { .. }) => {
             return Err(error);
@@ -83,10 +83,10 @@ pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
     Ok(Some(IntactFile { found, names: layout.names().clone(), blocks, twice }))
 }
 
-/// True for a file that opens under [`Policy::Strict`] and lists no entry; with names only where no byte behind index and names is set:
+/// True for a file that opens under [`Strictness::Strict`] and lists no entry; with names only where no byte behind index and names is set:
 /// else there are chunks that have lost their entries.
 pub(super) fn is_empty_file(damaged: &DamagedFile<'_>) -> Result<bool> {
-    match Layout::with_index(damaged.source, &damaged.limits, Policy::Strict) {
+    match Layout::with_index(damaged.source, &damaged.limits, Strictness::Strict) {
         Ok((layout, _)) => {
             let header = layout.header();
             let ends =

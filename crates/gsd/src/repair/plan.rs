@@ -269,7 +269,7 @@ impl<'a> RepairPlan<'a> {
 
     fn nothing_found(&self) -> Error {
         let error = Error::malformed("no entry of an index describes a chunk of this file");
-        error.context("gsd index").at(header::LEN..self.damaged.len)
+        error.with_context("gsd index").with_range(header::LEN..self.damaged.len)
     }
 
     pub(super) const fn damaged(&self) -> &DamagedFile<'a> {

@@ -348,7 +348,7 @@ impl<'f> FramePlan<'f> {
         let row = field.default_row(chunk_type, container_core::dtype::ByteOrder::Little);
         let len = n.saturating_mul(m.into()).saturating_mul(chunk_type.size());
         if base.size().is_none_or(|size| size < len) {
-            file.options().limits.allocate(len).map_err(|error| error.context(field.name))?;
+            file.options().limits.allocate(len).map_err(|error| error.with_context(field.name))?;
         }
         Ok(Some(Item { id, chunk_type, n, m, data: Data::Pattern(row, len) }))
     }

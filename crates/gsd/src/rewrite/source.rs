@@ -175,8 +175,8 @@ impl<'f> SourceFile<'f> {
     fn chunk_error(&self, at: usize, problem: &str) -> Error {
         let start = self.file.header().index_location.saturating_add((at as u64).saturating_mul(32));
         Error::malformed(format!("index entry {at}: {problem}"))
-            .at(start..start.saturating_add(32))
-            .hint("try: holdall repair")
+            .with_range(start..start.saturating_add(32))
+            .with_hint("try: holdall repair")
     }
 
     /// The counts of a frame: stored, else frame 0's, else 0.

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::hoomd::schema::{self, Inherit};
 use crate::writer::sequential::{NewChunk, to_vec};
-use crate::{ChunkType, IndexEntry, Limits, OpenOptions, Policy, Version};
+use crate::{ChunkType, IndexEntry, Limits, OpenOptions, Strictness, Version};
 
 fn open(bytes: Vec<u8>) -> File {
-    File::from_source(Box::new(bytes), &OpenOptions::default().with_policy(Policy::Strict)).unwrap()
+    File::from_source(Box::new(bytes), &OpenOptions::default().with_strictness(Strictness::Strict)).unwrap()
 }
 
 fn file(schema: &str, chunks: &[NewChunk<'_>]) -> File {
@@ -156,8 +156,8 @@ proptest! {
             b = open(big_endian(b.source().lend(0..b.source().len()).unwrap()));
         }
         let equal = if drop { RedundantChunks::Drop } else { RedundantChunks::Keep };
-        let fallback = if stored { Fallback::Stored } else { Fallback::Schema };
-        let options = RewriteOptions::default().with_redundant_chunks(equal).with_fallback(fallback);
+        let fallback = if stored { Defaults::StoredOnly } else { Defaults::Schema };
+        let options = RewriteOptions::default().with_redundant_chunks(equal).with_defaults(fallback);
         let options = options.with_new_logs(NewLogs::Keep);
         let start = start.min(a.nframes());
         let chosen = Frames::range(start..a.nframes()).by(step).unwrap();
@@ -237,7 +237,7 @@ fn equal_chunks_are_written_once_and_frames_stay() {
     let (kept, report) =
         rewritten(&all, &RewriteOptions::default().with_redundant_chunks(RedundantChunks::Keep));
     assert_eq!((kept.index().len(), report.dropped), (8, 0));
-    let (kept, _) = rewritten(&all, &RewriteOptions::default().with_fallback(Fallback::Stored));
+    let (kept, _) = rewritten(&all, &RewriteOptions::default().with_defaults(Defaults::StoredOnly));
     assert_eq!(kept.index().len(), 8);
 }
 
@@ -279,10 +279,10 @@ fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
         assert!(error.is_damage() && out.is_empty(), "{error}");
         assert_eq!(error.range(), old.index().get(1).unwrap().byte_range());
         let stack =
-            crate::StackedChunks::new(&old, "constraints/value", &Frames::all(&old), Fallback::Schema);
+            crate::StackedChunks::new(&old, "constraints/value", &Frames::all(&old), Defaults::Schema);
         assert!(stack.is_err_and(|error| error.is_damage()));
 
-        let options = options.with_fallback(Fallback::Stored);
+        let options = options.with_defaults(Defaults::StoredOnly);
         let (new, _) = rewritten(&[(&old, Frames::range(1..3))], &options);
         assert_eq!(value(&new, 0, "constraints/N").unwrap().2, number);
         let (new, _) = rewritten(&[(&old, Frames::range(2..3))], &RewriteOptions::default());
@@ -301,7 +301,7 @@ fn defaults_that_cost_a_file_nothing_are_not_written_out() {
         (2, "particles/N", ChunkType::Uint32, 1, 1, &n),
     ];
     let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
-    let mut options = OpenOptions::default().with_policy(Policy::Strict);
+    let mut options = OpenOptions::default().with_strictness(Strictness::Strict);
     options.limits.memory = 1 << 20;
     let old = File::from_source(Box::new(bytes), &options).unwrap();
     let (mut out, options) = (Vec::new(), RewriteOptions::default());

@@ -11,7 +11,7 @@ use crate::frames::Frames;
 use crate::hoomd::schema::{self, Inherit};
 use crate::index::IndexEntry;
 use crate::metadata::METADATA;
-use crate::stacked::{Fallback, StackedChunks};
+use crate::stacked::{Defaults, StackedChunks};
 
 /// Common properties of the chunks of one name.
 #[derive(Clone, Debug)]
@@ -47,15 +47,15 @@ pub(crate) struct NameStats {
     /// Ids of the chunks that hold the shapes of those of an id.
     pub(crate) shapes: Vec<Option<u16>>,
     /// Source of the values of chunks that a frame lacks.
-    pub(crate) fallback: Fallback,
+    pub(crate) fallback: Defaults,
     /// Frames that have a chunk.
     pub(crate) inhabited: u64,
 }
 
 impl NameStats {
-    pub(crate) fn new(file: &File, fallback: Fallback) -> Result<Self> {
+    pub(crate) fn new(file: &File, fallback: Defaults) -> Result<Self> {
         // With entries that belong to nobody knows which frame, a frame that lacks a chunk may have had one.
-        let fallback = if file.layout().dropped_entries() > 0 { Fallback::Stored } else { fallback };
+        let fallback = if file.layout().dropped_entries() > 0 { Defaults::StoredOnly } else { fallback };
         let mut name_stats = Self {
             names: vec![None; file.names().len()],
             shapes: vec![None; file.names().len()],
@@ -173,7 +173,7 @@ impl NameStats {
     fn one_shape(&self, file: &File, name: &StackableName, shapes: u16) -> Result<Option<Vec<u64>>> {
         let beside = self.get(shapes).filter(|of| of.alike && of.frames == file.nframes());
         let (Some(text), Some(beside)) = (file.names().get(shapes), beside) else { return Ok(None) };
-        let stack = StackedChunks::like(file, &text, &Frames::all(file), Fallback::Stored, &beside.first);
+        let stack = StackedChunks::like(file, &text, &Frames::all(file), Defaults::StoredOnly, &beside.first);
         let Some(all) = skip_file_errors(stack.and_then(|stack| stack.read(&crate::Rows::All, 1)))? else {
             return Ok(None);
         };
@@ -222,7 +222,7 @@ impl NameStats {
             codec: "none".to_owned(),
             stored: name.stored,
             attributes: attributes(chunk_type),
-            listed: Visibility::Always,
+            visibility: Visibility::Always,
         })
     }
 
@@ -243,7 +243,7 @@ impl NameStats {
             stored: size,
             logical: size,
             attributes: attributes(chunk_type),
-            listed: if apart { Visibility::Always } else { Visibility::Recursive },
+            visibility: if apart { Visibility::Always } else { Visibility::Recursive },
         })
     }
 }

@@ -37,15 +37,15 @@ use locate::{ValueLocation, ValueSearch};
 
 /// Values of frames that lack a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Fallback {
+pub enum Defaults {
     /// The values that the schema of the file gives: `hoomd` has frame 0's chunk or a default. Nothing under any other schema.
     #[default]
     Schema,
     /// Nothing.
-    Stored,
+    StoredOnly,
 }
 
-impl Fallback {
+impl Defaults {
     /// True where the `hoomd` schema fills the gaps of `file`.
     #[must_use]
     pub fn applies(self, file: &File) -> bool {
@@ -99,7 +99,7 @@ impl<'f> StackedChunks<'f> {
     /// `Usage` where the frames do not hold one type and shape, naming the first frame that differs, and for a name or a frame
     /// without a chunk for which the fallback has nothing; `Malformed` and `Truncated` for chunks that are not within the file,
     /// `Limit`, `Io`.
-    pub fn new(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
+    pub fn new(file: &'f File, name: &str, frames: &Frames, fallback: Defaults) -> Result<Self> {
         Self::find(file, name, frames, fallback, None, None)
     }
 
@@ -108,7 +108,7 @@ impl<'f> StackedChunks<'f> {
         file: &'f File,
         name: &str,
         frames: &Frames,
-        fallback: Fallback,
+        fallback: Defaults,
         like: &IndexEntry,
     ) -> Result<Self> {
         Self::find(file, name, frames, fallback, None, ValueLocation::of(like))
@@ -121,7 +121,7 @@ impl<'f> StackedChunks<'f> {
         let found = ValueLocation::of(like);
         let mut search =
             ValueSearch { file, name, frames, found, places, default: Vec::new(), singles: None };
-        search.stored().map_err(|error| error.context(format!("chunk {name}")))?;
+        search.stored().map_err(|error| error.with_context(format!("chunk {name}")))?;
         let ValueSearch { found, places, .. } = search;
         let ValueLocation { chunk_type, n, m, .. } = found.ok_or_else(|| no_chunk(name))?;
         let mut default = match chunk_type {
@@ -140,7 +140,7 @@ impl<'f> StackedChunks<'f> {
     ///
     /// # Errors
     /// As [`StackedChunks::new`]; `Usage` for chunks of other types.
-    pub fn of_floats(file: &'f File, name: &str, frames: &Frames, fallback: Fallback) -> Result<Self> {
+    pub fn of_floats(file: &'f File, name: &str, frames: &Frames, fallback: Defaults) -> Result<Self> {
         frames.check(file)?;
         let singles = try_zeroed_vec::<u8>(frames.count, &file.options().limits)?;
         let singles = singles.into_iter().map(|one| one != 0).collect();
@@ -151,12 +151,12 @@ impl<'f> StackedChunks<'f> {
         file: &'f File,
         name: &str,
         frames: &Frames,
-        fallback: Fallback,
+        fallback: Defaults,
         singles: Option<Vec<bool>>,
         found: Option<ValueLocation>,
     ) -> Result<Self> {
         frames.check(file)?;
-        let named = |error: Error| error.context(format!("chunk {name}"));
+        let named = |error: Error| error.with_context(format!("chunk {name}"));
         let places = try_zeroed_vec(frames.count, &file.options().limits)?;
         let mut search = ValueSearch { file, name, frames, found, places, default: Vec::new(), singles };
         search.stored().map_err(named)?;

@@ -23,7 +23,8 @@ impl<S: Storage> Writer<S> {
     pub fn write_chunk<T: Element>(&mut self, name: &str, n: u64, m: u32, elements: &[T]) -> Result<()> {
         let dtype = T::dtype();
         let chunk_type = ChunkType::from_dtype(&dtype).ok_or_else(|| {
-            Error::usage(format!("GSD has no chunks of {dtype}")).hint("store them as bytes: uint8, N × M")
+            Error::usage(format!("GSD has no chunks of {dtype}"))
+                .with_hint("store them as bytes: uint8, N × M")
         })?;
         let bytes = dtype.little_endian(bytemuck::cast_slice(elements))?;
         self.write_chunk_bytes(name, chunk_type, n, m, &bytes)
@@ -96,7 +97,8 @@ impl<S: Storage> Writer<S> {
     pub fn write_array(&mut self, name: &str, array: &Array<'_>) -> Result<()> {
         let dtype = array.dtype();
         let chunk_type = ChunkType::from_dtype(dtype).ok_or_else(|| {
-            Error::usage(format!("GSD has no chunks of {dtype}")).hint("store them as bytes: uint8, N × M")
+            Error::usage(format!("GSD has no chunks of {dtype}"))
+                .with_hint("store them as bytes: uint8, N × M")
         })?;
         let mut bytes = array.bytes(Order::C, &self.options.limits)?;
         if !dtype.is_in_order(ByteOrder::Little) {
@@ -119,10 +121,12 @@ impl<S: Storage> Writer<S> {
     pub(super) fn check_chunk(&self, chunk_type: ChunkType, n: u64, m: u32) -> Result<u64> {
         self.check_usable()?;
         if m == 0 {
-            return Err(Error::usage("a chunk has at least one column (M = 0)").hint("N = 0 makes it empty"));
+            return Err(
+                Error::usage("a chunk has at least one column (M = 0)").with_hint("N = 0 makes it empty")
+            );
         }
         if chunk_type == ChunkType::Character && self.names.slots() == Slots::Fixed {
-            return Err(Error::usage("files of layer 1.0 have no text").hint("upgrade the file"));
+            return Err(Error::usage("files of layer 1.0 have no text").with_hint("upgrade the file"));
         }
         let size = n.checked_mul(u64::from(m)).and_then(|count| count.checked_mul(chunk_type.size()));
         let size = size.filter(|size| {

@@ -162,7 +162,7 @@ impl<S: Storage> Writer<S> {
                 "rows {}..{} of a reserved chunk have not been written",
                 rows.start, rows.end
             ))
-            .hint("write them, or confirm those that another process wrote")),
+            .with_hint("write them, or confirm those that another process wrote")),
         }
     }
 }

@@ -120,7 +120,7 @@ impl NameTable {
         }
         if self.slots == Slots::Fixed && name.len() > 63 {
             let problem = format!("the chunk name {name:?} has {} bytes, a 1.0 file takes 63", name.len());
-            return Err(Error::usage(problem).hint("upgrade the file"));
+            return Err(Error::usage(problem).with_hint("upgrade the file"));
         }
         match u16::try_from(self.names.len()) {
             Ok(id) if self.names.len() < MAX_NAMES => {

@@ -11,7 +11,7 @@ use super::names::{NameTable, Slots};
 use super::{CommitScheme, WriterOptions};
 use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
 use crate::index::{IndexBlock, IndexEntry};
-use crate::layout::{Layout, Policy};
+use crate::layout::{Layout, Strictness};
 
 pub(super) struct ReopenState {
     pub(super) header: Header,
@@ -36,11 +36,11 @@ const MAX_ROOM: u64 = 64 << 20;
 pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<ReopenState> {
     let limits = &options.limits;
     let source = StorageSource::new(storage)?;
-    let layout = Layout::parse(&source, limits, Policy::Compatible)?;
+    let layout = Layout::parse(&source, limits, Strictness::Compatible)?;
     let header = *layout.header();
     if header.byte_order == ByteOrder::Big {
         return Err(Error::unsupported("adding frames to a big-endian GSD file")
-            .hint("convert it, and add to the copy"));
+            .with_hint("convert it, and add to the copy"));
     }
     let (lowest, has_duplicates) = check_entries(&source, &layout, limits)?;
     let used = layout.entries();
@@ -85,8 +85,8 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
     let wrong = |at: u64, why: &str| {
         let start = header.index_location.saturating_add(at.saturating_mul(INDEX_ENTRY_LEN));
         Error::malformed(format!("index entry {at}: {why}; nothing is added to a damaged file"))
-            .at(start..start.saturating_add(INDEX_ENTRY_LEN))
-            .hint("holdall repair")
+            .with_range(start..start.saturating_add(INDEX_ENTRY_LEN))
+            .with_hint("holdall repair")
     };
     let used = layout.used_index();
     let (mut at, mut lowest, mut frame) = (0_u64, u64::MAX, 0);

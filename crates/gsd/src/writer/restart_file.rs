@@ -24,7 +24,7 @@ pub fn write_restart(
     let path = path.as_ref();
     // Held until the new file is in its place.
     let replaced = match FileStorage::open(path) {
-        Err(error) if !is_not_found(&error) => return Err(error.part(path.display().to_string())),
+        Err(error) if !is_not_found(&error) => return Err(error.in_file(path.display().to_string())),
         opened => opened.ok(),
     };
     let file = AtomicFile::create(path, Overwrite::Replace)?;

@@ -4,7 +4,7 @@ use container_core::dtype::{DType, Order};
 use container_core::write::recording::{Operation, RecordingStorage};
 
 use super::*;
-use crate::{ChunkType, File, OpenOptions, Policy};
+use crate::{ChunkType, File, OpenOptions, Strictness};
 
 mod syncs;
 
@@ -13,7 +13,7 @@ fn options() -> WriterOptions {
 }
 
 fn opened(storage: &RecordingStorage) -> File {
-    let strict = OpenOptions::default().with_policy(Policy::Strict);
+    let strict = OpenOptions::default().with_strictness(Strictness::Strict);
     File::from_source(Box::new(storage.image()), &strict).unwrap()
 }
 

@@ -24,7 +24,9 @@ impl<S: Storage> Writer<S> {
             return Ok(());
         }
         if !self.entries.is_empty() || self.names.has_new() {
-            return Err(Error::usage("there are chunks that have not been committed").hint("flush first"));
+            return Err(
+                Error::usage("there are chunks that have not been committed").with_hint("flush first")
+            );
         }
         let mut names = NameTable::default();
         self.names.iter().for_each(|name| names.push(name));

@@ -5,7 +5,7 @@
 
 use container_core::write::recording::{Operation, RecordingStorage};
 use container_core::write::replay::{self, Crash};
-use gsd::{Commit, CommitScheme, Durability, Policy, Writer};
+use gsd::{Commit, CommitScheme, Durability, Strictness, Writer};
 
 mod script;
 
@@ -192,8 +192,8 @@ fn frames_after_a_crash() {
                 again.check(&format!("{}, and another crash", crash.what));
             }
         };
-        replay::kill_images(&start, &storage.operations(), &mut go_on);
-        replay::power_images(&start, &storage.operations(), 2, &mut go_on);
+        replay::process_kill_states(&start, &storage.operations(), &mut go_on);
+        replay::power_loss_states(&start, &storage.operations(), 2, &mut go_on);
         assert!(crashes > 50, "{crashes}");
     }
 }
@@ -215,14 +215,14 @@ fn frames_behind_those_of_every_producer() {
                 assert!(storage.image() == image, "{path:?}");
                 continue;
             };
-            let Ok(before) = script::read_as(&image, Policy::Compatible) else { continue };
+            let Ok(before) = script::read_as(&image, Strictness::Compatible) else { continue };
             let frames = writer.nframes();
             for _ in 0..3 {
                 write_frame(&mut writer, 3);
             }
             assert_eq!(writer.nframes(), frames + 3);
             writer.close().unwrap();
-            let after = script::read_as(&storage.image(), Policy::Compatible).unwrap();
+            let after = script::read_as(&storage.image(), Strictness::Compatible).unwrap();
             assert_eq!((after.len(), &after[..before.len()]), (before.len() + 3, &before[..]), "{path:?}");
             appended += 1;
         }
@@ -247,7 +247,7 @@ fn a_kill_within_a_commit_costs_no_copy_of_the_index() {
         let is_header = |operation: &Operation| matches!(operation, Operation::Write { at, .. } if *at < 256);
         let header = before + operations[before..].iter().rposition(is_header).unwrap();
         let mut killed = Vec::new();
-        replay::kill_images(&image, &operations[..header], &mut |crash: &Crash<'_>| {
+        replay::process_kill_states(&image, &operations[..header], &mut |crash: &Crash<'_>| {
             killed = crash.image.to_vec();
         });
         std::mem::forget(writer);
@@ -284,7 +284,7 @@ fn kills_and_reopens_cost_no_more_room_than_in_the_references_scheme() {
             write(&mut writer);
             let operations = storage.operations();
             let kill = before + (first + round) % (operations.len() - before);
-            replay::kill_images(&image.clone(), &operations[..kill], &mut |crash: &Crash<'_>| {
+            replay::process_kill_states(&image.clone(), &operations[..kill], &mut |crash: &Crash<'_>| {
                 image = crash.image.to_vec();
             });
             std::mem::forget(writer);

@@ -2,18 +2,18 @@
 
 use container_core::write::recording::RecordingStorage;
 use container_core::write::replay::{self, Crash};
-use gsd::{Commit, CommitScheme, Error, File, OpenOptions, Policy, Version, Writer, WriterOptions};
+use gsd::{Commit, CommitScheme, Error, File, OpenOptions, Strictness, Version, Writer, WriterOptions};
 
 /// Content of a file: for each frame its chunks by name, in the order of names.
 pub type State = Vec<Vec<(String, Vec<u8>)>>;
 
 pub fn read(image: &[u8]) -> gsd::Result<State> {
-    read_as(image, Policy::Strict)
+    read_as(image, Strictness::Strict)
 }
 
 /// Reads the content of a file, under a policy.
-pub fn read_as(image: &[u8], policy: Policy) -> gsd::Result<State> {
-    let options = OpenOptions::default().with_policy(policy);
+pub fn read_as(image: &[u8], strictness: Strictness) -> gsd::Result<State> {
+    let options = OpenOptions::default().with_strictness(strictness);
     let file = File::from_source(Box::new(image.to_vec()), &options)?;
     let mut state: State = Vec::new();
     for entry in file.index().iter() {
@@ -79,11 +79,11 @@ impl Script {
                 Err(error) => broken.push(format!("{}: {error}", crash.what)),
             }
         };
-        replay::kill_images(&self.start, &operations, &mut look);
+        replay::process_kill_states(&self.start, &operations, &mut look);
         if self.torn == Torn::Anywhere {
-            replay::torn_images(&self.start, &operations, &mut look);
+            replay::torn_write_states(&self.start, &operations, &mut look);
         }
-        replay::power_images(&self.start, &operations, 4, &mut look);
+        replay::power_loss_states(&self.start, &operations, 4, &mut look);
         broken
     }
 

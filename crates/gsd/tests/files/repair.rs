@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use container_core::Progress;
 use container_core::dtype::ByteOrder;
 use gsd::repair::{RepairOptions, UncommittedFrames, repair_source};
-use gsd::{File, IndexEntry, OpenOptions, Policy};
+use gsd::{File, IndexEntry, OpenOptions, Strictness};
 
 fn fixtures() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd");
@@ -21,7 +21,7 @@ fn fixtures() -> Vec<PathBuf> {
 }
 
 fn strict(bytes: &[u8]) -> Option<File> {
-    let options = OpenOptions::default().with_policy(Policy::Strict);
+    let options = OpenOptions::default().with_strictness(Strictness::Strict);
     File::from_source(Box::new(bytes.to_vec()), &options).ok()
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use container_core::Progress;
 use gsd::hoomd::{FloatArray, Frame, GroupData, SinglePrecision, Trajectory, check_trajectory};
-use gsd::{ChunkType, ErrorKind, File, OpenOptions, Policy};
+use gsd::{ChunkType, ErrorKind, File, OpenOptions, Strictness};
 
 const GOLDEN: &str = include_str!("golden/hoomd_frames.txt");
 
@@ -181,7 +181,7 @@ fn a_chunk_that_is_not_the_schemas_is_an_error_of_its_field_alone() {
         let frame = trajectory.frame(0).unwrap();
         let error = frame.to_frame().unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{name}: {error}");
-        assert_eq!(error.what(), Some(format!("gsd frame 0 {chunk}").as_str()), "{name}");
+        assert_eq!(error.context(), Some(format!("gsd frame 0 {chunk}").as_str()), "{name}");
         assert!(error.range().is_some(), "{name}");
         frame.step().unwrap();
     }
@@ -202,8 +202,9 @@ fn changed_bytes_are_read_or_refused() {
         for flip in [0x01, 0x80, 0xFF] {
             let mut bytes = bytes.clone();
             bytes[at] ^= flip;
-            for policy in [Policy::Compatible, Policy::Lenient] {
-                let Ok(file) = File::from_source(Box::new(bytes.clone()), &options.with_policy(policy))
+            for strictness in [Strictness::Compatible, Strictness::Lenient] {
+                let Ok(file) =
+                    File::from_source(Box::new(bytes.clone()), &options.with_strictness(strictness))
                 else {
                     continue;
                 };

@@ -262,7 +262,7 @@ fn rows_that_are_not_n_are_always_refused() {
     let mut frame = Frame::default();
     frame.particles.position = Some(vec![[0.0_f32; 3]; 2].into());
     let error = writer.append(&frame).unwrap_err();
-    assert_eq!(error.what(), Some("particles/position"));
+    assert_eq!(error.context(), Some("particles/position"));
     frame.particles.n = Some(2);
     frame.bonds.group = Some(vec![[0, 1]].into());
     assert!(writer.append(&frame).is_err());

@@ -9,7 +9,7 @@ use container_core::dtype::ByteOrder;
 use container_core::format::Input;
 use container_core::source::{Source, check_range};
 use gsd::repair::{RepairOptions, repair_source};
-use gsd::{ErrorKind, FORMAT, File, Header, IndexEntry, Limits, OpenOptions, Policy, Version};
+use gsd::{ErrorKind, FORMAT, File, Header, IndexEntry, Limits, OpenOptions, Strictness, Version};
 
 /// Memory limit of reading a file, in bytes.
 pub const MEMORY: u64 = 4 << 20;
@@ -78,8 +78,8 @@ pub fn word(mut file: Vec<u8>, at: usize, value: u64) -> Vec<u8> {
     file
 }
 
-pub fn open(bytes: &[u8], policy: Policy) -> gsd::Result<File> {
-    let mut options = OpenOptions::default().with_policy(policy);
+pub fn open(bytes: &[u8], strictness: Strictness) -> gsd::Result<File> {
+    let mut options = OpenOptions::default().with_strictness(strictness);
     options.limits = Limits::default().with_memory(MEMORY);
     File::from_source(Box::new(bytes.to_vec()), &options)
 }
@@ -89,14 +89,16 @@ pub fn open(bytes: &[u8], policy: Policy) -> gsd::Result<File> {
 pub fn said(bytes: &[u8]) -> ([bool; 3], Vec<&'static str>) {
     let began = Instant::now();
     let opens =
-        [Policy::Compatible, Policy::Strict, Policy::Lenient].map(|policy| match open(bytes, policy) {
-            Ok(file) => {
-                read_all(&file);
-                true
-            }
-            Err(error) => {
-                expected(error.kind());
-                false
+        [Strictness::Compatible, Strictness::Strict, Strictness::Lenient].map(|strictness| {
+            match open(bytes, strictness) {
+                Ok(file) => {
+                    read_all(&file);
+                    true
+                }
+                Err(error) => {
+                    expected(error.kind());
+                    false
+                }
             }
         });
     let limits = Limits::default().with_memory(MEMORY);
@@ -121,7 +123,7 @@ pub fn said(bytes: &[u8]) -> ([bool; 3], Vec<&'static str>) {
     options.limits = limits;
     let mut repaired = Vec::new();
     match repair_source(&bytes, &options, Some(&mut repaired), Progress::none()) {
-        Ok(_) => assert!(open(&repaired, Policy::Strict).is_ok(), "repaired, and not strict"),
+        Ok(_) => assert!(open(&repaired, Strictness::Strict).is_ok(), "repaired, and not strict"),
         Err(error) => expected(error.kind()),
     }
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());

@@ -3,7 +3,7 @@
 use std::fs;
 
 use container_core::source::Access;
-use gsd::{ErrorKind, File, OpenOptions, Policy, Version};
+use gsd::{ErrorKind, File, OpenOptions, Strictness, Version};
 
 use crate::crafted::{Chunk, change, entry, file, open, said, word};
 
@@ -50,7 +50,7 @@ fn chunks_whose_sizes_wrap() {
         let (opens, codes) = said(&broken);
         assert_eq!(opens[1..], [false, true], "{n} {m} {location}");
         assert!(codes.contains(&"entry_range"), "{n} {m} {location}: {codes:?}");
-        let lenient = open(&broken, Policy::Lenient).unwrap();
+        let lenient = open(&broken, Strictness::Lenient).unwrap();
         let listed = lenient.frame_chunks(1).next();
         assert!(listed.is_none_or(|(_, chunk)| lenient.read_chunk(&chunk).is_err()));
     }
@@ -77,10 +77,10 @@ fn searching_before_the_first_entry() {
     let late: [Chunk<'_>; 2] = [(3, 0, 1, 1, 1, &[7]), (4, 0, 1, 1, 1, &[8])];
     for version in [V1, V2] {
         let bytes = file(version, b"none", 8, b"a", &late);
-        for policy in [Policy::Compatible, Policy::Strict, Policy::Lenient] {
-            let file = open(&bytes, policy).unwrap();
+        for strictness in [Strictness::Compatible, Strictness::Strict, Strictness::Lenient] {
+            let file = open(&bytes, strictness).unwrap();
             assert_eq!(file.nframes(), 5);
-            assert!((0..3).all(|frame| file.find_chunk(frame, "a").is_none()), "{policy:?}");
+            assert!((0..3).all(|frame| file.find_chunk(frame, "a").is_none()), "{strictness:?}");
             assert_eq!(*file.read_chunk(&file.find_chunk(4, "a").unwrap()).unwrap(), [8]);
             assert!(file.find_chunk(5, "a").is_none() && file.find_chunk(u64::MAX, "a").is_none());
         }
@@ -95,7 +95,7 @@ fn an_empty_name_ends_the_list() {
     let (opens, codes) = said(&bytes);
     assert_eq!(opens[1..], [false, true]);
     assert!(codes.contains(&"entry_id"), "{codes:?}");
-    assert_eq!(open(&bytes, Policy::Lenient).unwrap().names().len(), 1);
+    assert_eq!(open(&bytes, Strictness::Lenient).unwrap().names().len(), 1);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn names_of_layer_1_that_were_cut() {
     let bytes = file(V1, b"none", 8, &cut, &chunks);
     let (opens, codes) = said(&bytes);
     assert_eq!((opens, codes), ([true; 3], vec!["name_duplicate", "name_not_utf8"]));
-    let file = open(&bytes, Policy::Strict).unwrap();
+    let file = open(&bytes, Strictness::Strict).unwrap();
     assert_eq!(file.names().len(), 3);
     let by_name = file.find_chunk(0, &"y".repeat(63)).unwrap();
     assert_eq!(*file.read_chunk(&by_name).unwrap(), [2]);
@@ -124,7 +124,7 @@ fn frames_that_are_far_apart() {
     // Within the slots it is allowed, and costs no more for it.
     let bytes = far(29_999, 30_000);
     assert_eq!(said(&bytes), ([true; 3], vec!["chunkless_frames"]));
-    assert_eq!(open(&bytes, Policy::Strict).unwrap().nframes(), 30_000);
+    assert_eq!(open(&bytes, Strictness::Strict).unwrap().nframes(), 30_000);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn data_in_another_order_than_entries() {
         bytes[usize::try_from(place).unwrap()] = 10 + u8::try_from(at).unwrap();
     }
     assert_eq!(said(&bytes), ([true; 3], vec![]));
-    let file = open(&bytes, Policy::Strict).unwrap();
+    let file = open(&bytes, Strictness::Strict).unwrap();
     for frame in 0..3_u8 {
         let chunk = file.find_chunk(frame.into(), "a").unwrap();
         assert_eq!(*file.read_chunk(&chunk).unwrap(), [10 + frame]);
@@ -154,7 +154,7 @@ fn versions_at_the_borders() {
         };
         let bytes = file(version, b"none", 8, &names, &[(0, 0, 1, 1, 1, &[1]), (0, 1, 1, 1, 1, &[2])]);
         assert_eq!(said(&bytes).0[..2], [opens; 2], "{version}");
-        let Ok(file) = open(&bytes, Policy::Strict) else { continue };
+        let Ok(file) = open(&bytes, Strictness::Strict) else { continue };
         assert_eq!(*file.read_chunk(&file.find_chunk(0, "bb").unwrap()).unwrap(), [2], "{version}");
     }
 }
@@ -170,7 +170,7 @@ fn text_in_columns_and_with_nul() {
     ];
     let bytes = file(V2, b"none", 8, names, &chunks);
     assert_eq!(said(&bytes).0, [true; 3]);
-    let file = open(&bytes, Policy::Strict).unwrap();
+    let file = open(&bytes, Strictness::Strict).unwrap();
     let text = |name| file.read_string(&file.find_chunk(0, name).unwrap()).map(std::borrow::Cow::into_owned);
     assert_eq!(text("columns").unwrap(), "abcdef");
     assert_eq!(text("within").unwrap(), "a\0b");
@@ -200,11 +200,11 @@ fn an_index_of_holes() {
     let path = folder.path().join("sparse.gsd");
     fs::write(&path, word(word(counted(0, 8), 8, 4096), 16, 1 << 30)).unwrap();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(4096 + (32 << 30)).unwrap();
-    for policy in [Policy::Compatible, Policy::Strict, Policy::Lenient] {
-        let mut options = OpenOptions::default().with_policy(policy);
+    for strictness in [Strictness::Compatible, Strictness::Strict, Strictness::Lenient] {
+        let mut options = OpenOptions::default().with_strictness(strictness);
         options.access = Access::Positioned;
         options.limits = options.limits.with_memory(crate::crafted::MEMORY);
         let error = File::open_with(&path, &options).err();
-        assert!(error.is_some_and(|error| matches!(error.kind(), ErrorKind::Limit { .. })), "{policy:?}");
+        assert!(error.is_some_and(|error| matches!(error.kind(), ErrorKind::Limit { .. })), "{strictness:?}");
     }
 }

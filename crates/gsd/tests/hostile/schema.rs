@@ -9,7 +9,7 @@ use container_core::container::{self, CheckDepth, ReadOptions};
 use container_core::format::Input;
 use gsd::hoomd::{Trajectory, check_file, check_trajectory};
 use gsd::rewrite::{RewriteOptions, slice};
-use gsd::{ErrorKind, FORMAT, File, Frames, OpenOptions, Policy, Version};
+use gsd::{ErrorKind, FORMAT, File, Frames, OpenOptions, Strictness, Version};
 
 use crate::crafted::{Chunk, Counted, change, entry, file, open, put, said};
 
@@ -22,7 +22,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 fn trajectory(bytes: &[u8]) -> Trajectory {
-    Trajectory::from_file(open(bytes, Policy::Strict).unwrap()).unwrap()
+    Trajectory::from_file(open(bytes, Strictness::Strict).unwrap()).unwrap()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn tables_of_types_with_more_rows_than_bytes() {
     // Short strings take more memory than their bytes, and those without a byte take it for nothing.
     for (n, m, len) in [(1 << 24, 0, 0), (1 << 20, 1, 1 << 20)] {
         let bytes = hoomd(b"particles/types", &[(0, 0, 5, n, m, &vec![b'A'; len])]);
-        let trajectory = Trajectory::from_file(open(&bytes, Policy::Compatible).unwrap()).unwrap();
+        let trajectory = Trajectory::from_file(open(&bytes, Strictness::Compatible).unwrap()).unwrap();
         let error = trajectory.frame(0).unwrap().particles().types().err().unwrap();
         assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{n} × {m}: {error}");
     }
@@ -84,7 +84,7 @@ fn numbers_that_the_type_of_the_schema_does_not_hold() {
             }
             let (_, found) = said(&bytes);
             assert_eq!(found, codes, "{name} {what} in frame {frame}");
-            let view = Trajectory::from_file(open(&bytes, Policy::Compatible).unwrap());
+            let view = Trajectory::from_file(open(&bytes, Strictness::Compatible).unwrap());
             let is_read = view
                 .is_ok_and(|trajectory| trajectory.frame(frame).and_then(|frame| frame.to_frame()).is_ok());
             assert_eq!(is_read, !is_out, "{name} {what} in frame {frame}");
@@ -134,7 +134,7 @@ fn a_log_whose_name_is_not_utf8_stays_with_later_frames() {
     let mut copy = Vec::new();
     let last = Frames::range(1..2);
     let options = RewriteOptions::default();
-    slice(&open(&bytes, Policy::Strict).unwrap(), &last, &mut copy, &options, Progress::none()).unwrap();
+    slice(&open(&bytes, Strictness::Strict).unwrap(), &last, &mut copy, &options, Progress::none()).unwrap();
     let logged = trajectory(&copy).frame(0).unwrap().log("\u{FFFD}").unwrap().unwrap().bytes().to_vec();
     assert_eq!(logged, b"x");
 }
@@ -187,7 +187,7 @@ fn the_same_bytes_in_another_place_of_the_schema_are_looked_at_again() {
     let at = entry(&bytes, 2).location;
     // Frame 1 names frame 0's ids, and has one type less.
     let bytes = change(bytes, 5, |it| it.location = at);
-    let problems = check_file(&open(&bytes, Policy::Strict).unwrap(), Progress::none()).unwrap();
+    let problems = check_file(&open(&bytes, Strictness::Strict).unwrap(), Progress::none()).unwrap();
     let told: Vec<_> = problems.iter().map(|it| (it.code, it.frame, it.frames)).collect();
     assert_eq!(told, [("not_finite", 0, 1), ("typeid", 1, 1)]);
 }
@@ -198,7 +198,7 @@ fn names_in_one_column_are_told() {
     let chunks: [Chunk<'_>; 3] =
         [(0, 0, 3, 1, 1, &[1, 0, 0, 0]), (0, 1, 5, 1, 1, b"\0"), (1, 1, 5, 1, 2, b"A\0")];
     let bytes = hoomd(b"particles/N\0particles/types", &chunks);
-    let problems = check_file(&open(&bytes, Policy::Strict).unwrap(), Progress::none()).unwrap();
+    let problems = check_file(&open(&bytes, Strictness::Strict).unwrap(), Progress::none()).unwrap();
     let told: Vec<_> = problems.iter().map(|it| (it.code, it.chunk.as_str(), it.frame, it.frames)).collect();
     assert_eq!(told, [("narrow_text", "particles/types", 0, 1)]);
 }
@@ -207,7 +207,7 @@ fn names_in_one_column_are_told() {
 fn a_check_by_the_schema_can_be_ended() {
     let bytes = shared(2000, 10);
     let stop = |_, _| ControlFlow::Break(());
-    let file = Trajectory::from_file(open(&bytes, Policy::Strict).unwrap()).unwrap();
+    let file = Trajectory::from_file(open(&bytes, Strictness::Strict).unwrap()).unwrap();
     let error = check_trajectory(&file, Progress::new(&stop)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
     // The lens tells of the bytes first, and goes on telling: as often as there are frames, and never less than before.

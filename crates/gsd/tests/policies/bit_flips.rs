@@ -1,12 +1,12 @@
 //! Every cut, and every byte of header, index and names changed: nothing panics, and the policies agree.
 
 use container_core::dtype::ByteOrder;
-use gsd::{FaultKind, File, IndexEntry, OpenOptions, Policy, Version};
+use gsd::{FaultKind, File, IndexEntry, OpenOptions, Strictness, Version};
 
 use crate::small::small;
 
-fn open(bytes: &[u8], policy: Policy) -> gsd::Result<File> {
-    File::from_source(Box::new(bytes.to_vec()), &OpenOptions::default().with_policy(policy))
+fn open(bytes: &[u8], strictness: Strictness) -> gsd::Result<File> {
+    File::from_source(Box::new(bytes.to_vec()), &OpenOptions::default().with_strictness(strictness))
 }
 
 /// Frame, name, and values or why there are none.
@@ -30,9 +30,9 @@ fn chunks(file: &File) -> [Vec<Chunk>; 2] {
 }
 
 fn check(bytes: &[u8], what: &str) {
-    let compatible = open(bytes, Policy::Compatible);
-    let strict = open(bytes, Policy::Strict);
-    let lenient = open(bytes, Policy::Lenient);
+    let compatible = open(bytes, Strictness::Compatible);
+    let strict = open(bytes, Strictness::Strict);
+    let lenient = open(bytes, Strictness::Lenient);
     let read = [&compatible, &strict, &lenient].map(|file| file.as_ref().ok().map(chunks));
     let [compatible_read, strict_read, lenient_read] = &read;
     if let Ok(strict) = &strict {
@@ -78,8 +78,8 @@ fn files() -> [(&'static str, Vec<u8>); 3] {
 #[test]
 fn the_files_themselves_are_read_alike() {
     for (name, bytes) in files() {
-        for policy in [Policy::Compatible, Policy::Strict, Policy::Lenient] {
-            let file = open(&bytes, policy).unwrap();
+        for strictness in [Strictness::Compatible, Strictness::Strict, Strictness::Lenient] {
+            let file = open(&bytes, strictness).unwrap();
             assert!(file.layout().faults().is_empty(), "{name}");
             let data = if name == "1.0" { 640 } else { 576 };
             let [mut read, listed] = chunks(&file);
@@ -89,7 +89,7 @@ fn the_files_themselves_are_read_alike() {
                 (frame, name.to_owned(), Ok(bytes[data + range.start..data + range.end].to_vec()))
             };
             let expected = [of(0, "a", 0..4), of(0, "bb", 4..16), of(1, "a", 16..20), of(1, "bb", 20..32)];
-            assert_eq!(read, expected, "{name}, {policy:?}");
+            assert_eq!(read, expected, "{name}, {strictness:?}");
         }
     }
 }
@@ -99,7 +99,7 @@ fn every_cut_is_survived() {
     for (name, bytes) in files() {
         for len in 0..bytes.len() {
             check(&bytes[..len], &format!("{name} cut at {len}"));
-            assert!(open(&bytes[..len], Policy::Strict).is_err(), "{name} cut at {len}");
+            assert!(open(&bytes[..len], Strictness::Strict).is_err(), "{name} cut at {len}");
         }
     }
 }

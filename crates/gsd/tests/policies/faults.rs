@@ -7,7 +7,7 @@ use container_core::container::{self, CheckDepth, ReadOptions};
 use container_core::dtype::ByteOrder;
 use container_core::format::Input;
 use container_core::report::Severity::{self, Error, Note, Warning};
-use gsd::{FORMAT, File, IndexEntry, OpenOptions, Policy};
+use gsd::{FORMAT, File, IndexEntry, OpenOptions, Strictness};
 
 use crate::small::{DATA, NAMES, put, slot, usual, with_entry};
 
@@ -211,13 +211,16 @@ fn faults_have_their_codes_severities_and_places() {
         if found != expected {
             problems.push(format!("{name}: {found:?}, not {expected:?}"));
         }
-        for (policy, opens) in
-            [(Policy::Compatible, compatible), (Policy::Strict, strict), (Policy::Lenient, true)]
+        for (strictness, opens) in
+            [(Strictness::Compatible, compatible), (Strictness::Strict, strict), (Strictness::Lenient, true)]
         {
-            let file =
-                File::from_source(Box::new(bytes.clone()), &OpenOptions::default().with_policy(policy));
+            let file = File::from_source(
+                Box::new(bytes.clone()),
+                &OpenOptions::default().with_strictness(strictness),
+            );
             if file.is_ok() != opens {
-                problems.push(format!("{name}: {policy:?} {:?}", file.err().map(|error| error.to_string())));
+                problems
+                    .push(format!("{name}: {strictness:?} {:?}", file.err().map(|error| error.to_string())));
             }
         }
     }

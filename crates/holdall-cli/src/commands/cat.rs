@@ -90,9 +90,9 @@ fn by_name_of(path: &Path) -> container_core::Result<ExportFormat> {
     ExportFormat::for_path(path).ok_or_else(|| {
         let error = Error::usage("the name of the target does not tell the format");
         match holdall::formats::target_format(path, None) {
-            Ok(_) => error.hint("holdall convert, which writes containers"),
+            Ok(_) => error.with_hint("holdall convert, which writes containers"),
             Err(_) => {
-                error.hint(format!("--format {}", ExportFormat::ALL.map(ExportFormat::name).join(", ")))
+                error.with_hint(format!("--format {}", ExportFormat::ALL.map(ExportFormat::name).join(", ")))
             }
         }
     })
@@ -109,7 +109,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let not_for_terminal = |format| {
         let bytes = matches!(format, ExportFormat::Raw | ExportFormat::Npy);
         if bytes && output.is_none() && console.out.is_terminal() {
-            return Err(Error::usage("these bytes are not for a terminal").hint("-o NEW, or a pipe"));
+            return Err(Error::usage("these bytes are not for a terminal").with_hint("-o NEW, or a pipe"));
         }
         Ok(format)
     };
@@ -193,7 +193,7 @@ impl Job<'_> {
         let target = AtomicFile::create(path, force.overwrite()).on(shown(path))?;
         let dataset = self.container.require(self.index).on(source)?;
         let len = least_len(&dataset, self.region, self.format);
-        target.require_room(len).map_err(|error| error.context("writing")).on(shown(path))?;
+        target.require_room(len).map_err(|error| error.with_context("writing")).on(shown(path))?;
         let mut buffered = BufWriter::with_capacity(256 << 10, Named { inner: target, name: shown(path) });
         let meter = ProgressReporter::new(printable(source), ShowProgress::OnTerminal);
         let losses = meter.watch(|progress| self.write(progress, &mut buffered)).on(source)?;
@@ -226,7 +226,8 @@ pub(super) fn single(
             let problem = format!("there are {count} datasets");
             let more = count.saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            Err(Error::usage(problem).hint(format!("FILE::PATH with one of: {}{more}", paths.join(", "))))
+            Err(Error::usage(problem)
+                .with_hint(format!("FILE::PATH with one of: {}{more}", paths.join(", "))))
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use container_core::ErrorKind;
 use container_core::container::Axes;
 use container_core::dtype::Order;
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::source::Access;
 
 use super::write_args::NewFileArgs;
@@ -85,7 +85,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 }
 
 impl Args {
-    fn import_options(&self) -> ImportOptions {
+    fn import_options(&self) -> TargetOptions {
         let mut import = self.make.write.import_options();
         // Opening reverses what is column-major. A format that is always so has to be written in reverse as well, for
         // source and target to look alike under the same option; the others keep the order that they are shown.

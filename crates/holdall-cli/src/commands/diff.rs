@@ -101,7 +101,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let (file_a, file_b) = (shown(&a.file), shown(&b.file));
     let both = format!("{file_a} and {file_b}");
     let advised = |error: Error| match error.is_damage() {
-        true => error.hint(format!("holdall verify {} {}", shell_word(&file_a), shell_word(&file_b))),
+        true => error.with_hint(format!("holdall verify {} {}", shell_word(&file_a), shell_word(&file_b))),
         false => error,
     };
     let differences = differences.map_err(advised).on(&both)?;
@@ -114,7 +114,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     super::tell(&a.file, opened_a.container.uncompared().as_slice());
     super::tell(&b.file, opened_b.container.uncompared().as_slice());
     for (dataset, error) in unreadable {
-        console.fail(&Failure { subject: Some(both.clone()), error: advised(error).of_dataset(dataset) });
+        console.fail(&Failure { subject: Some(both.clone()), error: advised(error).in_dataset(dataset) });
     }
     Ok(Outcome::yes_if(differences.is_empty()))
 }

@@ -186,15 +186,14 @@ impl Args {
                         }
                     }
                     Err(error) => {
-                        let error = error.context(format!("line {number}"));
+                        let error = error.with_context(format!("line {number}"));
                         console.fail(&Failure { subject: Some(shown(&list)), error });
                     }
                 }
             }
             if tasks.len() == before {
-                return Err(
-                    Error::usage("there is no digest in this list").hint("a list that holdall digest made")
-                )
+                return Err(Error::usage("there is no digest in this list")
+                    .with_hint("a list that holdall digest made"))
                 .on(shown(&list));
             }
         }

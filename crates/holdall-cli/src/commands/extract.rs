@@ -155,11 +155,13 @@ impl Args {
             match (self.items, is_item(&dataset)) {
                 (true, false) => {
                     let problem = format!("{} is an array, not an item", dataset.path);
-                    return Err(Error::usage(problem).hint("holdall cat FILE, or extract without --items"));
+                    return Err(
+                        Error::usage(problem).with_hint("holdall cat FILE, or extract without --items")
+                    );
                 }
                 (false, true) if !is_numbers(&dataset) => {
                     let problem = format!("{} is an item, not an array", dataset.path);
-                    return Err(Error::usage(problem).hint("holdall extract --items FILE"));
+                    return Err(Error::usage(problem).with_hint("holdall extract --items FILE"));
                 }
                 _ => {}
             }
@@ -174,15 +176,14 @@ impl Args {
         chosen: &[(usize, Region)],
     ) -> container_core::Result<()> {
         if self.json {
-            return Err(
-                Error::usage("standard output takes the lines or the JSON lines, not both").hint("-o DIR")
-            );
+            return Err(Error::usage("standard output takes the lines or the JSON lines, not both")
+                .with_hint("-o DIR"));
         }
         if self.text && self.output.as_ref().is_some_and(|output| !is_stream(output)) {
             return Err(Error::usage("--text writes to standard output, not to a directory"));
         }
         if !self.items || !(self.text || are_lines(container, chosen)?) {
-            return Err(Error::usage("these are files, not lines").hint("-o DIR"));
+            return Err(Error::usage("these are files, not lines").with_hint("-o DIR"));
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let file = shown(&args.file);
     if args.output.as_ref().is_some_and(|output| is_stream(output)) {
-        return Err(Error::usage("implode writes a file, not standard output").hint("-o NEW")).on(file);
+        return Err(Error::usage("implode writes a file, not standard output").with_hint("-o NEW")).on(file);
     }
     let options = options(&args.force, &args.jobs, &args.open, console);
     let done = implode(&args.file, args.output.as_deref(), &options).on(&file)?;

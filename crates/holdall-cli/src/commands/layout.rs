@@ -47,7 +47,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         Some(paths) => segment.dataset.as_ref().is_some_and(|path| paths.contains(path)),
     };
     if console.out.is_terminal() && !args.json {
-        let mut segments = container.layout();
+        let mut segments = container.byte_map();
         segments.retain(is_shown);
         let heading = ["PART", "START", "END", "ROLE", "CODEC", "STORED", "DECODED", "CHECKSUM", "DATASET"];
         console.out.table(&heading, &[1, 2, 5, 6], segments.iter().map(row))?;

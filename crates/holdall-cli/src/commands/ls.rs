@@ -52,7 +52,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         // Perhaps nobody can tell, as of a tree that cannot be read.
         container.meta().on(&file)?;
         if let Some(error) = first_damage(container) {
-            print_error(&Failure { subject: Some(file), error: error.context("no dataset is listed") });
+            print_error(&Failure { subject: Some(file), error: error.with_context("no dataset is listed") });
         }
     }
     let most = if args.recursive { Visibility::Recursive } else { Visibility::Always };
@@ -77,7 +77,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 fn absence(address: &Address, container: &dyn Container, index: usize, dataset: &Dataset) -> Option<Failure> {
     let mut error = container.absence(index, &Region::whole(&dataset.shape))?;
     if container.dataset_count() > 1 {
-        error = error.context(typed(&dataset.path).to_owned());
+        error = error.with_context(typed(&dataset.path).to_owned());
     }
     Some(Failure { subject: Some(shown(&address.file)), error })
 }

@@ -97,7 +97,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let file = shown(&address.file);
     if !args.pointer.is_empty() && !args.pointer.starts_with('/') {
         let problem = format!("{:?} is not a JSON pointer", args.pointer);
-        return Err(Error::usage(problem).hint(format!("holdall meta {file} /{}", args.pointer))).on(file);
+        return Err(Error::usage(problem).with_hint(format!("holdall meta {file} /{}", args.pointer)))
+            .on(file);
     }
     if !args.set.is_empty() || !args.unset.is_empty() {
         return change(args, &address, console);
@@ -105,7 +106,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if (args.yaml || args.inline) && (address.dataset.is_some() || address.selection.is_some()) {
         let option = if args.yaml { "--yaml" } else { "--inline" };
         let error = Error::usage(format!("{option} is of the tree of a file, not of a dataset"));
-        return Err(error.hint(format!("holdall meta FILE {option}"))).on(file);
+        return Err(error.with_hint(format!("holdall meta FILE {option}"))).on(file);
     }
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
@@ -163,7 +164,7 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
     let file = shown(&address.file);
     if address.dataset.is_some() || address.selection.is_some() {
         let error = Error::usage("the tree of a file is changed, not that of a dataset");
-        return Err(error.hint(format!("holdall meta {file} --set /path=value"))).on(file);
+        return Err(error.with_hint(format!("holdall meta {file} --set /path=value"))).on(file);
     }
     let is_pointer = |(pointer, _): &(&str, &str)| pointer.starts_with('/') || GSD_WORDS.contains(pointer);
     let set = |text: &String| match text.split_once('=').filter(is_pointer) {
@@ -172,7 +173,7 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
         }
         None => {
             let error = Error::usage(format!("--set {text:?} is not PTR=VALUE"));
-            Err(error.hint("--set /roman/meta/exposure=30.5"))
+            Err(error.with_hint("--set /roman/meta/exposure=30.5"))
         }
     };
     let changes: container_core::Result<Vec<MetaChange>> = args.set.iter().map(set).collect();
@@ -197,7 +198,7 @@ fn raw_bytes(value: &Value) -> container_core::Result<&[u8]> {
     match value {
         Value::Text(text) => Ok(text.as_bytes()),
         Value::Bytes(bytes) => Ok(bytes),
-        _ => Err(Error::usage("--raw takes a pointer to a text or to bytes").hint("--json")),
+        _ => Err(Error::usage("--raw takes a pointer to a text or to bytes").with_hint("--json")),
     }
 }
 

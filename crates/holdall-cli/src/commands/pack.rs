@@ -111,7 +111,7 @@ impl ItemsOf {
             (Self::Lines, None) => Ok(ItemSource::Lines(source)),
             (Self::Lines, Some(_)) => {
                 let error = Error::usage("lines are text, and have no --dtype");
-                Err(error.hint("--items arrays, or --csv for numbers in text"))
+                Err(error.with_hint("--items arrays, or --csv for numbers in text"))
             }
             (Self::Files, None) => Ok(ItemSource::Files(sources)),
             (Self::Files | Self::Arrays, dtype) => Ok(ItemSource::Arrays(sources, dtype)),
@@ -173,7 +173,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         }
     });
     let outcome = outcome.map_err(|error| match args.dtype {
-        None if is_wrong_format(&error) => error.hint(
+        None if is_wrong_format(&error) => error.with_hint(
             "--csv, --items lines, --items files, --items arrays, or --dtype '|u1' for bytes of any kind",
         ),
         _ => error,

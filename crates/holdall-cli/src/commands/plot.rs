@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use container_core::chunked_read::require_present;
 use container_core::container::{Container, ReadOptions};
 use container_core::dtype::Kind;
-use container_core::numbers::Part;
 use container_core::region::Region;
 use container_core::report::Loss;
-use container_core::stream::require_present;
+use container_core::to_f64::ComplexPart;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Limits, Progress};
 use holdall::Address;
@@ -90,7 +90,7 @@ pub struct Args {
 
     /// What of complex numbers is drawn
     #[arg(long, value_name = "PART", value_parser = options::part())]
-    part: Option<Part>,
+    part: Option<ComplexPart>,
 
     /// Values at the ends of the colours (or of the axis): minmax, zscale, pLOW,HIGH (percentiles) or LOW,HIGH
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
@@ -205,7 +205,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         refuse_source(&address.file, path).on(&file)?;
         // Found out before the work, not after it.
         if !args.force.force && path.symlink_metadata().is_ok() {
-            return Err(Error::usage(format!("{} exists", shown(path))).hint("use -f to replace it"))
+            return Err(Error::usage(format!("{} exists", shown(path))).with_hint("use -f to replace it"))
                 .on(&file);
         }
     }
@@ -213,7 +213,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let is_svg =
         output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
     if output.as_deref().is_some_and(is_stream) && console.out.is_terminal() {
-        return Err(Error::usage("these bytes are not for a terminal").hint("--term, or -o NEW.png"))
+        return Err(Error::usage("these bytes are not for a terminal").with_hint("--term, or -o NEW.png"))
             .on(&file);
     }
     let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
@@ -314,7 +314,7 @@ impl Args {
         match end.as_deref() {
             Some("png" | "svg") => Ok(Some(path.clone())),
             None if is_stream(path) => Ok(Some(path.clone())),
-            _ => Err(Error::usage("a picture is called .png or .svg").hint("-o NEW.png")),
+            _ => Err(Error::usage("a picture is called .png or .svg").with_hint("-o NEW.png")),
         }
     }
 
@@ -333,9 +333,8 @@ impl Args {
             return self.draw_particles(container, address, frame, style, &read);
         }
         if self.color_by.is_some() || self.view.is_some() {
-            return Err(
-                Error::usage("--color-by and --view are for particles").hint("FILE::frames/0 of a GSD file")
-            );
+            return Err(Error::usage("--color-by and --view are for particles")
+                .with_hint("FILE::frames/0 of a GSD file"));
         }
         let (view, path);
         let mut left_out = Vec::new();
@@ -395,7 +394,7 @@ impl Args {
             return Err(Error::usage(problem));
         }
         let label = label(&dataset.path, unit, is_complex.then_some(part));
-        let is_phase = is_complex && part == Part::Phase;
+        let is_phase = is_complex && part == ComplexPart::Phase;
         let mut recipe = Recipe::new(&address.file, &place(typed(&path)), &self.open);
         if let Some(field) = &self.field {
             recipe.add("--field", field);
@@ -460,14 +459,14 @@ impl Args {
 }
 
 /// Label of the axis of values.
-fn label(path: &str, unit: Option<String>, part: Option<Part>) -> String {
+fn label(path: &str, unit: Option<String>, part: Option<ComplexPart>) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let name = match part {
         None => name.to_owned(),
-        Some(Part::Abs) => format!("|{name}|"),
-        Some(Part::Phase) => return format!("phase of {name} (rad)"),
-        Some(Part::Re) => format!("Re {name}"),
-        Some(Part::Im) => format!("Im {name}"),
+        Some(ComplexPart::Abs) => format!("|{name}|"),
+        Some(ComplexPart::Phase) => return format!("phase of {name} (rad)"),
+        Some(ComplexPart::Re) => format!("Re {name}"),
+        Some(ComplexPart::Im) => format!("Im {name}"),
     };
     match unit {
         Some(unit) => format!("{name} ({unit})"),

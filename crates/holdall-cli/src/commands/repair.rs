@@ -62,13 +62,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let _ = args.compact;
     let file = shown(&args.file);
     if args.output.as_ref().is_some_and(|output| is_stream(output)) {
-        return Err(Error::usage("repair writes a file, not standard output").hint("-o NEW")).on(file);
+        return Err(Error::usage("repair writes a file, not standard output").with_hint("-o NEW")).on(file);
     }
     let target = args.output.as_deref().filter(|_| !args.dry_run);
     let mut options = args.open.options(console.limits);
     tell_before(&args.file, &options);
     if args.checksums {
-        options.stale_digests = StaleChecksums::Renew;
+        options.stale_checksums = StaleChecksums::Renew;
     }
     let meter = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal);
     let overwrite = args.force.overwrite();

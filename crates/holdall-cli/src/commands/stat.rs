@@ -80,7 +80,7 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
         let stats = meter.watch(|progress| stat(container, index, &region, &read, progress));
         let stats = match stats {
             Err(error) if !matches!(error.kind(), ErrorKind::Cancelled) => {
-                let error = error.of_dataset(typed(&dataset.path));
+                let error = error.in_dataset(typed(&dataset.path));
                 console.fail(&Failure { subject: Some(name.clone()), error });
                 continue;
             }

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use container_core::Value;
 use container_core::container::{Container, Dataset, Visibility, visible_datasets};
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use holdall::glob;
 use holdall::open::Accept;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::report::Loss;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Progress};
@@ -50,7 +50,7 @@ impl NewFileArgs {
     pub fn options<'a>(
         &'a self,
         to: Option<&'a str>,
-        import: ImportOptions,
+        import: TargetOptions,
         limits: Limits,
         progress: Progress<'a>,
     ) -> ConvertOptions<'a> {
@@ -83,7 +83,7 @@ impl NewFileArgs {
         }
         if console.out.is_terminal() {
             let problem = Error::usage("these bytes are not for a terminal");
-            return Err(problem.hint("a file name, or a pipe")).on(shown(target));
+            return Err(problem.with_hint("a file name, or a pipe")).on(shown(target));
         }
         Ok(ShowProgress::Never)
     }
@@ -141,7 +141,7 @@ impl WriteArgs {
     }
 
     /// The library's options.
-    pub fn import_options(&self) -> ImportOptions {
+    pub fn import_options(&self) -> TargetOptions {
         import_options(&self.encode, Some(&self.file), &self.source)
     }
 }
@@ -163,7 +163,7 @@ impl AppendArgs {
     }
 
     /// The library's options.
-    pub fn import_options(&self) -> ImportOptions {
+    pub fn import_options(&self) -> TargetOptions {
         import_options(&self.encode, None, &self.source)
     }
 }
@@ -217,18 +217,18 @@ struct SourceArgs {
 }
 
 /// Options of the formats, each by a word of its own.
-fn import_options(encode: &EncodeArgs, file: Option<&FileArgs>, source: &SourceArgs) -> ImportOptions {
+fn import_options(encode: &EncodeArgs, file: Option<&FileArgs>, source: &SourceArgs) -> TargetOptions {
     let valued =
         file.map(|file| [("chunks", &file.chunks), ("blocks", &file.blocks), ("checksum", &file.checksum)]);
     let valued = valued.into_iter().flatten().filter_map(|(word, value)| Some((word, value.clone()?)));
     let filters = encode.filter.iter().map(|filter| ("filter", filter.clone()));
     let frames = source.frames.iter().map(|range| ("frames", range.clone()));
-    let flags = source.as_bytes.then(|| (ImportOptions::AS_BYTES, String::new()));
+    let flags = source.as_bytes.then(|| (TargetOptions::AS_BYTES, String::new()));
     let named = filters.chain(valued).chain(frames).chain(flags);
     let named = named.map(|(word, value)| (word.to_owned(), value));
-    let mut import = ImportOptions::default();
+    let mut import = TargetOptions::default();
     import.codec.clone_from(&encode.codec);
-    import.words = named.chain(source.options.iter().cloned()).collect();
+    import.extra = named.chain(source.options.iter().cloned()).collect();
     import
 }
 

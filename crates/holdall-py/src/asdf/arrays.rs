@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use container_core::chunked_read::for_each_chunk;
 use container_core::container::{Digests, ReadOptions};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
-use container_core::stream::for_each_chunk;
 use holdall::asdf::writer::{ArraySpec, Plan};
 use holdall::asdf::yaml::Yaml;
 use holdall::{Error, Limits, OpenFile, Progress, Result, Stop};
@@ -198,7 +198,7 @@ fn pass_mask(
     options: &ReadOptions,
     put: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    for piece in region.pieces(order, MASK_PIECE) {
+    for piece in region.chunks(order, MASK_PIECE) {
         options.limits.stop.check()?;
         let mask = opened.container.mask(index, &piece, options)?;
         let mask = mask.ok_or_else(|| Error::usage("the mask of a dataset is gone"))?;

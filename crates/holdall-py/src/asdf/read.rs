@@ -39,7 +39,7 @@ pub(super) fn tree<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let document = edited.unwrap_or_else(|| file.tree().document());
     let bytes = (document.len() as u64).saturating_mul(NODE);
-    file.options().limits.allocate(bytes).map_err(|error| raise(error.context("asdf tree")))?;
+    file.options().limits.allocate(bytes).map_err(|error| raise(error.with_context("asdf tree")))?;
     let stored = Stored::new(file, edited.is_some());
     let tagged = PyModule::import(py, "holdall.asdf._tagged")?;
     let class = |name| tagged.getattr(name);
@@ -125,7 +125,7 @@ impl<'py> Builder<'_, 'py> {
         }
         if depth >= MAX_DEPTH {
             let error = Error::limit("collections within one another", depth as u64, MAX_DEPTH as u64);
-            return Err(raise(error.context("asdf tree").at(node.range())));
+            return Err(raise(error.with_context("asdf tree").with_range(node.range())));
         }
         let tag = node.tag().filter(|tag| *tag != "!");
         if let Some(tag) = tag.filter(|_| is_stored(node)) {
@@ -191,7 +191,7 @@ impl<'py> Builder<'_, 'py> {
     fn key(&mut self, node: Node<'_>, depth: usize) -> PyResult<Bound<'py, PyAny>> {
         if depth >= MAX_DEPTH {
             let error = Error::limit("collections within one another", depth as u64, MAX_DEPTH as u64);
-            return Err(raise(error.context("asdf tree").at(node.range())));
+            return Err(raise(error.with_context("asdf tree").with_range(node.range())));
         }
         let mut keys = Vec::new();
         match node.kind() {

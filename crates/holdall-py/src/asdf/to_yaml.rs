@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use holdall::Error;
 use holdall::asdf::Version;
 use holdall::asdf::types::{Integer, complex};
@@ -202,7 +202,7 @@ impl Maker<'_> {
         if item.get_type().is(value.get_type()) || is_number || kind == "V" {
             let name = value.get_type().fully_qualified_name()?;
             let error = Error::unsupported(format!("{}: a scalar of {name} in a tree", self.place));
-            return Err(raise(error.hint("an array of it, or a number or text")));
+            return Err(raise(error.with_hint("an array of it, or a number or text")));
         }
         self.value(&item, depth + 1)
     }
@@ -281,7 +281,7 @@ impl Maker<'_> {
         }
         let name = key.get_type().fully_qualified_name()?;
         let what = format!("{}: a key that is a {name}", self.place);
-        Err(raise(Error::unsupported(what).hint("text, a whole number of 64 bits or a truth value")))
+        Err(raise(Error::unsupported(what).with_hint("text, a whole number of 64 bits or a truth value")))
     }
 
     fn time(&self, value: &Bound<'_, PyAny>) -> PyResult<Timestamp> {

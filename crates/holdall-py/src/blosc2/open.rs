@@ -250,7 +250,8 @@ impl Open {
 fn require_plain(editor: &Editor) -> Result<()> {
     let Some(layer) = editor.content_layer() else { return Ok(()) };
     let problem = format!("the values are described by the metadata {layer:?}, and are not changed alone");
-    Err(Error::unsupported(problem).hint("only vlmeta are changed here; python-blosc2 changes the values"))
+    Err(Error::unsupported(problem)
+        .with_hint("only vlmeta are changed here; python-blosc2 changes the values"))
 }
 
 fn has_shape(metalayers: &Metalayers) -> bool {
@@ -262,9 +263,9 @@ fn is_reserved(name: &str) -> bool {
 }
 
 fn closed() -> Error {
-    Error::usage("the file is closed").hint("open it again")
+    Error::usage("the file is closed").with_hint("open it again")
 }
 
 fn read_only() -> Error {
-    Error::usage("the file was opened for reading").hint("open it with mode \"r+\"")
+    Error::usage("the file was opened for reading").with_hint("open it with mode \"r+\"")
 }

@@ -38,7 +38,7 @@ fn where_only_the_last_sync_fails_the_file_has_grown_and_a_warning_says_so() {
     assert!(appended.warning.as_deref().is_some_and(|warning| warning.contains("no sync")));
     let line = crate::json::append_json(&["a.txt".into()], "a.fake", &appended);
     assert!(line["warning"].is_string() && line["datasets"] == serde_json::json!(["items/0"]), "{line}");
-    assert!(run(|_, _, _, _| Err(refused().after_change().taken_back())).is_err());
+    assert!(run(|_, _, _, _| Err(refused().after_change().rolled_back())).is_err());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use blosc2_frame::{Frame, fill_directory};
 use container_core::container::OpenOptions;
-use container_core::format::{Format, Import, ImportFn, ImportOptions};
+use container_core::format::{Format, ImportFn, TargetOptions, WriteRequest};
 use container_core::report::Loss;
 use container_core::source::FileSource;
 use container_core::write::{AtomicDirectory, Durability, Overwrite};
@@ -19,14 +19,14 @@ use crate::output_file::{Target, refuse_foreign, warned};
 const WORD: &str = "sparse";
 
 /// The options without the word, where they ask for a sparse frame.
-pub(super) fn asked(format: &Format, options: &ImportOptions) -> Option<ImportOptions> {
+pub(super) fn asked(format: &Format, options: &TargetOptions) -> Option<TargetOptions> {
     if format.name != blosc2_frame::FORMAT.name {
         return None;
     }
-    let (_, value) = options.words.iter().rev().find(|(word, _)| word == WORD)?;
+    let (_, value) = options.extra.iter().rev().find(|(word, _)| word == WORD)?;
     (value == "yes").then(|| {
         let mut rest = options.clone();
-        rest.words.retain(|(word, _)| word != WORD);
+        rest.extra.retain(|(word, _)| word != WORD);
         rest
     })
 }
@@ -37,7 +37,7 @@ pub(super) fn asked(format: &Format, options: &ImportOptions) -> Option<ImportOp
 /// # Errors
 /// `Usage` for standard output, and for a directory of something else; those of the conversion; `Io`.
 pub(super) fn write(
-    task: &Import<'_>,
+    task: &WriteRequest<'_>,
     import: ImportFn,
     format: &Format,
     target: &Path,
@@ -45,7 +45,9 @@ pub(super) fn write(
     known: &[Loss],
 ) -> Result<Written> {
     if is_stream(target) {
-        return Err(Error::usage("a sparse frame is a directory, not a stream").hint("name one: NAME.b2nd"));
+        return Err(
+            Error::usage("a sparse frame is a directory, not a stream").with_hint("name one: NAME.b2nd")
+        );
     }
     if options.overwrite == Overwrite::Replace {
         refuse_foreign(target, is_sparse_frame)?;

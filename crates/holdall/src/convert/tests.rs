@@ -104,7 +104,7 @@ fn a_target_that_would_lack_something_is_not_written() {
         }
         let format = target_format(Path::new(name), None).unwrap();
         let mut options = ConvertOptions { losses: Losses::Refuse, ..verified() };
-        options.import.words = words;
+        options.import.extra = words;
         let all = memory.all();
         let selection = &all[..count];
         for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
@@ -172,7 +172,7 @@ fn damage_met_on_the_way_leaves_nothing() {
 #[test]
 fn a_target_that_reads_back_otherwise_is_not_left() {
     /// Writes a `.npy` file with one element changed.
-    fn wrong(import: &Import<'_>, out: &mut dyn container_core::format::Output) -> Result<Vec<Loss>> {
+    fn wrong(import: &WriteRequest<'_>, out: &mut dyn container_core::format::Output) -> Result<Vec<Loss>> {
         assert_eq!(import.read.digests, Digests::Compare);
         out.write_all(&npy_bytes("|u1", "False", "(3,)", &[1, 2, 4]))?;
         Ok(vec![])
@@ -369,7 +369,7 @@ fn elements_that_become_bytes_are_little_endian_everywhere() {
         place.put("a.ra", &[b"rawarray".as_slice(), &words, &[0x3f, 0x80, 0x40, 0, 0xc0, 0x40]].concat());
     for target in ["a.b2nd", "a.blp", "a.asdf"] {
         let mut options = verified();
-        options.import.words.push((ImportOptions::AS_BYTES.into(), String::new()));
+        options.import.extra.push((TargetOptions::AS_BYTES.into(), String::new()));
         done(convert(&source, &place.at(target), &options).unwrap());
         let opened = crate::open(&place.at(target), Accept::Containers, &OpenOptions::default()).unwrap();
         let whole = Region::whole(&opened.container.require(0).unwrap().shape);
@@ -435,8 +435,8 @@ fn a_choice_of_no_frames_is_told() {
     let place = Place::new();
     let file = place.put("a.gsd", &chunks_of_one_byte(&["data"], 20));
     let array = place.put("a.npy", &npy_bytes("|u1", "False", "(20, 1)", &[0; 20]));
-    let mut import = ImportOptions::default();
-    import.words = vec![("frames".into(), "1000:".into())];
+    let mut import = TargetOptions::default();
+    import.extra = vec![("frames".into(), "1000:".into())];
     let what = "arrays of no frames: there is no chunk to tell of them";
     let loss = Loss { dataset: None, what: what.into() };
     place.put("b.gsd", &chunks_of_one_byte(&["data"], 2));

@@ -1,9 +1,9 @@
 //! Whether a target that was read back carries the metadata of its source.
 
-use container_core::carried::{NAME, entries, form_of, named, shallow, without};
 use container_core::container::Container;
-use container_core::format::Import;
-use container_core::pointer::unescape;
+use container_core::format::WriteRequest;
+use container_core::interchange::{NAME, entries, form_of, limit_depth, remove_key, with_dataset_name};
+use container_core::json_pointer::unescape;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Result, Value};
@@ -28,7 +28,7 @@ const LOST: [&str; 2] = ["metadata", "trailer"];
 /// Differences between what the source carries and what the target does. Of a file of the same kind, the format's own import takes more along
 /// than what is carried, and its tests say so.
 pub(super) fn compare(
-    task: &Import<'_>,
+    task: &WriteRequest<'_>,
     target: &dyn Container,
     target_selection: &[(usize, Region)],
     losses: &[Loss],
@@ -43,9 +43,9 @@ pub(super) fn compare(
         return Ok(Vec::new());
     }
     let (mut source, _) = task.metadata()?;
-    let (mut written, _) = shallow(target.export_metadata(target_selection)?);
+    let (mut written, _) = limit_depth(target.export_metadata(target_selection)?);
     if let [(index, _)] = target_selection {
-        written = named(written, &target.require(*index)?.path);
+        written = with_dataset_name(written, &target.require(*index)?.path);
     }
     if format == ASDF {
         written = without_places(written, &source);
@@ -59,7 +59,7 @@ pub(super) fn compare(
                 let header = written.get(GSD).map(self::header).unwrap_or_default();
                 with_header(written, header)
             }),
-            None => (source, without(written, GSD)),
+            None => (source, remove_key(written, GSD)),
         };
     }
     if [ASDF, GSD].contains(&format) {
@@ -67,7 +67,7 @@ pub(super) fn compare(
     }
     // Types that numpy has and RawArray does not are opaque there, with their code beside them.
     if source.get(RAWARRAY).is_none() {
-        written = without(written, RAWARRAY);
+        written = remove_key(written, RAWARRAY);
     }
     let mut found = Vec::new();
     compare_trees("metadata", &source, &written, &[], &mut |what| {
@@ -94,7 +94,7 @@ fn with_name_of(written: Value, source: &Value) -> Value {
     };
     let meant = |path: &str| [path.to_owned(), unescape(path).into_owned()];
     let is_same = meant(own).iter().any(|own| meant(name).contains(own));
-    if is_same { named(written, name) } else { written }
+    if is_same { with_dataset_name(written, name) } else { written }
 }
 
 /// The name of one dataset without the frame that it was in.
@@ -104,7 +104,7 @@ fn without_frame(tree: Value) -> Value {
         _ => None,
     };
     match name.map(|(_, name)| name.to_owned()) {
-        Some(name) => named(without(tree, NAME), &name),
+        Some(name) => with_dataset_name(remove_key(tree, NAME), &name),
         None => tree,
     }
 }
@@ -114,7 +114,7 @@ fn header(own: &Value) -> Vec<(String, Value)> {
 }
 
 fn with_header(tree: Value, header: Vec<(String, Value)>) -> Value {
-    match without(tree, GSD) {
+    match remove_key(tree, GSD) {
         Value::Map(mut entries) => {
             entries.push((GSD.to_owned(), Value::Map(header)));
             Value::Map(entries)

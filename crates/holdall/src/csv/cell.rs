@@ -110,7 +110,7 @@ fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scal
 
 pub(super) fn too_wide() -> Error {
     let problem = format!("a record of more than {MAX_COLUMNS} columns");
-    Error::unsupported(problem).hint("--header skip and --dtype of one type for all cells")
+    Error::unsupported(problem).with_hint("--header skip and --dtype of one type for all cells")
 }
 
 /// Writes a cell over `out`, which is zeros; `None` where it is not of the type.

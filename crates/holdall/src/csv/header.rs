@@ -74,7 +74,7 @@ pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
         };
         if !names.insert(name.clone()) {
             let problem = format!("two columns are called {name:?}");
-            return Err(Error::usage(problem).hint("--header skip, to leave the names out"));
+            return Err(Error::usage(problem).with_hint("--header skip, to leave the names out"));
         }
         fields.push(Field { name, title: None, dtype: dtype.clone(), shape, offset });
         offset = offset.saturating_add(taken.saturating_mul(dtype.itemsize()));
@@ -110,7 +110,7 @@ pub(super) fn check_names(names: &[String], skipped: usize, record: &Record, ask
     let Some((at, (name, column))) = names.zip(&columns).enumerate().find(is_wrong) else { return Ok(()) };
     let number = at.saturating_add(skipped).saturating_add(1);
     let problem = format!("column {number} is called {name:?}, where the records have {column:?}");
-    Err(Error::usage(problem).hint("--header skip, to take the columns by their places"))
+    Err(Error::usage(problem).with_hint("--header skip, to take the columns by their places"))
 }
 
 /// Whether the names of columns are those of the record, in any order.

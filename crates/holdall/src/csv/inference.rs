@@ -148,7 +148,8 @@ impl Table {
     /// A table without values has no elements, of the type that is asked for.
     fn empty(csv: &Csv) -> Result<Self> {
         let dtype = csv.dtype.clone().ok_or_else(|| {
-            Error::usage("a table without a row of values, which could be of any type").hint("--dtype '<f8'")
+            Error::usage("a table without a row of values, which could be of any type")
+                .with_hint("--dtype '<f8'")
         })?;
         Ok(Self {
             dtype,
@@ -176,7 +177,7 @@ impl Table {
             return Ok(());
         }
         let problem = format!("bytes of an array of {} from a table of {text} bytes", self.dtype);
-        Err(Error::limit(problem, asked, most).hint("--dtype says how long text is, such as '<U40'"))
+        Err(Error::limit(problem, asked, most).with_hint("--dtype says how long text is, such as '<U40'"))
     }
 }
 
@@ -219,7 +220,7 @@ fn columns(width: usize, limits: &Limits) -> Result<Vec<Column>> {
     let asked = (width as u64).saturating_mul(size_of::<Column>() as u64);
     if asked > limits.memory / 4 {
         let error = Error::limit(format!("memory in bytes ({width} columns)"), asked, limits.memory / 4);
-        return Err(error.hint("a larger --limit-memory"));
+        return Err(error.with_hint("a larger --limit-memory"));
     }
     Ok(vec![Column::default(); width])
 }

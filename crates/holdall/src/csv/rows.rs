@@ -168,9 +168,9 @@ fn grow<T: Copy + Default>(room: &mut Vec<T>, most: u64) -> Result<()> {
     let asked = (len as u64).saturating_mul(size_of::<T>() as u64);
     if asked > most {
         let error = Error::limit("memory in bytes (one row of a table)", asked, most);
-        return Err(error.hint("a larger --limit-memory"));
+        return Err(error.with_hint("a larger --limit-memory"));
     }
-    room.try_reserve_exact(len.saturating_sub(room.len())).map_err(|_| Error::refused(asked, most))?;
+    room.try_reserve_exact(len.saturating_sub(room.len())).map_err(|_| Error::out_of_memory(asked, most))?;
     room.resize(len, T::default());
     Ok(())
 }
@@ -193,6 +193,6 @@ impl Row<'_> {
 
     /// An error about this row.
     pub(super) fn error(&self, what: impl std::fmt::Display) -> Error {
-        Error::usage(format!("row {}: {what}", self.number)).at(self.range.clone())
+        Error::usage(format!("row {}: {what}", self.number)).with_range(self.range.clone())
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn reserve(elements: &mut Vec<u8>, len: usize, limits: &Limits) -> Re
     let asked = len as u64;
     if asked > limits.memory {
         let error = Error::limit("memory in bytes (the elements of one row)", asked, limits.memory);
-        return Err(error.hint("a larger --limit-memory"));
+        return Err(error.with_hint("a larger --limit-memory"));
     }
-    elements.try_reserve_exact(len).map_err(|_| Error::refused(asked, limits.memory))
+    elements.try_reserve_exact(len).map_err(|_| Error::out_of_memory(asked, limits.memory))
 }

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 #[cfg(feature = "asdf")]
 use container_core::Result;
 use container_core::Value;
-use container_core::carried::named_entries;
 use container_core::container::Container;
-use container_core::pointer::escape;
+use container_core::interchange::named_entries;
+use container_core::json_pointer::escape;
 #[cfg(feature = "asdf")]
-use container_core::pointer::unescape;
+use container_core::json_pointer::unescape;
 use container_core::region::Region;
 
 use crate::glob;

@@ -267,9 +267,9 @@ fn one_nan_in_the_metadata_is_as_good_as_another() {
 fn damage_says_on_which_side_it_is() {
     let (sound, torn) = (one("|u1", &[1], &[1]), one("|u1", &[1], &[1]).damaged("data"));
     let error = |a: &Memory, b: &Memory| diff(a, &a.all(), b, &b.all(), &DiffOptions::default()).unwrap_err();
-    assert_eq!(error(&torn, &sound).part_name(), Some("the first file"));
+    assert_eq!(error(&torn, &sound).file_name(), Some("the first file"));
     let error = error(&sound, &torn);
-    assert_eq!((error.part_name(), error.range()), (Some("the second file"), Some(16..48)));
+    assert_eq!((error.file_name(), error.range()), (Some("the second file"), Some(16..48)));
     assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
 }
 
@@ -278,9 +278,9 @@ fn files_of_which_nothing_can_be_read_are_not_the_same() {
     let (empty, ruined) = (Memory::new(), Memory::new().damaged("gone"));
     assert!(exact(&empty, &empty).is_empty());
     let error = diff(&ruined, &[], &ruined, &[], &DiffOptions::default()).unwrap_err();
-    assert_eq!((error.is_damage(), error.part_name()), (true, Some("the first file")));
+    assert_eq!((error.is_damage(), error.file_name()), (true, Some("the first file")));
     let error = diff(&empty, &[], &ruined, &[], &DiffOptions::default()).unwrap_err();
-    assert_eq!(error.part_name(), Some("the second file"));
+    assert_eq!(error.file_name(), Some("the second file"));
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use container_core::array::{Array, byte_len};
+use container_core::chunked_read::{check_readable, chunk_len};
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Kind, Order, Scalar};
 use container_core::mask::Hidden;
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::stream::{piece_len, prove};
 use container_core::{Error, Result};
 use half::f16;
 
@@ -67,7 +67,7 @@ impl<'a> Side<'a> {
 
     fn prove(&self, options: &ReadOptions) -> Result<()> {
         let options = options.for_region(self.region, &self.dataset().shape);
-        prove(self.container, self.index, self.region, &options)
+        check_readable(self.container, self.index, self.region, &options)
     }
 
     fn byte_len(&self) -> u64 {
@@ -110,8 +110,8 @@ impl<'a> Ruler<'a> {
         let limits = &self.options.read.limits;
         let (order, budget) = match (a.dataset().order, b.dataset().order) {
             // Two sides, and what is made of them where types differ.
-            (one, other) if one == other => (one, piece_len(true, limits) / 2),
-            _ => (Order::C, piece_len(false, limits) / 2),
+            (one, other) if one == other => (one, chunk_len(true, limits) / 2),
+            _ => (Order::C, chunk_len(false, limits) / 2),
         };
         let (a_type, b_type) = (&a.dataset().dtype, &b.dataset().dtype);
         let common = Common::of(a_type, b_type);
@@ -125,7 +125,7 @@ impl<'a> Ruler<'a> {
         }
         let is_masked = a.container.has_mask(a.index, &self.options.read).map_err(first)?
             || b.container.has_mask(b.index, &self.options.read).map_err(second)?;
-        for piece in Region::whole(&shape).pieces(order, budget / itemsize as u64) {
+        for piece in Region::whole(&shape).chunks(order, budget / itemsize as u64) {
             let a_piece = a.read(&piece, &self.options.read).map_err(first)?;
             let b_piece = b.read(&piece, &self.options.read).map_err(second)?;
             let a_bytes = a_piece.bytes(order, limits).map_err(first)?;

@@ -109,7 +109,7 @@ pub(crate) fn record_names(record: &Record, prefix: &str, names: &mut Vec<String
 
 fn too_wide() -> Error {
     Error::unsupported(format!("the records would need over {MAX_COLUMNS} columns"))
-        .hint("another form of output: json, npy or raw")
+        .with_hint("another form of output: json, npy or raw")
 }
 
 /// The cells of one element, separated by commas; those of what is missing are empty.

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use container_core::chunked_read::{for_each_chunk, for_each_masked_chunk};
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::Region;
-use container_core::stream::{for_each_chunk, for_each_masked_run};
 use container_core::{Error, Progress, Result};
 
 /// Elements of no bytes, which cost a file nothing, that are spelled out one by one.
@@ -49,10 +49,18 @@ impl<'a> Walk<'a> {
         let size = self.dataset.dtype.itemsize();
         if size > 0 && self.container.has_mask(self.index, self.read)? {
             let Self { container, index, region, read, progress, .. } = *self;
-            return for_each_masked_run(container, index, region, Order::C, read, progress, |run, hidden| {
-                let mut items = run.chunks_exact(size).enumerate();
-                items.try_for_each(|(at, item)| sink(item, hidden.map_or(&[], |hidden| hidden.of(at))))
-            });
+            return for_each_masked_chunk(
+                container,
+                index,
+                region,
+                Order::C,
+                read,
+                progress,
+                |run, hidden| {
+                    let mut items = run.chunks_exact(size).enumerate();
+                    items.try_for_each(|(at, item)| sink(item, hidden.map_or(&[], |hidden| hidden.of(at))))
+                },
+            );
         }
         if size > 0 {
             return self.runs(Order::C, |run| run.chunks_exact(size).try_for_each(|item| sink(item, &[])));

@@ -2,7 +2,7 @@
 
 use container_core::container::Dataset;
 use container_core::dtype::{ByteOrder, DType, Kind};
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Error, ErrorKind, Result};
@@ -36,7 +36,7 @@ impl<'a> Image<'a> {
         index: usize,
         region: &'a Region,
         dataset: &Dataset,
-        job: &Import<'_>,
+        job: &WriteRequest<'_>,
         losses: &mut Vec<Loss>,
     ) -> Result<Self> {
         let dtype = dataset.dtype.clone();
@@ -109,7 +109,7 @@ fn widened(dtype: &DType, items: &[u8]) -> Vec<f32> {
 }
 
 /// Whether FITS images have no elements as a dataset has them.
-pub(super) fn is_lacking(dataset: &Dataset, region: &Region, job: &Import<'_>) -> bool {
+pub(super) fn is_lacking(dataset: &Dataset, region: &Region, job: &WriteRequest<'_>) -> bool {
     match Image::new(0, region, dataset, job, &mut Vec::new()) {
         Err(error) => matches!(error.kind(), ErrorKind::Unsupported(_)),
         Ok(_) => false,
@@ -120,7 +120,7 @@ fn lacks(dataset: &Dataset) -> Error {
     let error =
         Error::unsupported(format!("{}: FITS images have no elements of {}", dataset.path, dataset.dtype));
     let is_bool = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Bool);
-    error.hint(if is_bool {
+    error.with_hint(if is_bool {
         "--as-bytes writes 0 and 1; or another format, such as .asdf or .npy"
     } else {
         "another format, such as .asdf or .npy"

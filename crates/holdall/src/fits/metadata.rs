@@ -1,7 +1,7 @@
 //! Metadata as cards: scalars that fit in one.
 
 use container_core::container::Dataset;
-use container_core::format::Import;
+use container_core::format::WriteRequest;
 use container_core::report::Loss;
 use container_core::{Result, Value};
 
@@ -20,7 +20,7 @@ const RESERVED: [&str; 22] = [
 ];
 
 /// The metadata of the file, less what arrays stand for, and what of the file is lost in any case.
-pub(super) fn of_file(job: &Import<'_>) -> Result<Entries> {
+pub(super) fn of_file(job: &WriteRequest<'_>) -> Result<Entries> {
     attributes::of(job.container, job.selection)
 }
 

@@ -42,7 +42,8 @@ impl Written {
             at = end;
             let Some(mut image) = image(&cards, end)? else { continue };
             let range = image.stored.range()?;
-            let unnamed = || Error::malformed("there are more images than datasets").at(range.clone());
+            let unnamed =
+                || Error::malformed("there are more images than datasets").with_range(range.clone());
             let (path, axes) = names.next().ok_or_else(unnamed)?;
             if *axes == 0 && image.stored.shape == [1] {
                 // FITS has no array without axes.
@@ -60,7 +61,7 @@ impl Written {
                 stored: len,
                 logical: len,
                 attributes: Vec::new(),
-                listed: Visibility::Always,
+                visibility: Visibility::Always,
             });
             images.push(image);
         }
@@ -95,7 +96,7 @@ fn cards(source: &dyn Source, at: u64) -> Result<(HashMap<String, i128>, u64)> {
 
 /// Description of the data after a header; `None` where there are none.
 fn image(cards: &HashMap<String, i128>, data_at: u64) -> Result<Option<Image>> {
-    let absent = |key: &str| Error::malformed(format!("a header without {key}")).at(data_at..data_at);
+    let absent = |key: &str| Error::malformed(format!("a header without {key}")).with_range(data_at..data_at);
     let card = |key: &str| cards.get(key).copied().ok_or_else(|| absent(key));
     let count = card("NAXIS")?;
     if count == 0 {
@@ -154,7 +155,7 @@ impl Container for Written {
         Vec::new()
     }
 
-    fn layout(&self) -> Vec<Segment> {
+    fn byte_map(&self) -> Vec<Segment> {
         Vec::new()
     }
 

@@ -2,16 +2,16 @@ use super::*;
 use crate::testing::Memory;
 use container_core::container::{Container as _, ReadOptions};
 use container_core::dtype::DType;
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::region::Region;
 use container_core::{ErrorKind, Limits, Value};
 
 fn fits(memory: &Memory, words: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<Loss>)> {
-    let mut options = ImportOptions::default();
-    options.words = words.iter().map(|(word, value)| ((*word).into(), (*value).into())).collect();
+    let mut options = TargetOptions::default();
+    options.extra = words.iter().map(|(word, value)| ((*word).into(), (*value).into())).collect();
     let selection = memory.all();
     let read = ReadOptions::default();
-    let job = Import {
+    let job = WriteRequest {
         container: memory,
         selection: &selection,
         options: &options,
@@ -97,10 +97,10 @@ fn datasets_that_images_lack_are_losses_where_others_are_left() {
         &[1],
         &[1],
     );
-    let options = ImportOptions::default();
+    let options = TargetOptions::default();
     let able = |selection: &[(usize, Region)]| {
         let (read, progress) = (ReadOptions::default(), Progress::none());
-        able(&Import { container: &memory, selection, options: &options, read, progress }).unwrap()
+        able(&WriteRequest { container: &memory, selection, options: &options, read, progress }).unwrap()
     };
     let (kept, losses) = able(&memory.all());
     assert_eq!(kept, memory.all()[..1]);
@@ -158,7 +158,7 @@ fn types_that_images_lack_are_refused_with_what_to_do() {
             matches!(error.kind(), ErrorKind::Unsupported(_))
                 && error.to_string().contains(&dtype.to_string())
         );
-        assert!(error.next_step().unwrap().contains(".asdf"), "{dtype}");
+        assert!(error.hint().unwrap().contains(".asdf"), "{dtype}");
     }
     let memory = Memory::new().with("data", "|b1", &[2], &[1, 0]);
     let (bytes, losses) = fits(&memory, &[("as-bytes", "")]).unwrap();

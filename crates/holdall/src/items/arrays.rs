@@ -52,13 +52,13 @@ impl Arrays {
                 return Err(Error::usage(problem));
             }
             let file = address.file.display();
-            let container =
-                open_any(&address.file, asked, options).map_err(|error| error.context(file.to_string()))?;
-            let chosen = address.select(&*container).map_err(|error| error.context(file.to_string()))?;
+            let container = open_any(&address.file, asked, options)
+                .map_err(|error| error.with_context(file.to_string()))?;
+            let chosen = address.select(&*container).map_err(|error| error.with_context(file.to_string()))?;
             let is_one = chosen.len() == 1;
             for (index, region) in chosen {
                 let dataset = &*container.require(index)?;
-                let named = |error: Error| error.context(format!("{file}::{}", dataset.path));
+                let named = |error: Error| error.with_context(format!("{file}::{}", dataset.path));
                 if region.shape().len() != 1 {
                     let problem =
                         format!("an item has one axis, and this array the shape {:?}", region.shape());
@@ -103,7 +103,7 @@ impl Arrays {
             }
             Ok(bytes)
         };
-        read().map_err(|error: Error| error.context(place.file.display().to_string()))
+        read().map_err(|error: Error| error.with_context(place.file.display().to_string()))
     }
 
     fn open(&self, file: &Path) -> Result<Arc<dyn Container>> {

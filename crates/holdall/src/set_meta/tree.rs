@@ -1,6 +1,6 @@
 //! Changes of a tree of metadata that is JSON or msgpack in its file.
 
-use container_core::pointer::unescape;
+use container_core::json_pointer::unescape;
 use container_core::{Error, Result, Value};
 
 use super::MetaChange;
@@ -14,7 +14,7 @@ pub(super) fn changed(mut tree: Value, changes: &[MetaChange], root: Option<&str
     for change in changes {
         match change {
             MetaChange::Set { pointer, value } => {
-                let value = parse(value).map_err(|error| error.context(pointer.clone()))?;
+                let value = parse(value).map_err(|error| error.with_context(pointer.clone()))?;
                 if let (Some(root), Value::Map(entries)) = (root, &mut tree)
                     && pointer
                         .strip_prefix('/')
@@ -38,7 +38,7 @@ fn parse(text: &str) -> Result<Value> {
         Ok(json) => Ok(of_json(json)),
         Err(error) if text.trim_start().starts_with(['{', '[', '"']) => {
             Err(Error::usage(format!("{text} is not JSON: {error}"))
-                .hint(r#"text within JSON stands in quotes: {"a": "b"}"#))
+                .with_hint(r#"text within JSON stands in quotes: {"a": "b"}"#))
         }
         Err(_) => Ok(text.into()),
     }
@@ -65,7 +65,7 @@ pub(crate) fn of_json(json: serde_json::Value) -> Value {
 /// The value that holds what the pointer is about, and the last step.
 fn holder<'v>(tree: &'v mut Value, pointer: &str) -> Result<(&'v mut Value, String)> {
     let steps = pointer.strip_prefix('/').ok_or_else(|| {
-        Error::usage(format!("{pointer:?} is not a pointer to a place in the metadata")).hint("/name")
+        Error::usage(format!("{pointer:?} is not a pointer to a place in the metadata")).with_hint("/name")
     })?;
     let mut steps: Vec<String> = steps.split('/').map(|step| unescape(step).into_owned()).collect();
     let last = steps.pop().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use container_core::dtype::{DType, Kind, Record, Scalar};
 use container_core::mask::{Hidden, field_scalars, scalars};
-use container_core::numbers::is_number;
+use container_core::to_f64::is_number;
 
 use super::Measured;
 use super::sort_keys::{Batch, Keys};

@@ -4,7 +4,7 @@
 //! of those groups, whose keys are counted by the next 16 bits in another pass, and so on until what the groups hold can be
 //! kept and sorted.
 
-use container_core::numbers::{between, percentile_ranks};
+use container_core::to_f64::{interpolate, percentile_ranks};
 
 use super::sort_keys::Keys;
 use super::{Number, PERCENTILES};
@@ -139,7 +139,7 @@ impl Ranks {
         if !keys.is_double(low) || !keys.is_double(high) {
             return self.tick(percent, keys);
         }
-        Number::Float(between(keys.double(low), keys.double(high), part))
+        Number::Float(interpolate(keys.double(low), keys.double(high), part))
     }
 
     /// The percentile of dates, or of integers that doubles would round, cut to a whole number: exact, as percentages are whole.

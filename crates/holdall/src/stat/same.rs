@@ -1,7 +1,7 @@
 //! Pieces that need not be read: every element of them is the same, as the file says. They are counted by their lengths, so that terabytes of
 //! zeros take no longer than their pieces take to be numbered.
 
-use container_core::region::{Pieces, Region};
+use container_core::region::{Chunks, Region};
 
 /// Most pieces that are counted at once, between two looks at whether to go on.
 const MAX_RUN: usize = 1 << 16;
@@ -24,7 +24,7 @@ pub(super) struct Run {
 
 /// The pieces of a region, those that need not be read taken together.
 pub(super) struct Jobs<F> {
-    pieces: Pieces,
+    pieces: Chunks,
     /// The element that all of the region repeats.
     whole: Option<Vec<u8>>,
     repeated: F,
@@ -33,7 +33,7 @@ pub(super) struct Jobs<F> {
 }
 
 impl<F: Fn(&Region) -> Option<Vec<u8>>> Jobs<F> {
-    pub(super) fn new(pieces: Pieces, whole: Option<Vec<u8>>, repeated: F) -> Self {
+    pub(super) fn new(pieces: Chunks, whole: Option<Vec<u8>>, repeated: F) -> Self {
         Self { pieces, whole, repeated, held: None }
     }
 

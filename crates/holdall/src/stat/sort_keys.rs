@@ -1,7 +1,7 @@
 //! Values as integers that sort as they do.
 
 use container_core::dtype::{ByteOrder, Kind, Scalar};
-use container_core::numbers::{Part, doubles, is_beyond_doubles};
+use container_core::to_f64::{ComplexPart, is_beyond_f64, to_f64};
 
 use super::Number;
 
@@ -44,7 +44,7 @@ impl Keys {
     /// Whether all integers up to the number of a key are doubles; floating-point numbers are.
     pub(super) fn is_double(self, key: u64) -> bool {
         match self.number(key) {
-            Number::Integer(value) => !is_beyond_doubles(value),
+            Number::Integer(value) => !is_beyond_f64(value),
             Number::Float(_) => true,
         }
     }
@@ -83,7 +83,7 @@ impl Batch {
     /// Adds floating-point numbers, or complex ones by their modulus.
     pub(super) fn floats(&mut self, scalar: &Scalar, bytes: &[u8]) {
         self.doubles.clear();
-        doubles(scalar, bytes, Part::Abs, &mut self.doubles);
+        to_f64(scalar, bytes, ComplexPart::Abs, &mut self.doubles);
         self.keys.reserve(self.doubles.len());
         for value in &self.doubles {
             if value.is_finite() {

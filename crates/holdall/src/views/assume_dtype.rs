@@ -60,7 +60,7 @@ impl Assumed {
     fn unfit(&self, dataset: &Dataset) -> Error {
         let shape = &dataset.shape;
         let problem = format!("{} of {shape:?} is no whole number of {}", dataset.dtype, self.dtype);
-        Error::usage(problem).context(dataset.path.clone()).hint("another --assume-dtype")
+        Error::usage(problem).with_context(dataset.path.clone()).with_hint("another --assume-dtype")
     }
 }
 
@@ -174,11 +174,11 @@ impl Container for Assumed {
         if self.inner.is_typed(index) { self.inner.repeated(index, region) } else { None }
     }
 
-    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+    fn check_readable(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         if self.inner.is_typed(index) {
-            return self.inner.prove(index, region, options);
+            return self.inner.check_readable(index, region, options);
         }
-        container_core::stream::prove_furthest(self, index, region, options)
+        container_core::chunked_read::check_furthest_readable(self, index, region, options)
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
@@ -210,8 +210,8 @@ impl Container for Assumed {
         self.inner.has_small_blocks(most)
     }
 
-    fn layout(&self) -> Vec<Segment> {
-        self.inner.layout()
+    fn byte_map(&self) -> Vec<Segment> {
+        self.inner.byte_map()
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {

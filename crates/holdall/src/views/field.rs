@@ -35,7 +35,7 @@ impl<'a> OneField<'a> {
             };
             let names: Vec<&str> = record.fields.iter().map(|field| field.name.as_str()).take(20).collect();
             Error::usage(format!("{} has no field {path:?}", dataset.path))
-                .hint(format!("there are {}", names.join(", ")))
+                .with_hint(format!("there are {}", names.join(", ")))
         })?;
         let records = dataset.shape.clone();
         dataset.path = format!("{}/{path}", dataset.path);
@@ -81,11 +81,11 @@ impl Container for OneField<'_> {
         self.part(array.field(&self.path)?, region.axes())
     }
 
-    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+    fn check_readable(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         let dataset = self.require(index)?;
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
         let (outer, _) = region.axes().split_at(self.records.len());
-        self.inner.prove(self.index, &Region::new(outer.to_vec(), &self.records)?, options)
+        self.inner.check_readable(self.index, &Region::new(outer.to_vec(), &self.records)?, options)
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
@@ -121,8 +121,8 @@ impl Container for OneField<'_> {
         self.inner.has_small_blocks(most)
     }
 
-    fn layout(&self) -> Vec<Segment> {
-        self.inner.layout()
+    fn byte_map(&self) -> Vec<Segment> {
+        self.inner.byte_map()
     }
 
     fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::carried::form_of;
 use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{ByteOrder, DType, Kind, Scalar};
+use container_core::interchange::form_of;
 use container_core::mask::{Hidden, places, scalars};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
@@ -100,7 +100,7 @@ fn missing_of(container: &dyn Container, index: usize, region: &Region, read: &R
     let each = scalars(&dataset.dtype);
     let mut seen = Seen { count: 0, any: vec![false; each] };
     let most = PIECE.min(read.limits.memory / 4) / (dataset.dtype.itemsize() as u64).max(each as u64).max(1);
-    for piece in region.pieces(dataset.order, most.max(1)) {
+    for piece in region.chunks(dataset.order, most.max(1)) {
         let Some(mask) = container.mask(index, &piece, read)? else { continue };
         let hidden = Hidden::new(&mask, &dataset.dtype, dataset.order, &read.limits)?;
         seen.count = seen.count.saturating_add(hidden.count());
@@ -313,10 +313,10 @@ impl Container for Filled<'_> {
         if self.masked.contains_key(&index) { None } else { self.inner.repeated(index, region) }
     }
 
-    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
-        self.inner.prove(index, region, options)?;
+    fn check_readable(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+        self.inner.check_readable(index, region, options)?;
         if self.masked.contains_key(&index) {
-            return container_core::stream::prove_furthest(self, index, region, options);
+            return container_core::chunked_read::check_furthest_readable(self, index, region, options);
         }
         Ok(())
     }
@@ -341,8 +341,8 @@ impl Container for Filled<'_> {
         self.inner.has_small_blocks(most)
     }
 
-    fn layout(&self) -> Vec<Segment> {
-        self.inner.layout()
+    fn byte_map(&self) -> Vec<Segment> {
+        self.inner.byte_map()
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {

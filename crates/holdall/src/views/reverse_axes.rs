@@ -100,9 +100,9 @@ impl Container for Reversed<'_> {
         self.inner.repeated(index, &region.reversed(&shape).ok()?)
     }
 
-    fn prove(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+    fn check_readable(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
         let dataset = self.inner.require(index)?;
-        self.inner.prove(index, &region.reversed(&dataset.shape)?, options)
+        self.inner.check_readable(index, &region.reversed(&dataset.shape)?, options)
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
@@ -124,8 +124,8 @@ impl Container for Reversed<'_> {
         self.inner.has_small_blocks(most)
     }
 
-    fn layout(&self) -> Vec<Segment> {
-        self.inner.layout()
+    fn byte_map(&self) -> Vec<Segment> {
+        self.inner.byte_map()
     }
 
     fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {

@@ -3,7 +3,7 @@
 use container_core::array::byte_len;
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Order};
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::region::{Kept, Region};
 use container_core::report::Loss;
 use container_core::source::try_zeroed_vec;
@@ -43,7 +43,7 @@ impl ArrayPlan {
         (index, dataset): (usize, &Dataset),
         region: &Region,
         own: &Own,
-        options: &ImportOptions,
+        options: &TargetOptions,
         losses: &mut Vec<Loss>,
     ) -> Result<Self> {
         let path = dataset.path.clone();
@@ -60,7 +60,7 @@ impl ArrayPlan {
                 return Err(if stored.itemsize() == 0 {
                     error
                 } else {
-                    error.hint("--as-bytes writes the bytes of such elements")
+                    error.with_hint("--as-bytes writes the bytes of such elements")
                 });
             }
         };
@@ -69,13 +69,13 @@ impl ArrayPlan {
             lose("the padding of its records, and the place of their fields".into());
         }
         let itemsize = if is_typed { packer.dtype().itemsize() } else { stored.itemsize() };
-        let word = options.words.iter().find(|(word, _)| word == "chunks").map(|(_, value)| value.as_str());
+        let word = options.extra.iter().find(|(word, _)| word == "chunks").map(|(_, value)| value.as_str());
         let grid = Grid::new(dataset, region, word, itemsize as u64)?;
         let compression = Compression::choose(options, &dataset.codec, own, itemsize)?;
         let len = grid.chunk_len().and_then(|len| len.checked_mul(itemsize as u64));
         if len.is_none_or(|len| len > compression.most()) {
             let problem = format!("{path}: chunks of {:?} are larger than the codec takes", grid.chunk);
-            return Err(Error::usage(problem).hint("--chunks SHAPE, for smaller ones"));
+            return Err(Error::usage(problem).with_hint("--chunks SHAPE, for smaller ones"));
         }
         byte_len(&stored, &grid.shape)
             .ok_or_else(|| Error::malformed(format!("{path} reaches past 2^64 bytes")))?;
@@ -140,7 +140,7 @@ impl ArrayPlan {
         let each = len.saturating_mul(4);
         if each > read.limits.memory {
             return Err(Error::limit("memory in bytes for a chunk of Zarr", each, read.limits.memory)
-                .hint("--chunks SHAPE, for smaller ones"));
+                .with_hint("--chunks SHAPE, for smaller ones"));
         }
         let fit = usize::try_from(read.limits.memory / each.max(1)).unwrap_or(usize::MAX);
         let chunks = self.grid.chunks().take(read.threads).count();
@@ -174,7 +174,7 @@ impl ArrayPlan {
         read: &ReadOptions,
     ) -> Result<(Option<Vec<u8>>, u64)> {
         let parts: Vec<(u64, u64)> = self.grid.part(place).collect();
-        let region = self.region.part(&parts)?;
+        let region = self.region.sub_region(&parts)?;
         let array = container.read(self.index, &region, read)?;
         let bytes = array.bytes(self.order, &read.limits)?;
         let taken = bytes.len() as u64;

@@ -6,7 +6,7 @@ use container_core::codec::Codec;
 use container_core::codec::zlib::Zlib;
 use container_core::codec::zstd::Zstd;
 use container_core::container::About;
-use container_core::format::ImportOptions;
+use container_core::format::TargetOptions;
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, ErrorKind, Limits, Result, Value};
 use serde_json::{Value as Json, json};
@@ -80,7 +80,7 @@ impl Compression {
     ///
     /// # Errors
     /// `Usage` for words and levels that Zarr lacks.
-    pub(super) fn choose(options: &ImportOptions, codec: &str, own: &Own, itemsize: usize) -> Result<Self> {
+    pub(super) fn choose(options: &TargetOptions, codec: &str, own: &Own, itemsize: usize) -> Result<Self> {
         let filter = filter(options)?;
         let typesize = if itemsize <= 255 { itemsize.max(1) } else { 1 };
         let usual = if typesize > 1 { Filter::Shuffle } else { Filter::None };
@@ -97,7 +97,7 @@ impl Compression {
         let level = given.map_or(own.level, |(_, level)| *level);
         match word {
             "none" if filter.is_some_and(|filter| filter != Filter::None) => {
-                Err(Error::usage("Zarr has filters with a codec alone").hint("--codec zstd, for one"))
+                Err(Error::usage("Zarr has filters with a codec alone").with_hint("--codec zstd, for one"))
             }
             "none" => Ok(Self::None),
             "zstd" if !of_blosc && filter.is_none() => Ok(Self::Zstd(level_in(level, -7..=22, 3)?)),
@@ -202,9 +202,9 @@ impl Compression {
     }
 }
 
-fn filter(options: &ImportOptions) -> Result<Option<Filter>> {
+fn filter(options: &TargetOptions) -> Result<Option<Filter>> {
     let mut words =
-        options.words.iter().filter(|(word, _)| word == "filter").map(|(_, value)| value.as_str());
+        options.extra.iter().filter(|(word, _)| word == "filter").map(|(_, value)| value.as_str());
     let (first, more) = (words.next(), words.next());
     match (first, more) {
         (None, _) => Ok(None),
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_codec_of_the_source_stays_where_zarr_has_it() {
-        let options = ImportOptions::default();
+        let options = TargetOptions::default();
         let own = |format| Own { format, ..Own::default() };
         let of = |codec, format| Compression::choose(&options, codec, &own(format), 4).unwrap();
         assert_eq!(of("none", "asdf"), Compression::None);
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn words_that_zarr_lacks_are_refused() {
-        let mut options = ImportOptions::default();
+        let mut options = TargetOptions::default();
         for (codec, level) in [("bzp2", None), ("zstd", Some(23)), ("lz4", Some(10))] {
             options.codec = Some((codec.into(), level));
             assert!(
@@ -326,13 +326,13 @@ mod tests {
             );
         }
         options.codec = Some(("zstd".into(), Some(9)));
-        options.words = vec![("filter".into(), "bitshuffle".into())];
+        options.extra = vec![("filter".into(), "bitshuffle".into())];
         let chosen =
             Compression::choose(&options, "none", &Own { format: "npy", ..Own::default() }, 4).unwrap();
         let Compression::Blosc { level: 9, filter: Filter::Bitshuffle, .. } = chosen else {
             panic!("{chosen:?}")
         };
-        options.words[0].1 = "delta".into();
+        options.extra[0].1 = "delta".into();
         assert!(Compression::choose(&options, "none", &Own { format: "npy", ..Own::default() }, 4).is_err());
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn key(place: &[u64]) -> PathBuf {
 fn parsed(word: &str, shape: &[u64]) -> Result<Vec<u64>> {
     let bad = || {
         let problem = format!("{word:?} is no shape of chunks for an array of {} dimensions", shape.len());
-        Error::usage(problem).hint("lengths over 0, such as 100,100")
+        Error::usage(problem).with_hint("lengths over 0, such as 100,100")
     };
     let lens = word.split(',').map(|len| len.trim().parse().ok().filter(|len| *len > 0));
     let lens: Vec<u64> = lens.collect::<Option<_>>().ok_or_else(bad)?;

@@ -28,7 +28,7 @@ pub(super) fn places(paths: &[&str]) -> Result<Vec<String>> {
         }
         if !taken.insert(place.clone()) {
             let problem = format!("{path}: another array has its place, {place}, in a Zarr group");
-            return Err(Error::unsupported(problem).hint("FILE::PATH, one at a time"));
+            return Err(Error::unsupported(problem).with_hint("FILE::PATH, one at a time"));
         }
         places.push(place);
     }

@@ -61,7 +61,7 @@ mod tests {
     use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
     use crate::raw_bytes::Plain;
     use container_core::dtype::{DType, Order};
-    use container_core::format::ImportOptions;
+    use container_core::format::TargetOptions;
     use container_core::write::Durability;
 
     /// 6 × 5 numbers, none of them 0 but those of the last chunk.
@@ -81,10 +81,10 @@ mod tests {
             ("lz4", Some("bitshuffle")),
             ("zstd", Some("shuffle")),
         ] {
-            let mut import = ImportOptions::default();
+            let mut import = TargetOptions::default();
             import.codec = Some((codec.into(), None));
-            import.words.push(("chunks".into(), "4,5".into()));
-            import.words.extend(filter.map(|filter| ("filter".to_owned(), filter.to_owned())));
+            import.extra.push(("chunks".into(), "4,5".into()));
+            import.extra.extend(filter.map(|filter| ("filter".to_owned(), filter.to_owned())));
             let dir = tempfile::tempdir().unwrap();
             let target = dir.path().join("a.zarr");
             let options = ConvertOptions {

@@ -37,7 +37,7 @@ fn json_of(files: &[(String, Vec<u8>)], name: &str) -> Json {
 
 fn options(words: &[(&str, &str)]) -> ConvertOptions<'static> {
     let mut options = ConvertOptions::default();
-    options.import.words = words.iter().map(|(word, value)| ((*word).into(), (*value).into())).collect();
+    options.import.extra = words.iter().map(|(word, value)| ((*word).into(), (*value).into())).collect();
     options
 }
 
@@ -106,7 +106,7 @@ fn nothing_stays_of_what_fails_and_nothing_foreign_is_replaced() {
     assert!(write(&memory, &memory.all(), &at("a.zarr"), &options(&[])).is_err());
     let sound = Memory::new().with("a", "bfloat16", &[1], &[1, 2]);
     let error = write(&sound, &sound.all(), &at("a.zarr"), &options(&[])).unwrap_err();
-    assert!(error.next_step().unwrap().contains("--as-bytes"));
+    assert!(error.hint().unwrap().contains("--as-bytes"));
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     write(&sound, &sound.all(), &at("a.zarr"), &options(&[("as-bytes", "")])).unwrap();
     assert!(write(&sound, &sound.all(), &at("a.zarr"), &options(&[("as-bytes", "")])).is_err());

@@ -1,5 +1,5 @@
 use container_core::container::{Container, ReadOptions};
-use container_core::format::{ImportOptions, Input};
+use container_core::format::{Input, TargetOptions};
 use container_core::region::Region;
 use container_core::{ErrorKind, Progress};
 
@@ -10,9 +10,10 @@ fn append_file(path: &Path, source: &Path, open: &OpenOptions) -> Result<Vec<Los
     let input = Input::bytes(Box::new(std::fs::read(source).unwrap()));
     let container: Box<dyn Container> = (FORMAT.open)(input, open).unwrap();
     let selection = [(0, Region::whole(&container.datasets()[0].shape))];
-    let options = ImportOptions::default();
+    let options = TargetOptions::default();
     let (read, progress) = (ReadOptions::default(), Progress::none());
-    let job = Import { container: &*container, selection: &selection, options: &options, read, progress };
+    let job =
+        WriteRequest { container: &*container, selection: &selection, options: &options, read, progress };
     append(path, open, &job, Durability::Cached)
 }
 

@@ -2,7 +2,7 @@
 
 use container_core::container::{Axes, CheckDepth, Container, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
-use container_core::format::{Format, Import, ImportOptions, Input};
+use container_core::format::{Format, Input, TargetOptions, WriteRequest};
 use container_core::region::Region;
 use container_core::report::Verdict;
 use container_core::{ErrorKind, Limits, Progress, Result, npy};
@@ -20,10 +20,10 @@ fn open(format: &Format, bytes: &[u8]) -> Box<dyn Container> {
 }
 
 /// The whole of the first dataset as a RawArray file.
-fn rewrite(container: &dyn Container, options: &ImportOptions) -> Result<Vec<u8>> {
+fn rewrite(container: &dyn Container, options: &TargetOptions) -> Result<Vec<u8>> {
     let selection = [(0, Region::whole(&container.datasets()[0].shape))];
     let (read, progress) = (ReadOptions::default(), Progress::none());
-    let job = Import { container, selection: &selection, options, read, progress };
+    let job = WriteRequest { container, selection: &selection, options, read, progress };
     let mut out = Vec::new();
     FORMAT.import.unwrap()(&job, &mut out)?;
     Ok(out)
@@ -78,7 +78,7 @@ fn big_endian_numbers_of_odd_widths_are_rewritten_little_endian() {
         let container = open(&FORMAT, &bytes);
         let little: Vec<u8> = stored.chunks(part).flat_map(|part| part.iter().rev().copied()).collect();
         let want = file(0, eltype, elbyte, 32, 32 / elbyte, &little);
-        assert_eq!(rewrite(&*container, &ImportOptions::default()).unwrap(), want, "eltype {eltype}");
+        assert_eq!(rewrite(&*container, &TargetOptions::default()).unwrap(), want, "eltype {eltype}");
     }
 }
 
@@ -86,10 +86,10 @@ fn big_endian_numbers_of_odd_widths_are_rewritten_little_endian() {
 #[test]
 fn the_byte_order_of_user_records_is_not_forgotten() {
     let flagged = file(1, 0, 8, 16, 2, &[7; 16]);
-    assert_eq!(rewrite(&*open(&FORMAT, &flagged), &ImportOptions::default()).unwrap(), flagged);
+    assert_eq!(rewrite(&*open(&FORMAT, &flagged), &TargetOptions::default()).unwrap(), flagged);
     let words = [u64::from_le_bytes(*b"rawarray"), 0, 0, 8, 16, 1, 2];
     let native: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).chain([7; 16]).collect();
-    assert_eq!(rewrite(&*open(&FORMAT, &native), &ImportOptions::default()).unwrap(), flagged);
+    assert_eq!(rewrite(&*open(&FORMAT, &native), &TargetOptions::default()).unwrap(), flagged);
 }
 
 /// Neither bfloat16 nor bool nor bits, so there is nothing to read, not even of an empty array.
@@ -114,7 +114,7 @@ fn elements_of_no_bytes_are_refused_not_written_unreadably() {
         let bytes = [&b"\x93NUMPY\x01\0\x76\0"[..], header.as_bytes()].concat();
         let container = open(&npy::FORMAT, &bytes);
         for axes in [Axes::AsStored, Axes::Reversed] {
-            let mut options = ImportOptions::default();
+            let mut options = TargetOptions::default();
             options.axes = axes;
             let error = rewrite(&*container, &options).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{descr}: {error}");
@@ -122,7 +122,7 @@ fn elements_of_no_bytes_are_refused_not_written_unreadably() {
     }
     // An array without elements has none of no bytes either.
     let empty = file(0, 0, 0, 0, 0, &[]);
-    assert_eq!(rewrite(&*open(&FORMAT, &empty), &ImportOptions::default()).unwrap(), empty);
+    assert_eq!(rewrite(&*open(&FORMAT, &empty), &TargetOptions::default()).unwrap(), empty);
 }
 
 /// Five varints of one byte each that are also an LZ4 block of five bytes.

@@ -284,5 +284,5 @@ fn a_writer_that_failed_once_does_not_finish() {
 #[test]
 fn errors_of_opening_name_the_file() {
     let error = RawArray::<u8>::read("no/such/file.ra").unwrap_err();
-    assert_eq!(error.part_name(), Some("no/such/file.ra"));
+    assert_eq!(error.file_name(), Some("no/such/file.ra"));
 }

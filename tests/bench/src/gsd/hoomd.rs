@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use gsd::hoomd::Trajectory;
-use gsd::{Commit, Fallback, Frames, Rows, StackedChunks, Writer};
+use gsd::{Commit, Defaults, Frames, Rows, StackedChunks, Writer};
 
 use super::{Job, OURS, POSITION, pool, quick, sum, text, total};
 use crate::harness::{Claim, Contender, Group, Unit, timed};
@@ -96,7 +96,7 @@ fn one_tensor<'a>(job: &'a Job<'a>, path: &Path, which: &str, frames: u64, rows:
         move || {
             let read = || {
                 let file = gsd::File::open(&path)?;
-                let stack = StackedChunks::new(&file, POSITION, &Frames::all(&file), Fallback::Schema)?;
+                let stack = StackedChunks::new(&file, POSITION, &Frames::all(&file), Defaults::Schema)?;
                 Ok(stack.read(&Rows::Strided { start: 0, step: 1, count: rows }, threads)?)
             };
             timed(read, |array| {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use container_core::source::{MmapSource, Source as _};
-use gsd::{OpenOptions, Policy};
+use gsd::{OpenOptions, Strictness};
 use hoomd_gsd::file_layer::{GsdFile, Mode};
 
 use super::{C, CRATE, Job, OURS, PYTHON, text, words};
@@ -56,9 +56,9 @@ fn strict<'a>(job: &'a Job<'a>) -> Result<Group<'a>> {
     let path = job.scalars(frames)?;
     let range = gsd::File::open(&path)?.header().index_range().context("no index")?;
     let bytes = range.end - range.start;
-    let opened = |policy: Policy| {
+    let opened = |strictness: Strictness| {
         let path = path.clone();
-        let options = OpenOptions::default().with_policy(policy);
+        let options = OpenOptions::default().with_strictness(strictness);
         move || {
             timed(
                 || Ok(gsd::File::open_with(&path, &options)?),
@@ -70,8 +70,8 @@ fn strict<'a>(job: &'a Job<'a>) -> Result<Group<'a>> {
         }
     };
     let contenders = vec![
-        Contender::new("holdall, strict", opened(Policy::Strict)),
-        Contender::new("holdall, lenient", opened(Policy::Lenient)),
+        Contender::new("holdall, strict", opened(Strictness::Strict)),
+        Contender::new("holdall, lenient", opened(Strictness::Lenient)),
         Contender::new("a sum of the index's words", move || {
             let work = || {
                 let map = MmapSource::open(&path)?;

@@ -13,7 +13,7 @@ use std::io::{BufRead as _, Read as _, Write as _};
 use anyhow::{Context as _, Result, bail, ensure};
 use container_core::dtype::{ByteOrder, DType};
 use gsd::{
-    ChunkType, Commit, CommitScheme, Durability, Error, ErrorKind, File, IndexEntry, OpenOptions, Policy,
+    ChunkType, Commit, CommitScheme, Durability, Error, ErrorKind, File, IndexEntry, OpenOptions, Strictness,
     Version, WriteMode,
 };
 use gsd::{Writer, WriterOptions};
@@ -27,7 +27,7 @@ enum Open {
 fn open(args: &[String]) -> Result<Open> {
     let [path, mode, application, schema, version, scheme] = args else { bail!("six arguments") };
     let Some(mode) = WriteMode::from_name(mode) else {
-        let options = OpenOptions::default().with_policy(Policy::Compatible);
+        let options = OpenOptions::default().with_strictness(Strictness::Compatible);
         return Ok(Open::Reading(Box::new(File::open_with(path, &options)?)));
     };
     // The reference cuts names that are too long.

@@ -9,7 +9,7 @@ use container_core::Limits;
 use container_core::checksum::Algorithm;
 use container_core::container::ReadOptions;
 use container_core::dtype::Order;
-use container_core::literal::Literal;
+use container_core::python_literal::Literal;
 use container_core::region::Region;
 use serde_json::{Map, Value, json};
 

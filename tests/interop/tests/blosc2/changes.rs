@@ -276,7 +276,7 @@ fn each_commit_of_an_editor_is_read_by_both_releases() {
         create(&path, None, chunksize, sparse, false);
         let mut model = Model::default();
         let mut options = EditOptions::default();
-        options.lock = if random.chance(5) { Locking::Sidecar } else { Locking::Off };
+        options.lock = if random.chance(5) { Locking::JournalStore } else { Locking::Off };
         let mut editor = Editor::open(&path, &options).unwrap();
         for at in 0..8 {
             for _ in 0..1 + random.below(5) {

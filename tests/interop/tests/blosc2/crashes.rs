@@ -82,8 +82,8 @@ fn images_of_crashes_are_the_old_frame_or_the_new_one_to_both_releases() {
     let mut keep = |crash: &Crash<'_>| {
         images.push((crash.image.to_vec(), crash.done, crash.what.to_string()));
     };
-    replay::kill_images(&start, &operations, &mut keep);
-    replay::power_images(&start, &operations, 9, &mut keep);
+    replay::process_kill_states(&start, &operations, &mut keep);
+    replay::power_loss_states(&start, &operations, 9, &mut keep);
     let every = (images.len() as u64 / cases(250)).max(1);
     let folder = folder();
     let mut peers = Peer::both();

@@ -20,7 +20,7 @@ const LATE: Duration = Duration::from_secs(25);
 
 fn locked() -> EditOptions {
     let mut options = EditOptions::default();
-    options.lock = Locking::Sidecar;
+    options.lock = Locking::JournalStore;
     options
 }
 
@@ -32,7 +32,7 @@ fn append(path: &Path, data: &[u8]) {
 
 fn open(path: &Path) -> Frame {
     let mut options = OpenOptions::default();
-    options.lock = Locking::Sidecar;
+    options.lock = Locking::JournalStore;
     Frame::open_with(path, &options).unwrap()
 }
 

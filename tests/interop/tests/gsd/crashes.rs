@@ -4,7 +4,7 @@ use std::path::Path;
 
 use container_core::dtype::DType;
 use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{Crash, kill_images, power_images};
+use container_core::write::replay::{Crash, power_loss_states, process_kill_states};
 use gsd::{ChunkType, CommitScheme, Writer};
 use interop::gsd_calls::{options, pattern};
 use tempfile::tempdir;
@@ -74,8 +74,8 @@ impl Recorded {
             }
         };
         let operations = self.storage.operations();
-        kill_images(&self.start, &operations, &mut look);
-        power_images(&self.start, &operations, 4, &mut look);
+        process_kill_states(&self.start, &operations, &mut look);
+        power_loss_states(&self.start, &operations, 4, &mut look);
         count
     }
 }

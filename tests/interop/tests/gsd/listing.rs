@@ -4,7 +4,7 @@ use std::path::Path;
 
 use container_core::checksum::Algorithm;
 use container_core::dtype::ByteOrder;
-use gsd::{ChunkType, File, OpenOptions, Policy};
+use gsd::{ChunkType, File, OpenOptions, Strictness};
 use hoomd_gsd::file_layer::{DataType, GsdFile, IndexEntry, Mode};
 
 /// Frame, name, dtype, shape and MD5.
@@ -44,7 +44,7 @@ pub fn whole(frames: u64, mut lines: Vec<String>) -> String {
 
 /// Returns our reading.
 pub fn ours(path: &Path) -> String {
-    let strict = OpenOptions::default().with_policy(Policy::Strict);
+    let strict = OpenOptions::default().with_strictness(Strictness::Strict);
     let file = File::open_with(path, &strict).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let lines = file.index().iter().map(|entry| {
         let name = file.names().get(entry.id).unwrap();

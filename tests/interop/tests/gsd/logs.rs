@@ -120,7 +120,7 @@ fn gsd_reads_every_frame_where_new_logs_are_not_kept() {
             let grown = target("append");
             std::fs::copy(&paths[0], &grown).unwrap();
             let mut options = AppendOptions::default();
-            options.import.words.push(("new-logs".into(), word.into()));
+            options.import.extra.push(("new-logs".into(), word.into()));
             let added = append(&grown, Addition::Datasets(&Address::file(&paths[1])), &options);
             let mut out = Vec::new();
             let [a, b] = [&paths[0], &paths[1]].map(|path| File::open(path).unwrap());

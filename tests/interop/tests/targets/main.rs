@@ -33,7 +33,7 @@ fn whole(file: &Path) -> Address {
 fn convert(source: &Path, target: &Path, codec: Option<&str>, words: &[(&str, &str)]) {
     let mut options = ConvertOptions { durability: Durability::Cached, ..ConvertOptions::default() };
     options.import.codec = codec.map(|codec| (codec.into(), None));
-    options.import.words = words.iter().map(|(word, value)| ((*word).into(), (*value).into())).collect();
+    options.import.extra = words.iter().map(|(word, value)| ((*word).into(), (*value).into())).collect();
     let outcome = holdall::convert(&whole(source), target, &options);
     assert!(matches!(outcome, Ok(ConvertOutcome::Done(_))), "{}: {outcome:?}", target.display());
 }

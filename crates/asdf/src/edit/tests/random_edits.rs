@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use container_core::pointer::escape;
+use container_core::json_pointer::escape;
 use proptest::prelude::*;
 
 use super::random_documents::{Choices, RandomDocument, random_document};

@@ -170,7 +170,7 @@ fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &
         }
         _ => {
             let problem = format!("inline items of {}", DType::Scalar(dtype.clone()));
-            return Err(Error::unsupported(problem).context("asdf ndarray").at(place(node)));
+            return Err(Error::unsupported(problem).with_context("asdf ndarray").with_range(place(node)));
         }
     }
     Ok(())

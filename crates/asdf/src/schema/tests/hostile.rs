@@ -94,7 +94,7 @@ fn patterns_are_bounded() {
     ));
     let error = limited("type: string\npattern: '('", "5").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
-    assert_eq!(error.part_name(), Some("asdf://test/schema"));
+    assert_eq!(error.file_name(), Some("asdf://test/schema"));
 }
 
 #[test]

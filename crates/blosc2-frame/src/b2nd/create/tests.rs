@@ -173,7 +173,7 @@ fn elements_that_come_in_boxes_make_the_same_frame() {
             let mut count = 0;
             while let Some((origin, lens)) = writer.next_box() {
                 let parts: Vec<(u64, u64)> = origin.into_iter().zip(lens).collect();
-                let part = array.clone().select(&Region::whole(&shape).part(&parts).unwrap()).unwrap();
+                let part = array.clone().select(&Region::whole(&shape).sub_region(&parts).unwrap()).unwrap();
                 let bytes = part.bytes(Order::C, &Limits::default()).unwrap();
                 assert!(bytes.len() as u64 <= most.max(chunk.into()), "{most} {parts:?}");
                 // A box that has begun is still the one that comes.

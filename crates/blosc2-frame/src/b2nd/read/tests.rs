@@ -268,7 +268,7 @@ fn chunks_that_contradict_the_shape_are_refused() {
         frame[place] = value;
         let error = NdArray::from_frame(open(frame, 0)).map(|_| ()).unwrap_err();
         assert!(matches!(error.kind(), container_core::ErrorKind::Malformed(_)), "{error}");
-        assert!(error.next_step().is_some() && error.range().is_some(), "{error}");
+        assert!(error.hint().is_some() && error.range().is_some(), "{error}");
     }
 }
 

@@ -212,9 +212,9 @@ impl TableColumn {
     fn described(&self, store: &Store, leaf: &Leaf) -> Result<(DType, Vec<u64>)> {
         if let ColumnEncoding::Refused(what) = &self.encoding {
             let error = Error::unsupported(format!("column {} is not decoded: {what}", self.name));
-            return Err(error.hint("--stored, for what is stored"));
+            return Err(error.with_hint("--stored, for what is stored"));
         }
-        let own = |error: Error| error.context(format!("column {}", self.name));
+        let own = |error: Error| error.with_context(format!("column {}", self.name));
         let rows = store.rows(self.table)?;
         let mut shape = vec![rows.count()];
         if let ColumnEncoding::Items(_) = self.encoding {
@@ -380,7 +380,7 @@ impl TableColumn {
             }
             let text = u64::try_from(*code).ok().and_then(|code| texts.get(code)).ok_or_else(|| {
                 let problem = format!("code {code} of {} texts", texts.len());
-                Error::malformed(problem).context(format!("column {}", self.name))
+                Error::malformed(problem).with_context(format!("column {}", self.name))
             })?;
             Of::Text.put(text, element);
         }
@@ -467,6 +467,6 @@ fn of_parts(container: &dyn Container, count: usize) -> Dataset {
         stored: parts().map(|part| part.stored).fold(0, u64::saturating_add),
         logical: 0,
         attributes: Vec::new(),
-        listed: Visibility::Always,
+        visibility: Visibility::Always,
     }
 }

@@ -60,7 +60,7 @@ impl Rows {
         }
         // A flag that is read takes time, though not memory.
         options.limits.allocate(*len)?;
-        for piece in whole.pieces(Order::C, FLAGS_PIECE_LEN) {
+        for piece in whole.chunks(Order::C, FLAGS_PIECE_LEN) {
             let start = piece.axes().first().map_or(0, |axis| axis.start);
             let array = container.read(own, &piece, options)?;
             let flags = array.bytes(Order::C, &options.limits)?;

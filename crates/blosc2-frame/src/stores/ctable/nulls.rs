@@ -1,7 +1,7 @@
 //! Null values of a column: by a flag for each row beside it, by a value of its own that means null, or by a code.
 
 use container_core::dtype::{ByteOrder, DType, Kind, Scalar};
-use container_core::numbers::{self, Part};
+use container_core::to_f64::{self, ComplexPart};
 use container_core::{Error, Result, Value};
 
 /// The rows of a column that are null.
@@ -66,7 +66,7 @@ impl Sentinel {
         let (Some(scalar), size @ 1..) = (dtype.as_scalar(), dtype.itemsize()) else { return false };
         let doubles = || {
             let mut found = Vec::new();
-            numbers::doubles(scalar, bytes, Part::Re, &mut found);
+            to_f64::to_f64(scalar, bytes, ComplexPart::Re, &mut found);
             found
         };
         match self {

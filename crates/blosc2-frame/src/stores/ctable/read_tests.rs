@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use container_core::array::Array;
-use container_core::container::{Container, Dataset, Fallback, OpenOptions, ReadOptions};
+use container_core::container::{Container, Dataset, Defaults, OpenOptions, ReadOptions};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::Input;
 use container_core::region::Region;
@@ -12,9 +12,9 @@ use container_core::{Limits, Result, Value};
 
 use crate::b2nd::{self, NdOptions};
 
-fn open(bytes: Vec<u8>, fallback: Fallback) -> Result<Box<dyn Container>> {
+fn open(bytes: Vec<u8>, fallback: Defaults) -> Result<Box<dyn Container>> {
     let mut options = OpenOptions::default();
-    options.fallback = fallback;
+    options.defaults = fallback;
     (crate::FORMAT.open)(Input::bytes(Box::new(bytes)), &options)
 }
 
@@ -23,7 +23,7 @@ fn fixture(name: &str) -> Vec<u8> {
 }
 
 fn tables() -> [Box<dyn Container>; 2] {
-    ["table_nulls.b2z", "table_embedded.b2e"].map(|name| open(fixture(name), Fallback::Apply).unwrap())
+    ["table_nulls.b2z", "table_embedded.b2e"].map(|name| open(fixture(name), Defaults::Apply).unwrap())
 }
 
 fn dataset(store: &dyn Container, path: &str) -> Dataset {
@@ -171,7 +171,7 @@ fn what_is_left_out_is_named_once() {
 
 #[test]
 fn what_is_stored_is_shown_where_that_is_asked_for() {
-    let store = open(fixture("table_nulls.b2z"), Fallback::Stored).unwrap();
+    let store = open(fixture("table_nulls.b2z"), Defaults::StoredOnly).unwrap();
     assert_eq!(dataset(&*store, "time_flag").dtype.to_string(), "<i8");
     assert_eq!(shown(&*store, "number", ""), ["0", "1", "2", "3", "4", "5", "6"]);
     assert_eq!(shown(&*store, "int_value", "1"), ["-32768"]);
@@ -183,7 +183,7 @@ fn what_is_stored_is_shown_where_that_is_asked_for() {
     );
     assert!(store.notices().is_empty());
     // Otherwise they are parts of what is listed.
-    let store = open(fixture("table_nulls.b2z"), Fallback::Apply).unwrap();
+    let store = open(fixture("table_nulls.b2z"), Defaults::Apply).unwrap();
     let listed = (0..store.listed_count()).map(|index| store.dataset(index).unwrap().path.clone());
     assert_eq!(listed.filter(|path| path.contains('.') || path.starts_with("_valid")).count(), 0);
     assert!(store.find("_cols/int_flag.notnull") >= Some(store.listed_count()));
@@ -232,7 +232,7 @@ fn table(schema: &str, leaves: &[(&str, Vec<u8>)]) -> Result<Box<dyn Container>>
     let map = Value::Map(vec![("embed_map".to_owned(), Value::Map(map))]);
     writer.set_vlmetalayer("estore_metadata", &crate::msgpack::from_value(&map).unwrap()).unwrap();
     writer.finish().unwrap();
-    open(bytes, Fallback::Apply)
+    open(bytes, Defaults::Apply)
 }
 
 fn schema(column: &str) -> String {
@@ -425,7 +425,7 @@ fn many_deleted_rows_are_passed_over() {
 fn every_cut_and_flip_of_a_table_is_survived() {
     let whole = fixture("table_embedded.b2e");
     let survive = |bytes: Vec<u8>| {
-        let Ok(store) = open(bytes, Fallback::Apply) else { return };
+        let Ok(store) = open(bytes, Defaults::Apply) else { return };
         let (_, _) = (store.notices(), store.losses());
         for index in 0..store.dataset_count() {
             let shape = store.dataset(index).unwrap().shape.clone();

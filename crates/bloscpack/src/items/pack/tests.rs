@@ -1,5 +1,5 @@
 use container_core::container::OpenOptions;
-use container_core::format::{ImportOptions, Pipe};
+use container_core::format::{Pipe, TargetOptions};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{ErrorKind, Progress, Value};
 
@@ -13,8 +13,8 @@ fn run(
     words: &[(&str, &str)],
     out: &mut dyn Output,
 ) -> Result<()> {
-    let mut options = ImportOptions::default();
-    options.words = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
+    let mut options = TargetOptions::default();
+    options.extra = words.iter().map(|(word, value)| ((*word).to_owned(), (*value).to_owned())).collect();
     let names: Vec<String> = (0..items.len()).map(|number| format!("n{number}")).collect();
     pack(
         Pack {

@@ -128,8 +128,8 @@ fn states(reserve: u64, in_place: InPlace, durability: Durability) -> Vec<(Optio
         assert_eq!((reader.text(0).unwrap(), reader.text(2).unwrap()), (items[0].clone(), items[2].clone()));
         states.push((reader.text(1).ok(), crash.done == operations.len()));
     };
-    replay::torn_images(&start, &operations, &mut look);
-    replay::power_images(&start, &operations, 1, &mut look);
+    replay::torn_write_states(&start, &operations, &mut look);
+    replay::power_loss_states(&start, &operations, 1, &mut look);
     states
 }
 

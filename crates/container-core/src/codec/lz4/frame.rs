@@ -85,7 +85,7 @@ impl Codec for Lz4Frame {
     }
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
-        Err(Error::unsupported("LZ4 frames are only read").hint("lz4 writes the same data in blocks"))
+        Err(Error::unsupported("LZ4 frames are only read").with_hint("lz4 writes the same data in blocks"))
     }
 
     fn max_encoded_len(&self, _len: usize) -> usize {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::{DType, Field, Kind, Record};
 use super::excerpt;
-use crate::literal::Literal;
+use crate::python_literal::Literal;
 use crate::{Error, Result};
 
 /// Axes of a sub-array that numpy allows.

@@ -177,7 +177,7 @@ fn dicts_place_fields_freely() {
 fn sub_arrays_of_sub_arrays_are_one() {
     let dtype = DType::parse("[('a', ('<f4', (2,)), (3,))]").unwrap();
     assert_eq!((fields(&dtype)[0].shape.as_slice(), dtype.itemsize()), (&[3, 2][..], 24));
-    let (dtype, shape) = DType::from_descr(&literal::parse("('<f4', 5)").unwrap()).unwrap();
+    let (dtype, shape) = DType::from_descr(&python_literal::parse("('<f4', 5)").unwrap()).unwrap();
     assert_eq!((dtype.to_string().as_str(), shape.as_slice()), ("<f4", &[5][..]));
 }
 

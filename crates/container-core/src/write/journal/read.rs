@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{FileSidecar, Found, Journal, Kind, NOT_ABOUT, NOT_WHOLE, Sidecar, State};
+use super::{FileJournalStore, Found, Journal, JournalKind, JournalStore, NOT_ABOUT, NOT_WHOLE, State};
 use crate::container::Segment;
 use crate::report::{Finding, Severity};
 use crate::source::{Overlay, Source};
@@ -49,13 +49,13 @@ impl Notice {
 ///
 /// # Errors
 /// `Io`; `Limit` for a journal over the limits; those of the source.
-pub fn recovered(
+pub fn open_recovered(
     path: &Path,
-    kind: &Kind,
+    kind: &JournalKind,
     source: Box<dyn Source>,
     limits: &Limits,
 ) -> Result<(Box<dyn Source>, Option<Notice>)> {
-    let sidecar = FileSidecar::beside(path, kind);
+    let sidecar = FileJournalStore::beside(path, kind);
     let found = sidecar.read(limits)?;
     let name = sidecar.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let notice =

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Kind;
-use crate::write::Beside;
+use super::JournalKind;
+use crate::write::SidecarFile;
 use crate::write::sidecar::Own;
 use crate::{Limits, Result};
 
@@ -20,7 +20,7 @@ pub enum Found {
 }
 
 /// The place of a journal.
-pub trait Sidecar: Send + Sync {
+pub trait JournalStore: Send + Sync {
     /// Reads the content of the place.
     ///
     /// # Errors
@@ -42,9 +42,9 @@ pub trait Sidecar: Send + Sync {
 
 /// No place: changes are made without a journal, and a power cut may tear them. For storage that is no disk.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoSidecar;
+pub struct NoJournal;
 
-impl Sidecar for NoSidecar {
+impl JournalStore for NoJournal {
     fn read(&self, _limits: &Limits) -> Result<Found> {
         Ok(Found::Absent)
     }
@@ -58,18 +58,18 @@ impl Sidecar for NoSidecar {
     }
 }
 
-/// The file whose name is that of another with the suffix of a [`Kind`] after it.
+/// The file whose name is that of another with the suffix of a [`JournalKind`] after it.
 #[derive(Clone, Debug)]
-pub struct FileSidecar {
-    beside: Beside,
+pub struct FileJournalStore {
+    beside: SidecarFile,
     magic: [u8; 8],
 }
 
-impl FileSidecar {
+impl FileJournalStore {
     /// The journal of the file at `path`.
     #[must_use]
-    pub fn beside(path: &Path, kind: &Kind) -> Self {
-        Self { beside: Beside::new(path, kind.suffix), magic: kind.magic }
+    pub fn beside(path: &Path, kind: &JournalKind) -> Self {
+        Self { beside: SidecarFile::new(path, kind.suffix), magic: kind.magic }
     }
 
     /// The name of the journal.
@@ -96,7 +96,7 @@ impl FileSidecar {
     }
 }
 
-impl Sidecar for FileSidecar {
+impl JournalStore for FileJournalStore {
     fn read(&self, limits: &Limits) -> Result<Found> {
         let own = match self.open()? {
             Own::Absent => return Ok(Found::Absent),

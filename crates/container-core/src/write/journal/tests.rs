@@ -1,6 +1,6 @@
 use super::*;
 
-const KIND: Kind = Kind { suffix: ".journal", magic: *b"testjrn1" };
+const KIND: JournalKind = JournalKind { suffix: ".journal", magic: *b"testjrn1" };
 
 fn patch(at: u64, old: &[u8], new: &[u8]) -> Patch {
     Patch { at, old: old.to_vec(), new: new.to_vec() }
@@ -43,7 +43,7 @@ fn bytes_and_journals_are_inverse() {
     for journal in [within(), growing(), shrinking()] {
         let bytes = journal.encode(&KIND);
         assert_eq!(Journal::parse(&bytes, &KIND), Some(journal));
-        assert_eq!(Journal::parse(&bytes, &Kind { magic: *b"testjrn2", ..KIND }), None);
+        assert_eq!(Journal::parse(&bytes, &JournalKind { magic: *b"testjrn2", ..KIND }), None);
         for cut in 0..bytes.len() {
             assert_eq!(Journal::parse(&bytes[..cut], &KIND), None, "cut at {cut}");
             let mut other = bytes.clone();
@@ -162,7 +162,7 @@ fn bytes_that_go_at_the_end_are_compared_as_well() {
 #[derive(Default)]
 struct Kept(Option<Vec<u8>>);
 
-impl Sidecar for Kept {
+impl JournalStore for Kept {
     fn read(&self, _limits: &Limits) -> Result<Found> {
         Ok(self.0.clone().map_or(Found::Absent, Found::Journal))
     }
@@ -263,7 +263,7 @@ fn a_change_that_fails_is_taken_back_or_says_that_it_takes_effect() {
                     assert!(sidecar.0.is_none() && storage.file == old(), "{refused} refused after {left}");
                 }
                 Err(Failed { error, .. }) => {
-                    assert!(error.next_step().unwrap().contains("takes effect"), "{error}");
+                    assert!(error.hint().unwrap().contains("takes effect"), "{error}");
                     assert!(sidecar.0.is_some() && journal.state(&storage.file).unwrap() != State::Other);
                 }
             }
@@ -279,7 +279,7 @@ mod files {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::write::journal::FileSidecar;
+    use crate::write::journal::FileJournalStore;
 
     /// A file with two bytes of a torn change, and a name for its journal.
     struct Folder {
@@ -302,7 +302,7 @@ mod files {
     /// The bytes that a reader sees, and whether it is told of a journal that is about the file.
     fn read(place: &Folder) -> (Vec<u8>, Option<bool>) {
         let source: Box<dyn Source> = Box::new(fs::read(&place.path).unwrap());
-        let (source, notice) = recovered(&place.path, &KIND, source, &Limits::default()).unwrap();
+        let (source, notice) = open_recovered(&place.path, &KIND, source, &Limits::default()).unwrap();
         if let Some(notice) = &notice {
             assert!(notice.message.contains("journal a.journal"), "{}", notice.message);
             assert_eq!(notice.segment().part.as_deref(), Some("a.journal"));
@@ -315,7 +315,7 @@ mod files {
         assert_eq!(read(place), (torn(), Some(false)));
         let before = fs::symlink_metadata(&place.journal).unwrap();
         let mut storage = fs::read(&place.path).unwrap();
-        let mut sidecar = FileSidecar::beside(&place.path, &KIND);
+        let mut sidecar = FileJournalStore::beside(&place.path, &KIND);
         let found = recover(&mut storage, &mut sidecar, &KIND, &Limits::default()).unwrap();
         assert!(matches!(found, Place::Taken(_)) && storage == torn());
         let refused = sidecar.put(b"journal").unwrap_err();
@@ -328,7 +328,7 @@ mod files {
     fn a_journal_of_ours_is_read_and_finished() {
         let place = folder();
         assert_eq!(read(&place), (torn(), None));
-        let mut sidecar = FileSidecar::beside(&place.path, &KIND);
+        let mut sidecar = FileJournalStore::beside(&place.path, &KIND);
         sidecar.put(&within().encode(&KIND)).unwrap();
         let new = with(old(), &[(510, b"wxyz"), (600, b"2")]);
         assert_eq!(read(&place), (new.clone(), Some(true)));
@@ -359,7 +359,7 @@ mod files {
                 }
             }
             is_ignored(&place);
-            FileSidecar::beside(&place.path, &KIND).remove().unwrap();
+            FileJournalStore::beside(&place.path, &KIND).remove().unwrap();
             fs::symlink_metadata(&place.journal).unwrap();
         }
     }
@@ -398,7 +398,8 @@ mod files {
         // One that is whole and over the limits is not passed over: the file may be torn.
         fs::write(&place.journal, &journal).unwrap();
         let source: Box<dyn Source> = Box::new(torn());
-        let refused = recovered(&place.path, &KIND, source, &Limits::default().with_memory(3)).err().unwrap();
+        let refused =
+            open_recovered(&place.path, &KIND, source, &Limits::default().with_memory(3)).err().unwrap();
         assert!(matches!(refused.kind(), crate::ErrorKind::Limit { .. }), "{refused}");
     }
 }

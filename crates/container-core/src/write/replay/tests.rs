@@ -45,12 +45,12 @@ fn survives(write: Writer) -> (bool, bool) {
         None => false,
     };
     let (mut killed, mut cut) = (true, true);
-    kill_images(&start, &operations, |crash| killed &= is_right(crash));
+    process_kill_states(&start, &operations, |crash| killed &= is_right(crash));
     let mut torn = true;
-    torn_images(&start, &operations, |crash| torn &= is_right(crash));
+    torn_write_states(&start, &operations, |crash| torn &= is_right(crash));
     assert_eq!(killed, torn, "the header is small, and the data are not");
     for seed in 0..4 {
-        power_images(&start, &operations, seed, |crash| cut &= is_right(crash));
+        power_loss_states(&start, &operations, seed, |crash| cut &= is_right(crash));
     }
     (killed, cut)
 }
@@ -103,7 +103,7 @@ fn a_writer_without_a_last_sync_has_promised_what_it_did_not_keep() {
     let mut storage = RecordingStorage::new(start.clone());
     storage.write_at(0, &[2]).unwrap();
     let mut ends = Vec::new();
-    power_images(&start, &storage.operations(), 0, |crash| ends.push((crash.done, crash.image[0])));
+    power_loss_states(&start, &storage.operations(), 0, |crash| ends.push((crash.done, crash.image[0])));
     // Before the sync that never came nothing is sure; the last state is the one in which the power stayed on.
     assert!(ends.contains(&(0, 1)) && ends.contains(&(0, 2)));
     assert_eq!(ends.last(), Some(&(1, 2)));
@@ -114,7 +114,7 @@ fn a_killed_writer_leaves_the_first_bytes_of_its_last_write() {
     let operations =
         [Operation::Write { at: 1, bytes: (1..=70).collect() }, Operation::SetLen(3), Operation::Punch(1..2)];
     let mut images = Vec::new();
-    torn_images(&[9], &operations, |crash| images.push((crash.done, crash.image.to_vec())));
+    torn_write_states(&[9], &operations, |crash| images.push((crash.done, crash.image.to_vec())));
     let torn: Vec<usize> =
         images.iter().filter(|(done, _)| *done == 0).map(|(_, image)| image.len() - 1).collect();
     assert_eq!(torn, [0, 1, 7, 32, 33, 36, 61, 64, 69]);
@@ -124,7 +124,7 @@ fn a_killed_writer_leaves_the_first_bytes_of_its_last_write() {
     assert_eq!(rest, [(1, whole), (2, vec![9, 1, 2]), (3, vec![9, 0, 2])]);
     // Where it stays within a sector it is not torn at all.
     let mut count = 0;
-    kill_images(&[9], &operations, |_| count += 1);
+    process_kill_states(&[9], &operations, |_| count += 1);
     assert_eq!(count, 4);
 }
 
@@ -146,7 +146,7 @@ fn images(start: &[u8], write: impl Fn(&mut RecordingStorage) -> Result<()>) -> 
     let mut storage = RecordingStorage::new(start.to_vec());
     write(&mut storage).unwrap();
     let mut images = BTreeSet::new();
-    power_images(start, &storage.operations(), 5, |crash| _ = images.insert(crash.image.to_vec()));
+    power_loss_states(start, &storage.operations(), 5, |crash| _ = images.insert(crash.image.to_vec()));
     images
 }
 
@@ -207,7 +207,7 @@ fn what_was_synced_is_there() {
         storage.write_at(u64::from(byte) - 1, &[byte]).unwrap();
         storage.sync().unwrap();
     }
-    power_images(&[], &storage.operations(), 3, |crash| {
+    power_loss_states(&[], &storage.operations(), 3, |crash| {
         assert!(crash.image.len() >= crash.done / 2, "{}: {:?}", crash.what, crash.image);
         assert!([1, 2, 3].starts_with(&crash.image[..crash.done / 2]));
     });

@@ -102,7 +102,7 @@ pub fn require_at(file: &File, path: &Path) -> Result<()> {
         return Ok(());
     }
     let problem = format!("{} has been replaced by another program meanwhile", path.display());
-    Err(Error::usage(problem).hint("nothing is written; try again"))
+    Err(Error::usage(problem).with_hint("nothing is written; try again"))
 }
 
 /// Whether the name is still that of the file.
@@ -139,7 +139,7 @@ fn options() -> OpenOptions {
 
 fn in_use(path: &Path) -> Error {
     Error::usage(format!("{} is being written by another program", path.display()))
-        .hint("wait until it has finished, or end it")
+        .with_hint("wait until it has finished, or end it")
 }
 
 fn opening(error: io::Error, path: &Path) -> Error {
@@ -173,7 +173,7 @@ impl Storage for FileStorage {
             let mut done = match rustix::io::pwritev(&self.file, &slices, at) {
                 Ok(done) => done,
                 Err(rustix::io::Errno::INTR) => 0,
-                Err(errno) => return Err(Error::from(io::Error::from(errno)).at(range)),
+                Err(errno) => return Err(Error::from(io::Error::from(errno)).with_range(range)),
             };
             // What is left over after a signal, or at 2 GiB, goes part by part.
             for part in parts {
@@ -192,7 +192,7 @@ impl Storage for FileStorage {
 
     fn set_len(&mut self, len: u64) -> Result<()> {
         preallocate::check_size_limit(&(0..len))?;
-        self.file.set_len(len).map_err(|error| Error::from(error).at(len..len))
+        self.file.set_len(len).map_err(|error| Error::from(error).with_range(len..len))
     }
 
     fn sync(&mut self) -> Result<()> {
@@ -223,10 +223,10 @@ pub fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> Result<()> {
     while !rest.is_empty() {
         let place = range.end - rest.len() as u64;
         match write_at(file, rest, place) {
-            Ok(0) => return Err(Error::from(io::Error::from(io::ErrorKind::WriteZero)).at(range)),
+            Ok(0) => return Err(Error::from(io::Error::from(io::ErrorKind::WriteZero)).with_range(range)),
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::from(error).at(range)),
+            Err(error) => return Err(Error::from(error).with_range(range)),
         }
     }
     Ok(())

@@ -78,7 +78,7 @@ fn one_writer_keeps_out_another_and_no_reader() {
     for second in [FileStorage::open(&path), FileStorage::create(&path, Overwrite::Replace)] {
         let error = second.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
-        assert!(error.to_string().contains(&path.display().to_string()) && error.next_step().is_some());
+        assert!(error.to_string().contains(&path.display().to_string()) && error.hint().is_some());
     }
     assert_eq!(std::fs::read(&path).unwrap(), b"kept");
     // What a process has that is started now.

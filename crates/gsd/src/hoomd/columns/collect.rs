@@ -76,7 +76,7 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
                 if options.changes == Changes::Refuse && skipped.frame.is_some() =>
             {
                 let problem = format!("{}: {}", skipped.name, skipped.why);
-                return Err(Error::usage(problem).hint("skip quantities that change, or choose frames"));
+                return Err(Error::usage(problem).with_hint("skip quantities that change, or choose frames"));
             }
             Outcome::SkippedColumn(skipped) => table.skipped.push(skipped),
         }
@@ -352,7 +352,7 @@ fn chunk_range(file: &File, entry: &IndexEntry) -> Result<Range<u64>> {
     let range = entry.byte_range().filter(|range| range.end <= file.layout().file_len());
     range.ok_or_else(|| {
         let problem = format!("the entry of frame {} describes no chunk of the file", entry.frame);
-        Error::malformed(problem).context(file.names().get(entry.id).unwrap_or_default().into_owned())
+        Error::malformed(problem).with_context(file.names().get(entry.id).unwrap_or_default().into_owned())
     })
 }
 
@@ -449,7 +449,7 @@ impl ColumnBuilder {
     }
 
     fn into_steps(self, rows: u64, budget: &mut Budget) -> Result<Vec<u64>> {
-        let wrong = |why: &str| Err(Error::malformed(why.to_owned()).context("configuration/step"));
+        let wrong = |why: &str| Err(Error::malformed(why.to_owned()).with_context("configuration/step"));
         if let Some((_, why)) = &self.changed {
             return wrong(why);
         }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::writer::sequential::{NewChunk, Plan, to_vec};
-use crate::{OpenOptions, Policy, Version};
+use crate::{OpenOptions, Strictness, Version};
 
 /// Bytes that are only copied, never lent.
 struct CopyingSource(Vec<u8>);
@@ -22,7 +22,7 @@ impl Source for CopyingSource {
 fn file(chunks: &[NewChunk<'_>]) -> [File; 2] {
     let plan = Plan::new("test", "hoomd", Version::new(1, 4)).unwrap();
     let bytes = to_vec(plan, chunks).unwrap();
-    let options = OpenOptions::default().with_policy(Policy::Strict);
+    let options = OpenOptions::default().with_strictness(Strictness::Strict);
     let lent = File::from_source(Box::new(bytes.clone()), &options).unwrap();
     [lent, File::from_source(Box::new(CopyingSource(bytes)), &options).unwrap()]
 }

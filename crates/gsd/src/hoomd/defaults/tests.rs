@@ -1,4 +1,4 @@
-use container_core::container::{Container, Fallback, OpenOptions, ReadOptions};
+use container_core::container::{Container, Defaults, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::Input;
 use container_core::region::Region;
@@ -10,10 +10,10 @@ use crate::container::FORMAT;
 use crate::header::Version;
 use crate::writer::sequential::{NewChunk, Plan, to_vec};
 
-fn container(schema: &str, chunks: &[NewChunk<'_>], fallback: Fallback) -> Box<dyn Container> {
+fn container(schema: &str, chunks: &[NewChunk<'_>], fallback: Defaults) -> Box<dyn Container> {
     let bytes = to_vec(Plan::new("app", schema, Version::new(2, 0)).unwrap(), chunks).unwrap();
     let mut options = OpenOptions::default();
-    options.fallback = fallback;
+    options.defaults = fallback;
     (FORMAT.open)(Input::bytes(Box::new(bytes)), &options).unwrap()
 }
 
@@ -39,7 +39,7 @@ fn what_no_frame_stores_has_the_values_of_the_schema() {
         (0, "particles/position", ChunkType::Float, 3, 3, &place),
         (1, "particles/position", ChunkType::Float, 3, 3, &place),
     ];
-    let file = container("hoomd", &chunks, Fallback::Apply);
+    let file = container("hoomd", &chunks, Defaults::Apply);
     let file = &*file;
     assert_eq!(at(file, "particles/mass"), Some((vec![2, 3], floats(&[1.0; 6]))));
     assert_eq!(at(file, "frames/0/particles/mass"), Some((vec![3], floats(&[1.0; 3]))));
@@ -66,7 +66,7 @@ fn what_no_frame_stores_has_the_values_of_the_schema() {
     let part = file.read(index, &region, &ReadOptions::default()).unwrap();
     assert_eq!((part.shape(), part.bytes(Order::C, &Limits::default()).unwrap().len()), (&[2, 3][..], 24));
 
-    for (schema, fallback) in [("hoomd", Fallback::Stored), ("none", Fallback::Apply)] {
+    for (schema, fallback) in [("hoomd", Defaults::StoredOnly), ("none", Defaults::Apply)] {
         let file = container(schema, &chunks, fallback);
         assert_eq!(at(&*file, "particles/mass"), None);
         assert_eq!(at(&*file, "frames/1/particles/N"), None);
@@ -89,7 +89,7 @@ fn a_frame_has_the_values_of_frame_0_where_n_varies() {
         (2, "particles/N", ChunkType::Uint32, 1, 1, &n[1]),
         (3, "log/late", ChunkType::Float, 4, 1, &log),
     ];
-    let file = container("hoomd", &chunks, Fallback::Apply);
+    let file = container("hoomd", &chunks, Defaults::Apply);
     let file = &*file;
     assert_eq!(at(file, "particles/mass"), None);
     // As many as frame 0 has, or not.
@@ -107,7 +107,7 @@ fn a_large_n_is_refused_when_it_is_read() -> Result<()> {
         (0, "particles/N", ChunkType::Uint32, 1, 1, &n),
         (9, "configuration/step", ChunkType::Uint64, 1, 1, &[1; 8]),
     ];
-    let file = container("hoomd", &chunks, Fallback::Apply);
+    let file = container("hoomd", &chunks, Defaults::Apply);
     let index = file.find("particles/orientation").unwrap();
     let shape = file.require(index)?.shape.clone();
     assert_eq!(shape, [10, u64::from(u32::MAX), 4]);

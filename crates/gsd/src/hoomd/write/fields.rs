@@ -214,8 +214,8 @@ impl<'f> FieldList<'f> {
             let problem = format!("{len} rows where {n} are wanted");
             let what = field.name;
             return Err(Error::usage(problem)
-                .context(what)
-                .hint(format!("set {}/N", field.container.name())));
+                .with_context(what)
+                .with_hint(format!("set {}/N", field.container.name())));
         }
         let value = Value::Numbers {
             chunk_type,

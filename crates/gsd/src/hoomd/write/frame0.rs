@@ -40,9 +40,9 @@ impl Frame0 {
             }
             let Some(entry) = writer.find_chunk(0, field.name)? else { continue };
             let named = |error: Error| {
-                let error = error.context(format!("gsd frame 0 {}", field.name));
+                let error = error.with_context(format!("gsd frame 0 {}", field.name));
                 match entry.byte_range() {
-                    Some(range) => error.at(range),
+                    Some(range) => error.with_range(range),
                     None => error,
                 }
             };
@@ -68,7 +68,8 @@ impl Frame0 {
                 (count.and_then(|at| initial.number(at)), initial.counts.get_mut(at))
             {
                 *place = u32::try_from(count).map_err(|_| {
-                    Error::malformed(format!("{count} in frame 0 is out of range")).context(container.name())
+                    Error::malformed(format!("{count} in frame 0 is out of range"))
+                        .with_context(container.name())
                 })?;
             }
         }

@@ -13,7 +13,7 @@ pub(super) enum Score {
     /// Among the others, and with the shape of one of the same name.
     Alike,
     /// Among the others.
-    Beside,
+    SidecarFile,
 }
 
 impl IndexTable<'_, '_> {
@@ -43,7 +43,7 @@ impl IndexTable<'_, '_> {
         } else {
             // A last chunk that is too long may as well have lost its end.
             let is_clear = end == IntervalEnd::AtAnother || !is_resized;
-            (is_clear && (is_new || first.is_some())).then_some(Score::Beside)
+            (is_clear && (is_new || first.is_some())).then_some(Score::SidecarFile)
         })
     }
 

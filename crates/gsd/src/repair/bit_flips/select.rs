@@ -58,12 +58,12 @@ impl IndexTable<'_, '_> {
                 }
                 match fit {
                     Score::Alike => alike.push(other),
-                    Score::Beside => beside.push(other),
+                    Score::SidecarFile => beside.push(other),
                 }
             }
             match (&alike[..], &beside[..]) {
                 ([one], _) => found.push((slot, *one, Score::Alike)),
-                ([], [one]) if breaks == Violation::Rules => found.push((slot, *one, Score::Beside)),
+                ([], [one]) if breaks == Violation::Rules => found.push((slot, *one, Score::SidecarFile)),
                 _ => {}
             }
         }
@@ -81,7 +81,7 @@ impl IndexTable<'_, '_> {
             let cost = self.cost(&slots)?;
             self.slots[*slot] = was;
             if cost.0 < misfits {
-                costs.push(((cost, *fit == Score::Beside), (*slot, *is, *fit)));
+                costs.push(((cost, *fit == Score::SidecarFile), (*slot, *is, *fit)));
             }
         }
         let Some(least) = costs.iter().map(|(cost, _)| *cost).min() else { return Ok(Selection::None) };

@@ -9,7 +9,7 @@ use container_core::report::RepairReport;
 use crate::header::{Header, Version};
 use crate::index::IndexEntry;
 use crate::repair::{RepairOptions, UncommittedFrames, repair_source};
-use crate::{ChunkType, File, OpenOptions, Policy, Result};
+use crate::{ChunkType, File, OpenOptions, Result, Strictness};
 
 /// Chunks of a frame by name: type, rows, columns, bytes.
 pub(super) type Frame = BTreeMap<String, (ChunkType, u64, u32, Vec<u8>)>;
@@ -130,7 +130,7 @@ impl Builder {
 
 /// The frames of a file as the reference reads them, values little-endian.
 pub(super) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
-    let options = OpenOptions::default().with_policy(Policy::Lenient);
+    let options = OpenOptions::default().with_strictness(Strictness::Lenient);
     let file = File::from_source(Box::new(file.to_vec()), &options)?;
     let errors = |fault: &&crate::Fault| fault.severity() == container_core::report::Severity::Error;
     if let Some(fault) = file.layout().faults().iter().find(errors) {
@@ -153,7 +153,7 @@ pub(super) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
 pub(super) fn repaired_with(file: &[u8], options: &RepairOptions) -> Result<(Vec<Frame>, RepairReport)> {
     let mut out = Vec::new();
     let report = repair_source(&file, options, Some(&mut out), Progress::none())?;
-    let strict = OpenOptions::default().with_policy(Policy::Strict);
+    let strict = OpenOptions::default().with_strictness(Strictness::Strict);
     assert!(File::from_source(Box::new(out.clone()), &strict).is_ok(), "{report:?}");
     Ok((frames(&out).unwrap(), report))
 }
@@ -185,7 +185,7 @@ pub(super) fn sample(count: u64, particles: usize, every: u64) -> (Builder, Vec<
 pub(super) fn sound(file: &[u8]) -> Option<Vec<Frame>> {
     let listed = frames(file).ok().filter(|frames| !frames.is_empty())?;
     let source: Box<dyn container_core::source::Source> = Box::new(file.to_vec());
-    let options = OpenOptions::default().with_policy(Policy::Strict);
+    let options = OpenOptions::default().with_strictness(Strictness::Strict);
     let faults = crate::byte_map::faults(&File::from_source(source, &options).ok()?, &options.limits);
     let errors = |fault: &crate::Fault| fault.severity() == container_core::report::Severity::Error;
     (!faults.ok()?.iter().any(errors)).then_some(listed)

@@ -10,7 +10,7 @@
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};
 
-use super::Fallback;
+use super::Defaults;
 use crate::ChunkType;
 use crate::file::File;
 use crate::frames::{Frames, sweep};
@@ -117,11 +117,11 @@ impl ValueSearch<'_> {
         } else {
             "choose frames of one shape, or read frame by frame"
         };
-        Err(error.hint(hint))
+        Err(error.with_hint(hint))
     }
 
     /// Places of what the frames do not store.
-    pub(super) fn gaps(&mut self, fallback: Fallback) -> Result<()> {
+    pub(super) fn gaps(&mut self, fallback: Defaults) -> Result<()> {
         let inherits = if fallback.applies(self.file) { schema::inherits(self.name) } else { Inherit::Never };
         let missing = |frame: u64| Err(Error::usage(format!("frame {frame} has no such chunk")));
         let gap = self.places.iter().zip(0_u64..).find(|(place, _)| **place == 0);
@@ -225,6 +225,8 @@ pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut ReadBuffer<
     let value = chunk_type.integer(window.bytes(range.clone())?, file.header().byte_order);
     u32::try_from(value).map(u64::from).map_err(|_| {
         let problem = format!("the count of frame {} is out of range", entry.frame);
-        Error::malformed(problem).at(range).hint("--stored shows and copies chunks without the schema")
+        Error::malformed(problem)
+            .with_range(range)
+            .with_hint("--stored shows and copies chunks without the schema")
     })
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::writer::sequential::{NewChunk, Plan, to_vec};
-use crate::{OpenOptions, Policy, Version};
+use crate::{OpenOptions, Strictness, Version};
 
 /// Bytes that are only copied, never lent.
 struct CopyingSource(Vec<u8>);
@@ -22,7 +22,7 @@ impl Source for CopyingSource {
 fn file(schema: &str, chunks: &[NewChunk<'_>]) -> [File; 2] {
     let plan = Plan::new("test", schema, Version::new(1, 4)).unwrap();
     let bytes = to_vec(plan, chunks).unwrap();
-    let options = OpenOptions::default().with_policy(Policy::Strict);
+    let options = OpenOptions::default().with_strictness(Strictness::Strict);
     let lent = File::from_source(Box::new(bytes.clone()), &options).unwrap();
     [lent, File::from_source(Box::new(CopyingSource(bytes)), &options).unwrap()]
 }
@@ -32,7 +32,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 fn read(file: &File, name: &str, rows: &Rows<'_>) -> Result<(Vec<u64>, Vec<f32>)> {
-    let stack = StackedChunks::new(file, name, &Frames::all(file), Fallback::Schema)?;
+    let stack = StackedChunks::new(file, name, &Frames::all(file), Defaults::Schema)?;
     let array = stack.read(rows, 2)?;
     let values = array.elements::<f32>(Order::C, &file.options().limits)?.into_owned();
     Ok((array.shape().to_vec(), values))
@@ -57,7 +57,8 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
         let (shape, values) = read(&file, "particles/orientation", &Rows::List(&[1])).unwrap();
         assert_eq!((shape, &values[..4]), (vec![3, 1, 4], &[1., 0., 0., 0.][..]));
         // Without the schema a gap is an error.
-        let stored = StackedChunks::new(&file, "particles/position", &Frames::all(&file), Fallback::Stored);
+        let stored =
+            StackedChunks::new(&file, "particles/position", &Frames::all(&file), Defaults::StoredOnly);
         assert!(stored.is_err_and(|error| error.to_string().contains("frame 1")));
     }
     let mut more = chunks.clone();
@@ -69,7 +70,7 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
             matches!(error.kind(), ErrorKind::Usage(_)) && error.to_string().contains("frame 3 has 3 by 3")
         );
         let last =
-            StackedChunks::new(&file, "particles/position", &Frames::range(3..4), Fallback::Schema).unwrap();
+            StackedChunks::new(&file, "particles/position", &Frames::range(3..4), Defaults::Schema).unwrap();
         assert_eq!((last.extent(), last.chunk_offset(0)), ((1, 3, 3), None));
         assert!(
             last.read(&Rows::All, 1)
@@ -79,7 +80,7 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
                 .iter()
                 .all(|b| *b == 0)
         );
-        let counts = StackedChunks::new(&file, "particles/N", &Frames::all(&file), Fallback::Schema).unwrap();
+        let counts = StackedChunks::new(&file, "particles/N", &Frames::all(&file), Defaults::Schema).unwrap();
         let counts = counts.read(&Rows::All, 1).unwrap();
         assert_eq!(*counts.elements::<u32>(Order::C, &file.options().limits).unwrap(), [2, 2, 2, 3]);
     }
@@ -104,11 +105,11 @@ fn shapes_and_types_that_change_are_refused_by_frame() {
             "{error}"
         );
         assert!(read(&file, "b", &Rows::All).is_err());
-        let stack = StackedChunks::new(&file, "a", &Frames::range(0..2), Fallback::Stored).unwrap();
+        let stack = StackedChunks::new(&file, "a", &Frames::range(0..2), Defaults::StoredOnly).unwrap();
         assert!(stack.byte_len(&Rows::List(&[2])).is_err());
         assert!(stack.byte_len(&Rows::Strided { start: 1, step: 1, count: 2 }).is_err());
         assert!(stack.read_into(&Rows::All, &mut [0; 3], 1).is_err());
-        assert!(StackedChunks::new(&file, "a", &Frames::range(0..4), Fallback::Stored).is_err());
+        assert!(StackedChunks::new(&file, "a", &Frames::range(0..4), Defaults::StoredOnly).is_err());
     }
 }
 
@@ -131,21 +132,21 @@ fn precisions_are_mixed_only_as_double() {
     };
     for file in [lent, copied, big] {
         let error = read(&file, "particles/charge", &Rows::All).unwrap_err();
-        assert!(error.next_step().is_some_and(|step| step.contains("f64")));
+        assert!(error.hint().is_some_and(|step| step.contains("f64")));
         let all = Frames::all(&file);
         for threads in [1, 2] {
-            let stack = StackedChunks::of_floats(&file, "particles/charge", &all, Fallback::Schema).unwrap();
+            let stack = StackedChunks::of_floats(&file, "particles/charge", &all, Defaults::Schema).unwrap();
             let values = stack.read_f64(&Rows::All, threads).unwrap();
             assert_eq!(values, [tenth, 2.0, 3.0, 0.1, -5.0, 1e300, tenth, 2.0, 3.0]);
             let values = stack.read_f64(&Rows::List(&[2, 0]), threads).unwrap();
             assert_eq!(values, [3.0, tenth, 1e300, 0.1, 3.0, tenth]);
             assert!(stack.read(&Rows::All, threads).is_err());
         }
-        let diameter = StackedChunks::of_floats(&file, "particles/diameter", &all, Fallback::Schema).unwrap();
+        let diameter = StackedChunks::of_floats(&file, "particles/diameter", &all, Defaults::Schema).unwrap();
         assert_eq!(diameter.read_f64(&Rows::All, 1).unwrap(), [1.0; 9]);
-        let single = StackedChunks::new(&file, "particles/mass", &all, Fallback::Schema).unwrap();
+        let single = StackedChunks::new(&file, "particles/mass", &all, Defaults::Schema).unwrap();
         assert_eq!(single.read_f64(&Rows::Strided { start: 2, step: -2, count: 2 }, 1).unwrap(), [1.0; 6]);
-        assert!(StackedChunks::of_floats(&file, "particles/N", &all, Fallback::Schema).is_err());
+        assert!(StackedChunks::of_floats(&file, "particles/N", &all, Defaults::Schema).is_err());
         let trajectory = hoomd::Trajectory::from_file(file).unwrap();
         let tensor = trajectory.time_series("particles/charge");
         let (shape, values) = tensor.frames(1.., 2).unwrap().rows(Rows::List(&[1])).read_f64().unwrap();
@@ -175,7 +176,7 @@ proptest! {
         }
         for file in file("none", &chunks) {
             let chosen = Frames { start, step, count };
-            let stack = StackedChunks::new(&file, "a", &chosen, Fallback::Schema);
+            let stack = StackedChunks::new(&file, "a", &chosen, Defaults::Schema);
             let valid = chosen.check(&file).is_ok();
             prop_assert_eq!(stack.is_ok(), valid);
             let Ok(stack) = stack else { continue };
@@ -228,7 +229,7 @@ fn of_two_chunks_of_one_name_in_a_frame_the_one_that_a_search_finds_is_read() {
         for name in ["a", "b"] {
             let Some(found) = file.find_chunk(0, name) else { continue };
             let found = file.read_elements::<f32>(&found).unwrap()[0];
-            let one = StackedChunks::new(&file, name, &Frames::range(0..1), Fallback::Stored).unwrap();
+            let one = StackedChunks::new(&file, name, &Frames::range(0..1), Defaults::StoredOnly).unwrap();
             let one = one.read(&Rows::All, 1).unwrap();
             assert_eq!(one.elements::<f32>(Order::C, &file.options().limits).unwrap()[0], found);
         }
@@ -270,7 +271,7 @@ fn of_far_apart_chunks_nothing_but_their_values_is_read() {
     let file = File::from_source(Box::new(source), &OpenOptions::default()).unwrap();
     let counted = || [0, 1].map(|of: usize| counts[of].swap(0, std::sync::atomic::Ordering::Relaxed));
     counted();
-    let stack = StackedChunks::new(&file, "log/e", &Frames::all(&file), Fallback::Schema).unwrap();
+    let stack = StackedChunks::new(&file, "log/e", &Frames::all(&file), Defaults::Schema).unwrap();
     assert_eq!(stack.read(&Rows::All, 1).unwrap().shape(), [100, 1]);
     assert_eq!(counted(), [100, 800]);
     // Of two logs side by side both at once.

@@ -1,8 +1,8 @@
 use super::*;
-use crate::{File, OpenOptions, Policy};
+use crate::{File, OpenOptions, Strictness};
 
 fn open(bytes: Vec<u8>) -> File {
-    File::from_source(Box::new(bytes), &OpenOptions::default().with_policy(Policy::Strict)).unwrap()
+    File::from_source(Box::new(bytes), &OpenOptions::default().with_strictness(Strictness::Strict)).unwrap()
 }
 
 fn plan() -> Plan {

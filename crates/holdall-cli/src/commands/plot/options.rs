@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use container_core::numbers::Part;
+use container_core::to_f64::ComplexPart;
 use holdall_plot::{Origin, Rgba, Stretch};
 
 /// Width and height in pixels.
@@ -51,8 +51,12 @@ pub fn color_text(color: Rgba) -> String {
     format!("#{:02x}{:02x}{:02x}", color.0, color.1, color.2)
 }
 
-const PARTS: [(&str, Part); 4] =
-    [("abs", Part::Abs), ("phase", Part::Phase), ("re", Part::Re), ("im", Part::Im)];
+const PARTS: [(&str, ComplexPart); 4] = [
+    ("abs", ComplexPart::Abs),
+    ("phase", ComplexPart::Phase),
+    ("re", ComplexPart::Re),
+    ("im", ComplexPart::Im),
+];
 
 const ORIGINS: [(&str, Origin); 2] = [("upper", Origin::Upper), ("lower", Origin::Lower)];
 
@@ -64,11 +68,11 @@ fn word<T: Copy + Default + Send + Sync + 'static>(
     })
 }
 
-pub fn part() -> impl TypedValueParser<Value = Part> {
+pub fn part() -> impl TypedValueParser<Value = ComplexPart> {
     word(&PARTS)
 }
 
-pub fn part_name(part: Part) -> &'static str {
+pub fn part_name(part: ComplexPart) -> &'static str {
     PARTS.iter().find(|(_, known)| *known == part).map_or("abs", |(name, _)| name)
 }
 

@@ -1,9 +1,9 @@
 //! Elements against their bytes, which a format that lacks their type may hold in their place along an axis of its own.
 
 use container_core::Result;
+use container_core::chunked_read::chunk_len;
 use container_core::dtype::{DType, Order};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::stream::piece_len;
 
 use super::{Ruler, Side, is_byte};
 use crate::diff::{Retyped, first, second};
@@ -25,7 +25,7 @@ impl Ruler<'_> {
         let dtype: &DType = &a.dataset().dtype;
         let size = dtype.itemsize() as u64;
         let mut equal = true;
-        for piece in Region::whole(&a.region.shape()).pieces(Order::C, piece_len(false, limits) / 2 / size) {
+        for piece in Region::whole(&a.region.shape()).chunks(Order::C, chunk_len(false, limits) / 2 / size) {
             let array = a.read(&piece, &self.options.read).map_err(first)?;
             let a_bytes = dtype.little_endian(array.bytes(Order::C, limits).map_err(first)?)?;
             let mut axes = piece.axes().to_vec();

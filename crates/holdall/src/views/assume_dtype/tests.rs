@@ -70,7 +70,7 @@ fn what_does_not_fit_is_refused() {
         let bytes = vec![0; usize::try_from(shape.iter().product::<u64>() * 4).unwrap()];
         let error = assumed(stored, shape, &bytes, dtype).err().unwrap();
         assert!(error.to_string().contains("data"), "{error}");
-        assert!(error.next_step().is_some());
+        assert!(error.hint().is_some());
     }
     assert!(assumed("|V4", &[2], &[0; 8], "|S0").is_err());
 }

@@ -9,7 +9,7 @@ use crate::report::Loss;
 /// Metadata of a format as they are carried. A map with keys that are there twice or that could be taken for those of a form becomes the
 /// form `pairs`; what is no map is below [`WHOLE`].
 #[must_use]
-pub fn guarded(value: Value, forms: Forms) -> Value {
+pub fn escape_reserved(value: Value, forms: Forms) -> Value {
     match guard(value, forms) {
         Value::Map(entries) if !is_pairs(&entries) => Value::Map(entries),
         other => Value::Map(vec![(WHOLE.to_owned(), other)]),
@@ -50,8 +50,8 @@ fn guard(value: Value, forms: Forms) -> Value {
 
 /// The path that the only dataset of a file is to have in another: an empty one, too, which keys of a tree can make.
 #[must_use]
-pub fn path_of<'v>(carried: &'v Value, own: &'v str) -> &'v str {
-    match carried.get(NAME) {
+pub fn path_of<'v>(tree: &'v Value, own: &'v str) -> &'v str {
+    match tree.get(NAME) {
         Some(Value::Text(name)) if own == DEFAULT_NAME => name,
         _ => own,
     }
@@ -59,8 +59,8 @@ pub fn path_of<'v>(carried: &'v Value, own: &'v str) -> &'v str {
 
 /// The metadata for a file that calls its one dataset `data`: with the path that it had, where that was another.
 #[must_use]
-pub fn named(carried: Value, path: &str) -> Value {
-    match carried {
+pub fn with_dataset_name(tree: Value, path: &str) -> Value {
+    match tree {
         Value::Map(mut entries) if path != DEFAULT_NAME => {
             entries.retain(|(key, _)| key != NAME);
             entries.push((NAME.to_owned(), path.into()));
@@ -72,8 +72,8 @@ pub fn named(carried: Value, path: &str) -> Value {
 
 /// The map without one key of its top.
 #[must_use]
-pub fn without(carried: Value, key: &str) -> Value {
-    match carried {
+pub fn remove_key(tree: Value, key: &str) -> Value {
+    match tree {
         Value::Map(mut entries) => {
             entries.retain(|(own, _)| own != key);
             Value::Map(entries)
@@ -84,8 +84,8 @@ pub fn without(carried: Value, key: &str) -> Value {
 
 /// Moves names that the target keeps for itself below [`MORE`].
 #[must_use]
-pub fn set_aside(carried: Value, is_taken: &dyn Fn(&str, &Value) -> bool) -> Value {
-    let Value::Map(all) = carried else { return carried };
+pub fn escape_top(tree: Value, is_taken: &dyn Fn(&str, &Value) -> bool) -> Value {
+    let Value::Map(all) = tree else { return tree };
     let (taken, mut free): (Vec<_>, Vec<_>) = all.into_iter().partition(|(key, value)| is_taken(key, value));
     if !taken.is_empty() {
         free.push((MORE.to_owned(), Value::Map(taken)));
@@ -95,8 +95,8 @@ pub fn set_aside(carried: Value, is_taken: &dyn Fn(&str, &Value) -> bool) -> Val
 
 /// Brings what is below [`MORE`] back to the top.
 #[must_use]
-pub fn joined(carried: Value) -> Value {
-    let Value::Map(mut all) = carried else { return carried };
+pub fn unescape_top(tree: Value) -> Value {
+    let Value::Map(mut all) = tree else { return tree };
     let Some(at) = all.iter().position(|(key, value)| key == MORE && matches!(value, Value::Map(_))) else {
         return Value::Map(all);
     };
@@ -121,8 +121,8 @@ pub fn depth(value: &Value) -> usize {
 
 /// The part that is no deeper than every format can hold, and the losses of the rest.
 #[must_use]
-pub fn shallow(carried: Value) -> (Value, Vec<Loss>) {
-    let Value::Map(all) = carried else { return (carried, Vec::new()) };
+pub fn limit_depth(tree: Value) -> (Value, Vec<Loss>) {
+    let Value::Map(all) = tree else { return (tree, Vec::new()) };
     let (kept, deep): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, value)| depth(value) < MAX_DEPTH);
     let lost = deep.into_iter().map(|(key, _)| {
         let what = format!("metadata: {key}, more than {MAX_DEPTH} values within each other");
@@ -158,15 +158,19 @@ fn named_pairs(value: &Value) -> Option<Vec<(&str, &Value)>> {
 
 /// True where two trees say the same: the order of keys is none, one NaN is as good as another, and a map is the same as a form.
 #[must_use]
-pub fn is_same(a: &Value, b: &Value) -> bool {
+pub fn is_equivalent(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Map(_), Value::Map(_)) => {
             let (one, other) = (named_entries(a).unwrap_or_default(), named_entries(b).unwrap_or_default());
             let there: HashMap<&str, &Value> = other.iter().copied().collect();
             one.len() == other.len()
-                && one.iter().all(|(key, value)| there.get(key).is_some_and(|other| is_same(value, other)))
+                && one
+                    .iter()
+                    .all(|(key, value)| there.get(key).is_some_and(|other| is_equivalent(value, other)))
         }
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equivalent(a, b))
+        }
         (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
         _ => a == b && entries(a).is_empty(),
     }

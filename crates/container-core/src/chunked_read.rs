@@ -17,23 +17,28 @@ const DECODED_PIECE: u64 = 16 << 20;
 const TRANSPOSED_PIECE: u64 = 64 << 20;
 
 /// Makes sure that `region` can be read, before anything is written on the strength of it: that no element is absent, and by
-/// [`Container::prove`].
+/// [`Container::check_readable`].
 ///
 /// # Errors
 /// Those of [`Container::absence`] and [`Container::read`].
-pub fn prove(container: &dyn Container, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
+pub fn check_readable(
+    container: &dyn Container,
+    index: usize,
+    region: &Region,
+    options: &ReadOptions,
+) -> Result<()> {
     require_present(container, index, region)?;
     if region.is_empty() {
         return container.read(index, region, options).map(|_| ());
     }
-    container.prove(index, region, options)
+    container.check_readable(index, region, options)
 }
 
 /// Reads the element of `region` that lies furthest in the file.
 ///
 /// # Errors
 /// Those of [`Container::read`].
-pub fn prove_furthest<C: Container + ?Sized>(
+pub fn check_furthest_readable<C: Container + ?Sized>(
     container: &C,
     index: usize,
     region: &Region,
@@ -60,7 +65,7 @@ pub fn require_present(container: &dyn Container, index: usize, region: &Region)
 /// Most bytes of a piece: the constant that serves best, or what the limit on memory leaves for a piece, its transposition, and
 /// what is made of it.
 #[must_use]
-pub fn piece_len(same_order: bool, limits: &Limits) -> u64 {
+pub fn chunk_len(same_order: bool, limits: &Limits) -> u64 {
     let best = if same_order { PIECE } else { TRANSPOSED_PIECE };
     best.min(limits.memory / 4)
 }
@@ -86,7 +91,7 @@ pub fn for_each_chunk(
 ///
 /// # Errors
 /// As [`for_each_chunk`]; those of [`Container::mask`].
-pub fn for_each_masked_run(
+pub fn for_each_masked_chunk(
     container: &dyn Container,
     index: usize,
     region: &Region,
@@ -122,13 +127,13 @@ fn for_each_piece(
         container.read(index, region, options)?;
         return progress.tick(0, 0);
     }
-    let mut most = piece_len(order == dataset.order, &options.limits);
+    let mut most = chunk_len(order == dataset.order, &options.limits);
     if dataset.codec != "none" {
         most = most.max(DECODED_PIECE.min(options.limits.memory / 4));
     }
     let most = most / (dataset.dtype.itemsize() as u64).max(1);
     let mut done = 0;
-    for piece in region.pieces(order, most) {
+    for piece in region.chunks(order, most) {
         options.limits.stop.check()?;
         let array = container.read(index, &piece, options)?;
         let bytes = array.bytes(order, &options.limits)?;

@@ -27,7 +27,8 @@ mod tree;
 
 pub use json::{from_json_value, to_json_value};
 pub use tree::{
-    Forms, depth, guarded, is_same, joined, named, named_entries, path_of, set_aside, shallow, without,
+    Forms, depth, escape_reserved, escape_top, is_equivalent, limit_depth, named_entries, path_of,
+    remove_key, unescape_top, with_dataset_name,
 };
 
 use crate::Value;
@@ -83,8 +84,8 @@ pub fn pair(item: &Value) -> Option<(&Value, &Value)> {
 
 /// The entries of a map that is carried; none of anything else.
 #[must_use]
-pub fn entries(carried: &Value) -> &[(String, Value)] {
-    match carried {
+pub fn entries(tree: &Value) -> &[(String, Value)] {
+    match tree {
         Value::Map(entries) => entries,
         _ => &[],
     }
@@ -92,7 +93,7 @@ pub fn entries(carried: &Value) -> &[(String, Value)] {
 
 /// The loss of all metadata, for a target without a place for them.
 #[must_use]
-pub fn losses(carried: &Value) -> Option<Loss> {
-    let names: Vec<&str> = entries(carried).iter().map(|(name, _)| name.as_str()).collect();
+pub fn losses(tree: &Value) -> Option<Loss> {
+    let names: Vec<&str> = entries(tree).iter().map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| Loss { dataset: None, what: format!("metadata: {}", names.join(", ")) })
 }

@@ -6,7 +6,7 @@ use crate::dtype::{ByteOrder, Kind, Scalar};
 
 /// Part of a complex number that becomes a double. Of other numbers each part is the value itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Part {
+pub enum ComplexPart {
     /// The modulus.
     #[default]
     Abs,
@@ -18,7 +18,7 @@ pub enum Part {
     Im,
 }
 
-/// True where [`doubles`] knows what the bytes mean: booleans, integers of 1, 2, 4 and 8 bytes, IEEE numbers up to 8 bytes,
+/// True where [`to_f64`] converts the type: booleans, integers of 1, 2, 4 and 8 bytes, IEEE numbers up to 8 bytes,
 /// bfloat16, complex numbers of IEEE parts, and dates and times as counts of their unit.
 #[must_use]
 pub fn is_number(scalar: &Scalar) -> bool {
@@ -35,14 +35,14 @@ pub fn is_number(scalar: &Scalar) -> bool {
 
 /// True of integers that doubles may round: those beyond ±2^53.
 #[must_use]
-pub const fn is_beyond_doubles(value: i128) -> bool {
+pub const fn is_beyond_f64(value: i128) -> bool {
     const MAX_EXACT_INTEGER: u128 = 1 << f64::MANTISSA_DIGITS;
     value.unsigned_abs() > MAX_EXACT_INTEGER
 }
 
 /// Appends the elements in `bytes`, which are in the scalar's byte order, as doubles. Integers beyond 2^53 are rounded. Nothing
 /// is appended where the type is no number ([`is_number`]); bytes that are no whole element are left out.
-pub fn doubles(scalar: &Scalar, bytes: &[u8], part: Part, out: &mut Vec<f64>) {
+pub fn to_f64(scalar: &Scalar, bytes: &[u8], part: ComplexPart, out: &mut Vec<f64>) {
     macro_rules! each {
         ($type:ty, $value:expr) => {{
             let (items, _) = bytes.as_chunks::<{ size_of::<$type>() }>();
@@ -79,13 +79,13 @@ pub fn doubles(scalar: &Scalar, bytes: &[u8], part: Part, out: &mut Vec<f64>) {
         (Kind::Complex, 4 | 8 | 16) => {
             let half = Scalar { kind: Kind::Float, size: scalar.size / 2, order: scalar.order };
             let mut parts = Vec::new();
-            doubles(&half, bytes, part, &mut parts);
+            to_f64(&half, bytes, part, &mut parts);
             let (pairs, _) = parts.as_chunks::<2>();
             out.extend(pairs.iter().map(|[re, im]| match part {
-                Part::Abs => re.hypot(*im),
-                Part::Phase => im.atan2(*re),
-                Part::Re => *re,
-                Part::Im => *im,
+                ComplexPart::Abs => re.hypot(*im),
+                ComplexPart::Phase => im.atan2(*re),
+                ComplexPart::Re => *re,
+                ComplexPart::Im => *im,
             }));
         }
         _ => {}
@@ -109,11 +109,11 @@ pub fn percentile_ranks(percent: f64, count: u64) -> ([u64; 2], f64) {
 /// The number at `part` (0 to 1) of the way from `low` to `high`: from the nearer end, as numpy does it, so that the last bit is the same. Finite for
 /// any two finite numbers.
 #[must_use]
-pub fn between(low: f64, high: f64, part: f64) -> f64 {
+pub fn interpolate(low: f64, high: f64, part: f64) -> f64 {
     let distance = high - low;
     if !distance.is_finite() && low.is_finite() && high.is_finite() {
         // The distance of halves is finite.
-        return 2.0 * between(low / 2.0, high / 2.0, part);
+        return 2.0 * interpolate(low / 2.0, high / 2.0, part);
     }
     if part >= 0.5 { high - distance * (1.0 - part) } else { low + distance * part }
 }
@@ -123,42 +123,42 @@ mod tests {
     use super::*;
     use crate::dtype::DType;
 
-    fn read(descr: &str, bytes: &[u8], part: Part) -> Vec<f64> {
+    fn read(descr: &str, bytes: &[u8], part: ComplexPart) -> Vec<f64> {
         let dtype = DType::parse(descr).unwrap();
         let mut out = Vec::new();
-        doubles(dtype.as_scalar().unwrap(), bytes, part, &mut out);
+        to_f64(dtype.as_scalar().unwrap(), bytes, part, &mut out);
         out
     }
 
     /// Expected values by numpy.
     #[test]
     fn numbers_of_every_kind_are_what_they_are_in_numpy() {
-        assert_eq!(read("|b1", &[0, 1], Part::Abs), [0.0, 1.0]);
-        assert_eq!(read("<i2", &[0xff, 0xff, 1, 0], Part::Abs), [-1.0, 1.0]);
-        assert_eq!(read(">u4", &[0, 0, 1, 0], Part::Abs), [256.0]);
-        assert_eq!(read("<u8", &[0xff; 8], Part::Abs), [18_446_744_073_709_551_615.0]);
-        assert_eq!(read("<f2", &[0, 0x3c, 0, 0xfc], Part::Abs), [1.0, f64::NEG_INFINITY]);
-        assert_eq!(read("bfloat16", &[0x80, 0x3f], Part::Abs), [1.0]);
-        assert_eq!(read(">f4", &[0x3f, 0x80, 0, 0, 9], Part::Abs), [1.0]);
-        assert!(read("|S2", b"ab", Part::Abs).is_empty());
+        assert_eq!(read("|b1", &[0, 1], ComplexPart::Abs), [0.0, 1.0]);
+        assert_eq!(read("<i2", &[0xff, 0xff, 1, 0], ComplexPart::Abs), [-1.0, 1.0]);
+        assert_eq!(read(">u4", &[0, 0, 1, 0], ComplexPart::Abs), [256.0]);
+        assert_eq!(read("<u8", &[0xff; 8], ComplexPart::Abs), [18_446_744_073_709_551_615.0]);
+        assert_eq!(read("<f2", &[0, 0x3c, 0, 0xfc], ComplexPart::Abs), [1.0, f64::NEG_INFINITY]);
+        assert_eq!(read("bfloat16", &[0x80, 0x3f], ComplexPart::Abs), [1.0]);
+        assert_eq!(read(">f4", &[0x3f, 0x80, 0, 0, 9], ComplexPart::Abs), [1.0]);
+        assert!(read("|S2", b"ab", ComplexPart::Abs).is_empty());
     }
 
     #[test]
     fn doubles_have_every_integer_up_to_the_fifty_third_power_of_two() {
         let most = 1_i128 << 53;
         assert_eq!([most as f64, (most + 1) as f64], [9_007_199_254_740_992.0; 2]);
-        assert!([most, -most, 0].iter().all(|value| !is_beyond_doubles(*value)));
-        assert!([most + 1, -most - 1, i128::MAX, i128::MIN].iter().all(|value| is_beyond_doubles(*value)));
+        assert!([most, -most, 0].iter().all(|value| !is_beyond_f64(*value)));
+        assert!([most + 1, -most - 1, i128::MAX, i128::MIN].iter().all(|value| is_beyond_f64(*value)));
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri gives hypot and atan2 an error by chance")]
     fn complex_numbers_give_the_part_that_is_asked_for() {
         let bytes: Vec<u8> = [3.0_f32, -4.0].iter().flat_map(|part| part.to_le_bytes()).collect();
-        assert_eq!(read("<c8", &bytes, Part::Abs), [5.0]);
-        assert_eq!(read("<c8", &bytes, Part::Re), [3.0]);
-        assert_eq!(read("<c8", &bytes, Part::Im), [-4.0]);
-        assert_eq!(read("<c8", &bytes, Part::Phase), [-0.927_295_218_001_612_2]);
+        assert_eq!(read("<c8", &bytes, ComplexPart::Abs), [5.0]);
+        assert_eq!(read("<c8", &bytes, ComplexPart::Re), [3.0]);
+        assert_eq!(read("<c8", &bytes, ComplexPart::Im), [-4.0]);
+        assert_eq!(read("<c8", &bytes, ComplexPart::Phase), [-0.927_295_218_001_612_2]);
     }
 
     /// `numpy.percentile([0.0, 1.0, 4.0], …)`, and of numbers further apart than the greatest double.
@@ -167,7 +167,7 @@ mod tests {
         let percentile = |values: &[f64], percent| {
             let (ranks, part) = percentile_ranks(percent, values.len() as u64);
             let [low, high] = ranks.map(|rank| values[usize::try_from(rank).unwrap()]);
-            between(low, high, part)
+            interpolate(low, high, part)
         };
         let of = |values: &[f64]| [0.0, 25.0, 50.0, 75.0, 100.0].map(|percent| percentile(values, percent));
         assert_eq!(of(&[0.0, 1.0, 4.0]), [0.0, 0.5, 1.0, 2.5, 4.0]);

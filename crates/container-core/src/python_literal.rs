@@ -62,7 +62,7 @@ pub(crate) struct Fault {
 pub fn parse(text: &str) -> Result<Literal> {
     locate(text).map_err(|fault| {
         let at = u64::try_from(fault.at).unwrap_or(u64::MAX);
-        Error::malformed(fault.what).context("Python literal").at(at..at.saturating_add(1))
+        Error::malformed(fault.what).with_context("Python literal").with_range(at..at.saturating_add(1))
     })
 }
 

@@ -29,7 +29,7 @@ fn what_json_lacks_comes_back() {
     assert_eq!(json.pointer("/odd/$holdall:float"), Some(&"0x7ff8000000000001".into()));
     assert_eq!(json.get("most"), tree.get("most"));
     let back = from_json_value(json);
-    assert!(is_same(&back, &tree), "{back:?}");
+    assert!(is_equivalent(&back, &tree), "{back:?}");
     assert!(matches!(back.get("odd"), Some(Value::Float(odd)) if odd.to_bits() == 0x7ff8_0000_0000_0001));
 }
 
@@ -47,46 +47,49 @@ fn what_only_looks_like_a_form_stays() {
 #[test]
 fn keys_that_could_mislead_become_pairs() {
     let user = map(&[("a", map(&[("$holdall:bytes", "00".into())]))]);
-    let safe = guarded(user.clone(), Forms::None);
+    let safe = escape_reserved(user.clone(), Forms::None);
     assert_eq!(safe.pointer("/a/$holdall:pairs/0/0"), Some(&"$holdall:bytes".into()));
-    assert_eq!(guarded(user.clone(), Forms::Known), user);
+    assert_eq!(escape_reserved(user.clone(), Forms::Known), user);
     // It is no form, whatever it looks like; nor is a map that cannot be taken for one other than its form.
-    assert!(!is_same(&safe, &user));
+    assert!(!is_equivalent(&safe, &user));
     for key in ["$holdall:new", "$holdall:"] {
         let user = map(&[
             ("a", map(&[(key, "00".into())])),
             ("b", map(&[(key, Value::Null), ("$holdall:int", "1".into())])),
         ]);
-        let safe = guarded(user.clone(), Forms::None);
-        assert!(safe != user && is_same(&safe, &user) && is_same(&user, &safe), "{key}");
-        assert!(!is_same(&safe, &map(&[("a", map(&[(key, "01".into())])), ("b", Value::Null)])), "{key}");
+        let safe = escape_reserved(user.clone(), Forms::None);
+        assert!(safe != user && is_equivalent(&safe, &user) && is_equivalent(&user, &safe), "{key}");
+        assert!(
+            !is_equivalent(&safe, &map(&[("a", map(&[(key, "01".into())])), ("b", Value::Null)])),
+            "{key}"
+        );
     }
     let twice = map(&[("a", 1_u64.into()), ("a", 2_u64.into())]);
-    let safe = guarded(twice, Forms::Known);
+    let safe = escape_reserved(twice, Forms::Known);
     assert_eq!(safe.pointer("/$holdall:whole/$holdall:pairs/1/1"), Some(&Value::Int(2)));
-    assert_eq!(guarded(Value::Int(3), Forms::Known), map(&[(WHOLE, Value::Int(3))]));
+    assert_eq!(escape_reserved(Value::Int(3), Forms::Known), map(&[(WHOLE, Value::Int(3))]));
 }
 
 #[test]
 fn names_that_are_taken_are_set_aside_and_joined_again() {
     let tree = map(&[("shape", Value::Null), ("b", Value::Int(1))]);
-    let aside = set_aside(tree.clone(), &|key, _| key == "shape");
+    let aside = escape_top(tree.clone(), &|key, _| key == "shape");
     assert_eq!(aside.pointer("/$holdall:more/shape"), Some(&Value::Null));
-    assert!(is_same(&joined(aside), &tree));
-    assert!(is_same(&joined(tree.clone()), &tree));
+    assert!(is_equivalent(&unescape_top(aside), &tree));
+    assert!(is_equivalent(&unescape_top(tree.clone()), &tree));
 }
 
 #[test]
 fn the_one_dataset_keeps_its_path() {
-    let tree = named(map(&[]), "particles/position");
+    let tree = with_dataset_name(map(&[]), "particles/position");
     assert_eq!(path_of(&tree, "data"), "particles/position");
     assert_eq!(path_of(&tree, "own"), "own");
-    assert_eq!(named(map(&[]), "data"), map(&[]));
+    assert_eq!(with_dataset_name(map(&[]), "data"), map(&[]));
 }
 
 #[test]
 fn what_is_too_deep_is_a_loss() {
     let deep = (0..MAX_DEPTH).fold(Value::Null, |value, _| Value::List(vec![value]));
-    let (kept, lost) = shallow(map(&[("deep", deep), ("b", Value::Null)]));
+    let (kept, lost) = limit_depth(map(&[("deep", deep), ("b", Value::Null)]));
     assert_eq!((kept, lost.len()), (map(&[("b", Value::Null)]), 1));
 }
