@@ -153,7 +153,7 @@ pub struct Loss {
 pub struct RepairReport {
     /// Items that were carried over as they were.
     pub kept: Vec<RepairItem>,
-    /// Assumptions that were made to carry items over.
+    /// Changes that were made to carry items over, each with its [`Evidence`].
     pub guessed: Vec<RepairItem>,
     /// Items that could not be brought back.
     pub lost: Vec<RepairItem>,
@@ -166,11 +166,58 @@ pub struct RepairItem {
     pub range: Option<Range<u64>>,
     /// Description of the item, for people.
     pub what: String,
+    /// The reason why a change is right; `None` for items that are kept or lost.
+    pub evidence: Option<Evidence>,
 }
 
 impl RepairItem {
     /// An item about `range`.
     pub fn new(range: Range<u64>, what: impl Into<String>) -> Self {
-        Self { range: Some(range), what: what.into() }
+        Self { range: Some(range), what: what.into(), evidence: None }
+    }
+
+    /// An item about the file as a whole.
+    pub fn of_file(what: impl Into<String>) -> Self {
+        Self { range: None, what: what.into(), evidence: None }
+    }
+
+    /// The same with the evidence of the change.
+    #[must_use]
+    pub const fn with_evidence(mut self, evidence: Evidence) -> Self {
+        self.evidence = Some(evidence);
+        self
+    }
+}
+
+/// Evidence for a change that a repair made: in the file, and independent of the damaged field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Evidence {
+    /// A digest fits the bytes as they are after the change.
+    Digest,
+    /// The same value is in the file a second time.
+    SecondCopy,
+    /// The structures that follow begin where the change puts them, up to the end of the file.
+    Walk,
+    /// An index, a table of offsets or a list of names that was not damaged.
+    Index,
+    /// A frame that was committed before, with which the change agrees.
+    CommittedFrame,
+    /// Damage of a kind that public reports show, recognised by its form: a truncation, a killed writer, a text tool, a field that a known
+    /// writer gets wrong.
+    KnownDamage,
+}
+
+impl Evidence {
+    /// `digest`, `second copy`, `walk`, `index`, `committed frame` or `known damage`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Digest => "digest",
+            Self::SecondCopy => "second copy",
+            Self::Walk => "walk",
+            Self::Index => "index",
+            Self::CommittedFrame => "committed frame",
+            Self::KnownDamage => "known damage",
+        }
     }
 }

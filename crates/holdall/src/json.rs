@@ -199,7 +199,11 @@ pub fn repair_json(source: &str, target: Option<&str>, repaired: &Repaired) -> J
 
 fn repair_item_json(item: &RepairItem) -> Json {
     let (start, end) = bounds(item.range.as_ref());
-    json!({ "start": start, "end": end, "what": item.what })
+    let mut line = json!({ "start": start, "end": end, "what": item.what });
+    if let Some(evidence) = item.evidence {
+        line["evidence"] = evidence.name().into();
+    }
+    line
 }
 
 /// `holdall.diff/1`: whether two files hold the same, where not, and which datasets could not be read.

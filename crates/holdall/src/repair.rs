@@ -134,7 +134,7 @@ fn still_wrong(
     options: &OpenOptions,
     progress: Progress<'_>,
 ) -> Result<Vec<RepairItem>> {
-    let item = |what: String| RepairItem { range: None, what: format!("in the new file: {what}") };
+    let item = |what: String| RepairItem::of_file(format!("in the new file: {what}"));
     let opened = match opened {
         Ok(opened) => opened,
         Err(error) => return Ok(vec![item(error.to_string())]),

@@ -99,7 +99,7 @@ pub(super) fn cut_to_rows(
             // It has no rows that could be taken away, and cannot be read all the same.
             let name = if placed.path.is_empty() { "the array" } else { &placed.path };
             let what = format!("{name}: its block, {}, is not there, and it stays as it is", placed.block);
-            report.lost.push(RepairItem { range: None, what });
+            report.lost.push(RepairItem::of_file(what));
         }
         let Some(rows) = rows else { continue };
         if !matches!(rows, AvailableRows::All) {
@@ -250,7 +250,7 @@ fn apply_edits(document: Document, edits: &[Edit<'_>], report: &mut RepairReport
         };
         let path = &edit.placed.path;
         let name = if path.is_empty() { "the array" } else { path };
-        let item = |what: String| RepairItem { range: edit.range.clone(), what };
+        let item = |what: String| RepairItem { range: edit.range.clone(), what, evidence: None };
         let stays = if made { "" } else { "; the tree says otherwise still, because other places share it" };
         match edit.rows {
             AvailableRows::All => {}

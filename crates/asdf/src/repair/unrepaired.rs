@@ -50,7 +50,11 @@ pub(super) fn report_unrepaired_nodes(
     for finding in check::tree::findings(document, limits)? {
         if finding.severity == Severity::Error {
             let range = finding.range.and_then(place);
-            items.push(RepairItem { range, what: format!("{}, and stays so", finding.message) });
+            items.push(RepairItem {
+                range,
+                what: format!("{}, and stays so", finding.message),
+                evidence: None,
+            });
         }
     }
     document.walk(false, limits, &mut |path, node| {
@@ -60,7 +64,7 @@ pub(super) fn report_unrepaired_nodes(
         {
             let name = if path.is_empty() { "the array" } else { path };
             let what = format!("{name} is no array that can be read, and stays as it is: {problem}");
-            items.push(RepairItem { range: place(node.range()), what });
+            items.push(RepairItem { range: place(node.range()), what, evidence: None });
         }
         Ok(true)
     })?;
@@ -69,7 +73,7 @@ pub(super) fn report_unrepaired_nodes(
     report.lost.extend(items);
     if more > 0 {
         let what = format!("{more} more nodes of the tree that make no sense");
-        report.lost.push(RepairItem { range: None, what });
+        report.lost.push(RepairItem::of_file(what));
     }
     Ok(())
 }
@@ -102,7 +106,7 @@ pub(super) fn report_damage_of_new_file(
         if is_listed(&finding, report) {
             continue;
         }
-        items.push(RepairItem { range: None, what: format!("{}: it stays so", finding.message) });
+        items.push(RepairItem::of_file(format!("{}: it stays so", finding.message)));
     }
     report.lost.extend(items);
     Ok(())
@@ -160,7 +164,7 @@ pub(super) fn report_external_arrays(
             "arrays in other files, {}{more}, which are as they were, and are looked for beside the new one",
             names.join(", ")
         );
-        report.kept.push(RepairItem { range: None, what });
+        report.kept.push(RepairItem::of_file(what));
     }
     Ok(())
 }

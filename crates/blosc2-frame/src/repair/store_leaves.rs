@@ -46,7 +46,7 @@ pub(super) fn write(
 
 /// Errors of a store, which the repair of its frame cannot do anything about.
 fn lost(frame: FileSource, options: &OpenOptions, progress: Progress<'_>) -> Result<Vec<RepairItem>> {
-    let item = |what: String| RepairItem { range: None, what: format!("in the new store: {what}") };
+    let item = |what: String| RepairItem::of_file(format!("in the new store: {what}"));
     let opened = match (FORMAT.open)(Input::bytes(Box::new(frame)), options) {
         Ok(opened) => opened,
         Err(error) if error.is_damage() => return Ok(vec![item(error.to_string())]),

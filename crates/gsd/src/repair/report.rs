@@ -95,7 +95,7 @@ pub(super) fn dropped(dropped: &[DroppedEntry], names: &[Vec<u8>]) -> Vec<Repair
     };
     let mut lines: Vec<RepairItem> = dropped.iter().take(MAX_LINES).map(line).collect();
     if let Some(rest) = dropped.get(MAX_LINES..).filter(|rest| !rest.is_empty()) {
-        lines.push(RepairItem { range: None, what: format!("{} more chunks", rest.len()) });
+        lines.push(RepairItem::of_file(format!("{} more chunks", rest.len())));
     }
     lines
 }
@@ -108,7 +108,7 @@ pub(super) fn lost_frames(frames: &Range<u64>) -> RepairItem {
     } else {
         format!("frames {} to {last}: no entry is left", frames.start)
     };
-    RepairItem { range: None, what }
+    RepairItem::of_file(what)
 }
 
 /// Frames that no entry is left of, whose data seem to be there.

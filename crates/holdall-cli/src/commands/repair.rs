@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use container_core::Error;
 use container_core::container::StaleChecksums;
+use container_core::report::Evidence;
 use holdall::json;
 use holdall::open::is_stream;
 use holdall::repair::Repaired;
@@ -95,9 +96,13 @@ fn show(repaired: &Repaired, console: &mut Console) -> Result<()> {
             if console.out.is_terminal() {
                 let bytes = bytes.map(|bytes| format!(" (bytes {bytes})")).unwrap_or_default();
                 let word = console.out.paint.with(style, word).into_owned();
-                writeln!(console.out, "{word}: {}{bytes}", printable(&item.what))?;
+                let evidence =
+                    item.evidence.map(|evidence| format!(" [{}]", evidence.name())).unwrap_or_default();
+                writeln!(console.out, "{word}: {}{bytes}{evidence}", printable(&item.what))?;
             } else {
-                console.out.row(&[word, bytes.as_deref().unwrap_or("-"), &item.what])?;
+                let mut cells = vec![word, bytes.as_deref().unwrap_or("-"), &item.what];
+                cells.extend(item.evidence.map(Evidence::name));
+                console.out.row(&cells)?;
             }
         }
     }

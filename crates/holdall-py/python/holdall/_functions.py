@@ -508,7 +508,7 @@ def repair(
     line = json.loads(_holdall.repair(source, to, overwrite, progress))
 
     def parts(key: str) -> list[RepairItem]:
-        return [RepairItem(bounds(one["start"], one["end"]), one["what"]) for one in line[key]]
+        return [RepairItem(bounds(one["start"], one["end"]), one["what"], one.get("evidence")) for one in line[key]]
 
     return Repair(line["format"], parts("kept"), parts("guessed"), parts("lost"))
 

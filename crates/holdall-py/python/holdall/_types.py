@@ -108,10 +108,12 @@ class RepairItem(NamedTuple):
 
     range : the bytes in the damaged file, `(start, stop)` without `stop`, or None
     what : a line of text
+    evidence : for what came over after a change, why it is right: "digest", "second copy", "walk", "index", "committed frame" or "known damage"
     """
 
     range: tuple[int, int] | None
     what: str
+    evidence: str | None = None
 
 
 class Repair(NamedTuple):

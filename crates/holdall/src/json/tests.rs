@@ -5,7 +5,7 @@ use crate::testing::Memory;
 use crate::verify::VerifyStatus;
 use container_core::dtype::{Kind, Order};
 use container_core::format::Support;
-use container_core::report::{BlockCounts, Loss, RepairReport, Severity};
+use container_core::report::{BlockCounts, Evidence, Loss, RepairReport, Severity};
 
 #[test]
 fn info_has_the_keys_of_the_contract() {
@@ -91,13 +91,17 @@ fn convert_repair_and_diff_have_the_keys_of_the_contract() {
         convert_json("a.ra", "b.npy", &conversion).to_string(),
         r#"{"schema":"holdall.convert/1","source":"a.ra","target":"b.npy","format":"npy","datasets":["data"],"losses":[{"dataset":null,"what":"the trailer"}]}"#
     );
-    let report = RepairReport { kept: vec![RepairItem::new(0..48, "header")], ..RepairReport::default() };
+    let report = RepairReport {
+        kept: vec![RepairItem::new(0..48, "header")],
+        guessed: vec![RepairItem::new(8..16, "dims").with_evidence(Evidence::Walk)],
+        ..RepairReport::default()
+    };
     let unsure = Conversion { warning: Some("no sync".into()), ..conversion };
     assert_eq!(convert_json("a.ra", "b.npy", &unsure)["warning"], json!("no sync"));
     let repaired = Repaired { format: "rawarray", report, warning: None };
     assert_eq!(
         repair_json("a.ra", None, &repaired).to_string(),
-        r#"{"schema":"holdall.repair/1","source":"a.ra","target":null,"kept":[{"start":0,"end":48,"what":"header"}],"guessed":[],"lost":[]}"#
+        r#"{"schema":"holdall.repair/1","source":"a.ra","target":null,"kept":[{"start":0,"end":48,"what":"header"}],"guessed":[{"start":8,"end":16,"what":"dims","evidence":"walk"}],"lost":[]}"#
     );
     let difference = Difference { dataset: Some("data".into()), what: "shape: [1] and [2]".into() };
     assert_eq!(
