@@ -87,10 +87,8 @@ impl Header {
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let have = bytes.len() as u64;
         let short = |len: usize| Error::truncated(0..len as u64, have).with_context("blosc chunk header");
-        let (rest, mut header) = base(bytes).map_err(|_| short(Self::MIN_LEN))?;
+        let (rest, mut header) = prefix(bytes).map_err(|_| short(Self::MIN_LEN))?;
         header.check_version()?;
-        // Blosc1 never knew long headers: there both shuffles at once mean the first.
-        header.extended = header.flags & EXTENDED == EXTENDED && !header.is_blosc1();
         if header.extended {
             extension(rest, &mut header).map_err(|_| short(Self::MAX_LEN))?;
         } else {
@@ -98,6 +96,15 @@ impl Header {
         }
         header.check().map_err(|error| error.with_context("blosc chunk header"))?;
         Ok(header)
+    }
+
+    /// Parses the 16 bytes that all headers share, unchecked: enough to walk from chunk to chunk. `None` when there are fewer.
+    ///
+    /// The fields of the other 16 bytes are 0, as is the pipeline.
+    #[must_use]
+    #[inline]
+    pub fn parse_prefix(bytes: &[u8]) -> Option<Self> {
+        prefix(bytes).map(|(_, header)| header).ok()
     }
 
     /// Appends the bytes of this header to `out`.
@@ -356,7 +363,8 @@ impl Header {
 }
 
 /// The 16 bytes that every header has.
-fn base(bytes: &[u8]) -> IResult<&[u8], Header> {
+#[inline]
+fn prefix(bytes: &[u8]) -> IResult<&[u8], Header> {
     let (rest, (version, versionlz, flags, typesize)) = (byte, byte, byte, byte).parse(bytes)?;
     let (rest, (nbytes, blocksize, cbytes)) = (le_u32, le_u32, le_u32).parse(rest)?;
     let header = Header {
@@ -372,7 +380,8 @@ fn base(bytes: &[u8]) -> IResult<&[u8], Header> {
         codec_meta: 0,
         blosc2_flags2: 0,
         blosc2_flags: 0,
-        extended: false,
+        // Blosc1 never knew long headers: there both shuffles at once mean the first.
+        extended: flags & EXTENDED == EXTENDED && version > 2,
     };
     Ok((rest, header))
 }

@@ -26,7 +26,6 @@ use container_core::write::storage::{FileStorage, require_at};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
 
-use crate::chunk_header::ChunkHeader;
 use crate::header::{Dialect, Header};
 use crate::import::options::{self, CHECKSUM, FILTER};
 use crate::items::writer::with_entry;
@@ -224,9 +223,9 @@ impl ExistingFile {
         let header = self.layout.header();
         let typesize = usize::from(header.typesize.max(1));
         let mut own = ChunkOptions::default().with_typesize(typesize).with_checksum(header.checksum);
-        if let Some(last) = self.layout.chunks().last().map(crate::chunk_table::ChunkEntry::header) {
+        if let Some(last) = self.layout.chunks().last() {
             own.typesize = last.typesize.max(1).into();
-            (own.compressor, own.shuffle) = made_by(&last);
+            (own.compressor, own.shuffle) = made_by(last);
         }
         own
     }
@@ -312,15 +311,15 @@ impl ExistingFile {
 }
 
 /// Codec and filter of a chunk. A chunk that is stored plainly names them all the same.
-pub(crate) fn made_by(header: &ChunkHeader) -> (Compressor, Shuffle) {
-    let compressor = match header.flags >> 5 {
+pub(crate) fn made_by(chunk: &crate::ChunkEntry) -> (Compressor, Shuffle) {
+    let compressor = match chunk.flags >> 5 {
         1 => Compressor::LZ4,
         3 => Compressor::ZLIB,
         4 => Compressor::ZSTD,
         // Snappy is not written.
         _ => Compressor::BLOSCLZ,
     };
-    let shuffle = match header.flags & 0b101 {
+    let shuffle = match chunk.flags & 0b101 {
         0 => Shuffle::None,
         0b100 => Shuffle::Bits,
         _ => Shuffle::Bytes,

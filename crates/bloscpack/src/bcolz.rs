@@ -217,7 +217,7 @@ impl Column {
     }
 
     fn dataset(&self, path: &str, stored: u64) -> Dataset {
-        let first = self.file(0).ok().and_then(|file| file.chunks().first().map(crate::ChunkEntry::header));
+        let first = self.file(0).ok().and_then(|file| file.chunks().first().copied());
         let row_len = self.len().checked_div(self.shape.first().copied().unwrap_or(0)).unwrap_or(1).max(1);
         let mut chunks = self.shape.clone();
         if let Some(rows) = chunks.first_mut() {
@@ -229,7 +229,7 @@ impl Column {
             shape: self.shape.clone(),
             order: Order::C,
             chunks: Some(chunks),
-            codec: first.map_or("none", |header| header.codec()).to_owned(),
+            codec: first.map_or("none", |chunk| chunk.codec()).to_owned(),
             stored,
             logical: self.len(),
             attributes: Vec::new(),

@@ -73,7 +73,7 @@ fn chunk_parts(file: &File) -> impl Iterator<Item = Segment> + '_ {
             let whole = chunk.state() == ChunkState::Whole;
             [
                 Segment {
-                    codec: whole.then(|| chunk.header().codec().to_owned()),
+                    codec: whole.then(|| chunk.codec().to_owned()),
                     stored: Some(range.end - range.start),
                     decoded: whole.then(|| chunk.nbytes().into()),
                     checksum: (digest_len > 0).then(|| checksum.name().to_owned()),

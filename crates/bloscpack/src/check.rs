@@ -96,7 +96,7 @@ fn padding(file: &File) -> Result<Option<Fault>> {
 /// Compares every digest and decodes every chunk that has a place.
 fn check_chunks(file: &File, options: &ReadOptions, progress: Progress<'_>) -> Result<Vec<Finding>> {
     let chunks = file.chunks();
-    let total = chunks.iter().map(|chunk| u64::from(chunk.header().cbytes)).fold(0, u64::saturating_add);
+    let total = chunks.iter().map(|chunk| u64::from(chunk.cbytes)).fold(0, u64::saturating_add);
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let findings = Mutex::new(Vec::new());
     let work = || {
@@ -110,7 +110,7 @@ fn check_chunks(file: &File, options: &ReadOptions, progress: Progress<'_>) -> R
                 let finding = place(file, finding(error, file, index)?, Some(index as u64));
                 findings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(finding);
             }
-            let len = u64::from(chunk.header().cbytes);
+            let len = u64::from(chunk.cbytes);
             progress.tick(done.fetch_add(len, Ordering::Relaxed).saturating_add(len), total)?;
         }
     };

@@ -13,15 +13,19 @@
 
 use std::ops::Range;
 
+use blosc_chunk::Header;
 use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
-use crate::chunk_header::{self, ChunkHeader};
 use crate::fault::{Fault, FaultKind};
+use crate::header::MAX_CHUNK;
 use crate::offsets_index::{ENTRY, UNSET};
 
 /// Faults of one kind that are told one by one.
 const MAX_REPORTED: usize = 64;
+
+/// Bytes of a chunk that are looked at on the way to the next: those that the headers of Blosc1 and Blosc2 share.
+pub(crate) const HEADER_LEN: u64 = Header::MIN_LEN as u64;
 
 /// Whether the bytes of a chunk can be what its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,17 +47,18 @@ pub enum ChunkState {
 pub struct ChunkEntry {
     at: u64,
     data_at: u64,
-    cbytes: u32,
+    pub(crate) cbytes: u32,
     nbytes: u32,
-    blocksize: u32,
-    version: u8,
-    flags: u8,
-    typesize: u8,
+    pub(crate) blocksize: u32,
+    /// 1 and 2 are Blosc1, 3 to 6 Blosc2.
+    pub(crate) version: u8,
+    pub(crate) flags: u8,
+    pub(crate) typesize: u8,
     state: ChunkState,
 }
 
 impl ChunkEntry {
-    pub(crate) fn new(at: u64, header: &ChunkHeader, state: ChunkState) -> Self {
+    pub(crate) fn new(at: u64, header: &Header, state: ChunkState) -> Self {
         Self {
             at,
             data_at: 0,
@@ -68,16 +73,17 @@ impl ChunkEntry {
     }
 
     pub(crate) fn missing(at: u64) -> Self {
-        let header = ChunkHeader {
-            version: 0,
-            versionlz: 1,
-            flags: 0,
-            typesize: 0,
+        Self {
+            at,
+            data_at: 0,
+            cbytes: 0,
             nbytes: 0,
             blocksize: 0,
-            cbytes: 0,
-        };
-        Self::new(at, &header, ChunkState::Missing)
+            version: 0,
+            flags: 0,
+            typesize: 0,
+            state: ChunkState::Missing,
+        }
     }
 
     /// A chunk of which place and lengths are known, and no header.
@@ -116,17 +122,33 @@ impl ChunkEntry {
         self.state
     }
 
-    /// The first 16 bytes of it.
+    /// True for a chunk of Blosc2.
+    pub(crate) const fn is_blosc2(&self) -> bool {
+        self.version > 2
+    }
+
+    /// Name of the codec: `none` where the bytes are stored as they are, `other` where the flags alone do not name it.
     #[must_use]
-    pub const fn header(&self) -> ChunkHeader {
-        ChunkHeader {
-            version: self.version,
-            versionlz: 1,
-            flags: self.flags,
-            typesize: self.typesize,
-            nbytes: self.nbytes,
-            blocksize: self.blocksize,
-            cbytes: self.cbytes,
+    pub const fn codec(&self) -> &'static str {
+        match self.flags >> 5 {
+            _ if self.flags & 0b10 != 0 => "none",
+            0 => "blosclz",
+            1 => "lz4",
+            2 if !self.is_blosc2() => "snappy",
+            3 => "zlib",
+            4 => "zstd",
+            _ => "other",
+        }
+    }
+
+    /// Name of the filter, as far as the flags give it.
+    #[must_use]
+    pub const fn filter(&self) -> &'static str {
+        match self.flags & 0b101 {
+            0b101 if self.is_blosc2() => "blosc2 pipeline",
+            0b001 | 0b101 => "shuffle",
+            0b100 => "bitshuffle",
+            _ => "none",
         }
     }
 
@@ -294,22 +316,22 @@ impl ChunkFinder<'_> {
     /// The chunk at `at` and what is wrong with it; no chunk where it says nothing of its length, or what cannot be.
     fn read_chunk_header(&self, at: u64, index: u64) -> Result<(Option<ChunkEntry>, Option<Fault>)> {
         let file_len = self.source.len();
-        let Some(header) = self.header_at(at)? else {
+        let Some(header) = header_at(self.source, at)? else {
             let left = self.count.map_or(1, |count| count.saturating_sub(index).max(1));
-            let each = self.digest_len.saturating_add(chunk_header::LEN as u64);
+            let each = self.digest_len.saturating_add(HEADER_LEN);
             let claimed = at..at.saturating_add(left.saturating_mul(each));
             let what = format!("chunk {index} of {}", self.count.unwrap_or(index.saturating_add(1)));
             let fault = Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what);
             return Ok((None, Some(fault.of(index))));
         };
-        let head = at..at.saturating_add(chunk_header::LEN as u64);
-        let problem = header.problem().map(|why| {
+        let head = at..at.saturating_add(HEADER_LEN);
+        let problem = header_problem(&header).map(|why| {
             let message = format!("chunk {index} has an impossible header: {why}");
             Fault::new(FaultKind::ChunkHeader, head, message).of(index)
         });
         let entry = ChunkEntry::new(at, &header, ChunkState::Whole);
         let end = entry.end().saturating_add(self.digest_len);
-        if usize::try_from(header.cbytes).is_ok_and(|len| len < chunk_header::LEN) {
+        if u64::from(header.cbytes) < HEADER_LEN {
             return Ok((None, problem));
         }
         match (problem, end > file_len) {
@@ -332,16 +354,7 @@ impl ChunkFinder<'_> {
         if self.count.is_some_and(|count| index.saturating_add(1) >= count) {
             return Ok(true);
         }
-        Ok(self.header_at(next)?.is_some_and(|header| header.problem().is_none()))
-    }
-
-    fn header_at(&self, at: u64) -> Result<Option<ChunkHeader>> {
-        if at.saturating_add(chunk_header::LEN as u64) > self.source.len() {
-            return Ok(None);
-        }
-        let mut head = [0; chunk_header::LEN];
-        self.source.read_into(at, &mut head)?;
-        Ok(ChunkHeader::parse(&head))
+        is_chunk_at(self.source, next)
     }
 
     /// Every chunk where its offset says. In file order none may reach into the next.
@@ -426,10 +439,10 @@ impl ChunkFinder<'_> {
     fn misses(&self, found: &mut ChunkTable, index: u64, offset: i64, at: Option<u64>) {
         let file_len = self.source.len();
         if let (Ok(offset), None) = (u64::try_from(offset), at)
-            && offset.saturating_add(chunk_header::LEN as u64) > file_len
+            && offset.saturating_add(HEADER_LEN) > file_len
         {
             found.add_fault_with(FaultKind::ChunkTruncated, || {
-                let claimed = offset.min(file_len)..offset.saturating_add(chunk_header::LEN as u64);
+                let claimed = offset.min(file_len)..offset.saturating_add(HEADER_LEN);
                 let what = format!("chunk {index}");
                 Fault::truncated(FaultKind::ChunkTruncated, claimed, file_len, &what).of(index)
             });
@@ -448,7 +461,7 @@ impl ChunkFinder<'_> {
     fn is_inside(&self, offset: i64) -> bool {
         let lowest = self.count.and_then(|count| count.checked_mul(ENTRY));
         let lowest = lowest.map_or(self.start, |len| self.table.start.saturating_add(len));
-        let highest = self.source.len().checked_sub(chunk_header::LEN as u64);
+        let highest = self.source.len().checked_sub(HEADER_LEN);
         u64::try_from(offset).is_ok_and(|at| at >= lowest && highest.is_some_and(|highest| at <= highest))
     }
 
@@ -456,6 +469,50 @@ impl ChunkFinder<'_> {
         let place = |index: usize| self.table.start.saturating_add((index as u64).saturating_mul(ENTRY));
         place(index)..place(index.saturating_add(count))
     }
+}
+
+/// Reads the header of a chunk at `at`, as far as all headers are alike; `None` where the file ends within it.
+pub(crate) fn header_at(source: &dyn Source, at: u64) -> Result<Option<Header>> {
+    if at.saturating_add(HEADER_LEN) > source.len() {
+        return Ok(None);
+    }
+    let mut head = [0; Header::MIN_LEN];
+    source.read_into(at, &mut head)?;
+    Ok(Header::parse_prefix(&head))
+}
+
+/// True where the header of a chunk is at `at`, and a possible one.
+pub(crate) fn is_chunk_at(source: &dyn Source, at: u64) -> Result<bool> {
+    Ok(header_at(source, at)?.is_some_and(|header| header_problem(&header).is_none()))
+}
+
+/// Returns the reason why a chunk cannot have the first 16 bytes of this header, if there is one.
+pub(crate) fn header_problem(header: &Header) -> Option<&'static str> {
+    if header.version == 0 || header.version > 6 {
+        return Some("its version is not one of 1 to 6");
+    }
+    if (header.cbytes as usize) < header.len() {
+        return Some("it is shorter than its own header");
+    }
+    if header.nbytes > MAX_CHUNK {
+        return Some("it holds more than a chunk can");
+    }
+    if header.typesize == 0 {
+        return Some("its typesize is 0");
+    }
+    if !header.is_blosc1() {
+        return None;
+    }
+    if !(1..=header.nbytes.max(1)).contains(&header.blocksize) {
+        return Some("its block size is impossible");
+    }
+    if header.flags & 0b1000 != 0 || header.flags >> 5 > 4 {
+        return Some("its flags have no known meaning");
+    }
+    if header.is_memcpyed() && header.nbytes > 0 && header.cbytes != header.nbytes.saturating_add(16) {
+        return Some("its bytes are stored as they are, but are not as many as they should be");
+    }
+    None
 }
 
 /// Bytes between chunks.
@@ -483,5 +540,51 @@ impl Gaps {
         };
         let message = format!("{} unused bytes between {what}, in {} places", self.bytes, self.count);
         self.first.map(|first| Fault::new(kind, first, message))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn entry(head: &[u8]) -> (ChunkEntry, Option<&'static str>) {
+        let header = Header::parse_prefix(head).unwrap();
+        (ChunkEntry::new(0, &header, ChunkState::Whole), header_problem(&header))
+    }
+
+    #[test]
+    fn chunks_of_the_description_parse() {
+        let (hello, problem) = entry(b"\x02\x01\x13\x08\x0f\0\0\0\x08\0\0\0\x1f\0\0\0hello bloscpack");
+        assert_eq!((hello.nbytes, hello.blocksize, hello.cbytes), (15, 8, 31));
+        assert_eq!((hello.codec(), hello.filter(), problem), ("none", "shuffle", None));
+        // The 1212-byte example: BloscLZ, shuffled.
+        let (long, problem) = entry(b"\x02\x01\x01\x04\xbc\x04\0\0\xbc\x04\0\0\x9b\0\0\0");
+        assert_eq!((long.codec(), long.filter(), problem), ("blosclz", "shuffle", None));
+        let (empty, problem) = entry(b"\x02\x01\x12\x01\0\0\0\0\x01\0\0\0\x10\0\0\0");
+        assert_eq!((empty.nbytes, problem), (0, None));
+    }
+
+    #[test]
+    fn impossible_headers_are_told() {
+        let header = Header::parse_prefix(b"\x02\x01\x81\x08\x64\0\0\0\x60\0\0\0\x32\0\0\0").unwrap();
+        let good = || header.clone();
+        assert_eq!(header_problem(&good()), None);
+        assert_eq!(ChunkEntry::new(0, &header, ChunkState::Whole).codec(), "zstd");
+        for bad in [
+            Header { version: 0, ..good() },
+            Header { version: 7, ..good() },
+            Header { cbytes: 15, ..good() },
+            Header { nbytes: MAX_CHUNK + 1, ..good() },
+            Header { typesize: 0, ..good() },
+            Header { blocksize: 0, ..good() },
+            Header { blocksize: 101, ..good() },
+            Header { flags: 0xa1, ..good() },
+            Header { flags: 0x09, ..good() },
+            Header { flags: 0x02, ..good() },
+            Header { version: 5, flags: 0x05, extended: true, cbytes: 31, ..good() },
+        ] {
+            assert!(header_problem(&bad).is_some(), "{bad:?}");
+        }
     }
 }

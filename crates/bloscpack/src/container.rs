@@ -298,7 +298,7 @@ fn items(file: &File) -> Vec<Dataset> {
             shape: vec![count],
             order: Order::C,
             chunks: None,
-            codec: chunk.header().codec().to_owned(),
+            codec: chunk.codec().to_owned(),
             stored: chunk.range().end - chunk.range().start,
             logical: chunk.nbytes().into(),
             attributes,

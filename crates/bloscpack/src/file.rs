@@ -215,7 +215,7 @@ impl File {
         }
         let len = self.len()?;
         let typesize = match self.header().typesize {
-            0 => self.first().map_or(1, |chunk| chunk.header().typesize),
+            0 => self.first().map_or(1, |chunk| chunk.typesize),
             typesize => typesize,
         };
         let typesize = u64::from(typesize).max(1);

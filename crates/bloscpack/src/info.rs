@@ -106,20 +106,19 @@ fn section(header: &MetadataHeader) -> Vec<(String, Value)> {
 }
 
 fn first_chunk(chunk: &ChunkEntry) -> Vec<(String, Value)> {
-    let header = chunk.header();
     let mut list = List::default();
-    list.add("version", header.version);
-    list.add("flags", format!("{:#04x}", header.flags));
-    list.add("codec", header.codec());
-    list.add("filter", header.filter());
-    if !header.is_blosc2() {
+    list.add("version", chunk.version);
+    list.add("flags", format!("{:#04x}", chunk.flags));
+    list.add("codec", chunk.codec());
+    list.add("filter", chunk.filter());
+    if !chunk.is_blosc2() {
         // The bit says that blocks are not split; `blpk info` prints it the other way round.
-        list.add("blocks", if header.flags & 0x10 == 0 { "split" } else { "not split" });
+        list.add("blocks", if chunk.flags & 0x10 == 0 { "split" } else { "not split" });
     }
-    list.add("typesize", header.typesize);
-    list.add("nbytes", header.nbytes);
-    list.add("blocksize", header.blocksize);
-    list.add("cbytes", header.cbytes);
+    list.add("typesize", chunk.typesize);
+    list.add("nbytes", chunk.nbytes());
+    list.add("blocksize", chunk.blocksize);
+    list.add("cbytes", chunk.cbytes);
     list.0
 }
 
@@ -150,9 +149,9 @@ fn add_all_chunks(file: &File, list: &mut List) {
     if whole(file).next().is_none() {
         return;
     }
-    list.add("codecs", counted(|chunk| chunk.header().codec()));
-    list.add("filters", counted(|chunk| chunk.header().filter()));
-    let stored: u64 = whole(file).map(|chunk| u64::from(chunk.header().cbytes)).sum();
+    list.add("codecs", counted(ChunkEntry::codec));
+    list.add("filters", counted(ChunkEntry::filter));
+    let stored: u64 = whole(file).map(|chunk| u64::from(chunk.cbytes)).sum();
     let decoded: u64 = whole(file).map(|chunk| u64::from(chunk.nbytes())).sum();
     list.add("stored bytes", stored);
     list.add("decoded bytes", decoded);
@@ -191,7 +190,7 @@ pub(crate) fn codecs(file: &File) -> String {
     if let Some(outline) = file.outline() {
         return outline.codec().to_owned();
     }
-    joined(whole(file).map(|chunk| chunk.header().codec()))
+    joined(whole(file).map(ChunkEntry::codec))
 }
 
 fn joined(words: impl Iterator<Item = &'static str>) -> String {

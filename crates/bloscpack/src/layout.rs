@@ -301,7 +301,7 @@ impl Layout {
 
     fn note_chunks(&mut self, all: bool) {
         let header = self.header;
-        let of_blosc2 = self.chunks.iter().filter(|chunk| chunk.header().is_blosc2());
+        let of_blosc2 = self.chunks.iter().filter(|chunk| chunk.is_blosc2());
         let of_blosc2: Vec<Range<u64>> =
             of_blosc2.filter(|chunk| chunk.state() == ChunkState::Whole).map(ChunkEntry::range).collect();
         if let Some(first) = of_blosc2.first() {

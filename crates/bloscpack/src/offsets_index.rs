@@ -16,7 +16,7 @@ use container_core::{Limits, Result};
 use nom::number::complete::le_i64;
 use nom::{IResult, Parser};
 
-use crate::chunk_header::{self, ChunkHeader};
+use crate::chunk_table::is_chunk_at;
 
 /// Bytes of an entry.
 pub const ENTRY: u64 = 8;
@@ -77,23 +77,14 @@ pub(crate) fn end_by_first(source: &dyn Source, table: Range<u64>) -> Result<Opt
     let Some(at) = first.filter(|at| *at >= entry.end && at.saturating_sub(entry.start) % ENTRY == 0) else {
         return Ok(None);
     };
-    let head = at..at.saturating_add(chunk_header::LEN as u64);
-    if head.end > table.end {
-        return Ok(None);
-    }
-    let header = ChunkHeader::parse(&source.read(head)?);
-    Ok(header.filter(|header| header.problem().is_none()).map(|_| at))
+    Ok(is_chunk_at(source, at)?.then_some(at))
 }
 
 /// Finds the end of a table of items of unknown length: at the lowest of its offsets, or before the first entry that can be none
 /// and is a chunk. `table` reaches to the end of the file. `None` where no entry is set, or there can be no chunk.
 pub(crate) fn end_by_offsets(source: &dyn Source, table: Range<u64>) -> Result<Option<u64>> {
     let is_chunk = |at: u64| -> Result<bool> {
-        let head = at..at.saturating_add(chunk_header::LEN as u64);
-        if head.end > table.end || !at.saturating_sub(table.start).is_multiple_of(ENTRY) {
-            return Ok(false);
-        }
-        Ok(ChunkHeader::parse(&source.read(head)?).is_some_and(|header| header.problem().is_none()))
+        Ok(at.saturating_sub(table.start).is_multiple_of(ENTRY) && is_chunk_at(source, at)?)
     };
     let mut lowest: Option<u64> = None;
     let mut at = table.start;

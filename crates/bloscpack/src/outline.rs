@@ -11,12 +11,12 @@
     clippy::cast_possible_truncation
 )]
 
+use blosc_chunk::Header as ChunkHeader;
 use container_core::report::Severity;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
-use crate::chunk_header::{self, ChunkHeader};
-use crate::chunk_table::{ChunkEntry, ChunkState};
+use crate::chunk_table::{ChunkEntry, ChunkState, HEADER_LEN, header_at, header_problem};
 use crate::header::{Dialect, Header};
 use crate::layout::Layout;
 use crate::offsets_index::{self, ENTRY};
@@ -65,12 +65,13 @@ impl Outline {
         let last = count.saturating_sub(1);
         for index in [0, last] {
             let Some(entry) = outline.entry(index) else { return Ok(None) };
-            let Some(header) = header_at(source, &entry)?.filter(|header| fits(&entry, header)) else {
+            let Some(header) = header_at(source, entry.range().start)?.filter(|header| fits(&entry, header))
+            else {
                 return Ok(None);
             };
             if index == 0 {
                 outline.first = ChunkEntry::new(entry.range().start, &header, ChunkState::Whole);
-                outline.codec = header.codec();
+                outline.codec = outline.first.codec();
             }
         }
         // Where chunks are stored as they are, others may be encoded: those that take less than they hold.
@@ -78,10 +79,11 @@ impl Outline {
         if outline.codec == "none"
             && let Some(entry) = (0..count).find(is_short).and_then(|index| outline.entry(index))
         {
-            let Some(header) = header_at(source, &entry)?.filter(|header| fits(&entry, header)) else {
+            let Some(header) = header_at(source, entry.range().start)?.filter(|header| fits(&entry, header))
+            else {
                 return Ok(None);
             };
-            outline.codec = header.codec();
+            outline.codec = ChunkEntry::new(entry.range().start, &header, ChunkState::Whole).codec();
         }
         layout.announce(len, start, limits);
         if layout.faults().iter().any(|fault| fault.severity() >= Severity::Error) {
@@ -97,7 +99,7 @@ impl Outline {
         let most = u64::try_from(header.chunk_size).unwrap_or(0).saturating_add(MAX_OVERHEAD);
         let is_chunk = |len: u64| {
             let len = len.checked_sub(header.digest_len());
-            len.is_some_and(|len| (chunk_header::LEN as u64..=most).contains(&len))
+            len.is_some_and(|len| (HEADER_LEN..=most).contains(&len))
         };
         let ends = self.offsets.iter().skip(1).map(|end| u64::try_from(*end).unwrap_or(0));
         let mut at = start;
@@ -165,24 +167,17 @@ fn described(header: &Header) -> Option<u64> {
     header.decoded_len().filter(|_| is_fixed && sizes.contains(&header.last_chunk))
 }
 
-/// The header of the chunk at a place.
-fn header_at(source: &dyn Source, entry: &ChunkEntry) -> Result<Option<ChunkHeader>> {
-    let mut head = [0; chunk_header::LEN];
-    source.read_into(entry.range().start, &mut head)?;
-    Ok(ChunkHeader::parse(&head))
-}
-
 /// True where a chunk is what its place announces.
 pub(crate) fn fits(entry: &ChunkEntry, header: &ChunkHeader) -> bool {
     let range = entry.range();
     let len = range.end.saturating_sub(range.start);
-    header.problem().is_none() && u64::from(header.cbytes) == len && header.nbytes == entry.nbytes()
+    header_problem(header).is_none() && u64::from(header.cbytes) == len && header.nbytes == entry.nbytes()
 }
 
 /// True where a chunk takes less than its bytes as they are.
 fn is_encoded(entry: &ChunkEntry) -> bool {
     let range = entry.range();
-    let plain = u64::from(entry.nbytes()).saturating_add(chunk_header::LEN as u64);
+    let plain = u64::from(entry.nbytes()).saturating_add(HEADER_LEN);
     range.end.saturating_sub(range.start) < plain
 }
 

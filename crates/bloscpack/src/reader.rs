@@ -6,13 +6,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use blosc_chunk::{Chunk, Decoder};
+use blosc_chunk::{Chunk, Decoder, Header};
 use container_core::container::{Digests, ReadOptions};
 use container_core::source::try_zeroed_vec;
 use container_core::threads::{Pool, on_threads};
 use container_core::{Error, ErrorKind, Limits, Result};
 
-use crate::chunk_header::ChunkHeader;
 use crate::chunk_table::ChunkEntry;
 use crate::file::File;
 use crate::outline::{Outline, fits};
@@ -335,7 +334,7 @@ impl Reader {
             &buffer[..]
         };
         // The digest is after the chunk as it is, not as it is announced.
-        if !ChunkHeader::parse(bytes).is_some_and(|header| fits(chunk, &header)) {
+        if !Header::parse_prefix(bytes).is_some_and(|header| fits(chunk, &header)) {
             file.mislead();
             let error = Error::malformed("the chunk is not what its place announces");
             return Err(error.with_range(chunk.range()).with_context(format!("bloscpack chunk {index}")));

@@ -22,6 +22,17 @@ fn a_long_header_has_its_fields_where_they_belong() {
 }
 
 #[test]
+fn the_first_16_bytes_are_alike_and_parse_alone() {
+    let prefix = Header::parse_prefix(&EXTENDED_HEADER[..16]).unwrap();
+    let header = Header::parse(&EXTENDED_HEADER).unwrap();
+    let fields =
+        |header: &Header| (header.version, header.flags, header.typesize, header.cbytes, header.extended);
+    assert_eq!(fields(&prefix), fields(&header));
+    assert_eq!(prefix.len(), 32);
+    assert_eq!(Header::parse_prefix(&EXTENDED_HEADER[..15]), None);
+}
+
+#[test]
 fn parser_and_writer_are_inverse() {
     let short = [2, 1, 0x21, 4, 0, 1, 0, 0, 0, 1, 0, 0, 50, 0, 0, 0];
     let empty = [2, 1, 2, 4, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0, 0, 0];

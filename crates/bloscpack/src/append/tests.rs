@@ -120,8 +120,8 @@ fn chunks_are_made_as_the_last_one_was() {
         append_bytes(&path, io::repeat(8).take(20_000), 20_000, &AppendOptions::default()).unwrap();
         let file = crate::File::open(&path).unwrap();
         for chunk in file.chunks() {
-            assert_eq!(made_by(&chunk.header()), (compressor, shuffle));
-            assert_eq!(chunk.header().typesize, 4);
+            assert_eq!(made_by(chunk), (compressor, shuffle));
+            assert_eq!(chunk.typesize, 4);
         }
         assert_eq!(read(&path), [vec![7; 10_000], vec![8; 20_000]].concat());
     }
@@ -130,7 +130,7 @@ fn chunks_are_made_as_the_last_one_was() {
     let other = AppendOptions { codec: Some((Compressor::ZLIB, 1)), ..AppendOptions::default() };
     append_bytes(&path, io::repeat(8).take(2000), 2000, &other).unwrap();
     let file = crate::File::open(&path).unwrap();
-    let codecs: Vec<&str> = file.chunks().iter().map(|chunk| chunk.header().codec()).collect();
+    let codecs: Vec<&str> = file.chunks().iter().map(crate::ChunkEntry::codec).collect();
     assert_eq!(codecs, ["blosclz", "blosclz", "zlib", "zlib", "zlib"]);
 }
 

@@ -86,8 +86,8 @@ fn every_word_does_what_it_says() {
         for filter in ["none", "shuffle", "bitshuffle"] {
             let level = (codec != "none").then_some(3);
             let file = convert(&*source, "", &words(Some((codec, level)), &[("filter", filter)])).unwrap();
-            let header = file.chunks()[0].header();
-            assert_eq!((header.codec(), header.filter()), (name, filter), "{codec} {filter}");
+            let chunk = file.chunks()[0];
+            assert_eq!((chunk.codec(), chunk.filter()), (name, filter), "{codec} {filter}");
             assert_eq!(values(&file), bytes);
         }
     }
@@ -193,7 +193,7 @@ fn all_items_of_a_variable_length_file_become_one_again() {
     assert!(same == bytes && losses.is_empty());
     let (zstd, _) = run(&selection, &words(Some(("zstd", Some(3))), &[])).unwrap();
     let reader = crate::VarReader::from_source(Box::new(zstd), &OpenOptions::default()).unwrap();
-    assert_eq!(reader.file().chunks()[0].header().codec(), "zstd");
+    assert_eq!(reader.file().chunks()[0].codec(), "zstd");
     assert_eq!(
         (reader.text(0).unwrap(), reader.names().unwrap()),
         ("x".repeat(1000), &["a".to_owned(), "b".into()][..])

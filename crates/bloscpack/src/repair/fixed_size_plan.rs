@@ -62,14 +62,14 @@ impl Plan {
         let have = lens.iter().copied().fold(0, u64::saturating_add);
         let (tree, total) = fit_shape(damaged, have, report);
         let typesize = match entries.first() {
-            Some(first) if header.typesize == 0 => first.header().typesize,
+            Some(first) if header.typesize == 0 => first.typesize,
             _ => header.typesize,
         };
         let usual = MetadataOptions::default();
         let mut chunks =
             ChunkOptions::default().with_typesize(typesize.max(1).into()).with_checksum(header.checksum);
         if let Some(first) = entries.first() {
-            (chunks.compressor, chunks.shuffle) = made_by(&first.header());
+            (chunks.compressor, chunks.shuffle) = made_by(first);
         }
         let own_size = usize::try_from(header.chunk_size).ok();
         let options = WriteOptions {

@@ -5,14 +5,13 @@
 
 use std::ops::Range;
 
-use blosc_chunk::Decoder;
+use blosc_chunk::{Decoder, Header};
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Progress, Result};
 
 use super::{ChunkStatus, DamagedFile};
 use crate::ChecksumCode;
-use crate::chunk_header::{ChunkHeader, LEN};
-use crate::chunk_table::{ChunkEntry, ChunkState};
+use crate::chunk_table::{ChunkEntry, ChunkState, HEADER_LEN, header_problem};
 
 /// Bytes that may be digested and decoded in vain for each byte of the file.
 const WORK_PER_BYTE: u64 = 16;
@@ -106,7 +105,7 @@ impl ChunkScanner<'_> {
             }
             let range = entry.range();
             let headers =
-                range.start.saturating_add(1)..range.end.saturating_add(LEN as u64).saturating_sub(1);
+                range.start.saturating_add(1)..range.end.saturating_add(HEADER_LEN).saturating_sub(1);
             self.beyond = range.end;
             self.scan_range(headers, damaged.source.len())?;
             if !self.found.chunks.is_empty()
@@ -127,13 +126,13 @@ impl ChunkScanner<'_> {
         let range = range.start..range.end.min(total);
         let mut at = range.start;
         let mut piece = Vec::new();
-        while at.saturating_add(LEN as u64) <= range.end && self.found.given_up.is_none() {
+        while at.saturating_add(HEADER_LEN) <= range.end && self.found.given_up.is_none() {
             let len = range.end.saturating_sub(at).min(PIECE_LEN as u64);
             piece.resize(usize::try_from(len).unwrap_or(PIECE_LEN), 0);
             self.damaged.source.read_into(at, &mut piece)?;
             // Up to where a chunk that was found ends; a header may lie across two pieces.
             let mut next = at;
-            for (place, bytes) in (at..).zip(piece.windows(LEN)) {
+            for (place, bytes) in (at..).zip(piece.windows(Header::MIN_LEN)) {
                 if place >= next {
                     next = self.chunk_at(place, bytes, most)?.unwrap_or(place.saturating_add(1));
                 }
@@ -146,7 +145,7 @@ impl ChunkScanner<'_> {
 
     /// End of the chunk at `at` including its digest, if there is one that ends by `most`.
     fn chunk_at(&mut self, at: u64, bytes: &[u8], most: u64) -> Result<Option<u64>> {
-        let Some(header) = ChunkHeader::parse(bytes).filter(|header| self.is_likely(header)) else {
+        let Some(header) = Header::parse_prefix(bytes).filter(|header| self.is_likely(header)) else {
             return Ok(None);
         };
         let entry = ChunkEntry::new(at, &header, ChunkState::Whole);
@@ -173,11 +172,11 @@ impl ChunkScanner<'_> {
     }
 
     /// Whether these may be the first bytes of a chunk of this file.
-    fn is_likely(&self, header: &ChunkHeader) -> bool {
+    fn is_likely(&self, header: &Header) -> bool {
         let own = self.damaged.layout.header().typesize;
         header.versionlz == 1
             && (own == 0 || header.typesize == own)
             && self.sizes.binary_search(&header.nbytes).is_ok()
-            && header.problem().is_none()
+            && header_problem(header).is_none()
     }
 }
