@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod batch_encoder;
 mod blosc_codec;
 mod blosclz;
 mod chunk;
@@ -19,6 +20,7 @@ mod tuning;
 #[cfg(feature = "zfp")]
 mod zfp;
 
+pub use batch_encoder::BatchEncoder;
 pub use blosc_codec::BloscCodec;
 pub use chunk::Chunk;
 pub use codec::Compressor;

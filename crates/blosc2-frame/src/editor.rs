@@ -16,7 +16,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use blosc_chunk::{Chunk, Decoder, Params, Plugins};
+use blosc_chunk::{BatchEncoder, Chunk, Decoder, Params, Plugins};
 use container_core::checksum::Algorithm;
 use container_core::source::try_zeroed_vec;
 use container_core::write::{AtomicFile, Durability};
@@ -29,8 +29,8 @@ use crate::metalayer::Metalayers;
 use crate::offsets::Offset;
 use crate::trailer::{Fingerprint, Trailer};
 use crate::writer::{
-    BatchEncoder, ChunkSizes, OffsetTable, check_total, header_len, is_other_encoder, remove_vlmetalayer,
-    set_chunksize, set_vlmetalayer,
+    ChunkSizes, OffsetTable, check_total, encoder_with, header_len, remove_vlmetalayer, set_chunksize,
+    set_vlmetalayer,
 };
 use crate::{attributes, msgpack};
 pub(crate) use directory::lock as lock_directory;
@@ -135,7 +135,7 @@ impl Editor {
     /// # Errors
     /// `Usage` for parameters that make no sense together, and for another typesize.
     pub fn set_params(&mut self, params: Params) -> Result<()> {
-        self.batch_encoder = is_other_encoder(&self.batch_encoder, params, self.header.typesize)?;
+        self.batch_encoder = encoder_with(&self.batch_encoder, params, self.header.typesize)?;
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl Editor {
         let mut geometry = self.batch_encoder.geometry().clone();
         geometry.blockshape = blockshape.iter().map(len).collect();
         let params = Params { blocksize: Some(len(&blocksize)), ..self.batch_encoder.params().clone() };
-        self.batch_encoder = BatchEncoder::lazy(params, geometry, self.batch_encoder.plugins().clone());
+        self.batch_encoder = BatchEncoder::new(params, geometry, self.batch_encoder.plugins().clone());
         self.changed = true;
     }
 

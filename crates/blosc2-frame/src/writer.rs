@@ -1,6 +1,6 @@
 //! Writing a new contiguous frame from front to back: chunks go out as they come, index and trailer behind them, the header last.
 
-use blosc_chunk::{Chunk, Params, Special};
+use blosc_chunk::{BatchEncoder, Chunk, Params, Special};
 use container_core::format::Output;
 use container_core::{Error, Limits, Result, Value};
 
@@ -11,7 +11,6 @@ use crate::options::FrameOptions;
 use crate::trailer::Trailer;
 use crate::{attributes, msgpack};
 
-mod batch_encoder;
 mod chunk_size;
 mod chunks;
 mod header;
@@ -22,12 +21,11 @@ mod stored_chunk;
 mod tests;
 mod vlmetalayers;
 
-pub(crate) use batch_encoder::BatchEncoder;
 pub(crate) use chunk_size::{ChunkSizes, MAX_CHUNK_LEN, SizeChange, check_range};
 use chunks::ChunkWriter;
 pub(crate) use header::{
-    apply_size_change, check_total, geometry, header_len, is_other_encoder, mixed_blocks_error, new_header,
-    set_chunksize,
+    apply_size_change, check_total, encoder_with, frame_encoder, geometry, header_len, mixed_blocks_error,
+    new_header, set_chunksize,
 };
 pub(crate) use offsets::{MAX_CHUNKS, OffsetTable};
 use output::Sink;
@@ -83,7 +81,7 @@ impl<'o> Writer<'o> {
         let metalayers = options.metalayers.clone();
         header.header_len = header_len(&metalayers)?;
         let geometry = geometry(&header, &metalayers);
-        let batch_encoder = BatchEncoder::new(options.params.clone(), geometry, options.plugins.clone())?;
+        let batch_encoder = frame_encoder(options.params.clone(), geometry, options.plugins.clone())?;
         let sink = Sink::new(out, u64::from(header.header_len))?;
         let mut body = ChunkWriter::new(sink, header, options.variable_chunks);
         body.digests = options.checksums.map(Digests::new);
@@ -107,7 +105,7 @@ impl<'o> Writer<'o> {
     /// # Errors
     /// `Usage` for parameters that make no sense together, and for another typesize.
     pub fn set_params(&mut self, params: Params) -> Result<()> {
-        self.batch_encoder = is_other_encoder(&self.batch_encoder, params, self.body.header.typesize)?;
+        self.batch_encoder = encoder_with(&self.batch_encoder, params, self.body.header.typesize)?;
         Ok(())
     }
 

@@ -80,6 +80,13 @@ impl ChecksumCode {
         }
     }
 
+    /// Appends the digest of `chunk` to it.
+    pub(crate) fn complete(self, chunk: &mut Vec<u8>) {
+        let mut digest = Vec::new();
+        self.append_digest(chunk, &mut digest);
+        chunk.append(&mut digest);
+    }
+
     /// The digest that `stored` holds, [`ChecksumCode::digest_len`] bytes of a file.
     ///
     /// # Errors

@@ -11,10 +11,8 @@ use crate::write::ChunkOptions;
 /// # Errors
 /// `Usage` for a level over 9, and for more than [`crate::MAX_CHUNK_SIZE`] bytes.
 pub fn encode_chunk(bytes: &[u8], options: &ChunkOptions) -> Result<Vec<u8>> {
-    let mut encoder = Encoder::new(options.params()?)?;
-    encoder.set_threads(options.threads.max(1));
     let mut chunk = Vec::new();
-    encoder.encode(bytes, &mut chunk)?;
+    Encoder::new(options.params()?)?.encode(bytes, &mut chunk)?;
     Ok(chunk)
 }
 

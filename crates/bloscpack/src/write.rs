@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::path::Path;
 
-use blosc_chunk::{BloscVersion, Compressor, Filter, Params, Pipeline, SplitMode};
+use blosc_chunk::{
+    BatchEncoder, BloscVersion, Compressor, Filter, Geometry, Params, Pipeline, Plugins, SplitMode,
+};
 use container_core::array::Array;
 use container_core::dtype::Order;
 use container_core::write::{Durability, Overwrite};
@@ -163,8 +165,15 @@ impl ChunkOptions {
             split: SplitMode::ForwardCompat,
             blocksize: None,
             dictionary: false,
-            threads: 1,
+            threads: self.threads.max(1),
         })
+    }
+
+    /// Returns the encoders of these chunks.
+    pub(crate) fn encoder(&self) -> Result<BatchEncoder> {
+        let mut encoder = BatchEncoder::new(self.params()?, Geometry::default(), Plugins::new());
+        encoder.encoder()?;
+        Ok(encoder)
     }
 }
 

@@ -1,11 +1,9 @@
 //! Writing a file of fixed-size chunks from front to back, in bounded memory.
 
-mod batch_encoder;
 mod ordered_output;
 mod seek_or_pipe;
 mod split;
 
-pub(crate) use batch_encoder::BatchEncoder;
 pub(crate) use ordered_output::{Head, OrderedOutput};
 pub(crate) use seek_or_pipe::with_seek;
 pub(crate) use split::Chunker;

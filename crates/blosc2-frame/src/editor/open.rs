@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use blosc_chunk::{Chunk, Decoder, Params};
+use blosc_chunk::{BatchEncoder, Chunk, Decoder, Params};
 use container_core::container::Tolerance;
 use container_core::source::{Access, Source, try_zeroed_vec};
 use container_core::write::journal::recover;
@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::lock::{Locking, SidecarLock};
 use crate::options::{FrameOptions, default_params};
 use crate::sparse_directory::{INDEX_NAME, open_file};
-use crate::writer::{BatchEncoder, ChunkSizes, OffsetTable, Writer, geometry, header_len, new_header};
+use crate::writer::{ChunkSizes, OffsetTable, Writer, geometry, header_len, new_header};
 
 impl Editor {
     /// Opens the frame in the file, or the sparse frame in the directory, at `path`.
@@ -144,7 +144,7 @@ impl Editor {
             offsets: OffsetTable::new(layout.offsets().clone(), options.limits),
             digests: None,
             _lock: None,
-            batch_encoder: BatchEncoder::lazy(params, geometry, options.plugins.clone()),
+            batch_encoder: BatchEncoder::new(params, geometry, options.plugins.clone()),
             header,
             changed: false,
             failed: false,

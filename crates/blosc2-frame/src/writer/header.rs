@@ -1,9 +1,9 @@
 //! The header of a new frame.
 
-use blosc_chunk::Params;
-use container_core::{Error, Result};
+use blosc_chunk::{BatchEncoder, Params, Plugins};
+use container_core::{Error, ErrorKind, Result};
 
-use super::{BatchEncoder, ChunkSizes, SizeChange, chunk_size};
+use super::{ChunkSizes, SizeChange, chunk_size};
 use crate::b2nd;
 use crate::header::{BARE_LEN, ChunkSize, Header};
 use crate::metalayer::Metalayers;
@@ -51,17 +51,29 @@ pub(crate) fn geometry(header: &Header, metalayers: &Metalayers) -> blosc_chunk:
     }
 }
 
-/// An encoder that encodes otherwise, for the same frame.
-pub(crate) fn is_other_encoder(
-    encoder: &BatchEncoder,
+/// Encoders of the chunks of a frame. A codec that is not here is an error when there is something to encode: chunks may only be copied.
+///
+/// # Errors
+/// `Usage` for parameters that do not fit each other.
+pub(crate) fn frame_encoder(
     params: Params,
-    typesize: u32,
+    geometry: blosc_chunk::Geometry,
+    plugins: Plugins,
 ) -> Result<BatchEncoder> {
+    let mut encoder = BatchEncoder::new(params, geometry, plugins);
+    match encoder.encoder() {
+        Err(error) if !matches!(error.kind(), ErrorKind::Unsupported(_)) => Err(error),
+        _ => Ok(encoder),
+    }
+}
+
+/// Encoders with other parameters, for the same frame.
+pub(crate) fn encoder_with(encoder: &BatchEncoder, params: Params, typesize: u32) -> Result<BatchEncoder> {
     if params.typesize as u64 != u64::from(typesize) {
         let problem = format!("elements of {} bytes in a frame of elements of {typesize}", params.typesize);
         return Err(Error::usage(problem));
     }
-    encoder.with_params(params)
+    frame_encoder(params, encoder.geometry().clone(), encoder.plugins().clone())
 }
 
 /// Bytes of a header with `metalayers`.

@@ -191,13 +191,11 @@ fn blocks_of_different_lengths_are_marked_in_the_flags() {
 
 #[test]
 fn encoded_chunks_are_taken_as_they_are() {
-    let mut encoder =
-        BatchEncoder::new(default_params(4), blosc_chunk::Geometry::default(), blosc_chunk::Plugins::new())
-            .unwrap();
+    let mut encoder = blosc_chunk::Encoder::new(default_params(4)).unwrap();
     let mut chunk = Vec::new();
-    encoder.encoder().unwrap().encode(&ints(0..1000), &mut chunk).unwrap();
+    encoder.encode(&ints(0..1000), &mut chunk).unwrap();
     let mut zeros = Vec::new();
-    encoder.encoder().unwrap().encode(&[0; 4000], &mut zeros).unwrap();
+    encoder.encode(&[0; 4000], &mut zeros).unwrap();
     let bytes = written(
         FrameOptions { params: Params { compressor: Compressor::LZ4, ..default_params(4) }, ..plain(4) },
         |writer| {

@@ -14,8 +14,9 @@ use container_core::{Error, Result};
 
 use crate::append::{AppendOptions, ExistingFile};
 use crate::items::writer::check_item;
+use crate::one_chunk::encode_chunk;
 use crate::stored_chunk::stored_range;
-use crate::writer::{BatchEncoder, OrderedOutput};
+use crate::writer::OrderedOutput;
 
 /// Conditions under which an item is replaced in place, without writing the file anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,12 +62,8 @@ pub fn replace(
         check_item(&items, item)?;
     }
     let chunks = options.apply(old.own_options());
-    let mut engine = BatchEncoder::new(chunks.params()?, chunks.checksum, options.threads)?;
-    let mut encoded = Vec::new();
-    engine.encode(&[item], &mut |chunk| {
-        encoded.extend_from_slice(chunk);
-        Ok(())
-    })?;
+    let mut encoded = encode_chunk(item, &chunks)?;
+    chunks.checksum.complete(&mut encoded);
     if let Some(at) = slot.place(encoded.len() as u64, in_place) {
         slot.write(&mut old.storage, at, &encoded, options.durability)?;
         return Ok(Replaced::InPlace);

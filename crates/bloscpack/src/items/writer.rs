@@ -3,6 +3,7 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
+use blosc_chunk::BatchEncoder;
 use container_core::dtype::DType;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
@@ -12,7 +13,7 @@ use crate::header::{Dialect, Header, Options};
 use crate::items::item_type::items_of_shape;
 use crate::metadata::{to_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
-use crate::writer::{BatchEncoder, Head, OrderedOutput};
+use crate::writer::{Head, OrderedOutput};
 
 /// Small items are encoded together, up to so many bytes for each thread…
 const MAX_BATCH_LEN: usize = 1 << 20;
@@ -160,7 +161,7 @@ fn var_head(chunks: &ChunkOptions, metadata: &[u8], count: u64) -> Result<Head> 
 #[derive(Debug)]
 pub struct VarWriter<W: Write + Seek = AtomicFile> {
     sink: OrderedOutput<W>,
-    engine: BatchEncoder,
+    encoder: BatchEncoder,
     options: VarOptions,
     expected: Option<u64>,
     pending: Vec<u8>,
@@ -209,10 +210,9 @@ impl<W: Write + Seek> VarWriter<W> {
 
     /// Goes on after the items that a sink has already; `expected` counts them in.
     pub(crate) fn over(sink: OrderedOutput<W>, options: &VarOptions, expected: Option<u64>) -> Result<Self> {
-        let chunks = &options.chunks;
         Ok(Self {
             sink,
-            engine: BatchEncoder::new(chunks.params()?, chunks.checksum, chunks.threads)?,
+            encoder: options.chunks.encoder()?,
             options: options.clone(),
             expected,
             pending: Vec::new(),
@@ -304,7 +304,9 @@ impl<W: Write + Seek> VarWriter<W> {
 
     fn write_items(&mut self, items: &[&[u8]]) -> Result<()> {
         let (sink, reserve) = (&mut self.sink, self.options.reserve);
-        self.engine.encode(items, &mut |encoded| sink.chunk(encoded, reserve))
+        let checksum = self.options.chunks.checksum;
+        let mut put = |encoded: &[u8]| sink.chunk(encoded, reserve);
+        self.encoder.encode_with(items, &|chunk| checksum.complete(chunk), &mut put)
     }
 }
 

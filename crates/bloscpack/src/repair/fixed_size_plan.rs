@@ -17,7 +17,7 @@ use crate::fault::FaultKind;
 use crate::items::writer::with_entry;
 use crate::metadata::{MetadataOptions, Spelling, encode_section, from_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, WriteOptions};
-use crate::writer::{BatchEncoder, Chunker, OrderedOutput, Writer, head};
+use crate::writer::{Chunker, OrderedOutput, Writer, head};
 
 /// Contents of the new file.
 pub(super) struct Plan {
@@ -110,13 +110,15 @@ impl Plan {
         let head = head(&self.options, &self.section, chunk_size, Some(self.total))?;
         let mut sink = OrderedOutput::new(out, Some(&head))?;
         let chunks = &self.options.chunks;
-        let mut engine = BatchEncoder::new(chunks.params()?, chunks.checksum, 1)?;
+        let mut encoder = chunks.encoder()?;
         for (index, (entry, status)) in damaged.chunks().iter().zip(&self.states).enumerate() {
             if *status == ChunkStatus::Intact {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
-                let left = self.left(damaged, index, entry)?;
-                engine.encode(&[&left], &mut |chunk| sink.chunk(chunk, 0))?;
+                let mut chunk = Vec::new();
+                encoder.encoder()?.encode(&self.left(damaged, index, entry)?, &mut chunk)?;
+                chunks.checksum.complete(&mut chunk);
+                sink.chunk(&chunk, 0)?;
             }
         }
         if self.states.is_empty() {

@@ -8,8 +8,9 @@ use super::intact_blocks::PartialChunks;
 use super::{ChunkStatus, DamagedFile, without_truncated_end};
 use crate::ItemType;
 use crate::items::writer::VarOptions;
+use crate::one_chunk::encode_chunk;
 use crate::write::ChunkOptions;
-use crate::writer::{BatchEncoder, OrderedOutput};
+use crate::writer::OrderedOutput;
 
 /// Contents of the new file.
 pub(super) struct Plan {
@@ -58,12 +59,13 @@ impl Plan {
         let head = self.options.head(self.states.len() as u64)?;
         let mut sink = OrderedOutput::new(out, Some(&head))?;
         let chunks = &self.options.chunks;
-        let mut engine = BatchEncoder::new(chunks.params()?, chunks.checksum, 1)?;
+        let mut empty = encode_chunk(&[], chunks)?;
+        chunks.checksum.complete(&mut empty);
         for (entry, status) in damaged.chunks().iter().zip(&self.states) {
             if *status == ChunkStatus::Intact {
                 sink.chunk(damaged.stored(entry)?.bytes(), 0)?;
             } else {
-                engine.encode(&[&[]], &mut |empty| sink.chunk(empty, 0))?;
+                sink.chunk(&empty, 0)?;
             }
         }
         sink.finish(&head).map(|_| ())

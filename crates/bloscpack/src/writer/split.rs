@@ -2,16 +2,19 @@
 
 use std::io::{Read, Seek, Write};
 
+use blosc_chunk::BatchEncoder;
 use container_core::{Error, Result};
 
-use super::{BatchEncoder, OrderedOutput};
+use super::OrderedOutput;
+use crate::ChecksumCode;
 use crate::write::ChunkOptions;
 
 /// Gathers bytes until there is a batch of chunks, encodes them, and hands them to a sink. Every chunk but the last has
 /// `chunk_size` bytes.
 #[derive(Debug)]
 pub(crate) struct Chunker {
-    engine: BatchEncoder,
+    encoder: BatchEncoder,
+    checksum: ChecksumCode,
     chunk_size: usize,
     batch_len: usize,
     /// Fewer bytes than a batch has.
@@ -26,11 +29,12 @@ pub(crate) struct Chunker {
 impl Chunker {
     /// Takes `total` bytes, if that is known.
     pub(crate) fn new(chunks: &ChunkOptions, chunk_size: usize, total: Option<u64>) -> Result<Self> {
-        let engine = BatchEncoder::new(chunks.params()?, chunks.checksum, chunks.threads)?;
+        let encoder = chunks.encoder()?;
         let chunk_size = chunk_size.max(1);
         Ok(Self {
-            batch_len: engine.batch(chunk_size).saturating_mul(chunk_size),
-            engine,
+            batch_len: encoder.batch_count(chunk_size).saturating_mul(chunk_size),
+            encoder,
+            checksum: chunks.checksum,
             chunk_size,
             pending: Vec::new(),
             taken: 0,
@@ -137,6 +141,8 @@ impl Chunker {
     }
 
     fn write_chunks<W: Write + Seek>(&mut self, pieces: &[&[u8]], sink: &mut OrderedOutput<W>) -> Result<()> {
-        self.engine.encode(pieces, &mut |encoded| sink.chunk(encoded, 0))
+        let checksum = self.checksum;
+        let mut put = |encoded: &[u8]| sink.chunk(encoded, 0);
+        self.encoder.encode_with(pieces, &|chunk| checksum.complete(chunk), &mut put)
     }
 }

@@ -106,15 +106,8 @@ fn states(reserve: u64, in_place: InPlace, durability: Durability) -> Vec<(Optio
     writer.finish().unwrap();
     let old = ExistingFile::open(&path, &OpenOptions::default()).unwrap();
     let slot = Slot::of(&old, 1).unwrap();
-    let mut engine =
-        BatchEncoder::new(old.own_options().params().unwrap(), crate::ChecksumCode::ADLER32, 1).unwrap();
-    let mut encoded = Vec::new();
-    engine
-        .encode(&[long(1).as_bytes()], &mut |chunk| {
-            encoded.extend_from_slice(chunk);
-            Ok(())
-        })
-        .unwrap();
+    let mut encoded = encode_chunk(long(1).as_bytes(), &old.own_options()).unwrap();
+    crate::ChecksumCode::ADLER32.complete(&mut encoded);
     let at = slot.place(encoded.len() as u64, in_place).unwrap();
     let start = std::fs::read(&path).unwrap();
     let mut storage = RecordingStorage::new(start.clone());
