@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use container_core::{Error, Result};
+use container_core::{Error, ErrorKind, Result};
 
 use super::stream::{Stream, Streams};
 use super::{Decoder, check_len};
@@ -74,60 +74,23 @@ impl Chunk<'_> {
 }
 
 impl Decoder {
-    /// Decodes the blocks of a damaged `chunk` that are whole to their places in `dst`, which is exactly as long as its `nbytes`, and puts
-    /// zeros into the others. Gives for each block whether it is whole; nothing for a chunk that has no streams. Nothing proves what
-    /// these blocks hold: codecs without a digest of their own decode much that is damaged.
+    /// Decodes the intact blocks of a damaged `chunk` to their places in `dst`, which is exactly as long as its `nbytes`, and puts zeros into
+    /// the others. Gives for each block whether it is intact. Only the first `have` bytes of the chunk are there, and no block is intact that has one of the others.
+    ///
+    /// Nothing proves what these blocks hold: codecs without a digest of their own decode much that is damaged. The blocks of a chunk that is
+    /// stored as it is are intact where they are there. A special value has no blocks; where the codec or a filter is not here, none is intact.
     ///
     /// # Errors
-    /// As [`Decoder::decode`], but for `Malformed`.
-    pub fn decode_intact_blocks(&mut self, chunk: &Chunk<'_>, dst: &mut [u8]) -> Result<Vec<bool>> {
-        check_len(dst, chunk.nbytes())?;
-        dst.fill(0);
-        if !chunk.has_blocks() {
-            return Ok(Vec::new());
-        }
-        if chunk.header().has_dictionary() {
-            // Nothing tells whether that is whole, and by another one every block would be another.
-            return Ok(vec![false; chunk.block_count()]);
-        }
-        let mut whole = self.in_place(chunk)?;
-        // Under DELTA all others are differences from the first.
-        let needs_first =
-            chunk.header().filters.contains(Filter::DELTA) && !chunk.header().has_variable_blocks();
-        let mut rest = dst;
-        for index in 0..whole.len() {
-            let (block, next) = rest.split_at_mut(chunk.block_len(index));
-            rest = next;
-            if !whole[index] || needs_first && !whole[0] {
-                whole[index] = false;
-                continue;
-            }
-            match self.decode_block(chunk, index, block) {
-                Ok(()) => {}
-                Err(error) if error.is_damage() => {
-                    block.fill(0);
-                    whole[index] = false;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(whole)
-    }
-
-    /// As [`Decoder::decode_intact_blocks`], of a `chunk` of which the first `have` bytes are there, and anything stands for the others: no block
-    /// with one of these is whole. A chunk that holds its data as they are has no streams, and those of its blocks that are there are whole.
-    ///
-    /// # Errors
-    /// As [`Decoder::decode_intact_blocks`].
-    pub fn decode_blocks_within(
+    /// As [`Decoder::decode`], but for `Malformed` and `Unsupported`.
+    pub fn decode_intact_blocks(
         &mut self,
         chunk: &Chunk<'_>,
         have: usize,
         dst: &mut [u8],
     ) -> Result<Vec<bool>> {
+        check_len(dst, chunk.nbytes())?;
+        dst.fill(0);
         if chunk.header().is_memcpyed() {
-            check_len(dst, chunk.nbytes())?;
-            dst.fill(0);
             let stored = chunk.bytes().get(chunk.header().len()..have).unwrap_or_default();
             let copied = |held: Range<usize>| match (dst.get_mut(held.clone()), stored.get(held)) {
                 (Some(to), Some(from)) => {
@@ -138,20 +101,39 @@ impl Decoder {
             };
             return Ok(chunk.blocks().map(copied).collect());
         }
-        let mut whole = self.decode_intact_blocks(chunk, dst)?;
-        for (index, (is_whole, held)) in whole.iter_mut().zip(chunk.blocks()).enumerate() {
-            // Where it begins is told in front of all blocks.
-            let is_told = chunk.entry_at(index).end <= have as u64;
-            if *is_whole && !(is_told && chunk.block_range(index).is_ok_and(|range| range.end <= have)) {
-                *is_whole = false;
-                dst.get_mut(held).unwrap_or_default().fill(0);
+        if !chunk.has_blocks() {
+            return Ok(Vec::new());
+        }
+        if chunk.header().has_dictionary() {
+            // Nothing tells whether that is whole, and by another one every block would be another.
+            return Ok(vec![false; chunk.block_count()]);
+        }
+        let mut intact = self.in_place(chunk, have)?;
+        // Under DELTA all others are differences from the first.
+        let needs_first =
+            chunk.header().filters.contains(Filter::DELTA) && !chunk.header().has_variable_blocks();
+        let mut rest = dst;
+        for index in 0..intact.len() {
+            let (block, next) = rest.split_at_mut(chunk.block_len(index));
+            rest = next;
+            if !intact[index] || needs_first && !intact[0] {
+                intact[index] = false;
+                continue;
+            }
+            match self.decode_block(chunk, index, block) {
+                Ok(()) => {}
+                Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => {
+                    block.fill(0);
+                    intact[index] = false;
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(whole)
+        Ok(intact)
     }
 
-    /// Finds the blocks that end where another begins, and share no byte with others that do.
-    fn in_place(&self, chunk: &Chunk<'_>) -> Result<Vec<bool>> {
+    /// Finds the blocks among the first `have` bytes that end where another begins, and share no byte with others that do.
+    fn in_place(&self, chunk: &Chunk<'_>, have: usize) -> Result<Vec<bool>> {
         let count = chunk.block_count();
         self.limits.allocate((count as u64).saturating_mul(64))?;
         let starts = (0..count).filter_map(|index| chunk.block_start(index).ok());
@@ -164,7 +146,9 @@ impl Decoder {
         let mut taken = 0;
         for (at, (range, index)) in ranges.iter().enumerate() {
             let meets_next = ranges.get(at + 1).is_some_and(|(next, _)| next.start < range.end);
-            whole[*index] = range.start >= taken && !meets_next;
+            // Where a block begins is stored in front of all blocks.
+            let is_there = range.end <= have && chunk.entry_at(*index).end <= have as u64;
+            whole[*index] = is_there && range.start >= taken && !meets_next;
             taken = taken.max(range.end);
         }
         Ok(whole)
@@ -213,11 +197,15 @@ mod tests {
         }
     }
 
+    fn intact(chunk: &Chunk<'_>, dst: &mut [u8]) -> Vec<bool> {
+        Decoder::new().decode_intact_blocks(chunk, chunk.bytes().len(), dst).unwrap()
+    }
+
     /// Decodes the intact blocks of `damaged`, and asserts that all of it is the data or zeros.
     fn whole(data: &[u8], damaged: &[u8]) -> Vec<bool> {
         let mut out = vec![1; data.len()];
         let chunk = Chunk::parse(damaged).unwrap();
-        let whole = Decoder::new().decode_intact_blocks(&chunk, &mut out).unwrap();
+        let whole = intact(&chunk, &mut out);
         for (index, is_whole) in whole.iter().enumerate() {
             let place = index * BLOCK..(index + 1) * BLOCK;
             let is_zeros = out[place.clone()].iter().all(|byte| *byte == 0);
@@ -239,7 +227,7 @@ mod tests {
                     let mut damaged = sound.clone();
                     damaged[at..end].fill(0);
                     let chunk = Chunk::parse(&damaged).unwrap();
-                    let found = Decoder::new().decode_intact_blocks(&chunk, &mut vec![0; 8 * BLOCK]).unwrap();
+                    let found = intact(&chunk, &mut vec![0; 8 * BLOCK]);
                     for (range, is_whole) in ranges.iter().zip(found) {
                         let is_touched = range.start < end && range.end > at;
                         assert!(is_whole || is_touched, "{compressor:?} {typesize} {at} {range:?}");
@@ -321,12 +309,12 @@ mod tests {
     }
 
     #[test]
-    fn chunks_without_streams_have_no_blocks() {
+    fn chunks_without_streams_have_no_ranges_of_blocks() {
         let (data, sound) = chunk(params(Compressor::ZSTD));
-        let plain = Params { level: 0, ..params(Compressor::ZSTD) };
+        let plain = Params { level: 0, blocksize: Some(BLOCK), ..params(Compressor::ZSTD) };
         let mut chunk = Vec::new();
         Encoder::new(plain).unwrap().encode(&data, &mut chunk).unwrap();
-        assert!(whole(&data, &chunk).is_empty());
+        assert_eq!(whole(&data, &chunk), [true; 8]);
         assert!(Chunk::parse(&chunk).unwrap().block_range(0).is_err());
         assert!(Chunk::parse(&sound).unwrap().block_range(8).is_err());
     }

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use blosc_chunk::{Chunk, Header};
 use container_core::ranges::merge_adjacent;
-use container_core::{ErrorKind, Progress, Result};
+use container_core::{Limits, Progress, Result};
 
 use super::input::DamagedFrame;
 use super::recovered_frame::RecoveredFrame;
@@ -67,9 +67,7 @@ impl RecoveredFrame {
             let have = origin.available_len(self.base, at, stored.len());
             let blocks = match verifier.blocks(&stored, have, &self.limits) {
                 Ok((_, blocks)) => blocks,
-                Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => {
-                    continue;
-                }
+                Err(error) if error.is_damage() => continue,
                 Err(error) => return Err(error),
             };
             let kept = blocks.iter().filter(|is_whole| **is_whole).count();
@@ -148,15 +146,11 @@ impl ChunkVerifier {
         &mut self,
         stored: &[u8],
         have: usize,
-        limits: &container_core::Limits,
+        limits: &Limits,
     ) -> Result<(&[u8], Vec<bool>)> {
         let chunk = Chunk::parse(stored)?;
         let (decoder, room) = self.decoder(chunk.nbytes(), limits)?;
-        let blocks = if have < stored.len() {
-            decoder.decode_blocks_within(&chunk, have, room)?
-        } else {
-            decoder.decode_intact_blocks(&chunk, room)?
-        };
+        let blocks = decoder.decode_intact_blocks(&chunk, have, room)?;
         Ok((room, blocks))
     }
 }

@@ -132,7 +132,7 @@ impl Scanner<'_> {
         bytes[..stored.len()].copy_from_slice(&stored);
         let chunk = Chunk::parse(&bytes).ok()?;
         let mut room: Vec<u8> = try_zeroed_vec(chunk.nbytes() as u64, self.limits).ok()?;
-        let whole = self.decoder.decode_blocks_within(&chunk, stored.len(), &mut room).ok()?;
+        let whole = self.decoder.decode_intact_blocks(&chunk, stored.len(), &mut room).ok()?;
         whole.contains(&true).then_some(range.end)
     }
 

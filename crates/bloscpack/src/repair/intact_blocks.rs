@@ -70,7 +70,9 @@ pub(super) fn recover(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Result
                     }
                     _ => format!("{kept} of its {} blocks, which decode by themselves", blocks.len()),
                 };
-                let lost = lost(start, &blocks);
+                let at = |at: usize| start.saturating_add(at as u64);
+                let lost = blocks.iter().filter(|(_, is_whole)| !is_whole);
+                let lost = merge_adjacent(lost.map(|(range, _)| at(range.start)..at(range.end)));
                 partials.insert(index, PartialChunk { whole, len: data.len(), start, lost });
             }
         }
@@ -140,14 +142,8 @@ pub(super) fn decode(
     if header.is_memcpyed() {
         return Ok(plain(&chunk, have, data));
     }
-    match decoder.decode_blocks_within(&chunk, have, &mut data) {
-        Ok(whole) => {
-            let blocks = chunk.blocks().zip(whole).collect();
-            Ok(Some(DecodedBlocks { data, blocks, is_plain: false }))
-        }
-        Err(error) if error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_)) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let blocks = chunk.blocks().zip(decoder.decode_intact_blocks(&chunk, have, &mut data)?).collect();
+    Ok(Some(DecodedBlocks { data, blocks, is_plain: false }))
 }
 
 /// Returns the data of an uncompressed chunk that are among its first `have` bytes, up to the last whole element.
@@ -161,15 +157,6 @@ fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<DecodedBlo
         blocks.push((end..data.len(), false));
     }
     Some(DecodedBlocks { data, blocks, is_plain: true })
-}
-
-fn lost(start: u64, blocks: &[(Range<usize>, bool)]) -> Vec<Range<u64>> {
-    let lost = blocks.iter().filter(|(_, is_whole)| !is_whole);
-    merge_adjacent(
-        lost.map(|(range, _)| {
-            start.saturating_add(range.start as u64)..start.saturating_add(range.end as u64)
-        }),
-    )
 }
 
 impl PartialChunk {
