@@ -21,8 +21,8 @@
 //!     [3, b'a', b'b', b'c'] => {}
 //!     other => panic!("{}: {other:?}", crash.what),
 //! };
-//! replay::kill_images(&start, &file.operations(), promised);
-//! replay::power_images(&start, &file.operations(), 1, promised);
+//! replay::process_kill_states(&start, &file.operations(), promised);
+//! replay::power_loss_states(&start, &file.operations(), 1, promised);
 //! # Ok::<(), container_core::Error>(())
 //! ```
 
