@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The ranges with neighbours joined: each that begins where the one before it ends makes that one longer.
 ///
 /// ```
-/// assert_eq!(container_core::ranges::joined([0..4, 4..6, 9..10]), [0..6, 9..10]);
+/// assert_eq!(container_core::ranges::merge_adjacent([0..4, 4..6, 9..10]), [0..6, 9..10]);
 /// ```
 #[must_use]
 pub fn merge_adjacent<T: PartialEq>(ranges: impl IntoIterator<Item = Range<T>>) -> Vec<Range<T>> {
