@@ -171,14 +171,14 @@ pub struct RepairItem {
 }
 
 impl RepairItem {
-    /// An item about `range`.
-    pub fn new(range: Range<u64>, what: impl Into<String>) -> Self {
-        Self { range: Some(range), what: what.into(), evidence: None }
+    /// An item about `range`, without one where it has no place.
+    pub fn new(range: impl Into<Option<Range<u64>>>, what: impl Into<String>) -> Self {
+        Self { range: range.into(), what: what.into(), evidence: None }
     }
 
     /// An item about the file as a whole.
     pub fn of_file(what: impl Into<String>) -> Self {
-        Self { range: None, what: what.into(), evidence: None }
+        Self::new(None::<Range<u64>>, what)
     }
 
     /// The same with the evidence of the change.

@@ -250,7 +250,7 @@ fn apply_edits(document: Document, edits: &[Edit<'_>], report: &mut RepairReport
         };
         let path = &edit.placed.path;
         let name = if path.is_empty() { "the array" } else { path };
-        let item = |what: String| RepairItem { range: edit.range.clone(), what, evidence: None };
+        let item = |what: String| RepairItem::new(edit.range.clone(), what);
         let stays = if made { "" } else { "; the tree says otherwise still, because other places share it" };
         match edit.rows {
             AvailableRows::All => {}

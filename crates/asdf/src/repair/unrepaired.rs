@@ -50,11 +50,7 @@ pub(super) fn report_unrepaired_nodes(
     for finding in check::tree::findings(document, limits)? {
         if finding.severity == Severity::Error {
             let range = finding.range.and_then(place);
-            items.push(RepairItem {
-                range,
-                what: format!("{}, and stays so", finding.message),
-                evidence: None,
-            });
+            items.push(RepairItem::new(range, format!("{}, and stays so", finding.message)));
         }
     }
     document.walk(false, limits, &mut |path, node| {
@@ -64,7 +60,7 @@ pub(super) fn report_unrepaired_nodes(
         {
             let name = if path.is_empty() { "the array" } else { path };
             let what = format!("{name} is no array that can be read, and stays as it is: {problem}");
-            items.push(RepairItem { range: place(node.range()), what, evidence: None });
+            items.push(RepairItem::new(place(node.range()), what));
         }
         Ok(true)
     })?;

@@ -231,14 +231,14 @@ fn fit_shape(damaged: &DamagedFile, have: u64, report: &mut RepairReport) -> (Op
     let (Some(rows), Some(row)) = (slowest, row.filter(|row| *row > 0)) else {
         let what =
             format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
-        report.lost.push(RepairItem { range: place, what, evidence: None });
+        report.lost.push(RepairItem::new(place, what));
         return (Some(unclaimed(tree)), have);
     };
     let kept = have / row;
     if kept >= rows && !have.is_multiple_of(row) {
         let what =
             format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
-        report.lost.push(RepairItem { range: place, what, evidence: None });
+        report.lost.push(RepairItem::new(place, what));
         return (Some(unclaimed(tree)), have);
     }
     let axis = if numpy.order == Order::C { 0 } else { shape.len().saturating_sub(1) };
@@ -246,10 +246,10 @@ fn fit_shape(damaged: &DamagedFile, have: u64, report: &mut RepairReport) -> (Op
         *len = kept;
     }
     let what = format!("shape {shape:?} instead of {:?}: {have} bytes of data are there", numpy.shape);
-    report.guessed.push(RepairItem { range: place.clone(), what, evidence: None });
+    report.guessed.push(RepairItem::new(place.clone(), what));
     if kept < rows {
         let what = format!("{} of {rows} rows of {row} bytes", rows - kept);
-        report.lost.push(RepairItem { range: place, what, evidence: None });
+        report.lost.push(RepairItem::new(place, what));
     }
     let shape: Vec<Value> = shape.into_iter().map(Value::from).collect();
     (Some(with_entry(&tree, "shape", shape.into())), kept * row)
