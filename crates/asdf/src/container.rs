@@ -72,7 +72,7 @@ struct AsdfContainer {
     path: Option<PathBuf>,
     limits: Limits,
     /// Whether masks hide elements.
-    fallback: Defaults,
+    defaults: Defaults,
     /// Axis order in which column-major arrays are shown.
     axes: Axes,
     /// Made when they are asked for: there may be very many arrays.
@@ -108,7 +108,7 @@ impl AsdfContainer {
             file,
             path,
             limits: options.limits,
-            fallback: options.defaults,
+            defaults: options.defaults,
             axes: options.axes,
             datasets: OnceLock::new(),
             of_blocks: OnceLock::new(),
@@ -209,12 +209,12 @@ impl Container for AsdfContainer {
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
-        match (self.fallback, self.file.arrays().get(index)) {
+        match (self.defaults, self.file.arrays().get(index)) {
             (Defaults::Apply, Some(entry)) => {
                 let stored = self.stored_region(index, region)?;
                 let mask = self.file.mask_of(&entry.array, stored.as_ref().unwrap_or(region), options);
                 let mask = mask.map_err(|error| {
-                    let hint = "--stored (Fallback::Stored), for all that is stored, masked or not";
+                    let hint = "--stored (Defaults::StoredOnly), for all that is stored, masked or not";
                     error.with_context(entry.path.clone()).with_hint(hint)
                 })?;
                 Ok(if stored.is_some() { mask.map(Array::reversed_axes) } else { mask })
@@ -259,7 +259,7 @@ impl Container for AsdfContainer {
     }
 
     fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        match self.fallback {
+        match self.defaults {
             // Who writes the elements asks for their mask.
             Defaults::Apply => Vec::new(),
             Defaults::StoredOnly => metadata::lost_masks(&self.file, self.datasets(), selection),

@@ -76,11 +76,11 @@ impl GsdContainer {
             ..OpenOptions::default()
         };
         let file = File::from_source(Box::new(Arc::clone(&source)), &options_of_file)?;
-        let fallback = match options.defaults {
+        let defaults = match options.defaults {
             container::Defaults::Apply => Defaults::Schema,
             container::Defaults::StoredOnly => Defaults::StoredOnly,
         };
-        let datasets = DatasetIndex::new(&file, NameStats::new(&file, fallback)?);
+        let datasets = DatasetIndex::new(&file, NameStats::new(&file, defaults)?);
         let options = options_of_file;
         Ok(Self { file, source, options, limits, datasets, chunks: OnceLock::new(), log: OnceLock::new() })
     }
@@ -104,7 +104,7 @@ impl GsdContainer {
     }
 
     fn log(&self) -> Option<&LogRecords> {
-        let read = || LogRecords::read(&self.file, self.datasets.name_stats.fallback).ok().flatten();
+        let read = || LogRecords::read(&self.file, self.datasets.name_stats.defaults).ok().flatten();
         self.log.get_or_init(read).as_ref()
     }
 
@@ -188,9 +188,9 @@ impl GsdContainer {
                 StackedChunks::with_gaps(&self.file, &dataset.path, &chosen, first)?
             }
             Some(first) => {
-                StackedChunks::like(&self.file, &dataset.path, &chosen, name_stats.fallback, first)?
+                StackedChunks::like(&self.file, &dataset.path, &chosen, name_stats.defaults, first)?
             }
-            None => StackedChunks::new(&self.file, &dataset.path, &chosen, name_stats.fallback)?,
+            None => StackedChunks::new(&self.file, &dataset.path, &chosen, name_stats.defaults)?,
         };
         if chosen.count == 1
             && let Some(data_at) = stack.chunk_offset(0)

@@ -43,7 +43,7 @@ pub enum RedundantChunks {
 #[non_exhaustive]
 pub struct RewriteOptions {
     /// Whether the schema's rule for absent chunks counts; if not, chunks are copied as they are stored.
-    pub fallback: Defaults,
+    pub defaults: Defaults,
     /// Treatment of chunks that are equal to the inherited ones.
     pub redundant_chunks: RedundantChunks,
     /// The treatment of logs that the new frame 0 lacks, where `gsd.hoomd` read frames in their own file that it would not read in the new one.
@@ -57,7 +57,7 @@ pub struct RewriteOptions {
 impl Default for RewriteOptions {
     fn default() -> Self {
         Self {
-            fallback: Defaults::default(),
+            defaults: Defaults::default(),
             redundant_chunks: RedundantChunks::default(),
             new_logs: NewLogs::default(),
             alignment: 8,
@@ -67,10 +67,10 @@ impl Default for RewriteOptions {
 }
 
 impl RewriteOptions {
-    /// The same with another fallback.
+    /// The same with other defaults.
     #[must_use]
-    pub const fn with_defaults(mut self, fallback: Defaults) -> Self {
-        self.fallback = fallback;
+    pub const fn with_defaults(mut self, defaults: Defaults) -> Self {
+        self.defaults = defaults;
         self
     }
 

@@ -47,9 +47,9 @@ pub fn gsd_open(data: &[u8]) {
 
 /// The lens, and that it calls sound what the strict policy opens, as far as entries go.
 fn through(data: &[u8], strict: bool, feed: &mut Feed<'_>) {
-    for fallback in [Defaults::Apply, Defaults::StoredOnly] {
+    for defaults in [Defaults::Apply, Defaults::StoredOnly] {
         let mut options = small_options();
-        options.defaults = fallback;
+        options.defaults = defaults;
         let lens = match (FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) {
             Ok(lens) => lens,
             Err(error) => {

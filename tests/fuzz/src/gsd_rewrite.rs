@@ -22,10 +22,10 @@ pub fn gsd_rewrite(data: &[u8]) {
         let start = feed.below(file.nframes().min(1 << 15) as usize + 1) as u64;
         let some = Frames::range(start..file.nframes()).by(1 + feed.below(3) as u64).expect("a step");
         for frames in [Frames::all(&file), some] {
-            for fallback in [Defaults::Schema, Defaults::StoredOnly] {
+            for defaults in [Defaults::Schema, Defaults::StoredOnly] {
                 let equal = feed.one_of(&[RedundantChunks::Drop, RedundantChunks::Keep]);
                 let mut options =
-                    RewriteOptions::default().with_defaults(fallback).with_redundant_chunks(equal);
+                    RewriteOptions::default().with_defaults(defaults).with_redundant_chunks(equal);
                 options.alignment = feed.one_of(&[1, 8, 64]);
                 copy(&file, frames, &options);
             }
@@ -66,7 +66,7 @@ fn copy(file: &File, frames: Frames, options: &RewriteOptions) {
     }
     assert_eq!((target.nframes(), target.index().len() as u64), (rewritten.frames, rewritten.chunks));
     assert_eq!(target.header().schema, file.header().schema);
-    if options.fallback == Defaults::StoredOnly {
+    if options.defaults == Defaults::StoredOnly {
         stored(file, &target, &frames);
     } else {
         views(file, &target, &frames);

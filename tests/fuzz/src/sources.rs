@@ -66,9 +66,9 @@ pub fn blosc2_differential(data: &[u8]) {
 
 /// The same for GSD.
 pub fn gsd_differential(data: &[u8]) {
-    for fallback in [Defaults::Apply, Defaults::StoredOnly] {
+    for defaults in [Defaults::Apply, Defaults::StoredOnly] {
         let mut options = small_options();
-        options.defaults = fallback;
+        options.defaults = defaults;
         let Ok(lens) = (gsd::FORMAT.open)(Input::bytes(Box::new(data.to_vec())), &options) else { continue };
         // Few bytes can be the chunk of many frames.
         let held = all_datasets(&*lens).map(|(_, dataset)| dataset.logical).fold(0, u64::saturating_add);

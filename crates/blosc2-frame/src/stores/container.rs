@@ -33,7 +33,7 @@ pub(crate) struct Store {
     pub(crate) tables: Vec<Table>,
     /// The columns of tables that are shown, by the index of their leaf.
     pub(crate) columns: HashMap<usize, TableColumn>,
-    fallback: Defaults,
+    defaults: Defaults,
     limits: Limits,
     /// The live rows of each table, once they have been read.
     rows: Vec<OnceLock<Arc<Rows>>>,
@@ -106,7 +106,7 @@ impl Store {
     /// A store of these leaves.
     pub(crate) fn new(kind: Kind, size: u64, found: Leaves<'_>) -> Self {
         let Leaves { options, mut leaves, references, mut findings, .. } = found;
-        let (fallback, limits) = (options.defaults, options.limits);
+        let (defaults, limits) = (options.defaults, options.limits);
         // Stable, so that of two leaves of one key the one that readers find stays the first.
         leaves.sort_by(|a, b| a.key.cmp(&b.key));
         let mut keys: HashMap<String, usize> = HashMap::new();
@@ -122,7 +122,7 @@ impl Store {
             }
             keys.insert(leaf.key.clone(), at);
         }
-        let shows_tables = fallback == Defaults::Apply;
+        let shows_tables = defaults == Defaults::Apply;
         let columns = if shows_tables { ctable::columns(&tables, &leaves, &keys) } else { HashMap::new() };
         let (mut listed, mut hidden) = (Spans::default(), Spans::default());
         for (at, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| leaf.role == Role::Data) {
@@ -153,7 +153,7 @@ impl Store {
             findings,
             tables,
             columns,
-            fallback,
+            defaults,
             limits,
             rows,
             texts,
@@ -167,7 +167,7 @@ impl Store {
 
     /// Whether columns are shown as their tables have them, rather than as they are stored.
     pub(crate) fn shows_tables(&self) -> bool {
-        self.fallback == Defaults::Apply
+        self.defaults == Defaults::Apply
     }
 
     /// The column that a dataset of a leaf is.

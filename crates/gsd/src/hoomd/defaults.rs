@@ -109,7 +109,7 @@ impl DefaultDataset {
 
     /// Returns the location of its values; `None` where the schema gives none, and for stored values.
     pub(crate) fn stack<'f>(self, file: &'f File, datasets: &DatasetIndex) -> Option<StackedChunks<'f>> {
-        let (name, fallback) = (self.name(file)?, datasets.name_stats.fallback);
+        let (name, defaults) = (self.name(file)?, datasets.name_stats.defaults);
         if let Self::Partly(id) = self {
             return StackedChunks::with_gaps(
                 file,
@@ -119,7 +119,7 @@ impl DefaultDataset {
             )
             .ok();
         }
-        if !fallback.applies(file) || file.nframes() == 0 {
+        if !defaults.applies(file) || file.nframes() == 0 {
             return None;
         }
         let id = file.names().id(&name);
@@ -130,7 +130,7 @@ impl DefaultDataset {
             Self::Frame(frame, _) => Frames { start: frame, step: 1, count: 1 },
             Self::Partly(_) => return None,
         };
-        StackedChunks::new(file, &name, &frames, fallback).ok()
+        StackedChunks::new(file, &name, &frames, defaults).ok()
     }
 
     /// The chunk of frame 0 that a frame has the values of.

@@ -33,12 +33,12 @@ pub(crate) struct LogRecords {
 
 impl LogRecords {
     /// Reads the log of all frames; `None` where nothing is logged. Quantities keep the type in which they are stored. What a frame
-    /// lacks is frame 0's value where `fallback` says so, and missing else. Quantities of each particle, bond and so on are left
+    /// lacks is frame 0's value where `defaults` says so, and missing else. Quantities of each particle, bond and so on are left
     /// out, and those that change in type or shape: see [`LogRecords::left_out`].
     ///
     /// # Errors
     /// `Malformed`, `Truncated`, `Limit`, `Io`.
-    pub(crate) fn read(file: &File, fallback: Defaults) -> Result<Option<Self>> {
+    pub(crate) fn read(file: &File, defaults: Defaults) -> Result<Option<Self>> {
         let is_counted = |short: &str| {
             let first = short.split('/').next().unwrap_or_default();
             short.contains('/') && Container::COUNTED.iter().any(|of| of.name() == first)
@@ -50,7 +50,7 @@ impl LogRecords {
         if single.is_empty() || file.nframes() == 0 {
             return Ok(None);
         }
-        let gaps = if fallback.applies(file) { Gaps::FromFrame0 } else { Gaps::Null };
+        let gaps = if defaults.applies(file) { Gaps::FromFrame0 } else { Gaps::Null };
         let names: Vec<String> = single.iter().map(|short| format!("{PREFIX}{short}")).collect();
         let options = LogOptions::default().with_changes(Changes::Skip).with_gaps(gaps);
         let table = LogTable::read_named(file, &names, &options)?;
@@ -220,11 +220,11 @@ mod tests {
 
     type Chunk<'a> = (u64, &'a str, ChunkType, u64, u32, &'a [u8]);
 
-    fn records(chunks: &[Chunk<'_>], fallback: Defaults) -> Option<LogRecords> {
+    fn records(chunks: &[Chunk<'_>], defaults: Defaults) -> Option<LogRecords> {
         let plan = Plan::new("a", "hoomd", Version::new(2, 0)).unwrap();
         let bytes = to_vec(plan, chunks).unwrap();
         let file = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
-        LogRecords::read(&file, fallback).unwrap()
+        LogRecords::read(&file, defaults).unwrap()
     }
 
     #[test]

@@ -27,8 +27,8 @@ pub(crate) fn copy(
     let frames = Frames { start: chosen.start, step: chosen.step, count: chosen.count };
     let equal = if settings.drop_repeats { RedundantChunks::Drop } else { RedundantChunks::Keep };
     let whole = frames == Frames::all(file) && !settings.drop_repeats;
-    let fallback = if whole { Defaults::StoredOnly } else { Defaults::Schema };
-    let mut options = RewriteOptions::default().with_defaults(fallback).with_redundant_chunks(equal);
+    let defaults = if whole { Defaults::StoredOnly } else { Defaults::Schema };
+    let mut options = RewriteOptions::default().with_defaults(defaults).with_redundant_chunks(equal);
     options.header = settings.header;
     let rewritten = slice(file, &frames, out, &options, job.progress)?;
     let mut losses = rewritten.losses;

@@ -72,7 +72,7 @@ impl<'f> FramePlan<'f> {
         mut plan: Plan,
         options: &RewriteOptions,
     ) -> Result<Self> {
-        let schema = parts.first().is_some_and(|(file, _)| options.fallback.applies(file));
+        let schema = parts.first().is_some_and(|(file, _)| options.defaults.applies(file));
         let mut meanings = Vec::new();
         let (dropped, late) = if schema { late_logs(parts, options)? } else { Default::default() };
         let inputs: Result<Vec<_>> = parts

@@ -156,8 +156,8 @@ proptest! {
             b = open(big_endian(b.source().lend(0..b.source().len()).unwrap()));
         }
         let equal = if drop { RedundantChunks::Drop } else { RedundantChunks::Keep };
-        let fallback = if stored { Defaults::StoredOnly } else { Defaults::Schema };
-        let options = RewriteOptions::default().with_redundant_chunks(equal).with_defaults(fallback);
+        let defaults = if stored { Defaults::StoredOnly } else { Defaults::Schema };
+        let options = RewriteOptions::default().with_redundant_chunks(equal).with_defaults(defaults);
         let options = options.with_new_logs(NewLogs::Keep);
         let start = start.min(a.nframes());
         let chosen = Frames::range(start..a.nframes()).by(step).unwrap();

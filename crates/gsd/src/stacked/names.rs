@@ -47,19 +47,19 @@ pub(crate) struct NameStats {
     /// Ids of the chunks that hold the shapes of those of an id.
     pub(crate) shapes: Vec<Option<u16>>,
     /// Source of the values of chunks that a frame lacks.
-    pub(crate) fallback: Defaults,
+    pub(crate) defaults: Defaults,
     /// Frames that have a chunk.
     pub(crate) inhabited: u64,
 }
 
 impl NameStats {
-    pub(crate) fn new(file: &File, fallback: Defaults) -> Result<Self> {
+    pub(crate) fn new(file: &File, defaults: Defaults) -> Result<Self> {
         // With entries that belong to nobody knows which frame, a frame that lacks a chunk may have had one.
-        let fallback = if file.layout().dropped_entries() > 0 { Defaults::StoredOnly } else { fallback };
+        let defaults = if file.layout().dropped_entries() > 0 { Defaults::StoredOnly } else { defaults };
         let mut name_stats = Self {
             names: vec![None; file.names().len()],
             shapes: vec![None; file.names().len()],
-            fallback,
+            defaults,
             inhabited: 0,
         };
         name_stats.collect(file);
@@ -148,7 +148,7 @@ impl NameStats {
     /// True where the schema fills the frames that lack the chunk, with values of the same type and shape.
     fn fills(&self, file: &File, id: u16, name: &StackableName) -> Result<bool> {
         let text = file.names().get(id).unwrap_or_default();
-        if !self.fallback.applies(file) {
+        if !self.defaults.applies(file) {
             return Ok(false);
         }
         let initial = name.first.frame == 0;
@@ -163,7 +163,7 @@ impl NameStats {
             Inherit::IfSameN if initial && constant => Ok(true),
             _ => {
                 let all = Frames::all(file);
-                Ok(skip_file_errors(StackedChunks::like(file, &text, &all, self.fallback, &name.first))?
+                Ok(skip_file_errors(StackedChunks::like(file, &text, &all, self.defaults, &name.first))?
                     .is_some())
             }
         }

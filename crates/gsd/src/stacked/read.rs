@@ -97,10 +97,10 @@ impl<'f> StackedChunks<'f> {
     ///
     /// # Errors
     /// `Usage` where the frames do not hold one type and shape, naming the first frame that differs, and for a name or a frame
-    /// without a chunk for which the fallback has nothing; `Malformed` and `Truncated` for chunks that are not within the file,
+    /// without a chunk for which the defaults have nothing; `Malformed` and `Truncated` for chunks that are not within the file,
     /// `Limit`, `Io`.
-    pub fn new(file: &'f File, name: &str, frames: &Frames, fallback: Defaults) -> Result<Self> {
-        Self::find(file, name, frames, fallback, None, None)
+    pub fn new(file: &'f File, name: &str, frames: &Frames, defaults: Defaults) -> Result<Self> {
+        Self::find(file, name, frames, defaults, None, None)
     }
 
     /// As [`StackedChunks::new`], for chunks that are all to be like `like`: a default takes its type.
@@ -108,10 +108,10 @@ impl<'f> StackedChunks<'f> {
         file: &'f File,
         name: &str,
         frames: &Frames,
-        fallback: Defaults,
+        defaults: Defaults,
         like: &IndexEntry,
     ) -> Result<Self> {
-        Self::find(file, name, frames, fallback, None, ValueLocation::of(like))
+        Self::find(file, name, frames, defaults, None, ValueLocation::of(like))
     }
 
     /// As [`StackedChunks::like`], of what is stored alone: frames without a chunk have no [offset](StackedChunks::chunk_offset), and read as NaN or zeros.
@@ -140,18 +140,18 @@ impl<'f> StackedChunks<'f> {
     ///
     /// # Errors
     /// As [`StackedChunks::new`]; `Usage` for chunks of other types.
-    pub fn of_floats(file: &'f File, name: &str, frames: &Frames, fallback: Defaults) -> Result<Self> {
+    pub fn of_floats(file: &'f File, name: &str, frames: &Frames, defaults: Defaults) -> Result<Self> {
         frames.check(file)?;
         let singles = try_zeroed_vec::<u8>(frames.count, &file.options().limits)?;
         let singles = singles.into_iter().map(|one| one != 0).collect();
-        Self::find(file, name, frames, fallback, Some(singles), None)
+        Self::find(file, name, frames, defaults, Some(singles), None)
     }
 
     fn find(
         file: &'f File,
         name: &str,
         frames: &Frames,
-        fallback: Defaults,
+        defaults: Defaults,
         singles: Option<Vec<bool>>,
         found: Option<ValueLocation>,
     ) -> Result<Self> {
@@ -161,7 +161,7 @@ impl<'f> StackedChunks<'f> {
         let mut search = ValueSearch { file, name, frames, found, places, default: Vec::new(), singles };
         search.stored().map_err(named)?;
         if search.places.contains(&0) {
-            search.gaps(fallback).map_err(named)?;
+            search.gaps(defaults).map_err(named)?;
         }
         let ValueSearch { found, places, default, singles, .. } = search;
         // Without frames there is no shape.

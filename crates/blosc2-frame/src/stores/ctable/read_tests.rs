@@ -12,9 +12,9 @@ use container_core::{Limits, Result, Value};
 
 use crate::b2nd::{self, NdOptions};
 
-fn open(bytes: Vec<u8>, fallback: Defaults) -> Result<Box<dyn Container>> {
+fn open(bytes: Vec<u8>, defaults: Defaults) -> Result<Box<dyn Container>> {
     let mut options = OpenOptions::default();
-    options.defaults = fallback;
+    options.defaults = defaults;
     (crate::FORMAT.open)(Input::bytes(Box::new(bytes)), &options)
 }
 

@@ -10,10 +10,10 @@ use crate::container::FORMAT;
 use crate::header::Version;
 use crate::writer::sequential::{NewChunk, Plan, to_vec};
 
-fn container(schema: &str, chunks: &[NewChunk<'_>], fallback: Defaults) -> Box<dyn Container> {
+fn container(schema: &str, chunks: &[NewChunk<'_>], defaults: Defaults) -> Box<dyn Container> {
     let bytes = to_vec(Plan::new("app", schema, Version::new(2, 0)).unwrap(), chunks).unwrap();
     let mut options = OpenOptions::default();
-    options.defaults = fallback;
+    options.defaults = defaults;
     (FORMAT.open)(Input::bytes(Box::new(bytes)), &options).unwrap()
 }
 
@@ -66,8 +66,8 @@ fn what_no_frame_stores_has_the_values_of_the_schema() {
     let part = file.read(index, &region, &ReadOptions::default()).unwrap();
     assert_eq!((part.shape(), part.bytes(Order::C, &Limits::default()).unwrap().len()), (&[2, 3][..], 24));
 
-    for (schema, fallback) in [("hoomd", Defaults::StoredOnly), ("none", Defaults::Apply)] {
-        let file = container(schema, &chunks, fallback);
+    for (schema, defaults) in [("hoomd", Defaults::StoredOnly), ("none", Defaults::Apply)] {
+        let file = container(schema, &chunks, defaults);
         assert_eq!(at(&*file, "particles/mass"), None);
         assert_eq!(at(&*file, "frames/1/particles/N"), None);
         assert!(at(&*file, "frames/1/particles/position").is_some());

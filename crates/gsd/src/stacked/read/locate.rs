@@ -121,8 +121,8 @@ impl ValueSearch<'_> {
     }
 
     /// Places of what the frames do not store.
-    pub(super) fn gaps(&mut self, fallback: Defaults) -> Result<()> {
-        let inherits = if fallback.applies(self.file) { schema::inherits(self.name) } else { Inherit::Never };
+    pub(super) fn gaps(&mut self, defaults: Defaults) -> Result<()> {
+        let inherits = if defaults.applies(self.file) { schema::inherits(self.name) } else { Inherit::Never };
         let missing = |frame: u64| Err(Error::usage(format!("frame {frame} has no such chunk")));
         let gap = self.places.iter().zip(0_u64..).find(|(place, _)| **place == 0);
         let first = gap.and_then(|(_, slot)| self.frames.frame(slot)).unwrap_or(0);
