@@ -1,11 +1,4 @@
 //! The header of a block (ASDF standard 1.6.0, file layout, "Block header"). All numbers are big-endian.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::checksum::{Algorithm, Digest};
 use nom::bytes::complete::{tag, take};

@@ -1,11 +1,4 @@
 //! The block index: where each block begins (ASDF standard 1.6.0, file layout, "Block index").
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 use nom::branch::alt;

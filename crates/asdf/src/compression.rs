@@ -15,6 +15,7 @@
 //! | `zstd` | one or more Zstandard frames | asdf-compression, ASDF.jl |
 //! | `xz` | xz streams | ASDF.jl |
 //!
+
 //! The payload decides between the meanings of a label that has two.
 
 use std::ops::Range;
@@ -29,6 +30,7 @@ use crate::stored_block::StoredBlock;
 
 mod blosc;
 mod chunks;
+#[expect(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "encodes what is in memory")]
 mod encoder;
 pub(crate) mod lz4_chunks;
 pub(crate) mod salvage;
@@ -86,8 +88,10 @@ pub fn read_range(
         let start = stored.start.saturating_add(range.start);
         let part = start..start.saturating_add(dst.len() as u64);
         if part.end > stored.end {
-            let problem =
-                format!("a plain block of {} bytes is to be {decoded_len}", stored.end - stored.start);
+            let problem = format!(
+                "a plain block of {} bytes is to be {decoded_len}",
+                stored.end.saturating_sub(stored.start)
+            );
             return Err(Error::malformed(problem).with_range(stored));
         }
         check_range(&part, source.len())?;

@@ -1,11 +1,4 @@
 //! The lines before the tree: `#ASDF 1.0.0`, and comments (ASDF standard 1.6.0, file layout, "Header" and "Comments").
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

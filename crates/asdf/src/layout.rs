@@ -2,13 +2,6 @@
 //!
 //! Blocks are found by walking from header to header, never by searching what a block has set aside: a file within a block has magics and
 //! an index of its own. The index is compared with that walk, which costs no more than proving the index would.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -1,41 +1,52 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod append;
 mod block_datasets;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod block_header;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod block_index;
 mod block_references;
 mod byte_map;
 mod check;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod compression;
 mod container;
 mod datasets;
 mod digest;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod edit;
 pub mod explode;
 mod external_files;
 pub mod facade;
 mod fault;
 mod file;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod header;
 mod import;
 mod info;
 mod inline_export;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod layout;
 mod metadata;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod ndarray;
 mod open_options;
 pub mod reference;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod repair;
 pub mod rewrite;
 pub mod schema;
 mod stored_block;
 pub mod stream;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod tree;
 pub mod types;
 pub mod update;
 pub mod writer;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod yaml;
 
 pub use container_core;

@@ -1,11 +1,4 @@
 //! `core/ndarray`: where an array's elements are and what they mean (ASDF standard 1.6.0, core schemas, ndarray).
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -22,6 +22,7 @@
 //! Whatever is not concerned is copied byte by byte: header and comment lines, the text of the tree, padding, blocks with all that is set
 //! aside for them.
 //!
+
 //! [`StaleChecksums::Renew`]: container_core::container::StaleChecksums::Renew
 
 mod arrays;
@@ -30,7 +31,9 @@ mod compression_label;
 mod decoded_size;
 mod find_blocks;
 mod header;
+#[expect(clippy::arithmetic_side_effects, reason = "ranges of blocks that were found in the file")]
 mod output;
+#[expect(clippy::arithmetic_side_effects, reason = "ranges of blocks that were found in the file")]
 mod plan_blocks;
 mod text_tool;
 mod tree;
@@ -127,7 +130,7 @@ pub fn repair_with(
         report.guessed.push(RepairItem::new(range, what));
     }
     let gaps: Vec<Range<u64>> = found.iter().filter_map(find_blocks::Extent::gap).collect();
-    let there = found.len() - gaps.len();
+    let there = found.len().saturating_sub(gaps.len());
     let expected = plan_blocks::ExpectedBlocks {
         missing: named.saturating_sub(there),
         named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
@@ -175,7 +178,7 @@ fn report_unreferenced(named: &[i64], parts: &[plan_blocks::PlannedBlock], repor
     for (part, index) in parts.iter().zip(0_i64..) {
         // Of a block that is lost the report tells already.
         let is_lost = matches!(&part.body, plan_blocks::Body::Bytes(_, bytes) if bytes.is_empty());
-        if !is_lost && !named.contains(&index) && !named.contains(&(index - count)) {
+        if !is_lost && !named.contains(&index) && !named.contains(&index.saturating_sub(count)) {
             let range = part.block.at..part.block.end;
             report
                 .kept
@@ -232,7 +235,7 @@ fn report_left_out(
         }
         // There is a block in it, or was one, and the report tells of it.
         for left in left {
-            let said = format!("{} bytes beside blocks: {what}", left.end - left.start);
+            let said = format!("{} bytes beside blocks: {what}", left.end.saturating_sub(left.start));
             report.guessed.push(RepairItem::new(left, said));
         }
     }

@@ -1,4 +1,5 @@
 //! Values of the types that the standard defines, by their tags: of any version whose first number is the published one. Tags that are
+
 //! not known here stay what they are, nodes of the tree.
 
 use container_core::{Error, Result};
@@ -8,6 +9,7 @@ use crate::ndarray::{NdArray, place};
 use crate::yaml::{Kind, Node, Scalar};
 
 mod astronomy;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod complex;
 mod integer;
 mod meta;

@@ -2,13 +2,6 @@
 //!
 //! Spec: "Blosc1/Blosc2 chunk format": after the header the starts of the blocks, then perhaps a dictionary, then the streams of
 //! each block. Blocks lie in any order, with gaps: threads write them as they are done.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

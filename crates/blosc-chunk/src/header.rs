@@ -2,13 +2,6 @@
 //!
 //! Spec: "Blosc1/Blosc2 chunk format", header section; where the documents and the C library differ, the library. Reader and
 //! writer stand side by side, and a test holds them inverse.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 use nom::bytes::complete::take;

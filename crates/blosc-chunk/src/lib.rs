@@ -1,16 +1,22 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![deny(unsafe_code)]
 
 mod batch_encoder;
 mod blosc_codec;
+#[expect(clippy::expect_used, reason = "lengths that the code before them has set or bounded")]
 mod blosclz;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod chunk;
 mod codec;
 mod decode;
+#[expect(clippy::expect_used, reason = "lengths that the code before them has set or bounded")]
 mod encode;
 mod file;
 pub mod filters;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod header;
+#[expect(clippy::expect_used, reason = "lengths that the code before them has set or bounded")]
 mod lz4;
 mod ndlz;
 mod plugins;

@@ -4,13 +4,6 @@
 //! An attribute is a piece of user metadata as long as there is room for it. The others are together in the one called `attrs`, a
 //! msgpack map of names to values: python-blosc2 shows it as a dict under that name. [`Frame::attributes`] shows both as one list.
 //! One place is kept for `attrs`, so the 16th attribute is the first in it.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashSet;
 

@@ -10,7 +10,9 @@ mod dtype;
 mod dtype_string;
 mod edge_padding;
 mod edit;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod geometry;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod metalayer;
 mod read;
 mod select;

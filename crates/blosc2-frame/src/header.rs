@@ -2,13 +2,6 @@
 //!
 //! Spec: docs/formats/blosc2.md, "Header". Numbers are big-endian. C-Blosc2 looks at a few markers only; all of them are checked
 //! here. Reader and writer stand side by side, and a test holds them inverse.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use blosc_chunk::{Compressor, Filter, Pipeline, SplitMode};
 use container_core::{Error, Result};

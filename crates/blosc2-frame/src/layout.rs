@@ -2,13 +2,6 @@
 //!
 //! Only bytes that are no frame, a frame of an unknown kind, or one without a whole header fail to give a [`Layout`]. All other damage
 //! is recorded as [`Fault`]s, so that a damaged frame can still be shown, explained and repaired.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod absent_values;
 mod append;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod attributes;
 pub mod b2nd;
 mod byte_map;
@@ -19,23 +21,30 @@ mod decoder_pool;
 mod editor;
 mod fault;
 mod frame;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod header;
 mod import;
 mod info;
 mod items;
 mod journal;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod layout;
 mod lock;
 mod metadata;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod metalayer;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod msgpack;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod offsets;
 mod options;
 mod repair;
 mod rewrite;
 mod sparse_directory;
 mod stores;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod tensor;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod trailer;
 mod user_metadata;
 mod verified_reads;

@@ -2,13 +2,6 @@
 //!
 //! Spec: docs/formats/blosc2.md, "Metalayers". msgpack: an array of 3, the size of the index, a map of names to the places of
 //! values (counted from the start of the frame), an array of the values as bin32.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 use rmp::decode;

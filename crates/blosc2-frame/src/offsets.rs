@@ -1,13 +1,6 @@
 //! Offsets of the chunks of a frame: one 64-bit number for each, or a special value without stored bytes.
 //!
 //! Spec: docs/formats/blosc2.md, "Chunks and offsets". The numbers are the contents of one Blosc2 chunk, little-endian.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use blosc_chunk::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Params, Pipeline, Special, SplitMode};
 use container_core::source::try_zeroed_vec;

@@ -13,6 +13,7 @@
 //!   blocks that are whole, or zeros take the place, so that those behind it stay where they were;
 //! * a trailer belongs to the index before it. A value that cannot be decoded is lost, the others are not.
 //!
+
 //! Chunks are copied as they are.
 
 mod array_shape;
@@ -22,7 +23,9 @@ mod chunk_stats;
 mod frame_header;
 mod index;
 mod input;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod intact_blocks;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod msgpack_markers;
 mod output;
 mod previous_chunks;

@@ -10,6 +10,7 @@
 //! to servers are in its `embed.b2e`. The key of a leaf is its path without its extension. Nothing that a store refers to is opened, and
 //! nothing that it holds is run.
 //!
+
 //! Spec: docs/formats/blosc2.md, "Stores".
 
 use std::path::Path;
@@ -23,6 +24,7 @@ use container_core::{Error, Result};
 
 use crate::journal;
 
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod archive;
 mod byte_map;
 mod check;
@@ -30,6 +32,7 @@ mod container;
 mod ctable;
 mod describe;
 mod directory;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod embed_store;
 mod leaf;
 mod open_frames;

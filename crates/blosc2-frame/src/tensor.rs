@@ -4,13 +4,6 @@
 //! elements, whose bytes are those of the super-chunk in C order.
 //!
 //! Source: `pack_tensor` and `_unpack_tensor` in `core.py` of python-blosc2 4.14.1.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::container::ReadOptions;

@@ -1,13 +1,6 @@
 //! The trailer: user metadata of any length, each value a Blosc2 chunk, and a fingerprint that nobody fills.
 //!
 //! Spec: docs/formats/blosc2.md, "Trailer". It is found from the end of the frame: its length is the `u32` 22 bytes before.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 use rmp::decode;

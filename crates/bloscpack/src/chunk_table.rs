@@ -3,13 +3,6 @@
 //! The reference reads by the walk alone and writes offsets nobody else reads, so that in version 3 a complete walk is
 //! believed against them. In a variable-length file the offsets say which chunk is which item, and gaps between chunks are
 //! legal, so that they are believed as long as each points to a possible chunk.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -3,13 +3,6 @@
 //! Spec: "Description of the header" in the Bloscpack README for version 3, its history for the older ones, and the
 //! proposal for variable-length data. Reader and writer stand side by side; a test holds them inverse. All numbers are
 //! little-endian.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 use nom::number::complete::{le_i32, le_i64, le_u8, le_u32};

@@ -2,13 +2,6 @@
 //!
 //! Only a file that is not Bloscpack, has an unknown version, or no whole header fails to give a [`Layout`]. All other
 //! damage is recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::ops::Range;

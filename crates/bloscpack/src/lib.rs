@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod append;
@@ -7,18 +8,23 @@ mod byte_map;
 mod check;
 mod checksum;
 mod chunk_block;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod chunk_table;
 mod container;
 mod fault;
 mod file;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod header;
 mod import;
 mod info;
 mod items;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod layout;
 mod metadata;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod offsets_index;
 mod one_chunk;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod outline;
 mod reader;
 mod repair;

@@ -1,6 +1,7 @@
 //! Metadata: JSON text and its tree, and the section of version 3 that holds it.
 //!
 //! The output equals that of Python's `json.dumps(…, separators=(',', ':'))`, byte for byte. The input is JSON, and the little more
+
 //! that Python's reader takes or the proposal's example shows: see [`Spelling`].
 
 use std::fmt::Write as _;
@@ -14,9 +15,11 @@ use container_core::{Error, Limits, Result, Value};
 use crate::ChecksumCode;
 use crate::metadata::header::MetadataHeader;
 
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod header;
 pub(crate) mod numpy;
 mod python_json;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub(crate) mod section;
 
 /// Spelling of the text of metadata.

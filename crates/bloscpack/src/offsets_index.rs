@@ -1,13 +1,6 @@
 //! The table of offsets.
 //!
 //! Spec: "Description of the offsets entries" in the Bloscpack README: signed 64-bit, absolute, −1 unknown.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -3,13 +3,6 @@
 //! The offsets rise from the end of their table, no chunk is longer than one can be, the first and the last are what header and offsets
 //! announce, and the last ends with the file. Whoever reads a chunk compares its header with its place: where one does not fit, all are
 //! looked at ([`Layout::parse`]), as they are at once where anything above does not hold.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use blosc_chunk::Header as ChunkHeader;
 use container_core::report::Severity;

@@ -17,16 +17,22 @@
 //! * a shape that says more than there is is cut to whole rows, one that says less is made to say what there is
 //!   (`blpk append` leaves such files).
 //!
+
 //! Chunks that were proved are copied as they are, wherever version 3 allows their sizes.
 
 mod chunk_count;
 mod chunk_order;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod false_chunks;
 mod fixed_size_plan;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod header;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod intact_blocks;
 mod item_file_plan;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod lost_chunk_sizes;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod metadata_header;
 mod scan_chunks;
 

@@ -7,6 +7,7 @@ use crate::region::{Kept, Region, element_count};
 use crate::source::{STOP_LEN, Source, into_vec, try_zeroed_vec};
 use crate::{Error, Limits, Result, Stop};
 
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod field;
 mod gather;
 mod stored;

@@ -1,6 +1,7 @@
 //! Codecs: from the stored bytes of one block to its decoded bytes and back.
 //!
 //! A registry is a *value*, [`Codecs`], that travels in the options with which a file is opened;
+
 //! there is no global one. A format adds its own codecs to a copy.
 
 use std::ops::Range;
@@ -12,6 +13,11 @@ use crate::{Error, Result, Stop};
 #[cfg(feature = "bzip2")]
 pub mod bzip2;
 #[cfg(feature = "zlib")]
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "an encoder, of bytes in memory"
+)]
 mod deflate;
 mod encoded_source;
 #[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "xz"))]

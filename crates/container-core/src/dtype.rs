@@ -1,10 +1,12 @@
 //! Element types: numpy's model, and the few that numpy lacks.
 //!
 //! A [`DType`] is a [`Scalar`] or a [`Record`] of named fields at byte offsets, each perhaps a sub-array.
+
 //! Strings and descriptions in numpy's spelling come from [`DType::descr`] and [`DType::parse`].
 
 use std::borrow::Cow;
 
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod descr;
 mod element;
 mod packed;

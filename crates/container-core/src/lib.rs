@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![deny(unsafe_code)]
 
 pub mod array;
@@ -6,6 +7,7 @@ pub mod block;
 #[cfg(feature = "checksums")]
 pub mod checksum;
 pub mod chunked_read;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod codec;
 pub mod container;
 pub mod dtype;
@@ -17,10 +19,13 @@ pub mod json_pointer;
 mod limits;
 #[cfg(feature = "checksums")]
 pub mod line_ends;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod magic;
 pub mod mask;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod npy;
 mod progress;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod python_literal;
 pub mod ranges;
 pub mod region;

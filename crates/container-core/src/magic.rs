@@ -1,11 +1,4 @@
 //! The bytes by which a format is known, where some of them are wrong.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use crate::Result;
 use crate::report::{RepairItem, RepairReport};

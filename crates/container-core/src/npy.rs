@@ -12,15 +12,8 @@
 //! [`Header`] reads and makes the first part; [`Writer`] streams a file with bounded memory. Arrays of Python objects
 //! are pickles after such a header: they are refused.
 //!
-//! Spec: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! Spec: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
 use crate::dtype::{DType, Order};
 

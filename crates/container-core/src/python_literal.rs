@@ -5,15 +5,8 @@
 //! evaluated, nesting is bounded, and no byte is looked at more than a few times. [`Literal::repr`] is the way back.
 //!
 //! `nom` stays within `literal/parse.rs` and `literal/text.rs`; their failures count the bytes
-//! left, because a parser that sees only the rest of its input cannot know its position.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! left, because a parser that sees only the rest of its input cannot know its position.
 
 use crate::{Error, Result};
 

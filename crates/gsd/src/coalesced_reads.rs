@@ -1,11 +1,4 @@
 //! Reads many small pieces of a source, with neighbouring pieces coalesced into one read.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Limits, Result};

@@ -2,13 +2,6 @@
 //!
 //! `gsd.hoomd` leaves such entries where an append raised an exception and was repeated. The reference reads one chunk of each name
 //! and frame, and so does everything here: which one depends on where its search looks (see [`File::find_id`]).
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -7,13 +7,6 @@
 //! The writer determines which frames are committed. In the atomic scheme the header counts entries, and those that it counts are committed. The
 //! reference writes the entries of frames into slots that are in sight, all in one write, which is not atomic to those who read meanwhile: see
 //! [`LastFramePolicy`].
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -2,13 +2,6 @@
 //!
 //! Spec: "Header block" of the file layer document, sizes of the two `*_allocated_entries` by the reference's code, which the
 //! document swaps. Reader and writer stand side by side; a test holds them inverse.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -2,13 +2,6 @@
 //!
 //! Spec: "Index block" of the file layer document. Since file layer 2.0 entries are sorted by frame and id; in 1.0 files they
 //! are in write order within a frame. The first entry whose location is 0 ends the list, as does the end of the block.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

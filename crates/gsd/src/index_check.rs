@@ -3,13 +3,6 @@
 //! Most files have nothing wrong with them, and then there is nothing to say but that: each entry comes down to a few operations
 //! without a branch, and ten million of them to the time that it takes to read them. Where something is wrong, `index_scan` says
 //! what, from there on. What is sound here has no fault there.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::dtype::ByteOrder;
 

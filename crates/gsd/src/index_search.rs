@@ -2,13 +2,6 @@
 //!
 //! Frames mostly have as many chunks as the one before, so a place can be computed that is right or close, and the search starts
 //! from there: two or three looks at neighbouring entries, where halving the whole index would have twenty all over it.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::cmp::Ordering;
 

@@ -1,11 +1,4 @@
 //! Layout of a file: positions of header, names and index, and their faults.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod append;
@@ -6,30 +7,44 @@ mod byte_map;
 mod check;
 mod chunk_shape;
 mod chunk_type;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod coalesced_reads;
 mod container;
 mod datasets;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod duplicates;
 mod fault;
 mod file;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod follow;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod frames;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod header;
 pub mod hoomd;
 mod import;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod index;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod index_check;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod index_scan;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod index_search;
 mod info;
 mod late_logs;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod layout;
 mod metadata;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod name_ids;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod namelist;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod read_buffer;
 pub mod repair;
 pub mod rewrite;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod set_names;
 mod stacked;
 mod writer;

@@ -2,7 +2,6 @@
 //!
 //! The standard hasher takes longer for a short name than the rest of the search for its chunk. This one multiplies 8 bytes at a
 //! time. It starts from a number that nobody can know, so that a file cannot choose names that meet.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -2,13 +2,6 @@
 //!
 //! File layer 2.0 and later pack NUL-terminated names of any length; 1.0 and before give each a slot of 64 bytes. The list ends
 //! at an empty name or at the end of the block, which a full 2.x list may reach exactly.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::sync::OnceLock;

@@ -1,11 +1,4 @@
 //! Read buffer for many small reads of one source. It borrows where the source lends, else it reads ahead, further as reads stay sequential.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

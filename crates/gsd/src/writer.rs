@@ -5,6 +5,7 @@
 //! memory for the commit.
 //!
 //! To change this: nothing that a committed header refers to is ever overwritten in the atomic scheme, and the header is written
+
 //! last, after a sync. `tests/crash.rs` replays every write and finds what breaks this.
 
 use std::path::Path;
@@ -28,6 +29,7 @@ mod read_back;
 mod reopen;
 mod reservation;
 mod restart_file;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod sequential;
 mod truncate;
 mod upgrade;

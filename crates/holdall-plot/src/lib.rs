@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 // Pictures have a few thousand pixels: numbers of pixels and values of data are doubles here.
 #![allow(clippy::cast_precision_loss)]

@@ -2,13 +2,6 @@
 //!
 //! FILE ends at the first `::`; SEL is the last group of brackets, with those within it, in numpy's basic slicing. What exists wins over what
 //! could be taken apart: a file that is literally called `a::b`, alone or with a dataset behind it, a dataset that is literally called `x[0]`.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::ffi::OsStr;

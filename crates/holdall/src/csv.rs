@@ -7,13 +7,6 @@
 //! need it; decimals, `<f8`; complex numbers as Python spells them, `<c16`; text, `<U<n>`, or `|S<n>` where it is not UTF-8. Nothing is taken for a number that would lose what
 //! is written: integers of more than 64 bits and those with leading zeros are text. Decimals are rounded to the nearest number of their type. An empty cell
 //! among numbers is NaN.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::path::Path;
 

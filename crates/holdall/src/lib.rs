@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod address;
 pub mod append;
 #[cfg(feature = "asdf")]
@@ -10,6 +12,7 @@ mod attributes;
 mod concurrent_writer;
 pub mod convert;
 mod created_folders;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod csv;
 pub mod diff;
 pub mod digest;
@@ -35,6 +38,7 @@ mod pack_records;
 mod raw_bytes;
 pub mod recode;
 pub mod repair;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod repr;
 pub mod schema;
 pub mod set_meta;

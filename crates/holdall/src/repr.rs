@@ -3,13 +3,6 @@
 //! Numbers are the shortest decimals that read back as the same number of their own type, positional from 1e-4 up to
 //! 1e16 as numpy's scalars are: `0.1`, `1.0`, `1e+16`, `nan`, `(1+2j)`. Where numpy has no such type the same rules are
 //! applied. Text comes from files: control characters are escaped, so that no value can steer a terminal or break a line.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::fmt::Write;
 

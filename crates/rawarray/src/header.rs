@@ -2,13 +2,6 @@
 //!
 //! Spec: "File Structure" and "Elemental Type Specification" of the RawArray description. Reader and writer stand side by
 //! side and share the list of fields; a test holds them inverse.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Result};

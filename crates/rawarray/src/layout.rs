@@ -2,13 +2,6 @@
 //!
 //! Only a file that is not RawArray, or has no whole 48-byte header, fails to give a [`Layout`]. All other damage is
 //! recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

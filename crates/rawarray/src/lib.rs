@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod append;
@@ -9,8 +10,10 @@ mod eltype;
 mod encoding;
 mod fault;
 mod file;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod header;
 mod import;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod layout;
 mod leb128;
 #[cfg(feature = "ndarray")]

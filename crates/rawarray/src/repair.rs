@@ -10,9 +10,12 @@
 //! * the reshape bug: the number of dimensions is the one with which size field and file length fit;
 //! * flag bit 1 over plain data: the flag is wrong.
 //!
+
 //! The result is little-endian and encoded as the input was.
 
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod header;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod payload;
 
 use std::ops::Range;

@@ -1,13 +1,5 @@
 //! `blsc`, `bls2` and `bsc2`: chunks of Blosc1 and Blosc2, and frames of Blosc2.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,13 +1,5 @@
 //! Blocks that are made of chunks: finding those that hold a range, and decoding them on threads.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,5 @@
 //! Blocks of the fixtures, whose decoded bytes the reference implementations say.
+#![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

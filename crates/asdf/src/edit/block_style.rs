@@ -3,7 +3,6 @@
 //! Rules for comments: a comment at the end of the line of a key or dash stays there when the value is set, and so do lines of comments between that
 //! line and the value. Lines of comments stay when a neighbour is removed. What is within a value goes with the value, and so does the comment at the
 //! end of its last line when that value is a block collection or a text of several lines.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
 

@@ -1,5 +1,4 @@
 //! Edits of flow collections. New text stays on the line.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::ops::Range;
 

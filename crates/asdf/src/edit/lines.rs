@@ -1,5 +1,4 @@
 //! Lines, columns, blanks and comments of a text.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 /// The byte at `at`.
 pub(super) fn byte(text: &str, at: usize) -> Option<u8> {

@@ -1,5 +1,4 @@
 //! The plan of an edit: splices of the text, and the expected outcome.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,5 +1,4 @@
 //! Keys and items that are taken out.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use container_core::{Error, Result};
 

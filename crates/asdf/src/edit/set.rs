@@ -1,5 +1,4 @@
 //! Values that are set, keys and items that are added.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
 

@@ -1,5 +1,4 @@
 //! Byte spans of the pairs and items of collections.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use super::lines;
 use crate::yaml::{Collection, Document, Kind, Node};

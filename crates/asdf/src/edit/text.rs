@@ -1,5 +1,4 @@
 //! New text for a place in a document: in its style of line breaks, tags and indentation.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

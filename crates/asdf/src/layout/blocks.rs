@@ -1,11 +1,4 @@
 //! The walk from block to block, and what is between and behind them.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,11 +1,4 @@
 //! Element types, as `core/datatype` spells them (ASDF standard 1.6.0, core schemas, ndarray).
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::dtype::{ByteOrder, DType, Field, Kind, Record, Scalar};
 use container_core::{Error, Result};

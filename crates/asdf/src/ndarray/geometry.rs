@@ -1,11 +1,4 @@
 //! Offsets of an array's elements in the decoded bytes of its block, in checked arithmetic.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,11 +1,4 @@
 //! Arrays whose blocks are not whole: the rows that are there, and nothing in the place of those that are not.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashMap;
 use std::ops::Range;

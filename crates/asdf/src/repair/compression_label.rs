@@ -1,11 +1,4 @@
 //! Recovers the compression label of a block: the known label closest to the stored one with which the block decodes.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::Result;
 

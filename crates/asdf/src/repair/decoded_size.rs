@@ -1,11 +1,4 @@
 //! Recovers the decoded size of an encoded block where its header may be wrong.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::codec::Encoded;
 use container_core::{Error, ErrorKind, Result};

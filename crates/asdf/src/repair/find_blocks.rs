@@ -1,11 +1,4 @@
 //! Finds the blocks of a damaged file: by walking from header to header, by its index, or by magics.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashSet;
 use std::ops::Range;

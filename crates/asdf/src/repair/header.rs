@@ -1,11 +1,4 @@
 //! A damaged header line: as long as the one that all files have, and nearly the same; and comment lines that have lost their mark.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};

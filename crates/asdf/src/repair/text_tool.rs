@@ -1,12 +1,5 @@
 //! Blocks out of which a text tool took white space at ends of lines, or into which it put some: the sizes of their headers lead nowhere,
 //! and their digests prove the bytes that they had.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 use std::sync::Arc;

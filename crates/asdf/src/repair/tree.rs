@@ -1,11 +1,4 @@
 //! The tree of a damaged file: its text with the least changes that make it readable.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::Source;

@@ -1,11 +1,4 @@
 //! Reports errors of the tree that repair cannot fix: only its author knows the intended values.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,11 +1,4 @@
 //! Repairs the `%YAML` and `%TAG` lines of a tree, and the `---` after them.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::report::{RepairItem, RepairReport};
 

@@ -1,11 +1,4 @@
 //! Number of nodes of a tree in which every alias is a copy of its target, and the limit on it.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use crate::yaml::{Document, Kind, Node};
 

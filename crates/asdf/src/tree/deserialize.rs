@@ -1,13 +1,6 @@
 //! A serde `Deserializer` for nodes.
 //!
 //! Recursion is serde's own; it is bounded by the depth and by the number of visited nodes, behind aliases too.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::cell::Cell;
 use std::fmt;

@@ -1,11 +1,4 @@
 //! `core/complex`: a complex number as text (ASDF standard 1.6.0, core schemas, complex).
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 /// A complex number.
 #[derive(Clone, Copy, Debug, PartialEq)]

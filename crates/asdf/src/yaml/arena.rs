@@ -1,11 +1,4 @@
 //! Arena of the nodes of a document: 32 bytes each.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,11 +1,4 @@
 //! From text to the arena of its nodes: text that is checked, then events, then places.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::ops::Range;

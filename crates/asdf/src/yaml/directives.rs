@@ -1,11 +1,4 @@
 //! The lines before `---` that begin with `%`.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 /// Handles and prefixes of the `%TAG` lines.
 pub(super) fn tag_handles(text: &str) -> Vec<(String, String)> {

@@ -1,11 +1,4 @@
 //! A parsed document: nodes in an arena, in the order of the text.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::Result;
 

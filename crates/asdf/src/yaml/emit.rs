@@ -1,11 +1,4 @@
 //! From values to text that PyYAML reads back as the same values, laid out as libyaml does it, which is what Python asdf writes by.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,13 +1,6 @@
 //! Fast path parser for the part of YAML in which nearly all trees are written: block collections by indentation, with scalars of every
 //! style, flow collections, tags, anchors and aliases. Whatever else there is, an error above all, is left to the library: this gives `None`
 //! and is forgotten. Both ways give the same arena, which tests hold them to.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 mod flow;
 mod multi_line;

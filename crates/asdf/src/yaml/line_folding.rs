@@ -2,13 +2,6 @@
 //!
 //! Five characters or pairs end lines. All but two of them mean the same; a line separator and a paragraph separator stay what they are, and
 //! no blank stands for them.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 /// The characters that end lines.
 const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];

@@ -1,12 +1,5 @@
 //! Tables of a document that are made when they are needed: the keys of large mappings, and the aliases of each anchor. Without them a lookup
 //! takes as long as the mapping is large, and as many lookups as it has keys take the square of that.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};

@@ -1,11 +1,4 @@
 //! Effective pairs of a mapping: duplicate keys and merge keys.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -2,13 +2,6 @@
 //!
 //! Two kinds of readers are served: those of YAML 1.1, as PyYAML and libyaml are, and those of YAML 1.2, to whom `0o17` and `1e3` are
 //! numbers and `yes` is none. What either would misread goes into quotes.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 /// The styles that can hold a text. Double quotes can hold any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

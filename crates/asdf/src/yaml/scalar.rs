@@ -1,12 +1,5 @@
 //! Resolution of plain scalars in YAML 1.1, exactly as PyYAML does it (docs/formats/asdf.md has the table). Where Python fails to
 //! load a scalar that looks like a number or a date (`0b_`, `2001-13-45`), it is text here, so that the rest of the tree can be read.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 mod binary;
 mod number;

@@ -1,11 +1,4 @@
 //! Recovers spans that the YAML library does not report, and finds characters that YAML 1.1 forbids.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -3,13 +3,6 @@
 //! C-Blosc2 3.3.5 cuts a partial last element off, as a block of its own, if the length of blocks is given and is that of the chunk or
 //! more. It writes a header of one block as long as the chunk, which it does not read back. Earlier releases (2.16) write the length
 //! that blocks have.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::Result;
 

@@ -2,13 +2,6 @@
 //!
 //! Spec: docs/formats/blosc2.md, "b2nd: geometry". Chunks lie in C order over the grid of chunks, blocks in C order over the grid of
 //! a chunk (whose last blocks are padded), elements in C order inside a block. The last chunks of an axis are padded too.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 

@@ -2,13 +2,6 @@
 //!
 //! Spec: docs/formats/blosc2.md, "b2nd". C-Blosc2 looks at no marker but the one before the dtype, and writes one for 16
 //! dimensions that is none; so places are counted here, and markers of lists are not looked at either.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 

@@ -1,11 +1,4 @@
 //! From msgpack to values, within bounds of memory and depth.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Limits, Result, Value, interchange};
 use rmp::Marker;

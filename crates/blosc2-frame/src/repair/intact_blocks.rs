@@ -5,13 +5,6 @@
 //! stays lost as a whole, because nothing tells which of them is another.
 //!
 //! [`Decoder::decode_intact_blocks`]: blosc_chunk::Decoder::decode_intact_blocks
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

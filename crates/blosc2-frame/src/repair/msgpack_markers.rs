@@ -1,11 +1,4 @@
 //! Restores the msgpack markers of a header: bytes that are the same in every frame. Without them no field between them is readable.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::Result;
 use container_core::report::RepairReport;

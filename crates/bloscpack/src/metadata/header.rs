@@ -1,13 +1,6 @@
 //! The header of the metadata section of version 3, 32 bytes.
 //!
 //! Spec: "Description of the metadata section" in the Bloscpack README.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 use nom::bytes::complete::take;

@@ -1,11 +1,4 @@
 //! The metadata of a file, wherever its dialect keeps them: what they say, and what is wrong with them.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -1,12 +1,5 @@
 //! Removes false chunks, which verify but do not belong to the file: copies of sectors written to the wrong place, and chunks that overlap
 //! the start of the next one.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,12 +1,5 @@
 //! Repairs a header with one wrong byte among those that determine how the rest is read: version, options, checksum. A lost bit of the options hides
 //! the metadata, another checksum moves every chunk but the first.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::RangeInclusive;
 

@@ -4,13 +4,6 @@
 //! ([`Decoder::decode_intact_blocks`] says how that is told). They are guesses, and what the others held is listed as lost. A damaged chunk all
 //! of whose blocks decode stays lost as a whole, because nothing tells which of them is another. Of one that is cut there is nothing behind the
 //! cut; what is before it, nothing speaks against.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,11 +1,4 @@
 //! The decoded size of a lost chunk. Its own header is among what is damaged: a bit of it would move all that is behind.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::Result;
 use container_core::array::byte_len;

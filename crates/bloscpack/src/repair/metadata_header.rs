@@ -1,11 +1,4 @@
 //! Repairs the header of the metadata section with one wrong field: without it the metadata cannot be read, or end elsewhere, though they are whole.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};

@@ -1,11 +1,4 @@
 //! One field of an array of records, without copying.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use super::{Array, contiguous_strides};
 use crate::dtype::{DType, Order, Record};

@@ -68,6 +68,7 @@ impl<D: sha2::Digest + Clone + Send + 'static> Checksum for Hash<D> {
     }
 }
 
+#[expect(clippy::expect_used, reason = "no digest here is longer than 64 bytes")]
 pub(super) fn digest(bytes: &[u8]) -> Digest {
     Digest::new(bytes).expect("no algorithm here has a digest of more than 64 bytes")
 }

@@ -1,13 +1,5 @@
 //! bzip2 streams: encoded by libbz2-rs, decoded block by block by a decoder of our own, and by libbz2-rs where that one gives up.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::io;
 use std::ops::Range;
 

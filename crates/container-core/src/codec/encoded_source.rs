@@ -1,13 +1,5 @@
 //! Encoded bytes where they lie, for codecs that need not look at all of them.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;

@@ -1,12 +1,5 @@
 //! Encoded bytes on their way to a decoder that goes from front to back and may stop early.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 #![cfg_attr(
     not(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "xz")),
     allow(dead_code)

@@ -1,13 +1,5 @@
 //! Raw Snappy, as old Blosc chunks hold it, by snap. Only read.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use snap::raw::{Decoder, decompress_len};
 
 use super::Codec;

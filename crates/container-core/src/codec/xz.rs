@@ -1,13 +1,5 @@
 //! xz files as blocks (<https://tukaani.org/xz/xz-file-format.txt>), by lzma-rust2.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::io;
 use std::ops::Range;
 

@@ -4,15 +4,8 @@
 //! stream holds neither the mode nor the shape: they come from elsewhere, and a stream read with others than it was made with is
 //! as good as any, but another array.
 //!
-//! The bits are those of little-endian words of 8 bytes (`stream_word_bits` 64 of the C library); the last one is filled up.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! The bits are those of little-endian words of 8 bytes (`stream_word_bits` 64 of the C library); the last one is filled up.
 
 use zfp_rs::{
     ZfpBitStreamRef, ZfpConfig, ZfpConfigError, ZfpDimensionality, ZfpFieldMut, ZfpScalar, ZfpStreamAlignment,

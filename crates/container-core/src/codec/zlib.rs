@@ -1,14 +1,7 @@
 //! zlib streams (RFC 1950), by flate2 on zlib-rs.
 //!
-//! [`Zlib`] is the codec without state; [`Inflater`] and [`Deflater`] keep theirs, for formats that hold many small streams.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! [`Zlib`] is the codec without state; [`Inflater`] and [`Deflater`] keep theirs, for formats that hold many small streams.
 
 use std::io;
 use std::ops::Range;

@@ -5,15 +5,8 @@
 //! reference library allocates windows, and needs `windowLogMax` to bound them, only when it streams.
 //!
 //! [`Zstd`] is the codec without state; [`Decompressor`] and [`Compressor`] keep theirs, for formats that hold many small
-//! frames, and take dictionaries.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! frames, and take dictionaries.
 
 use std::io::{self, Cursor};
 use std::ops::Range;

@@ -19,13 +19,6 @@
 //! patches; for each, in ascending order, its place, number of old bytes and of new bytes, and these bytes. CRC-32 of all before, 32-bit
 //! little-endian, ends it. Old and new bytes are as many, but for the last patch of a file whose length changes: it has all bytes up to
 //! the end before and after.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::ops::Range;
 

@@ -1,11 +1,4 @@
 //! Faults of the header and the namelist, and of the positions that the header gives to index and namelist.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -3,13 +3,6 @@
 //! [`StackedChunks`] finds where each frame's values are, in one sweep of the index, and holds 8 bytes a frame. Its reads copy any rows
 //! of the frames into one buffer, on several threads. What a frame does not store comes from where the schema says: frame 0's
 //! chunk is shared by all frames that inherit it, a default is made as it is copied.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::sync::{Mutex, PoisonError};
 

@@ -12,13 +12,6 @@
 //!
 //! The room of the index follows the reference's rule that a frame has to be below the number of entries allocated: with
 //! frames that have no chunk, unused entries follow the used ones.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};

@@ -1,12 +1,5 @@
 //! A header with one wrong word. The words say most things twice: the size is the element's times the dimensions, and with header and
 //! dimensions it is the length of the file. Of encoded data the block, or the number of integers, says the same ([`PayloadEvidence`]).
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::dtype::ByteOrder;
 use container_core::region::element_count;

@@ -1,11 +1,4 @@
 //! Evidence about a header from the payload: the decoded size of an LZ4 block, and the number of encoded integers.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::borrow::Cow;
 

@@ -1,11 +1,4 @@
 //! Nodes: anchors and tags, sequences and mappings in both styles, aliases.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 

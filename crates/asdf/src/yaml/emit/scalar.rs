@@ -1,11 +1,4 @@
 //! Scalars: which style, and each style's lines.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::fmt::Write as _;
 

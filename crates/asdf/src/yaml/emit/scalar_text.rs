@@ -1,11 +1,4 @@
 //! Text of numbers, dates and bytes, as PyYAML writes and reads them.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::fmt::Write as _;
 

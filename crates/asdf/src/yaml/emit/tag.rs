@@ -1,11 +1,4 @@
 //! Writes tags: by a handle where that reads back as the tag, else in full.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::fmt::Write as _;
 

@@ -1,11 +1,4 @@
 //! Flow collections of scalars and of one another, on one line or several.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use super::FastParser;
 use super::properties::Properties;

@@ -1,11 +1,4 @@
 //! Multi-line scalars.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use super::FastParser;
 use super::single_line::Scalar;

@@ -1,11 +1,4 @@
 //! `!!binary`: base 64.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 /// The bytes of a text in base 64. Characters outside the alphabet are passed over, as Python's `base64` does; `None` where the padding
 /// does not fit.

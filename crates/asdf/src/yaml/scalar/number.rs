@@ -1,11 +1,4 @@
 //! Numbers: which plain scalars are some, and their values.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use super::{Int, Scalar};
 

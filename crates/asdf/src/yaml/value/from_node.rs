@@ -1,11 +1,4 @@
 //! Converts nodes of a document to values.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::collections::{HashMap, HashSet};
 

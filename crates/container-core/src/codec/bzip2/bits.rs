@@ -1,13 +1,5 @@
 //! Streams whose parts begin at any bit, the most significant of a byte first.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 /// The number of `len` bits, 56 at most, from the bit `at` on; `None` past the end.
 pub(super) fn number(src: &[u8], at: u64, len: u32) -> Option<u64> {
     let first = usize::try_from(at / 8).ok()?;

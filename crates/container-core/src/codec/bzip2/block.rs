@@ -4,15 +4,8 @@
 //! version 0.9.5, or that are written as nobody writes them. The library then says what they are. What a block decodes to is given only
 //! where its checksum and its end are right.
 //!
-//! Spec: there is none but the source of bzip2; its constants are those of `BZ2_decompress`.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! Spec: there is none but the source of bzip2; its constants are those of `BZ2_decompress`.
 
 use std::ops::Range;
 

@@ -1,13 +1,5 @@
 //! The codes of a bzip2 block: up to six tables, which change every fifty symbols.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use super::bits::Reader;
 
 /// Bits of the longest code.

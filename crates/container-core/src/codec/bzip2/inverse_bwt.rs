@@ -1,15 +1,8 @@
 //! The way back through the Burrows-Wheeler transform: bytes in the order of what follows them become text again.
 //!
 //! Each byte says where the next one is, anywhere in a table of megabytes: what takes time is waiting for memory. So the way is begun
-//! at many places at once, a few of them followed in turn, and the pieces are put together when it is known which comes after which.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! at many places at once, a few of them followed in turn, and the pieces are put together when it is known which comes after which.
 
 use crate::codec::shared::make_room;
 

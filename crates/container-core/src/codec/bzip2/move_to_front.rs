@@ -1,13 +1,5 @@
 //! Bytes in the order in which they came last, the latest first.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 /// The bytes, sixteen in a row, the first one lowest: moving those of a row up is one shift.
 pub(super) struct Recent([u128; 16]);
 

@@ -1,13 +1,5 @@
 //! bzip2 streams decoded block by block, on threads.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::ops::Range;
 
 use ::bzip2::{Decompress, Status};

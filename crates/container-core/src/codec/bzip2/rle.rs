@@ -1,13 +1,5 @@
 //! The outermost layer of bzip2: runs of equal bytes, and the checksum of what they expand to.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use crate::codec::shared::make_room;
 
 /// Appends what `bytes` expand to: four equal ones are followed by how many more there are. `None` where that is missing, where they

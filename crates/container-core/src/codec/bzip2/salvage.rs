@@ -1,13 +1,5 @@
 //! The blocks of streams that are damaged somewhere: each has a checksum of its own, which proves it wherever it is.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::ops::Range;
 
 use super::bits::number;

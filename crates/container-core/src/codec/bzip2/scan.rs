@@ -2,15 +2,8 @@
 //! for.
 //!
 //! Compressed data can look like a magic, by chance once in 2^48 bits. A block that is cut there does not decode, which its checksum
-//! proves; so what is found here is a guess until everything has been decoded.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! proves; so what is found here is a guess until everything has been decoded.
 
 use std::ops::Range;
 

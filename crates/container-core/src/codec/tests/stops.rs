@@ -1,4 +1,5 @@
 //! Requests to stop: what is decoded, read or copied after one.
+#![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

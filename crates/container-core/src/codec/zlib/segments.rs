@@ -4,15 +4,8 @@
 //! ends with an empty stored block, which brings it to a whole byte. The segments in their order, between the header and the Adler-32 of all data (most significant byte first), are
 //! one stream for every reader; pigz writes its streams so.
 //!
-//! Spec: RFC 1950, RFC 1951 section 3.2.4
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
+//! Spec: RFC 1950, RFC 1951 section 3.2.4
 
 use std::io;
 

@@ -1,11 +1,4 @@
 //! Byte ranges that are copied from each chunk.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::{Error, Result};
 

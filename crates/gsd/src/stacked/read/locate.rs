@@ -1,11 +1,4 @@
 //! Locates each frame's values.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result};

@@ -1,11 +1,4 @@
 //! Single and double precision as double.
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
 
 use std::sync::{Mutex, PoisonError};
 

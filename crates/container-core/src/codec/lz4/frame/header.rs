@@ -1,13 +1,5 @@
 //! Headers of an LZ4 frame and of its blocks.
 
-#![deny(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
-)]
-
 use std::hash::Hasher as _;
 use std::ops::Range;
 
