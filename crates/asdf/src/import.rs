@@ -45,7 +45,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     job.options
         .check_options("ASDF", &[CHECKSUM, TargetOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
     let compression = options::codec(job.options)?;
-    let streamed = options::get(job.options, STREAMED).filter(|text| *text != "none");
+    let streamed = job.options.get_some(STREAMED);
     if let Some(file) = same_format::whole_file(job)?
         && streamed.is_none()
     {
@@ -195,18 +195,18 @@ fn options(job: &WriteRequest<'_>) -> Result<WriteOptions> {
     options.checksums = options::checksum(job.options)?;
     options.threads = job.read.threads;
     options.limits = job.options.limits;
-    if let Some(text) = options::get(job.options, STANDARD).filter(|text| *text != "none") {
+    if let Some(text) = job.options.get_some(STANDARD) {
         options.standard = Version::parse(text)
             .ok_or_else(|| Error::usage(format!("standard {text:?} is no version, such as 1.6.0")))?;
     }
-    if let Some(text) = options::get(job.options, PADDING).filter(|text| *text != "none") {
+    if let Some(text) = job.options.get_some(PADDING) {
         let factor: Option<f64> = text.parse().ok();
         let factor = factor.filter(|factor| (1.0..=MAX_PADDING).contains(factor));
         let problem =
             || Error::usage(format!("padding {text:?} (a factor from 1 to {MAX_PADDING}, such as 1.1)"));
         options.padding = Padding::Factor(factor.ok_or_else(problem)?);
     }
-    if let Some(text) = options::get(job.options, ALIGN).filter(|text| *text != "none") {
+    if let Some(text) = job.options.get_some(ALIGN) {
         let align: Option<u64> = text.parse().ok();
         let align = align.filter(|align| align.is_power_of_two() && *align <= 32768);
         let problem = || Error::usage(format!("align {text:?} (a power of two up to 32768)"));

@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+use container_core::Result;
+use container_core::format::{CodecSpec, Levels, TargetOptions};
+
+/// Levels of every codec: those of Blosc.
+const LEVELS: Levels = Levels::Between(0, 9);
+
 /// A codec by its *compcode*, the number that frames and the `udcodec` byte of Blosc2 chunks hold.
 ///
 /// A newtype, so that codes of other people's plugins survive. Which *format* (bits 5 to 7 of a chunk's flags) a codec
@@ -30,6 +36,33 @@ impl Compressor {
     pub const ZFP_PREC: Self = Self(34);
     /// ZFP with so many bits for each value; not written.
     pub const ZFP_RATE: Self = Self(35);
+
+    /// Codecs that are written, as options of the formats whose chunks are those of Blosc.
+    pub const CODECS: &'static [CodecSpec] = &[
+        CodecSpec::NONE,
+        CodecSpec::new("blosclz", LEVELS),
+        CodecSpec::new("lz4", LEVELS),
+        CodecSpec::new("lz4hc", LEVELS),
+        CodecSpec::new("zlib", LEVELS),
+        CodecSpec::new("zstd", LEVELS),
+    ];
+
+    /// Codec and level, 0 to 9, that `options` ask for: level 0 for `none`, and `default_level` where they name no level. `None` where they ask
+    /// for no codec.
+    ///
+    /// # Errors
+    /// `Usage` for another codec or level, listing those there are.
+    pub fn from_options(
+        options: &TargetOptions,
+        title: &str,
+        default_level: u8,
+    ) -> Result<Option<(Self, u8)>> {
+        let chosen = options.codec(title, Self::CODECS)?;
+        Ok(chosen.map(|(name, level)| match Self::from_name(name) {
+            Some(codec) => (codec, level.and_then(|level| u8::try_from(level).ok()).unwrap_or(default_level)),
+            None => (Self::BLOSCLZ, 0),
+        }))
+    }
 
     /// The codec called `name` in Blosc's own words (`blosclz`, `lz4`, `lz4hc`, `zlib`, `zstd`), if it can be written.
     #[must_use]

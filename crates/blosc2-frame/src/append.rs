@@ -56,7 +56,7 @@ pub(crate) fn append(
     }
     if is_array {
         let array = NdEditor::from_editor(editor, &open.limits)?;
-        if options::word(job.options, FILTER).is_some() {
+        if job.options.get(FILTER).is_some() {
             options::check_lossy(array.frame().params(), array.dtype())?;
         }
         rows(array, job, durability)?;

@@ -11,7 +11,7 @@ use container_core::{Error, ErrorKind, Result, Stop};
 
 use crate::checksums::{self, ChecksumReport, Digests, Stored, check_checksums};
 use crate::frame::{ChunkScan, Frame, ScannedChunk};
-use crate::import::options::{CHECKSUM, word};
+use crate::import::options::CHECKSUM;
 use crate::offsets::{Offset, Offsets};
 
 /// The digests of an open frame, and the chunks that have been verified.
@@ -181,7 +181,7 @@ fn find_misplaced_chunk(frame: &Frame, scan: &ChunkScan) -> Result<Option<(u64, 
 /// # Errors
 /// `Usage` for an unknown name, listing those there are.
 pub(crate) fn target_checksum(options: &TargetOptions, source: Option<&Frame>) -> Result<Option<Algorithm>> {
-    match word(options, CHECKSUM) {
+    match options.get(CHECKSUM) {
         Some("none") => Ok(None),
         Some(name) => Algorithm::from_name(name).map(Some).map_err(|_| {
             let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();

@@ -95,26 +95,21 @@ fn options(job: &WriteRequest<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
     job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
     let mut options = WriteOptions::default().for_array(numpy);
     options.chunks = options::apply(options.chunks, job.options)?.with_threads(job.read.threads);
-    options.chunk_size = chunk_size(options::word(job.options, CHUNKS), numpy)?;
+    options.chunk_size = chunk_size(job.options.get_some(CHUNKS), numpy)?;
     if let Some(size) = options.chunk_size {
         // The chunk as it is, and encoded.
         let whole = byte_len(&numpy.dtype, &numpy.shape).unwrap_or(u64::MAX);
         let taken = (size as u64).min(whole).saturating_mul(2);
         job.read.limits.allocate(taken).map_err(|error| error.with_hint("--chunks, for smaller ones"))?;
     }
-    options.offsets = match options::word(job.options, OFFSETS) {
-        None | Some("table") => Offsets::Table,
-        Some("none") => Offsets::None,
-        Some(other) => {
-            return Err(Error::usage(format!("Bloscpack has no offsets={other} (it has table, none)")));
-        }
-    };
+    let offsets = [("table", Offsets::Table), ("none", Offsets::None)];
+    options.offsets = job.options.choice("Bloscpack", OFFSETS, &offsets)?.unwrap_or(Offsets::Table);
     Ok(options)
 }
 
 /// Bytes of a chunk of so many indices along the slowest axis.
 fn chunk_size(word: Option<&str>, numpy: &NumpyArray) -> Result<Option<usize>> {
-    let Some(word) = word.filter(|word| *word != "none") else { return Ok(None) };
+    let Some(word) = word else { return Ok(None) };
     let slab = match (numpy.order, numpy.shape.as_slice()) {
         (Order::C, [_, slab @ ..]) | (Order::F, [slab @ .., _]) => slab,
         (_, []) => &[],

@@ -1,5 +1,7 @@
 //! The interface of one format to a program that knows them all: one value, [`Format`], made by each format's crate.
 
+mod options;
+
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +12,9 @@ use crate::region::Region;
 use crate::report::{Loss, RepairReport};
 use crate::source::{Source, open_path};
 use crate::write::{AtomicFile, Durability, Overwrite};
-use crate::{Error, Limits, Progress, Result, Value};
+use crate::{Error, Progress, Result, Value};
+
+pub use options::{CodecSpec, Levels, TargetOptions};
 
 /// Writes datasets to an output and says what it could not carry over.
 pub type ImportFn = fn(&WriteRequest<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
@@ -318,71 +322,4 @@ pub fn item_order(dataset: &Dataset, dtype: &DType) -> Result<Option<ByteOrder>>
         false => dataset.dtype.order_for(dtype),
     };
     order.map_err(|error| error.with_context(dataset.path.clone()))
-}
-
-/// Options for writing a target.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct TargetOptions {
-    /// Codec word and level.
-    pub codec: Option<(String, Option<i32>)>,
-    /// Everything else that was asked for, by its word: `("filter", "shuffle")`.
-    pub extra: Vec<(String, String)>,
-    /// Bounds on what the writing may hold in memory.
-    pub limits: Limits,
-    /// Metadata of the user for the target: a map, whose entries go before those that the source has.
-    pub metadata: Option<Value>,
-    /// Presents the source's axes in reverse, so that row-major data become column-major without moving a byte.
-    pub axes: crate::container::Axes,
-}
-
-impl TargetOptions {
-    /// The word for element types that a format lacks: write their bytes, little-endian.
-    pub const AS_BYTES: &'static str = "as-bytes";
-
-    /// A map of metadata with those that were asked for.
-    #[must_use]
-    pub fn with_metadata(&self, tree: Value) -> Value {
-        match (&self.metadata, tree) {
-            (Some(Value::Map(given)), Value::Map(mut entries)) => {
-                entries.retain(|(key, _)| !given.iter().any(|(own, _)| own == key));
-                entries.extend(given.iter().cloned());
-                Value::Map(entries)
-            }
-            (_, tree) => tree,
-        }
-    }
-
-    /// Whether elements of a type that the format lacks are to become bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> bool {
-        self.extra.iter().any(|(word, value)| word == Self::AS_BYTES && value != "none")
-    }
-
-    /// Refuses words that the format does not have. `none` is what every format has of everything, and [`AS_BYTES`](Self::AS_BYTES) asks
-    /// nothing of one that lacks no type.
-    ///
-    /// # Errors
-    /// `Usage`, listing those it has.
-    pub fn check_options(&self, title: &str, known: &[&str]) -> Result<()> {
-        self.allow(known, |word, has| format!("{title} has no {word} (it has {has})"))
-    }
-
-    /// Refuses words that an append to the format does not take, though the format may have them.
-    ///
-    /// # Errors
-    /// `Usage`, listing those it takes.
-    pub fn check_append_options(&self, title: &str, known: &[&str]) -> Result<()> {
-        self.allow(known, |word, takes| format!("appending to {title} takes no {word} (it takes {takes})"))
-    }
-
-    fn allow(&self, known: &[&str], message: impl Fn(&str, &str) -> String) -> Result<()> {
-        let everywhere = |word: &str, value: &str| value == "none" || word == Self::AS_BYTES;
-        let unknown = |word: &str, value: &str| !everywhere(word, value) && !known.contains(&word);
-        match self.extra.iter().find(|(word, value)| unknown(word, value)) {
-            None => Ok(()),
-            Some((word, _)) if known.is_empty() => Err(Error::usage(message(word, "none of these options"))),
-            Some((word, _)) => Err(Error::usage(message(word, &known.join(", ")))),
-        }
-    }
 }

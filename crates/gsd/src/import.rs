@@ -7,7 +7,7 @@ pub(crate) mod stream;
 
 use container_core::chunked_read::check_readable;
 use container_core::container::Axes;
-use container_core::format::{Output, TargetOptions, WriteRequest};
+use container_core::format::{CodecSpec, Output, TargetOptions, WriteRequest};
 use container_core::interchange;
 use container_core::report::{Loss, Severity};
 use container_core::{Error, Result, Value};
@@ -81,34 +81,26 @@ impl ImportSettings {
     }
 
     fn of(job: &WriteRequest<'_>) -> Result<Self> {
-        refuse_codec(job)?;
-        let as_bytes = job.options.as_bytes();
-        let (header, new_logs) = (HeaderSettings::default(), NewLogs::default());
-        let mut settings = Self { frames: None, as_bytes, drop_repeats: false, header, new_logs };
-        for (word, value) in &job.options.extra {
-            match (word.as_str(), value.as_str()) {
-                ("frames", value) if value != "none" => settings.frames = Some(value.to_owned()),
-                ("repeats", "drop") => settings.drop_repeats = true,
-                ("repeats", "keep") => settings.drop_repeats = false,
-                ("repeats", _) => {
-                    return Err(Error::usage(format!("GSD has no repeats={value} (it has keep, drop)")));
-                }
-                (APPLICATION_OPTION, value) => {
-                    settings.header.application = Some(name_field("application", value)?);
-                }
-                (SCHEMA_OPTION, value) => settings.header.schema = Some(name_field("schema", value)?),
-                (VERSION_OPTION, value) => settings.header.schema_version = Some(version(value)?),
-                (NEW_LOGS_OPTION, "refuse") => settings.new_logs = NewLogs::Refuse,
-                (NEW_LOGS_OPTION, "drop") => settings.new_logs = NewLogs::Drop,
-                (NEW_LOGS_OPTION, "keep") => settings.new_logs = NewLogs::Keep,
-                (NEW_LOGS_OPTION, _) => {
-                    let problem = format!("GSD has no {NEW_LOGS_OPTION}={value} (it has refuse, drop, keep)");
-                    return Err(Error::usage(problem));
-                }
-                // Another word with the value none.
-                _ => {}
-            }
-        }
+        let options = job.options;
+        // Data of GSD are not compressed.
+        options.codec("GSD", &[CodecSpec::NONE])?;
+        let drop_repeats = options.choice("GSD", "repeats", &[("keep", false), ("drop", true)])?;
+        let new_logs = [("refuse", NewLogs::Refuse), ("drop", NewLogs::Drop), ("keep", NewLogs::Keep)];
+        let header = HeaderSettings {
+            application: options
+                .get(APPLICATION_OPTION)
+                .map(|text| name_field("application", text))
+                .transpose()?,
+            schema: options.get(SCHEMA_OPTION).map(|text| name_field("schema", text)).transpose()?,
+            schema_version: options.get(VERSION_OPTION).map(version).transpose()?,
+        };
+        let settings = Self {
+            frames: options.get_some("frames").map(ToOwned::to_owned),
+            as_bytes: options.as_bytes(),
+            drop_repeats: drop_repeats.unwrap_or(false),
+            header,
+            new_logs: options.choice("GSD", NEW_LOGS_OPTION, &new_logs)?.unwrap_or_default(),
+        };
         Ok(settings)
     }
 }
@@ -122,16 +114,6 @@ fn version(text: &str) -> Result<Version> {
             Err(Error::usage(format!("{VERSION_OPTION}={text} is no version"))
                 .with_hint("-O schema-version=1.4"))
         }
-    }
-}
-
-/// GSD is not compressed.
-fn refuse_codec(job: &WriteRequest<'_>) -> Result<()> {
-    match &job.options.codec {
-        Some((name, _)) if name != "none" => {
-            Err(Error::usage(format!("GSD has no codec {name:?} (it has none)")))
-        }
-        _ => Ok(()),
     }
 }
 

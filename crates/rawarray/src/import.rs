@@ -4,7 +4,7 @@ use container_core::array::byte_len;
 use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Axes, Container, Dataset};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
-use container_core::format::{Output, WriteRequest};
+use container_core::format::{CodecSpec, Levels, Output, WriteRequest};
 use container_core::interchange;
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -90,19 +90,17 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     Ok(losses)
 }
 
-/// `none`, `lz4`, `leb128` or `bits`, none of which has levels.
+/// Codecs that are written.
+pub(crate) const CODECS: &[CodecSpec] = &[
+    CodecSpec::NONE,
+    CodecSpec::new(Encoding::Lz4.name(), Levels::None),
+    CodecSpec::new(Encoding::Leb128.name(), Levels::None),
+    CodecSpec::new(Encoding::Bits.name(), Levels::None),
+];
+
 fn encoding(job: &WriteRequest<'_>) -> Result<Encoding> {
-    let Some((name, level)) = &job.options.codec else { return Ok(Encoding::Plain) };
-    let encoding = Encoding::from_name(name).ok_or_else(|| {
-        let known = Encoding::ALL.map(Encoding::name).join(", ");
-        Error::usage(format!("RawArray has no codec {name:?} (it has {known})"))
-    })?;
-    match level {
-        None => Ok(encoding),
-        Some(level) => {
-            Err(Error::usage(format!("{name} has no levels in RawArray, and {level} was asked for")))
-        }
-    }
+    let codec = job.options.codec("RawArray", CODECS)?;
+    Ok(codec.and_then(|(name, _)| Encoding::from_name(name)).unwrap_or(Encoding::Plain))
 }
 
 /// Options of a RawArray target besides its codec.

@@ -1,13 +1,19 @@
 //! Write options from strings: codecs and checksums.
 
-use container_core::format::TargetOptions;
+use container_core::format::{CodecSpec, Levels, TargetOptions};
 use container_core::{Error, Result};
 
-/// Codecs that are written, each with its label on disk.
-pub(crate) const CODECS: [(&str, &str); 6] =
-    [("none", ""), ("zlib", "zlib"), ("bzp2", "bzp2"), ("lz4", "lz4"), ("zstd", "zstd"), ("blosc", "blsc")];
+/// Codecs that are written. Of levels each decides by itself.
+pub(crate) const CODECS: &[CodecSpec] = &[
+    CodecSpec::NONE,
+    CodecSpec::new("zlib", Levels::OfCodec),
+    CodecSpec::new("bzp2", Levels::OfCodec),
+    CodecSpec::new("lz4", Levels::OfCodec),
+    CodecSpec::new("zstd", Levels::OfCodec),
+    CodecSpec::new("blosc", Levels::OfCodec),
+];
 
-/// Words that every ASDF target knows.
+/// The option that every ASDF target has.
 pub(crate) const CHECKSUM: &str = "checksum";
 
 /// Name of the codec with a label on disk: `blosc` for `blsc`. A label without another name is its own name, unless it is unreadable.
@@ -21,34 +27,27 @@ pub(crate) fn codec_name(label: Option<&str>) -> &str {
     }
 }
 
-/// The value of an option; the last one where it was given more than once.
-pub(crate) fn get<'a>(options: &'a TargetOptions, name: &str) -> Option<&'a str> {
-    options.extra.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
-}
-
-/// The label and level that were asked for: `None` for plain data. Without a request, `None` too.
+/// Label and level of the codec that was asked for: `None` for plain data, and where none was.
 ///
 /// # Errors
-/// `Usage` for codecs that ASDF does not have, listing those it has, and for a level of none.
+/// `Usage` for codecs that ASDF does not have, listing those it has, and for a level of `none`.
 pub(crate) fn codec(options: &TargetOptions) -> Result<Option<(&'static str, Option<i32>)>> {
-    options.codec.as_ref().map_or(Ok(None), |(name, level)| compression(name, *level))
+    Ok(options.codec("ASDF", CODECS)?.and_then(labelled))
 }
 
-/// The label and level of a codec by the command's word: `blosc` is `blsc`. `None` for `none`.
+/// Label and level of a codec by name: `blsc` for `blosc`. `None` for `none`.
 ///
 /// # Errors
 /// As [`codec`].
 pub(crate) fn compression(name: &str, level: Option<i32>) -> Result<Option<(&'static str, Option<i32>)>> {
-    let known = CODECS.iter().find(|(word, _)| *word == name).ok_or_else(|| {
-        let words: Vec<&str> = CODECS.iter().map(|(word, _)| *word).collect();
-        Error::usage(format!("ASDF has no codec {name:?} (it has {})", words.join(", ")))
-    })?;
-    match (known, level) {
-        (("none", _), None | Some(0)) => Ok(None),
-        (("none", _), Some(level)) => {
-            Err(Error::usage(format!("none has no levels, and {level} was asked for")))
-        }
-        ((_, label), level) => Ok(Some((*label, level))),
+    Ok(labelled(CodecSpec::find("ASDF", CODECS, name, level)?))
+}
+
+fn labelled((name, level): (&'static str, Option<i32>)) -> Option<(&'static str, Option<i32>)> {
+    match name {
+        "none" => None,
+        "blosc" => Some(("blsc", level)),
+        label => Some((label, level)),
     }
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn compression(name: &str, level: Option<i32>) -> Result<Option<(&'st
 /// # Errors
 /// `Usage` for digests that ASDF does not have.
 pub(crate) fn checksum(options: &TargetOptions) -> Result<bool> {
-    match get(options, CHECKSUM) {
+    match options.get(CHECKSUM) {
         None | Some("md5") => Ok(true),
         Some("none") => Ok(false),
         Some(other) => Err(Error::usage(format!("ASDF has no checksum {other:?} (it has none, md5)"))),

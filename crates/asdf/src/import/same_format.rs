@@ -68,7 +68,7 @@ fn refuse_masks(job: &WriteRequest<'_>, file: &File) -> Result<()> {
 
 /// Writes the file again: the tree as it is, blocks in the new way, and nothing that no array names.
 pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    if options::get(job.options, STANDARD).is_some_and(|word| word != "none") {
+    if job.options.get_some(STANDARD).is_some() {
         let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
         return Err(Error::usage(problem).with_hint("convert its arrays one by one: FILE::PATH"));
     }
@@ -94,7 +94,7 @@ pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output)
     }
     options.write = super::options(job)?;
     options.padding = Some(options.write.padding);
-    if options::get(job.options, CHECKSUM).is_some() {
+    if job.options.get(CHECKSUM).is_some() {
         options.digests = Some(options.write.checksums);
     }
     options.codecs = file.options().codecs.clone();

@@ -1,4 +1,4 @@
-//! The command's words for how a frame is written: codec, filters, splitting, shapes of chunks and blocks, digests.
+//! Write options from strings: codec, filters, splitting, shapes of chunks and blocks, digests.
 
 use blosc_chunk::{Compressor, Filter, Params, Pipeline, SplitMode};
 use container_core::dtype::{ByteOrder, DType, Kind};
@@ -8,9 +8,6 @@ use container_core::{Error, Result};
 use crate::b2nd::NdOptions;
 use crate::options::FrameOptions;
 use crate::verified_reads;
-
-/// Codecs that are written.
-const CODECS: [&str; 6] = ["none", "blosclz", "lz4", "lz4hc", "zlib", "zstd"];
 
 pub(crate) const FILTER: &str = "filter";
 pub(crate) const CHECKSUM: &str = "checksum";
@@ -25,19 +22,14 @@ pub(crate) const SPARSE: &str = "sparse";
 /// Options that every Blosc2 target accepts.
 pub(crate) const ALL: [&str; 7] = [FILTER, CHECKSUM, CHUNKS, BLOCKS, SPLIT, DICTIONARY, SPARSE];
 
-/// The value of a word, the last one where it was given more than once.
-pub(crate) fn word<'a>(options: &'a TargetOptions, name: &str) -> Option<&'a str> {
-    options.extra.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str())
-}
-
 /// True where something is to be encoded otherwise than it is.
 pub(crate) fn is_other_encoding(options: &TargetOptions) -> bool {
-    options.codec.is_some() || [FILTER, SPLIT, DICTIONARY].iter().any(|name| word(options, name).is_some())
+    options.codec.is_some() || [FILTER, SPLIT, DICTIONARY].iter().any(|name| options.get(name).is_some())
 }
 
 /// True where chunks or blocks are to have other shapes than they have.
 pub(crate) fn is_other_partition(options: &TargetOptions) -> bool {
-    [CHUNKS, BLOCKS].iter().any(|name| word(options, name).is_some_and(|value| value != "none"))
+    [CHUNKS, BLOCKS].iter().any(|name| options.get_some(name).is_some())
 }
 
 /// Puts what the caller asked for in the place of the defaults.
@@ -45,8 +37,10 @@ pub(crate) fn is_other_partition(options: &TargetOptions) -> bool {
 /// # Errors
 /// `Usage` for codecs, levels and filters that Blosc2 does not have, listing those it has.
 pub(crate) fn apply(mut params: Params, options: &TargetOptions) -> Result<Params> {
-    if let Some((name, level)) = &options.codec {
-        (params.compressor, params.level) = codec(name, *level, params.level)?;
+    // A frame that was stored plainly does not contain a level.
+    let own_level = if params.level == 0 { 5 } else { params.level };
+    if let Some(chosen) = Compressor::from_options(options, "Blosc2", own_level)? {
+        (params.compressor, params.level) = chosen;
         params.codec_meta = 0;
     }
     let filters: Vec<&str> =
@@ -54,49 +48,21 @@ pub(crate) fn apply(mut params: Params, options: &TargetOptions) -> Result<Param
     if !filters.is_empty() {
         params.filters = Pipeline::parse_words(&filters)?;
     }
-    match word(options, SPLIT) {
-        None | Some("none") => {}
-        Some("auto") => params.split = SplitMode::Auto,
-        Some("always") => params.split = SplitMode::Always,
-        Some("never") => params.split = SplitMode::Never,
-        Some("forward") => params.split = SplitMode::ForwardCompat,
-        Some(other) => {
-            let problem = format!("Blosc2 has no split={other} (it has auto, always, never, forward)");
-            return Err(Error::usage(problem));
-        }
+    let splits = [
+        ("auto", SplitMode::Auto),
+        ("always", SplitMode::Always),
+        ("never", SplitMode::Never),
+        ("forward", SplitMode::ForwardCompat),
+    ];
+    params.split = options.choice("Blosc2", SPLIT, &splits)?.unwrap_or(params.split);
+    let yes_no = [("yes", true), ("no", false)];
+    if options.choice("Blosc2", SPARSE, &yes_no)? == Some(true) {
+        return Err(Error::usage("a sparse frame is a directory, not a stream"));
     }
-    match word(options, SPARSE) {
-        None | Some("no" | "none") => {}
-        Some("yes") => return Err(Error::usage("a sparse frame is a directory, not a stream")),
-        Some(other) => return Err(Error::usage(format!("Blosc2 has no sparse={other} (it has yes, no)"))),
-    }
-    match word(options, DICTIONARY) {
-        None => {}
-        Some("no" | "none") => params.dictionary = false,
-        Some("yes") => params.dictionary = true,
-        Some(other) => {
-            return Err(Error::usage(format!("Blosc2 has no dictionary={other} (it has yes, no)")));
-        }
+    if options.get(DICTIONARY).is_some() {
+        params.dictionary = options.choice("Blosc2", DICTIONARY, &yes_no)?.unwrap_or(false);
     }
     Ok(params)
-}
-
-fn codec(name: &str, level: Option<i32>, own: u8) -> Result<(Compressor, u8)> {
-    if name == "none" {
-        return match level {
-            None | Some(0) => Ok((Compressor::BLOSCLZ, 0)),
-            Some(level) => Err(Error::usage(format!("none has no levels, and {level} was asked for"))),
-        };
-    }
-    let compressor = Compressor::from_name(name).ok_or_else(|| {
-        Error::usage(format!("Blosc2 has no codec {name:?} (it has {})", CODECS.join(", ")))
-    })?;
-    // A frame that was stored plainly says nothing of a level.
-    let usual = if own == 0 { 5 } else { own };
-    let level = level.unwrap_or_else(|| usual.into());
-    let level = u8::try_from(level).ok().filter(|level| *level <= 9);
-    let level = level.ok_or_else(|| Error::usage(format!("{name} has levels 0 to 9 in Blosc2")))?;
-    Ok((compressor, level))
 }
 
 /// A shape as it is typed: `100,100`; `None` where it is left to the library.
@@ -105,7 +71,7 @@ fn codec(name: &str, level: Option<i32>, own: u8) -> Result<(Compressor, u8)> {
 /// `Usage` for anything else, and for another number of lengths than there are axes. One length is enough for arrays of more axes: it is the
 /// first one's, and the others are whole.
 pub(crate) fn shape(options: &TargetOptions, name: &str, whole: &[u64]) -> Result<Option<Vec<u32>>> {
-    let Some(text) = word(options, name).filter(|text| *text != "none") else { return Ok(None) };
+    let Some(text) = options.get_some(name) else { return Ok(None) };
     let bad = || Error::usage(format!("{name} of {text:?} (Blosc2 takes a length for each axis: 100,100)"));
     let lens = text.split(',').map(|len| len.trim().parse::<u32>().ok().filter(|len| *len > 0));
     let lens: Vec<u32> = lens.collect::<Option<_>>().ok_or_else(bad)?;
@@ -135,7 +101,7 @@ pub(crate) fn apply_to_copy(
     dtype: Option<&DType>,
 ) -> Result<Params> {
     let mut params = apply(params, options)?;
-    if word(options, FILTER).is_none() {
+    if options.get(FILTER).is_none() {
         params.filters = params.filters.without_lossy();
     } else if let Some(dtype) = dtype {
         check_lossy(&params, dtype)?;
@@ -184,7 +150,7 @@ impl NdOptions {
     pub fn with_words(mut self, words: &TargetOptions, dtype: &DType, shape: &[u64]) -> Result<Self> {
         words.check_options("Blosc2", &ALL)?;
         self.take_words(words, dtype, shape)?;
-        if word(words, CHECKSUM).is_some() {
+        if words.get(CHECKSUM).is_some() {
             self.checksums = verified_reads::target_checksum(words, None)?;
         }
         Ok(self)
@@ -217,7 +183,7 @@ impl FrameOptions {
             self.chunksize = Some(len);
         }
         self.params.blocksize = block.or(self.params.blocksize);
-        if word(words, CHECKSUM).is_some() {
+        if words.get(CHECKSUM).is_some() {
             self.checksums = verified_reads::target_checksum(words, None)?;
         }
         Ok(self)

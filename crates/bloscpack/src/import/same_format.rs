@@ -93,8 +93,7 @@ pub(super) fn is_all_items(job: &WriteRequest<'_>) -> bool {
 /// Writes the items of another variable-length file, with its metadata.
 pub(super) fn import_items(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
-    if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| options::word(job.options, word).is_some())
-    {
+    if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| job.options.get(word).is_some()) {
         return Err(Error::usage(format!("a variable-length file has no choice of {word}")));
     }
     let tree = job.options.with_metadata(job.container.meta()?);

@@ -31,7 +31,7 @@ pub(crate) fn pack(job: Pack<'_>, out: &mut dyn Output) -> Result<()> {
         }
     };
     options.chunks = options::apply(options.chunks, job.options)?;
-    if let Some(bytes) = options::word(job.options, RESERVE).filter(|value| *value != "none") {
+    if let Some(bytes) = job.options.get_some(RESERVE) {
         options.reserve =
             bytes.parse().map_err(|_| Error::usage(format!("reserve {bytes:?} is not a number of bytes")))?;
     }

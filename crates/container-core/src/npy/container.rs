@@ -10,7 +10,7 @@ use crate::container::{
     About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use crate::dtype::{ByteOrder, DType, Field, Kind, Order, Record, Scalar};
-use crate::format::{Format, Input, Level, Output, Probe, Support, WriteRequest};
+use crate::format::{CodecSpec, Format, Input, Level, Output, Probe, Support, WriteRequest};
 use crate::interchange::DEFAULT_NAME;
 use crate::region::Region;
 use crate::report::{BlockCounts, Loss, Report};
@@ -172,9 +172,7 @@ impl Container for Npy {
 /// Writes the one selected dataset: same shape, values, order and, as far as numpy has it, type.
 fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("npy", &[])?;
-    if let Some((codec, _)) = job.options.codec.as_ref().filter(|(codec, _)| codec != "none") {
-        return Err(crate::Error::usage(format!("npy has no codec {codec:?} (it has none)")));
-    }
+    job.options.codec("npy", &[CodecSpec::NONE])?;
     if job.options.axes == Axes::Reversed {
         let problem = "npy keeps either order of storage, so nothing is to be gained by reversed axes";
         return Err(

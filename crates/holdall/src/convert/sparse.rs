@@ -23,8 +23,7 @@ pub(super) fn asked(format: &Format, options: &TargetOptions) -> Option<TargetOp
     if format.name != blosc2_frame::FORMAT.name {
         return None;
     }
-    let (_, value) = options.extra.iter().rev().find(|(word, _)| word == WORD)?;
-    (value == "yes").then(|| {
+    (options.get(WORD) == Some("yes")).then(|| {
         let mut rest = options.clone();
         rest.extra.retain(|(word, _)| word != WORD);
         rest

@@ -69,8 +69,7 @@ impl ArrayPlan {
             lose("the padding of its records, and the place of their fields".into());
         }
         let itemsize = if is_typed { packer.dtype().itemsize() } else { stored.itemsize() };
-        let word = options.extra.iter().find(|(word, _)| word == "chunks").map(|(_, value)| value.as_str());
-        let grid = Grid::new(dataset, region, word, itemsize as u64)?;
+        let grid = Grid::new(dataset, region, options.get("chunks"), itemsize as u64)?;
         let compression = Compression::choose(options, &dataset.codec, own, itemsize)?;
         let len = grid.chunk_len().and_then(|len| len.checked_mul(itemsize as u64));
         if len.is_none_or(|len| len > compression.most()) {
