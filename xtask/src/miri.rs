@@ -47,7 +47,7 @@ const RUNS: &[Run] = &[
     Run {
         package: "container-core",
         // Without the other codecs: they are the libraries of others, one of them in C.
-        features: &["--no-default-features", "--features", "mmap,checksums,lz4,zlib,serde,testing"],
+        features: &["--no-default-features", "--features", "mmap,checksums,lz4,zlib,serde"],
         tests: &[],
         // Files, of which Miri has the simplest alone.
         not: &["source::late::", "write::directory::", "write::storage::", "write::tests::"],

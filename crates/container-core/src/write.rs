@@ -11,11 +11,6 @@ mod directory;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod journal;
 mod preallocate;
-#[cfg(any(test, feature = "testing"))]
-pub mod recording;
-#[cfg(any(test, feature = "testing"))]
-#[expect(clippy::expect_used, reason = "for tests: images of files that fit the memory")]
-pub mod replay;
 pub mod sectors;
 #[cfg(feature = "checksums")]
 mod sidecar;

@@ -62,7 +62,7 @@ fn change(storage: &mut impl Storage, names: &HeaderNames, durability: Durabilit
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use container_core::ErrorKind;
-    use container_core::write::recording::{Operation, RecordingStorage};
+    use crash_test::{Operation, RecordingStorage};
 
     use super::*;
 

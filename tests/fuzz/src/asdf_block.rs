@@ -1,15 +1,14 @@
 //! Blocks of any bytes by every label, geometries of any numbers, journals of any places.
 
 use asdf::compression::{EncodeOptions, WRITABLE, codecs, encode, read_range};
-use asdf::container_core::write::journal::{Found, JournalStore};
+use asdf::container_core::write::journal::JournalStore;
 use asdf::container_core::write::storage::Storage;
 use asdf::update::{UpdateOptions, Updater};
 use asdf::yaml::Yaml;
 use asdf::{BlockHeader, Layout, StoredBlock, Strictness};
+use container_core::Result;
 use container_core::checksum::Algorithm;
-use container_core::write::recording::RecordingStorage;
-use container_core::{Limits, Result};
-use std::sync::{Arc, Mutex};
+use crash_test::RecordingStorage;
 
 use crate::asdf_file::{native, open};
 use crate::feed::Feed;
@@ -179,26 +178,6 @@ pub fn asdf_ndarray(data: &[u8]) {
     }
 }
 
-/// A journal in memory.
-#[derive(Clone, Default)]
-struct SidecarFile(Arc<Mutex<Option<Vec<u8>>>>);
-
-impl JournalStore for SidecarFile {
-    fn read(&self, _limits: &Limits) -> Result<Found> {
-        Ok(self.0.lock().expect("no thread panics").clone().map_or(Found::Absent, Found::Journal))
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        *self.0.lock().expect("no thread panics") = Some(bytes.to_vec());
-        Ok(())
-    }
-
-    fn remove(&mut self) -> Result<()> {
-        *self.0.lock().expect("no thread panics") = None;
-        Ok(())
-    }
-}
-
 /// A file with a journal: two bytes of the length of the journal, the journal without its length and sum, the file.
 pub fn asdf_journal(data: &[u8]) {
     let Some((len, rest)) = data.split_first_chunk::<2>() else { return };
@@ -208,12 +187,15 @@ pub fn asdf_journal(data: &[u8]) {
         [magic, &(magic.len() as u64 + journal.len() as u64 + 12).to_le_bytes(), journal].concat();
     let sum = Algorithm::Crc32.digest(&journal);
     journal.extend(sum.as_bytes().iter().rev());
-    let beside = SidecarFile(Arc::new(Mutex::new(Some(journal.clone()))));
-    let storage = RecordingStorage::new(file.to_vec());
+    // Also for the journal of the change below.
+    let room = journal.len() + 4 * file.len() + (8 << 10);
+    let mut storage = RecordingStorage::with_journal_room(file, room as u64);
+    storage.put(&journal).expect("room for the journal");
     let mut options = UpdateOptions::default();
     options.limits = small_options().limits;
-    let updater = Updater::open_storage(Box::new(storage.clone()), Box::new(beside.clone()), options.clone());
-    let image = storage.image();
+    let updater =
+        Updater::open_storage(Box::new(storage.clone()), Box::new(storage.clone()), options.clone());
+    let image = storage.file();
     assert!(
         image.len() <= file.len().max(image.len().min(file.len() + data.len())),
         "the file grew out of nothing"
@@ -221,23 +203,24 @@ pub fn asdf_journal(data: &[u8]) {
     match updater {
         Err(error) => look_at_error(&error),
         Ok(mut updater) => {
-            let left = beside.0.lock().expect("no thread panics").clone();
+            let left = storage.journal();
             let is_ignored = image == file && left.as_ref() == Some(&journal);
             assert!(left.is_none() || is_ignored, "a journal is neither finished nor ignored");
+            storage.remove().expect("memory that can be written");
             if updater.set("fuzzed", &Yaml::int(5)).is_err() {
                 return;
             }
             match updater.commit() {
                 Err(error) => {
                     look_at_error(&error);
-                    assert!(storage.image() == image, "a refused change is made: {error:?}");
+                    assert!(storage.file() == image, "a refused change is made: {error:?}");
                 }
                 Ok(_) => {
                     drop(updater);
                     let layout =
-                        Layout::parse(&storage.image(), &small_options().limits).expect("a changed file");
+                        Layout::parse(&storage.file(), &small_options().limits).expect("a changed file");
                     assert!(storage.len().is_ok_and(|len| len == layout.size));
-                    let file = open(&storage.image(), Strictness::Compatible).expect("a changed file");
+                    let file = open(&storage.file(), Strictness::Compatible).expect("a changed file");
                     assert_eq!(file.tree().find("fuzzed").map(|node| node.text()), Some("5"));
                 }
             }

@@ -5,7 +5,7 @@ use blosc2_frame::{
     Durability, EditOptions, Editor, ErrorKind, Frame, FrameOptions, Result, Writer, default_params,
 };
 use container_core::container::Tolerance;
-use container_core::write::recording::RecordingStorage;
+use crash_test::RecordingStorage;
 
 use crate::blosc2_file::open;
 use crate::feed::Feed;

@@ -146,7 +146,7 @@ fn again(trajectory: &Trajectory, frames: &[Frame<'_>]) {
     options.writer.durability = Durability::Cached;
     options.writer.schema_version = trajectory.schema_version();
     options.writer.limits = own_options(gsd::Strictness::Strict).limits;
-    let storage = container_core::write::recording::RecordingStorage::default();
+    let storage = crash_test::RecordingStorage::default();
     let written = Writer::create_storage(storage.clone(), &options.writer)
         .and_then(|writer| TrajectoryWriter::from_writer(writer, &options))
         .and_then(|mut writer| {

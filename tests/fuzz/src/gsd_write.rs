@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{power_loss_states, process_kill_states};
+use crash_test::{RecordingStorage, power_loss_states, process_kill_states};
 use gsd::{
     ChunkAlignment, ChunkType, Commit, CommitScheme, ErrorKind, File, Strictness, Writer, WriterOptions,
 };
@@ -190,15 +189,7 @@ fn crashes(
             return;
         }
         let file = open(image, Strictness::Strict).unwrap_or_else(|error| {
-            let told: Vec<String> = operations
-                .iter()
-                .map(|one| match one {
-                    container_core::write::recording::Operation::Write { at, bytes } => {
-                        format!("write {at}+{}", bytes.len())
-                    }
-                    other => format!("{other:?}"),
-                })
-                .collect();
+            let told: Vec<String> = operations.iter().map(ToString::to_string).collect();
             panic!("{what}: {error}\n{}\nborn {born}", told.join("\n"))
         });
         let kept =

@@ -1,6 +1,5 @@
 use container_core::dtype::{DType, Kind};
-use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{self, Crash};
+use crash_test::{Crash, Operation, RecordingStorage, power_loss_states, process_kill_states};
 
 use super::*;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
@@ -89,16 +88,12 @@ fn crashes_leave_rows_that_were_committed() {
         let from = start.len() - b"row one.torn".len();
         assert!(crash.image[from..from + len] == all[..len], "{}", crash.what);
     };
-    replay::process_kill_states(&start, &storage.operations(), |crash| look(crash, false));
-    replay::power_loss_states(&start, &storage.operations(), 5, |crash| look(crash, true));
+    process_kill_states(&start, &storage.operations(), |crash| look(crash, false));
+    power_loss_states(&start, &storage.operations(), 5, |crash| look(crash, true));
     // Without its syncs nothing is promised.
-    let lax: Vec<_> = storage
-        .operations()
-        .into_iter()
-        .filter(|one| *one != container_core::write::recording::Operation::Sync)
-        .collect();
+    let lax: Vec<_> = storage.operations().into_iter().filter(|one| *one != Operation::Sync).collect();
     let mut lost = 0;
-    replay::power_loss_states(&start, &lax, 5, |crash| {
+    power_loss_states(&start, &lax, 5, |crash| {
         let image = RecordingStorage::new(crash.image.to_vec());
         lost += usize::from(open(&image).unwrap().rows() < 5);
     });
@@ -162,34 +157,12 @@ fn rows_that_a_full_disk_cut_short_are_taken_back() {
     assert!(storage.image() == file(b"row one.torn row."));
 }
 
-/// A disk that takes everything and promises nothing.
-struct Unsynced(RecordingStorage);
-
-impl Storage for Unsynced {
-    fn len(&self) -> Result<u64> {
-        self.0.len()
-    }
-    fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
-        self.0.read_at(at, dst)
-    }
-    fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.0.write_at(at, bytes)
-    }
-    fn set_len(&mut self, len: u64) -> Result<()> {
-        self.0.set_len(len)
-    }
-    fn sync(&mut self) -> Result<()> {
-        Err(std::io::Error::from(std::io::ErrorKind::Other).into())
-    }
-}
-
 #[test]
 fn rows_that_may_not_be_on_the_disk_are_taken_back() {
     let storage = RecordingStorage::new(file(b"row one."));
-    let unsynced = Box::new(Unsynced(storage.clone()));
-    let mut appender =
-        Appender::open_storage(unsynced, Box::new(NoJournal), &UpdateOptions::default()).unwrap();
+    let mut appender = open(&storage).unwrap();
     appender.append(b"row two.").unwrap();
+    storage.refuse_sync_after(0);
     appender.commit(Durability::Synced).unwrap_err();
     appender.rollback().unwrap();
     assert!(storage.image() == file(b"row one."));

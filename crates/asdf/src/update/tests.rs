@@ -1,7 +1,8 @@
 use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::Region;
-use container_core::write::journal::{Found, Journal, Patch};
+use container_core::write::journal::{Journal, Patch};
+use crash_test::RecordingStorage;
 
 use super::*;
 use crate::writer::Padding;
@@ -107,33 +108,12 @@ fn a_file_that_another_program_has_replaced_is_not_replaced_again() {
     assert_eq!(std::fs::read(place.path()).unwrap(), b"theirs");
 }
 
-/// A place for a journal in memory.
-#[derive(Clone, Default)]
-struct Kept(std::sync::Arc<std::sync::Mutex<Option<Vec<u8>>>>);
-
-impl JournalStore for Kept {
-    fn read(&self, _limits: &Limits) -> Result<Found> {
-        Ok(self.0.lock().unwrap().clone().map_or(Found::Absent, Found::Journal))
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        *self.0.lock().unwrap() = Some(bytes.to_vec());
-        Ok(())
-    }
-
-    fn remove(&mut self) -> Result<()> {
-        *self.0.lock().unwrap() = None;
-        Ok(())
-    }
-}
-
 #[test]
 fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
-    use container_core::write::recording::RecordingStorage;
     let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
     for full in [true, false] {
-        let (storage, sidecar) = (RecordingStorage::new(old.clone()), Kept::default());
-        let (own, beside) = (Box::new(storage.clone()), Box::new(sidecar.clone()));
+        let storage = RecordingStorage::with_journal(&old);
+        let (own, beside) = (Box::new(storage.clone()), Box::new(storage.clone()));
         let mut updater = Updater::open_storage(own, beside, UpdateOptions::default()).unwrap();
         let data: DataSource<'_> = Box::new(|put| {
             put(&[7; 3000])?;
@@ -143,7 +123,7 @@ fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
         updater.add_array("c", &spec(4000), data).unwrap();
         storage.set_room(full.then_some(old.len() as u64 + 1000));
         updater.commit().unwrap_err();
-        assert!(storage.image() == old && sidecar.0.lock().unwrap().is_none(), "{full}");
+        assert!(storage.file() == old && storage.journal().is_none(), "{full}");
     }
 }
 

@@ -1,16 +1,15 @@
-//! Scripts of changes, and what crashes in their course may leave.
+//! Files and changes for crash tests.
+
+use std::path::Path;
 
 use asdf::Layout;
 use asdf::container_core::dtype::{ByteOrder, DType, Kind};
 use asdf::container_core::source::Source;
-use asdf::container_core::write::recording::{Operation, RecordingStorage};
-use asdf::container_core::write::replay::{self, Crash};
 use asdf::container_core::{Error, Limits, Result};
-use asdf::update::{CommitKind, Updater, read_through_journal};
+use asdf::update::{CommitKind, UpdateOptions, Updater, read_through_journal};
 use asdf::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use asdf::yaml::Yaml;
-
-use crate::disk::{Disk, parts};
+use crash_test::{Format, Opener, RecordingStorage, Script, random_bytes};
 
 /// Content of a file: its tree, and the bytes of each block as stored, with its sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +18,8 @@ pub struct State {
     pub blocks: Vec<(Vec<u8>, u64, u64)>,
 }
 
-/// Reads the content of a file. Layout, index and digests must be valid.
-pub fn read(file: &dyn Source) -> Result<State> {
+/// Content of a file. Layout, index and digests must be valid.
+fn read(file: &dyn Source) -> Result<State> {
     let layout = Layout::parse(file, &Limits::default())?;
     // A file may do without an index.
     if let Some(fault) = layout.faults.iter().find(|fault| fault.kind() != asdf::FaultKind::IndexAbsent) {
@@ -43,132 +42,48 @@ pub fn read(file: &dyn Source) -> Result<State> {
     })
 }
 
-/// Who looks at what a crash has left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Looker {
-    /// A reader that knows nothing of journals, as Python asdf.
-    Plain,
-    /// A reader of a path, which writes nothing.
-    Path,
-    /// A writer that goes on.
-    Updater,
-}
+/// ASDF, as crash tests open its files.
+#[derive(Clone, Copy, Debug)]
+pub struct Asdf;
 
-/// A file that is being changed, and what it was after each commit.
-pub struct Script {
-    pub disk: Disk,
-    pub start: Vec<u8>,
-    /// States that were promised, with the number of operations after which they were.
-    pub promised: Vec<(usize, State)>,
-    pub looker: Looker,
-    folder: tempfile::TempDir,
-}
+impl Format for Asdf {
+    type State = State;
 
-impl Script {
-    pub fn new(file: &[u8]) -> Self {
-        let disk = Disk::new(file);
-        let start = disk.0.image();
-        let promised = vec![(0, read(&file.to_vec()).unwrap())];
-        Self { disk, start, promised, looker: Looker::Path, folder: tempfile::tempdir().unwrap() }
+    const JOURNAL_SUFFIX: &'static str = ".asdfjournal";
+
+    fn read(&self, file: &[u8]) -> Result<State> {
+        read(&file)
     }
 
-    /// Commits, and promises what is in the file now.
-    pub fn commit(&mut self, updater: &mut Updater<'_>, expected: CommitKind) {
-        assert_eq!(updater.commit().unwrap(), expected);
-        self.promise();
+    fn read_path(&self, path: &Path) -> Result<State> {
+        let file = Box::new(std::fs::read(path)?);
+        read(&read_through_journal(path, file, &Limits::default())?)
     }
 
-    pub fn promise(&mut self) {
-        let image = self.disk.0.image();
-        let state = read(&parts(&image).0.to_vec()).expect("a file opens between two commits");
-        self.promised.push((self.disk.0.operation_count(), state));
-    }
-
-    fn look(&self, image: &[u8]) -> Result<State> {
-        let (file, journal) = parts(image);
-        match self.looker {
-            Looker::Plain => read(&file.to_vec()),
-            Looker::Path => {
-                let path = self.folder.path().join("a.asdf");
-                let beside = self.folder.path().join("a.asdf.asdfjournal");
-                std::fs::write(&path, [])?;
-                let _ = std::fs::remove_file(&beside);
-                if let Some(journal) = journal {
-                    std::fs::write(&beside, journal)?;
-                }
-                read(&read_through_journal(&path, Box::new(file.to_vec()), &Limits::default())?)
-            }
-            Looker::Updater => {
-                let disk = Disk(RecordingStorage::new(image.to_vec()));
-                drop(disk.update(true)?);
-                let image = disk.0.image();
-                // It has finished what was to be finished.
-                if parts(&image).1.is_some() {
-                    return Err(Error::malformed("a journal is left"));
-                }
-                read(&parts(&image).0.to_vec())
-            }
-        }
-    }
-
-    /// Crashes that left something else than the last state promised, or the one after it.
-    pub fn broken(&self) -> Vec<String> {
-        self.broken_of(&self.disk.0.operations(), &self.promised)
-    }
-
-    /// As [`Script::broken`], of other operations.
-    pub fn broken_of(&self, operations: &[Operation], promised: &[(usize, State)]) -> Vec<String> {
-        let mut broken = Vec::new();
-        let mut look = |crash: &Crash<'_>| {
-            let kept = promised.iter().filter(|(done, _)| *done <= crash.done).count();
-            let allowed = &promised[kept - 1..=kept.min(promised.len() - 1)];
-            match self.look(crash.image) {
-                Ok(state) if allowed.iter().any(|(_, one)| *one == state) => {}
-                Ok(_) => broken.push(format!("{}: neither old nor new", crash.what)),
-                Err(error) => broken.push(format!("{}: {error}", crash.what)),
-            }
-        };
-        replay::process_kill_states(&self.start, operations, &mut look);
-        replay::power_loss_states(&self.start, operations, 7, &mut look);
-        broken
-    }
-
-    /// Lists the failures if the sync `left_out` is not done.
-    pub fn broken_without(&self, left_out: usize) -> Vec<String> {
-        let mut operations = self.disk.0.operations();
-        assert_eq!(operations.remove(left_out), Operation::Sync);
-        let moved = |(done, state): &(usize, State)| (done - usize::from(*done > left_out), state.clone());
-        let promised: Vec<_> = self.promised.iter().map(moved).collect();
-        self.broken_of(&operations, &promised)
-    }
-
-    pub fn check(&mut self, what: &str) {
-        assert!(self.promised.len() > 1, "{what} promises nothing");
-        let differ = self.promised.windows(2).all(|pair| pair[0].1 != pair[1].1);
-        assert!(differ, "{what}: a commit changes nothing");
-        for looker in [Looker::Path, Looker::Updater] {
-            self.looker = looker;
-            let broken = self.broken();
-            assert!(
-                broken.is_empty(),
-                "{what}, {looker:?}: {} broken states, first {:#?}",
-                broken.len(),
-                broken.first()
-            );
-        }
+    fn reopen(&self, storage: RecordingStorage) -> Result<()> {
+        update(&storage).map(drop)
     }
 }
 
-/// Bytes that do not repeat.
-pub fn noise(seed: u64, len: usize) -> Vec<u8> {
-    let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut step = || {
-        word ^= word << 13;
-        word ^= word >> 7;
-        word ^= word << 17;
-        word
-    };
-    std::iter::repeat_with(|| step().to_le_bytes()).flatten().take(len).collect()
+/// A script that starts with this file.
+pub fn script(file: &[u8]) -> Script<Asdf> {
+    Script::new(Asdf, RecordingStorage::with_journal(file))
+}
+
+/// A writer that changes the file with a journal.
+pub fn update<'a>(storage: &RecordingStorage) -> Result<Updater<'a>> {
+    Updater::open_storage(Box::new(storage.clone()), Box::new(storage.clone()), UpdateOptions::default())
+}
+
+/// Commits, and promises what is in the file now.
+pub fn commit(script: &mut Script<Asdf>, updater: &mut Updater<'_>, expected: CommitKind) {
+    assert_eq!(updater.commit().unwrap(), expected);
+    script.promise_change();
+}
+
+/// Checks both ways to find a journal.
+pub fn check(script: &Script<Asdf>, what: &str) {
+    script.check(&[Opener::PathReader, Opener::Writer], what);
 }
 
 pub fn bytes(len: usize) -> ArraySpec {
@@ -185,7 +100,7 @@ pub fn file(lens: &[usize], words: usize, options: WriteOptions) -> Vec<u8> {
     let mut file = Vec::new();
     let mut writer = plan.start(tree, &mut file).unwrap();
     for (seed, len) in lens.iter().enumerate() {
-        writer.write(&noise(seed as u64, *len)).unwrap();
+        writer.write(&random_bytes(seed as u64, *len)).unwrap();
     }
     writer.finish().unwrap();
     file
@@ -205,9 +120,9 @@ pub fn edit(updater: &mut Updater<'_>, from: &str, to: &str) {
     updater.set_text(&text).unwrap();
 }
 
-/// Adds an array of noise.
+/// Adds an array of random bytes.
 pub fn add(updater: &mut Updater<'_>, name: &str, seed: u64, len: usize) {
-    let data = noise(seed, len);
+    let data = random_bytes(seed, len);
     let give = move |put: &mut dyn FnMut(&[u8]) -> Result<()>| data.chunks(1000).try_for_each(put);
     updater.add_array(name, &bytes(len), Box::new(give)).unwrap();
 }

@@ -4,8 +4,8 @@ use blosc_chunk::Special;
 use container_core::ErrorKind;
 use container_core::container::ReadOptions;
 use container_core::write::journal::{Journal, Patch};
-use container_core::write::recording::{Operation, RecordingStorage};
 use container_core::write::storage::Storage;
+use crash_test::{Operation, RecordingStorage};
 
 use super::*;
 use crate::header::Kind;

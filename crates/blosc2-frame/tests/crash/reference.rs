@@ -1,17 +1,13 @@
 //! Deliberately wrong commits that the crash harness must detect.
 
 use blosc2_frame::blosc_chunk::Encoder;
-use blosc2_frame::container_core::write::recording::Operation;
 use blosc2_frame::container_core::write::storage::Storage;
 use blosc2_frame::{Frame, Offset, Offsets, default_params};
-
-use crate::disk::{Disk, JOURNAL, parts};
-use crate::script::Script;
+use crash_test::RecordingStorage;
 
 /// Appends a chunk in the order of C-Blosc2: over the old index, then the new index, the header, the trailer.
-pub fn append(disk: &mut Disk, data: &[u8]) {
-    let image = disk.0.image();
-    let frame = Frame::from_bytes(parts(&image).0.to_vec()).unwrap();
+pub fn append(storage: &mut RecordingStorage, data: &[u8]) {
+    let frame = Frame::from_bytes(storage.file()).unwrap();
     let layout = frame.layout();
     let mut chunk = Vec::new();
     Encoder::new(default_params(8)).unwrap().encode(data, &mut chunk).unwrap();
@@ -27,22 +23,10 @@ pub fn append(disk: &mut Disk, data: &[u8]) {
     let index_at = chunk_at + chunk.len() as u64;
     let trailer_at = index_at + index.len() as u64;
     header.frame_len = trailer_at + trailer.len() as u64;
-    let disk = &mut disk.0;
-    disk.write_at(JOURNAL + chunk_at, &chunk).unwrap();
-    disk.write_at(JOURNAL + index_at, &index).unwrap();
-    disk.write_at(JOURNAL, &header.encode()).unwrap();
-    disk.write_at(JOURNAL + trailer_at, &trailer).unwrap();
-    disk.set_len(JOURNAL + header.frame_len).unwrap();
-    disk.sync().unwrap();
-}
-
-/// Lists the failures where the operation `left_out` is not done.
-pub fn broken_without(script: &Script, left_out: usize) -> Vec<String> {
-    let mut operations = script.disk.0.operations();
-    assert_eq!(operations.remove(left_out), Operation::Sync);
-    let promised = script.promised.iter().map(|(done, state)| {
-        let moved = usize::from(*done > left_out);
-        (done - moved, state.clone())
-    });
-    script.broken_of(&operations, &promised.collect::<Vec<_>>())
+    storage.write_at(chunk_at, &chunk).unwrap();
+    storage.write_at(index_at, &index).unwrap();
+    storage.write_at(0, &header.encode()).unwrap();
+    storage.write_at(trailer_at, &trailer).unwrap();
+    storage.set_len(header.frame_len).unwrap();
+    storage.sync().unwrap();
 }

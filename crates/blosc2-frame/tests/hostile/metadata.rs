@@ -4,7 +4,7 @@ use blosc2_frame::msgpack::to_value;
 use blosc2_frame::{
     EditOptions, Editor, ErrorKind, Frame, FrameOptions, Limits, Metalayers, Trailer, Writer, default_params,
 };
-use container_core::write::recording::RecordingStorage;
+use crash_test::RecordingStorage;
 
 use crate::crafted::{MEMORY, Parts, index, lens, plain, said};
 

@@ -1,7 +1,7 @@
 use container_core::ErrorKind;
 use container_core::array::Array;
 use container_core::dtype::{DType, Order};
-use container_core::write::recording::{Operation, RecordingStorage};
+use crash_test::{Operation, RecordingStorage};
 
 use super::*;
 use crate::{ChunkType, File, OpenOptions, Strictness};

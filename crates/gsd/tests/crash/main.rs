@@ -3,53 +3,52 @@
 //! Scripts are written to a storage that records, and the record is replayed: stopped after every operation and in the middle of
 //! writes, and with any subset of sectors between two syncs. What the writer had promised by then must be there.
 
-use container_core::write::recording::{Operation, RecordingStorage};
-use container_core::write::replay::{self, Crash};
+use crash_test::{Opener, Operation, RecordingStorage, process_kill_states};
 use gsd::{Commit, CommitScheme, Durability, Strictness, Writer};
 
 mod script;
 
-use script::{Script, Torn, append, made_by, options, write_frame};
+use script::{append, check, made_by, options, read, read_as, script, write_frame};
 
 #[test]
 fn a_new_file_and_its_frames() {
     for commit in [Commit::EveryFrame, Commit::Every(20), Commit::Manual] {
-        let mut script = Script::new(Vec::new());
+        let mut script = script(Vec::new());
         let options = options(CommitScheme::Atomic, commit);
         drop(Writer::create_storage(script.storage.clone(), &options).unwrap());
         script.promise();
         append(&mut script, &options, 70, 3);
-        script.torn = Torn::Anywhere;
-        script.check(&format!("{commit:?}"));
+        script.tears_anywhere = true;
+        check(&script, &format!("{commit:?}"));
     }
 }
 
 #[test]
 fn names_that_outgrow_their_room() {
-    let mut script = Script::new(made_by(CommitScheme::Atomic, 3));
+    let mut script = script(made_by(CommitScheme::Atomic, 3));
     append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 60, 300);
-    script.check("long names");
+    check(&script, "long names");
 }
 
 #[test]
 fn an_index_that_outgrows_its_room() {
-    let mut script = Script::new(made_by(CommitScheme::Atomic, 120));
+    let mut script = script(made_by(CommitScheme::Atomic, 120));
     append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 40, 3);
-    script.check("a moved index");
+    check(&script, "a moved index");
 }
 
 #[test]
 fn frames_behind_those_of_the_reference() {
     for frames in [0, 1, 30, 60] {
-        let mut script = Script::new(made_by(CommitScheme::Reference, frames));
+        let mut script = script(made_by(CommitScheme::Reference, frames));
         append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 9, 3);
-        script.check(&format!("{frames} frames of the reference"));
+        check(&script, &format!("{frames} frames of the reference"));
     }
 }
 
 #[test]
 fn frames_behind_ones_without_chunks() {
-    let mut script = Script::new(made_by(CommitScheme::Atomic, 2));
+    let mut script = script(made_by(CommitScheme::Atomic, 2));
     let mut writer =
         Writer::open_storage(script.storage.clone(), &options(CommitScheme::Atomic, Commit::EveryFrame))
             .unwrap();
@@ -62,13 +61,13 @@ fn frames_behind_ones_without_chunks() {
         script.promise();
     }
     writer.close().unwrap();
-    script.check("frames without chunks");
+    check(&script, "frames without chunks");
 }
 
 /// Zeros that were given up, and are behind the index, are room for more of it, which may be on no disk.
 #[test]
 fn room_that_nobody_waited_for() {
-    let mut script = Script::new(made_by(CommitScheme::Atomic, 60));
+    let mut script = script(made_by(CommitScheme::Atomic, 60));
     let options = options(CommitScheme::Atomic, Commit::EveryFrame);
     for zeros in [0, 4000, 0] {
         let mut writer = Writer::open_storage(script.storage.clone(), &options).unwrap();
@@ -77,26 +76,26 @@ fn room_that_nobody_waited_for() {
         writer.close().unwrap();
         script.promise();
     }
-    script.check("zeros behind the index");
+    check(&script, "zeros behind the index");
 }
 
 /// The harness has to find what is wrong: the reference's order of writing, and commits that forget to sync.
 #[test]
 fn writers_that_can_be_torn_are_found_out() {
-    let mut script = Script::new(made_by(CommitScheme::Reference, 30));
-    append(&mut script, &options(CommitScheme::Reference, Commit::EveryFrame), 10, 3);
-    let broken = script.broken();
+    let mut by_reference = script(made_by(CommitScheme::Reference, 30));
+    append(&mut by_reference, &options(CommitScheme::Reference, Commit::EveryFrame), 10, 3);
+    let broken = by_reference.broken(Opener::Reader);
     assert!(broken.iter().any(|what| what.starts_with("killed")), "no kill found");
     assert!(broken.iter().any(|what| what.starts_with("power")), "no power cut found");
 
-    let mut script = Script::new(made_by(CommitScheme::Atomic, 30));
+    let mut script = script(made_by(CommitScheme::Atomic, 30));
     append(
         &mut script,
         &options(CommitScheme::Atomic, Commit::EveryFrame).with_durability(Durability::Cached),
         10,
         3,
     );
-    let broken = script.broken();
+    let broken = script.broken(Opener::Reader);
     assert!(broken.iter().all(|what| what.starts_with("power")), "{broken:#?}");
     assert!(!broken.is_empty(), "nothing was synced, and nothing was found");
     // What survives without syncs is what the end of the process leaves.
@@ -111,7 +110,7 @@ fn fixture(name: &str) -> Vec<u8> {
 #[test]
 fn files_of_older_versions_before_and_after_their_upgrade() {
     for name in ["v1_0_frames", "v1_small", "v1_types", "v1_write_order", "v03_small", "v20_small"] {
-        let mut script = Script::new(fixture(name));
+        let mut script = script(fixture(name));
         append(&mut script, &options(CommitScheme::Atomic, Commit::EveryFrame), 9, 3);
         let mut writer =
             Writer::open_storage(script.storage.clone(), &options(CommitScheme::Atomic, Commit::EveryFrame))
@@ -122,7 +121,7 @@ fn files_of_older_versions_before_and_after_their_upgrade() {
         write_frame(&mut writer, 80);
         script.promise();
         writer.close().unwrap();
-        script.check(name);
+        check(&script, name);
     }
 }
 
@@ -131,7 +130,7 @@ fn a_file_that_is_truncated() {
     for start in
         [made_by(CommitScheme::Atomic, 40), made_by(CommitScheme::Reference, 40), fixture("v1_small")]
     {
-        let mut script = Script::new(start);
+        let mut script = script(start);
         let mut writer =
             Writer::open_storage(script.storage.clone(), &options(CommitScheme::Atomic, Commit::EveryFrame))
                 .unwrap();
@@ -143,7 +142,7 @@ fn a_file_that_is_truncated() {
             script.promise();
         }
         writer.close().unwrap();
-        script.check("truncated");
+        check(&script, "truncated");
     }
 }
 
@@ -164,37 +163,27 @@ fn frames_after_a_crash() {
         let mut writer = Writer::create_storage(storage.clone(), &options).unwrap();
         (0..frames).for_each(|_| write_zeros(&mut writer));
         drop(writer);
-        let start = storage.image();
-        let storage = RecordingStorage::new(start.clone());
-        let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
+        let script = script(storage.image());
+        let mut writer = Writer::open_storage(script.storage.clone(), &options).unwrap();
         (0..4).for_each(|_| write_zeros(&mut writer));
         writer.close().unwrap();
 
         let mut crashes = 0_usize;
-        let mut go_on = |crash: &Crash<'_>| {
+        script.after_crashes(1, |mut again, crash| {
             crashes += 1;
-            let mut again = Script::new(crash.image.to_vec());
-            let before = again.promised[0].1.clone();
             let mut writer = Writer::open_storage(again.storage.clone(), &options).unwrap();
             for _ in 0..3 {
                 write_zeros(&mut writer);
                 again.promise();
             }
             writer.close().unwrap();
-            let after = script::read(&again.storage.image()).unwrap();
-            assert_eq!(
-                (after.len(), &after[..before.len()]),
-                (before.len() + 3, &before[..]),
-                "{}",
-                crash.what
-            );
+            let (before, after) = (again.promised(0), read(&again.storage.file()).unwrap());
+            assert_eq!(after.len(), before.len() + 3, "{}", crash.what);
+            assert_eq!(after[..before.len()], before[..], "{}", crash.what);
             if crashes.is_multiple_of(41) {
-                again.check(&format!("{}, and another crash", crash.what));
+                check(&again, &format!("{}, and another crash", crash.what));
             }
-        };
-        replay::process_kill_states(&start, &storage.operations(), &mut go_on);
-        replay::power_loss_states(&start, &storage.operations(), 2, &mut go_on);
-        assert!(crashes > 50, "{crashes}");
+        });
     }
 }
 
@@ -215,14 +204,14 @@ fn frames_behind_those_of_every_producer() {
                 assert!(storage.image() == image, "{path:?}");
                 continue;
             };
-            let Ok(before) = script::read_as(&image, Strictness::Compatible) else { continue };
+            let Ok(before) = read_as(&image, Strictness::Compatible) else { continue };
             let frames = writer.nframes();
             for _ in 0..3 {
                 write_frame(&mut writer, 3);
             }
             assert_eq!(writer.nframes(), frames + 3);
             writer.close().unwrap();
-            let after = script::read_as(&storage.image(), Strictness::Compatible).unwrap();
+            let after = read_as(&storage.image(), Strictness::Compatible).unwrap();
             assert_eq!((after.len(), &after[..before.len()]), (before.len() + 3, &before[..]), "{path:?}");
             appended += 1;
         }
@@ -235,7 +224,7 @@ fn frames_behind_those_of_every_producer() {
 fn a_kill_within_a_commit_costs_no_copy_of_the_index() {
     let options = options(CommitScheme::Atomic, Commit::EveryFrame);
     let mut image = made_by(CommitScheme::Atomic, 500);
-    let (start, frames) = (image.len(), script::read(&image).unwrap().len());
+    let (start, frames) = (image.len(), read(&image).unwrap().len());
     for round in 0..25 {
         let storage = RecordingStorage::new(image.clone());
         let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
@@ -247,12 +236,12 @@ fn a_kill_within_a_commit_costs_no_copy_of_the_index() {
         let is_header = |operation: &Operation| matches!(operation, Operation::Write { at, .. } if *at < 256);
         let header = before + operations[before..].iter().rposition(is_header).unwrap();
         let mut killed = Vec::new();
-        replay::process_kill_states(&image, &operations[..header], &mut |crash: &Crash<'_>| {
+        process_kill_states(&image, &operations[..header], |crash| {
             killed = crash.image.to_vec();
         });
         std::mem::forget(writer);
         image = killed;
-        assert_eq!(script::read(&image).unwrap().len(), frames + round + 1);
+        assert_eq!(read(&image).unwrap().len(), frames + round + 1);
     }
     let grown = image.len() - start;
     // Two frames a round, and the index once or twice.
@@ -284,12 +273,12 @@ fn kills_and_reopens_cost_no_more_room_than_in_the_references_scheme() {
             write(&mut writer);
             let operations = storage.operations();
             let kill = before + (first + round) % (operations.len() - before);
-            replay::process_kill_states(&image.clone(), &operations[..kill], &mut |crash: &Crash<'_>| {
+            process_kill_states(&image.clone(), &operations[..kill], |crash| {
                 image = crash.image.to_vec();
             });
             std::mem::forget(writer);
         }
-        assert!(script::read(&image).unwrap().len() >= 2025);
+        assert!(read(&image).unwrap().len() >= 2025);
         image.len()
     };
     for first in 0..4 {

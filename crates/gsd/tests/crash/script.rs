@@ -1,7 +1,6 @@
-//! Scripts of writes, and what crashes in their course may leave.
+//! Files and frames for crash tests.
 
-use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{self, Crash};
+use crash_test::{Format, Opener, RecordingStorage, Script};
 use gsd::{Commit, CommitScheme, Error, File, OpenOptions, Strictness, Version, Writer, WriterOptions};
 
 /// Content of a file: for each frame its chunks by name, in the order of names.
@@ -30,68 +29,26 @@ pub fn read_as(image: &[u8], strictness: Strictness) -> gsd::Result<State> {
     Ok(state)
 }
 
-/// A file that is being written, and what it was after each commit.
-pub struct Script {
-    /// The file, and all that is done to it.
-    pub storage: RecordingStorage,
-    /// Bytes of the file before.
-    pub start: Vec<u8>,
-    /// States that were promised, with the number of operations after which they were.
-    pub promised: Vec<(usize, State)>,
-    /// Extent of torn writes at a kill.
-    pub torn: Torn,
+/// GSD, as crash tests open its files.
+#[derive(Clone, Copy, Debug)]
+pub struct Gsd;
+
+impl Format for Gsd {
+    type State = State;
+
+    fn read(&self, file: &[u8]) -> gsd::Result<State> {
+        read(file)
+    }
 }
 
-/// Writes that a kill tears.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Torn {
-    /// Those that span sectors.
-    Sectors,
-    /// All of more than 32 bytes. The header's are shorter, unless the version of the file changes as well.
-    Anywhere,
+/// A script that starts with this file.
+pub fn script(file: Vec<u8>) -> Script<Gsd> {
+    Script::new(Gsd, RecordingStorage::new(file))
 }
 
-impl Script {
-    /// Nothing has been promised of `start` but what is in it.
-    pub fn new(start: Vec<u8>) -> Self {
-        let promised = read(&start).map(|state| (0, state)).into_iter().collect();
-        Self { storage: RecordingStorage::new(start.clone()), start, promised, torn: Torn::Sectors }
-    }
-
-    /// Promises the current content of the file.
-    pub fn promise(&mut self) {
-        let state = read(&self.storage.image()).expect("a file between two commits opens");
-        self.promised.push((self.storage.operation_count(), state));
-    }
-
-    /// Crashes that left something else than the last state promised, or the one after it.
-    pub fn broken(&self) -> Vec<String> {
-        let operations = self.storage.operations();
-        let mut broken = Vec::new();
-        let mut look = |crash: &Crash<'_>| {
-            let kept = self.promised.iter().filter(|(done, _)| *done <= crash.done).count();
-            let allowed = self.promised.get(kept.saturating_sub(1)..=kept.min(self.promised.len() - 1));
-            match read(crash.image) {
-                Ok(state) if allowed.is_some_and(|some| some.iter().any(|(_, one)| *one == state)) => {}
-                // A file that is being made does not have to be one yet.
-                Err(_) if kept == 0 => {}
-                Ok(state) => broken.push(format!("{}: {} frames", crash.what, state.len())),
-                Err(error) => broken.push(format!("{}: {error}", crash.what)),
-            }
-        };
-        replay::process_kill_states(&self.start, &operations, &mut look);
-        if self.torn == Torn::Anywhere {
-            replay::torn_write_states(&self.start, &operations, &mut look);
-        }
-        replay::power_loss_states(&self.start, &operations, 4, &mut look);
-        broken
-    }
-
-    pub fn check(&self, what: &str) {
-        assert!(self.promised.len() > 1, "{what} promises nothing");
-        let broken = self.broken();
-        assert!(broken.is_empty(), "{what}: {} broken states, first {:#?}", broken.len(), broken.first());
-    }
+/// Checks that every crash leaves what was promised.
+pub fn check(script: &Script<Gsd>, what: &str) {
+    script.check(&[Opener::Reader], what);
 }
 
 pub fn options(scheme: CommitScheme, commit: Commit) -> WriterOptions {
@@ -124,7 +81,7 @@ pub fn write_frame(writer: &mut Writer<RecordingStorage>, name_len: usize) {
 }
 
 /// Appends `frames` frames, and promises what each commit leaves.
-pub fn append(script: &mut Script, options: &WriterOptions, frames: u64, name_len: usize) {
+pub fn append(script: &mut Script<Gsd>, options: &WriterOptions, frames: u64, name_len: usize) {
     let mut writer = Writer::open_storage(script.storage.clone(), options).unwrap();
     let last = writer.nframes() + frames;
     let mut committed = writer.committed_frames();

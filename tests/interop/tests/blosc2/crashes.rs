@@ -2,9 +2,8 @@
 
 use blosc2_frame::blosc_chunk::Special;
 use blosc2_frame::{EditOptions, Editor, FrameOptions, Writer, default_params, msgpack};
-use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{self, Crash};
 use container_core::write::{AtomicFile, Durability, Overwrite};
+use crash_test::{RecordingStorage, crash_states};
 use serde_json::{Value, json};
 
 use crate::peers::{Peer, folder, put};
@@ -79,11 +78,9 @@ fn images_of_crashes_are_the_old_frame_or_the_new_one_to_both_releases() {
     drop(editor);
     let operations = storage.operations();
     let mut images: Vec<(Vec<u8>, usize, String)> = Vec::new();
-    let mut keep = |crash: &Crash<'_>| {
-        images.push((crash.image.to_vec(), crash.done, crash.what.to_string()));
-    };
-    replay::process_kill_states(&start, &operations, &mut keep);
-    replay::power_loss_states(&start, &operations, 9, &mut keep);
+    crash_states(&start, &operations, 9, |crash| {
+        images.push((crash.image.to_vec(), crash.done, crash.what.clone()));
+    });
     let every = (images.len() as u64 / cases(250)).max(1);
     let folder = folder();
     let mut peers = Peer::both();

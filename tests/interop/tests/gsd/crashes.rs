@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use container_core::dtype::DType;
-use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{Crash, power_loss_states, process_kill_states};
+use crash_test::{RecordingStorage, crash_states};
 use gsd::{ChunkType, CommitScheme, Writer};
 use interop::gsd_calls::{options, pattern};
 use tempfile::tempdir;
@@ -60,7 +59,7 @@ impl Recorded {
     /// Writes each `every`th state into `folder`, and beside it what may be in it. Gives the number of states.
     fn sample(&self, folder: &Path, name: &str, every: usize) -> usize {
         let mut count = 0;
-        let mut look = |crash: &Crash<'_>| {
+        crash_states(&self.start, &self.storage.operations(), 4, |crash| {
             count += 1;
             if count % every != 0 {
                 return;
@@ -72,10 +71,7 @@ impl Recorded {
             for (extension, at) in [("old", kept - 1), ("new", kept.min(self.promised.len() - 1))] {
                 std::fs::write(path.with_extension(extension), &self.promised[at].1).unwrap();
             }
-        };
-        let operations = self.storage.operations();
-        process_kill_states(&self.start, &operations, &mut look);
-        power_loss_states(&self.start, &operations, 4, &mut look);
+        });
         count
     }
 }

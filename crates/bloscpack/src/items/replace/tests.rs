@@ -1,6 +1,5 @@
-use container_core::write::recording::RecordingStorage;
-use container_core::write::replay::{self, Crash};
 use container_core::{ErrorKind, Limits};
+use crash_test::{Crash, RecordingStorage, power_loss_states, torn_write_states};
 
 use super::*;
 use crate::{Layout, VarOptions, VarReader, VarWriter};
@@ -121,8 +120,8 @@ fn states(reserve: u64, in_place: InPlace, durability: Durability) -> Vec<(Optio
         assert_eq!((reader.text(0).unwrap(), reader.text(2).unwrap()), (items[0].clone(), items[2].clone()));
         states.push((reader.text(1).ok(), crash.done == operations.len()));
     };
-    replay::torn_write_states(&start, &operations, &mut look);
-    replay::power_loss_states(&start, &operations, 1, &mut look);
+    torn_write_states(&start, &operations, &mut look);
+    power_loss_states(&start, &operations, 1, &mut look);
     states
 }
 

@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
+use container_core::{ErrorKind, Result};
+
 use super::*;
-use crate::Result;
-use crate::write::recording::RecordingStorage;
-use crate::write::storage::Storage;
+use crate::RecordingStorage;
 
 /// A file of a count (eight bytes, little-endian) and so many bytes, each 7.
 const DATA_AT: u64 = 8;
@@ -56,7 +56,6 @@ fn survives(write: Writer) -> (bool, bool) {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "many images")]
 fn a_right_writer_passes_and_each_wrong_one_is_caught() {
     let right: Writer = |file| {
         file.reserve(0..4096)?;
@@ -133,7 +132,7 @@ fn long_writes_are_torn_at_sectors_of_the_file_and_not_too_often() {
     let short = cuts(500, 700);
     assert!(short.contains(&12) && short.contains(&524));
     assert!((32..700).step_by(32).all(|cut| short.contains(&cut)));
-    let len = if cfg!(miri) { 1 << 17 } else { 10 << 20 };
+    let len = 10 << 20;
     let long = cuts(500, len);
     assert!(long.len() <= MAX_CUTS && long.is_sorted());
     assert!(long[0] == 1 && long[long.len() - 1] == len - 1);
@@ -220,7 +219,7 @@ fn a_full_disk_takes_what_fits() {
     storage.reserve(0..4).unwrap();
     for error in [storage.reserve(2..5), storage.set_len(5), storage.write_vectored_at(3, &[&[3], &[4]])] {
         let error = error.unwrap_err();
-        let crate::ErrorKind::Io(io) = error.kind() else { panic!("{error}") };
+        let ErrorKind::Io(io) = error.kind() else { panic!("{error}") };
         assert_eq!(io.kind(), std::io::ErrorKind::StorageFull);
         assert_eq!(error.range().map(|range| range.end), Some(5));
     }
