@@ -297,7 +297,7 @@ fn fixtures_are_column_major() {
     let file = open(&fixture.format, Box::new(fixture.bytes())).expect("test.ra opens");
     assert_eq!(file.require(0).expect("data").order, Order::F);
     assert_eq!(
-        container_core::checksum::Algorithm::Md5.digest(&fixture.bytes()).to_string(),
+        container_codecs::checksum::Algorithm::Md5.digest(&fixture.bytes()).to_string(),
         "1dd9f98a0d57ec3c4d8ad50343bd20cd"
     );
 }

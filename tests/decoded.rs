@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use asdf::BlockHeader;
-use container_core::codec::zlib::Zlib;
+use container_codecs::zlib::Zlib;
 use container_core::codec::{Codec, Encoded, Take};
 use container_core::container::{Container, Digests, OpenOptions, ReadOptions};
 use container_core::format::Input;

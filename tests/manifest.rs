@@ -210,7 +210,7 @@ impl Fixture {
 
 /// SHA-256 in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    container_core::checksum::Algorithm::Sha256.digest(bytes).to_string()
+    container_codecs::checksum::Algorithm::Sha256.digest(bytes).to_string()
 }
 
 #[test]

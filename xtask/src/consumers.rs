@@ -15,6 +15,23 @@ const FOLDER: &str = "tests/consumers";
 
 /// Prefixes of the names that must not be in the dependency tree of a consumer.
 const BANNED: &[(&str, &[&str])] = &[
+    (
+        "container-core-only",
+        &[
+            "zstd",
+            "bzip2",
+            "libbz2",
+            "lz4",
+            "lzma",
+            "snap",
+            "flate2",
+            "zlib",
+            "sha",
+            "md",
+            "crc32fast",
+            "serde",
+        ],
+    ),
     ("asdf-only", &["rmp", "serde_json", "zfp", "arrow", "parquet"]),
     ("rawarray-only", &["zstd", "bzip2", "libbz2", "yaml", "serde_yaml", "rmp"]),
     ("blosc2-frame-only", &["bzip2", "libbz2", "yaml", "serde_yaml", "serde_json", "zfp"]),

@@ -33,8 +33,10 @@ impl fmt::Display for Violation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Core,
-    /// A codec that formats share: `blosc-chunk`.
-    Codec,
+    /// Codecs and checksums: `container-codecs`.
+    Codecs,
+    /// The chunks that formats share: `blosc-chunk`.
+    Chunks,
     Format,
     Facade,
     /// The command and the bindings: what stands on the façade.
@@ -45,7 +47,8 @@ enum Kind {
 fn kind(name: &str) -> Kind {
     match name {
         "container-core" => Kind::Core,
-        "blosc-chunk" => Kind::Codec,
+        "container-codecs" => Kind::Codecs,
+        "blosc-chunk" => Kind::Chunks,
         "holdall" => Kind::Facade,
         _ if name.starts_with("holdall-") => Kind::Front,
         _ => Kind::Format,

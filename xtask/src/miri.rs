@@ -46,11 +46,17 @@ struct Run {
 const RUNS: &[Run] = &[
     Run {
         package: "container-core",
-        // Without the other codecs: they are the libraries of others, one of them in C.
-        features: &["--no-default-features", "--features", "mmap,checksums,lz4,zlib,serde"],
+        features: &["--features", "journal,serde"],
         tests: &[],
         // Files, of which Miri has the simplest alone.
         not: &["source::late::", "write::directory::", "write::storage::", "write::tests::"],
+    },
+    Run {
+        package: "container-codecs",
+        // Without the other codecs: they are the libraries of others, one of them in C.
+        features: &["--no-default-features", "--features", "checksums,lz4,zlib"],
+        tests: &[],
+        not: &[],
     },
     Run {
         package: "blosc-chunk",

@@ -1,6 +1,7 @@
 //! The header of a block (ASDF standard 1.6.0, file layout, "Block header"). All numbers are big-endian.
 
-use container_core::checksum::{Algorithm, Digest};
+use container_codecs::checksum::Algorithm;
+use container_core::checksum::Digest;
 use nom::bytes::complete::{tag, take};
 use nom::number::complete::{be_u16, be_u32, be_u64};
 use nom::{IResult, Parser};

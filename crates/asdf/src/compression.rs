@@ -21,8 +21,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use container_codecs::{bzip2, lz4, xz, zlib, zstd};
 use container_core::block::for_each_piece;
-use container_core::codec::{Codec, Codecs, Encoded, Take, bzip2, lz4, xz, zlib, zstd};
+use container_core::codec::{Codec, Codecs, Encoded, Take};
 use container_core::source::{Source, check_range, read_parallel};
 use container_core::{Error, Limits, Progress, Result};
 

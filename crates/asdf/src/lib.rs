@@ -49,6 +49,7 @@ pub mod writer;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod yaml;
 
+pub use container_codecs;
 pub use container_core;
 
 pub use block_header::BlockHeader;

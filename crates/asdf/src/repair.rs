@@ -31,6 +31,12 @@ mod compression_label;
 mod decoded_size;
 mod find_blocks;
 mod header;
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "places in bytes in memory, found there by the search"
+)]
+mod line_ends;
 #[expect(clippy::arithmetic_side_effects, reason = "ranges of blocks that were found in the file")]
 mod output;
 #[expect(clippy::arithmetic_side_effects, reason = "ranges of blocks that were found in the file")]

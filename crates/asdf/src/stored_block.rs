@@ -74,6 +74,6 @@ impl Block for StoredBlock {
 
     fn checksum(&self) -> Option<StoredChecksum> {
         let digest = self.header.digest().filter(|_| !self.header.is_streamed())?;
-        Some(StoredChecksum { algorithm: BlockHeader::ALGORITHM, digest, covers: Covers::Stored })
+        Some(BlockHeader::ALGORITHM.stored(digest, Covers::Stored))
     }
 }

@@ -4,7 +4,7 @@
 //! of the block in the metadata of the array. C-Blosc2 stores a stream that is not of a whole block (because the block is split, or
 //! the last one and shorter) as it is, and so one that is coded has to be.
 
-use container_core::codec::zfp::{self, Mode, Scalar};
+use container_codecs::zfp::{self, Mode, Scalar};
 use container_core::{Error, Result};
 
 use crate::Compressor;

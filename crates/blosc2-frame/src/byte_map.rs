@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Header};
+use container_codecs::checksum::Algorithm;
 use container_core::Result;
-use container_core::checksum::Algorithm;
 use container_core::container::Segment;
 
 use crate::chunk_stats::codec_word;

@@ -16,7 +16,8 @@
 
 use std::collections::BTreeMap;
 
-use container_core::checksum::{Algorithm, Digest};
+use container_codecs::checksum::Algorithm;
+use container_core::checksum::Digest;
 use container_core::{Error, ErrorKind, Limits, Result, Stop, Value};
 
 use crate::frame::Frame;

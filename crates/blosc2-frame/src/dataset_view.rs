@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use container_codecs::checksum::Algorithm;
 use container_core::array::Array;
-use container_core::checksum::Algorithm;
 use container_core::container::{BLOCK_SHAPE, Dataset, ReadOptions, Tolerance, Visibility};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME};

@@ -17,7 +17,7 @@ mod store;
 mod tests;
 
 use blosc_chunk::{BatchEncoder, Chunk, Decoder, Params, Plugins};
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::source::try_zeroed_vec;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Limits, Result, Stop, Value};

@@ -1,8 +1,8 @@
 //! The details that `info` shows of a frame, from its header, index, trailer and first chunk, or from all chunks where they are few.
 
 use blosc_chunk::{Filter, SplitMode};
+use container_codecs::checksum::Algorithm;
 use container_core::Value;
-use container_core::checksum::Algorithm;
 use container_core::container::BLOCK_SHAPE;
 
 use crate::absent_values::{Absence, Recipe};

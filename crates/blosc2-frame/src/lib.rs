@@ -55,6 +55,7 @@ pub use checksums::{ChecksumReport, check_checksums};
 pub use chunk_block::ChunkEntry;
 pub use compact::{CompactOptions, CompactReport, compact, fill_directory, to_directory};
 pub use container::FORMAT;
+pub use container_codecs;
 pub use container_core;
 pub use container_core::write::Durability;
 pub use container_core::{Error, ErrorKind, Limits, Result};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use blosc_chunk::{BloscVersion, Compressor, Params, Pipeline, Plugins, SplitMode};
+use container_codecs::checksum::Algorithm;
 use container_core::Limits;
-use container_core::checksum::Algorithm;
 use container_core::container::{self, Tolerance};
 use container_core::source::Access;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use blosc_chunk::Header as ChunkHeader;
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::format::TargetOptions;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind, Result, Stop};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use container_core::checksum::{Algorithm, Digest};
+use container_codecs::checksum::Algorithm;
+use container_core::checksum::Digest;
 use container_core::{Error, Result};
 
 /// Code of a checksum: 0 is none, 1 to 8 are the algorithms. Others are kept, and cannot be read around: the length of

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use blosc_chunk::Decoder;
+use container_codecs::checksum::Algorithm;
 use container_core::block::{Block, Covers, StoredChecksum};
+use container_core::checksum::Digest;
 use container_core::codec::Codec;
 use container_core::source::Source;
 use container_core::{Error, Result};
@@ -19,7 +21,7 @@ pub(crate) const CODEC: &str = "blosc";
 pub struct ChunkBlock {
     range: Range<u64>,
     decoded_len: u64,
-    checksum: Option<StoredChecksum>,
+    checksum: Option<(Algorithm, Digest)>,
 }
 
 impl ChunkBlock {
@@ -30,11 +32,7 @@ impl ChunkBlock {
             return Ok(block);
         }
         let stored = source.read(block.range.end..block.range.end.saturating_add(header.digest_len()))?;
-        if let (Some(algorithm), Some(digest)) =
-            (header.checksum.algorithm()?, header.checksum.parse_digest(&stored)?)
-        {
-            block.checksum = Some(StoredChecksum { algorithm, digest, covers: Covers::Stored });
-        }
+        block.checksum = header.checksum.algorithm()?.zip(header.checksum.parse_digest(&stored)?);
         Ok(block)
     }
 }
@@ -53,7 +51,7 @@ impl Block for ChunkBlock {
     }
 
     fn checksum(&self) -> Option<StoredChecksum> {
-        self.checksum.clone()
+        self.checksum.map(|(algorithm, digest)| algorithm.stored(digest, Covers::Stored))
     }
 }
 

@@ -38,6 +38,7 @@ pub use checksum::ChecksumCode;
 pub use chunk_block::ChunkBlock;
 pub use chunk_table::{ChunkEntry, ChunkState};
 pub use container::FORMAT;
+pub use container_codecs;
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Result};
 pub use fault::{Fault, FaultKind};

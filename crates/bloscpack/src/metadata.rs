@@ -6,8 +6,8 @@
 
 use std::fmt::Write as _;
 
+use container_codecs::zlib::{Inflater, Zlib};
 use container_core::codec::Codec;
-use container_core::codec::zlib::{Inflater, Zlib};
 use container_core::python_literal::{self, Literal};
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result, Value};

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-#[cfg(feature = "checksums")]
-use crate::checksum::{Algorithm, Digest};
+use crate::checksum::{Checksum, Digest};
 use crate::codec::{Codecs, Encoded};
 use crate::source::{PIECE_LEN, Source, check_range, read_parallel, try_zeroed_vec};
 use crate::{Error, Limits, Progress, Result};
@@ -26,26 +25,24 @@ pub trait Block {
     fn codec(&self) -> Option<&str>;
 
     /// The digest that the file stores for this block.
-    #[cfg(feature = "checksums")]
     fn checksum(&self) -> Option<StoredChecksum> {
         None
     }
 }
 
-/// A digest in a file, and what it covers.
-#[cfg(feature = "checksums")]
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A digest that a file stores for a block.
 pub struct StoredChecksum {
-    /// The algorithm of the digest.
-    pub algorithm: Algorithm,
-    /// Its stored value.
+    /// Name of the algorithm: `md5`.
+    pub algorithm: &'static str,
+    /// A running digest of the algorithm that has taken no bytes.
+    pub running: Box<dyn Checksum>,
+    /// The stored value.
     pub digest: Digest,
     /// The bytes that the digest covers.
     pub covers: Covers,
 }
 
 /// The bytes that a digest covers.
-#[cfg(feature = "checksums")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covers {
     /// The bytes as stored.
@@ -125,37 +122,30 @@ pub fn verify_block(
     let range = block.range();
     check_range(&range, source.len())?;
     check_plain_len(block)?;
+    let mut checksum = block.checksum();
     if block.codec().is_some() {
         let decoded = read_block(source, block, codecs, limits, 1)?;
-        #[cfg(feature = "checksums")]
-        if let Some(checksum) = block.checksum() {
-            let computed = match checksum.covers {
-                Covers::Stored => checksum
-                    .algorithm
-                    .digest_until(&stored_bytes(source, range.clone(), limits)?, limits.stop)?,
-                Covers::Decoded => checksum.algorithm.digest_until(&decoded, limits.stop)?,
+        if let Some(mut checksum) = checksum {
+            let stored = match checksum.covers {
+                Covers::Stored => Some(stored_bytes(source, range.clone(), limits)?),
+                Covers::Decoded => None,
             };
-            compare(&checksum, computed, range)?;
+            for piece in stored.as_deref().unwrap_or(&decoded).chunks(PIECE_LEN) {
+                limits.stop.check()?;
+                checksum.running.update(piece);
+            }
+            compare(checksum, range)?;
         }
         return progress.tick(decoded.len() as u64, decoded.len() as u64);
     }
-    #[cfg(feature = "checksums")]
-    let checksum = block.checksum();
-    #[cfg(feature = "checksums")]
-    let mut running = checksum.as_ref().map(|checksum| checksum.algorithm.start());
-    for_each_piece(source, range.clone(), progress, |_piece| {
+    for_each_piece(source, range.clone(), progress, |piece| {
         limits.stop.check()?;
-        #[cfg(feature = "checksums")]
-        if let Some(running) = &mut running {
-            running.update(_piece);
+        if let Some(checksum) = &mut checksum {
+            checksum.running.update(piece);
         }
         Ok(())
     })?;
-    #[cfg(feature = "checksums")]
-    if let (Some(checksum), Some(running)) = (checksum, running) {
-        compare(&checksum, running.finish(), range)?;
-    }
-    Ok(())
+    checksum.map_or(Ok(()), |checksum| compare(checksum, range))
 }
 
 /// Passes the bytes of `range` through `look`, in pieces that stay in the cache, copied out of the source so that a bad
@@ -184,7 +174,6 @@ pub fn for_each_piece(
 }
 
 /// The stored bytes, whose length the caller has checked against the source, within the memory limit where they must be copied.
-#[cfg(feature = "checksums")]
 fn stored_bytes<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     if source.lend(range.clone()).is_none() {
         limits.allocate(range.end - range.start).map_err(|error| error.with_range(range.clone()))?;
@@ -202,101 +191,12 @@ fn check_plain_len(block: &dyn Block) -> Result<()> {
     Ok(())
 }
 
-#[cfg(feature = "checksums")]
-fn compare(stored: &StoredChecksum, computed: Digest, range: Range<u64>) -> Result<()> {
-    if stored.digest == computed {
+fn compare(checksum: StoredChecksum, range: Range<u64>) -> Result<()> {
+    let computed = checksum.running.finish();
+    if checksum.digest == computed {
         return Ok(());
     }
     let kind =
-        crate::ErrorKind::Checksum { stored: stored.digest.to_string(), computed: computed.to_string() };
-    Err(Error::new(kind).with_range(range).with_context(stored.algorithm.name()))
-}
-
-#[cfg(all(test, feature = "checksums", feature = "zlib"))]
-mod tests {
-    use super::*;
-    use crate::codec::Codec;
-    use crate::codec::zlib::Zlib;
-    use crate::{Error, ErrorKind};
-
-    struct Stored {
-        range: Range<u64>,
-        decoded_len: u64,
-        codec: Option<&'static str>,
-        checksum: Option<StoredChecksum>,
-    }
-
-    impl Block for Stored {
-        fn range(&self) -> Range<u64> {
-            self.range.clone()
-        }
-        fn decoded_len(&self) -> u64 {
-            self.decoded_len
-        }
-        fn codec(&self) -> Option<&str> {
-            self.codec
-        }
-        fn checksum(&self) -> Option<StoredChecksum> {
-            self.checksum.clone()
-        }
-    }
-
-    fn verify(file: &[u8], block: &Stored) -> Result<()> {
-        verify_block(&file, block, &Codecs::built_in(), &Limits::default(), Progress::none())
-    }
-
-    fn digest(covers: Covers, bytes: &[u8]) -> Option<StoredChecksum> {
-        let algorithm = Algorithm::Md5;
-        Some(StoredChecksum { algorithm, digest: algorithm.digest(bytes), covers })
-    }
-
-    #[test]
-    fn digests_cover_what_they_say_they_cover() {
-        let data = vec![7_u8; if cfg!(miri) { 100 } else { 2 * PIECE_LEN + 5 }];
-        let mut file = b"head".to_vec();
-        Zlib.encode(&data, None, &mut file).unwrap();
-        let range = 4..file.len() as u64;
-        let encoded = |checksum| Stored {
-            range: range.clone(),
-            decoded_len: data.len() as u64,
-            codec: Some("zlib"),
-            checksum,
-        };
-        verify(&file, &encoded(None)).unwrap();
-        verify(&file, &encoded(digest(Covers::Stored, &file[4..]))).unwrap();
-        verify(&file, &encoded(digest(Covers::Decoded, &data))).unwrap();
-        let error = verify(&file, &encoded(digest(Covers::Stored, &data))).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Checksum { .. }));
-        assert_eq!(error.range(), Some(range.clone()));
-
-        let plain = |checksum| Stored {
-            range: 1..data.len() as u64,
-            decoded_len: data.len() as u64 - 1,
-            codec: None,
-            checksum,
-        };
-        verify(&data, &plain(digest(Covers::Stored, &data[1..]))).unwrap();
-        verify(&data, &plain(digest(Covers::Decoded, &data[1..]))).unwrap();
-        assert!(verify(&data, &plain(digest(Covers::Stored, &data))).is_err());
-    }
-
-    #[test]
-    fn plain_blocks_are_lent_and_encoded_ones_decoded() {
-        let limits = Limits::default();
-        let plain = Stored { range: 1..4, decoded_len: 3, codec: None, checksum: None };
-        let file = [9, 1, 2, 3];
-        let source = &file[..];
-        let bytes = read_block(&source, &plain, &Codecs::none(), &limits.with_memory(0), 1);
-        assert!(bytes.is_ok_and(|bytes| matches!(bytes, Cow::Borrowed([1, 2, 3]))));
-        let kind = |block: Stored, limits: Limits| {
-            let read = read_block(&source, &block, &Codecs::built_in(), &limits, 1).map(|_| ());
-            read.map_err(Error::into_kind).unwrap_err()
-        };
-        let block = |range, decoded_len, codec| Stored { range, decoded_len, codec, checksum: None };
-        assert!(matches!(kind(block(1..9, 8, None), limits), ErrorKind::Truncated { need: 8, have: 3 }));
-        assert!(matches!(kind(block(1..4, 4, None), limits), ErrorKind::Malformed(_)));
-        assert!(matches!(kind(block(0..4, 4, Some("nix")), limits), ErrorKind::Unsupported(_)));
-        assert!(matches!(kind(block(0..4, 4, Some("zlib")), limits), ErrorKind::Malformed(_)));
-        assert!(matches!(kind(block(0..4, 9, Some("zlib")), limits.with_memory(8)), ErrorKind::Limit { .. }));
-    }
+        crate::ErrorKind::Checksum { stored: checksum.digest.to_string(), computed: computed.to_string() };
+    Err(Error::new(kind).with_range(range).with_context(checksum.algorithm))
 }

@@ -10,44 +10,7 @@ use std::sync::Arc;
 use crate::source::try_zeroed_vec;
 use crate::{Error, Result, Stop};
 
-#[cfg(feature = "bzip2")]
-pub mod bzip2;
-#[cfg(feature = "zlib")]
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "an encoder, of bytes in memory"
-)]
-mod deflate;
 mod encoded_source;
-#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "lz4", feature = "xz"))]
-mod feed;
-#[cfg(feature = "lz4")]
-pub mod lz4;
-#[cfg(any(
-    feature = "zlib",
-    feature = "bzip2",
-    feature = "zstd",
-    feature = "lz4",
-    feature = "snappy",
-    feature = "xz",
-    feature = "zfp"
-))]
-mod shared;
-#[cfg(feature = "snappy")]
-pub mod snappy;
-#[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "xz"))]
-mod streaming;
-#[cfg(test)]
-mod tests;
-#[cfg(feature = "xz")]
-pub mod xz;
-#[cfg(feature = "zfp")]
-pub mod zfp;
-#[cfg(feature = "zlib")]
-pub mod zlib;
-#[cfg(feature = "zstd")]
-pub mod zstd;
 
 pub use encoded_source::{Encoded, decode_by_range};
 
@@ -145,22 +108,6 @@ impl Codecs {
     #[must_use]
     pub const fn none() -> Self {
         Self(Vec::new())
-    }
-
-    /// Every codec this build of the crate has.
-    #[must_use]
-    pub fn built_in() -> Self {
-        #[allow(unused_mut)]
-        let mut codecs = Self::none();
-        #[cfg(feature = "zlib")]
-        codecs.register(zlib::Zlib);
-        #[cfg(feature = "bzip2")]
-        codecs.register(bzip2::Bzip2);
-        #[cfg(feature = "zstd")]
-        codecs.register(zstd::Zstd);
-        #[cfg(feature = "lz4")]
-        codecs.register(lz4::Lz4);
-        codecs
     }
 
     /// Adds `codec`; a later one of the same name wins.

@@ -4,7 +4,6 @@
 
 pub mod array;
 pub mod block;
-#[cfg(feature = "checksums")]
 pub mod checksum;
 pub mod chunked_read;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
@@ -17,8 +16,6 @@ pub mod format;
 pub mod interchange;
 pub mod json_pointer;
 mod limits;
-#[cfg(feature = "checksums")]
-pub mod line_ends;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod magic;
 pub mod mask;

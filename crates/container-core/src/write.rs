@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use crate::{Error, Result};
 
 mod directory;
-#[cfg(feature = "checksums")]
+#[cfg(feature = "journal")]
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod journal;
 mod preallocate;
 pub mod sectors;
-#[cfg(feature = "checksums")]
+#[cfg(feature = "journal")]
 mod sidecar;
 pub mod storage;
 mod temporary;
 
 pub use directory::AtomicDirectory;
-#[cfg(feature = "checksums")]
+#[cfg(feature = "journal")]
 use sidecar::SidecarFile;
 
 /// Treatment of a target that exists.

@@ -5,7 +5,8 @@
 //! says, their bytes are zeros, and a line `{"mask":true}` and a byte for each scalar follow: 1 where it is missing. `docs/digest.md` has the whole
 //! of it, and a program of numpy's that gives the same.
 
-use container_core::checksum::{Algorithm, Digest};
+use container_codecs::checksum::Algorithm;
+use container_core::checksum::Digest;
 use container_core::chunked_read::{check_readable, for_each_chunk, for_each_masked_chunk};
 use container_core::container::{Container, Digests, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Order};

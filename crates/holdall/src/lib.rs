@@ -59,6 +59,7 @@ pub use asdf;
 pub use blosc2_frame;
 #[cfg(feature = "bloscpack")]
 pub use bloscpack;
+pub use container_codecs;
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Stop, Value};
 pub use convert::convert;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use container_core::codec::lz4::block_shape;
+use container_codecs::lz4::block_shape;
 
 use crate::bits;
 use crate::fault::Fault;

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use container_codecs::lz4::Lz4;
 use container_core::array::{Array, StoredArray};
 use container_core::block::{Block, read_block};
 use container_core::codec::Codecs;
-use container_core::codec::lz4::Lz4;
 use container_core::container::{OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;

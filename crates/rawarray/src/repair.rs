@@ -21,8 +21,8 @@ mod payload;
 use std::ops::Range;
 use std::path::Path;
 
+use container_codecs::lz4::{block_shape, decode_prefix};
 use container_core::block::read_block;
-use container_core::codec::lz4::{block_shape, decode_prefix};
 use container_core::container::OpenOptions;
 use container_core::dtype::{ByteOrder, DType};
 use container_core::format::{Input, Output, repair_file};

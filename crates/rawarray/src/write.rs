@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use container_codecs::lz4::{Lz4, MAX_INPUT_LEN, block_shape};
 use container_core::array::byte_len;
 use container_core::codec::Codec;
-use container_core::codec::lz4::{Lz4, MAX_INPUT_LEN, block_shape};
 use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::format::Output;
 use container_core::region::element_count;

@@ -6,8 +6,8 @@ use asdf::container_core::write::storage::Storage;
 use asdf::update::{UpdateOptions, Updater};
 use asdf::yaml::Yaml;
 use asdf::{BlockHeader, Layout, StoredBlock, Strictness};
+use container_codecs::checksum::Algorithm;
 use container_core::Result;
-use container_core::checksum::Algorithm;
 use crash_test::RecordingStorage;
 
 use crate::asdf_file::{native, open};

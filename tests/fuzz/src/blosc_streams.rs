@@ -1,7 +1,7 @@
 //! BloscLZ and LZ4 streams, in chunks that hold nothing else, against lz4_flex and against BloscLZ's description.
 
 use blosc_chunk::{Chunk, Decoder};
-use container_core::codec::lz4::block_shape;
+use container_codecs::lz4::block_shape;
 
 use crate::feed::Feed;
 use crate::lens::look_at_error;

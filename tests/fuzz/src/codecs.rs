@@ -1,7 +1,8 @@
 //! Codecs: any bytes, into destinations of any size.
 
+use container_codecs::built_in;
 use container_core::ErrorKind;
-use container_core::codec::{Codec, Codecs};
+use container_core::codec::Codec;
 
 use crate::feed::Feed;
 use crate::lens::look_at_error;
@@ -12,7 +13,7 @@ const LEVELS: [Option<i32>; 6] = [None, Some(0), Some(1), Some(3), Some(9), Some
 /// Decoding fills a destination of exactly the right size or fails; what is encoded decodes to itself.
 pub fn codecs_decode(data: &[u8]) {
     let mut feed = Feed::new(data);
-    let codecs = Codecs::built_in();
+    let codecs = built_in();
     let names: Vec<&str> = codecs.names().collect();
     let codec = codecs.get(names[feed.below(names.len())]).expect("it is listed");
     let level = feed.one_of(&LEVELS);

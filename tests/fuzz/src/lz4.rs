@@ -1,7 +1,7 @@
 //! LZ4 blocks: the walk over them, against lz4_flex and against a decoder that follows the specification to the letter.
 
+use container_codecs::lz4::{BlockEnd, Lz4, block_shape, decode_prefix};
 use container_core::codec::Codec;
-use container_core::codec::lz4::{BlockEnd, Lz4, block_shape, decode_prefix};
 
 /// Most bytes that are decoded.
 const MAX_DECODED: usize = 1 << 18;

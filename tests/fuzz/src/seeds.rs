@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use container_core::codec::{Codec, Codecs};
+use container_codecs::built_in;
+use container_core::codec::Codec;
 
 use crate::mutate::XorShift;
 
@@ -203,7 +204,7 @@ fn samples() -> Vec<Vec<u8>> {
 
 /// Streams of every codec, behind the choices that `codecs_decode` makes: codec, level, way to give the length, length.
 pub(crate) fn encoded() -> Vec<Vec<u8>> {
-    let codecs = Codecs::built_in();
+    let codecs = built_in();
     let names: Vec<&str> = codecs.names().collect();
     let mut all = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -223,7 +224,7 @@ pub(crate) fn lz4_blocks() -> Vec<Vec<u8>> {
         .iter()
         .map(|sample| {
             let mut block = Vec::new();
-            container_core::codec::lz4::Lz4.encode(sample, None, &mut block).expect("memory");
+            container_codecs::lz4::Lz4.encode(sample, None, &mut block).expect("memory");
             block
         })
         .collect();

@@ -14,9 +14,10 @@ const RULES: &[Rule] = &[
     Rule {
         matches: |name| {
             matches!(name, "flate2" | "bzip2" | "zstd" | "lz4_flex" | "snap" | "ruzstd" | "lz4" | "zfp-rs")
+                || matches!(name, "lzma-rust2" | "md-5" | "sha1" | "sha2")
         },
-        allowed: |kind, _| kind == Kind::Core,
-        why: "compression crates belong to container-core's codecs",
+        allowed: |kind, _| kind == Kind::Codecs,
+        why: "libraries of codecs and digests belong to container-codecs",
     },
     Rule {
         matches: |name| name.contains("yaml") || matches!(name, "granit-parser" | "saphyr-parser" | "saphyr"),
@@ -37,7 +38,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         matches: |name| name == "nom",
-        allowed: |kind, _| matches!(kind, Kind::Core | Kind::Codec | Kind::Format),
+        allowed: |kind, _| matches!(kind, Kind::Core | Kind::Chunks | Kind::Format),
         why: "nom belongs to the parsers of container-core and the formats",
     },
     Rule {
@@ -77,12 +78,14 @@ pub(super) fn check(package: &Package, text: &str, members: &[&str]) -> Vec<Viol
 /// Why a crate may not depend on one of the workspace of the kind `other`.
 fn wrong_member(own: Kind, krate: &str, other: Kind) -> Option<&'static str> {
     match (own, other) {
-        (_, Kind::Core) | (Kind::Facade | Kind::Front, Kind::Format | Kind::Codec | Kind::Facade) => None,
+        (_, Kind::Core) | (Kind::Facade | Kind::Front, Kind::Format | Kind::Chunks | Kind::Facade) => None,
         (Kind::Front, Kind::Front) => None,
-        (Kind::Format, Kind::Codec) if matches!(krate, "bloscpack" | "blosc2-frame" | "asdf") => None,
+        (Kind::Chunks | Kind::Format | Kind::Facade | Kind::Front, Kind::Codecs) => None,
+        (Kind::Format, Kind::Chunks) if matches!(krate, "bloscpack" | "blosc2-frame" | "asdf") => None,
         (Kind::Core, _) => Some("container-core knows no other crate of the workspace"),
         (_, Kind::Format) => Some("a format never imports a format"),
-        (_, Kind::Codec) => Some("only bloscpack, blosc2-frame and asdf hold Blosc chunks"),
+        (Kind::Codecs, _) => Some("container-codecs knows container-core alone"),
+        (_, Kind::Chunks) => Some("only bloscpack, blosc2-frame and asdf hold Blosc chunks"),
         (_, Kind::Facade | Kind::Front) => Some("the façade imports the formats, never the reverse"),
     }
 }
@@ -101,8 +104,9 @@ fn line_of(text: &str, dependency: &str) -> usize {
 mod tests {
     use super::*;
 
-    const MEMBERS: [&str; 9] = [
+    const MEMBERS: [&str; 10] = [
         "container-core",
+        "container-codecs",
         "blosc-chunk",
         "rawarray",
         "bloscpack",
@@ -126,9 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn core_depends_on_no_format_runtime_or_text_format() {
-        assert!(breaches("container-core", &["nom", "thiserror", "zstd", "memmap2", "flate2"]).is_empty());
+    fn core_depends_on_no_codec_format_runtime_or_text_format() {
+        assert!(breaches("container-core", &["nom", "thiserror", "crc32fast", "memmap2"]).is_empty());
         for name in [
+            "container-codecs",
+            "flate2",
+            "zstd",
+            "sha2",
             "rawarray",
             "holdall",
             "blosc-chunk",
@@ -143,6 +151,15 @@ mod tests {
             "pyo3",
         ] {
             assert_eq!(breaches("container-core", &[name]).len(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn codecs_depend_on_core_and_libraries_alone() {
+        assert!(breaches("container-codecs", &["container-core", "zstd", "lzma-rust2", "sha2"]).is_empty());
+        assert_eq!(breaches("container-codecs", &["blosc-chunk", "gsd", "holdall", "nom"]).len(), 4);
+        for krate in ["blosc-chunk", "rawarray", "asdf", "holdall", "holdall-cli"] {
+            assert!(breaches(krate, &["container-codecs"]).is_empty(), "{krate}");
         }
     }
 

@@ -1,4 +1,4 @@
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::container::{Container, OpenOptions, ReadOptions};
 use container_core::format::Input;
 use container_core::region::Region;

@@ -1,8 +1,9 @@
 //! MD5 of several plain blocks at once: a core that computes a single MD5 is idle most of the time.
 
+use container_codecs::checksum::Md5Lanes;
 use container_core::Result;
 use container_core::block::Block;
-use container_core::checksum::{Digest, Md5Lanes};
+use container_core::checksum::Digest;
 use container_core::source::{Source, check_range};
 
 use crate::layout::StoredBlock;
@@ -76,7 +77,7 @@ fn len(block: &StoredBlock) -> u64 {
 mod tests {
     use super::*;
     use crate::block_header::BlockHeader;
-    use container_core::checksum::Algorithm;
+    use container_codecs::checksum::Algorithm;
 
     fn block(index: usize, data: std::ops::Range<u64>) -> StoredBlock {
         let used_size = data.end - data.start;

@@ -1,8 +1,8 @@
 use super::*;
 use crate::block_header::BlockHeader;
 use crate::datasets::of_blocks;
+use container_codecs::checksum::Algorithm;
 use container_core::ErrorKind;
-use container_core::checksum::Algorithm;
 use container_core::report::Verdict;
 use container_core::source::PIECE_LEN;
 use std::ops::ControlFlow;

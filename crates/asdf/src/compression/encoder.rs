@@ -7,7 +7,7 @@
 use std::io::Write;
 
 use blosc_chunk::{BloscVersion, Compressor, Params, Pipeline, SplitMode};
-use container_core::codec::zstd;
+use container_codecs::zstd;
 use container_core::{Error, Result};
 
 use segments::{Kind, Segments};

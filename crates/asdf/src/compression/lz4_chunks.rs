@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use container_core::codec::lz4::{Lz4, Lz4Frame};
+use container_codecs::lz4::{Lz4, Lz4Frame};
 use container_core::codec::{Codec, Encoded, Take, decode_by_range};
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Limits, Result};

@@ -13,8 +13,8 @@
 use std::ops::Range;
 
 use blosc_chunk::{Chunk as BloscChunk, Decoder, Header};
-use container_core::codec::bzip2::Blocks;
-use container_core::codec::lz4::{Lz4, Lz4Frame};
+use container_codecs::bzip2::Blocks;
+use container_codecs::lz4::{Lz4, Lz4Frame};
 use container_core::codec::{Codec, Encoded};
 use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Limits, Result};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::source::FileSource;
 use container_core::{ErrorKind, Limits, Stop};
 

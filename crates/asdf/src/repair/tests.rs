@@ -2,7 +2,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
 use super::*;
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::container::StaleChecksums;
 
 mod compression_label;

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use container_core::Result;
-use container_core::line_ends::{self, Change, Proof, changed};
 use container_core::report::{RepairItem, RepairReport};
 use container_core::source::{Joined, Source};
 
 use super::find_blocks::last_marker;
+use super::line_ends::{self, Change, Proof, changed};
 use super::plan_blocks::Tools;
 use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::digest;

@@ -1,4 +1,4 @@
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Kind};
 use container_core::region::Region;

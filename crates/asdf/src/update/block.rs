@@ -1,6 +1,6 @@
 //! A block with replaced data.
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::{Error, Result};
 
 use super::UpdateOptions;

@@ -1,6 +1,6 @@
 //! Assembles a file from a header, a tree and blocks as they are stored in other files.
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::format::Output;
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Error, Result};

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 
 /// Bytes that are handed over at a time.
 const PIECE_LEN: usize = 1 << 20;

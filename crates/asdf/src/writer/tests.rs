@@ -1,5 +1,5 @@
+use container_codecs::checksum::Algorithm;
 use container_core::Limits;
-use container_core::checksum::Algorithm;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::Pipe;
 use container_core::source::Source;

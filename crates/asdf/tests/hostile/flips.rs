@@ -2,9 +2,9 @@
 
 use asdf::Strictness;
 use asdf::compression::{EncodeOptions, encode};
-use asdf::container_core::checksum::Algorithm;
 use asdf::container_core::container::ReadOptions;
 use asdf::container_core::dtype::Order;
+use container_codecs::checksum::Algorithm;
 
 use crate::crafted::{block, expected, file, open, plain, read_all, repaired};
 

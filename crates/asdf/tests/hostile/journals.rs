@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use asdf::container_core::checksum::Algorithm;
 use asdf::update::{UpdateOptions, Updater};
 use asdf::{File, Strictness};
+use container_codecs::checksum::Algorithm;
 
 use crate::crafted::{file, options, plain};
 

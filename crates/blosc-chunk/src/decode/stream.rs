@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use container_codecs::snappy::Snappy;
+use container_codecs::zlib::Inflater;
+use container_codecs::zstd::Decompressor;
 use container_core::codec::Codec;
-use container_core::codec::snappy::Snappy;
-use container_core::codec::zlib::Inflater;
-use container_core::codec::zstd::Decompressor;
 use container_core::{Error, Result};
 
 use super::block::Job;

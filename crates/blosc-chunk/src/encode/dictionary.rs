@@ -4,8 +4,8 @@
 //!
 //! Spec: blosc2 section 1.7.
 
+use container_codecs::zstd;
 use container_core::Result;
-use container_core::codec::zstd;
 
 use super::worker::{Plan, Worker};
 use super::{Encoder, reserve};

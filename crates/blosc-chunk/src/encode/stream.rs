@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use container_core::codec::{zlib, zstd};
+use container_codecs::{zlib, zstd};
 use container_core::{Error, Result};
 
 use super::{BloscVersion, Params};

@@ -1,8 +1,8 @@
 //! New arrays: from elements in memory, or of one value.
 
 use blosc_chunk::{Encoder, Filter, Params, Plugins, Special};
+use container_codecs::checksum::Algorithm;
 use container_core::array::Array;
-use container_core::checksum::Algorithm;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::Output;
 use container_core::source::try_zeroed_vec;

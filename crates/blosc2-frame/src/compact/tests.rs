@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
 use blosc_chunk::Special;
+use container_codecs::checksum::Algorithm;
 use container_core::ErrorKind;
-use container_core::checksum::Algorithm;
 use container_core::container::ReadOptions;
 
 use super::*;

@@ -265,7 +265,7 @@ fn digests_tell_changed_chunks_that_still_decode() {
     let mut out = Vec::new();
     let options = FrameOptions {
         params: blosc_chunk::Params { level: 0, ..default_params(1) },
-        checksums: Some(container_core::checksum::Algorithm::from_name("crc32").unwrap()),
+        checksums: Some(container_codecs::checksum::Algorithm::from_name("crc32").unwrap()),
         ..FrameOptions::default()
     };
     let mut writer = Writer::new(&mut out, options).unwrap();

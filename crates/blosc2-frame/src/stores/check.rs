@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use container_codecs::checksum::Algorithm;
 use container_core::block::for_each_piece;
-use container_core::checksum::Algorithm;
 use container_core::container::{CheckDepth, Digests, ReadOptions};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::source::Source;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use container_codecs::checksum::Algorithm;
 use container_core::ErrorKind;
-use container_core::checksum::Algorithm;
 use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::Region;

@@ -1,7 +1,7 @@
 //! Every frame of the corpus against what its maker says of it.
 
 use blosc2_frame::{ChunkSize, ErrorKind, Frame, OpenOptions};
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::container::{ReadOptions, Tolerance};
 use container_core::report::Severity;
 use container_core::source::Access;

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::dtype::{DType, Order};
 use container_core::format::Pipe;
 use container_core::write::Overwrite;

@@ -24,7 +24,7 @@ fn array() -> Vec<u8> {
     for data in [&b"abcdef"[..], b"ghijkl", b"mn"] {
         bytes.extend(at.to_le_bytes());
         let stored = chunk(data);
-        let digest = container_core::checksum::Algorithm::Crc32.digest(&stored);
+        let digest = container_codecs::checksum::Algorithm::Crc32.digest(&stored);
         at += stored.len() as u64 + 4;
         chunks.extend(stored);
         chunks.extend(digest.as_bytes().iter().rev());

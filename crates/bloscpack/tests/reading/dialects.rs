@@ -77,7 +77,7 @@ fn version_2_reads_with_its_quirks() {
             file.extend(at.to_le_bytes());
             let before = stored.len();
             stored.extend(chunk(data));
-            let digest = container_core::checksum::Algorithm::Adler32.digest(&stored[before..]);
+            let digest = container_codecs::checksum::Algorithm::Adler32.digest(&stored[before..]);
             stored.extend(digest.as_bytes().iter().rev());
             at += (stored.len() - before) as u64;
         }

@@ -24,7 +24,6 @@ use std::ops::Range;
 
 use super::sectors;
 use super::storage::{Storage, StorageSource};
-use crate::checksum::Algorithm;
 use crate::source::Source;
 use crate::{Error, Limits, Result};
 
@@ -189,8 +188,7 @@ impl Journal {
             out.extend_from_slice(&patch.old);
             out.extend_from_slice(&patch.new);
         }
-        let sum = Algorithm::Crc32.digest(&out);
-        out.extend(sum.as_bytes().iter().rev());
+        out.extend(crc32fast::hash(&out).to_le_bytes());
         out
     }
 
@@ -205,9 +203,7 @@ impl Journal {
             Some(u64::from_le_bytes(*number))
         };
         // The length is compared before the digest: a long file that is no journal is not hashed.
-        if number(&mut rest)? != bytes.len() as u64
-            || !Algorithm::Crc32.digest(body).as_bytes().iter().rev().eq(sum)
-        {
+        if number(&mut rest)? != bytes.len() as u64 || crc32fast::hash(body).to_le_bytes() != *sum {
             return None;
         }
         let (old_len, new_len, count) = (number(&mut rest)?, number(&mut rest)?, number(&mut rest)?);

@@ -1,6 +1,7 @@
 //! Lists of digests, a line each, as `sha256sum` writes them.
 
-use container_core::checksum::{Algorithm, Digest};
+use container_codecs::checksum::Algorithm;
+use container_core::checksum::Digest;
 use container_core::{Error, Result};
 
 use crate::repr::unhex;

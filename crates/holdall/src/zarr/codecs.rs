@@ -1,10 +1,10 @@
 //! From the bytes of a chunk to those of its file.
 
 use blosc_chunk::{BloscVersion, Compressor, Decoder, Encoder, Params, Pipeline, SplitMode};
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
+use container_codecs::zlib::Zlib;
+use container_codecs::zstd::Zstd;
 use container_core::codec::Codec;
-use container_core::codec::zlib::Zlib;
-use container_core::codec::zstd::Zstd;
 use container_core::container::About;
 use container_core::format::TargetOptions;
 use container_core::source::try_zeroed_vec;

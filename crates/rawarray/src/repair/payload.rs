@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use container_core::codec::lz4::{BlockEnd, block_shape};
+use container_codecs::lz4::{BlockEnd, block_shape};
 use container_core::dtype::ByteOrder;
 use container_core::region::element_count;
 use container_core::source::Source;

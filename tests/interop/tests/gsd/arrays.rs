@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use bytemuck::cast_slice;
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::dtype::Order;
 use container_core::write::Durability;
 use gsd::ChunkType;

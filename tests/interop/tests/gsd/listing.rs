@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::dtype::ByteOrder;
 use gsd::{ChunkType, File, OpenOptions, Strictness};
 use hoomd_gsd::file_layer::{DataType, GsdFile, IndexEntry, Mode};

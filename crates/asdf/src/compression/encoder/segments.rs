@@ -3,9 +3,10 @@
 use std::fmt;
 use std::io::Write;
 
+use container_codecs::checksum::Algorithm;
+use container_codecs::{bzip2, zlib};
 use container_core::Result;
-use container_core::checksum::{Algorithm, Checksum};
-use container_core::codec::{bzip2, zlib};
+use container_core::checksum::Checksum;
 use container_core::threads::in_order;
 
 use super::Sizes;

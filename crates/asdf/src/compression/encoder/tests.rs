@@ -83,7 +83,7 @@ fn bzip2_is_what_the_library_writes_alone() {
     let data = data(250_000);
     let (mut ours, mut whole) = (Vec::new(), Vec::new());
     encode("bzp2", &data, &EncodeOptions { level: Some(1), ..options(2) }, &mut ours).unwrap();
-    container_core::codec::bzip2::Bzip2.encode(&data, Some(1), &mut whole).unwrap();
+    container_codecs::bzip2::Bzip2.encode(&data, Some(1), &mut whole).unwrap();
     assert!(ours == whole);
 }
 

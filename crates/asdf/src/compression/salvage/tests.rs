@@ -1,5 +1,5 @@
 use super::*;
-use container_core::codec::bzip2::Bzip2;
+use container_codecs::bzip2::Bzip2;
 
 /// Test data that differ in every place.
 fn numbers(len: u32) -> Vec<u8> {

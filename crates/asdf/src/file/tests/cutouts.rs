@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use container_core::codec::zlib::Zlib;
+use container_codecs::zlib::Zlib;
 use container_core::codec::{Codec, Encoded, Take};
 use container_core::container::{Digests, ReadOptions};
 use container_core::region::{AxisSelection, Kept, Region};

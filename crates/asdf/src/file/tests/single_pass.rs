@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 
 use super::*;
 

@@ -3,8 +3,8 @@
 use super::*;
 use crate::block_header::BlockHeader;
 use crate::layout::StoredBlock;
+use container_codecs::bzip2::Bzip2;
 use container_core::Limits;
-use container_core::codec::bzip2::Bzip2;
 use container_core::codec::{Codec, Encoded};
 use std::ops::Range;
 use std::sync::Arc;

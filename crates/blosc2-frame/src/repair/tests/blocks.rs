@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use blosc_chunk::{Chunk, Params};
+use container_codecs::checksum::Algorithm;
 use container_core::array::Array;
-use container_core::checksum::Algorithm;
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 

@@ -1,7 +1,7 @@
 //! Indexes that lead astray, and chunks that lie elsewhere: digests tell which is which.
 #![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 use container_core::container::CheckDepth;
 
 use super::*;

@@ -1,8 +1,8 @@
 //! Headers, shapes and chunks that claim what others contradict.
 #![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
+use container_codecs::checksum::Algorithm;
 use container_core::array::Array;
-use container_core::checksum::Algorithm;
 use container_core::container::CheckDepth;
 use container_core::dtype::{DType, Order};
 

@@ -25,7 +25,7 @@ fn start(path: &Path, count: usize, checksums: bool) -> Editor {
     let options = FrameOptions {
         params: default_params(4),
         kind: Kind::Contiguous,
-        checksums: checksums.then(|| container_core::checksum::Algorithm::from_name("crc32").unwrap()),
+        checksums: checksums.then(|| container_codecs::checksum::Algorithm::from_name("crc32").unwrap()),
         ..FrameOptions::default()
     };
     let mut editor = Editor::create(path, options, &EditOptions::default()).unwrap();

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use container_codecs::checksum::Algorithm;
 use container_core::ErrorKind;
-use container_core::checksum::Algorithm;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Small files that claim much, or what cannot be: deep, wide, large once they are decoded, proved and yet unreadable, twice the same.
 
-use container_core::checksum::Algorithm;
+use container_codecs::checksum::Algorithm;
 
 use crate::support::rawarray_with_flags;
 

@@ -1,0 +1,157 @@
+//! Deflate (RFC 1951), made for arrays: as small as the middle levels of zlib make them, at twice their speed and more.
+//!
+//! A search for matches that goes along chains of what begins alike, as zlib's, spends its time where bytes are noise and nothing is found. Here
+//! two places are looked at, costs decide, and matches are looked for only where the items of an array have them ([`match_selection`]). Data that are no arrays
+//! with noise are left to others.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "lengths, counts and costs of one block fit in far fewer bits, and what is kept of places is their lowest bits"
+)]
+
+use super::shared::make_room;
+use container_core::Result;
+
+mod bits;
+mod blocks;
+mod cost_model;
+mod huffman;
+mod match_finder;
+mod match_selection;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use bits::Bits;
+use cost_model::Costs;
+use match_finder::{BEFORE, Finder};
+use match_selection::{Chunk, Parser};
+use tokens::{Counts, Step, UNIT};
+
+/// Longest distance of a match, in bytes.
+pub(super) const WINDOW: usize = 32 << 10;
+
+/// Bytes after which it is asked whether a new block is to begin.
+const CHUNK: usize = 16 << 10;
+
+/// Bytes of the largest block.
+const BLOCK: usize = 512 << 10;
+
+/// The bytes before all data.
+static ZEROS: [u8; BEFORE] = [0; BEFORE];
+
+/// Data that become less than one part of so many are left to others: long matches are what counts there.
+const MAX_RATIO: u64 = 4;
+
+/// The continuation after the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Nothing: the last block is told to be it.
+    Last,
+    /// More: an empty stored block brings it to a whole byte.
+    Open,
+}
+
+/// The data that are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// All.
+    #[cfg_attr(not(test), allow(dead_code, reason = "tests want all"))]
+    All,
+    /// Those with noise that look like arrays at their beginning.
+    Arrays,
+}
+
+/// Appends the blocks of `src` to `out`, behind `before`, of which the last [`WINDOW`] bytes count; false, and nothing, where these data are not
+/// `taken`. The result depends on the bytes alone.
+///
+/// # Errors
+/// `Io` when there is no memory.
+pub(super) fn deflate(before: &[u8], src: &[u8], end: End, taken: Taken, out: &mut Vec<u8>) -> Result<bool> {
+    let before = &before[before.len().saturating_sub(WINDOW)..];
+    let from = BEFORE + before.len();
+    let mut data = Vec::new();
+    make_room(&mut data, from + src.len())?;
+    // Not by `resize`, which goes byte by byte where nothing is optimised: seconds under Miri.
+    data.extend_from_slice(&ZEROS);
+    data.extend_from_slice(before);
+    data.extend_from_slice(src);
+    let mut finder = Finder::new(BEFORE);
+    finder.insert(&data, BEFORE, from);
+    let mut parser = Parser::new(finder);
+    let mut costs = Costs::of_bytes(&src[..src.len().min(CHUNK)]);
+    let mut bits = Bits::new(out);
+    let mut block = Block { from, to: from, steps: Vec::new(), counts: Counts::NONE, bits: 0 };
+    while block.to < data.len() {
+        let at = block.to;
+        let until = if data.len() - at < CHUNK + CHUNK / 2 { data.len() } else { at + CHUNK };
+        let (mut steps, mut counts) = (Vec::new(), Counts::NONE);
+        let chunk =
+            Chunk { src: &data, from: at, until, costs: &costs, steps: &mut steps, counts: &mut counts };
+        let to = parser.parse(chunk);
+        let bits_of_chunk = counts.bits().min(stored_bits(to - at));
+        if at == from && taken == Taken::Arrays && !is_array(&parser, to - at, bits_of_chunk) {
+            return Ok(false);
+        }
+        costs = Costs::of(&counts);
+        let next = Block { from: at, to, steps, counts, bits: bits_of_chunk };
+        if let Some(before) = block.push(next) {
+            before.write(&mut bits, &data, false);
+        }
+    }
+    if block.from < block.to || end == End::Last {
+        block.write(&mut bits, &data, end == End::Last);
+    }
+    if end == End::Open {
+        bits.reserve(64);
+        blocks::write_stored(&mut bits, &[], false);
+    }
+    bits.finish();
+    Ok(true)
+}
+
+/// Whether data whose first `len` bytes take so many bits look like an array with noise.
+const fn is_array(parser: &Parser, len: usize, bits: u64) -> bool {
+    let all = stored_bits(len);
+    // Nearly all of it may be noise, whatever the rest is.
+    bits * MAX_RATIO > all && (parser.has_records() || bits * 3 > all * 2)
+}
+
+/// Bits of so many bytes, in the unit of [`Counts::bits`].
+const fn stored_bits(len: usize) -> u64 {
+    len as u64 * 8 * UNIT as u64
+}
+
+/// A block that may still grow.
+struct Block {
+    from: usize,
+    to: usize,
+    steps: Vec<Step>,
+    counts: Counts,
+    /// About how many bits it will take, in the unit of [`Counts::bits`], without its head.
+    bits: u64,
+}
+
+impl Block {
+    /// Takes `next` in, or becomes it where the two are smaller apart, and gives what it was.
+    fn push(&mut self, next: Self) -> Option<Self> {
+        let mut both = self.counts.clone();
+        both.merge(&next.counts);
+        let bits = both.bits().min(stored_bits(next.to - self.from));
+        // The length of a code takes about three bits.
+        let head = u64::from(3 * UNIT) * next.counts.used();
+        let is_apart = bits > self.bits + next.bits + head || next.to - self.from > BLOCK;
+        if is_apart && self.from < self.to {
+            return Some(std::mem::replace(self, next));
+        }
+        self.steps.extend_from_slice(&next.steps);
+        (self.to, self.counts, self.bits) = (next.to, both, bits);
+        None
+    }
+
+    fn write(mut self, bits: &mut Bits<'_>, data: &[u8], is_last: bool) {
+        blocks::write(bits, &data[self.from..self.to], &self.steps, &mut self.counts, is_last);
+    }
+}
