@@ -1,184 +1,102 @@
 //! Faults and oddities of a frame: each case with its stable code, its place and its sentence.
 
 use container_core::Error;
-use container_core::report::Severity;
-
-/// Kind of a fault or an oddity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FaultKind {
+container_core::fault_kinds! {
     /// The file ends before the length that the header gives the frame.
-    FrameTruncated,
+    FrameTruncated = error("truncated", "blosc2 frame"),
     /// A length of the header that cannot be.
-    HeaderLen,
+    HeaderLen = error("header_len", "blosc2 frame header"),
     /// A length of the frame that cannot be.
-    FrameLen,
+    FrameLen = error("frame_len", "blosc2 frame header"),
     /// A size of all data that cannot be, or other chunks than that of different sizes hold.
-    Nbytes,
+    Nbytes = error("nbytes", "blosc2 frame header"),
     /// A size of the chunks section that cannot be.
-    Cbytes,
+    Cbytes = error("cbytes", "blosc2 frame header"),
     /// A size of elements that cannot be.
-    Typesize,
+    Typesize = error("typesize", "blosc2 frame header"),
     /// A size of blocks that cannot be.
-    Blocksize,
+    Blocksize = error("blocksize", "blosc2 frame header"),
     /// A chunk size that cannot be, such as none although there are data.
-    Chunksize,
+    Chunksize = error("chunksize", "blosc2 frame header"),
     /// More filters than there are places.
-    Filters,
+    Filters = error("filters", "blosc2 frame header"),
     /// Filters for chunks to come that nobody has, which keeps C-Blosc2 or python-blosc2 from opening the frame.
-    FiltersUnknown,
+    FiltersUnknown = warning("filters_unknown", "blosc2 frame header"),
     /// A type of frame that the user defines, which C-Blosc2 does not open.
-    FrameType,
+    FrameType = warning("frame_type", "blosc2 frame header"),
     /// Bits of the header that are reserved.
-    ReservedNotZero,
+    ReservedNotZero = note("reserved_not_zero", "blosc2 frame header"),
     /// The version of the frame does not fit what its flags say.
-    VersionFlags,
+    VersionFlags = warning("version_flags", "blosc2 frame header"),
     /// The metalayers cannot be read.
-    MetalayersUnreadable,
+    MetalayersUnreadable = error("metalayers", "blosc2 metalayers"),
     /// Metalayers that can be read, but are not as they should be: more than 16, a name twice, another size of their index.
-    MetalayersOdd,
+    MetalayersOdd = error("metalayers", "blosc2 metalayers"),
     /// The trailer cannot be read, or is not where the frame ends.
-    TrailerUnreadable,
+    TrailerUnreadable = error("trailer", "blosc2 frame trailer"),
     /// The header says otherwise than the trailer whether there are user metalayers.
-    VlmetaFlag,
+    VlmetaFlag = warning("vlmeta_flag", "blosc2 frame trailer"),
     /// A fingerprint, which no known writer makes.
-    Fingerprint,
+    Fingerprint = note("fingerprint", "blosc2 frame trailer"),
     /// The chunk that holds the offsets cannot be read.
-    IndexUnreadable,
+    IndexUnreadable = error("offsets", "blosc2 frame index"),
     /// The index has more or fewer offsets than the header needs.
-    IndexCount,
+    IndexCount = error("offsets", "blosc2 frame index"),
     /// Bytes between index and trailer.
-    IndexSlack,
+    IndexSlack = note("index_slack", "blosc2 frame index"),
     /// An offset that leads out of the chunks section.
-    OffsetOutside,
+    OffsetOutside = error("offset", "blosc2 frame index"),
     /// A negative offset without a known meaning, or with bits beside it.
-    OffsetUnknown,
+    OffsetUnknown = error("offset", "blosc2 frame index"),
     /// One offset for all chunks, which cannot all be there.
-    OffsetsSame,
+    OffsetsSame = error("offsets", "blosc2 frame index"),
     /// Chunks do not lie in the order of their data: insertions and updates leave this.
-    OffsetsUnsorted,
+    OffsetsUnsorted = note("offsets_unsorted", "blosc2 frame index"),
     /// A chunk that is in the index twice.
-    SharedChunk,
+    SharedChunk = warning("shared_chunk", "blosc2 chunk"),
     /// A chunk that shares bytes with another.
-    ChunkOverlap,
+    ChunkOverlap = error("chunk_overlap", "blosc2 chunk"),
     /// No chunk is where the index leads: its header cannot be, or it reaches out of the chunks section.
-    ChunkHeader,
+    ChunkHeader = error("chunk_header", "blosc2 chunk"),
     /// A chunk goes on where the chunks section, or its file, ends.
-    ChunkTruncated,
+    ChunkTruncated = error("chunk_header", "blosc2 chunk"),
     /// A chunk holds more or fewer bytes than the header says.
-    ChunkSizeMismatch,
+    ChunkSizeMismatch = error("chunk_size", "blosc2 chunk"),
     /// A chunk with the header of Blosc1, which C-Blosc2 does not read in frames.
-    ChunkShortHeader,
+    ChunkShortHeader = error("chunk_header", "blosc2 chunk"),
     /// A chunk whose header gives its blocks another length than they have: C-Blosc2 wrote such, and does not read them.
-    ChunkBlocksize,
+    ChunkBlocksize = warning("chunk_blocksize", "blosc2 chunk"),
     /// Elements of another size than those of the frame.
-    TypesizeDiffers,
+    TypesizeDiffers = note("typesize_differs", "blosc2 chunk"),
     /// A chunk of nothing but zeros, NaN or unset bytes that is stored all the same: C-Blosc2 does not read it from files.
-    StoredSpecial,
+    StoredSpecial = warning("stored_special", "blosc2 chunk"),
     /// A chunk that is not stored in a frame of chunks of different sizes (C-Blosc2 wrote such, and does not read them). It is the only
     /// one, so that the others tell how long it is.
-    ChunkSizeSalvaged,
+    ChunkSizeSalvaged = warning("zeros_of_unknown_size", "blosc2 chunk"),
     /// Chunks of NaN that are not stored, in a frame of elements of another size than floats have (C-Blosc2 writes such, and does not read
     /// them).
-    NanWidth,
+    NanWidth = error("nan_width", "blosc2 frame index"),
     /// As [`FaultKind::ChunkSizeSalvaged`], and nothing tells how long it is.
-    ChunkSizeLost,
+    ChunkSizeLost = error("chunk_size", "blosc2 chunk"),
     /// Chunks of different codecs.
-    MixedCodecs,
+    MixedCodecs = note("mixed_codecs", "blosc2 chunk"),
     /// Chunks with blocks of different lengths and others, which C-Blosc2 does not mix.
-    MixedBlocks,
+    MixedBlocks = error("mixed_blocks", "blosc2 chunk"),
     /// Bytes in the chunks section that no offset leads to: deleted and replaced chunks.
-    DeadSpace,
+    DeadSpace = note("dead_space", "blosc2 frame"),
     /// Bytes after the end of the frame.
-    TrailingBytes,
+    TrailingBytes = note("trailing_bytes", "blosc2 frame"),
     /// The file of a chunk is not there.
-    PartMissing,
+    PartMissing = error("chunk_file", "blosc2 chunk"),
     /// The file of a chunk is longer or shorter than the chunk.
-    PartSize,
+    PartSize = error("chunk_file", "blosc2 chunk"),
     /// A file of a chunk that no offset leads to.
-    PartUnused,
+    PartUnused = note("stray_file", "blosc2 chunk"),
     /// The stored sizes of the chunks do not add up to what the header says.
-    StoredSizesDiffer,
+    StoredSizesDiffer = warning("stored_sizes_differ", "blosc2 frame header"),
 }
 
 impl FaultKind {
-    /// The stable name, as in machine output.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::FrameTruncated => "truncated",
-            Self::HeaderLen => "header_len",
-            Self::FrameLen => "frame_len",
-            Self::Nbytes => "nbytes",
-            Self::Cbytes => "cbytes",
-            Self::Typesize => "typesize",
-            Self::Blocksize => "blocksize",
-            Self::Chunksize => "chunksize",
-            Self::Filters => "filters",
-            Self::FiltersUnknown => "filters_unknown",
-            Self::FrameType => "frame_type",
-            Self::ReservedNotZero => "reserved_not_zero",
-            Self::VersionFlags => "version_flags",
-            Self::MetalayersUnreadable | Self::MetalayersOdd => "metalayers",
-            Self::TrailerUnreadable => "trailer",
-            Self::VlmetaFlag => "vlmeta_flag",
-            Self::Fingerprint => "fingerprint",
-            Self::IndexUnreadable => "offsets",
-            Self::IndexCount => "offsets",
-            Self::IndexSlack => "index_slack",
-            Self::OffsetOutside => "offset",
-            Self::OffsetUnknown => "offset",
-            Self::OffsetsSame => "offsets",
-            Self::OffsetsUnsorted => "offsets_unsorted",
-            Self::SharedChunk => "shared_chunk",
-            Self::ChunkOverlap => "chunk_overlap",
-            Self::ChunkHeader => "chunk_header",
-            Self::ChunkTruncated => "chunk_header",
-            Self::ChunkSizeMismatch => "chunk_size",
-            Self::ChunkShortHeader => "chunk_header",
-            Self::ChunkBlocksize => "chunk_blocksize",
-            Self::TypesizeDiffers => "typesize_differs",
-            Self::StoredSpecial => "stored_special",
-            Self::NanWidth => "nan_width",
-            Self::ChunkSizeSalvaged => "zeros_of_unknown_size",
-            Self::ChunkSizeLost => "chunk_size",
-            Self::MixedCodecs => "mixed_codecs",
-            Self::MixedBlocks => "mixed_blocks",
-            Self::DeadSpace => "dead_space",
-            Self::TrailingBytes => "trailing_bytes",
-            Self::PartMissing => "chunk_file",
-            Self::PartSize => "chunk_file",
-            Self::PartUnused => "stray_file",
-            Self::StoredSizesDiffer => "stored_sizes_differ",
-        }
-    }
-
-    /// Damage, something that may trouble a reader, or merely odd.
-    #[must_use]
-    pub const fn severity(self) -> Severity {
-        match self {
-            Self::VersionFlags
-            | Self::FiltersUnknown
-            | Self::FrameType
-            | Self::VlmetaFlag
-            | Self::SharedChunk
-            | Self::ChunkBlocksize
-            | Self::ChunkSizeSalvaged
-            | Self::StoredSpecial
-            | Self::StoredSizesDiffer => Severity::Warning,
-            Self::ReservedNotZero
-            | Self::Fingerprint
-            | Self::IndexSlack
-            | Self::OffsetsUnsorted
-            | Self::TypesizeDiffers
-            | Self::MixedCodecs
-            | Self::DeadSpace
-            | Self::TrailingBytes
-            | Self::PartUnused => Severity::Note,
-            _ => Severity::Error,
-        }
-    }
-
     /// True where it keeps the frame as a whole from being read, and a strict reader from opening it.
     #[must_use]
     pub const fn is_structural(self) -> bool {
@@ -203,49 +121,6 @@ impl FaultKind {
 
 /// One thing that is wrong or odd, with its place.
 pub type Fault = container_core::fault::Fault<FaultKind>;
-
-impl container_core::fault::FaultKind for FaultKind {
-    fn code(self) -> &'static str {
-        self.code()
-    }
-
-    fn severity(self) -> Severity {
-        self.severity()
-    }
-
-    fn place(self) -> &'static str {
-        match self {
-            Self::MetalayersUnreadable | Self::MetalayersOdd => "blosc2 metalayers",
-            Self::TrailerUnreadable | Self::Fingerprint | Self::VlmetaFlag => "blosc2 frame trailer",
-            Self::IndexUnreadable
-            | Self::IndexCount
-            | Self::IndexSlack
-            | Self::OffsetOutside
-            | Self::OffsetUnknown
-            | Self::OffsetsSame
-            | Self::NanWidth
-            | Self::OffsetsUnsorted => "blosc2 frame index",
-            Self::SharedChunk
-            | Self::ChunkOverlap
-            | Self::ChunkHeader
-            | Self::ChunkSizeMismatch
-            | Self::ChunkShortHeader
-            | Self::ChunkBlocksize
-            | Self::TypesizeDiffers
-            | Self::ChunkTruncated
-            | Self::StoredSpecial
-            | Self::ChunkSizeSalvaged
-            | Self::ChunkSizeLost
-            | Self::MixedCodecs
-            | Self::MixedBlocks
-            | Self::PartMissing
-            | Self::PartSize
-            | Self::PartUnused => "blosc2 chunk",
-            Self::FrameTruncated | Self::DeadSpace | Self::TrailingBytes => "blosc2 frame",
-            _ => "blosc2 frame header",
-        }
-    }
-}
 
 /// The error of something that counts its bytes from its own start, which is at byte `by` of the file.
 pub(crate) fn shift(error: Error, by: u64) -> Error {

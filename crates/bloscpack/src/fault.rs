@@ -1,136 +1,75 @@
 //! Faults and oddities of a file: each case with its stable code, its place and its sentence.
 
-use container_core::report::Severity;
-
-/// Kind of a fault or an oddity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FaultKind {
+container_core::fault_kinds! {
     /// Option bits that the version does not have, or lacks.
-    UndefinedOptions,
+    UndefinedOptions = unsupported("undefined_options", "bloscpack header"),
     /// A checksum code over 8: nobody knows where the chunks are.
-    UnknownChecksum,
+    UnknownChecksum = unsupported("unknown_checksum", "bloscpack header"),
     /// A snapshot of version 3 of December 2012, never released.
-    InterimVersion,
+    InterimVersion = unsupported("interim_version", "bloscpack header"),
     /// Option bit 2 with version byte 3, in a file that is not otherwise one of the variable-length proposal.
-    VariableLengthVersion,
+    VariableLengthVersion = unsupported("variable_length_version", "bloscpack header"),
     /// The variable-length proposal under version byte 3: all of the file is as it says.
-    ProposalVersion,
+    ProposalVersion = warning("proposal_version", "bloscpack header"),
     /// A size or count in the header that none can be, or that contradicts another.
-    ImpossibleSize,
+    ImpossibleSize = error("impossible_size", "bloscpack header"),
     /// The number of chunks is −1: the file was never finished, or is a stream.
-    Unfinished,
+    Unfinished = warning("unfinished", "bloscpack header"),
     /// The chunk size is −1 in a format of chunks of one size.
-    SizeUnknown,
+    SizeUnknown = warning("size_unknown", "bloscpack header"),
     /// Reserved bytes are set.
-    ReservedNotZero,
+    ReservedNotZero = warning("reserved_not_zero", "bloscpack header"),
     /// The file ends within its metadata.
-    MetadataTruncated,
+    MetadataTruncated = error("metadata_truncated", "bloscpack metadata"),
     /// The sizes of the metadata contradict each other.
-    MetadataSizes,
+    MetadataSizes = error("metadata_sizes", "bloscpack metadata"),
     /// The metadata do not fit their digest.
-    MetadataChecksum,
+    MetadataChecksum = error("metadata_checksum", "bloscpack metadata"),
     /// The metadata cannot be read.
-    MetadataUnreadable,
+    MetadataUnreadable = error("metadata_unreadable", "bloscpack metadata"),
     /// The metadata can be read, but not by every reader.
-    MetadataSpelling,
+    MetadataSpelling = warning("metadata_spelling", "bloscpack header"),
     /// Bytes are set after the metadata: old ones, where a tool has edited them.
-    MetadataPadding,
+    MetadataPadding = note("metadata_padding", "bloscpack header"),
     /// The metadata say that there is an array, but not what it is.
-    NumpyMetadata,
+    NumpyMetadata = error("numpy_metadata", "bloscpack metadata"),
     /// Shape and type need another number of bytes than there are.
-    ShapeMismatch,
+    ShapeMismatch = error("shape_mismatch", "bloscpack data"),
     /// The shape of a variable-length file has another number of items than there are.
-    ItemCount,
+    ItemCount = error("item_count", "bloscpack header"),
     /// An item whose bytes are not whole elements of the type that the metadata declare.
-    ItemElements,
+    ItemElements = warning("item_elements", "bloscpack header"),
     /// A variable-length file without offsets.
-    OffsetsMissing,
+    OffsetsMissing = error("offsets_missing", "bloscpack offsets"),
     /// The file ends within its table of offsets.
-    OffsetsTruncated,
+    OffsetsTruncated = error("offsets_truncated", "bloscpack offsets"),
     /// No offset is set: writing was aborted.
-    OffsetsUnset,
+    OffsetsUnset = error("offsets_unset", "bloscpack offsets"),
     /// An offset points elsewhere than to its chunk.
-    OffsetMismatch,
+    OffsetMismatch = error("offset_mismatch", "bloscpack offsets"),
     /// A spare entry of the table of offsets is set, as if there were more chunks.
-    SpareOffset,
+    SpareOffset = error("spare_offset", "bloscpack header"),
     /// The file ends before or within a chunk.
-    ChunkTruncated,
+    ChunkTruncated = error("chunk_truncated", "bloscpack chunk"),
     /// A chunk without a possible header.
-    ChunkHeader,
+    ChunkHeader = error("chunk_header", "bloscpack chunk"),
     /// A chunk shares bytes with another.
-    ChunkOverlap,
+    ChunkOverlap = error("chunk_overlap", "bloscpack chunk"),
     /// A chunk holds more or fewer bytes than the header says.
-    ChunkSizeMismatch,
+    ChunkSizeMismatch = error("chunk_size_mismatch", "bloscpack chunk"),
     /// Chunks of Blosc2, which Bloscpack never wrote.
-    Blosc2Chunk,
+    Blosc2Chunk = note("blosc2_chunk", "bloscpack header"),
     /// Bytes between chunks.
-    Gap,
+    Gap = warning("gap", "bloscpack header"),
     /// Bytes between items: room that was reserved for longer ones, or what shorter ones left.
-    Reserve,
+    Reserve = note("reserved_room", "bloscpack header"),
     /// Bytes after the last chunk: an append may leave them.
-    TrailingBytes,
+    TrailingBytes = note("trailing_bytes", "bloscpack header"),
     /// Bytes after the last chunk that is found, where nothing tells how many there are: they may have been chunks.
-    UnknownTail,
+    UnknownTail = error("unknown_tail", "bloscpack header"),
 }
 
 impl FaultKind {
-    /// The stable name, as in machine output.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::UndefinedOptions => "undefined_options",
-            Self::UnknownChecksum => "unknown_checksum",
-            Self::InterimVersion => "interim_version",
-            Self::VariableLengthVersion => "variable_length_version",
-            Self::ProposalVersion => "proposal_version",
-            Self::ImpossibleSize => "impossible_size",
-            Self::Unfinished => "unfinished",
-            Self::SizeUnknown => "size_unknown",
-            Self::ReservedNotZero => "reserved_not_zero",
-            Self::MetadataTruncated => "metadata_truncated",
-            Self::MetadataSizes => "metadata_sizes",
-            Self::MetadataChecksum => "metadata_checksum",
-            Self::MetadataUnreadable => "metadata_unreadable",
-            Self::MetadataSpelling => "metadata_spelling",
-            Self::MetadataPadding => "metadata_padding",
-            Self::NumpyMetadata => "numpy_metadata",
-            Self::ShapeMismatch => "shape_mismatch",
-            Self::ItemCount => "item_count",
-            Self::ItemElements => "item_elements",
-            Self::OffsetsMissing => "offsets_missing",
-            Self::OffsetsTruncated => "offsets_truncated",
-            Self::OffsetsUnset => "offsets_unset",
-            Self::OffsetMismatch => "offset_mismatch",
-            Self::SpareOffset => "spare_offset",
-            Self::ChunkTruncated => "chunk_truncated",
-            Self::ChunkHeader => "chunk_header",
-            Self::ChunkOverlap => "chunk_overlap",
-            Self::ChunkSizeMismatch => "chunk_size_mismatch",
-            Self::Blosc2Chunk => "blosc2_chunk",
-            Self::Gap => "gap",
-            Self::Reserve => "reserved_room",
-            Self::TrailingBytes => "trailing_bytes",
-            Self::UnknownTail => "unknown_tail",
-        }
-    }
-
-    /// Damage, something that may trouble a reader, or merely odd.
-    #[must_use]
-    pub const fn severity(self) -> Severity {
-        match self {
-            Self::Unfinished
-            | Self::SizeUnknown
-            | Self::ReservedNotZero
-            | Self::MetadataSpelling
-            | Self::ItemElements
-            | Self::ProposalVersion
-            | Self::Gap => Severity::Warning,
-            Self::MetadataPadding | Self::Reserve | Self::Blosc2Chunk | Self::TrailingBytes => Severity::Note,
-            _ => Severity::Error,
-        }
-    }
-
     /// True where the file ends too early.
     #[must_use]
     pub const fn is_truncation(self) -> bool {
@@ -153,37 +92,3 @@ impl FaultKind {
 
 /// One thing that is wrong or odd, with its place.
 pub type Fault = container_core::fault::Fault<FaultKind>;
-
-impl container_core::fault::FaultKind for FaultKind {
-    fn code(self) -> &'static str {
-        self.code()
-    }
-
-    fn severity(self) -> Severity {
-        self.severity()
-    }
-
-    fn place(self) -> &'static str {
-        match self {
-            kind if kind.affects_metadata() => "bloscpack metadata",
-            Self::OffsetsMissing | Self::OffsetsTruncated | Self::OffsetsUnset | Self::OffsetMismatch => {
-                "bloscpack offsets"
-            }
-            Self::ChunkTruncated | Self::ChunkHeader | Self::ChunkOverlap | Self::ChunkSizeMismatch => {
-                "bloscpack chunk"
-            }
-            Self::ShapeMismatch => "bloscpack data",
-            _ => "bloscpack header",
-        }
-    }
-
-    fn is_unsupported(self) -> bool {
-        matches!(
-            self,
-            Self::UndefinedOptions
-                | Self::UnknownChecksum
-                | Self::InterimVersion
-                | Self::VariableLengthVersion
-        )
-    }
-}

@@ -1,6 +1,6 @@
 //! Faults: what a reader of a format finds wrong or odd in a file, each with its place and its sentence.
 //!
-//! A format names its kinds ([`FaultKind`]); what is done with a fault is the same everywhere: `verify` shows it as a finding, and
+//! A format defines its kinds by a table ([`fault_kinds!`](crate::fault_kinds)); what is done with a fault is the same everywhere: `verify` shows it as a finding, and
 //! reading what it concerns gives it as an error.
 
 use std::fmt::Debug;
@@ -9,21 +9,111 @@ use std::ops::Range;
 use crate::report::{Finding, Severity};
 use crate::{Error, ErrorKind};
 
-/// Properties of a format's kinds of faults.
+/// A kind of faults of a format; [`fault_kinds!`](crate::fault_kinds) defines them.
 pub trait FaultKind: Copy + Eq + Debug {
+    /// Returns what all faults of this kind have in common.
+    fn properties(self) -> FaultProperties;
+}
+
+/// Properties that all faults of one kind have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultProperties {
     /// The stable name, as in machine output.
-    fn code(self) -> &'static str;
-
+    pub code: &'static str,
     /// Damage, something that may trouble a reader, or merely odd.
-    fn severity(self) -> Severity;
-
+    pub severity: Severity,
     /// The part of the file that it concerns, as errors begin: `asdf block`.
-    fn place(self) -> &'static str;
-
+    pub location: &'static str,
     /// True where nothing is damaged, but nobody knows how to read it.
-    fn is_unsupported(self) -> bool {
-        false
+    pub is_unsupported: bool,
+}
+
+impl FaultProperties {
+    /// Damage.
+    #[must_use]
+    pub const fn error(code: &'static str, location: &'static str) -> Self {
+        Self { code, severity: Severity::Error, location, is_unsupported: false }
     }
+
+    /// Something that may trouble a reader.
+    #[must_use]
+    pub const fn warning(code: &'static str, location: &'static str) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, location) }
+    }
+
+    /// Merely odd.
+    #[must_use]
+    pub const fn note(code: &'static str, location: &'static str) -> Self {
+        Self { severity: Severity::Note, ..Self::error(code, location) }
+    }
+
+    /// Not damaged, but nobody knows how to read it.
+    #[must_use]
+    pub const fn unsupported(code: &'static str, location: &'static str) -> Self {
+        Self { is_unsupported: true, ..Self::error(code, location) }
+    }
+}
+
+/// Defines the enum `FaultKind` of a format by a table: of each kind the constructor of [`FaultProperties`], the code and the location.
+///
+/// Kinds may share a code: they are told apart by the program, and not in its output.
+///
+/// ```
+/// use container_core::report::Severity;
+///
+/// container_core::fault_kinds! {
+///     /// Bytes between blocks.
+///     Gap = warning("gap", "asdf block"),
+///     /// The file ends within a block.
+///     Truncated = error("truncated", "asdf block"),
+/// }
+///
+/// # fn main() {
+/// assert_eq!((FaultKind::Gap.code(), FaultKind::Gap.severity()), ("gap", Severity::Warning));
+/// # }
+/// ```
+#[macro_export]
+macro_rules! fault_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $constructor:ident($code:literal, $location:literal),)+) => {
+        /// Kind of a fault or an oddity.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum FaultKind {
+            $($(#[$doc])* $kind,)+
+        }
+
+        impl FaultKind {
+            const fn entry(self) -> $crate::fault::FaultProperties {
+                match self {
+                    $(Self::$kind => $crate::fault::FaultProperties::$constructor($code, $location),)+
+                }
+            }
+
+            /// The stable name, as in machine output.
+            #[must_use]
+            pub const fn code(self) -> &'static str {
+                self.entry().code
+            }
+
+            /// Damage, something that may trouble a reader, or merely odd.
+            #[must_use]
+            pub const fn severity(self) -> $crate::report::Severity {
+                self.entry().severity
+            }
+
+            /// The part of the file that it concerns, as errors begin.
+            #[must_use]
+            pub const fn location(self) -> &'static str {
+                self.entry().location
+            }
+        }
+
+        impl $crate::fault::FaultKind for FaultKind {
+            fn properties(self) -> $crate::fault::FaultProperties {
+                self.entry()
+            }
+        }
+    };
 }
 
 /// One thing that is wrong or odd, with its place.
@@ -55,7 +145,7 @@ enum Cause {
 impl<K: FaultKind> Fault<K> {
     /// A fault of the bytes `range`, which are absolute.
     pub fn new(kind: K, range: Range<u64>, message: impl Into<String>) -> Self {
-        let cause = if kind.is_unsupported() { Cause::Unsupported } else { Cause::Malformed };
+        let cause = if kind.properties().is_unsupported { Cause::Unsupported } else { Cause::Malformed };
         Self { kind, range, message: message.into(), index: None, part: None, cause }
     }
 
@@ -111,13 +201,13 @@ impl<K: FaultKind> Fault<K> {
     /// The stable name, as in machine output.
     #[must_use]
     pub fn code(&self) -> &'static str {
-        self.kind.code()
+        self.kind.properties().code
     }
 
     /// Damage, something that may trouble a reader, or merely odd.
     #[must_use]
     pub fn severity(&self) -> Severity {
-        self.kind.severity()
+        self.kind.properties().severity
     }
 
     /// The absolute bytes that it concerns. A truncation's are those that the file claims.
@@ -165,7 +255,8 @@ impl<K: FaultKind> Fault<K> {
                 ErrorKind::Checksum { stored: stored.clone(), computed: computed.clone() }
             }
         };
-        let mut error = Error::new(kind).with_range(self.range()).with_context(self.kind.place());
+        let mut error =
+            Error::new(kind).with_range(self.range()).with_context(self.kind.properties().location);
         if let Some(part) = &self.part {
             error = error.in_file(part.clone());
         }
@@ -178,48 +269,43 @@ impl<K: FaultKind> Fault<K> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Fault, FaultKind as _};
+    use crate::report::Severity;
+    use crate::{Error, ErrorKind};
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Kind {
-        Cut,
-        Strange,
+    fault_kinds! {
+        /// The file ends within a block.
+        Cut = error("cut", "some block"),
+        /// A version without a known meaning.
+        Strange = unsupported("strange", "some block"),
     }
 
-    impl FaultKind for Kind {
-        fn code(self) -> &'static str {
-            "code"
-        }
-
-        fn severity(self) -> Severity {
-            Severity::Error
-        }
-
-        fn place(self) -> &'static str {
-            "some block"
-        }
-
-        fn is_unsupported(self) -> bool {
-            self == Self::Strange
-        }
+    #[test]
+    fn a_kind_is_what_its_line_says() {
+        let kind = FaultKind::Strange;
+        assert_eq!(
+            (kind.code(), kind.severity(), kind.location()),
+            ("strange", Severity::Error, "some block")
+        );
+        assert!(kind.properties().is_unsupported && !FaultKind::Cut.properties().is_unsupported);
     }
 
     #[test]
     fn a_cut_file_says_what_is_there() {
-        let fault = Fault::truncated(Kind::Cut, 10..30, 14, "a block").of(3);
+        let fault = Fault::truncated(FaultKind::Cut, 10..30, 14, "a block").of(3);
         assert_eq!(fault.message(), "the file ends within a block: need 20 bytes, 4 present");
         assert_eq!((fault.index(), fault.range()), (Some(3), 10..30));
         let error = fault.error();
         assert!(matches!(error.kind(), ErrorKind::Truncated { need: 20, have: 4 }));
         assert!(error.hint().is_some());
         // Nothing of it is in the file.
-        let beyond = Fault::truncated(Kind::Cut, 30..40, 14, "a block").error();
+        let beyond = Fault::truncated(FaultKind::Cut, 30..40, 14, "a block").error();
         assert!(matches!(beyond.kind(), ErrorKind::Truncated { need: 10, have: 0 }));
     }
 
     #[test]
     fn nobody_repairs_what_nobody_can_read() {
-        let error = Fault::new(Kind::Strange, 0..4, "version 9").in_file(Some("a".to_owned())).error();
+        let error = Fault::new(FaultKind::Strange, 0..4, "version 9").in_file(Some("a".to_owned())).error();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
         assert_eq!((error.hint(), error.file_name()), (None, Some("a")));
     }
@@ -228,7 +314,7 @@ mod tests {
     fn an_error_keeps_its_kind_and_gets_its_place() {
         let kind = ErrorKind::Checksum { stored: "0a".into(), computed: "0b".into() };
         let fault =
-            Fault::of_error(Kind::Cut, Error::new(kind).with_range(1..2), 5..6).with_message("no fit");
+            Fault::of_error(FaultKind::Cut, Error::new(kind).with_range(1..2), 5..6).with_message("no fit");
         assert_eq!((fault.range(), fault.message()), (5..6, "no fit"));
         let error = fault.error();
         assert!(

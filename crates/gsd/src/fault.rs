@@ -5,139 +5,73 @@ use std::ops::Range;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind};
 
-/// Kind of a fault or an oddity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FaultKind {
+container_core::fault_kinds! {
     /// The index runs past the end of the file.
-    IndexPastEnd,
+    IndexPastEnd = error("index_past_end", "gsd file"),
     /// The namelist runs past the end of the file, or has no room at all.
-    NamelistPastEnd,
+    NamelistPastEnd = error("namelist_past_end", "gsd file"),
     /// Header, index and namelist share bytes.
-    BlocksOverlap,
+    BlocksOverlap = error("blocks_overlap", "gsd file"),
     /// The index has no room for an entry.
-    IndexEmpty,
+    IndexEmpty = error("index_empty", "gsd file"),
     /// A type code without a meaning.
-    EntryType,
+    EntryType = error("entry_type", "gsd file"),
     /// A chunk that is not within the file.
-    EntryRange,
+    EntryRange = error("entry_range", "gsd file"),
     /// A frame that is not below the number of entries allocated.
-    EntryFrame,
+    EntryFrame = error("entry_frame", "gsd file"),
     /// A name that is not in the namelist.
-    EntryId,
+    EntryId = error("entry_id", "gsd file"),
     /// Flags that are set.
-    EntryFlags,
+    EntryFlags = error("entry_flags", "gsd file"),
     /// A chunk of 0 columns, which the reference does not write and Python's reader refuses.
-    EntryZeroColumns,
+    EntryZeroColumns = error("entry_zero_columns", "gsd file"),
     /// An entry that comes before its predecessor.
-    EntryOrder,
+    EntryOrder = error("entry_order", "gsd file"),
     /// Two entries of one frame and name: readers differ in which they find.
-    EntryDuplicate,
+    EntryDuplicate = warning("entry_duplicate", "gsd file"),
     /// Unused slots between entries: readers differ in where the index ends.
-    HoleInIndex,
+    HoleInIndex = error("hole_in_index", "gsd file"),
     /// Bytes are set in unused slots: an entry that was not written whole.
-    TailNotZero,
+    TailNotZero = error("tail_not_zero", "gsd file"),
     /// Two chunks share some of their bytes.
-    ChunksOverlap,
+    ChunksOverlap = error("chunks_overlap", "gsd file"),
     /// A chunk lies in header, index or namelist.
-    ChunkInBlock,
+    ChunkInBlock = error("chunk_in_block", "gsd file"),
     /// The last byte of the namelist is set.
-    NamelistUnterminated,
+    NamelistUnterminated = error("namelist_unterminated", "gsd file"),
     /// Bytes are set after the last name.
-    NamelistTail,
+    NamelistTail = warning("namelist_tail", "gsd file"),
     /// A name that is not UTF-8.
-    NameNotUtf8,
+    NameNotUtf8 = warning("name_not_utf8", "gsd file"),
     /// A name that is listed twice.
-    NameDuplicate,
+    NameDuplicate = warning("name_duplicate", "gsd file"),
     /// A name that no chunk has.
-    NameUnused,
+    NameUnused = note("name_unused", "gsd file"),
     /// Application or schema are not text padded with NULs.
-    HeaderText,
+    HeaderText = warning("header_text", "gsd file"),
     /// Reserved bytes of the header are set.
-    ReservedNotZero,
+    ReservedNotZero = note("reserved_not_zero", "gsd file"),
     /// An earlier copy of the index.
-    DeadIndex,
+    DeadIndex = note("dead_index", "gsd file"),
     /// An earlier copy of the namelist.
-    DeadBytes,
+    DeadBytes = note("dead_bytes", "gsd file"),
     /// Data that no entry names.
-    OrphanBytes,
+    OrphanBytes = note("orphan_bytes", "gsd file"),
     /// Two entries name the same bytes.
-    SharedBytes,
+    SharedBytes = note("shared_bytes", "gsd file"),
     /// Frames without an entry, although data lie where theirs would be.
-    EntriesMissing,
+    EntriesMissing = error("entries_missing", "gsd file"),
     /// Frames without a chunk.
-    ChunklessFrames,
+    ChunklessFrames = note("chunkless_frames", "gsd file"),
     /// The last frame lacks chunks that the frames before it have.
-    FramePattern,
+    FramePattern = warning("frame_pattern", "gsd file"),
     /// An entry that fits nothing around it, and would if one bit were another.
-    EntryUnlike,
+    EntryUnlike = error("entry_unlike", "gsd file"),
     /// Steps that go on rising elsewhere than the index says.
-    ChunksMoved,
+    ChunksMoved = error("chunks_moved", "gsd file"),
     /// A chunk that could not be read.
-    UnreadableChunk,
-}
-
-impl FaultKind {
-    /// The stable name, as in machine output.
-    #[must_use]
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::IndexPastEnd => "index_past_end",
-            Self::NamelistPastEnd => "namelist_past_end",
-            Self::BlocksOverlap => "blocks_overlap",
-            Self::IndexEmpty => "index_empty",
-            Self::EntryType => "entry_type",
-            Self::EntryRange => "entry_range",
-            Self::EntryFrame => "entry_frame",
-            Self::EntryId => "entry_id",
-            Self::EntryFlags => "entry_flags",
-            Self::EntryZeroColumns => "entry_zero_columns",
-            Self::EntryOrder => "entry_order",
-            Self::EntryDuplicate => "entry_duplicate",
-            Self::HoleInIndex => "hole_in_index",
-            Self::TailNotZero => "tail_not_zero",
-            Self::ChunksOverlap => "chunks_overlap",
-            Self::ChunkInBlock => "chunk_in_block",
-            Self::NamelistUnterminated => "namelist_unterminated",
-            Self::NamelistTail => "namelist_tail",
-            Self::NameNotUtf8 => "name_not_utf8",
-            Self::NameDuplicate => "name_duplicate",
-            Self::NameUnused => "name_unused",
-            Self::HeaderText => "header_text",
-            Self::ReservedNotZero => "reserved_not_zero",
-            Self::DeadIndex => "dead_index",
-            Self::DeadBytes => "dead_bytes",
-            Self::OrphanBytes => "orphan_bytes",
-            Self::SharedBytes => "shared_bytes",
-            Self::EntriesMissing => "entries_missing",
-            Self::ChunklessFrames => "chunkless_frames",
-            Self::FramePattern => "frame_pattern",
-            Self::EntryUnlike => "entry_unlike",
-            Self::ChunksMoved => "chunks_moved",
-            Self::UnreadableChunk => "unreadable_chunk",
-        }
-    }
-
-    /// Damage, something that may trouble a reader, or merely odd.
-    #[must_use]
-    pub const fn severity(self) -> Severity {
-        match self {
-            Self::EntryDuplicate
-            | Self::NamelistTail
-            | Self::NameNotUtf8
-            | Self::NameDuplicate
-            | Self::HeaderText
-            | Self::FramePattern => Severity::Warning,
-            Self::NameUnused
-            | Self::ReservedNotZero
-            | Self::DeadIndex
-            | Self::DeadBytes
-            | Self::OrphanBytes
-            | Self::SharedBytes
-            | Self::ChunklessFrames => Severity::Note,
-            _ => Severity::Error,
-        }
-    }
+    UnreadableChunk = error("unreadable_chunk", "gsd file"),
 }
 
 /// One thing that is wrong or odd, or a run of equal ones. [`Fault::code`] is the stable name.
@@ -206,7 +140,7 @@ impl Fault {
     pub fn error(&self) -> Error {
         Error::new(ErrorKind::Malformed(self.message().into()))
             .with_range(self.range())
-            .with_context("gsd file")
+            .with_context(self.kind.location())
     }
 }
 
