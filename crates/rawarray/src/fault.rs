@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use container_core::fault::FaultProperties;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind};
 
@@ -109,42 +110,42 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Code, severity and location of each case.
+    const fn properties(&self) -> FaultProperties {
+        match self {
+            Self::DimsTruncated { .. } => FaultProperties::error("dims_truncated", "rawarray dims"),
+            Self::NdimsLimit { .. } => FaultProperties::error("ndims_limit", "rawarray dims"),
+            Self::DimsOverflow { .. } => FaultProperties::error("dims_overflow", "rawarray dims"),
+            Self::UnknownFlag(_) => FaultProperties::unsupported("unknown_flag", "rawarray header"),
+            Self::UnknownEltype(_) => FaultProperties::unsupported("unknown_eltype", "rawarray header"),
+            Self::ImpossibleElbyte { .. } => FaultProperties::error("impossible_elbyte", "rawarray header"),
+            Self::SizeMismatch { .. } => FaultProperties::error("size_mismatch", "rawarray header"),
+            Self::DataTruncated { .. } => FaultProperties::error("data_truncated", "rawarray data"),
+            Self::ReshapeBug { .. } => FaultProperties::error("reshape_bug", "rawarray header"),
+            Self::EmptyWithoutDims { .. } => FaultProperties::error("empty_without_dims", "rawarray header"),
+            Self::FlagOnRawData => FaultProperties::error("flag_on_raw_data", "rawarray header"),
+            Self::UndecodableData { .. } | Self::AmbiguousEncoding { .. } => {
+                FaultProperties::error("undecodable_data", "rawarray data")
+            }
+            Self::BitsBeyondCount { .. } => FaultProperties::warning("bits_beyond_count", "rawarray data"),
+            Self::BoolValue { .. } => FaultProperties::warning("bool_not_0_or_1", "rawarray header"),
+            Self::OddWidth { .. } => FaultProperties::note("odd_width", "rawarray header"),
+            Self::OpaqueBigEndian => FaultProperties::note("opaque_big_endian", "rawarray header"),
+            Self::BigEndianHeader => FaultProperties::note("big_endian_header", "rawarray header"),
+            Self::TrailingBytes { .. } => FaultProperties::note("trailing_bytes", "rawarray header"),
+        }
+    }
+
     /// The stable name, as in machine output.
     #[must_use]
     pub const fn code(&self) -> &'static str {
-        match self {
-            Self::DimsTruncated { .. } => "dims_truncated",
-            Self::NdimsLimit { .. } => "ndims_limit",
-            Self::DimsOverflow { .. } => "dims_overflow",
-            Self::UnknownFlag(_) => "unknown_flag",
-            Self::UnknownEltype(_) => "unknown_eltype",
-            Self::ImpossibleElbyte { .. } => "impossible_elbyte",
-            Self::SizeMismatch { .. } => "size_mismatch",
-            Self::DataTruncated { .. } => "data_truncated",
-            Self::ReshapeBug { .. } => "reshape_bug",
-            Self::EmptyWithoutDims { .. } => "empty_without_dims",
-            Self::FlagOnRawData => "flag_on_raw_data",
-            Self::UndecodableData { .. } | Self::AmbiguousEncoding { .. } => "undecodable_data",
-            Self::BitsBeyondCount { .. } => "bits_beyond_count",
-            Self::BoolValue { .. } => "bool_not_0_or_1",
-            Self::OddWidth { .. } => "odd_width",
-            Self::OpaqueBigEndian => "opaque_big_endian",
-            Self::BigEndianHeader => "big_endian_header",
-            Self::TrailingBytes { .. } => "trailing_bytes",
-        }
+        self.properties().code
     }
 
     /// Damage, something that may trouble a reader, or merely odd.
     #[must_use]
     pub const fn severity(&self) -> Severity {
-        match self {
-            Self::BitsBeyondCount { .. } | Self::BoolValue { .. } => Severity::Warning,
-            Self::OddWidth { .. }
-            | Self::OpaqueBigEndian
-            | Self::BigEndianHeader
-            | Self::TrailingBytes { .. } => Severity::Note,
-            _ => Severity::Error,
-        }
+        self.properties().severity
     }
 
     /// The absolute bytes that it concerns. A truncation's are those that the file claims.
@@ -236,19 +237,9 @@ impl Fault {
             Self::NdimsLimit { ndims, allowed } => {
                 ErrorKind::Limit { what: "number of dimensions".into(), asked: *ndims, allowed: *allowed }
             }
-            Self::UnknownFlag(_) | Self::UnknownEltype(_) => ErrorKind::Unsupported(self.message().into()),
+            _ if self.properties().is_unsupported => ErrorKind::Unsupported(self.message().into()),
             _ => ErrorKind::Malformed(self.message().into()),
         };
-        let part = match self {
-            Self::DimsTruncated { .. } | Self::DimsOverflow { .. } | Self::NdimsLimit { .. } => {
-                "rawarray dims"
-            }
-            Self::DataTruncated { .. }
-            | Self::UndecodableData { .. }
-            | Self::AmbiguousEncoding { .. }
-            | Self::BitsBeyondCount { .. } => "rawarray data",
-            _ => "rawarray header",
-        };
-        Error::new(kind).with_range(self.range()).with_context(part)
+        Error::new(kind).with_range(self.range()).with_context(self.properties().location)
     }
 }
