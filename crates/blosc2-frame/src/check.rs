@@ -13,7 +13,6 @@ use container_core::{Error, ErrorKind, Limits, Progress, Result};
 use crate::b2nd::NdArray;
 use crate::b2nd::has_set_padding;
 use crate::dataset_view::{DATASET, DatasetView};
-use crate::fault::shift;
 use crate::frame::{ChunkScan, Frame, ScannedChunk};
 use crate::header::Header;
 use crate::offsets::Offset;
@@ -262,7 +261,7 @@ fn decode(
     // What lies over a block may make it zeros, which decode.
     let bytes = frame.chunk_uncompared(index)?;
     let checked = Chunk::parse(&bytes).and_then(|chunk| chunk.check_zeros());
-    checked.map_err(|error| shift(error, chunk.range.start))?;
+    checked.map_err(|error| error.shifted(chunk.range.start))?;
     Ok(Decoded { len, padding })
 }
 

@@ -1,6 +1,5 @@
 //! Faults and oddities of a frame: each case with its stable code, its place and its sentence.
 
-use container_core::Error;
 container_core::fault_kinds! {
     /// The file ends before the length that the header gives the frame.
     FrameTruncated = error("truncated", "blosc2 frame"),
@@ -121,25 +120,3 @@ impl FaultKind {
 
 /// One thing that is wrong or odd, with its place.
 pub type Fault = container_core::fault::Fault<FaultKind>;
-
-/// The error of something that counts its bytes from its own start, which is at byte `by` of the file.
-pub(crate) fn shift(error: Error, by: u64) -> Error {
-    let range = error.range().map(|range| by.saturating_add(range.start)..by.saturating_add(range.end));
-    let what = error.context().map(str::to_owned);
-    let hint = error.hint().map(str::to_owned);
-    let part = error.file_name().map(str::to_owned);
-    let mut shifted = Error::new(error.into_kind());
-    if let Some(range) = range {
-        shifted = shifted.with_range(range);
-    }
-    if let Some(what) = what {
-        shifted = shifted.with_context(what);
-    }
-    if let Some(hint) = hint {
-        shifted = shifted.with_hint(hint);
-    }
-    match part {
-        Some(part) => shifted.in_file(part),
-        None => shifted,
-    }
-}

@@ -21,7 +21,6 @@ use container_core::{Error, Result};
 
 use crate::absent_values::Absence;
 use crate::decoder_pool::DecoderPool;
-use crate::fault::shift;
 use crate::header::Header;
 use crate::layout::Layout;
 use crate::lock::SidecarLock;
@@ -110,9 +109,7 @@ impl Frame {
         });
         let named = |error: Error| {
             let range = at..self.layout.trailer_range().end;
-            Error::new(shift(error, at).into_kind())
-                .with_range(range)
-                .with_context(format!("user metalayer {name:?}"))
+            Error::new(error.into_kind()).with_range(range).with_context(format!("user metalayer {name:?}"))
         };
         decoded.map_err(named)
     }

@@ -10,7 +10,7 @@ use container_core::container::Tolerance;
 use container_core::source::Source;
 use container_core::{Error, ErrorKind, Limits, Result};
 
-use crate::fault::{Fault, FaultKind, shift};
+use crate::fault::{Fault, FaultKind};
 use crate::header::{ChunkSize, FIXED_LEN, Header, Kind};
 use crate::metalayer::Metalayers;
 use crate::offsets::Offsets;
@@ -63,7 +63,7 @@ impl Layout {
         let file_len = source.len();
         let fixed = start.saturating_add(FIXED_LEN as u64).min(file_len);
         let first = head.get(..FIXED_LEN).unwrap_or(head);
-        let (header, impossible) = Header::parse_any(first).map_err(|error| shift(error, start))?;
+        let (header, impossible) = Header::parse_any(first).map_err(|error| error.shifted(start))?;
         let mut layout = Self {
             start,
             file_len,
@@ -76,7 +76,7 @@ impl Layout {
             faults: Vec::new(),
         };
         for (kind, error) in impossible {
-            let error = shift(error, start);
+            let error = error.shifted(start);
             let range = error.range().unwrap_or(start..fixed);
             layout.faults.push(Fault::of_error(kind, error, range));
         }
@@ -238,7 +238,7 @@ impl Layout {
         let parsed = bytes.and_then(|bytes| Metalayers::parse(&bytes, FIXED_LEN as u64));
         match parsed {
             Ok(metalayers) => self.metalayers = metalayers,
-            Err(error) => self.fail(FaultKind::MetalayersUnreadable, shift(error, self.start), region)?,
+            Err(error) => self.fail(FaultKind::MetalayersUnreadable, error.shifted(self.start), region)?,
         }
         Ok(true)
     }
@@ -270,7 +270,7 @@ impl Layout {
         match bytes.and_then(|bytes| Trailer::parse(&bytes, at)) {
             Ok(trailer) => self.trailer = trailer,
             Err(error) => {
-                self.fail(FaultKind::TrailerUnreadable, shift(error, self.start), region)?;
+                self.fail(FaultKind::TrailerUnreadable, error.shifted(self.start), region)?;
                 // Its length may be what is wrong.
                 self.trailer_range = end..end;
             }
@@ -306,7 +306,7 @@ impl Layout {
             // Where nothing is to be, anything may.
             Err(error) if expected == Some(0) && error.is_damage() => {}
             Err(error) => {
-                self.fail(FaultKind::IndexUnreadable, shift(error, self.index.start), self.index())?;
+                self.fail(FaultKind::IndexUnreadable, error.shifted(self.index.start), self.index())?;
             }
         }
         Ok(())

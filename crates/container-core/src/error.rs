@@ -154,6 +154,15 @@ impl Error {
         self
     }
 
+    /// Moves the byte range, if there is one, by `offset` bytes: for what was read from a part of the file that starts there.
+    #[must_use]
+    pub fn shifted(mut self, offset: u64) -> Self {
+        if let Some(range) = &mut self.0.range {
+            *range = range.start.saturating_add(offset)..range.end.saturating_add(offset);
+        }
+        self
+    }
+
     /// Names the file of a format that is stored in several. The innermost part wins.
     #[must_use]
     pub fn in_file(mut self, part: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@ use container_core::source::Source;
 use container_core::{Error, ErrorKind, Result, Stop};
 
 use super::Frame;
-use crate::fault::{FaultKind, shift};
+use crate::fault::FaultKind;
 use crate::offsets::Offset;
 use crate::sparse_directory::part_name;
 
@@ -247,7 +247,7 @@ impl Frame {
         let end = range.end.min(range.start.saturating_add(HEADER_READ_LEN as u64));
         let mut head = [0; HEADER_READ_LEN];
         let head = &mut head[..usize::try_from(end - range.start).unwrap_or(0)];
-        place.source().read_into(range.start, head).map_err(|error| shift(error, 0))?;
+        place.source().read_into(range.start, head)?;
         ChunkHeader::parse_with_starts(head)
     }
 
