@@ -1,15 +1,14 @@
 //! The bytes by which a format is known, where some of them are wrong.
 
 use crate::Result;
-use crate::report::{RepairItem, RepairReport};
+use crate::report::{Evidence, RepairItem, RepairReport};
 use crate::source::{Overlay, Source};
 
-/// One of so many bytes of a magic may be wrong for it to be recognised: two of `rawarray`, one of `blpk`.
-const ONE_OF: usize = 4;
+/// Bytes of a magic for each one that may be wrong: two of `rawarray`, one of `blpk`.
+const BYTES_PER_WRONG_BYTE: usize = 4;
 
-/// The magic that must have been meant: the one of `magics` that `head` begins with but for a quarter of its bytes at most. `None` where it begins
-/// with one as it is, with none, where two are as near, or where one stands whole behind fewer bytes than it has: that of a magic that repeats
-/// itself looks like another then, and the file begins there.
+/// Finds the only one of `magics` from which `head` differs in a quarter of its bytes at most. `None` where `head` begins with one of them, or
+/// where one begins a few bytes later: the file starts there.
 #[must_use]
 pub fn closest_magic<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
     let wrong = |magic: &[u8]| match head.get(..magic.len()) {
@@ -23,11 +22,14 @@ pub fn closest_magic<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
     if (1..longest).any(is_whole) {
         return None;
     }
-    let mut near = magics.iter().filter(|&&magic| wrong(magic) == least && least <= magic.len() / ONE_OF);
+    let mut near =
+        magics.iter().filter(|&&magic| wrong(magic) == least && least <= magic.len() / BYTES_PER_WRONG_BYTE);
     near.next().copied().filter(|_| near.next().is_none())
 }
 
-/// The source, beginning with the magic that must have been meant where it begins with none; what was there is told as guessed.
+/// Returns the source with its closest magic in place of a damaged one.
+///
+/// A magic says nothing but the format. The evidence for it is what follows: the caller fails where that is not a file of the format.
 ///
 /// # Errors
 /// Those of the source.
@@ -41,7 +43,7 @@ pub fn with_corrected_magic<'s>(
     let Some(magic) = closest_magic(&head, magics) else { return Ok(Box::new(source)) };
     let was = head.get(..magic.len()).unwrap_or_default().escape_ascii();
     let what = format!("the magic, which was \"{was}\"");
-    report.guessed.push(RepairItem::new(0..magic.len() as u64, what));
+    report.guessed.push(RepairItem::new(0..magic.len() as u64, what).with_evidence(Evidence::Walk));
     Ok(Box::new(Overlay::new(source, magic.to_vec())))
 }
 
@@ -94,7 +96,8 @@ mod tests {
         let magics: [&[u8]; 1] = [b"rawarray"];
         let source = with_corrected_magic(b"rawar\0ay12".to_vec(), &magics, &mut report).unwrap();
         assert_eq!(&*source.read(0..10).unwrap(), b"rawarray12");
-        assert_eq!(report.guessed, [RepairItem::new(0..8, "the magic, which was \"rawar\\x00ay\"")]);
+        let item = RepairItem::new(0..8, "the magic, which was \"rawar\\x00ay\"");
+        assert_eq!(report.guessed, [item.with_evidence(Evidence::Walk)]);
         let mut report = RepairReport::default();
         let source = with_corrected_magic(b"raw".to_vec(), &magics, &mut report).unwrap();
         assert_eq!((source.len(), report.guessed.len()), (3, 0));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
 use container_core::format::{Format, Input, Pipe, Probe};
-use container_core::report::{RepairItem, RepairReport, Severity};
+use container_core::report::{Evidence, RepairItem, RepairReport, Severity};
 use container_core::source::{FileSource, Source, open_path};
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, ErrorKind, Progress, Result};
@@ -172,7 +172,7 @@ fn behind(report: &mut RepairReport, prefix: u64) {
     }
     let what =
         "where the file begins: what is before it is left out, and bytes named in words count from there";
-    report.guessed.insert(0, RepairItem::new(0..prefix, what));
+    report.guessed.insert(0, RepairItem::new(0..prefix, what).with_evidence(Evidence::Walk));
 }
 
 /// Moves bytes at the end of the file that were left out, and begin as another file does, to what is lost: they hold
