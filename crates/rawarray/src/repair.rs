@@ -1,20 +1,17 @@
 //! Bringing back what can be proved of a damaged file, into a new one.
 //!
-//! The first 48 bytes and the dimensions must be there and make sense: without them nothing says what the rest is. What is
-//! then assumed, and why:
+//! The first 48 bytes and the dimensions must be there and be valid: without them nothing says what the rest is. A repair corrects what the
+//! file has evidence for:
 //!
 //! * data that end early: whole slabs along the last dimension are kept (along the last one that leaves any);
-//! * size field and dimensions at odds: the dimensions are right as far as the file has the bytes for them;
-//! * one word of the header that fits no other, or not what the data decode to: it is the one with which all fit ([`header`]);
-//! * fewer elements than size and file say, and no telling which dimension is wrong: all elements are there, and no dimensions;
-//! * the reshape bug: the number of dimensions is the one with which size field and file length fit;
-//! * flag bit 1 over plain data: the flag is wrong.
+//! * a size field of 0, or one where the dimensions lead to the end of the file: the size follows from the dimensions;
+//! * the size of an LZ4 block: where the block of so many bytes ends ([`payload`]);
+//! * the mistakes of known writers: ndims after a `reshape`, flag bit 1 over plain data, an empty array without dimensions.
 //!
-
+//! Size and dimensions that contradict each other otherwise are reported as lost, with all elements kept.
+//!
 //! The result is little-endian and encoded as the input was.
 
-#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-mod header;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod payload;
 
@@ -27,7 +24,7 @@ use container_core::container::OpenOptions;
 use container_core::dtype::{ByteOrder, DType};
 use container_core::format::{Input, Output, repair_file};
 use container_core::region::element_count;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport, Severity};
 use container_core::source::{into_vec, try_zeroed_vec};
 use container_core::{Error, Progress, Result, magic};
 
@@ -36,7 +33,7 @@ use crate::container::FORMAT;
 use crate::fault::Fault;
 use crate::file::File;
 use crate::header::FIXED_LEN;
-use crate::layout::Layout;
+use crate::layout::{DeclaredEncoding, Layout};
 use crate::leb128::Leb128;
 use crate::write::{BigEndian, Encoder, Target};
 use crate::{Eltype, Encoding};
@@ -58,7 +55,7 @@ pub(crate) fn repair_to(
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
     let source = magic::with_corrected_magic(input.into_source()?, FORMAT.magics, &mut report)?;
-    let source = header::with_corrected_header(source, &options.limits, &mut report)?;
+    let source = payload::with_header_of_payload(source, &options.limits, &mut report)?;
     let file = File::from_source(source, options)?;
     let plan = Plan::new(&file, report)?;
     if let Some(out) = out {
@@ -104,9 +101,8 @@ impl Plan {
                 .with_hint("the header does not say what the data are, so nothing can be proved"));
         }
         let layout = file.layout().with_corrections();
-        for fault in faults.iter().filter(|fault| fault.severity() == container_core::report::Severity::Error)
-        {
-            report.guessed.extend(assumption(fault, &layout));
+        for fault in faults.iter().filter(|fault| fault.severity() == Severity::Error) {
+            report_correction(&mut report, fault, &layout);
         }
         let dtype = layout.dtype().cloned().ok_or_else(|| Error::malformed("the elements have no type"))?;
         let encoding =
@@ -243,22 +239,41 @@ fn nothing_left(layout: &Layout) -> Error {
         .with_range(data)
 }
 
-/// Returns the assumption of a repair about one fault.
-fn assumption(fault: &Fault, meant: &Layout) -> Option<RepairItem> {
-    let dims = meant.dims();
-    let what = match fault {
+/// Reports the correction of a fault, with its evidence, or as lost the word that has none.
+fn report_correction(report: &mut RepairReport, fault: &Fault, corrected: &Layout) {
+    let dims = corrected.dims();
+    let (what, evidence) = match fault {
         Fault::ReshapeBug { ndims, .. } => {
-            format!("dimensions {dims:?}: the count {ndims} was left by a reshape")
+            let what = format!("dimensions {dims:?}: the count {ndims} was left by a reshape");
+            (what, Evidence::KnownDamage)
         }
-        Fault::EmptyWithoutDims { .. } => "dimensions [0]: an empty array was meant".into(),
-        Fault::SizeMismatch { size, .. } => {
-            format!("the dimensions {dims:?} are right, the size field {size} is not")
+        Fault::EmptyWithoutDims { .. } => {
+            ("dimensions [0]: an empty array was meant".into(), Evidence::KnownDamage)
         }
-        Fault::FlagOnRawData => "the data are plain, flag bit 1 is wrong".into(),
-        Fault::UndecodableData { .. } => "the data are right up to where they cannot be decoded".into(),
-        _ => return None,
+        Fault::FlagOnRawData => ("the data are plain, flag bit 1 is wrong".into(), Evidence::KnownDamage),
+        Fault::SizeMismatch { size, expected } => {
+            let end = corrected.data_at().saturating_add(*expected);
+            // As many varints as the elements end with the file, whatever their width: it is right unless the size is that of another.
+            let is_other_width = || size.is_multiple_of(corrected.element_count().unwrap_or(0));
+            let ends_there = match corrected.form() {
+                DeclaredEncoding::Encoded => !is_other_width(),
+                _ => end == corrected.file_len(),
+            };
+            let evidence = match size {
+                // The writer did not live to set it.
+                0 => Evidence::KnownDamage,
+                _ if ends_there => Evidence::Walk,
+                _ => {
+                    let what = format!("the size field {size}, which the dimensions {dims:?} contradict");
+                    report.lost.push(RepairItem::new(fault.range(), what));
+                    return;
+                }
+            };
+            (format!("the dimensions {dims:?} are right, the size field {size} is not"), evidence)
+        }
+        _ => return,
     };
-    Some(RepairItem::new(fault.range(), what))
+    report.guessed.push(RepairItem::new(fault.range(), what).with_evidence(evidence));
 }
 
 fn report_values(report: &mut RepairReport, layout: &Layout, dims: &[u64], count: u64, values: &Values) {
@@ -312,7 +327,7 @@ fn report_rest(report: &mut RepairReport, file: &File, layout: &Layout, encoding
     let data = layout.data_at().min(layout.file_len())..layout.file_len();
     if data.is_empty() {
         let what = format!("no element is missing, and the size field {} is wrong", layout.header().size);
-        report.guessed.push(RepairItem::new(32..40, what));
+        report.guessed.push(RepairItem::new(32..40, what).with_evidence(Evidence::Walk));
     } else {
         let what =
             format!("what the data hold beyond the elements of the dimensions {:?}, if any", layout.dims());

@@ -1,137 +1,95 @@
-//! Evidence about a header from the payload: the decoded size of an LZ4 block, and the number of encoded integers.
-
-use std::borrow::Cow;
+//! Corrections of a header whose payload has the evidence: the size of an LZ4 block, and dimensions with fewer elements than are stored.
 
 use container_codecs::lz4::{BlockEnd, block_shape};
-use container_core::dtype::ByteOrder;
-use container_core::region::element_count;
-use container_core::source::Source;
+use container_core::report::{Evidence, RepairItem, RepairReport};
+use container_core::source::{Overlay, Source};
 use container_core::{Limits, Result};
 
-use crate::eltype::element_type;
-use crate::header::{Flags, Header};
-use crate::leb128::{Leb128, Stop};
+use crate::Encoding;
+use crate::encoding;
+use crate::fault::Fault;
+use crate::header::{FIXED_LEN, Header};
+use crate::layout::{DeclaredEncoding, Layout};
 
-/// Bytes after the data that are checked for text.
-const MAX_TEXT_LEN: u64 = 1 << 16;
-
-/// Largest file of plain data that is read for this, in bytes.
-const MAX_PLAIN_FILE_LEN: u64 = 1 << 26;
-
-/// The file and the evidence from its data.
-pub(super) struct PayloadEvidence<'a> {
-    source: &'a dyn Source,
-    /// All of it, where there is room; `None` where its data are of no use.
-    file: Option<Cow<'a, [u8]>>,
-    /// Decoded lengths of ranges of bytes as one LZ4 block, for the ranges that have been asked for.
-    blocks: Vec<((u64, u64), Option<u64>)>,
+/// Returns the source with a header that fits its payload, or as it is where that says nothing.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn with_header_of_payload(
+    source: Box<dyn Source>,
+    limits: &Limits,
+    report: &mut RepairReport,
+) -> Result<Box<dyn Source>> {
+    let Ok(layout) = Layout::parse(&*source, limits) else { return Ok(source) };
+    let is_reshaped = layout.faults().iter().any(|fault| matches!(fault, Fault::ReshapeBug { .. }));
+    let Some(len) = layout.decoded_len().filter(|_| !is_reshaped) else { return Ok(source) };
+    let stored = match layout.form() {
+        DeclaredEncoding::Plain => Stored::Elements(layout.header().size),
+        DeclaredEncoding::Encoded => stored_in_block(&*source, &layout, len, limits)?,
+        DeclaredEncoding::Bits => Stored::Unknown,
+    };
+    let (header, mut dims) = (*layout.header(), layout.dims().to_vec());
+    let header = match stored {
+        Stored::Size(size) => {
+            let what = format!("the size field is {size}, where a block of {len} bytes ends");
+            report.guessed.push(RepairItem::new(32..40, what).with_evidence(Evidence::Walk));
+            Header { size, ..header }
+        }
+        // The end of the file speaks for the size field, and both against the dimensions.
+        Stored::Elements(stored)
+            if layout.data_at().checked_add(header.size) == Some(layout.file_len())
+                && stored > len
+                && stored.is_multiple_of(header.elbyte)
+                && !dims.is_empty() =>
+        {
+            let count = stored.checked_div(header.elbyte).unwrap_or(0);
+            dims = std::iter::once(count).chain(dims.iter().skip(1).map(|_| 1)).collect();
+            let what = format!(
+                "the dimensions {:?}, which size and data contradict: all elements are kept, as {dims:?}",
+                layout.dims()
+            );
+            report.lost.push(RepairItem::new(FIXED_LEN..layout.data_at(), what));
+            header
+        }
+        _ => return Ok(source),
+    };
+    Ok(Box::new(Overlay::new(source, header.to_bytes(&dims))))
 }
 
-impl<'a> PayloadEvidence<'a> {
-    /// Reads the file, unless that takes more memory than there may be.
-    ///
-    /// # Errors
-    /// Those of the source.
-    pub(super) fn new(source: &'a dyn Source, header: &Header, limits: &Limits) -> Result<Self> {
-        let whole = 0..source.len();
-        // Of data that a header calls plain it is only asked whether they are: a lost flag.
-        let is_small = header.flags.has(Flags::ENCODED) || source.len() <= MAX_PLAIN_FILE_LEN;
-        let has_room =
-            source.lend(whole.clone()).is_some() || (is_small && limits.allocate(source.len()).is_ok());
-        let file = if has_room { Some(source.read(whole)?) } else { None };
-        Ok(Self { source, file, blocks: Vec::new() })
-    }
+/// Findings of the payload about the header.
+enum Stored {
+    /// Bytes of the elements when decoded.
+    Elements(u64),
+    /// Bytes of the LZ4 block, where the size field has another number.
+    Size(u64),
+    Unknown,
+}
 
-    pub(super) fn file_len(&self) -> u64 {
-        self.source.len()
+/// Walks the LZ4 block of damaged data: as far as the size field says, or up to `len` decoded bytes.
+fn stored_in_block(source: &dyn Source, layout: &Layout, len: u64, limits: &Limits) -> Result<Stored> {
+    let range = layout.data_at()..layout.file_len();
+    if source.lend(range.clone()).is_none() && limits.allocate(range.end.saturating_sub(range.start)).is_err()
+    {
+        return Ok(Stored::Unknown);
     }
+    let data = source.read(range)?;
+    let detected = encoding::detect(layout, &data, None);
+    let is_damage =
+        |fault: &Fault| matches!(fault, Fault::DataTruncated { .. } | Fault::UndecodableData { .. });
+    if detected.encoding != Encoding::Lz4 || !detected.faults.iter().any(is_damage) {
+        return Ok(Stored::Unknown);
+    }
+    let block = usize::try_from(layout.header().size).ok().and_then(|size| data.get(..size));
+    let shape = block.map(|block| block_shape(block, u64::MAX));
+    Ok(match shape.filter(|shape| shape.end == BlockEnd::Complete) {
+        Some(shape) => Stored::Elements(shape.decoded_len),
+        None => block_len(&data, len).map_or(Stored::Unknown, Stored::Size),
+    })
+}
 
-    /// Whether there is text from `at` to the end of the file.
-    ///
-    /// # Errors
-    /// Those of the source.
-    pub(super) fn is_text_from(&self, at: u64) -> Result<bool> {
-        let end = self.source.len().min(at.saturating_add(MAX_TEXT_LEN));
-        let bytes = self.source.read(at.min(end)..end)?;
-        let is_odd = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
-        let text = match str::from_utf8(&bytes) {
-            Ok(_) => true,
-            // Within the last character, where the rest is not looked at.
-            Err(error) => error.error_len().is_none() && end < self.source.len(),
-        };
-        Ok(text && !bytes.is_empty() && !bytes.iter().any(is_odd))
-    }
-
-    /// Returns the decoded length of the data as an LZ4 block, if they are one.
-    pub(super) fn decoded_len(&mut self, header: &Header) -> Option<u64> {
-        if !header.flags.has(Flags::ENCODED) {
-            return None;
-        }
-        let data_at = header.dims_end()?;
-        let place = (data_at, header.size);
-        if let Some((_, known)) = self.blocks.iter().find(|(known, _)| *known == place) {
-            return *known;
-        }
-        let start = usize::try_from(data_at).ok()?;
-        let end = usize::try_from(data_at.checked_add(header.size)?).ok()?;
-        let block = self.file.as_deref()?.get(start..end)?;
-        let shape = block_shape(block, u64::MAX);
-        let len = (shape.end == BlockEnd::Complete).then_some(shape.decoded_len);
-        self.blocks.push((place, len));
-        len
-    }
-
-    /// Returns the length of an LZ4 block of `decoded_len` bytes that begins where the data do, wherever it ends: with the literals that make the
-    /// last of these bytes.
-    pub(super) fn block_len(&self, header: &Header, decoded_len: u64) -> Option<u64> {
-        let data = self.encoded(header)?;
-        let reached = block_shape(data, decoded_len.checked_sub(1)?);
-        let block = data.get(..reached.encoded_len)?;
-        block_shape(block, decoded_len).is_exactly(decoded_len).then_some(block.len() as u64)
-    }
-
-    /// Whether the data are the varints of a header but for a few, or the first of them up to the end of the file. Of plain data about half of the
-    /// bytes, or all, would end a varint.
-    pub(super) fn is_nearly_varints(&self, header: &Header, dims: &[u64]) -> bool {
-        let scan = || {
-            let codec = Leb128::new(&element_type(header, ByteOrder::Little).ok()?)?;
-            let count = element_count(dims.iter().copied())?;
-            let is_size = count.checked_mul(header.elbyte) == Some(header.size);
-            let data = self.encoded(header).filter(|_| is_size)?;
-            // Two that were joined may be too large for the type, but each ends in one byte of its kind.
-            let ends = data.iter().filter(|byte| **byte < 0x80).count() as u64;
-            let most = if ends < data.len() as u64 { (count / 4).clamp(1, 64) } else { 1 };
-            Some(ends.abs_diff(count) <= most || codec.scan(data, count).stop == Stop::EndsEarly)
-        };
-        scan().unwrap_or(false)
-    }
-
-    /// Encoded data, and what follows them.
-    fn encoded(&self, header: &Header) -> Option<&[u8]> {
-        let data_at = header.dims_end()?;
-        let file = self.file.as_deref().filter(|_| header.flags.has(Flags::ENCODED))?;
-        file.get(usize::try_from(data_at).ok()?..)
-    }
-
-    /// Returns the end of the data of a header with encoded data, if its words and the data agree.
-    pub(super) fn end(&mut self, header: &Header, dims: &[u64]) -> Option<u64> {
-        let is_encoded = header.flags.0 & !Flags::BIG_ENDIAN == Flags::ENCODED;
-        let dtype =
-            element_type(header, ByteOrder::Little).ok().filter(|_| is_encoded && header.elbyte > 0)?;
-        let count = element_count(dims.iter().copied())?;
-        let bytes = count.checked_mul(header.elbyte)?;
-        let data_at = header.dims_end()?;
-        // A byte of LZ4 makes at most 255: what asks for more is not even looked at.
-        let is_possible = bytes <= header.size.saturating_mul(255).saturating_add(64);
-        if is_possible && self.decoded_len(header) == Some(bytes) {
-            return data_at.checked_add(header.size);
-        }
-        let codec = Leb128::new(&dtype).filter(|_| header.size == bytes)?;
-        let data = self.encoded(header)?;
-        if count > data.len() as u64 {
-            return None;
-        }
-        let scan = codec.scan(data, count);
-        (scan.stop == Stop::Done && scan.used == data.len()).then_some(self.source.len())
-    }
+/// Returns the length of the LZ4 block of `decoded_len` bytes at the start of `data`: up to the literals that make the last of these bytes.
+fn block_len(data: &[u8], decoded_len: u64) -> Option<u64> {
+    let reached = block_shape(data, decoded_len.checked_sub(1)?);
+    let block = data.get(..reached.encoded_len)?;
+    block_shape(block, decoded_len).is_exactly(decoded_len).then_some(block.len() as u64)
 }
