@@ -4,7 +4,6 @@
 //! [`decode_prefix`] walk it for the two questions of damaged and doubtful files: is this a block at all,
 //! and how much of it is still good.
 //!
-
 //! Spec: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>
 
 use std::borrow::Cow;

@@ -3,7 +3,6 @@
 //!
 //! Streaming decoders stop both when they have no input and when they have no room, and only the end of the
 //! stream tells that the data were whole. So when the slice is full the decoder gets one byte more to
-
 //! write to: if it writes there, the data are too long; if it stops without that, they are cut.
 
 // Zstandard and xz bring loops of their own, and take of this only how parts are read.

@@ -4,7 +4,6 @@
 //! stream holds neither the mode nor the shape: they come from elsewhere, and a stream read with others than it was made with is
 //! as good as any, but another array.
 //!
-
 //! The bits are those of little-endian words of 8 bytes (`stream_word_bits` 64 of the C library); the last one is filled up.
 
 use zfp_rs::{

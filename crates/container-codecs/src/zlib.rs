@@ -1,6 +1,5 @@
 //! zlib streams (RFC 1950), by flate2 on zlib-rs.
 //!
-
 //! [`Zlib`] is the codec without state; [`Inflater`] and [`Deflater`] keep theirs, for formats that hold many small streams.
 
 use std::io;

@@ -5,7 +5,6 @@
 //! reference library allocates windows, and needs `windowLogMax` to bound them, only when it streams.
 //!
 //! [`Zstd`] is the codec without state; [`Decompressor`] and [`Compressor`] keep theirs, for formats that hold many small
-
 //! frames, and take dictionaries.
 
 use std::io::{self, Cursor};

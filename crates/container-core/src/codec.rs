@@ -1,7 +1,6 @@
 //! Codecs: from the stored bytes of one block to its decoded bytes and back.
 //!
 //! A registry is a *value*, [`Codecs`], that travels in the options with which a file is opened;
-
 //! there is no global one. A format adds its own codecs to a copy.
 
 use std::ops::Range;

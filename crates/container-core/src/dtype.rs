@@ -1,7 +1,6 @@
 //! Element types: numpy's model, and the few that numpy lacks.
 //!
 //! A [`DType`] is a [`Scalar`] or a [`Record`] of named fields at byte offsets, each perhaps a sub-array.
-
 //! Strings and descriptions in numpy's spelling come from [`DType::descr`] and [`DType::parse`].
 
 use std::borrow::Cow;

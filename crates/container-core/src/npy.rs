@@ -12,7 +12,6 @@
 //! [`Header`] reads and makes the first part; [`Writer`] streams a file with bounded memory. Arrays of Python objects
 //! are pickles after such a header: they are refused.
 //!
-
 //! Spec: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>
 
 use crate::dtype::{DType, Order};

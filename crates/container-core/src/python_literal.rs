@@ -5,7 +5,6 @@
 //! evaluated, nesting is bounded, and no byte is looked at more than a few times. [`Literal::repr`] is the way back.
 //!
 //! `nom` stays within `literal/parse.rs` and `literal/text.rs`; their failures count the bytes
-
 //! left, because a parser that sees only the rest of its input cannot know its position.
 
 use crate::{Error, Result};

@@ -4,7 +4,6 @@
 //! version 0.9.5, or that are written as nobody writes them. The library then says what they are. What a block decodes to is given only
 //! where its checksum and its end are right.
 //!
-
 //! Spec: there is none but the source of bzip2; its constants are those of `BZ2_decompress`.
 
 use std::ops::Range;

@@ -4,7 +4,6 @@
 //! A block is full when its data, once runs of equal bytes are shortened, have as many bytes as the level allows. [`Cutter`] finds these
 //! places as the library does; each block is then a stream of its own, of which [`Joined`] takes the bits of the block.
 //!
-
 //! Spec: there is none but the source of bzip2; its constants are those of `BZ2_compressBlock` and `add_pair_to_block`.
 
 use std::io;

@@ -1,7 +1,6 @@
 //! The way back through the Burrows-Wheeler transform: bytes in the order of what follows them become text again.
 //!
 //! Each byte says where the next one is, anywhere in a table of megabytes: what takes time is waiting for memory. So the way is begun
-
 //! at many places at once, a few of them followed in turn, and the pieces are put together when it is known which comes after which.
 
 use crate::shared::make_room;

@@ -2,7 +2,6 @@
 //! for.
 //!
 //! Compressed data can look like a magic, by chance once in 2^48 bits. A block that is cut there does not decode, which its checksum
-
 //! proves; so what is found here is a guess until everything has been decoded.
 
 use std::ops::Range;

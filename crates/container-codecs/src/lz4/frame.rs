@@ -3,7 +3,6 @@
 //! Blocks that do not refer to each other are decoded on threads and skipped without being decoded; others one after the
 //! other. Written frames are not needed by any format here.
 //!
-
 //! Spec: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md>
 
 use std::borrow::Cow;

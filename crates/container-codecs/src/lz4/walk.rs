@@ -2,7 +2,6 @@
 //!
 //! A sequence is a token (two 4-bit lengths), more length bytes, literals, a 16-bit offset, more length
 //! bytes. The last one ends after its literals; that is the only mark of a complete block, so a block cut
-
 //! elsewhere is known to be cut, and a block cut just after some literals passes for a shorter one.
 
 use std::ops::ControlFlow;

@@ -4,7 +4,6 @@
 //! ends with an empty stored block, which brings it to a whole byte. The segments in their order, between the header and the Adler-32 of all data (most significant byte first), are
 //! one stream for every reader; pigz writes its streams so.
 //!
-
 //! Spec: RFC 1950, RFC 1951 section 3.2.4
 
 use std::io;

@@ -4,7 +4,6 @@
 //! literal and `Display` for text. What is written is what `numpy.lib.format` writes, byte for byte. What is read is
 //! all that numpy 1 and 2 read from a file, and the `bfloat16` that neither knows.
 //!
-
 //! Spec: <https://numpy.org/doc/stable/reference/arrays.dtypes.html>
 
 use std::fmt;
