@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::mmap::map_file;
 use super::{FileSource, MmapSource, Source, check_range};
 use crate::Result;
 
@@ -44,7 +45,7 @@ impl LateSource {
         }
         // A file may have grown meanwhile. In one that was cut the end is an error when it is read by position, and a signal in a map.
         let is_whole = |map: &MmapSource| map.len() >= self.len();
-        self.map.get_or_init(|| MmapSource::new(self.positioned.file()).ok().filter(is_whole)).as_ref()
+        self.map.get_or_init(|| map_file(self.positioned.file()).ok().filter(is_whole)).as_ref()
     }
 }
 

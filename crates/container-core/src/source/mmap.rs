@@ -24,24 +24,35 @@ pub struct MmapSource {
 }
 
 impl MmapSource {
-    /// Maps the regular file at `path`.
+    /// Maps the regular file at `path`. [`open_path`](super::open_path) does so under [`Access::Auto`](super::Access::Auto).
+    ///
+    /// # Safety
+    /// Nobody truncates the file or rewrites it in place as long as this value exists.
     ///
     /// # Errors
     /// `Io`, also for files that cannot be mapped (pipes, some special file systems).
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(&File::open(path)?)
+    pub unsafe fn open(path: impl AsRef<Path>) -> Result<Self> {
+        map_file(&File::open(path)?)
     }
 
     /// Maps an open file, which may be closed afterwards.
     ///
+    /// # Safety
+    /// As [`MmapSource::open`].
+    ///
     /// # Errors
     /// `Io`.
-    pub fn new(file: &File) -> Result<Self> {
-        // SAFETY: the map is read-only and private to this value, which hands out shared slices that do not outlive it.
-        // That nobody truncates or rewrites the file meanwhile is the documented condition of the type.
-        let map = unsafe { Mmap::map(file)? };
-        Ok(Self { map })
+    pub unsafe fn new(file: &File) -> Result<Self> {
+        map_file(file)
     }
+}
+
+/// Maps an open file for the sources of [`Access::Auto`](super::Access::Auto), which documents what its user grants.
+pub(super) fn map_file(file: &File) -> Result<MmapSource> {
+    // SAFETY: the map is read-only and private to the value, which hands out shared slices that do not outlive it. That nobody truncates or
+    // rewrites the file meanwhile is the documented condition of `Access::Auto` and of the unsafe functions above.
+    let map = unsafe { Mmap::map(file)? };
+    Ok(MmapSource { map })
 }
 
 impl Source for MmapSource {
@@ -91,7 +102,7 @@ mod tests {
     fn a_map_lends_what_the_file_holds() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"holdall").unwrap();
-        let source = MmapSource::new(&file).unwrap();
+        let source = map_file(&file).unwrap();
         assert_eq!(source.lend(4..7), Some(&b"all"[..]));
         assert_eq!(source.lend(4..8), None);
         assert!(source.read(4..8).is_err());
@@ -100,7 +111,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "Miri maps no files")]
     fn an_empty_file_maps_to_nothing() {
-        let source = MmapSource::new(&tempfile::tempfile().unwrap()).unwrap();
+        let source = map_file(&tempfile::tempfile().unwrap()).unwrap();
         assert!(source.is_empty());
         assert_eq!(source.read(0..0).unwrap().len(), 0);
     }

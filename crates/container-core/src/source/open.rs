@@ -14,6 +14,9 @@ use crate::{Error, Limits, Result};
 pub enum Access {
     /// Mapped where the build and the file allow it, else by position. Pipes and files of some kilobytes are read into memory. Some formats map a
     /// file only when more of it is read than to open it.
+    ///
+    /// Nobody may truncate a mapped file or rewrite it in place as long as it is open: reading a page that is gone ends the process (SIGBUS on
+    /// Unix). Writers that replace a file by renaming, as all of this workspace do, are harmless. [`Access::Positioned`] has no such condition.
     #[default]
     Auto,
     /// By positioned reads: for files that others may truncate or rewrite meanwhile.
@@ -96,7 +99,7 @@ fn positioned(file: File) -> Result<Box<dyn Source>> {
 
 #[cfg(feature = "mmap")]
 fn mapped(file: File) -> Result<Box<dyn Source>> {
-    match super::MmapSource::new(&file) {
+    match super::mmap::map_file(&file) {
         Ok(map) => Ok(Box::new(map)),
         Err(_) => positioned(file),
     }

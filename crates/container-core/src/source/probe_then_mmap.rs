@@ -5,6 +5,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::mmap::map_file;
 use super::{FileSource, MmapSource, Source, check_range};
 use crate::Result;
 
@@ -34,7 +35,7 @@ impl ProbedSource {
         let positioned = FileSource::new(file)?;
         // It may have been cut meanwhile, and then the end is an error when it is read by position, and a signal in a map.
         let is_whole = |map: &MmapSource| map.len() >= positioned.len();
-        let map = MmapSource::new(positioned.file()).ok().filter(is_whole);
+        let map = map_file(positioned.file()).ok().filter(is_whole);
         Ok(Self { positioned, map, small: AtomicU32::new(0) })
     }
 }

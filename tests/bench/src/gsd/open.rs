@@ -1,7 +1,8 @@
 //! Opening files with a large index: by the reference's probes, or every entry checked.
 
 use anyhow::{Context as _, Result, ensure};
-use container_core::source::{MmapSource, Source as _};
+use container_core::Limits;
+use container_core::source::{Access, open_path};
 use gsd::{OpenOptions, Strictness};
 use hoomd_gsd::file_layer::{GsdFile, Mode};
 
@@ -74,7 +75,7 @@ fn strict<'a>(job: &'a Job<'a>) -> Result<Group<'a>> {
         Contender::new("holdall, lenient", opened(Strictness::Lenient)),
         Contender::new("a sum of the index's words", move || {
             let work = || {
-                let map = MmapSource::open(&path)?;
+                let map = open_path(&path, Access::Auto, &Limits::default())?;
                 let (words, _) = map.lend(range.clone()).context("the map lends nothing")?.as_chunks::<8>();
                 Ok(words.iter().fold(0_u64, |sum, word| sum.wrapping_add(u64::from_ne_bytes(*word))))
             };
