@@ -11,7 +11,7 @@ use container_core::{ErrorKind, Progress};
 use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
 use holdall::diff::{DiffOptions, diff};
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 
 use crate::corpus::elements;
 use crate::manifest::{Fixture, all_fixtures, sha256};
@@ -75,8 +75,11 @@ fn a_copy_of_a_frame_holds_the_same_and_no_dead_byte() {
     let target = folder.path().join("a.b2frame");
     let mut count = 0;
     for fixture in frames() {
-        let source =
-            open(&fixture.full_path, Accept::Containers, &container_core::container::OpenOptions::default());
+        let source = open_with(
+            &fixture.full_path,
+            Accept::Containers,
+            &container_core::container::OpenOptions::default(),
+        );
         let source = source.expect("a sound fixture").container;
         // Stores are other files, and what is computed has no values to be read back.
         if source.as_any().is_none() || is_stand_in(&fixture.path) {
@@ -101,7 +104,7 @@ fn a_copy_of_a_frame_holds_the_same_and_no_dead_byte() {
         // Zeros without a length get one.
         let salvaged = fixture.path.contains("variable_one_zeros");
         assert!(salvaged || stored(&new) <= stored(&old), "{}", fixture.path);
-        let copy = open(&target, Accept::Containers, &container_core::container::OpenOptions::default());
+        let copy = open_with(&target, Accept::Containers, &container_core::container::OpenOptions::default());
         let copy = copy.expect("a copy").container;
         let report =
             copy.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).expect("a check");
@@ -133,12 +136,15 @@ fn arrays_go_to_numpys_files_and_back_through_other_codecs_and_chunks() {
         }
         done(&fixture, run(&at("a.npy"), &at("b.b2nd"), import));
         let back =
-            open(&at("b.b2nd"), Accept::Containers, &container_core::container::OpenOptions::default());
+            open_with(&at("b.b2nd"), Accept::Containers, &container_core::container::OpenOptions::default());
         let back = back.expect("an array").container;
         assert_eq!(sha256(&elements(&*back, 0).expect("values")), *values, "{}", fixture.path);
         assert_eq!(back.require(0).expect("data").shape, *shape, "{}", fixture.path);
-        let source =
-            open(&fixture.full_path, Accept::Containers, &container_core::container::OpenOptions::default());
+        let source = open_with(
+            &fixture.full_path,
+            Accept::Containers,
+            &container_core::container::OpenOptions::default(),
+        );
         let source = source.expect("a sound fixture").container;
         let select = |file: &dyn container_core::container::Container| {
             whole(Path::new("-")).select(file).expect("one dataset")

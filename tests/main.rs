@@ -22,3 +22,4 @@ mod messages;
 mod repairs;
 mod stopped;
 mod targets;
+mod typed_reads;

@@ -16,7 +16,7 @@ use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
 use holdall::diff::{DiffOptions, diff};
 use holdall::formats::by_name;
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 use holdall::views::fill_missing::Filled;
 
 use crate::manifest::{all_fixtures, testdata};
@@ -146,7 +146,7 @@ fn carried(container: &dyn Container, path: &Address, is_of_one: bool) -> Value 
 
 fn one(case: &Case, to: &'static Format, folder: &Path, outcome: &mut Outcome) {
     let source =
-        open(&case.path, Accept::ContainersAndArrays, &OpenOptions::default()).expect("a sound fixture");
+        open_with(&case.path, Accept::ContainersAndArrays, &OpenOptions::default()).expect("a sound fixture");
     let listed = source.container.listed_count();
     let holds_many = ["asdf", "gsd"].contains(&to.name);
     if listed == 0 && !holds_many {
@@ -183,7 +183,7 @@ fn one(case: &Case, to: &'static Format, folder: &Path, outcome: &mut Outcome) {
     };
     lost.extend(again);
     outcome.back += 1;
-    let last = open(&back, Accept::ContainersAndArrays, &OpenOptions::default()).expect("a target");
+    let last = open_with(&back, Accept::ContainersAndArrays, &OpenOptions::default()).expect("a target");
     // Aliases in a tree make others of the one array.
     let alone = from.dataset.clone().filter(|path| last.container.find(path).is_some());
     let whole = address(&back, alone);
@@ -234,7 +234,7 @@ fn cases(folder: &Path) -> Vec<Case> {
         if !is_small || fixture.verdict != "sound" {
             continue;
         }
-        let Ok(opened) = open(&fixture.full_path, Accept::Containers, &OpenOptions::default()) else {
+        let Ok(opened) = open_with(&fixture.full_path, Accept::Containers, &OpenOptions::default()) else {
             continue;
         };
         let datasets: Vec<_> = container_core::container::visible_datasets(&*opened.container).collect();

@@ -7,7 +7,7 @@ use container_core::report::Loss;
 use container_core::write::{Durability, Overwrite};
 use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 
 use crate::manifest::testdata;
 
@@ -70,7 +70,7 @@ fn chunks_that_a_schema_filled_in_and_now_are_stored_are_told() {
     for name in ["hoomd_n_returns.gsd", "hoomd_late.gsd", "hoomd_log_gaps.gsd", "hoomd_box_changes.gsd"] {
         let path = testdata().join("gsd/ok").join(name);
         let source = gsd::File::open(&path).expect("a fixture");
-        let opened = open(&path, Accept::Containers, &OpenOptions::default()).expect("a fixture");
+        let opened = open_with(&path, Accept::Containers, &OpenOptions::default()).expect("a fixture");
         for (_, dataset) in visible_datasets(&*opened.container) {
             if !told(&path, Some(&dataset.path), &b2nd).is_empty() || dataset.path.starts_with("frames/") {
                 continue;

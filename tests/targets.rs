@@ -7,9 +7,9 @@ use container_core::write::{Durability, Overwrite};
 use container_core::{Limits, Progress};
 use holdall::convert::{ConvertOptions, ConvertOutcome, convert};
 use holdall::recode::recode;
-use holdall::repair::repair;
-use holdall::verify::{VerifyStatus, verify};
-use holdall::{Accept, Address, open};
+use holdall::repair::repair_with;
+use holdall::verify::{VerifyStatus, verify_with};
+use holdall::{Accept, Address, open_with};
 
 use crate::manifest::{Fixture, all_fixtures};
 
@@ -18,7 +18,7 @@ const EXTENSIONS: [&str; 5] = ["asdf", "b2nd", "blp", "gsd", "ra"];
 fn is_damaged(path: &Path) -> bool {
     let options = limits();
     let read = ReadOptions::default().with_limits(options.limits);
-    verify(path, CheckDepth::Full, &options, &read, Progress::none()).verdict == VerifyStatus::Damaged
+    verify_with(path, CheckDepth::Full, &options, &read, Progress::none()).verdict == VerifyStatus::Damaged
 }
 
 /// Most bytes of the datasets that are converted.
@@ -32,7 +32,7 @@ fn limits() -> OpenOptions {
 
 /// Whether what a file says it holds is little.
 fn is_small(path: &Path) -> bool {
-    open(path, Accept::Containers, &limits()).is_ok_and(|opened| {
+    open_with(path, Accept::Containers, &limits()).is_ok_and(|opened| {
         let listed = visible_datasets(&*opened.container).map(|(_, dataset)| dataset.logical);
         listed.fold(0, u64::saturating_add) <= MAX_BYTES
     })
@@ -89,7 +89,7 @@ fn repairs_without_a_loss_leave_no_damaged_file_and_report_the_same_without_one(
         }
         let run = |target: Option<&Path>| {
             let options = limits();
-            repair(&fixture.full_path, target, Overwrite::Replace, &options, Progress::none())
+            repair_with(&fixture.full_path, target, Overwrite::Replace, &options, Progress::none())
         };
         let (wet, dry) = (run(Some(&target)), run(None));
         match (wet, dry) {

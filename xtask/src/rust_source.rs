@@ -28,10 +28,10 @@ impl RustSource {
         self.lines().filter(move |(number, _)| !none && !self.test_lines[number - 1])
     }
 
-    /// A file named `tests.rs`, or in a folder of tests.
+    /// A file named `tests.rs`, or in a folder of tests or examples.
     pub(crate) fn is_all_tests(&self) -> bool {
         let mut parts = self.path.split('/').rev();
-        parts.next() == Some("tests.rs") || parts.any(|folder| folder == "tests")
+        parts.next() == Some("tests.rs") || parts.any(|folder| ["tests", "examples"].contains(&folder))
     }
 
     /// The last part of the path, without `.rs`.
@@ -240,7 +240,9 @@ mod tests {
 
     #[test]
     fn files_of_tests_are_known_by_their_path() {
-        for path in ["crates/a/src/x/tests.rs", "crates/a/tests/x.rs", "tests/src/main.rs"] {
+        for path in
+            ["crates/a/examples/x.rs", "crates/a/src/x/tests.rs", "crates/a/tests/x.rs", "tests/src/main.rs"]
+        {
             assert!(RustSource::new(path, "").is_all_tests(), "{path}");
         }
         for path in ["crates/a/src/latests.rs", "crates/a/src/tests_of.rs"] {

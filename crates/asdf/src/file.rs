@@ -29,6 +29,8 @@ use external::OpenFiles;
 
 /// An open ASDF file. It is read through `&self`, from any number of threads.
 pub struct File {
+    /// The path that it was opened at.
+    path: Option<PathBuf>,
     source: Box<dyn Source>,
     layout: Layout,
     tree: Tree,
@@ -80,7 +82,9 @@ impl File {
             Some(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),
             other => other,
         };
-        Self::from_source(source, folder, options).map_err(named)
+        let mut file = Self::from_source(source, folder, options).map_err(named)?;
+        file.path = Some(path.to_path_buf());
+        Ok(file)
     }
 
     /// Opens bytes from anywhere. External files are looked for below `folder`, if there is one.
@@ -109,6 +113,7 @@ impl File {
         }
         let arrays = arrays::find(&document, &options, &mut tree_faults)?;
         let file = Self {
+            path: None,
             source,
             layout,
             tree: Tree::new(document),

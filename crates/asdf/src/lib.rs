@@ -51,6 +51,10 @@ pub mod yaml;
 
 pub use container_codecs;
 pub use container_core;
+pub use container_core::{
+    Array, Container, DType, Element, Error, ErrorKind, Limits, OpenDataset, Order, ReadOptions, Region,
+    Result, Selection, TypedArray,
+};
 
 pub use block_header::BlockHeader;
 pub use block_index::BlockIndex;

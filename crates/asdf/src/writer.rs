@@ -20,6 +20,8 @@
 
 use std::collections::VecDeque;
 
+use container_core::array::Array;
+use container_core::dtype::{DType, Element};
 use container_core::format::Output;
 use container_core::write::AtomicFile;
 use container_core::{Error, Result};
@@ -61,6 +63,8 @@ pub struct Writer<'o> {
     at: u64,
     offsets: Vec<u64>,
     streamed: bool,
+    /// Element type of the array whose turn it is; `None` for a streamed one.
+    dtype: Option<DType>,
 }
 
 impl<'o> Writer<'o> {
@@ -94,6 +98,7 @@ impl<'o> Writer<'o> {
             at: len + padding,
             offsets: Vec::new(),
             streamed: false,
+            dtype: None,
         };
         writer.next_block()?;
         Ok(writer)
@@ -119,6 +124,28 @@ impl<'o> Writer<'o> {
             self.next_block()?;
         }
         Ok(())
+    }
+
+    /// Takes the next elements of the array whose turn it is: all of them, or some, in the order of its spec. Their bytes are swapped where the
+    /// spec has the other byte order.
+    ///
+    /// # Errors
+    /// As [`Writer::write`]; `Usage` for elements of another type than the spec's.
+    pub fn write_elements<T: Element>(&mut self, elements: &[T]) -> Result<()> {
+        self.write_array(&Array::from_elements(elements, &[elements.len()])?)
+    }
+
+    /// Takes the elements of `array`, in the order that [`ArraySpec::of`] has for it.
+    ///
+    /// # Errors
+    /// As [`Writer::write_elements`]; `Limit` where elements with gaps between them cannot be gathered in memory.
+    pub fn write_array(&mut self, array: &Array<'_>) -> Result<()> {
+        let order = self.dtype.as_ref().map_or(Ok(None), |planned| array.dtype().order_for(planned))?;
+        let bytes = array.bytes(ArraySpec::of(array).order, &self.options.limits)?;
+        let Some(order) = order else { return self.write(&bytes) };
+        let mut swapped = bytes.into_owned();
+        array.dtype().swap_to(order, &mut swapped)?;
+        self.write(&swapped)
     }
 
     /// Number of arrays whose data have all come.
@@ -159,6 +186,7 @@ impl<'o> Writer<'o> {
                 }
             }
             let Some(planned) = self.planned.pop_front() else { return Ok(()) };
+            self.dtype = planned.dtype().cloned();
             let (parts, row) = self.parts(planned)?;
             self.offsets.push(self.at);
             self.streamed = row.is_some();

@@ -21,7 +21,7 @@ mod stream;
 pub use array::NdArray;
 pub(crate) use chunk_rows::row_len;
 pub use copy::{concatenate, copy, expand_dims, squeeze};
-pub use create::{Fill, NdOptions, write_array, write_filled};
+pub use create::{Fill, NdOptions, write_array, write_array_to, write_filled};
 pub use default_chunks::partition;
 pub(crate) use dtype::parse as dtype_of;
 pub(crate) use edge_padding::has_set_padding;

@@ -36,7 +36,7 @@ pub struct Frame {
     /// Directory of the chunks of a sparse frame.
     parts: Option<SparseDirectory>,
     /// The file that it was opened from.
-    path: Option<PathBuf>,
+    pub(crate) path: Option<PathBuf>,
     layout: Layout,
     options: OpenOptions,
     pool: DecoderPool,

@@ -58,7 +58,10 @@ pub use container::FORMAT;
 pub use container_codecs;
 pub use container_core;
 pub use container_core::write::Durability;
-pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use container_core::{
+    Array, Container, DType, Element, Error, ErrorKind, Limits, OpenDataset, Order, ReadOptions, Region,
+    Result, Selection, TypedArray,
+};
 pub use content::RESERVED_NAMES;
 pub use editor::{EditOptions, Editor};
 pub use fault::{Fault, FaultKind};

@@ -1,7 +1,7 @@
 //! An open file of any dialect: its metadata, its bytes by range, its rows, its array.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,9 +11,10 @@ use container_core::container::{OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::region::{AxisSelection, Kept, Region};
 use container_core::source::{Source, check_range, open_path, try_zeroed_vec};
-use container_core::{Error, Result, Stop, Value};
+use container_core::{Error, OpenDataset, Result, Stop, Value};
 
 use crate::NumpyArray;
+use crate::check::DATASET;
 use crate::chunk_block::{BloscChunk, ChunkBlock};
 use crate::chunk_table::{ChunkEntry, ChunkState};
 use crate::fault::{Fault, FaultKind};
@@ -29,6 +30,8 @@ use crate::reader::Reader;
 /// contradict the rest, and by what shows all chunks: [`File::layout`], [`File::chunks`]. A damaged file opens as long as its header is there and of
 /// a known version; reading what is damaged then says what is wrong, and the rest can be read.
 pub struct File {
+    /// The path that it was opened at.
+    path: Option<PathBuf>,
     source: Box<dyn Source>,
     /// The chunks by their offsets, where nothing contradicts those.
     outline: Option<Outline>,
@@ -58,7 +61,9 @@ impl File {
         let path = path.as_ref();
         let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
-        Self::from_source(source, options).map_err(named)
+        let mut file = Self::from_source(source, options).map_err(named)?;
+        file.path = Some(path.to_path_buf());
+        Ok(file)
     }
 
     /// Opens bytes from anywhere.
@@ -84,7 +89,7 @@ impl File {
         let mut codecs = Codecs::none();
         codecs.register(BloscChunk);
         let is_misled = AtomicBool::new(false);
-        Ok(Self { source, outline, is_misled, layout, codecs, options: options.clone(), reader })
+        Ok(Self { path: None, source, outline, is_misled, layout, codecs, options: options.clone(), reader })
     }
 
     /// The header.
@@ -255,6 +260,17 @@ impl File {
         }
         let stored = StoredArray { dtype, shape, order, data_at: 0 };
         self.read_stored(&stored, region, options).map_err(misfit)
+    }
+
+    /// The array, whose values are read by type and selection: `file.dataset()?.read::<f64>()?`. Of a file without the metadata of one, its
+    /// bytes.
+    ///
+    /// # Errors
+    /// As [`File::array_type`].
+    pub fn dataset(&self) -> Result<OpenDataset<'_>> {
+        let NumpyArray { dtype, shape, .. } = self.array_type()?;
+        let read = |region: &Region, options: &ReadOptions| self.read(region, options);
+        Ok(OpenDataset::new(DATASET, dtype, &shape, read).in_file(self.path.as_deref()))
     }
 
     /// The whole array; see [`File::read`].

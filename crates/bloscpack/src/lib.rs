@@ -40,7 +40,10 @@ pub use chunk_table::{ChunkEntry, ChunkState};
 pub use container::FORMAT;
 pub use container_codecs;
 pub use container_core;
-pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use container_core::{
+    Array, Container, DType, Element, Error, ErrorKind, Limits, OpenDataset, OpenOptions, Order, ReadOptions,
+    Region, Result, Selection, TypedArray,
+};
 pub use fault::{Fault, FaultKind};
 pub use file::File;
 pub use header::{Dialect, Header, Options};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::dtype::{ByteOrder, DType, Element, Order};
+use crate::dtype::{ByteOrder, DType, Element, Order, expect_type};
 use crate::region::{Kept, Region, element_count};
 use crate::source::{STOP_LEN, Source, into_vec, try_zeroed_vec};
 use crate::{Error, Limits, Result, Stop};
@@ -11,15 +11,18 @@ use crate::{Error, Limits, Result, Stop};
 mod field;
 mod gather;
 mod stored;
+mod values;
 
 pub use field::FieldPlace;
 pub use stored::StoredArray;
+pub use values::dims;
+pub(crate) use values::write_nested;
 
 /// An n-dimensional array over borrowed or owned bytes.
 ///
 /// Bytes are as they were stored: in the byte order of [`Array::dtype`], at the places that the strides give. Making
 /// a view or selecting from it moves none of them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Array<'a> {
     dtype: DType,
     shape: Vec<u64>,
@@ -204,7 +207,7 @@ impl<'a> Array<'a> {
     /// # Errors
     /// `Usage` when the dtype is not `T`'s, byte order aside; `Limit` when a copy would be over `limits`.
     pub fn elements<T: Element>(&self, order: Order, limits: &Limits) -> Result<Cow<'_, [T]>> {
-        self.expect_type::<T>()?;
+        expect_type::<T>(&self.dtype)?;
         // What is opaque on the Rust side is taken as it is stored.
         let opaque = T::dtype().is_void();
         if (opaque || self.dtype.is_in_order(ByteOrder::NATIVE))
@@ -230,17 +233,6 @@ impl<'a> Array<'a> {
         // A limit of 0 refuses every copy, so only what can be borrowed comes back.
         let none = Limits::default().with_memory(0);
         self.bytes(order, &none).unwrap_or_else(|_| Cow::Owned(Vec::new()))
-    }
-
-    fn expect_type<T: Element>(&self) -> Result<()> {
-        let (want, have) = (T::dtype(), &self.dtype);
-        let same = match (want.as_scalar(), have.as_scalar()) {
-            // Opaque on the Rust side takes whatever has its size.
-            (Some(scalar), _) if want.is_void() => scalar.size == have.itemsize(),
-            _ => want == have.with_order(ByteOrder::NATIVE),
-        };
-        let problem = || Error::usage(format!("the elements are {have}, not {want}"));
-        if same { Ok(()) } else { Err(problem()) }
     }
 }
 

@@ -11,6 +11,7 @@ mod element;
 mod packed;
 
 pub use element::Element;
+pub(crate) use element::expect_type;
 
 use crate::{Error, Result};
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use container_core::source::{Access, Source, open_path_probed_mmap, try_copy};
@@ -49,6 +49,8 @@ impl OpenOptions {
 
 /// An open GSD file, as it was when it was opened: what a writer adds later is not seen.
 pub struct File {
+    /// The path that it was opened at.
+    path: Option<PathBuf>,
     source: Box<dyn Source>,
     layout: Layout,
     /// The index block, where the source does not lend it.
@@ -75,7 +77,9 @@ impl File {
         let path = path.as_ref();
         let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path_probed_mmap(path, options.access, &options.limits).map_err(named)?;
-        Self::from_source(source, options).map_err(named)
+        let mut file = Self::from_source(source, options).map_err(named)?;
+        file.path = Some(path.to_path_buf());
+        Ok(file)
     }
 
     /// Opens bytes from anywhere.
@@ -84,14 +88,14 @@ impl File {
     /// As [`File::open`].
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
         let (layout, index) = Layout::with_index(&source, &options.limits, options.strictness)?;
-        Ok(Self { source, layout, index, options: *options, hidden: OnceLock::new() })
+        Ok(Self { path: None, source, layout, index, options: *options, hidden: OnceLock::new() })
     }
 
     /// A file of which nothing but the header is known, to be [extended](File::extend).
     pub(crate) fn without_frames(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
         let layout = Layout::without_frames(&source)?;
         let index = Some(Vec::new());
-        Ok(Self { source, layout, index, options: *options, hidden: OnceLock::new() })
+        Ok(Self { path: None, source, layout, index, options: *options, hidden: OnceLock::new() })
     }
 
     /// Adds the bytes of entries, and names where there are others than before. The entries have been checked.
@@ -123,7 +127,7 @@ impl File {
     pub(crate) fn duplicate(&self, source: Box<dyn Source>) -> Result<Self> {
         let index = self.index.as_deref().map(|index| try_copy(index, &self.options.limits)).transpose()?;
         let (layout, options) = (self.layout.clone(), self.options);
-        Ok(Self { source, layout, index, options, hidden: OnceLock::new() })
+        Ok(Self { path: self.path.clone(), source, layout, index, options, hidden: OnceLock::new() })
     }
 
     /// The header.

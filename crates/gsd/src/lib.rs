@@ -52,9 +52,11 @@ mod writer;
 pub use chunk_type::ChunkType;
 pub use container::FORMAT;
 pub use container_core;
-pub use container_core::dtype::Element;
 pub use container_core::write::Durability;
-pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use container_core::{
+    Array, Container, DType, Element, Error, ErrorKind, Limits, OpenDataset, Order, ReadOptions, Region,
+    Result, Selection, TypedArray,
+};
 pub use fault::{Fault, FaultKind};
 pub use file::{File, OpenOptions};
 pub use follow::{Change, Follower, LastFramePolicy};

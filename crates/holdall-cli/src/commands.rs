@@ -130,7 +130,7 @@ fn shown(path: &Path) -> String {
 
 /// Opens a whole file.
 fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
-    let opened = holdall::open::open(path, accept, options);
+    let opened = holdall::open::open_with(path, accept, options);
     let opened = opened.map_err(|error| address_in_vain(path, error)).on(shown(path))?;
     tell(path, &opened.container.notices());
     Ok(opened)

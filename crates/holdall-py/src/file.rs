@@ -44,7 +44,7 @@ impl Core {
         let (options, limits) = (words.options()?, words.limits());
         let place = path.clone();
         let opened =
-            opening(py, &path, move || holdall::open(&place, Accept::ContainersAndArrays, &options))?;
+            opening(py, &path, move || holdall::open_with(&place, Accept::ContainersAndArrays, &options))?;
         let opened = opened.map_err(|error| raise_at(error, &path))?;
         Ok(Self { opened: Arc::new(opened), limits })
     }

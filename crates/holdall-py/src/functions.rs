@@ -71,7 +71,7 @@ fn verify(
     let (open, limits) = (words.options()?, words.limits());
     let checked = patiently(py, told, move |progress, stop| {
         let read = read(threads, container_core::container::Digests::Compare, limits).with_stop(stop);
-        let verification = holdall::verify(&path, depth, &open, &read, progress);
+        let verification = holdall::verify_with(&path, depth, &open, &read, progress);
         json::verify_json(&verification).to_string()
     })?;
     Ok(checked)
@@ -128,7 +128,7 @@ fn repair(
     let overwrite = if is_overwriting { Overwrite::Replace } else { Overwrite::Refuse };
     let path = source.clone();
     let done = patiently(py, told, move |progress, _| {
-        let done = holdall::repair(&source, target.as_deref(), overwrite, &OpenOptions::default(), progress)?;
+        let done = holdall::repair_with(&source, target.as_deref(), overwrite, &OpenOptions::default(), progress)?;
         let target = target.map(|target| target.display().to_string());
         let mut line = json::repair_json(&source.display().to_string(), target.as_deref(), &done);
         put(&mut line, "format", done.format.into());
@@ -154,7 +154,7 @@ fn diff(
         let read = read(threads, digests_default(), limits).with_stop(stop);
         let (left, right) = (Address::parse_os(&a), Address::parse_os(&b));
         let opened = |address: &Address| {
-            holdall::open(&address.file, Accept::ContainersAndArrays, &options)
+            holdall::open_with(&address.file, Accept::ContainersAndArrays, &options)
                 .map_err(|error| named(error, address))
         };
         let (first, second) = (opened(&left)?, opened(&right)?);

@@ -15,7 +15,7 @@ use crate::address::Address;
 use crate::csv::{Csv, rows_like};
 use crate::formats::FORMATS;
 use crate::items::{ItemSource, Items};
-use crate::open::{Accept, OpenFile, is_stream, open, recognise};
+use crate::open::{Accept, OpenFile, is_stream, open_with, recognise};
 use crate::output_file::refuse_source;
 use crate::pack::raw_source;
 use crate::raw_bytes::Plain;
@@ -103,7 +103,7 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
     match addition {
         Addition::Datasets(address) => {
             refuse_source(&address.file, path)?;
-            let source = open(&address.file, Accept::ContainersAndArrays, &options.open)
+            let source = open_with(&address.file, Accept::ContainersAndArrays, &options.open)
                 .map_err(|error| error_of(error, &address.file))?;
             let selection =
                 address.select(&*source.container).map_err(|error| error_of(error, &address.file))?;
@@ -211,7 +211,7 @@ impl<'a> Job<'a> {
 
 /// The one dataset of the file at `path`, of which `what` are to become rows.
 fn grown(path: &Path, what: &str, options: &AppendOptions<'_>) -> Result<(OpenFile, usize)> {
-    let target = open(path, Accept::ContainersAndArrays, &options.open)?;
+    let target = open_with(path, Accept::ContainersAndArrays, &options.open)?;
     let [(index, _)] = Address::file(path).select(&*target.container)?[..] else {
         let error = Error::usage(format!("{what} are added to files of one array"));
         return Err(error.with_hint("--items for files of items"));

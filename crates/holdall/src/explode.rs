@@ -9,7 +9,7 @@ use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Result};
 
 use crate::created_folders::NewFolders;
-use crate::open::{Accept, OpenFile, is_stream, open};
+use crate::open::{Accept, OpenFile, is_stream, open_with};
 use crate::output_file::{Target, refuse_source};
 
 /// Options for exploding and imploding files.
@@ -41,7 +41,7 @@ pub struct Exploded {
 /// # Errors
 /// `Usage` for other formats, and for files that exist; `Checksum`; `Malformed` for a file that a check calls damaged; those of opening the file; `Io`. No file stays then.
 pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
-    let opened = open(path, Accept::Containers, &options.open)?;
+    let opened = open_with(path, Accept::Containers, &options.open)?;
     let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));
     let stem = stem.ok_or_else(|| Error::usage("files that are exploded have a name that is text"))?;
     let folder = folder.or_else(|| path.parent()).unwrap_or(Path::new(""));
@@ -60,7 +60,7 @@ pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> 
 /// # Errors
 /// As [`explode`]; those of the other files, which have to be there.
 pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
-    let opened = open(path, Accept::Containers, &options.open)?;
+    let opened = open_with(path, Accept::Containers, &options.open)?;
     let target = match target {
         Some(target) => target.to_owned(),
         None => {

@@ -61,7 +61,10 @@ pub use blosc2_frame;
 pub use bloscpack;
 pub use container_codecs;
 pub use container_core;
-pub use container_core::{Error, ErrorKind, Limits, Progress, Result, Stop, Value};
+pub use container_core::{
+    Array, Container, DType, Element, Error, ErrorKind, Limits, OpenDataset, OpenOptions, Order, Progress,
+    ReadOptions, Region, Result, Selection, Stop, TypedArray, Value,
+};
 pub use convert::convert;
 pub use csv::{open_csv, pack_csv};
 pub use diff::diff;
@@ -69,14 +72,14 @@ pub use export::export;
 pub use extract::{extract_files, extract_lines};
 #[cfg(feature = "gsd")]
 pub use gsd;
-pub use open::{Accept, OpenFile, open, open_for_streaming};
+pub use open::{Accept, OpenFile, open, open_for_streaming, open_with};
 pub use pack::{pack_items, pack_raw};
 #[cfg(feature = "rawarray")]
 pub use rawarray;
 pub use recode::recode;
-pub use repair::repair;
+pub use repair::{repair, repair_with};
 pub use stat::stat;
-pub use verify::verify;
+pub use verify::{verify, verify_with};
 
 /// The guide, whose examples run with the documentation's own.
 #[cfg(doctest)]

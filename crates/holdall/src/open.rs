@@ -7,8 +7,9 @@ use container_core::container::{Container, Dataset, OpenOptions, all_datasets};
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
-use container_core::{Error, Result};
+use container_core::{Error, OpenDataset, Result, Value};
 
+use crate::address::Address;
 use crate::foreign::Foreign;
 use crate::formats::{ARRAY_FILES, FORMATS};
 use crate::views::assume_dtype::Assumed;
@@ -29,11 +30,53 @@ pub struct OpenFile {
     pub format: &'static Format,
     /// The file.
     pub container: Box<dyn Container>,
+    /// Its path; `None` for standard input and bytes in memory.
+    pub path: Option<PathBuf>,
+}
+
+impl OpenFile {
+    /// The dataset at `path`: `"roman/data"`. Values are read when they are asked for.
+    ///
+    /// # Errors
+    /// `Usage` where the file has none of that path, with paths that it has; `Absent` where the file may lack it.
+    pub fn dataset(&self, path: &str) -> Result<OpenDataset<'_>> {
+        let address = Address { file: PathBuf::new(), dataset: Some(path.to_owned()), selection: None };
+        let found = address.select(&*self.container).map_err(|error| self.named(error))?;
+        let (index, _) = found.first().ok_or_else(|| Error::usage("no such dataset"))?;
+        self.at(*index)
+    }
+
+    /// The datasets that a plain listing shows, in the order of the file.
+    pub fn datasets(&self) -> impl Iterator<Item = OpenDataset<'_>> {
+        (0..self.container.listed_count()).filter_map(|index| self.at(index).ok())
+    }
+
+    /// The metadata as a tree.
+    ///
+    /// # Errors
+    /// As [`Container::meta`].
+    pub fn meta(&self) -> Result<Value> {
+        self.container.meta().map_err(|error| self.named(error))
+    }
+
+    fn at(&self, index: usize) -> Result<OpenDataset<'_>> {
+        Ok(OpenDataset::of_container(&*self.container, index)?.in_file(self.path.as_deref()))
+    }
+
+    fn named(&self, error: Error) -> Error {
+        match &self.path {
+            Some(path) if error.file_name().is_none() => error.in_file(path.display().to_string()),
+            _ => error,
+        }
+    }
 }
 
 impl std::fmt::Debug for OpenFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Opened").field("format", &self.format.name).finish_non_exhaustive()
+        f.debug_struct("OpenFile")
+            .field("format", &self.format.name)
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -95,12 +138,21 @@ fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
     FORMATS.iter().find(is_near).copied()
 }
 
-/// Opens a file, a directory where a format is one, or standard input for the path `-`, which is read into memory. A file that ends early and that
-/// has just been written to is opened once more: another process may be between two writes.
+/// Opens a container or a file of one array with the default options: a file, a directory where a format is one, or standard input for the path
+/// `-`, which is read into memory. The format is that of its bytes, whatever its name.
+///
+/// # Errors
+/// As [`open_with`].
+pub fn open(path: impl AsRef<Path>) -> Result<OpenFile> {
+    open_with(path.as_ref(), Accept::ContainersAndArrays, &OpenOptions::default())
+}
+
+/// Opens a file with options, as [`open`] does. A file that ends early and that has just been written to is opened once more: another process may
+/// be between two writes.
 ///
 /// # Errors
 /// `Io`; `WrongFormat`; `Limit` for a stream over the memory limit; and those of the format's own open.
-pub fn open(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
+pub fn open_with(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
     concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished)
 }
 
@@ -118,12 +170,13 @@ fn is_unfinished(opened: &Result<OpenFile>) -> bool {
 }
 
 fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Result<OpenFile> {
+    let path = input.path.clone();
     let container = (format.open)(input, options)?;
     let container = match &options.assume_dtype {
         Some(dtype) => Box::new(Assumed::new(container, dtype.clone())?),
         None => container,
     };
-    Ok(OpenFile { format, container })
+    Ok(OpenFile { format, container, path })
 }
 
 /// Notices about journals beside the file at `path`, for those who open it by a function that gives no container. A file without any is not
@@ -140,7 +193,8 @@ pub fn journal_notices(path: &Path, options: &OpenOptions) -> Vec<String> {
     if is_stream(path) || !SUFFIXES.iter().any(is_there) {
         return Vec::new();
     }
-    open(path, Accept::Containers, options).map_or_else(|_| Vec::new(), |opened| opened.container.notices())
+    open_with(path, Accept::Containers, options)
+        .map_or_else(|_| Vec::new(), |opened| opened.container.notices())
 }
 
 /// Opens a file whose values will pass through once, in `order` (`None` for the order in which they are stored).
@@ -424,11 +478,11 @@ mod tests {
     #[test]
     fn directories_and_missing_files_are_errors() {
         let directory = tempfile::tempdir().unwrap();
-        let error = open(directory.path(), Accept::Containers, &OpenOptions::default()).unwrap_err();
+        let error = open_with(directory.path(), Accept::Containers, &OpenOptions::default()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }));
         assert!(error.to_string().contains("directory"));
         let missing = directory.path().join("no.ra");
-        let error = open(&missing, Accept::Containers, &OpenOptions::default()).unwrap_err();
+        let error = open_with(&missing, Accept::Containers, &OpenOptions::default()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound));
     }
 }

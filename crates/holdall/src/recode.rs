@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 use crate::address::Address;
 use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert, write};
 use crate::formats::target_format;
-use crate::open::{Accept, is_stream, open, opens_again};
+use crate::open::{Accept, is_stream, open_with, opens_again};
 use crate::output_file::refuse_source;
 
 /// Writes a file again in its own format, as the options say. Space that nothing uses is not written again.
@@ -17,7 +17,7 @@ use crate::output_file::refuse_source;
 /// As [`convert()`], and `Usage` for a target that is called like another format.
 pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
     refuse_source(source, target)?;
-    let opened = open(source, Accept::Containers, &options.open)?;
+    let opened = open_with(source, Accept::Containers, &options.open)?;
     let format = opened.format;
     if let Ok(named) = target_format(target, None)
         && named.name != format.name

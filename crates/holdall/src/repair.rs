@@ -14,7 +14,7 @@ use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::foreign::Foreign;
 use crate::formats::{everything, target_format};
-use crate::open::{Accept, Damaged, OpenFile, open, open_source, opens_again, recognise_damaged};
+use crate::open::{Accept, Damaged, OpenFile, open_source, open_with, opens_again, recognise_damaged};
 use crate::output_file::{Target, refuse_source};
 
 /// Result of a repair.
@@ -28,6 +28,15 @@ pub struct Repaired {
     pub warning: Option<String>,
 }
 
+/// Writes what can be proved of the damaged container at `path` to the new file `target`, with the default options.
+///
+/// # Errors
+/// As [`repair_with`].
+pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Repaired> {
+    let options = OpenOptions::default();
+    repair_with(path.as_ref(), Some(target.as_ref()), Overwrite::Refuse, &options, Progress::none())
+}
+
 /// Writes what can be proved of the container at `path` to `target`; without a target it only reports what it would do, by way of a file
 /// without a name in the folder for temporary files.
 /// Nothing is left behind where it fails. A file may begin behind up to 64 KiB that are none of its own.
@@ -35,7 +44,7 @@ pub struct Repaired {
 /// # Errors
 /// `WrongFormat`; `Unsupported` where the format has no repair; `Usage` when the target exists and may not be replaced, or
 /// is the damaged file itself, or has a name that tells another format; `Io`; and those of the format where there is nothing to bring back.
-pub fn repair(
+pub fn repair_with(
     path: &Path,
     target: Option<&Path>,
     overwrite: Overwrite,
@@ -65,7 +74,7 @@ pub fn repair(
             let warning = target.commit_or_warn(Durability::Synced)?;
             // What is told as lost already makes no one take the new file for the old one.
             if path.as_os_str() != "-" && report.lost.is_empty() {
-                report.lost = still_wrong(open(path, Accept::Containers, options), options, progress)?;
+                report.lost = still_wrong(open_with(path, Accept::Containers, options), options, progress)?;
             }
             (report, warning)
         }
@@ -220,7 +229,7 @@ mod tests {
     #[cfg(any(feature = "rawarray", all(feature = "asdf", feature = "blosc2")))]
     fn mend(path: &Path, target: &Path, bytes: &[u8]) -> Result<Repaired> {
         std::fs::write(path, bytes).unwrap();
-        repair(path, Some(target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
+        repair_with(path, Some(target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
     }
 
     #[test]
@@ -229,7 +238,7 @@ mod tests {
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
         std::fs::write(&path, b"hello").unwrap();
         let run = |target: &Path| {
-            repair(&path, Some(target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
+            repair_with(&path, Some(target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
                 .unwrap_err()
         };
         assert!(matches!(run(&target).kind(), ErrorKind::WrongFormat { .. }));
@@ -303,7 +312,7 @@ mod tests {
                     .all(|item| item.range.as_ref().is_some_and(|range| range.start >= at))
             );
             assert!(done.report.lost.is_empty());
-            let error = open(&path, Accept::Containers, &OpenOptions::default()).unwrap_err();
+            let error = open_with(&path, Accept::Containers, &OpenOptions::default()).unwrap_err();
             let message = error.to_string();
             assert!(message.contains(&format!("begins at byte {at}")), "{message}");
         }
@@ -339,7 +348,7 @@ mod tests {
         file.push(7);
         let run = |bytes: &[u8]| {
             std::fs::write(&path, bytes).unwrap();
-            repair(&path, Some(&target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
+            repair_with(&path, Some(&target), Overwrite::Replace, &OpenOptions::default(), Progress::none())
         };
         run(&file).unwrap();
         let whole = std::fs::read(&target).unwrap();
@@ -397,8 +406,8 @@ mod tests {
         ] {
             std::fs::write(&path, [head, &[b'x'; 20], &frame, &frame].concat()).unwrap();
             let options = OpenOptions::default();
-            let done = repair(&path, Some(&target), Overwrite::Refuse, &options, Progress::none());
-            for error in [done.unwrap_err(), open(&path, Accept::Containers, &options).unwrap_err()] {
+            let done = repair_with(&path, Some(&target), Overwrite::Refuse, &options, Progress::none());
+            for error in [done.unwrap_err(), open_with(&path, Accept::Containers, &options).unwrap_err()] {
                 assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");
                 assert!(error.to_string().contains(name), "{name}: {error}");
                 assert!(!error.hint().unwrap().contains("holdall repair"), "{error:?}");
@@ -416,15 +425,15 @@ mod tests {
         let file = crate::testing::ra_bytes();
         std::fs::write(&path, &file[..74]).unwrap();
         let options = OpenOptions::default();
-        let dry = repair(&path, None, Overwrite::Refuse, &options, Progress::none()).unwrap();
+        let dry = repair_with(&path, None, Overwrite::Refuse, &options, Progress::none()).unwrap();
         assert!(!target.exists());
-        let wet = repair(&path, Some(&target), Overwrite::Refuse, &options, Progress::none()).unwrap();
+        let wet = repair_with(&path, Some(&target), Overwrite::Refuse, &options, Progress::none()).unwrap();
         assert_eq!(dry, wet);
         assert_eq!(wet.format, "rawarray");
         assert!(!wet.report.lost.is_empty());
         let repaired = std::fs::read(&target).unwrap();
         assert_eq!((&repaired[56..64], &repaired[64..]), (&2_u64.to_le_bytes()[..], &file[64..72]));
-        let again = repair(&path, Some(&target), Overwrite::Refuse, &options, Progress::none());
+        let again = repair_with(&path, Some(&target), Overwrite::Refuse, &options, Progress::none());
         assert!(matches!(again.unwrap_err().kind(), ErrorKind::Usage(_)));
     }
 
@@ -456,7 +465,8 @@ mod tests {
         let sound = mend(&at("a.b2e"), &at("b.b2e"), &store(frame.len() as u64)).unwrap();
         assert_eq!(sound.report.lost, []);
         let dry = |name: &str| {
-            repair(&at(name), None, Overwrite::Refuse, &OpenOptions::default(), Progress::none()).unwrap()
+            repair_with(&at(name), None, Overwrite::Refuse, &OpenOptions::default(), Progress::none())
+                .unwrap()
         };
         assert_eq!(dry("a.b2e").report, sound.report);
         let lost = mend(&at("c.b2e"), &at("d.b2e"), &store(40)).unwrap().report.lost;
@@ -477,7 +487,7 @@ mod tests {
         let wet = mend(&at("a"), &at("b"), &std::fs::read(file).unwrap()).unwrap();
         assert!(!wet.report.lost.is_empty());
         std::fs::remove_file(at("b")).unwrap();
-        let dry = repair(&at("a"), None, Overwrite::Refuse, &OpenOptions::default(), Progress::none());
+        let dry = repair_with(&at("a"), None, Overwrite::Refuse, &OpenOptions::default(), Progress::none());
         assert_eq!(dry.unwrap(), wet);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }

@@ -6,7 +6,7 @@ use container_core::container::OpenOptions;
 use container_core::report::{Finding, Report, Severity, Verdict};
 use container_core::{Error, Result};
 
-use crate::open::{Accept, is_stream, open};
+use crate::open::{Accept, is_stream, open_with};
 use crate::verify::{Verification, VerifyStatus};
 
 /// Schemas that metadata are validated against: those of their tags, and perhaps one more for the whole.
@@ -59,7 +59,7 @@ impl Schema {
     }
 
     fn findings(&self, path: &Path, options: &OpenOptions) -> Result<Vec<Finding>> {
-        let opened = open(path, Accept::Containers, options)?;
+        let opened = open_with(path, Accept::Containers, options)?;
         #[cfg(feature = "asdf")]
         if let Some(file) = opened.container.as_any().and_then(|native| native.downcast_ref::<asdf::File>()) {
             let custom = self.custom.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));

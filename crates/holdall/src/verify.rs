@@ -70,10 +70,17 @@ impl VerifyStatus {
     }
 }
 
-/// Checks the container at `path` (`-` for standard input). What keeps it from being opened or read is a finding with the
-/// code `unreadable`, at the range of the error.
+/// Checks all of the container at `path` (`-` for standard input) with the default options. What keeps it from being opened or read is a finding
+/// with the code `unreadable`, at the range of the error.
 #[must_use]
-pub fn verify(
+pub fn verify(path: impl AsRef<Path>) -> Verification {
+    let (open, read) = (OpenOptions::default(), ReadOptions::default());
+    verify_with(path.as_ref(), CheckDepth::Full, &open, &read, Progress::none())
+}
+
+/// Checks the container at `path` with options, as [`verify`] does.
+#[must_use]
+pub fn verify_with(
     path: &Path,
     depth: CheckDepth,
     open: &OpenOptions,
@@ -169,7 +176,13 @@ mod tests {
     use super::*;
 
     fn outcome(path: &Path) -> Verification {
-        verify(path, CheckDepth::Full, &OpenOptions::default(), &ReadOptions::default(), Progress::none())
+        verify_with(
+            path,
+            CheckDepth::Full,
+            &OpenOptions::default(),
+            &ReadOptions::default(),
+            Progress::none(),
+        )
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use container_codecs::lz4::Lz4;
@@ -14,8 +14,9 @@ use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::Severity;
 use container_core::source::{Source, check_range, into_vec, open_path};
-use container_core::{Error, Result};
+use container_core::{Error, OpenDataset, Result};
 
+use crate::DATASET;
 use crate::bits::Bits;
 use crate::eltype::public_type;
 use crate::encoding::{DetectedEncoding, Encoding, detect};
@@ -60,6 +61,8 @@ impl Block for DataSegment {
 /// of the two encodings they have. A damaged file opens as long as its first 48 bytes are there; reading its values then says
 /// what is wrong.
 pub struct File {
+    /// The path that it was opened at.
+    path: Option<PathBuf>,
     source: Box<dyn Source>,
     layout: Layout,
     detected: DetectedEncoding,
@@ -87,7 +90,9 @@ impl File {
         let path = path.as_ref();
         let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
-        Self::from_source(source, options).map_err(named)
+        let mut file = Self::from_source(source, options).map_err(named)?;
+        file.path = Some(path.to_path_buf());
+        Ok(file)
     }
 
     /// Opens bytes from anywhere.
@@ -112,6 +117,7 @@ impl File {
             codecs.register(codec);
         }
         Ok(Self {
+            path: None,
             source,
             layout,
             detected,
@@ -209,6 +215,15 @@ impl File {
             });
         };
         Array::new(dtype, dims, Order::F, Cow::Borrowed(self.decoded(&segment, options)?))?.select(region)
+    }
+
+    /// The array, whose values are read by type and selection: `file.dataset()?.read::<f32>()?`.
+    ///
+    /// # Errors
+    /// As [`File::dtype`].
+    pub fn dataset(&self) -> Result<OpenDataset<'_>> {
+        let read = |region: &Region, options: &ReadOptions| self.read(region, options);
+        Ok(OpenDataset::new(DATASET, self.dtype()?, self.dims(), read).in_file(self.path.as_deref()))
     }
 
     /// All values; see [`File::read`].

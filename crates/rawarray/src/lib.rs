@@ -28,8 +28,10 @@ mod writer;
 pub use append::set_trailer;
 pub use container::FORMAT;
 pub use container_core;
-pub use container_core::dtype::Element;
-pub use container_core::{Error, ErrorKind, Limits, Result};
+pub use container_core::{
+    Array, Container, DType, Element, Error, ErrorKind, Limits, OpenDataset, OpenOptions, Order, ReadOptions,
+    Region, Result, Selection, TypedArray,
+};
 pub use encoding::Encoding;
 pub use fault::Fault;
 pub use file::{DataSegment, File};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use blosc2_frame::b2nd::{Geometry, Indices, NdArray, NdOptions, write_array};
+use blosc2_frame::b2nd::{Geometry, Indices, NdArray, NdOptions, write_array_to};
 use blosc2_frame::blosc_chunk::{Compressor, Filter, Pipeline};
 use blosc2_frame::{Frame, default_params};
 use container_core::ErrorKind;
@@ -57,7 +57,7 @@ pub fn blosc2_slices(data: &[u8]) {
     let dtype = DType::void(itemsize);
     let array = Array::new(dtype, shape.clone(), Order::C, Cow::Borrowed(&bytes)).expect("a whole array");
     let mut file = Vec::new();
-    write_array(&mut file, &array, &options).expect("an array like any other");
+    write_array_to(&mut file, &array, &options).expect("an array like any other");
     let frame = Frame::from_bytes(file).expect("what was written");
     let array = NdArray::from_frame(frame).expect("what was written");
     assert_eq!(array.shape(), shape);

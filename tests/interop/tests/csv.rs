@@ -56,7 +56,7 @@ fn python_reads_the_tables_that_are_written() {
     let all = arrays(folder.path());
     for array in &all {
         let address = Address { file: array.clone(), dataset: None, selection: None };
-        let opened = holdall::open(array, Accept::ContainersAndArrays, &OpenOptions::default()).unwrap();
+        let opened = holdall::open_with(array, Accept::ContainersAndArrays, &OpenOptions::default()).unwrap();
         let selection = address.select(&*opened.container).unwrap();
         let [(index, region)] = selection.as_slice() else { panic!("{selection:?}") };
         let mut out = Vec::new();

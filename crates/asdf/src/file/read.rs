@@ -9,7 +9,7 @@ use container_core::container::{Digests, ReadOptions};
 use container_core::dtype::Order;
 use container_core::region::{Kept, Region};
 use container_core::source::{Source, try_zeroed_vec};
-use container_core::{Error, Limits, Result};
+use container_core::{Error, Limits, OpenDataset, Result};
 
 use super::File;
 use super::blocks::{CacheKey, Decoded, is_same_file, plain_range};
@@ -56,6 +56,18 @@ impl File {
     pub fn geometry_of(&self, array: &NdArray) -> Result<Geometry> {
         let named = |error: Error| error.with_context("asdf ndarray").with_range(self.node(array).range());
         self.place(array).and_then(|place| self.geometry_at(array, &place)).map_err(named)
+    }
+
+    /// The array at `path`, whose values are read when they are asked for: `file.dataset("roman/data")?.read::<f32>()?`.
+    ///
+    /// # Errors
+    /// `Usage` for an unknown path; as [`File::geometry`].
+    pub fn dataset(&self, path: &str) -> Result<OpenDataset<'_>> {
+        let entry = self.array(path)?;
+        let geometry = self.geometry_of(&entry.array)?;
+        let read = |region: &Region, options: &ReadOptions| self.read_array(&entry.array, region, options);
+        let dataset = OpenDataset::new(&entry.path, geometry.dtype, &geometry.shape, read);
+        Ok(dataset.in_file(self.path.as_deref()))
     }
 
     /// The elements of `region` of the array at `path`, in the order of their bytes in the file: lent where they are stored plainly and

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use container_core::array::Array;
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::Output;
 use container_core::write::{AtomicFile, Overwrite};
@@ -36,6 +37,14 @@ impl ArraySpec {
     #[must_use]
     pub fn new(dtype: DType, shape: impl Into<Vec<u64>>) -> Self {
         Self { dtype, shape: shape.into(), order: Order::C, compression: None, mask: None }
+    }
+
+    /// An array of the type and shape of `array`, in F order where it is so in memory and not in C order, stored as it is.
+    #[must_use]
+    pub fn of(array: &Array<'_>) -> Self {
+        let is_column_major = array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
+        let order = if is_column_major { Order::F } else { Order::C };
+        Self::new(array.dtype().clone(), array.shape()).order(order)
     }
 
     /// The same in another order.
@@ -115,6 +124,16 @@ pub(super) enum Planned {
     Array(PlannedArray),
     /// Rows of so many bytes, until the file ends.
     Streamed { row: u64 },
+}
+
+impl Planned {
+    /// Element type of the array; `None` for rows.
+    pub(super) const fn dtype(&self) -> Option<&DType> {
+        match self {
+            Self::Array(array) => Some(&array.dtype),
+            Self::Streamed { .. } => None,
+        }
+    }
 }
 
 /// The block of an array that is going to be written.

@@ -7,7 +7,7 @@ use container_core::source::open_path;
 
 use super::*;
 use crate::FORMAT;
-use crate::b2nd::{NdOptions, write_array};
+use crate::b2nd::{NdOptions, write_array_to};
 use crate::options::{FrameOptions, default_params};
 use crate::writer::Writer;
 
@@ -42,7 +42,7 @@ fn write(path: &Path, dtype: &str, shape: &[u64], chunks: &[u32], bytes: &[u8]) 
     let array = Array::new(DType::parse(dtype).unwrap(), shape.to_vec(), Order::C, bytes.into()).unwrap();
     let options = NdOptions { chunkshape: Some(chunks.to_vec()), ..NdOptions::default() };
     let mut file = Vec::new();
-    write_array(&mut file, &array, &options).unwrap();
+    write_array_to(&mut file, &array, &options).unwrap();
     std::fs::write(path, file).unwrap();
 }
 

@@ -6,9 +6,11 @@ use std::path::Path;
 use container_core::array::Array;
 use container_core::container::ReadOptions;
 use container_core::dtype::{DType, Order};
+use container_core::interchange::DEFAULT_NAME;
+use container_core::open_dataset::ReadRegion;
 use container_core::region::Region;
 use container_core::source::try_zeroed_vec;
-use container_core::{Error, Limits, Result};
+use container_core::{Error, Limits, OpenDataset, Result};
 
 use super::read::{self, Reader};
 use super::select::{self, Indices};
@@ -103,6 +105,13 @@ impl NdArray {
         &self.reader
     }
 
+    /// The array, whose values are read by type and selection: `array.dataset().read_region::<f32>((0, 10..20))?`.
+    #[must_use]
+    pub fn dataset(&self) -> OpenDataset<'_> {
+        let dataset = OpenDataset::new(DEFAULT_NAME, self.dtype.clone(), self.shape(), self);
+        dataset.in_file(self.frame.path.as_deref())
+    }
+
     /// The elements of `region` in C order; only the blocks that it touches are decoded, of each no more than is needed.
     ///
     /// Blocks that are read repeatedly are kept decoded, up to [`OpenOptions::cache`] bytes.
@@ -168,6 +177,19 @@ impl NdArray {
         let bytes =
             select::count(selection).and_then(|count| count.checked_mul(self.geometry.itemsize() as u64));
         bytes.ok_or_else(|| Error::limit("memory in bytes", u64::MAX, usize::MAX as u64))
+    }
+}
+
+impl<'f> ReadRegion<'f> for &'f NdArray {
+    fn read(&self, region: &Region, options: &ReadOptions) -> Result<Array<'f>> {
+        NdArray::read(self, region, options)
+    }
+
+    fn read_into(&self, region: &Region, order: Order, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
+        match order {
+            Order::C => NdArray::read_into(self, region, dst, options),
+            Order::F => NdArray::read(self, region, options)?.copy_to(order, dst, options.limits.stop),
+        }
     }
 }
 

@@ -1,11 +1,14 @@
 //! New arrays: from elements in memory, or of one value.
 
+use std::path::Path;
+
 use blosc_chunk::{Encoder, Filter, Params, Plugins, Special};
 use container_codecs::checksum::Algorithm;
 use container_core::array::Array;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::Output;
 use container_core::source::try_zeroed_vec;
+use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Limits, Result};
 
 use super::default_chunks::partition;
@@ -141,13 +144,23 @@ impl NdOptions {
     }
 }
 
-/// Writes `array` as a new frame.
+/// Writes `array` as a new frame at `path`, which appears when it is complete and replaces no other file.
 ///
-/// The elements are read in C order; an array that lies otherwise is copied once. Chunks of nothing but zeros take no room.
+/// The elements are read in C order; an array in another order is copied once. Chunks of nothing but zeros take no room.
+///
+/// # Errors
+/// Those of [`NdWriter`]; `Usage` where there is a file; `Io`.
+pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &NdOptions) -> Result<()> {
+    let mut file = AtomicFile::create(path, Overwrite::Refuse)?;
+    write_array_to(&mut file, array, options)?;
+    file.commit(Durability::default())
+}
+
+/// Writes `array` as a new frame to anything, as [`write_array`] does.
 ///
 /// # Errors
 /// Those of [`NdWriter`].
-pub fn write_array(out: &mut dyn Output, array: &Array<'_>, options: &NdOptions) -> Result<()> {
+pub fn write_array_to(out: &mut dyn Output, array: &Array<'_>, options: &NdOptions) -> Result<()> {
     let mut writer = NdWriter::new(out, array.dtype(), array.shape(), options)?;
     writer.push(&array.bytes(Order::C, &options.limits)?)?;
     writer.finish()

@@ -1,6 +1,6 @@
 //! Writing an array whose elements come one after the other.
 
-use container_core::dtype::DType;
+use container_core::dtype::{DType, Element};
 use container_core::format::Output;
 use container_core::{Error, Limits, Result};
 
@@ -17,6 +17,7 @@ use crate::writer::Writer;
 /// row is not copied. Where that is too much, and elements can be had in another order, [`NdWriter::boxes`] takes them box by box.
 pub struct NdWriter<'o> {
     writer: Writer<'o>,
+    dtype: DType,
     geometry: Geometry,
     rows: Rows,
     /// The elements of the row that is not complete.
@@ -77,6 +78,7 @@ impl<'o> NdWriter<'o> {
         let writer = options.start(out, &geometry, dtype)?;
         Ok(Self {
             writer,
+            dtype: dtype.clone(),
             geometry,
             rows,
             waiting: Vec::new(),
@@ -111,6 +113,19 @@ impl<'o> NdWriter<'o> {
         let result = self.take(bytes);
         self.failed = result.is_err();
         result
+    }
+
+    /// Takes the next elements, any number of them, in this machine's byte order; they are swapped where the array has the other one.
+    ///
+    /// # Errors
+    /// As [`NdWriter::push`]; `Usage` for elements of another type.
+    pub fn push_elements<T: Element>(&mut self, elements: &[T]) -> Result<()> {
+        let dtype = T::dtype();
+        let bytes: &[u8] = bytemuck::cast_slice(elements);
+        let Some(order) = dtype.order_for(&self.dtype)? else { return self.push(bytes) };
+        let mut swapped = bytes.to_vec();
+        dtype.swap_to(order, &mut swapped)?;
+        self.push(&swapped)
     }
 
     fn take(&mut self, bytes: &[u8]) -> Result<()> {

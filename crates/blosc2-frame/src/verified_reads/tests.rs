@@ -7,7 +7,7 @@ use container_core::region::Region;
 
 use super::*;
 use crate::FORMAT;
-use crate::b2nd::{NdArray, NdEditor, NdOptions, copy, write_array};
+use crate::b2nd::{NdArray, NdEditor, NdOptions, copy, write_array_to};
 use crate::{CompactOptions, Durability, EditOptions, Editor, compact, to_directory};
 
 /// Six by four bytes in chunks of two by two, stored plainly: each chunk is its header and four bytes.
@@ -18,7 +18,7 @@ fn array() -> Vec<u8> {
     let mut options = NdOptions { chunkshape: Some(vec![2, 2]), checksums, ..NdOptions::default() };
     options.params.level = 0;
     let mut file = Vec::new();
-    write_array(&mut file, &array, &options).unwrap();
+    write_array_to(&mut file, &array, &options).unwrap();
     file
 }
 

@@ -3,7 +3,8 @@
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use super::{DType, Kind};
+use super::{ByteOrder, DType, Kind};
+use crate::{Error, Result};
 
 /// A Rust type whose values are stored as they lie in memory.
 ///
@@ -16,6 +17,19 @@ pub trait Element: bytemuck::Pod + Send + Sync {
     fn dtype() -> DType {
         DType::void(size_of::<Self>())
     }
+}
+
+/// Refuses elements of another type than `T`, byte order aside. A `T` that is opaque takes every type of its size.
+///
+/// # Errors
+/// `Usage`, with both types.
+pub(crate) fn expect_type<T: Element>(have: &DType) -> Result<()> {
+    let want = T::dtype();
+    let same = match want.as_scalar() {
+        Some(scalar) if want.is_void() => scalar.size == have.itemsize(),
+        _ => want == have.with_order(ByteOrder::NATIVE),
+    };
+    if same { Ok(()) } else { Err(Error::usage(format!("the elements are {have}, not {want}"))) }
 }
 
 macro_rules! elements {

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use container_core::array::{Array, StoredArray};
+use container_core::container::ReadOptions;
 use container_core::dtype::{ByteOrder, Element, Order};
 use container_core::region::Region;
 use container_core::source::{Source, check_range, read_parallel, try_zeroed_vec};
-use container_core::{Error, Result};
+use container_core::{Error, OpenDataset, Result};
 
 use crate::index::IndexEntry;
 use crate::{ChunkType, File};
@@ -27,6 +28,23 @@ impl File {
     /// `Usage` for rows past the last one; else as [`File::read_chunk`].
     pub fn read_rows(&self, entry: &IndexEntry, rows: Range<u64>) -> Result<Cow<'_, [u8]>> {
         self.bytes(self.row_range(entry, &rows)?)
+    }
+
+    /// The chunk called `name` in `frame`, whose values are read by type and selection: `file.dataset(3, "log/energy")?.read::<f64>()?`. Its
+    /// shape is (N,) or (N, M).
+    ///
+    /// # Errors
+    /// `Absent` where the frame has none of that name; as [`File::read_chunk`].
+    pub fn dataset(&self, frame: u64, name: &str) -> Result<OpenDataset<'_>> {
+        let entry = self.find_chunk(frame, name);
+        let entry = entry.ok_or_else(|| Error::absent(format!("frame {frame} has no chunk {name:?}")))?;
+        let stored = self.stored_array(&entry)?;
+        let (dtype, shape) = (stored.dtype.clone(), stored.shape.clone());
+        let read = move |region: &Region, options: &ReadOptions| {
+            stored.read(&self.source, region, &options.limits, options.threads)
+        };
+        Ok(OpenDataset::new(&format!("frames/{frame}/{name}"), dtype, &shape, read)
+            .in_file(self.path.as_deref()))
     }
 
     /// A chunk as an array of shape (N,) or (N, M), C order, in the byte order of the file; lent where the source can.

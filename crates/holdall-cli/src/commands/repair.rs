@@ -73,8 +73,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     let meter = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal);
     let overwrite = args.force.overwrite();
-    let repaired =
-        meter.watch(|progress| holdall::repair::repair(&args.file, target, overwrite, &options, progress));
+    let repaired = meter
+        .watch(|progress| holdall::repair::repair_with(&args.file, target, overwrite, &options, progress));
     let repaired = repaired.on(&file)?;
     tell_warning(&target.map_or_else(|| file.clone(), shown), repaired.warning.as_deref());
     if args.json {

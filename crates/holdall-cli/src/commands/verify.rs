@@ -9,7 +9,7 @@ use container_core::report::{Finding, Severity};
 use holdall::address::typed;
 use holdall::json;
 use holdall::schema::Schema;
-use holdall::verify::{Verification, VerifyStatus, verify};
+use holdall::verify::{Verification, VerifyStatus, verify_with};
 
 use super::shown;
 use crate::errors::{ErrorContext, Outcome, Result};
@@ -103,7 +103,8 @@ impl Check<'_> {
         let depth = if self.args.quick { CheckDepth::Quick } else { CheckDepth::Full };
         let options = self.args.open.options(share.limits);
         let read = ReadOptions::default().with_threads(share.threads).with_limits(share.limits);
-        let mut verification = share.meter.watch(|progress| verify(file, depth, &options, &read, progress));
+        let mut verification =
+            share.meter.watch(|progress| verify_with(file, depth, &options, &read, progress));
         if let Some(schema) = &self.schema {
             schema.judge(file, &options, &mut verification);
         }

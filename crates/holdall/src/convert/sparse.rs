@@ -12,7 +12,7 @@ use container_core::{Error, Result};
 
 use super::{ConvertOptions, ReadBack, Written, read_back, refuse_damaged};
 use crate::folder::is_sparse_frame;
-use crate::open::{Accept, is_stream, open};
+use crate::open::{Accept, is_stream, open_with};
 use crate::output_file::{Target, refuse_foreign, warned};
 
 /// The word of the options.
@@ -62,7 +62,7 @@ pub(super) fn write(
     fill_directory(&frame, directory.path(), Durability::Cached)?;
     // The contiguous frame goes before the directory appears.
     drop((frame, out));
-    let made = open(directory.path(), Accept::Containers, &plainly)?.container;
+    let made = open_with(directory.path(), Accept::Containers, &plainly)?.container;
     let differences = match options.verify {
         ReadBack::Yes => read_back(task, &*made, &losses)?,
         ReadBack::No => Vec::new(),

@@ -254,7 +254,7 @@ mod rawarray {
         let flags = place.put("b.npy", &npy_bytes("|b1", "False", "(3,)", &[1, 0, 1]));
         let open = |name: &str| {
             let opened =
-                crate::open::open(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
+                crate::open::open_with(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
             let all = Address::file(place.at(name));
             let all = all.select(&*opened.container).unwrap();
             (opened.container, all)
@@ -288,7 +288,7 @@ fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
         assert_eq!(conversion.datasets, ["a", "b"]);
         assert!(conversion.losses.iter().all(|loss| loss.what != what), "{target}: {:?}", conversion.losses);
         let opened =
-            crate::open::open(&place.at(target), Accept::Containers, &OpenOptions::default()).unwrap();
+            crate::open::open_with(&place.at(target), Accept::Containers, &OpenOptions::default()).unwrap();
         let (file, index) = (&opened.container, opened.container.find("a").unwrap());
         let region = Region::whole(&file.dataset(index).unwrap().shape);
         let values = file.read(index, &region, &ReadOptions::default()).unwrap();
@@ -324,7 +324,8 @@ fn names_by_way_of_asdf(names: &[&str], frames: u64) -> Vec<String> {
     let tree = Address::file(place.at("b.asdf"));
     for pair in [["a.gsd", "b.asdf"], ["b.asdf", "a.gsd"]] {
         let [a, b] = pair.map(|name| {
-            let opened = crate::open(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
+            let opened =
+                crate::open_with(&place.at(name), Accept::Containers, &OpenOptions::default()).unwrap();
             let all = Address::file(place.at(name)).select(&*opened.container).unwrap();
             (opened.container, all)
         });
@@ -371,7 +372,8 @@ fn elements_that_become_bytes_are_little_endian_everywhere() {
         let mut options = verified();
         options.import.extra.push((TargetOptions::AS_BYTES.into(), String::new()));
         done(convert(&source, &place.at(target), &options).unwrap());
-        let opened = crate::open(&place.at(target), Accept::Containers, &OpenOptions::default()).unwrap();
+        let opened =
+            crate::open_with(&place.at(target), Accept::Containers, &OpenOptions::default()).unwrap();
         let whole = Region::whole(&opened.container.require(0).unwrap().shape);
         let array = opened.container.read(0, &whole, &ReadOptions::default()).unwrap();
         let bytes = array.bytes(Order::C, &Default::default()).unwrap();
@@ -390,7 +392,8 @@ fn an_empty_key_comes_back() {
     done(convert(&source, &place.at("b.ra"), &verified()).unwrap());
     let array = Address::file(place.at("b.ra"));
     done(convert(&array, &place.at("c.asdf"), &verified()).unwrap());
-    let back = crate::open::open(&place.at("c.asdf"), Accept::Containers, &OpenOptions::default()).unwrap();
+    let back =
+        crate::open::open_with(&place.at("c.asdf"), Accept::Containers, &OpenOptions::default()).unwrap();
     assert_eq!(back.container.datasets().iter().map(|dataset| &*dataset.path).collect::<Vec<_>>(), [""]);
     let losses = done(convert(&array, &place.at("d.gsd"), &verified()).unwrap()).losses;
     assert!(losses.iter().any(|loss| loss.what.contains("which is empty")), "{losses:?}");

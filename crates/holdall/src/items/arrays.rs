@@ -12,7 +12,7 @@ use container_core::{Error, ErrorKind, Result};
 
 use super::relative_name;
 use crate::address::Address;
-use crate::open::{Accept, is_stream, open};
+use crate::open::{Accept, is_stream, open_with};
 use crate::raw_bytes::Plain;
 
 /// The arrays, each by its file and its place in it. A file is opened when its turn comes.
@@ -119,7 +119,7 @@ impl Arrays {
 
 /// A container, an array file, or elements alone where their type is given.
 fn open_any(file: &Path, asked: Option<&DType>, options: &OpenOptions) -> Result<Box<dyn Container>> {
-    match (open(file, Accept::ContainersAndArrays, options), asked) {
+    match (open_with(file, Accept::ContainersAndArrays, options), asked) {
         (Ok(opened), _) => Ok(opened.container),
         (Err(error), Some(dtype)) if matches!(error.kind(), ErrorKind::WrongFormat { .. }) => {
             let source = open_path(file, options.access, &options.limits)?;

@@ -271,7 +271,7 @@ fn a_mask_of_fields_hides_in_each_column_what_is_its_own() {
 /// Arrays as Blosc2 stores them, and the same values in memory, which are walked.
 #[cfg(feature = "blosc2")]
 mod of_one_value {
-    use blosc2_frame::b2nd::{Fill, NdOptions, write_array, write_filled};
+    use blosc2_frame::b2nd::{Fill, NdOptions, write_array_to, write_filled};
     use container_core::Result;
     use container_core::array::Array;
     use container_core::dtype::DType;
@@ -308,7 +308,7 @@ mod of_one_value {
         let dtype = DType::parse("<f8").unwrap();
         let array = Array::new(dtype, vec![40_000], Order::C, bytes.as_slice().into()).unwrap();
         let mut frame = Vec::new();
-        write_array(&mut frame, &array, &options(1000)).unwrap();
+        write_array_to(&mut frame, &array, &options(1000)).unwrap();
         let container = opened(frame);
         assert!(container.repeated(0, &Region::parse("5000:15000", &[40_000]).unwrap()).is_some());
         // Pieces of a sixteenth of the memory, and more or fewer passes.

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use asdf_rs::{AsdfFile, ChecksumStatus};
 use container_core::Progress;
 use container_core::container::{CheckDepth, OpenOptions, ReadOptions};
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 
 use super::{CRATE, Clock, Job, OURS, OURS_TWO, PYTHON, python, text, timed};
 use crate::harness::{Claim, Contender, Group, Unit};
@@ -24,7 +24,7 @@ fn group<'a>(job: &'a Job<'a>, count: usize) -> Result<Group<'a>> {
         let path = path.clone();
         Contender::new(name, move || {
             let work = || {
-                let opened = open(&path, Accept::Containers, &OpenOptions::default())?;
+                let opened = open_with(&path, Accept::Containers, &OpenOptions::default())?;
                 let options = ReadOptions::default().with_threads(threads);
                 Ok(opened.container.check(CheckDepth::Full, &options, Progress::none())?)
             };

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use container_core::container::OpenOptions;
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 
 use super::{Job, OURS};
 use crate::harness::{Claim, Contender, Group, Unit, timed};
@@ -12,7 +12,7 @@ pub(super) fn list<'a>(job: &'a Job<'a>) -> Result<Vec<Group<'a>>> {
     let path = job.scalars(frames)?;
     let ours = Contender::new(OURS, move || {
         let list = || {
-            let opened = open(&path, Accept::Containers, &OpenOptions::default())?;
+            let opened = open_with(&path, Accept::Containers, &OpenOptions::default())?;
             let datasets = 0..opened.container.listed_count();
             let datasets =
                 datasets.map(|at| Ok(opened.container.dataset(at).context("no dataset")?.into_owned()));

@@ -45,7 +45,7 @@ fn encoded<'a>(job: &'a Job<'a>) -> Result<Group<'a>> {
 
 fn sound(path: &Path) -> Result<()> {
     let (open, read) = (OpenOptions::default(), ReadOptions::default());
-    let verified = holdall::verify(path, CheckDepth::Full, &open, &read, Progress::none());
+    let verified = holdall::verify_with(path, CheckDepth::Full, &open, &read, Progress::none());
     ensure!(verified.verdict == VerifyStatus::Sound && verified.blocks.checked == 1, "{verified:?}");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Writes a frame, changes it in place, and reads a slice of an array.
 
-use blosc2_frame::b2nd::{NdArray, NdOptions, write_array};
+use blosc2_frame::b2nd::{NdArray, NdOptions, write_array_to};
 use blosc2_frame::container_core::array::Array;
 use blosc2_frame::container_core::container::ReadOptions;
 use blosc2_frame::container_core::dtype::{DType, Order};
@@ -27,7 +27,7 @@ fn main() -> Result<(), blosc2_frame::Error> {
     let bytes: Vec<u8> = (0..60).collect();
     let array = Array::new(DType::parse("|u1")?, vec![5, 12], Order::C, bytes.into())?;
     let mut file = Vec::new();
-    write_array(&mut file, &array, &NdOptions::default())?;
+    write_array_to(&mut file, &array, &NdOptions::default())?;
     let array = NdArray::from_frame(Frame::from_bytes(file)?)?;
     let column = array.read(&Region::parse("::2, 3", array.shape())?, &ReadOptions::default())?;
     assert_eq!(*column.elements::<u8>(Order::C, &Default::default())?, [3, 27, 51]);

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use blosc2_frame::b2nd::{Fill, Indices, NdArray, NdEditor, NdOptions, NdWriter, write_array, write_filled};
+use blosc2_frame::b2nd::{
+    Fill, Indices, NdArray, NdEditor, NdOptions, NdWriter, write_array_to, write_filled,
+};
 use blosc2_frame::blosc_chunk::{Filter, Pipeline};
 use blosc2_frame::{EditOptions, Frame, Kind, OpenOptions};
 use container_core::array::Array;
@@ -99,7 +101,7 @@ impl Case {
         }
         let mut out = AtomicFile::create(path, Overwrite::Refuse).unwrap();
         if way == 1 {
-            write_array(&mut out, &array, &self.options).unwrap();
+            write_array_to(&mut out, &array, &self.options).unwrap();
         } else {
             let mut writer = NdWriter::new(&mut out, &dtype, &self.shape, &self.options).unwrap();
             let mut rest = &self.bytes[..];

@@ -7,7 +7,7 @@ use container_core::Progress;
 use container_core::container::{OpenOptions, ReadOptions};
 use container_core::region::Region;
 use holdall::export::{AsStored, ExportFormat, export};
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 use interop::peer::{python, script};
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ fn columns_of_tables_are_what_python_blosc2_reads() {
             continue;
         }
         let table = told.with_extension("");
-        let opened = open(&table, Accept::Containers, &OpenOptions::default()).unwrap();
+        let opened = open_with(&table, Accept::Containers, &OpenOptions::default()).unwrap();
         let container = &*opened.container;
         let columns: Vec<(String, Option<String>, Value)> =
             serde_json::from_slice(&fs::read(&told).unwrap()).unwrap();

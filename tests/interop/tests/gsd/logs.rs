@@ -12,7 +12,7 @@ use gsd::repair::repair;
 use gsd::rewrite::{NewLogs, RewriteOptions, concat};
 use holdall::Address;
 use holdall::append::{Addition, AppendOptions, append};
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 
 use crate::listing::{line, little_endian, text_line, whole};
 use crate::peers::{Gsd, assert_same, files, gsd, listed};
@@ -75,7 +75,7 @@ fn trajectories_that_were_killed_within_their_first_commit_come_back() {
     let files = files(killed.path(), "gsd");
     assert_eq!(files.len(), 12);
     for path in &files {
-        let opened = open(path, Accept::Containers, &OpenOptions::default()).unwrap();
+        let opened = open_with(path, Accept::Containers, &OpenOptions::default()).unwrap();
         assert!(!opened.container.about().complete, "{}", path.display());
         let read = ReadOptions::default();
         let report = opened.container.check(CheckDepth::Full, &read, Progress::none()).unwrap();

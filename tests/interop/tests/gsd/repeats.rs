@@ -9,7 +9,7 @@ use container_core::write::{Durability, Overwrite};
 use gsd::repair::repair;
 use holdall::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, convert};
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 
 use crate::peers::{Gsd, assert_same, files, gsd, listed};
 use interop::json_peer::folder;
@@ -26,7 +26,7 @@ fn all_that_gsd_reads_of_such_files_comes_out_of_a_repair_and_a_conversion() {
     list(theirs.path());
     let mut twice = 0;
     for path in files(theirs.path(), "gsd") {
-        let opened = open(&path, Accept::Containers, &OpenOptions::default()).unwrap();
+        let opened = open_with(&path, Accept::Containers, &OpenOptions::default()).unwrap();
         let container = &*opened.container;
         let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
         let codes: Vec<&str> = report.findings.iter().map(|finding| finding.code).collect();

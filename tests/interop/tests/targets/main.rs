@@ -13,7 +13,7 @@ use container_core::write::Durability;
 use holdall::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome};
 use holdall::digest::{digest, select};
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 use interop::peer::{python, script};
 use tempfile::tempdir;
 
@@ -39,7 +39,7 @@ fn convert(source: &Path, target: &Path, codec: Option<&str>, words: &[(&str, &s
 }
 
 fn digest_of(file: &Path) -> String {
-    let opened = open(file, Accept::ContainersAndArrays, &Default::default()).unwrap();
+    let opened = open_with(file, Accept::ContainersAndArrays, &Default::default()).unwrap();
     let chosen = select(&whole(file), &*opened.container).unwrap();
     let (index, region) = &chosen[0];
     let made = digest(&*opened.container, *index, region, &ReadOptions::default(), Progress::none());
@@ -110,6 +110,6 @@ fn digests_zarr_and_fits_are_what_their_own_libraries_make_of_them() {
 }
 
 fn opened_axes(file: &Path) -> usize {
-    let opened = open(file, Accept::ContainersAndArrays, &Default::default()).unwrap();
+    let opened = open_with(file, Accept::ContainersAndArrays, &Default::default()).unwrap();
     opened.container.datasets()[0].shape.len()
 }

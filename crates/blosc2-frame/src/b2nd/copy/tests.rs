@@ -3,7 +3,7 @@ use container_core::dtype::{DType, Order};
 use container_core::{ErrorKind, Limits};
 use proptest::prelude::*;
 
-use super::super::write_array;
+use super::super::write_array_to;
 use super::*;
 use crate::frame::Frame;
 
@@ -16,7 +16,7 @@ fn array(shape: &[u64], chunks: &[u32], blocks: &[u32], from: u16) -> NdArray {
     let mut options = options(chunks, blocks);
     options.vlmetalayers.push(("note".into(), vec![0xa1, b'x']));
     options.metalayers.set("own", vec![1, 2, 3]).unwrap();
-    write_array(&mut out, &array, &options).unwrap();
+    write_array_to(&mut out, &array, &options).unwrap();
     opened(out)
 }
 

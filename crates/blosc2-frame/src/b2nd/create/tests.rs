@@ -138,7 +138,7 @@ fn bytes_do_not_depend_on_pieces_nor_threads() {
     let array = Array::new(dtype.clone(), vec![30, 40], Order::C, elements.as_slice().into()).unwrap();
     let mut options = options(&[7, 9], &[3, 4]);
     let mut want = Vec::new();
-    write_array(&mut want, &array, &options).unwrap();
+    write_array_to(&mut want, &array, &options).unwrap();
     for (len, threads) in [(1, 1), (7, 2), (500, 3), (10_000, 4)] {
         options.params.threads = threads;
         let mut out = Vec::new();
@@ -162,7 +162,7 @@ fn elements_that_come_in_boxes_make_the_same_frame() {
     for chunks in [[4, 3, 2], [1, 5, 3], [3, 12, 4], [1, 1, 1]] {
         let options = options(&chunks, &[1, 1, 1]);
         let mut want = Vec::new();
-        write_array(&mut want, &array, &options).unwrap();
+        write_array_to(&mut want, &array, &options).unwrap();
         let chunk = chunks.iter().product::<u32>() * 2;
         let mut counts = Vec::new();
         let mut bounds = [0, u64::from(chunk) * 2, 200, 400, 1000, u64::MAX];

@@ -10,7 +10,7 @@ use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 
 use super::*;
-use crate::b2nd::{NdOptions, write_array};
+use crate::b2nd::{NdOptions, write_array_to};
 
 /// Patterns of 8 bytes that come a few times each: no block is of one value.
 fn data(len: usize) -> Vec<u8> {
@@ -117,7 +117,7 @@ fn what_an_array_lost_is_told_by_its_axes() {
     let options =
         NdOptions { chunkshape: Some(vec![30, 40]), blockshape: Some(vec![10, 25]), ..NdOptions::default() };
     let mut sound = Vec::new();
-    write_array(&mut sound, &array, &options).unwrap();
+    write_array_to(&mut sound, &array, &options).unwrap();
     // The second chunk: rows 30 to 60, of which 45 are there. Its blocks are 3 by 2.
     for (block, rows, columns) in [(0, 30..40, 0..25), (3, 40..45, 25..40)] {
         let mut damaged = sound.clone();
@@ -203,7 +203,7 @@ fn an_array_of_one_chunk_that_is_cut_has_its_first_rows() {
     let options =
         NdOptions { chunkshape: Some(vec![64, 25]), blockshape: Some(vec![8, 25]), ..NdOptions::default() };
     let mut sound = Vec::new();
-    write_array(&mut sound, &array, &options).unwrap();
+    write_array_to(&mut sound, &array, &options).unwrap();
     let (report, out) = repaired(&sound[..place(&sound, 0, 4).end + 3]).unwrap();
     assert_eq!(whats(&report.lost).len(), 3, "{report:?}");
     let mended = crate::b2nd::NdArray::from_frame(Frame::from_bytes(out).unwrap()).unwrap();

@@ -7,7 +7,7 @@ use container_core::container::CheckDepth;
 use container_core::dtype::{DType, Order};
 
 use super::*;
-use crate::b2nd::{Meta, NAME, NdOptions, write_array};
+use crate::b2nd::{Meta, NAME, NdOptions, write_array_to};
 
 /// Ten by nine elements in chunks of four by three.
 fn array() -> Vec<u8> {
@@ -15,7 +15,7 @@ fn array() -> Vec<u8> {
     let array = Array::new(DType::parse("|u1").unwrap(), vec![10, 9], Order::C, bytes.into()).unwrap();
     let options = NdOptions { chunkshape: Some(vec![4, 3]), ..NdOptions::default() };
     let mut file = Vec::new();
-    write_array(&mut file, &array, &options).unwrap();
+    write_array_to(&mut file, &array, &options).unwrap();
     file
 }
 
@@ -164,7 +164,7 @@ fn blocks_of_an_array_are_of_one_length() {
     let mut options = NdOptions { chunkshape, blockshape, ..NdOptions::default() };
     options.params.level = 0;
     let mut sound = Vec::new();
-    write_array(&mut sound, &array, &options).unwrap();
+    write_array_to(&mut sound, &array, &options).unwrap();
     let start = Frame::from_bytes(sound.clone()).unwrap().layout().chunks().start as usize;
     for length in [51, 99, 50 | 1 << 16, 100] {
         let mut bytes = sound.clone();

@@ -5,7 +5,7 @@ use container_core::array::Array;
 use container_core::dtype::{DType, Order};
 
 use super::*;
-use crate::b2nd::{NdOptions, write_array};
+use crate::b2nd::{NdOptions, write_array_to};
 
 /// An array of 7 by 5 elements in chunks of 2 by 3.
 fn array(dtype: &str) -> Vec<u8> {
@@ -14,7 +14,7 @@ fn array(dtype: &str) -> Vec<u8> {
     let array = Array::new(dtype, vec![7, 5], Order::C, bytes.into()).unwrap();
     let options = NdOptions { chunkshape: Some(vec![2, 3]), ..NdOptions::default() };
     let mut file = Vec::new();
-    write_array(&mut file, &array, &options).unwrap();
+    write_array_to(&mut file, &array, &options).unwrap();
     file
 }
 

@@ -194,7 +194,7 @@ fn array<T: bytemuck::Pod>(dtype: &str, shape: &[u64], elements: &[T]) -> Vec<u8
     let bytes = bytemuck::cast_slice(elements).to_vec();
     let array = Array::new(DType::parse(dtype).unwrap(), shape.to_vec(), Order::C, bytes.into()).unwrap();
     let mut frame = Vec::new();
-    b2nd::write_array(&mut frame, &array, &NdOptions::default()).unwrap();
+    b2nd::write_array_to(&mut frame, &array, &NdOptions::default()).unwrap();
     frame
 }
 
@@ -404,8 +404,8 @@ fn many_deleted_rows_are_passed_over() {
         Array::new(DType::parse(dtype).unwrap(), vec![u64::from(count)], Order::C, bytes.to_vec().into())
             .unwrap()
     };
-    b2nd::write_array(of_flags, &array("|b1", &flags), &options).unwrap();
-    b2nd::write_array(of_ints, &array("<i4", bytemuck::cast_slice(&ints)), &options).unwrap();
+    b2nd::write_array_to(of_flags, &array("|b1", &flags), &options).unwrap();
+    b2nd::write_array_to(of_ints, &array("<i4", bytemuck::cast_slice(&ints)), &options).unwrap();
     let [of_flags, of_ints] = frames;
     let store =
         table(&schema("\"kind\": \"int32\""), &[("_cols/a", of_ints), ("_valid_rows", of_flags)]).unwrap();

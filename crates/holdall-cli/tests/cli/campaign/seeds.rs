@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use container_core::container::OpenOptions;
-use holdall::open::{Accept, open};
+use holdall::open::{Accept, open_with};
 
 use crate::support::testdata;
 
@@ -112,7 +112,7 @@ fn push(seeds: &mut Vec<Seed>, name: &str, path: &Path, part: Option<PathBuf>) {
 /// Both ends of every range that the layout has, but for the data.
 fn fields(file: &Path, len: usize) -> Vec<usize> {
     let mut fields = Vec::new();
-    if let Ok(opened) = open(file, Accept::Containers, &OpenOptions::default()) {
+    if let Ok(opened) = open_with(file, Accept::Containers, &OpenOptions::default()) {
         let _ = opened.container.for_each_segment(&mut |segment| {
             fields
                 .extend([segment.range.start, segment.range.end].map(|at| usize::try_from(at).unwrap_or(0)));
