@@ -1,6 +1,6 @@
-//! Adding to the end of a file, in one step: the new file is written beside the old one, which the kernel mostly copies, and
-//! then takes its place. A crash at any time leaves the old file. Until then the old one is locked: of two programs that add to it
-//! at once, the second would put what it has read in the place of what the first has written.
+//! Appends to a file in one step: the new file is written next to the old one, mostly copied by the kernel, and then replaces it.
+//! A crash at any time leaves the old file. Until then the old one is locked: of two programs that append at once, the second
+//! would replace the file that the first has written.
 //!
 //! The last chunk is filled up first, after its digest has been compared. What the reference refuses is done as well: files
 //! without offsets, with a full table, of a single small chunk (which gets a new chunk size), and of no bytes at all.
@@ -43,7 +43,7 @@ pub(crate) use items::read_item;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AppendOptions {
-    /// Codec and level, 0 to 9. A file does not say its level: without this it is 7.
+    /// Codec and level, 0 to 9. A file does not store its level; the default is 7.
     pub codec: Option<(Compressor, u8)>,
     /// The filter.
     pub shuffle: Option<Shuffle>,
@@ -81,7 +81,7 @@ impl AppendOptions {
 /// grows along the first axis.
 ///
 /// # Errors
-/// `Usage` for bytes that are no whole rows, for column-major arrays of several dimensions, for variable-length files and
+/// `Usage` for bytes that are not whole rows, for column-major arrays of several dimensions, for variable-length files and
 /// old versions, when there are not `len` bytes, and while another program writes to the file; the first error of a file that is
 /// damaged; `Io`. The file is then what it was.
 pub fn append_bytes(
@@ -174,7 +174,7 @@ fn losses_of_plain(dataset: &Dataset, region: &Region) -> Vec<Loss> {
     vec![Loss { dataset: Some(dataset.path.clone()), what }]
 }
 
-/// The file that is appended to, which nobody else changes meanwhile.
+/// The file that is appended to, locked against other writers.
 pub(crate) struct ExistingFile {
     pub(crate) storage: FileStorage,
     pub(crate) path: PathBuf,
@@ -267,7 +267,7 @@ impl ExistingFile {
         let (Some(tree), Some(header)) = (tree, &metadata.header) else {
             return section::copy(&*self.source, metadata.range.clone(), &self.limits);
         };
-        // Their text says what no tree can hold.
+        // Text with values that the parsed tree cannot represent is not rewritten.
         let spelling = metadata.json.as_deref().map(|json| from_json(json, &self.limits)).transpose()?;
         if let Some((_, Spelling::HugeIntegers | Spelling::LoneSurrogates)) = spelling {
             let problem = "the metadata hold what would be lost when the shape changes: integers over 128 bits, or \
@@ -344,7 +344,7 @@ impl Growth {
         let too_long = || Error::usage("a file over 2^63 bytes");
         let total = layout.data_len().and_then(|len| len.checked_add(added)).ok_or_else(too_long)?;
         let own = u64::try_from(header.chunk_size).map_err(|_| too_long())?;
-        // Of a file of one chunk nothing tells how long chunks were meant to be.
+        // The chunk size of a file with one chunk is not recorded: its header has the length of that chunk.
         let chunk_size = if count > 1 { own } else { own.max(default_chunk_size(chunks).min(total)).max(1) };
         let last = layout.chunks().last();
         let is_full = last.is_some_and(|last| u64::from(last.nbytes()) == chunk_size);

@@ -29,8 +29,8 @@ const MAX_METADATA: u64 = 16 << 20;
 /// The file in which a ctable lists its columns.
 const ROOTDIRS: &str = "__rootdirs__";
 
-/// Whether a directory is a carray or a ctable, by what is in it. A folder in which somebody keeps carrays, and other files, is neither: a ctable
-/// has a list of its columns.
+/// Whether a directory is a carray or a ctable, by its files. A folder that contains carrays and other files is neither: a ctable has a
+/// list of its columns.
 pub(crate) fn is_bcolz(directory: &Path) -> bool {
     let names_any =
         || matches!(table_check::named(directory, &Limits::default()), Ok(Some(names)) if !names.is_empty());
@@ -168,7 +168,7 @@ impl Column {
         let mut stored = 0_u64;
         for index in 0..column.files {
             let Ok(found) = std::fs::metadata(column.path(index)) else {
-                // Told by reading and by the check; counting on would take as long as the metadata say.
+                // Reading and the check report the missing file; counting all files could take as long as the metadata claim.
                 column.files = column.files.min(index.saturating_add(1));
                 break;
             };

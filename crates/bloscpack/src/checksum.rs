@@ -6,8 +6,8 @@ use container_codecs::checksum::Algorithm;
 use container_core::checksum::Digest;
 use container_core::{Error, Result};
 
-/// Code of a checksum: 0 is none, 1 to 8 are the algorithms. Others are kept, and cannot be read around: the length of
-/// their digests is unknown.
+/// Code of a checksum: 0 means none, 1 to 8 are the algorithms. Other codes are kept, but chunks with one cannot be read: the
+/// length of their digests is unknown.
 ///
 /// Spec: "checksum" in the header description of the Bloscpack README.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ pub struct ChecksumCode(pub u8);
 impl ChecksumCode {
     /// No checksum.
     pub const NONE: Self = Self(0);
-    /// Adler-32, what the reference takes unless told otherwise.
+    /// Adler-32, the default of the reference.
     pub const ADLER32: Self = Self(1);
 
     /// The code of an algorithm.

@@ -55,7 +55,7 @@ impl Block for ChunkBlock {
     }
 }
 
-/// Whole chunks by the engine, for code that knows blocks alone.
+/// Whole Blosc chunks for code that works on blocks.
 pub(crate) struct BloscChunk;
 
 impl Codec for BloscChunk {

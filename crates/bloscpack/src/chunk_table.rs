@@ -1,8 +1,8 @@
 //! The chunk table: chunk ranges by walking from one to the next, and by the offsets.
 //!
-//! The reference reads by the walk alone and writes offsets nobody else reads, so that in version 3 a complete walk is
-//! believed against them. In a variable-length file the offsets say which chunk is which item, and gaps between chunks are
-//! legal, so that they are believed as long as each points to a possible chunk.
+//! The reference reads by the walk alone and writes offsets that no other program reads, so that in version 3 a complete walk
+//! takes precedence over them. In a variable-length file the offsets assign chunks to items, and gaps between chunks are legal,
+//! so that they take precedence as long as each points to a possible chunk.
 
 use std::ops::Range;
 
@@ -14,16 +14,16 @@ use crate::fault::{Fault, FaultKind};
 use crate::header::MAX_CHUNK;
 use crate::offsets_index::{ENTRY, UNSET};
 
-/// Faults of one kind that are told one by one.
+/// Maximum number of faults of one kind that are reported one by one.
 const MAX_REPORTED: usize = 64;
 
 /// Bytes of a chunk that are looked at on the way to the next: those that the headers of Blosc1 and Blosc2 share.
 pub(crate) const HEADER_LEN: u64 = Header::MIN_LEN as u64;
 
-/// Whether the bytes of a chunk can be what its header says.
+/// Result of checking a chunk's header against its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkState {
-    /// As far as header and neighbours tell, yes.
+    /// Valid, as far as header and neighbours show.
     Whole,
     /// The header is impossible.
     BadHeader,
@@ -79,7 +79,7 @@ impl ChunkEntry {
         }
     }
 
-    /// A chunk of which place and lengths are known, and no header.
+    /// A chunk whose offset and lengths are computed, before its header is read.
     pub(crate) fn outlined(at: u64, cbytes: u32, data_at: u64, nbytes: u32) -> Self {
         Self { cbytes, data_at, nbytes, state: ChunkState::Whole, ..Self::missing(at) }
     }
@@ -96,8 +96,8 @@ impl ChunkEntry {
         self.at.saturating_add(self.cbytes.into())
     }
 
-    /// The bytes that it holds, within the bytes of all chunks in order. Where its header is impossible, as the file's
-    /// header says.
+    /// The bytes that it holds, within the bytes of all chunks in order. Where its header is impossible, the file header
+    /// determines their number.
     #[must_use]
     pub fn data(&self) -> Range<u64> {
         self.data_at..self.data_at.saturating_add(self.nbytes.into())
@@ -109,7 +109,7 @@ impl ChunkEntry {
         self.nbytes
     }
 
-    /// Whether it can be read, as far as can be told without.
+    /// The state of the chunk, as far as it can be determined without decoding it.
     #[must_use]
     pub const fn state(&self) -> ChunkState {
         self.state
@@ -150,7 +150,7 @@ impl ChunkEntry {
     }
 }
 
-/// Facts that are known before the search for chunks.
+/// Facts established before the search for chunks.
 pub(crate) struct ChunkFinder<'s> {
     pub(crate) source: &'s dyn Source,
     pub(crate) limits: &'s Limits,
@@ -184,7 +184,7 @@ impl ChunkTable {
         self.add_fault_with(fault.kind(), || fault);
     }
 
-    /// The same for faults that come by the million: one that is not told is not made.
+    /// As [`ChunkTable::add_fault`] for faults that may be numerous: `fault` is called only for those that are reported.
     fn add_fault_with(&mut self, kind: FaultKind, fault: impl FnOnce() -> Fault) {
         let known = self.met.iter_mut().find(|(met, _)| *met == kind);
         let count = match known {
@@ -202,7 +202,7 @@ impl ChunkTable {
         }
     }
 
-    /// Tells of each kind how many faults were not told, behind the last one that was.
+    /// Adds the number of unreported faults of each kind, after the last reported one.
     fn add_fault_counts(mut self) -> Self {
         for (kind, count) in std::mem::take(&mut self.met) {
             let Some(more) = count.checked_sub(MAX_REPORTED).filter(|more| *more > 0) else { continue };
@@ -257,7 +257,7 @@ impl ChunkFinder<'_> {
         let usable = offsets.iter().all(possible) && (self.variable || rising);
         let sound = |found: &ChunkTable| found.entries.iter().all(|entry| entry.state == ChunkState::Whole);
         let believe_walk = if self.variable {
-            // Offsets that are there and agree, others that are lost: the walk tells where those would be.
+            // Some offsets are set and agree, others are lost: the walk determines where those would point.
             let some_agree = walked.entries.iter().zip(offsets).all(|pair| !possible(pair.1) || agrees(pair));
             !usable && walked.all && sound(&walked) && some_agree
         } else {
@@ -284,8 +284,8 @@ impl ChunkFinder<'_> {
             }
             let (entry, fault) = self.read_chunk_header(at, index)?;
             let Some(entry) = entry else {
-                // Without a count, what is no chunk comes after the last one, unless it is too short to be one, or there is
-                // no other. With a table of offsets it is an error already that there is no count.
+                // Without a count, bytes that are not a chunk come after the last chunk, unless they are too short to be one, or
+                // there is no other chunk. With a table of offsets the missing count is an error already.
                 let expected = self.count.is_some() || (index == 0 && !self.has_table);
                 let cut = |fault: &Fault| fault.kind() == FaultKind::ChunkTruncated;
                 if let Some(fault) = fault.filter(|fault| expected || cut(fault)) {
@@ -306,7 +306,7 @@ impl ChunkFinder<'_> {
         }
     }
 
-    /// The chunk at `at` and what is wrong with it; no chunk where it says nothing of its length, or what cannot be.
+    /// Returns the chunk at `at` and its fault; no chunk where its length is missing or impossible.
     fn read_chunk_header(&self, at: u64, index: u64) -> Result<(Option<ChunkEntry>, Option<Fault>)> {
         let file_len = self.source.len();
         let Some(header) = header_at(self.source, at)? else {
@@ -341,7 +341,7 @@ impl ChunkFinder<'_> {
         }
     }
 
-    /// Whether the walk gets on after a chunk with an impossible header: what follows is a chunk, or the end.
+    /// Whether the walk continues after a chunk with an impossible header: a chunk follows, or the end.
     fn goes_on(&self, end: u64, index: u64) -> Result<bool> {
         let next = end.saturating_add(self.digest_len);
         if self.count.is_some_and(|count| index.saturating_add(1) >= count) {
@@ -350,7 +350,7 @@ impl ChunkFinder<'_> {
         is_chunk_at(self.source, next)
     }
 
-    /// Every chunk where its offset says. In file order none may reach into the next.
+    /// Reads every chunk at its offset. In file order none may overlap the next.
     fn by_offsets(&self, offsets: &[i64]) -> Result<ChunkTable> {
         let mut found = ChunkTable { all: true, ..ChunkTable::default() };
         let file_len = self.source.len();
@@ -385,7 +385,7 @@ impl ChunkFinder<'_> {
             let Some(entry) = found.entries.get_mut(*index) else { continue };
             let end = entry.end().saturating_add(self.digest_len);
             match entry.state {
-                // The header tells nothing: all that is there until the next one.
+                // The header is unusable: the chunk extends to the start of the next one.
                 ChunkState::BadHeader => {
                     let len = next.saturating_sub(entry.at).saturating_sub(self.digest_len);
                     if entry.cbytes == 0 || end > next {
@@ -428,7 +428,7 @@ impl ChunkFinder<'_> {
         }
     }
 
-    /// Tells that an offset points to where its chunk is not; `at` is where the chunk is, if that is known.
+    /// Reports an offset that does not point to its chunk; `at` is the chunk's start, if that was found.
     fn misses(&self, found: &mut ChunkTable, index: u64, offset: i64, at: Option<u64>) {
         let file_len = self.source.len();
         if let (Ok(offset), None) = (u64::try_from(offset), at)

@@ -212,7 +212,7 @@ impl Container for BloscpackContainer {
     }
 }
 
-/// Whether a range is nothing but zeros; false where it cannot be read.
+/// Whether a range consists of zeros; false where it cannot be read.
 fn is_zero(source: &dyn Source, range: std::ops::Range<u64>) -> bool {
     let mut zeros = true;
     let read = for_each_piece(source, range, Progress::none(), |piece| {
@@ -266,7 +266,7 @@ fn array(file: &File) -> Vec<Dataset> {
         codec: info::codecs(file),
         stored: file.outline().map_or_else(stored, Outline::stored),
         logical,
-        // How it is stored is no property of the values, and no difference between two files.
+        // The storage is not a property of the values, so that it does not count as a difference between two files.
         attributes: Vec::new(),
         visibility: Visibility::Always,
     }]

@@ -26,14 +26,14 @@ use crate::reader::Reader;
 
 /// An open Bloscpack file.
 ///
-/// Opening reads header, metadata and offsets, and decodes nothing. The header of each chunk is read where there are no offsets or they
-/// contradict the rest, and by what shows all chunks: [`File::layout`], [`File::chunks`]. A damaged file opens as long as its header is there and of
-/// a known version; reading what is damaged then says what is wrong, and the rest can be read.
+/// Opening reads header, metadata and offsets, and does not decode. The headers of all chunks are read where offsets are missing or
+/// contradict the rest, and by [`File::layout`] and [`File::chunks`]. A damaged file opens as long as its header is there and has a
+/// supported version; reading damaged chunks then reports the fault, and the rest can be read.
 pub struct File {
     /// The path that it was opened at.
     path: Option<PathBuf>,
     source: Box<dyn Source>,
-    /// The chunks by their offsets, where nothing contradicts those.
+    /// The chunks by their offsets, where these agree with the rest of the file.
     outline: Option<Outline>,
     /// True once a chunk was not what its place in the outline announces.
     is_misled: AtomicBool,
@@ -174,7 +174,7 @@ impl File {
     /// Bytes after decoding, as the header announces them where some are not there.
     ///
     /// # Errors
-    /// What is wrong with the file where nobody can tell.
+    /// The most severe fault of a file whose length cannot be determined.
     pub fn len(&self) -> Result<u64> {
         self.head().data_len().ok_or_else(|| self.worst())
     }
@@ -191,8 +191,8 @@ impl File {
     /// as far as they must be.
     ///
     /// # Errors
-    /// What is wrong with these chunks: `Truncated`, `Malformed`, `Checksum` unless digests are ignored, `Unsupported`;
-    /// `Usage` for a range that ends past the data; `Limit`; those of the source.
+    /// The fault of these chunks: `Truncated`, `Malformed`, `Checksum` unless digests are ignored, `Unsupported`; `Usage` for a range that
+    /// ends past the data; `Limit`; those of the source.
     pub fn read_range(&self, range: Range<u64>, options: &ReadOptions) -> Result<Vec<u8>> {
         self.check_span(&range)?;
         let mut bytes = try_zeroed_vec(range.end - range.start, &self.options.limits)?;
@@ -300,7 +300,7 @@ impl File {
     /// Decodes all of chunk `index`, whatever its place in the data.
     ///
     /// # Errors
-    /// As [`File::read_range`]; `Usage` when there is no such chunk.
+    /// As [`File::read_range`]; `Usage` when the chunk does not exist.
     pub fn read_chunk(&self, index: u64, options: &ReadOptions) -> Result<Vec<u8>> {
         self.is_open()?;
         let (at, chunk) = self.chunk(index)?;
@@ -348,7 +348,7 @@ impl File {
         )
     }
 
-    /// A region of an array that lies somewhere in the decoded bytes.
+    /// Reads a region of an array that starts anywhere in the decoded bytes.
     fn read_stored(
         &self,
         stored: &StoredArray,
@@ -369,12 +369,12 @@ impl File {
         &self.options
     }
 
-    /// That nothing keeps all values from being read.
+    /// Checks that no fault keeps all values from being read.
     pub(crate) fn is_open(&self) -> Result<()> {
         self.head().blocking(self.options.tolerance).map_or(Ok(()), |fault| Err(explain(fault)))
     }
 
-    /// Returns the fault of a chunk that is known before it is read.
+    /// Returns the fault of a chunk that was found before reading it.
     pub(crate) fn chunk_fault(&self, index: usize, chunk: &ChunkEntry) -> Option<Error> {
         if chunk.state() == ChunkState::Whole {
             return None;
@@ -390,7 +390,7 @@ impl File {
         ))
     }
 
-    /// The metadata are damaged, and so nobody knows for certain what the values are.
+    /// Returns the fault of damaged metadata, which leave the values uncertain.
     pub(crate) fn metadata_fault(&self) -> Option<Error> {
         let strict = self.options.tolerance == Tolerance::Strict;
         let fault = self.head().faults().iter().find(|fault| fault.kind().affects_metadata() && strict);

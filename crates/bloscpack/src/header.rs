@@ -1,7 +1,7 @@
 //! The header of a file, in all its dialects: 8 bytes, 16, or 32.
 //!
 //! Spec: "Description of the header" in the Bloscpack README for version 3, its history for the older ones, and the
-//! proposal for variable-length data. Reader and writer stand side by side; a test holds them inverse. All numbers are
+//! proposal for variable-length data. Reader and writer are next to each other; a test checks that they are inverse. All numbers are
 //! little-endian.
 
 use container_core::{Error, Result};
@@ -133,7 +133,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header of `dialect` with nothing in it.
+    /// A header of `dialect` with the options that it requires; all other fields are zero.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         let options = if matches!(dialect, Dialect::Vl | Dialect::VlAsV3) {
@@ -158,7 +158,7 @@ impl Header {
     /// Parses the header at the start of `bytes`, the first [`MAX_LEN`] bytes of a file or all that there are.
     ///
     /// Nothing is judged but what decides where the fields are. Version byte 3 with option bit 2 comes out as
-    /// [`Dialect::V3Interim`]; only what follows the header can tell it from [`Dialect::VlAsV3`], which has the same
+    /// [`Dialect::V3Interim`]; only the bytes after the header distinguish it from [`Dialect::VlAsV3`], which has the same
     /// fields.
     ///
     /// # Errors
@@ -257,7 +257,7 @@ impl Header {
 
 /// True where `bytes` start with the header of a chunk as a Blosc of 2012 writes it.
 ///
-/// This tells [`Dialect::P0`] from every other: read as fields of those, the same bytes announce more than 2^32 chunks,
+/// This distinguishes [`Dialect::P0`] from every other: read as fields of those, the same bytes announce more than 2^32 chunks,
 /// or (an empty first chunk) 2^24 in version 1.
 fn is_chunk_of_2012(bytes: &[u8]) -> bool {
     let header: IResult<&[u8], _> = (le_u8, le_u8, le_u8, le_u8, le_u32, le_u32, le_u32).parse(bytes);

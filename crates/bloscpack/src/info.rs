@@ -11,7 +11,7 @@ use crate::offsets_index;
 /// Offsets that are shown, as `blpk info` does.
 const MAX_SHOWN_OFFSETS: u64 = 5;
 
-/// Most chunks whose headers are read for their codecs and filters, where their places are known without.
+/// Maximum number of chunks whose headers are read for their codecs and filters, where opening did not read them.
 const MAX_SAMPLED_CHUNKS: u64 = 8;
 
 /// Longer metadata are not shown here, but by the metadata verbs.
@@ -60,7 +60,7 @@ impl List {
 
 fn first_offsets(file: &File) -> Vec<Value> {
     let used = file.head().used_offsets();
-    // Where the file ends before the table, the table says nothing, and opening has not read it.
+    // A table that is cut by the end of the file is not used, and opening has not read it.
     let count = file.head().count().unwrap_or(0);
     if count.checked_mul(offsets_index::ENTRY) != Some(used.end.saturating_sub(used.start)) {
         return Vec::new();
@@ -112,7 +112,7 @@ fn first_chunk(chunk: &ChunkEntry) -> Vec<(String, Value)> {
     list.add("codec", chunk.codec());
     list.add("filter", chunk.filter());
     if !chunk.is_blosc2() {
-        // The bit says that blocks are not split; `blpk info` prints it the other way round.
+        // A set bit means that blocks are not split; `blpk info` prints it inverted.
         list.add("blocks", if chunk.flags & 0x10 == 0 { "split" } else { "not split" });
     }
     list.add("typesize", chunk.typesize);

@@ -29,7 +29,7 @@ pub struct Layout {
     numpy: Option<NumpyArray>,
     offsets: Range<u64>,
     chunks: Vec<ChunkEntry>,
-    /// The number of items as the table of offsets tells it, where the header does not.
+    /// The number of items by the table of offsets, where the header lacks it.
     told: Option<u64>,
     data_len: Option<u64>,
     faults: Vec<Fault>,
@@ -54,7 +54,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Header and metadata, without a look for chunks; `None` where it is not known where those would start.
+    /// Reads header and metadata without searching for chunks; `None` where the start of the chunks is undetermined.
     pub(crate) fn without_chunks(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
         let (layout, is_placed) = Self::begin(source, limits)?;
         Ok(is_placed.then_some(layout))
@@ -68,7 +68,7 @@ impl Layout {
         self.faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity()));
     }
 
-    /// Header and metadata, and whether it is known where chunks would start.
+    /// Reads header and metadata, and returns whether the start of the chunks is determined.
     fn begin(source: &dyn Source, limits: &Limits) -> Result<(Self, bool)> {
         let file_len = source.len();
         let source = &Start::read(source);
@@ -136,7 +136,7 @@ impl Layout {
         u64::try_from(self.header.nchunks).ok().or(self.told)
     }
 
-    /// The table of offsets, spare entries included, cut at the end of the file; empty where there is none.
+    /// The table of offsets, spare entries included, cut at the end of the file; empty for a file without one.
     #[must_use]
     pub fn offsets(&self) -> Range<u64> {
         self.offsets.clone()
@@ -155,8 +155,7 @@ impl Layout {
         &self.chunks
     }
 
-    /// Bytes of all chunks after decoding; as the header announces them where some are not there. `None` where nobody can
-    /// tell.
+    /// Bytes of all chunks after decoding; as announced by the header where some are missing. `None` where it is undetermined.
     #[must_use]
     pub fn data_len(&self) -> Option<u64> {
         self.data_len
@@ -178,7 +177,7 @@ impl Layout {
         found.map_or(self.file_len..self.file_len, Fault::range)
     }
 
-    /// Everything that is wrong or odd, as far as headers, metadata and lengths tell; errors first.
+    /// All faults and oddities that headers, metadata and lengths show; errors first.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -246,7 +245,7 @@ impl Layout {
         self.chunks = entries;
         self.faults.extend(faults);
         self.note_chunks(all);
-        // With other chunks than the table's length leads to, it ends where they start.
+        // If chunks start before the end that the table's length gives, the table ends where they start.
         if let Some(first) = self
             .chunks
             .iter()
@@ -282,7 +281,7 @@ impl Layout {
         if header.has_offsets() {
             let message = "an unknown number of chunks has an unknown number of offsets";
             self.add_fault(FaultKind::OffsetsUnset, 16..24, message);
-            // What writers put there before they know better is −1.
+            // The placeholder of writers is −1.
             let set = offsets_index::first_set(source, table.clone())?.map_or(self.file_len, |set| set.start);
             // The first of other chunks than items comes first.
             let is_told = set == table.start && !header.dialect.is_variable_length();
@@ -330,7 +329,7 @@ impl Layout {
         }
     }
 
-    /// Gives each chunk its place in the data. Where its own header cannot be believed, its size is the file header's.
+    /// Assigns each chunk its range of the data. If its own header is impossible, its size is the file header's.
     fn place_chunks(&mut self) {
         let header = self.header;
         let fixed = matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim);
@@ -367,7 +366,7 @@ impl Layout {
         if searched && end < self.file_len && (found_all || count.is_none() || !lost) {
             let len = self.file_len.saturating_sub(end);
             let range = end..self.file_len;
-            // Without places and their number nobody has looked for chunks.
+            // Without offsets and a count, chunks have not been searched for.
             let is_searched = !self.faults.iter().any(|fault| fault.kind() == FaultKind::OffsetsUnset);
             if count.is_none() && is_searched {
                 let message =
@@ -415,7 +414,7 @@ impl Source for Start<'_> {
 }
 
 impl Header {
-    /// Whether the length of digests is known. Older versions have none.
+    /// Whether the length of digests is determined. Older versions have none.
     fn checksum_is_known(&self) -> bool {
         matches!(self.dialect, Dialect::P0 | Dialect::V1) || self.checksum.is_known()
     }

@@ -108,8 +108,8 @@ impl Default for MetadataOptions {
 /// stored plainly where zlib makes it longer.
 ///
 /// # Errors
-/// `Usage` when the payload is longer than `max_meta_size`, or the text than the format can say; `Unsupported` for an
-/// unknown checksum; `Limit` where there is no memory for `max_meta_size`.
+/// `Usage` when the payload is longer than `max_meta_size`, or the text than the format allows; `Unsupported` for an unknown
+/// checksum; `Limit` if memory for `max_meta_size` cannot be allocated.
 pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>> {
     let too_long =
         || Error::usage(format!("{} bytes of metadata are more than the format can hold", json.len()));
@@ -152,11 +152,11 @@ pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>>
     Ok(out)
 }
 
-/// The text behind a payload that `header` describes.
+/// The text of a payload that `header` describes.
 ///
 /// # Errors
-/// `Unsupported` for another serializer or codec, `Malformed` when the payload is broken or of another length than the
-/// header says, `Limit`.
+/// `Unsupported` for another serializer or codec, `Malformed` when the payload is broken or its length differs from the header's,
+/// `Limit`.
 pub(crate) fn decode_payload(header: &MetadataHeader, payload: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     if !header.is_json() {
         let name = String::from_utf8_lossy(&header.magic_format).trim_end_matches('\0').to_owned();
@@ -178,7 +178,7 @@ pub(crate) fn decode_payload(header: &MetadataHeader, payload: &[u8], limits: &L
     }
 }
 
-/// Inflates a zlib stream whose length nobody tells (interim version 3): the length is sought first.
+/// Inflates a zlib stream of unrecorded length (interim version 3): the length is determined first.
 ///
 /// # Errors
 /// `Malformed`; `Limit` over the limit or 64 MiB.

@@ -1,8 +1,8 @@
-//! Places of the chunks of a sound file by its header and its offsets, without a look at each chunk.
+//! Offsets of the chunks of a valid file by its header and its table of offsets, without reading each chunk's header.
 //!
 //! The offsets rise from the end of their table, no chunk is longer than one can be, the first and the last are what header and offsets
-//! announce, and the last ends with the file. Whoever reads a chunk compares its header with its place: where one does not fit, all are
-//! looked at ([`Layout::parse`]), as they are at once where anything above does not hold.
+//! announce, and the last ends with the file. A read of a chunk compares its header with its offset. Where one does not fit, or a condition
+//! above is not met, all chunk headers are read ([`Layout::parse`]).
 
 use blosc_chunk::Header as ChunkHeader;
 use container_core::report::Severity;
@@ -132,7 +132,7 @@ impl Outline {
         self.layout.file_len().saturating_sub(start).saturating_sub(digests)
     }
 
-    /// The place of a chunk, and what the header of the file says of it.
+    /// The offset of a chunk, and its lengths by the header of the file.
     pub(crate) fn entry(&self, index: u64) -> Option<ChunkEntry> {
         let header = self.layout.header();
         let at = usize::try_from(index).ok()?;
@@ -234,7 +234,8 @@ mod tests {
         }
     }
 
-    /// Offsets that overlap, go backwards or lead out of the file, chunks of other lengths: what is read is what a look at all chunks gives.
+    /// Offsets that overlap, go backwards or point past the end of the file, chunks of other lengths: values are the same as after reading
+    /// all chunk headers.
     #[test]
     fn damage_reads_as_it_does_after_a_look_at_all_chunks() {
         let options = ReadOptions::default();

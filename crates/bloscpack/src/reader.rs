@@ -262,7 +262,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Decodes all of a chunk that is known to be whole.
+    /// Decodes all of a complete chunk.
     fn decode(
         &self,
         file: &File,

@@ -1,23 +1,22 @@
-//! Bringing back what can be proved of a damaged file, into a new one: version 3, or 4 for items.
+//! Recovers the verified data of a damaged file into a new one: version 3, or 4 for items.
 //!
 //! Assumptions and their reasons:
 //!
-//! * chunks are where the walk or the offsets lead ([`crate::Layout`] says which is believed), so that wrong, unset and missing
-//!   offsets, placeholders of an unfinished file, and wrong sizes in the header mend themselves;
-//! * a chunk is proved when it fits its digest and can be decoded; of one that cannot those blocks are kept that are whole by themselves, where
-//!   others are not ([`intact_blocks`]), and the rest is lost. Its place is filled with zeros, before others also where it is lost, an empty item where there are items, so that those behind it stay where they were; how many follows from the others
-//!   ([`lost_chunk_sizes`]). Nothing takes the place of a torn end;
-//! * where neither leads to a chunk, one that is proved is where it is found; which one it is follows from those around it and from the
-//!   offsets ([`chunk_order`]); copies of chunks that lie about are none ([`false_chunks`]);
-//! * where version, options or checksum of the header fit nothing in the file, they are what fits all of it, if that is another value of
-//!   one of them ([`header`]);
-//! * where one field of the metadata's own header keeps them from being read, it is what lets them be read and fit their digest
-//!   ([`metadata_header`]);
+//! * chunks are where the walk or the offsets point ([`crate::Layout`] defines which takes precedence), so that wrong, unset and missing
+//!   offsets, placeholders of an unfinished file, and wrong sizes in the header need no other repair;
+//! * a chunk is proved when it fits its digest and can be decoded; of a damaged one whose blocks are partly intact those are kept
+//!   ([`intact_blocks`]), and the rest is lost. A lost chunk is replaced by zeros, a lost item by an empty one, so that those after it keep
+//!   their positions; the length follows from the other chunks ([`lost_chunk_sizes`]). A torn end is not replaced;
+//! * a proved chunk that neither points to is accepted where it is found; its number follows from the chunks around it and from the offsets
+//!   ([`chunk_order`]); misplaced copies of chunks are removed ([`false_chunks`]);
+//! * where version, options or checksum of the header contradict the file, and one other value of one of them fits all of it, that value is
+//!   used ([`header`]);
+//! * where one field of the metadata's own header keeps them from being read, the value with which they can be read and fit their digest is
+//!   used ([`metadata_header`]);
 //! * metadata that can be read are right even where they do not fit their digest;
-//! * a shape that says more than there is is cut to whole rows, one that says less is made to say what there is
-//!   (`blpk append` leaves such files).
+//! * a shape with more elements than the data is cut to whole rows, one with fewer is extended to the data (`blpk append` leaves such
+//!   files).
 //!
-
 //! Chunks that were proved are copied as they are, wherever version 3 allows their sizes.
 
 mod chunk_count;
@@ -58,7 +57,7 @@ use intact_blocks::PartialChunks;
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
 /// # Errors
-/// `Malformed` and `Truncated` when nothing can be brought back, `Unsupported` where nobody knows what the file says, `Usage` when
+/// `Malformed` and `Truncated` when no data can be recovered, `Unsupported` for unsupported versions and codes, `Usage` when
 /// the target exists, `Io`. No file appears then.
 pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
     repair_file(path.as_ref(), target.as_ref(), repair_to)
@@ -98,7 +97,7 @@ pub(crate) fn repair_to(
 /// Result of verifying a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChunkStatus {
-    /// It fits its digest and holds as many bytes as it says.
+    /// It fits its digest and decodes to the size in its header.
     Intact,
     /// It does not decode, or does not fit its digest.
     Damaged,
@@ -114,7 +113,7 @@ struct DamagedFile {
     placed: Option<Vec<ChunkEntry>>,
     /// Offsets of the chunks whose size differs from that in their headers.
     resized: Vec<u64>,
-    /// Original number of chunks, where it is known.
+    /// Original number of chunks, where the file contains it.
     count: Option<u64>,
     /// The metadata as they are to be written: without bytes.
     tree: Option<Value>,
@@ -151,7 +150,7 @@ impl DamagedFile {
     ) -> Result<()> {
         let is_odd = |fault: &crate::fault::Fault| fault.kind() == FaultKind::ChunkSizeMismatch;
         let count = states.len() as u64;
-        // Whatever stands behind chunks with which all is well is none of them.
+        // If all chunks are intact and counted, the bytes after them are not searched.
         let is_counted = self.count == Some(count) && !self.layout.faults().iter().any(is_odd);
         let is_missing = self.count.is_some_and(|known| known > count)
             || (!is_counted && !self.layout.trailing().is_empty())
@@ -180,7 +179,7 @@ impl DamagedFile {
     }
 
     /// # Errors
-    /// `Malformed` where the file has no chunk, and says that it has: by their number, or by their size.
+    /// `Malformed` where no chunk was found although the header announces some, by their number or their size.
     fn require_chunks(&self, report: &mut RepairReport) -> Result<()> {
         let header = self.layout.header();
         if !self.chunks().is_empty() {
@@ -228,8 +227,8 @@ impl DamagedFile {
         self.layout.chunks().iter().map(verify).collect()
     }
 
-    /// Whether what is there of the digest of a chunk that is all there is that of its bytes: a byte that is missing in front of the end moves all
-    /// behind it, and the file looks as if it were cut.
+    /// Whether the rest of the file is the start of the digest of a complete chunk: if a byte is missing before the end, all bytes after it
+    /// move, and the file looks truncated.
     fn fits_so_far(&self, entry: &ChunkEntry) -> Result<bool> {
         let (chunk, rest) = (entry.range().start..entry.end(), entry.end()..self.source.len());
         if self.source.lend(chunk.clone()).is_none() {
@@ -332,7 +331,7 @@ impl DamagedFile {
         for (index, (entry, status)) in self.chunks().iter().zip(states).enumerate() {
             let mut range = self.stored_range(entry);
             if *status != ChunkStatus::Intact {
-                // What was found behind it shows where it ends.
+                // A chunk found after it determines its end.
                 if let (Some(next), Some(ChunkStatus::Intact)) =
                     (self.chunks().get(index + 1), states.get(index + 1))
                     && self.placed.is_some()

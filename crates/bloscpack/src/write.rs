@@ -193,7 +193,7 @@ pub struct WriteOptions {
     pub max_app_chunks: Option<u64>,
     /// Metadata: any value that JSON has.
     pub metadata: Option<Value>,
-    /// Their text, where it is another file's and says more than `metadata` can.
+    /// The metadata text of another file, where `metadata` cannot represent it.
     pub(crate) json: Option<Vec<u8>>,
     /// Encoding of the metadata.
     pub metadata_options: MetadataOptions,
@@ -255,12 +255,11 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8], options: &WriteOptions) -> Re
     Ok(())
 }
 
-/// Writes an array, as bloscpack's `pack_ndarray_to_file` does: column-major where it lies so, else row-major; in the byte
-/// order that it has.
+/// Writes an array, as bloscpack's `pack_ndarray_to_file` does: column-major where it is stored so, else row-major; in its own
+/// byte order.
 ///
 /// # Errors
-/// As [`write()`]; `Limit` where elements that do not lie together
-/// cannot be gathered in memory.
+/// As [`write()`]; `Limit` where elements that are not contiguous cannot be gathered in memory.
 pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &WriteOptions) -> Result<()> {
     let column_major = array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
     let order = if column_major { Order::F } else { Order::C };
@@ -269,7 +268,7 @@ pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &WriteOpt
     write(path, &bytes, &options.clone().for_array(&numpy))
 }
 
-/// Compresses all that `reader` gives into a new file at `path`; gives the number of bytes read. With `total` bytes known
+/// Compresses all bytes of `reader` into a new file at `path`; returns the number of bytes read. With `total` given
 /// beforehand the file is written straight through, else see [`Writer`].
 ///
 /// # Errors

@@ -18,16 +18,16 @@ use crate::header::{Dialect, Header, Options};
 use crate::metadata::{encode_section, to_json};
 use crate::write::{Offsets, WriteOptions};
 
-/// Writes a file as its bytes come. Chunks are encoded in batches, on as many threads as the options say; the bytes of the file are
-/// the same for any number.
+/// Writes a file as its bytes come. Chunks are encoded in batches, on the number of threads in the options; the bytes of the file
+/// are the same for any number.
 ///
-/// Header and table of offsets come before the chunks, so it matters whether the number of bytes is known beforehand:
+/// Header and table of offsets come before the chunks, so it matters whether the number of bytes is given beforehand:
 ///
-/// * known: the header is written first, then a table of -1, then the chunks; the table is filled in at the end. Aborted
-///   before, it says -1 everywhere, by which readers know an unfinished file;
-/// * not known, without a table: the header is written with -1 in its counts and completed at the end;
-/// * not known, with a table: the chunks wait in a temporary file without a name (in memory, up to 8 MiB) and are copied
-///   when their number is known. Aborted before, nothing has been written.
+/// * given: the header is written first, then a table of -1, then the chunks; the table is filled in at the end. Aborted before, it
+///   has -1 everywhere, which marks an unfinished file;
+/// * not given, without a table: the header is written with -1 in its counts and completed at the end;
+/// * not given, with a table: the chunks wait in a temporary file without a name (in memory, up to 8 MiB) and are copied when their
+///   number is final. Aborted before, it leaves `out` empty.
 #[derive(Debug)]
 pub struct Writer<W: Write + Seek = AtomicFile> {
     sink: OrderedOutput<W>,
@@ -39,7 +39,7 @@ pub struct Writer<W: Write + Seek = AtomicFile> {
 }
 
 impl Writer<AtomicFile> {
-    /// Starts a file that appears at `path` when it is finished. Dropped before, it leaves nothing behind.
+    /// Starts a file that appears at `path` when it is finished. Dropped before, it leaves no file.
     ///
     /// # Errors
     /// `Usage` for options that make no sense, and for an existing file that may not be replaced; `Io`.
@@ -50,7 +50,7 @@ impl Writer<AtomicFile> {
     /// Completes the file and puts it in its place; gives the number of bytes that it holds before encoding.
     ///
     /// # Errors
-    /// `Usage` when there were not as many bytes as was said, `Io`. No file appears then.
+    /// `Usage` when the number of bytes differs from the announced one, `Io`. No file appears then.
     pub fn finish(self) -> Result<u64> {
         let durability = self.options.durability;
         let (file, total) = self.complete()?;
@@ -60,7 +60,7 @@ impl Writer<AtomicFile> {
 }
 
 impl<W: Write + Seek> Writer<W> {
-    /// Starts a file of `total` bytes (before encoding), if that is known, at the place where `out` is.
+    /// Starts a file of `total` bytes (before encoding), if that is given, at the position of `out`.
     ///
     /// # Errors
     /// `Usage` for options that make no sense together, `Io`.
@@ -88,7 +88,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Takes the next bytes, any number of them.
     ///
     /// # Errors
-    /// `Usage` when there are more than was said; `Io`, perhaps for bytes of an earlier call.
+    /// `Usage` when there are more bytes than announced; `Io`, perhaps for bytes of an earlier call.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.chunker.push(bytes, &mut self.sink)
     }
@@ -104,7 +104,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Completes the file and gives the output back, positioned at its end, with the number of bytes before encoding.
     ///
     /// # Errors
-    /// `Usage` when there were not as many bytes as was said, or an earlier call failed; `Io`.
+    /// `Usage` when the number of bytes differs from the announced one, or an earlier call failed; `Io`.
     pub fn complete(mut self) -> Result<(W, u64)> {
         let taken = self.chunker.finish(&mut self.sink)?;
         let chunk_size = usize::try_from(taken).map_or(self.chunk_size, |all| all.min(self.chunk_size));

@@ -22,7 +22,7 @@ use crate::writer::{Commit, Writer, WriterOptions};
 use crate::{ChunkType, IndexEntry};
 
 /// The entry for the table of formats: adds the frames of another GSD file, or arrays whose first axis is the frames, to the file at
-/// `path`. Committed with two syncs whatever `durability` says, because without them a power cut could take the old frames along.
+/// `path`. Always commits with two syncs, regardless of `durability`: without them a power cut could also destroy the old frames.
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
@@ -117,7 +117,7 @@ fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &WriteRequest
     Ok(losses)
 }
 
-/// The chunks of the last frame, or of frame 0 where the last one lacks them; carried metadata are none that frames repeat.
+/// The chunks of the last frame, or of frame 0 where the last one lacks them, without carried metadata, which frames do not repeat.
 fn stored(writer: &Writer) -> Result<Vec<ExistingChunk>> {
     let Some(last) = writer.nframes().checked_sub(1) else { return Ok(Vec::new()) };
     let names: Vec<String> = writer.names().map(std::borrow::Cow::into_owned).collect();
@@ -143,7 +143,7 @@ fn stored(writer: &Writer) -> Result<Vec<ExistingChunk>> {
     Ok(stored)
 }
 
-/// True for the chunk that tells another's shape.
+/// True for a chunk that contains the shape of another chunk.
 fn is_shape(name: &str, names: &[String]) -> bool {
     name.strip_suffix(SHAPE_SUFFIX).is_some_and(|of| names.iter().any(|name| name == of))
 }
@@ -184,7 +184,7 @@ fn check(part: &PlannedChunk, fits: &ExistingChunk) -> Result<()> {
     Ok(())
 }
 
-/// Refuses frames that lack chunks which those of the file have, where no schema says what stands for them.
+/// Refuses frames that lack chunks which the file's frames have, where the schema defines no default for them.
 fn complete(stored: &[ExistingChunk], parts: &[PlannedChunk], schema: &str) -> Result<()> {
     if schema == SCHEMA {
         return Ok(());

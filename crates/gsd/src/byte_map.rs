@@ -26,7 +26,7 @@ pub(crate) enum SegmentKind {
     NamesRoom,
     /// The chunk of an entry.
     Chunk(IndexEntry),
-    /// Zeros that belong to nothing.
+    /// Zeros outside every known structure.
     Padding,
     /// An earlier copy of the index.
     DeadIndex,
@@ -140,7 +140,7 @@ impl<'f> CopyMarkers<'f> {
     ) -> Result<()> {
         let mut at = gap.start;
         while at < gap.end {
-            // Enough to tell copies by; a longer one goes on in the next turn.
+            // Enough bytes to recognize a copy; a longer gap continues in the next turn.
             let most =
                 self.file.source().lend(at..gap.end).map_or(2 * PIECE_LEN as u64, |all| all.len() as u64);
             let bytes = self.file.source().read(at..gap.end.min(at.saturating_add(most)))?;
@@ -212,7 +212,7 @@ impl<'f> CopyMarkers<'f> {
 
 /// The first place of a pattern that begins with eight telling bytes or more.
 fn find(bytes: &[u8], pattern: &[u8; 32]) -> Option<usize> {
-    // The location, which is never 0, tells most.
+    // The location is never 0, so it is the most selective field.
     let key: [u8; 8] = pattern[16..24].try_into().ok()?;
     (1..bytes.len().saturating_sub(31))
         .find(|at| bytes[at + 16..at + 24] == key && bytes[*at..at + 32] == *pattern)
@@ -231,7 +231,7 @@ pub(crate) fn segment(file: &File, range: Range<u64>, part: &SegmentKind) -> Seg
     segment
 }
 
-/// Bytes that hold nothing that is read: copies of blocks, and data without an entry.
+/// Bytes that no reader uses: copies of blocks, and data without an entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waste {
     pub(crate) dead: u64,

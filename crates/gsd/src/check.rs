@@ -1,4 +1,4 @@
-//! Looking for damage: blocks, entries and what lies between chunks; then every chunk, and what the schema says of them.
+//! Checks a file for damage: blocks, entries and the bytes between chunks; then every chunk, and the rules of the schema.
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -65,17 +65,17 @@ pub(crate) fn check(
         blocks.checked = good;
         blocks.bad = blocks.bad.saturating_add(bad.len() as u64);
         findings.extend(bad);
-        // What is damaged is told as such.
+        // Errors are reported already.
         if !findings.iter().any(|finding| finding.severity == Severity::Error) {
             let orphans = places.iter().any(|fault| fault.kind() == FaultKind::OrphanBytes);
             let repairs = repair::repair_findings(file.source(), &options.limits, orphans)?;
-            // Of a second chunk of one name enough is said.
+            // A fault at the range of an earlier finding is not reported again: a second chunk of one name is one finding.
             let is_told = |range: &Range<u64>| findings.iter().any(|told| told.range.as_ref() == Some(range));
             let new = repairs.iter().filter(|fault| !is_told(&fault.range())).map(Fault::finding);
             findings.extend(new.collect::<Vec<_>>());
         }
         if !broken && file.header().schema_name() == crate::hoomd::SCHEMA {
-            // All bytes are read by now; that it goes on is told, so that it can be ended.
+            // All bytes have been read; the ticks keep the check cancellable.
             let on = |_, _| match progress.tick(bytes, bytes) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
@@ -105,7 +105,7 @@ fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
             format!("{empty} {} no chunk", if empty == 1 { "frame has" } else { "frames have" }),
         ));
     }
-    // Of a name that is listed twice enough is said.
+    // A name that is listed twice is reported already.
     let is_again = |id: &u16| file.names().get(*id).is_none_or(|name| file.names().id(&name) != Some(*id));
     let ids = (0..=u16::MAX).take(name_stats.names.len()).filter(|id| !is_again(id));
     let unused: Vec<u16> = ids.filter(|id| name_stats.get(*id).is_none()).collect();
@@ -134,7 +134,8 @@ fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
     faults
 }
 
-/// Reads every chunk, in file order, and says how many bytes they are. Bytes that several chunks name are read once, so that a small file is not a day's work.
+/// Reads every chunk in file order, and returns the number of bytes. Bytes that several chunks share are read once, so that the time is
+/// bounded by the length of the file.
 fn read_all(
     subject: &CheckTarget<'_>,
     options: &ReadOptions,

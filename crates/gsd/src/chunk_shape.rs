@@ -1,12 +1,12 @@
 //! Chunk shapes (rows and columns) of arrays of any rank.
 //!
 //! An array of shape (N,) is N × 1 and one of shape (N, M) is N × M, with M from 2 on. Any other shape, which an index entry cannot
-//! tell, is N × 1 with a second chunk `<name>/shape`: one uint64 for each axis.
+//! express, is N × 1 with a second chunk `<name>/shape`: one uint64 for each axis.
 
 /// Suffix that the name of a shape chunk adds to the name of its chunk.
 pub(crate) const SHAPE_SUFFIX: &str = "/shape";
 
-/// Rows and columns of a chunk, and the shape that has to be stored beside it.
+/// Rows and columns of a chunk, and the shape to store in a second chunk where the entry cannot express it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkShape {
     /// Rows.

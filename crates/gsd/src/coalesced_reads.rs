@@ -112,7 +112,7 @@ mod tests {
             found[tag * 8..][..8].copy_from_slice(piece);
             Ok(())
         };
-        // Out of order; two side by side, two that lie near, one twice.
+        // Out of order; two adjacent, two near each other, one twice.
         let places = [100_000, 0, 8, 50_000, 50_060, 0];
         for (tag, at) in places.into_iter().enumerate() {
             joined.request(at, 8, tag, &mut take).unwrap();

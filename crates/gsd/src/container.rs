@@ -61,7 +61,7 @@ struct GsdContainer {
     datasets: DatasetIndex,
     /// Readable chunks in file order, once they are asked for.
     chunks: OnceLock<Vec<IndexEntry>>,
-    /// The log as records, once it is asked for; `None` where there is none.
+    /// The log as records, once it is asked for; `None` in a file without logs.
     log: OnceLock<Option<LogRecords>>,
 }
 

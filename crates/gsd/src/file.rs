@@ -25,7 +25,7 @@ pub struct OpenOptions {
     pub strictness: Strictness,
     /// Bounds on what the file may ask for.
     pub limits: Limits,
-    /// Access to its bytes. Use [`Access::Positioned`] for a file that somebody may truncate meanwhile.
+    /// Access to the file's bytes. Use [`Access::Positioned`] for a file that another program may truncate meanwhile.
     pub access: Access,
     /// Threads that copy a large chunk together, where the source does not lend it. 0 and 1 start none.
     pub threads: usize,
@@ -91,7 +91,7 @@ impl File {
         Ok(Self { path: None, source, layout, index, options: *options, hidden: OnceLock::new() })
     }
 
-    /// A file of which nothing but the header is known, to be [extended](File::extend).
+    /// A file of which only the header has been read, to be [extended](File::extend).
     pub(crate) fn without_frames(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
         let layout = Layout::without_frames(&source)?;
         let index = Some(Vec::new());
@@ -136,13 +136,13 @@ impl File {
         self.layout.header()
     }
 
-    /// Name of the generating application; bytes that are no UTF-8 are replaced.
+    /// Name of the generating application; invalid UTF-8 is replaced.
     #[must_use]
     pub fn application(&self) -> String {
         self.header().application_name()
     }
 
-    /// Name of the schema; bytes that are no UTF-8 are replaced.
+    /// Name of the schema; invalid UTF-8 is replaced.
     #[must_use]
     pub fn schema(&self) -> String {
         self.header().schema_name()

@@ -1,8 +1,8 @@
 //! Following a file that grows.
 //!
-//! A poll reads the header, the last entry that is known and the slot behind it, and from there what is new. Nothing is mapped, so
-//! that a file that is cut meanwhile faults nobody. Names are read when an entry has one that is not known, and only as far as entries
-//! use them: a name behind those may be half written, one that a committed entry has is not.
+//! A poll reads the header, the last entry read so far and the slot after it, and from there the new entries. The file is not mapped, so
+//! that truncating it meanwhile cannot cause a fault. Names are read when an entry has a new one, and only as far as entries use them: a
+//! name after those may be half written, the name of a committed entry is complete.
 //!
 //! The writer determines which frames are committed. In the atomic scheme the header counts entries, and those that it counts are committed. The
 //! reference writes the entries of frames into slots that are in sight, all in one write, which is not atomic to those who read meanwhile: see
@@ -30,8 +30,8 @@ pub enum Change {
     Nothing,
     /// The frames of this range, which is not empty, are there now.
     Frames(Range<u64>),
-    /// The file is another, or is none: replaced, removed, truncated, written anew or upgraded. Nothing more comes of this follower
-    /// but this answer, until [`Follower::reopen`].
+    /// The file is a different one or does not exist: replaced, removed, truncated, written anew or upgraded. This follower keeps returning
+    /// this answer until [`Follower::reopen`].
     Replaced,
 }
 
@@ -88,9 +88,8 @@ pub enum LastFramePolicy {
 /// # }
 /// ```
 ///
-/// Files that the reference truncates and writes again between two polls, with the same chunks at the same places, cannot be told
-/// from those that nobody touched. Such restart files are better written by [`write_restart`](crate::write_restart), which makes
-/// a new file each time.
+/// Files that the reference truncates and writes again between two polls, with the same chunks at the same offsets, cannot be distinguished
+/// from unchanged ones. Such restart files are better written by [`write_restart`](crate::write_restart), which makes a new file each time.
 pub struct Follower {
     path: PathBuf,
     handle: std::fs::File,
@@ -169,8 +168,8 @@ impl Follower {
         self.file.duplicate(Box::new(self.source()?))
     }
 
-    /// Polls until there is something else than nothing, with a `pause` before each poll but the first. A pause that answers `false`
-    /// ends that: the answer is then [`Change::Nothing`].
+    /// Polls until there is a change, with a `pause` before each poll but the first. A pause that returns `false` ends that: the answer is
+    /// then [`Change::Nothing`].
     ///
     /// # Errors
     /// As [`Follower::poll`].
@@ -239,7 +238,7 @@ impl Follower {
         Ok(change.filter(|_| self.is_at_path()))
     }
 
-    /// Takes the entries behind those that are known.
+    /// Reads the entries after those read so far.
     fn take(&mut self, header: &Header) -> Result<Option<Change>> {
         let used = self.file.layout().entries();
         let source = self.source()?;

@@ -94,7 +94,7 @@ impl From<&AxisSelection> for Frames {
 }
 
 /// Calls `visit` with `(slot, place of the name in ids, entry)` for every chunk with one of the names `ids` in `frames`. The
-/// order is that of the index, or that of the frames where they lie far apart. Of several chunks with one name and frame, the
+/// order is that of the index, or that of the frames where they are far apart. Of several chunks with one name and frame, the
 /// last call counts.
 pub(crate) fn sweep(
     file: &File,

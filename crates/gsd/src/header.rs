@@ -1,7 +1,7 @@
 //! The header: the first 256 bytes, which point at the index and the namelist.
 //!
 //! Spec: "Header block" of the file layer document, sizes of the two `*_allocated_entries` by the reference's code, which the
-//! document swaps. Reader and writer stand side by side; a test holds them inverse.
+//! document swaps. Reader and writer are next to each other; a test checks that they are inverse.
 
 use std::ops::Range;
 
@@ -149,13 +149,13 @@ impl Header {
         version == Version::new(0, 3) || (Version::new(1, 0)..Version::new(3, 0)).contains(&version)
     }
 
-    /// Name of the generating application; bytes that are no UTF-8 are replaced.
+    /// Name of the generating application; invalid UTF-8 is replaced.
     #[must_use]
     pub fn application_name(&self) -> String {
         text(&self.application)
     }
 
-    /// Name of the schema; bytes that are no UTF-8 are replaced.
+    /// Name of the schema; invalid UTF-8 is replaced.
     #[must_use]
     pub fn schema_name(&self) -> String {
         text(&self.schema)
@@ -178,7 +178,7 @@ pub fn name_field(what: &str, name: &str) -> Result<[u8; 64]> {
     Ok(field)
 }
 
-/// The byte order of a file that starts like this; `None` where it is no GSD file.
+/// The byte order of a file that starts with these bytes; `None` where it is not a GSD file.
 #[must_use]
 pub fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
     let magic = bytes.first_chunk::<8>()?;

@@ -193,7 +193,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     Ok(losses)
 }
 
-/// Returns the loss where none of the frames is wanted, or there are none.
+/// Returns the loss where the selection has no frames.
 pub(crate) fn no_frames() -> Loss {
     Loss { dataset: None, what: "arrays of no frames: there is no chunk to tell of them".into() }
 }
@@ -201,7 +201,7 @@ pub(crate) fn no_frames() -> Loss {
 /// The file of a `GsdContainer`, if all that it lists is wanted.
 ///
 /// # Errors
-/// The first fault of a damaged file: what of it is left is for `repair` to say.
+/// The first fault of a damaged file; `repair` recovers its data.
 pub(crate) fn whole_file<'a>(job: &WriteRequest<'a>) -> Result<Option<&'a File>> {
     let file = gsd_file_of(job);
     let damage =
@@ -217,7 +217,7 @@ fn gsd_file_of<'a>(job: &WriteRequest<'a>) -> Option<&'a File> {
     job.is_all().then_some(file)
 }
 
-/// The paths that the selected datasets have: that of one dataset may be told beside it.
+/// The paths of the selected datasets; for a single dataset the metadata may contain another path.
 fn paths(job: &WriteRequest<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result<Vec<String>> {
     let own = job.selection.iter().map(|(index, _)| Ok(job.container.require(*index)?.path.clone()));
     let mut paths = own.collect::<Result<Vec<String>>>()?;
@@ -272,7 +272,7 @@ fn parts(
     Ok((parts, losses))
 }
 
-/// The chunks of every frame, with their shapes beside them.
+/// The chunks of every frame, each followed by its shape chunk.
 fn plan_chunks(plan: &mut Plan, parts: &[PlannedChunk], frames: u64) -> Result<()> {
     let mut ids = Vec::with_capacity(parts.len());
     for part in parts {

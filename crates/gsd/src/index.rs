@@ -147,7 +147,7 @@ pub struct IndexBlock<'a> {
 }
 
 impl<'a> IndexBlock<'a> {
-    /// The entries in `bytes`; what is left at the end and is no whole entry is left out.
+    /// The entries in `bytes`; an incomplete entry at the end is left out.
     #[must_use]
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self { entries: bytes.as_chunks().0, order }

@@ -55,12 +55,12 @@ pub(crate) struct Scan {
     pub(crate) rebuild: bool,
 }
 
-/// Looks at every slot. What is wrong goes to `faults`; the pass ends early when `stop` says so.
+/// Checks every slot. Faults go to `faults`; the pass ends early where `stop` is set.
 pub(crate) fn scan(index: IndexBlock<'_>, rules: &Rules<'_>, faults: &mut Faults, stop: bool) -> Scan {
     scan_from(index, valid_slots(index, rules), rules, faults, stop)
 }
 
-/// [`scan`] behind the first `sound` slots.
+/// [`scan`], starting after the first `sound` slots.
 pub(crate) fn scan_from(
     index: IndexBlock<'_>,
     sound: usize,
@@ -88,14 +88,15 @@ pub(crate) fn scan_from(
             .or_else(|| (entry.m == 0).then_some((FaultKind::EntryZeroColumns, "its chunk has no columns")));
         let place = place(rules.header, at, 1);
         if let Some((kind, why)) = problem {
-            // What a cut file lacks are the chunk's bytes, and these are told: from the end of the file on, if not before.
+            // In a truncated file the chunk's bytes are reported: from the chunk's start, or from the end of the file if that is
+            // earlier.
             let claimed = entry.byte_range().filter(|_| kind == FaultKind::EntryRange);
             let claimed = claimed.map(|claimed| claimed.start.min(rules.file_len)..claimed.end);
             let range = claimed.unwrap_or_else(|| place.clone());
             faults.add_found_at(place.clone(), kind, range, || format!("index entry {at}: {why}"));
         }
         if let Some(first) = unused {
-            // What follows the end and is no entry is what a write has left, not a part of the list.
+            // An invalid slot after the end is left over from a write, not part of the list.
             if problem.is_some() {
                 continue;
             }
@@ -116,7 +117,7 @@ pub(crate) fn scan_from(
                 if key(&entry) < key(&last) {
                     scan.rebuild = true;
                 }
-                // Of an entry that is wrong by itself, the place tells nothing more.
+                // The location of an invalid entry is not checked further.
                 if problem.is_some() {
                 } else if key(&entry) < key(&last) {
                     faults.add(FaultKind::EntryOrder, place, || {

@@ -1,7 +1,7 @@
 //! Search in the sorted index.
 //!
 //! Frames mostly have as many chunks as the one before, so a place can be computed that is right or close, and the search starts
-//! from there: two or three looks at neighbouring entries, where halving the whole index would have twenty all over it.
+//! from there. It reads two or three neighbouring entries, where a binary search would read twenty from the whole index.
 
 use std::cmp::Ordering;
 

@@ -9,7 +9,7 @@ use crate::frames::Frames;
 use crate::stacked::names::{NameStats, skip_file_errors};
 use crate::stacked::{Defaults, Rows, StackedChunks};
 
-/// More entries than this, and what lies between their chunks is left to `layout` and `verify`.
+/// Maximum number of entries for which the bytes between chunks are examined; above it that is left to `layout` and `verify`.
 const MAX_EXAMINED_ENTRIES: u64 = 1 << 21;
 
 const COUNT: &str = "particles/N";
@@ -105,7 +105,7 @@ fn number(file: &File, frame: u64, name: &str) -> Option<u64> {
     }
 }
 
-/// The least and the most particles that a frame has, where some frame but the first tells.
+/// The smallest and the largest number of particles of a frame, where a frame after the first stores it.
 fn counts(file: &File, name_stats: &NameStats) -> Option<(u32, u32)> {
     let name = name_stats.get(file.names().id(COUNT)?)?;
     if name.frames == 1 && name.first.frame == 0 {
@@ -117,7 +117,7 @@ fn counts(file: &File, name_stats: &NameStats) -> Option<(u32, u32)> {
     counts.iter().copied().min().zip(counts.iter().copied().max())
 }
 
-/// The box of frame 0; empty where it is none.
+/// The box of frame 0; empty where the chunk is not a box.
 fn simulation_box(file: &File) -> Result<Vec<Value>> {
     let found =
         file.find_chunk(0, "configuration/box").filter(|entry| entry.size().is_some_and(|size| size <= 48));

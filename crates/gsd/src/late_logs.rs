@@ -82,7 +82,7 @@ impl Logs {
         self.listed.iter().chain(&self.others).all(|name| file.find_chunk(0, name).is_some())
     }
 
-    /// The logs that are to be left out of what is added, and what is said of it.
+    /// The logs to leave out of the added frames, and the losses to report.
     ///
     /// # Errors
     /// `Usage`, naming the frames that `gsd.hoomd` would not read any more.

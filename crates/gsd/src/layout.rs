@@ -65,7 +65,7 @@ impl Layout {
         }
     }
 
-    /// The header, and nothing of what it points to.
+    /// The header alone, without the blocks that it points to.
     pub(crate) fn without_frames(source: &dyn Source) -> Result<Self> {
         let file_len = source.len();
         let head = source.read(0..file_len.min(header::LEN))?;
@@ -136,7 +136,7 @@ impl Layout {
         let mut faults = faults::faults(&self.header, self.file_len);
         let torn = !faults.as_slice().is_empty();
         let refuse = |faults: &Faults| {
-            // Doubtful names and text are no less readable for it, a second entry of one name is.
+            // Doubtful names and text do not prevent reading; a second entry of one name does.
             let wrong = |fault: &&Fault| {
                 fault.severity() == Severity::Error || fault.kind() == FaultKind::EntryDuplicate
             };
@@ -260,7 +260,7 @@ impl Layout {
         start..start.saturating_add(self.entries.saturating_mul(header::INDEX_ENTRY_LEN))
     }
 
-    /// Describes the problem of an entry by itself; `None` where there is none. The checks of the reference, in checked arithmetic.
+    /// Describes the problem of an entry by itself; `None` for a valid one. The checks of the reference, in checked arithmetic.
     #[must_use]
     pub fn entry_problem(&self, entry: &IndexEntry) -> Option<&'static str> {
         let rules = Rules {

@@ -29,7 +29,7 @@ pub(crate) const OWN: &str = "gsd";
 const OWN_KEYS: [&str; 8] =
     ["application", "schema", "schema_version", "reserved", "frames", "names", "stored", "chunks"];
 
-/// Returns the metadata that a file carries beside selected datasets. A user's key with the name of the format's own replaces it.
+/// Returns the metadata that a file carries with the selected datasets. A user's key with the name of the format's own replaces it.
 pub(crate) fn of_file(file: &File, datasets: &DatasetIndex, selection: &[(usize, Region)]) -> Result<Value> {
     let mut entries = match metadata(file)? {
         Some(Value::Map(entries)) => entries,
@@ -55,7 +55,8 @@ pub(crate) fn of_file(file: &File, datasets: &DatasetIndex, selection: &[(usize,
     Ok(Value::Map(entries))
 }
 
-/// A text of the header; as its bytes where these are not what a writer makes of it: 64 without a NUL, no UTF-8, or more behind the first NUL.
+/// A text of the header; as its bytes where a writer would not produce these: 64 without a NUL, invalid UTF-8, or more bytes after the
+/// first NUL.
 fn field(bytes: &[u8; 64], text: &str) -> Value {
     match name_field("", text) {
         Ok(own) if own == *bytes => text.into(),
@@ -72,7 +73,7 @@ fn field_bytes(value: &Value) -> Option<[u8; 64]> {
     }
 }
 
-/// Arrays that a conversion put into one frame: the file says nothing that another would not.
+/// True for arrays that a conversion put into one frame: the header and names carry no further information.
 fn is_plain(file: &File) -> bool {
     let header = file.header();
     let is_ours = header.schema_name() == crate::import::SCHEMA
@@ -86,7 +87,7 @@ pub(crate) fn is_hidden(file: &File) -> bool {
     !is_plain(file) && matches!(metadata(file), Ok(Some(tree)) if tree.get(OWN).is_some())
 }
 
-/// True where every name is UTF-8 and there once: they tell the chunks apart.
+/// True where every name is UTF-8 and listed once, so that names identify the chunks.
 pub(crate) fn has_clear_names(file: &File) -> bool {
     (0..=u16::MAX).take(file.names().len()).all(|id| {
         let name = file.names().bytes(id).and_then(|bytes| std::str::from_utf8(bytes).ok());
@@ -94,7 +95,7 @@ pub(crate) fn has_clear_names(file: &File) -> bool {
     })
 }
 
-/// Returns the number of frames, and the frames that store the chunks of the selected datasets; nothing for parts of datasets.
+/// Returns the number of frames, and the frames that store the chunks of the selected datasets; empty for parts of datasets.
 fn frames(
     file: &File,
     datasets: &DatasetIndex,
@@ -187,7 +188,8 @@ fn metadata(file: &File) -> Result<Option<Value>> {
     )))))
 }
 
-/// Metadata of other formats as the bytes of their chunk; nothing where there are none. What is left below the format's own key is a user's.
+/// Metadata of other formats as the bytes of their chunk; `None` where there are no such metadata. Entries left below the format's own key
+/// are a user's.
 pub(crate) fn to_json(tree: &Value) -> Result<Option<Vec<u8>>> {
     if interchange::entries(tree).is_empty() {
         return Ok(None);
@@ -197,7 +199,7 @@ pub(crate) fn to_json(tree: &Value) -> Result<Option<Vec<u8>>> {
     json.map(Some).map_err(|error| Error::usage(format!("metadata as JSON: {error}")))
 }
 
-/// The header that carried metadata tell of; `None` where they tell of none.
+/// The header described by carried metadata; `None` where they describe no header.
 pub(crate) fn header(tree: &Value, like: &Header) -> Option<Header> {
     let own = tree.get(OWN)?;
     if interchange::entries(own).iter().any(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
@@ -234,7 +236,7 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// `None` where carried metadata tell nothing of chunks.
+    /// `None` where carried metadata do not describe chunks.
     pub(crate) fn of(tree: &Value) -> Option<Self> {
         let own = tree.get(OWN)?;
         let number = |value: &Value| match value {
@@ -270,7 +272,7 @@ impl Chunks {
         })
     }
 
-    /// Forgets in which frames names are stored. Returns the names of which that was known.
+    /// Forgets in which frames names are stored. Returns the names for which that was recorded.
     pub(crate) fn forget_stored(&mut self) -> Vec<String> {
         std::mem::take(&mut self.stored).into_keys().collect()
     }
@@ -291,7 +293,7 @@ impl Chunks {
         known(name).then_some((Some(frame), name))
     }
 
-    /// Whether the shape of a name's chunks stands beside them.
+    /// Whether the shape of a name's chunks is stored in a second chunk.
     pub(crate) fn has_shape(&self, name: &str) -> bool {
         self.names.iter().any(|own| own.strip_suffix(SHAPE_SUFFIX) == Some(name))
     }

@@ -1,7 +1,7 @@
 //! Hash table of ids by name.
 //!
 //! The standard hasher takes longer for a short name than the rest of the search for its chunk. This one multiplies 8 bytes at a
-//! time. It starts from a number that nobody can know, so that a file cannot choose names that meet.
+//! time. It starts from an unpredictable number, so that a file cannot choose names that collide.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -63,7 +63,7 @@ impl Hasher for NameHasher {
     }
 
     fn write_usize(&mut self, len: usize) {
-        // The length, which comes before the bytes: cheap, and names of zeros differ by nothing else.
+        // The length is hashed before the bytes: names that consist of zeros differ only in length.
         self.0 = self.0.wrapping_add(len as u64).rotate_left(23);
     }
 

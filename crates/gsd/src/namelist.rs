@@ -1,4 +1,4 @@
-//! The namelist: names of chunks, each known to the index by its place in the list.
+//! The namelist: names of chunks, which index entries refer to by position in the list.
 //!
 //! File layer 2.0 and later pack NUL-terminated names of any length; 1.0 and before give each a slot of 64 bytes. The list ends
 //! at an empty name or at the end of the block, which a full 2.x list may reach exactly.
@@ -85,7 +85,7 @@ impl NameList {
         self.names.get(usize::from(id)).map(|name| &**name)
     }
 
-    /// The name `id` as text; bytes that are no UTF-8 are replaced.
+    /// The name `id` as text; invalid UTF-8 is replaced.
     #[must_use]
     pub fn get(&self, id: u16) -> Option<Cow<'_, str>> {
         self.bytes(id).map(String::from_utf8_lossy)

@@ -98,7 +98,7 @@ mod tests {
             wanted[48..111].fill(b'x');
             wanted[112..117].copy_from_slice(b"hoomd");
             assert!(storage.image() == wanted);
-            // The same again writes nothing.
+            // Setting the same names again does not write.
             change(&mut storage, &names, Durability::Synced).unwrap();
             assert_eq!(storage.operations().len(), 2);
         }

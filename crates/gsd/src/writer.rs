@@ -4,7 +4,7 @@
 //! to the end of the file in the order in which they are written, through a buffer where they are small. Entries of the index and new names wait in
 //! memory for the commit.
 //!
-//! To change this: nothing that a committed header refers to is ever overwritten in the atomic scheme, and the header is written
+//! To change this: the atomic scheme never overwrites bytes that a committed header refers to, and the header is written
 
 //! last, after a sync. `tests/crash.rs` replays every write and finds what breaks this.
 
@@ -81,9 +81,10 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 ///
 /// # Errors
 ///
-/// After an error of the disk (`Io`) nothing more is written: every later call fails, dropping the writer does nothing
-/// but cut off what was written since the last commit, and the committed frames are as they were. Open the file again to go on. An error
-/// marked by [`Error::after_change`] came after the change: the frames are committed, and may not survive a power cut. Errors in what the caller asks for (`Usage`) change nothing.
+/// After an error of the disk (`Io`) the writer stops writing. Every later call fails, and dropping the writer only cuts off what was
+/// written since the last commit; the committed frames are as they were. Open the file again to go on. An error marked by
+/// [`Error::after_change`] came after the change: the frames are committed, and may not survive a power cut. Errors in the arguments
+/// (`Usage`) change nothing.
 ///
 /// Frames without chunks count, but leave no trace unless a frame with chunks follows: trailing ones are gone when the file is
 /// opened again.
@@ -99,13 +100,13 @@ pub struct Writer<S: Storage = FileStorage> {
     used: u64,
     /// Absolute offset of the first entry, written or not.
     index_at: u64,
-    /// Entries that there is room for from there on. What is behind the used and the stale ones is zero.
+    /// Number of entries with reserved space from there on. The space after the used and the stale ones is zero.
     capacity: u64,
-    /// Slots behind the used ones in which a commit that was broken off may have left entries.
+    /// Slots after the used ones in which an interrupted commit may have left entries.
     stale: u64,
     /// Absolute offset of the next byte that is not in the buffer: at or after the end of the file.
     end: u64,
-    /// Length of the file when it was opened or last committed; `None` while it is not known which header it has, and in the reference's
+    /// Length of the file when it was opened or last committed; `None` while it is undetermined which header it has, and in the reference's
     /// scheme.
     durable_len: Option<u64>,
     /// Chunks that wait to be written at `end`.
@@ -129,7 +130,7 @@ pub struct Writer<S: Storage = FileStorage> {
     reservations: Vec<std::sync::Arc<reservation::Rows>>,
     /// Bytes of entries on their way to the disk, kept for their memory.
     scratch: Vec<u8>,
-    /// False while the room of the index may be on no disk: what an earlier writer gave up makes room, and nobody waited for it.
+    /// False while the index's space may not be on the disk: space released by an earlier writer is reused, and no writer has synced it.
     is_room_synced: bool,
     /// Whether committed frames have several chunks of one name. Which of them the reference finds depends on the length of the index, so
     /// the next commit writes an index without the others.
@@ -164,7 +165,7 @@ impl Writer<FileStorage> {
     /// Opens a file to add frames to it: mode `r+`. Application and schema stay as they are.
     ///
     /// # Errors
-    /// As [`crate::File::open`]; `Malformed` for any fault of the index, so that nothing is added to a damaged file; `Unsupported`
+    /// As [`crate::File::open`]; `Malformed` for any fault of the index, so that a damaged file is not extended; `Unsupported`
     /// for big-endian files; `Usage` while another writer has the file.
     pub fn open(path: impl AsRef<Path>, options: &WriterOptions) -> Result<Self> {
         let path = path.as_ref();
@@ -173,7 +174,7 @@ impl Writer<FileStorage> {
         Self::open_storage(storage, options).map_err(named)
     }
 
-    /// Opens a file to add frames to it, and makes it where there is none: mode `a`.
+    /// Opens a file to add frames to it, and creates it if it does not exist: mode `a`.
     ///
     /// # Errors
     /// As [`Writer::open`] and [`Writer::create`].
@@ -201,7 +202,7 @@ impl Writer<FileStorage> {
     fn make(path: &Path, options: &WriterOptions, overwrite: Overwrite) -> Result<Self> {
         let named = |error: Error| error.in_file(path.display().to_string());
         let header = options.header()?;
-        // Held until the new file is in its place: nobody may be writing to the one that goes.
+        // Locked until the new file is in its place, so that no other writer is writing to the replaced file.
         let replaced = match (overwrite, FileStorage::open(path)) {
             (Overwrite::Replace, Err(error)) if !is_not_found(&error) => return Err(named(error)),
             (_, opened) => opened.ok(),

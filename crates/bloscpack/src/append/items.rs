@@ -21,7 +21,7 @@ use crate::writer::OrderedOutput;
 /// number.
 ///
 /// # Errors
-/// `Usage` for a file of another kind, for items that are not what the file says that they are, and while another program writes to
+/// `Usage` for a file of another kind, for items that do not match the declared type, and while another program writes to
 /// the file; the first error of a file that is damaged; `Io`. The file is then what it was.
 pub fn append_items<T: AsRef<[u8]>>(
     path: impl AsRef<Path>,

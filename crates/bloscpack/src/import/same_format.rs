@@ -25,7 +25,7 @@ pub(super) fn metadata(container: &dyn Container, dataset: &Dataset) -> Option<V
     container.meta().ok()
 }
 
-/// Metadata that describe `numpy`, where the source described an array, and keep what else it said. A file of plain bytes stays
+/// Metadata that describe `numpy`, where the source described an array, and keep its other entries. A file of plain bytes stays
 /// one; without metadata it has none.
 pub(super) fn described(tree: &Value, numpy: &NumpyArray) -> Option<Value> {
     let Value::Map(entries) = tree else { return Some(tree.clone()) };
@@ -73,7 +73,7 @@ pub(super) fn add(tree: Value, options: &mut WriteOptions) {
     options.metadata = Some(Value::Map(all));
 }
 
-/// Losses that remain: bytes that hold nothing.
+/// Losses that remain: bytes without content.
 pub(crate) fn losses(container: &dyn Container) -> Vec<Loss> {
     let mut losses = container.losses();
     losses.retain(|loss| !loss.what.starts_with("metadata"));

@@ -90,7 +90,7 @@ impl VarReader {
         self.names.as_deref()
     }
 
-    /// Bytes of item `index`, without reading it; `None` where there is no such item.
+    /// Number of bytes of item `index`, without reading it; `None` where it does not exist.
     #[must_use]
     pub fn item_len(&self, index: u64) -> Option<u64> {
         let chunk = self.file.chunks().get(usize::try_from(index).ok()?)?;
@@ -100,7 +100,7 @@ impl VarReader {
     /// The bytes of item `index`.
     ///
     /// # Errors
-    /// `Usage` when there is no such item; `Truncated`, `Malformed`, `Checksum`, `Unsupported` where it is damaged; `Limit`;
+    /// `Usage` when the item does not exist; `Truncated`, `Malformed`, `Checksum`, `Unsupported` where it is damaged; `Limit`;
     /// those of the source.
     pub fn item(&self, index: u64) -> Result<Vec<u8>> {
         self.file.read_chunk(index, &self.read)

@@ -24,7 +24,7 @@ pub enum InPlace {
     /// Only where a crash leaves the old item or the new one.
     #[default]
     Safe,
-    /// Over the old item as well, where the new one fits: a crash may then leave neither, which its digest tells.
+    /// Over the old item as well, where the new one fits: a crash may then leave neither, which its digest reveals.
     Over,
 }
 
@@ -41,7 +41,7 @@ pub enum Replaced {
 /// the old one's place in one step, with `reserve` bytes left free after the item.
 ///
 /// # Errors
-/// `Usage` for a file of another kind, an item that is not there, one that is not what the file says it is, and while another
+/// `Usage` for a file of another kind, an item that does not exist, one that does not match the declared type, and while another
 /// program holds the lock on the file; the first error of a file that is damaged; `Io`.
 pub fn replace(
     path: impl AsRef<Path>,

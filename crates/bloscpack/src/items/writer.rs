@@ -152,12 +152,12 @@ fn var_head(chunks: &ChunkOptions, metadata: &[u8], count: u64) -> Result<Head> 
     Ok(Head { bytes: [&header.to_bytes(), metadata].concat(), entries: count })
 }
 
-/// Writes a file of items. Items are encoded in batches, on as many threads as the options say; the bytes of the file are the
+/// Writes a file of items. Items are encoded in batches, on the number of threads in the options; the bytes of the file are the
 /// same for any number.
 ///
-/// With the number of items known beforehand, or their names, the table of offsets is written first, all -1, and filled in at
-/// the end: a file that was aborted says -1 everywhere. Else items wait, encoded, in a temporary file without a name
-/// (in memory, up to 8 MiB).
+/// If the number of items or their names are given, the table of offsets is written first, all -1, and filled in at the end: a
+/// file that was aborted has -1 everywhere. Else items wait, encoded, in a temporary file without a name (in memory, up to 8
+/// MiB).
 #[derive(Debug)]
 pub struct VarWriter<W: Write + Seek = AtomicFile> {
     sink: OrderedOutput<W>,
@@ -171,7 +171,7 @@ pub struct VarWriter<W: Write + Seek = AtomicFile> {
 }
 
 impl VarWriter<AtomicFile> {
-    /// Starts a file that appears at `path` when it is finished. Dropped before, it leaves nothing behind.
+    /// Starts a file that appears at `path` when it is finished. Dropped before, it leaves no file.
     ///
     /// # Errors
     /// `Usage` for options that make no sense, and for an existing file that may not be replaced; `Io`.
@@ -182,7 +182,7 @@ impl VarWriter<AtomicFile> {
     /// Completes the file and puts it in its place; gives the number of items.
     ///
     /// # Errors
-    /// `Usage` when there were not as many items as was said, `Io`. No file appears then.
+    /// `Usage` when the number of items differs from the announced one, `Io`. No file appears then.
     pub fn finish(self) -> Result<u64> {
         let durability = self.options.durability;
         let (file, count) = self.complete()?;
@@ -192,7 +192,7 @@ impl VarWriter<AtomicFile> {
 }
 
 impl<W: Write + Seek> VarWriter<W> {
-    /// Starts a file of `count` items, if that is known, at the place where `out` is.
+    /// Starts a file of `count` items, if that is given, at the position of `out`.
     ///
     /// # Errors
     /// `Usage` for options that make no sense together, `Io`.
@@ -224,7 +224,7 @@ impl<W: Write + Seek> VarWriter<W> {
     /// Appends an item.
     ///
     /// # Errors
-    /// `Usage` when it is not what the options say, when there are more than was said, and for an item of more than
+    /// `Usage` when it does not match the options, when there are more than announced, and for an item of more than
     /// 2147483631 bytes; `Io`, perhaps for an earlier item.
     pub fn push(&mut self, item: impl AsRef<[u8]>) -> Result<()> {
         let item = item.as_ref();
@@ -270,7 +270,7 @@ impl<W: Write + Seek> VarWriter<W> {
     /// Completes the file and gives the output back, positioned at its end, with the number of items.
     ///
     /// # Errors
-    /// `Usage` when there were not as many items as was said, or an earlier call failed; `Io`.
+    /// `Usage` when the number of items differs from the announced one, or an earlier call failed; `Io`.
     pub fn complete(mut self) -> Result<(W, u64)> {
         self.check_usable()?;
         let count = self.len();

@@ -208,7 +208,7 @@ impl Layout {
             return self.add_fault(FaultKind::ItemCount, range, "the shape is not a list of lengths");
         }
         let count = items_of_shape(shape);
-        // Where nothing tells how many there are, as many as are found.
+        // Without a count, the number of chunks found.
         let items = self.count().unwrap_or(self.chunks.len() as u64);
         if count != Some(items) {
             let message = format!("the shape of the metadata is not that of {items} items");

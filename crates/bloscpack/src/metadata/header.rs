@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn names_may_be_padded_with_blanks_and_sections_have_a_length() {
-        // As bloscpack 0.16 writes `{}`: 20 bytes of room for 2, adler32, zlib not worth it.
+        // As bloscpack 0.16 writes `{}`: 20 bytes of room for 2, adler32, not compressed because zlib would not make it shorter.
         let bytes = *b"JSON\0\0\0\0\0\x01\0\x06\x02\0\0\0\x14\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0";
         let mut header = MetadataHeader::parse(&bytes).unwrap();
         assert_eq!((header.meta_size, header.meta_comp_size, header.section_len()), (2, 2, 56));

@@ -19,10 +19,10 @@ pub struct NumpyArray {
 }
 
 impl NumpyArray {
-    /// The array that metadata describe; `None` where they do not say that they do (`container` is not `numpy`).
+    /// The array that metadata describe; `None` for other metadata (`container` is not `numpy`).
     ///
     /// # Errors
-    /// `Malformed` for what is no type, shape or order; `Unsupported` for types that only Python has, its objects above
+    /// `Malformed` for an invalid type, shape or order; `Unsupported` for types that only Python has, its objects above
     /// all; `Limit` for too many dimensions.
     pub fn from_metadata(metadata: &Value, limits: &Limits) -> Result<Option<Self>> {
         if metadata.get("container") != Some(&Value::from("numpy")) {

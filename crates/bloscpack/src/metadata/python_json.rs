@@ -84,8 +84,8 @@ fn number(word: &str) -> Option<(Value, Spelling)> {
     Some((value.into(), Spelling::HugeIntegers))
 }
 
-/// Copies a string without its first quote. Halves of surrogate pairs that stand alone become `\ufffd`. Gives the bytes that were
-/// read, and whether there were any.
+/// Copies a string without its first quote. Lone surrogates become `\ufffd`. Returns the bytes that were read, and whether there
+/// were any.
 fn copy_string(bytes: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
     let escape = |at: usize| -> Option<u16> {
         let digits = bytes.get(at..at.checked_add(6)?)?.strip_prefix(b"\\u")?;

@@ -1,4 +1,4 @@
-//! The metadata of a file, wherever its dialect keeps them: what they say, and what is wrong with them.
+//! The metadata section of each dialect: its content and its faults.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub struct Metadata {
     pub range: Range<u64>,
     /// The text as stored: compressed, perhaps.
     pub payload: Range<u64>,
-    /// The digest of the payload; empty where there is none.
+    /// The digest of the payload; empty for a section without one.
     pub digest: Range<u64>,
     /// The text, where it can be had.
     pub json: Option<Vec<u8>>,
@@ -34,8 +34,8 @@ pub(crate) struct Section {
     pub(crate) end: Option<u64>,
 }
 
-/// Reads what follows the header, and tells the interim version 3 from the proposal with that version byte: the dialect in
-/// `header` is corrected.
+/// Reads the bytes after the header, and distinguishes the interim version 3 from the proposal with that version byte: the
+/// dialect in `header` is corrected.
 pub(crate) fn read(
     source: &dyn Source,
     header: &mut Header,
@@ -161,7 +161,7 @@ fn read_payload(
     Ok(())
 }
 
-/// The interim version and the proposal: the text alone, as long as the header says.
+/// The interim version and the proposal: the text alone, of the length in the header.
 fn read_bare(
     source: &dyn Source,
     header: &mut Header,

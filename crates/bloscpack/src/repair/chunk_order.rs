@@ -1,8 +1,8 @@
-//! Numbers the chunks found by scanning: chunks lie in the order of their contents.
+//! Numbers the chunks found by scanning: chunks are stored in the order of their contents.
 //!
-//! Between two chunks whose numbers are known as many were as there are numbers. Where fewer are found than were there, those that follow a
-//! known chunk without a gap come next, those that end where another begins come last, and the offsets tell of the others: how far these
-//! have moved is less than a chunk, mostly. Without offsets the places are counted in chunks of the usual length.
+//! The numbers of two placed chunks limit how many belong between them. Where fewer are found than are missing, those that follow a placed
+//! chunk without a gap come next, and those that end where another begins come last. The others are placed by the offsets, since most have
+//! moved by less than a chunk. Without offsets the distance is counted in chunks of the usual length.
 
 use std::ops::Range;
 
@@ -93,7 +93,7 @@ impl<'d> ChunkNumbers<'d> {
         self.damaged.stored_range(entry)
     }
 
-    /// Places what lies between two known chunks.
+    /// Places the chunks found between two placed chunks.
     fn fill(
         &mut self,
         left: Option<usize>,
@@ -109,7 +109,7 @@ impl<'d> ChunkNumbers<'d> {
         };
         let mut room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(next));
         if right.is_none() && self.count.is_some() {
-            // Nothing comes behind the one that is shorter than the others.
+            // A chunk shorter than the others is the last one.
             room =
                 found.iter().position(|entry| self.is_short(entry)).map_or(room, |last| room.min(last + 1));
         }
@@ -153,12 +153,12 @@ impl<'d> ChunkNumbers<'d> {
     fn end_of(&self, right: Option<usize>) -> Option<u64> {
         match right {
             Some(right) => self.slot(right).map(|entry| entry.range().start),
-            // Without a count nobody knows whether what is at the end of the file was the last.
+            // Without a count, the chunk at the end of the file may not be the last.
             None => self.count.map(|_| self.damaged.layout.file_len()),
         }
     }
 
-    /// Whether it can be but the last chunk.
+    /// Whether it can only be the last chunk.
     fn is_short(&self, entry: &ChunkEntry) -> bool {
         let header = self.damaged.layout.header();
         let is = |size: i32| u32::try_from(size) == Ok(entry.nbytes());
@@ -174,8 +174,8 @@ impl<'d> ChunkNumbers<'d> {
         pairs.count() + 1
     }
 
-    /// The number from `lowest` on that the first chunk of `run` has, and whether that is a guess: by the offsets, between which the chunks
-    /// are as long as these; by the distance to what is before, where there are none.
+    /// The number, from `lowest` on, of the first chunk of `run`, and whether that is a guess: by the offsets, between which the chunks are
+    /// as long as these; without offsets by the distance to the previous chunk.
     fn nearest(
         &self,
         lowest: usize,

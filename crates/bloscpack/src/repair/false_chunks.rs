@@ -10,8 +10,8 @@ use container_core::report::{RepairItem, RepairReport};
 use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::ChunkEntry;
 
-/// Removes from `found` what cannot be a chunk of its own: what lies before the first of them, where some are where the header leads to, so that
-/// nothing has moved there; and what is a copy of another chunk, and follows none nor is followed by one.
+/// Removes from `found` the false chunks: those before the start of the first chunk, where some chunks are where the header points to, so
+/// that these have not moved; and copies of another chunk that neither follow a chunk nor are followed by one.
 ///
 /// # Errors
 /// `Limit`, and those of the source.

@@ -167,7 +167,7 @@ fn uniform(lens: &[u64]) -> Option<usize> {
     usize::try_from(size).ok().filter(|_| fits)
 }
 
-/// Metadata as text: what the file has where that says the same, and is JSON or what Python takes for it.
+/// Metadata as text: the stored text where its values are the same, and it is JSON or text that Python accepts.
 fn text_of(damaged: &DamagedFile, tree: &Value) -> Result<Vec<u8>> {
     let text = to_python_json(tree)?.into_bytes();
     let Some(stored) = damaged.layout.metadata().and_then(|metadata| metadata.json.as_deref()) else {
@@ -185,7 +185,7 @@ fn without_claim(damaged: &DamagedFile, tree: Value, have: u64, report: &mut Rep
         return unclaimed(tree);
     }
     let fits = |numpy: NumpyArray| byte_len(&numpy.dtype, &numpy.shape) == Some(have);
-    // Nobody read an array there, so that nothing is cut to one.
+    // The file was not read as an array, so that its data are not cut to one.
     let is_none_or_fits = match NumpyArray::from_metadata(&tree, &damaged.limits) {
         Ok(numpy) => numpy.is_none_or(fits),
         Err(_) => false,

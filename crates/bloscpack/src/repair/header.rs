@@ -15,16 +15,16 @@ use crate::header::{MAGIC, MAX_LEN};
 use crate::layout::Layout;
 use crate::stored_chunk::StoredChunk;
 
-/// The bytes that are looked at, and all that they may be.
+/// The bytes that are tried, with all their valid values.
 const BYTES: [(&str, usize, RangeInclusive<u8>); 3] =
     [("version", 4, 1..=4), ("options", 5, 0..=7), ("checksum", 6, 0..=8)];
 
 /// Chunks at the beginning that are read.
 const MAX_SAMPLED: usize = 3;
 
-/// The source, with the header that it must have had: the one in which one of those bytes is another, everything is where it says, no fewer
-/// chunks are there, no fewer of the first ones are proved, and fewer bits changed than in any other such. Where there is none, or more than one, the source stays; so
-/// it does where the header fits the file as it is.
+/// Returns the source with its most likely header: one of those bytes changed, all of the layout consistent, no fewer chunks there, no
+/// fewer of the first ones proved, and fewer bits changed than in any other such header. The source is unchanged where there is no such
+/// header or more than one, or where the header fits the file as it is.
 ///
 /// # Errors
 /// Those of the source.
@@ -74,15 +74,15 @@ pub(super) fn with_corrected_byte(
 /// Evidence that a header fits the file: chunks that verify with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeaderEvidence {
-    /// Everything is where it says.
+    /// The layout does not contradict the header.
     is_whole: bool,
-    /// It is one that few files have.
+    /// It has a value that few files have.
     is_rare: bool,
-    /// So many of the first chunks are proved.
+    /// Number of the first chunks that are proved.
     proved: usize,
-    /// So many of those by a digest.
+    /// Number of those proved by a digest.
     digests: usize,
-    /// So many chunks are there.
+    /// Number of complete chunks.
     chunks: usize,
 }
 
@@ -109,12 +109,12 @@ impl HeaderEvidence {
         Ok(Self { is_whole, is_rare, proved, digests, chunks })
     }
 
-    /// Everything is where it says, and a chunk proves it.
+    /// The layout does not contradict the header, and a chunk is proved.
     pub(super) const fn is_proof(&self) -> bool {
         self.is_whole && self.proved > 0
     }
 
-    /// It proves something, and loses nothing that the other has.
+    /// At least one chunk is proved, and no chunk of the other header is lost.
     fn explains(&self, stored: &Self) -> bool {
         self.proved >= stored.proved.max(1) && self.chunks >= stored.chunks
     }
@@ -203,7 +203,7 @@ mod tests {
                     damaged[at] ^= 1 << bit;
                     let (repaired, report) = repair_bytes(damaged);
                     assert!(repaired == whole && report.lost.is_empty(), "byte {at}, bit {bit}: {report:?}");
-                    // Without metadata, versions 2 and 3 say the same.
+                    // Without metadata, versions 2 and 3 are equivalent.
                     let told = report.guessed.iter().any(|item| item.range == Some(at as u64..at as u64 + 1));
                     assert!(told || at == 4, "byte {at}, bit {bit}: {report:?}");
                 }
@@ -243,7 +243,7 @@ mod tests {
         let mut file = writer.complete().unwrap().0.into_inner();
         let layout = Layout::parse(&file, &Limits::default()).unwrap();
         let first = layout.chunks()[0].range();
-        // The last byte of its digest, and one of the offset behind its own.
+        // The last byte of its digest, and one of the offset after its own.
         file[first.end as usize + 3] ^= 1;
         file[first.start as usize - 2] = 1;
         let (repaired, report) = repair_bytes(file);

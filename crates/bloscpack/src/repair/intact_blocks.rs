@@ -1,9 +1,9 @@
 //! Intact blocks of chunks that are damaged, or cut by the end of the file.
 //!
-//! The digest is of the chunk, so nothing proves them: they decode, and lie where they are to
-//! ([`Decoder::decode_intact_blocks`] says how that is told). They are guesses, and what the others held is listed as lost. A damaged chunk all
-//! of whose blocks decode stays lost as a whole, because nothing tells which of them is another. Of one that is cut there is nothing behind the
-//! cut; what is before it, nothing speaks against.
+//! The digest covers the whole chunk, so blocks cannot be proved: they decode, and are where they should be (see
+//! [`Decoder::decode_intact_blocks`]). They are reported as guesses, and the data of the other blocks as lost. A damaged chunk all of whose
+//! blocks decode stays lost as a whole, because it is undetermined which of them is wrong. Of a truncated chunk the blocks before the cut
+//! are kept.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use container_core::{ErrorKind, Result};
 use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::{ChunkEntry, ChunkState};
 
-/// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
+/// Maximum number of parts of a chunk that are listed one by one: a hostile chunk has a block for every four bytes.
 const MAX_LISTED: usize = 16;
 
 /// A chunk of which some blocks are whole.
@@ -48,7 +48,7 @@ pub(super) fn recover(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Result
             ChunkStatus::Intact => None,
             ChunkStatus::Damaged => decode(damaged, entry, &mut decoder)?,
             ChunkStatus::Truncated => match decode(damaged, entry, &mut decoder) {
-                // It says that it holds more than there is, and more than memory does: nothing of it, and all of the others.
+                // It claims more bytes than the limits allow: this chunk has no intact block, the others are recovered.
                 Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => None,
                 parts => parts?,
             },
@@ -127,7 +127,7 @@ pub(super) fn decode(
     let Ok(chunk) = Chunk::parse(&stored) else { return Ok(None) };
     let own = damaged.layout.header().typesize;
     let header = chunk.header();
-    // What it says of sizes decides what its blocks hold.
+    // Its block sizes depend on its own header, which must agree with the file's.
     if header.nbytes != entry.nbytes() || own != 0 && header.typesize != own || header.has_variable_blocks() {
         return Ok(None);
     }
@@ -158,7 +158,7 @@ impl PartialChunk {
         self.len
     }
 
-    /// Tells of the chunk `index`, which lies at `range`.
+    /// Reports the chunk `index`, stored at `range`.
     pub(super) fn report(
         &self,
         damaged: &DamagedFile,
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// The only chunk of a file: before there was nothing that was proved, and no new file.
+    /// The only chunk of a file is recovered in part, although no chunk is proved.
     #[test]
     fn the_only_chunk_need_not_be_whole() {
         let sound = file(200 << 10, Compressor::LZ4, ChecksumCode::ADLER32);
@@ -293,7 +293,7 @@ mod tests {
                 let stored: Vec<_> =
                     (0..blocks.len()).map(|block| chunk.block_range(block).unwrap()).collect();
                 for (block, place) in stored.iter().enumerate().step_by(3) {
-                    // A byte of the block is missing, or all behind it.
+                    // A byte of the block is missing, or all bytes after it.
                     for (cut, kept) in [(place.end - 1, block), (place.end, block + 1)] {
                         if kept == 0 && index == 0 {
                             continue;
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// Its data are there as they are: nothing is to be decoded.
+    /// Its data are not compressed, so that they need no decoding.
     #[test]
     fn a_plain_chunk_that_is_cut_keeps_the_elements_before_the_cut() {
         let mut state = 1_u64;

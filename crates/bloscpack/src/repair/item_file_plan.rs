@@ -22,7 +22,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(damaged: &DamagedFile, states: &[ChunkStatus], report: &mut RepairReport) -> Self {
         let layout = &damaged.layout;
-        // What is left of a text, between zeros, is none.
+        // Items are not recovered in part: a text with zeros in it would be wrong.
         damaged.report_chunks(states, &PartialChunks::new(), "item", report);
         let kept = states.get(..without_truncated_end(states)).unwrap_or_default();
         let header = layout.header();
@@ -30,7 +30,7 @@ impl Plan {
             .with_typesize(header.typesize.max(1).into())
             .with_checksum(header.checksum);
         let names = match damaged.tree.as_ref().and_then(|tree| tree.get("names")) {
-            // Where nothing is lost, the list stays what it is.
+            // A list of names as long as the items stays as it is.
             Some(Value::List(names))
                 if names.len() >= kept.len() && i64::try_from(kept.len()) != Ok(header.nchunks) =>
             {

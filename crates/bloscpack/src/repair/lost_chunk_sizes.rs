@@ -1,4 +1,4 @@
-//! The decoded size of a lost chunk. Its own header is among what is damaged: a bit of it would move all that is behind.
+//! The decoded size of a lost chunk. Its own header may be damaged, too: a wrong size would move all data after it.
 
 use container_core::Result;
 use container_core::array::byte_len;
@@ -7,7 +7,7 @@ use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::ChunkEntry;
 use crate::header::{Dialect, MAX_CHUNK};
 
-/// Gives chunks that are not proved the size that the proved ones have, and the last one what the shape and the header say. Where the
+/// Gives unproved chunks the size of the proved ones, and the last one the size by the shape and the header. Where the
 /// proved ones are not of one size, all stay as they are.
 ///
 /// # Errors

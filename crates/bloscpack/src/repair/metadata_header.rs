@@ -15,9 +15,9 @@ use crate::metadata::section;
 /// Bytes of metadata, stored and as they are, that are read with every header they may have had.
 const MAX_METADATA_LEN: u32 = 8 << 20;
 
-/// The source, with the header of the metadata that it must have had: the one in which one field is another, and with which they are read and fit
-/// their digest, or, where they have none, with which everything is where it is to be. Where there is none, or more than one, the source
-/// stays; so it does where the metadata can be read as they are.
+/// Returns the source with the most likely header of its metadata: one field changed, so that the metadata are read and fit their digest,
+/// or, without a digest, so that all bytes after them are where they should be. The source is unchanged where there is no such header or
+/// more than one, or where the metadata can be read as they are.
 ///
 /// # Errors
 /// Those of the source.
@@ -52,7 +52,7 @@ pub(super) fn with_corrected_field(
         }
     }
     tried.set_head(Vec::new());
-    // A digest that fits says more than places that do.
+    // A digest that fits outweighs consistent offsets.
     let has_digest = meant.iter().any(|(has_digest, ..)| *has_digest);
     let mut likely = meant.into_iter().filter(|(own, ..)| *own == has_digest);
     if let (Some((_, field, head)), None) = (likely.next(), likely.next()) {
@@ -66,7 +66,7 @@ pub(super) fn with_corrected_field(
 
 /// Evidence for a header from its metadata.
 struct MetadataEvidence {
-    /// They are read, and nothing speaks against them.
+    /// They are read without a contradiction.
     is_right: bool,
     has_digest: bool,
 }
@@ -102,7 +102,7 @@ const fn contradicts(fault: &Fault) -> bool {
     )
 }
 
-/// Headers with one field changed, each with its name. Of sizes that nothing else tells each bit is turned.
+/// Returns headers with one field changed, each with the field's name. A size that cannot be computed is tried with each bit flipped.
 fn candidates(
     source: &dyn Source,
     stored: &MetadataHeader,

@@ -27,8 +27,8 @@ pub(super) struct FoundChunks {
     pub(super) given_up: Option<u64>,
 }
 
-/// Finds verified chunks in the bytes outside the known chunks, `statuses` of which are [`ChunkStatus::Intact`]. Without digests a chunk that
-/// misses some bytes may be proved with the first bytes of the next one in their place: it is [`ChunkStatus::Damaged`] afterwards.
+/// Finds verified chunks in the bytes outside the listed chunks, `statuses` of which are [`ChunkStatus::Intact`]. Without digests a chunk
+/// that misses some bytes may be proved with the first bytes of the next one in their place: it is [`ChunkStatus::Damaged`] afterwards.
 ///
 /// # Errors
 /// `Limit`, `Cancelled`, and those of the source.
@@ -73,7 +73,7 @@ fn sizes(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Vec<u32> {
     );
     sizes.sort_unstable();
     sizes.dedup();
-    // A chunk of nothing says nothing.
+    // Empty chunks are not searched for.
     sizes.retain(|size| *size > 0);
     sizes
 }
@@ -99,7 +99,7 @@ impl ChunkScanner<'_> {
         let damaged = self.damaged;
         for (index, entry) in damaged.chunks().iter().enumerate() {
             let is_good = |index: usize| statuses.get(index) == Some(&ChunkStatus::Intact);
-            // What is followed by a chunk ends where it says.
+            // A chunk followed by an intact chunk ends where its header says.
             if !is_good(index) || is_good(index.saturating_add(1)) {
                 continue;
             }
@@ -120,7 +120,7 @@ impl ChunkScanner<'_> {
         Ok(())
     }
 
-    /// Looks at all headers in `range`, for chunks that end by `most`.
+    /// Checks all headers in `range`, for chunks that end by `most`.
     fn scan_range(&mut self, range: Range<u64>, most: u64) -> Result<()> {
         let total = self.damaged.source.len();
         let range = range.start..range.end.min(total);
@@ -130,7 +130,7 @@ impl ChunkScanner<'_> {
             let len = range.end.saturating_sub(at).min(PIECE_LEN as u64);
             piece.resize(usize::try_from(len).unwrap_or(PIECE_LEN), 0);
             self.damaged.source.read_into(at, &mut piece)?;
-            // Up to where a chunk that was found ends; a header may lie across two pieces.
+            // The scan continues at the end of a chunk that was found; a header may cross two pieces.
             let mut next = at;
             for (place, bytes) in (at..).zip(piece.windows(Header::MIN_LEN)) {
                 if place >= next {

@@ -1,4 +1,4 @@
-//! The parts of a file in the order in which they become known: chunks first, what stands before them later.
+//! Output of a file's parts in the order in which they become final: chunks first, header and offsets later.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -49,7 +49,7 @@ impl<W: Write + Seek> OrderedOutput<W> {
         Ok(sink)
     }
 
-    /// Header, metadata, and a table that says -1 everywhere.
+    /// Header, metadata, and a table of -1.
     fn write_head(&mut self, head: &Head) -> Result<()> {
         self.out.write_all(&head.bytes)?;
         repeat(&mut self.out, 0xff, head.entries.saturating_mul(8))
@@ -96,7 +96,7 @@ impl<W: Write + Seek> OrderedOutput<W> {
                 self.out.write_all(&offset(chunks_at, *place)?)?;
             }
         }
-        // The header last: of a file without a table it alone tells that the file is complete.
+        // The header comes last: without a table it is the only mark of a complete file.
         self.out.seek(SeekFrom::Start(self.start))?;
         self.out.write_all(&head.bytes)?;
         self.out.seek(SeekFrom::Start(end))?;

@@ -22,12 +22,12 @@ pub(crate) struct Chunker {
     taken: u64,
     /// Bytes before encoding, where that was announced.
     total: Option<u64>,
-    /// An earlier call failed: what is in the file then is not known.
+    /// An earlier call failed, which leaves the file in an undefined state.
     failed: bool,
 }
 
 impl Chunker {
-    /// Takes `total` bytes, if that is known.
+    /// Takes `total` bytes, if that is given.
     pub(crate) fn new(chunks: &ChunkOptions, chunk_size: usize, total: Option<u64>) -> Result<Self> {
         let encoder = chunks.encoder()?;
         let chunk_size = chunk_size.max(1);
@@ -52,7 +52,7 @@ impl Chunker {
         self.start_call()?;
         self.take(bytes.len() as u64)?;
         while !bytes.is_empty() {
-            // Whole batches are encoded where they lie.
+            // Whole batches are encoded in place.
             if self.pending.is_empty() && bytes.len() >= self.batch_len {
                 let (batch, rest) = bytes.split_at(self.batch_len);
                 self.encode(batch, sink)?;
@@ -77,7 +77,7 @@ impl Chunker {
         self.start_call()?;
         let before = self.taken;
         loop {
-            // One byte beyond the announced length tells that there are more.
+            // One byte over the announced length shows that there are more.
             let left =
                 self.total.map_or(u64::MAX, |total| total.saturating_sub(self.taken).saturating_add(1));
             let most = left.min((self.batch_len - self.pending.len()) as u64);

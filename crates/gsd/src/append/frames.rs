@@ -1,4 +1,4 @@
-//! The frames of one GSD file behind those of another.
+//! Appends the frames of one GSD file to another.
 //!
 //! With the schema `hoomd`, a frame's missing chunks mean those of frame 0, which is another one in the new place: what would change
 //! is written out.
@@ -105,7 +105,7 @@ struct Bridge {
     /// Members of each container in the source's frame 0, and in the file's.
     counts_there: Vec<u64>,
     counts_here: Vec<u64>,
-    /// Whether both frames 0 have the same chunk of a name, once that is known.
+    /// Whether both frames 0 have the same chunk of a name, for the names compared so far.
     same: BTreeMap<String, bool>,
     losses: BTreeMap<String, Loss>,
 }
@@ -221,7 +221,7 @@ impl Bridge {
         Ok(same)
     }
 
-    /// Writes the default of `n` members in the type that frame 0 has here; nothing says what an absent log is.
+    /// Writes the default of `n` members in the type that frame 0 has here; absent logs have no default.
     fn write_default(
         &mut self,
         writer: &mut Writer,
@@ -249,7 +249,7 @@ fn counted_by(of: Container) -> &'static str {
 
 fn read(source: &File, entry: &IndexEntry) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // More than a number is none.
+    // A count is at most 8 bytes long; longer chunks are not counts.
     if entry.size().is_some_and(|size| size <= 8) {
         copy_chunk(source, entry, &mut |piece| {
             bytes.extend_from_slice(piece);

@@ -1,4 +1,4 @@
-//! Missing entries in an otherwise valid index: nothing refers to them, but their data are in the file.
+//! Missing entries in an otherwise valid index: chunk data in the file that no entry refers to.
 
 use std::ops::Range;
 
@@ -6,11 +6,12 @@ use crate::fault::{Fault, FaultKind};
 use crate::file::File;
 use crate::header;
 
-/// Faults of that kind that are told.
+/// Maximum number of reported faults of this kind.
 const MAX_REPORTED: usize = 100;
 
-/// Frames without an entry where bytes that no entry names lie between the chunks of their neighbours, and a file that has names and such bytes
-/// but no entry. A writer that stopped within its first commit leaves that, too. `places` are the faults of what lies between chunks.
+/// Reports frames without an entry where unreferenced bytes are between the chunks of the neighbouring frames, and a file that has names
+/// and unreferenced bytes but no entry. A writer that stopped within its first commit leaves the same state. `places` are the faults of the
+/// bytes between chunks.
 pub(super) fn entries(file: &File, places: &[Fault]) -> Vec<Fault> {
     let orphans = || places.iter().filter(|fault| fault.kind() == FaultKind::OrphanBytes).map(Fault::range);
     let Some(first) = orphans().next() else { return Vec::new() };

@@ -57,7 +57,7 @@ impl File {
     }
 
     /// The elements of a chunk as Rust values: borrowed where they are lent, aligned, and in this machine's byte order. Types
-    /// must be the same; nothing is converted.
+    /// must be the same; values are not converted.
     ///
     /// # Errors
     /// `Usage` for another type; else as [`File::read_chunk`].
@@ -118,7 +118,7 @@ impl File {
         }
     }
 
-    /// Copies the elements of a chunk to `dst`, row by row. Types must be the same; nothing but the byte order is converted.
+    /// Copies the elements of a chunk to `dst`, row by row. Types must be the same; only the byte order is converted.
     ///
     /// # Errors
     /// `Usage` for another type, and for another number of elements than N × M; else as [`File::read_chunk`].

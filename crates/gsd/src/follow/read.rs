@@ -11,7 +11,7 @@ use crate::index::IndexBlock;
 use crate::namelist::NameList;
 
 impl Follower {
-    /// Used slots behind those that are known, up to the first unused one; true where none in sight is unused.
+    /// Used slots after the last entry read so far, up to the first unused one; true where no unused slot was found.
     pub(super) fn new_slots(&self, source: &FileSource, header: &Header) -> Result<(Vec<u8>, bool)> {
         const MIN_SLOTS: u64 = 128;
         const MAX_SLOTS: u64 = 1 << 17;
@@ -51,7 +51,7 @@ impl Follower {
         Ok(bytes)
     }
 
-    /// The first `needed` names, or as many as there are, and at least those that are known; `None` where these are others.
+    /// The first `needed` names, or as many as there are, and at least those read so far; `None` where these have changed.
     pub(super) fn names(
         &self,
         source: &FileSource,
@@ -68,7 +68,7 @@ impl Follower {
         let range = header.namelist_range();
         let range =
             range.ok_or_else(|| Error::malformed("the namelist ends past 2^64").with_range(24..40))?;
-        // In place, a list only grows behind its end.
+        // In place, a list only grows after its end.
         let skipped = if moved { 0 } else { names_len(known, header.is_v1()) };
         let start = range.start.saturating_add(skipped).min(range.end);
         let mut bytes = try_zeroed_vec(range.end.saturating_sub(start), &self.file.options().limits)?;
@@ -94,7 +94,7 @@ impl Follower {
         for _ in 0..MAX_TRIES {
             let again = read()?;
             if again == bytes {
-                // What is no header belongs to another file.
+                // An invalid header belongs to another file.
                 return Ok(Some(Header::parse(&bytes).unwrap_or(NO_HEADER)));
             }
             bytes = again;
@@ -111,7 +111,7 @@ impl Follower {
         Ok(self.handle.metadata()?.len() < self.file.layout().file_len())
     }
 
-    /// True where the path still leads to the file that is open.
+    /// True where the path still refers to the open file.
     pub(super) fn is_at_path(&self) -> bool {
         let open = self.handle.metadata();
         let there = std::fs::metadata(&self.path);
@@ -119,7 +119,7 @@ impl Follower {
     }
 }
 
-/// Stands for bytes that are none.
+/// Stands in for bytes that are not a header.
 const NO_HEADER: Header = Header {
     byte_order: container_core::dtype::ByteOrder::NATIVE,
     index_location: 0,
@@ -133,8 +133,8 @@ const NO_HEADER: Header = Header {
     reserved: [0; 80],
 };
 
-/// True where a header can be a later one of the same file, of which `used` entries are known. Writers that open a file change the
-/// minor version.
+/// True where a header can be a later one of the same file, of which `used` entries have been read. Writers that open a file
+/// change the minor version.
 pub(super) fn is_same(before: &Header, after: &Header, used: u64) -> bool {
     let fixed = |header: &Header| {
         (header.byte_order, header.schema_version, header.application, header.schema, header.is_v1())

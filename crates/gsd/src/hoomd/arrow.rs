@@ -2,8 +2,8 @@
 //!
 //! The first columns are `frame` and `step`, unsigned 64-bit integers without nulls. A quantity keeps its name and type; of
 //! several values a frame it is a `FixedSizeList`, of n by m values a list of lists, row by row; texts are `Utf8`. A quantity of
-//! no values (n = 0) is left out. Rows without a value are null. Whether a value was inherited from frame 0 is told as
-//! [`InheritedValues`] says. Parquet files are not compressed; columns of few values are small all the same, by dictionaries.
+//! no values (n = 0) is left out. Rows without a value are null. [`InheritedValues`] selects how values inherited from frame 0
+//! are marked. Parquet files are not compressed; columns of few distinct values are small nevertheless, by dictionaries.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -101,7 +101,7 @@ pub fn write_parquet(batch: &RecordBatch, out: impl Write + Send) -> Result<()> 
     Ok(())
 }
 
-/// arrow-rs 60 writes numbers as they lie in memory and says that they are little-endian.
+/// arrow-rs 60 writes numbers in memory order and declares them little-endian.
 fn little_endian() -> Result<()> {
     if cfg!(target_endian = "little") {
         return Ok(());

@@ -1,7 +1,7 @@
 //! Logged quantities as columns: every `log/` quantity of any number of frames, in one pass over the index.
 //!
 //! Quantities that change once in a while are stored by HOOMD-blue's writers in the frames where they differ from frame 0. What
-//! stands in the others is for the caller to say: frame 0's value, as the schema has it ([`Gaps::FromFrame0`]), or nothing
+//! the other frames have is up to the caller: frame 0's value, by the rule of the schema ([`Gaps::FromFrame0`]), or null
 //! ([`Gaps::Null`]). Which values were stored is kept either way.
 
 use container_core::{Error, Result};
@@ -21,7 +21,7 @@ pub use validity::ValidityBitmap;
 /// Value of a frame that does not store a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Gaps {
-    /// Frame 0's value, as the schema says and `gsd.hoomd.read_log` does; null where frame 0 has none either.
+    /// Frame 0's value, by the schema's rule and as in `gsd.hoomd.read_log`; null where frame 0 lacks it, too.
     #[default]
     FromFrame0,
     /// Null.
@@ -52,8 +52,7 @@ pub enum Shapes {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LogOptions {
-    /// Names or patterns, with `*`, `?` and `[abc]` as in shells, with or without the `log/` before them. All logs where there
-    /// are none.
+    /// Names or patterns, with `*`, `?` and `[abc]` as in shells, with or without the `log/` before them. Empty for all logs.
     pub names: Vec<String>,
     /// Frames; all by default.
     pub frames: Option<Frames>,

@@ -5,7 +5,7 @@ use container_core::{Error, Result};
 use crate::hoomd::read::{FrameView, field_index};
 use crate::hoomd::{Scalars, SimulationBox};
 
-/// Time step, dimensions and box of a frame. `None` stands for what frame 0 has, in frame 0 for the default.
+/// Time step, dimensions and box of a frame. `None` means frame 0's value, in frame 0 the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfigurationData<'a> {
     /// Time step. Default 0.

@@ -27,7 +27,7 @@ pub(crate) enum DefaultName {
 pub(crate) enum DefaultDataset {
     /// A name of the schema that no frame has, in all of them.
     Stacked(usize),
-    /// A name, by its id, that some frames store and nothing fills in the others: there it is missing.
+    /// A name, by its id, that some frames store and that has no default: it is missing in the others.
     Partly(u16),
     /// A name in one frame that lacks it.
     Frame(u64, DefaultName),
@@ -149,7 +149,7 @@ impl DefaultDataset {
         self.describe(file, datasets, &self.stack(file, datasets)?)
     }
 
-    /// Its dataset, where its values are known to be in `stack`.
+    /// Its dataset, if its values are in `stack`.
     pub(crate) fn describe(
         self,
         file: &File,

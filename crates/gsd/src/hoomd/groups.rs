@@ -9,8 +9,8 @@ use crate::hoomd::Scalars;
 use crate::hoomd::read::{FrameView, field_index};
 use crate::hoomd::schema::Container;
 
-/// Groups of K particles each: bonds and special pairs (2), angles (3), dihedrals and impropers (4). `None` stands for what frame 0
-/// has, for `typeid` and `group` where it has as many groups, else for the default.
+/// Groups of K particles each: bonds and special pairs (2), angles (3), dihedrals and impropers (4). `None` means frame 0's value
+/// (for `typeid` and `group` only where frame 0 has as many groups), else the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupData<'a, const K: usize> {
     /// Number of groups. `None` for as many as in frame 0, in frame 0 for none.
@@ -36,8 +36,8 @@ impl<const K: usize> GroupData<'_, K> {
     }
 }
 
-/// Constraints: pairs of particles at fixed distances. `None` stands for what frame 0 has, for `value` and `group` where it has as
-/// many, else for the default.
+/// Constraints: pairs of particles at fixed distances. `None` means frame 0's value (for `value` and `group` only where frame 0 has
+/// as many constraints), else the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConstraintData<'a> {
     /// Number of constraints. `None` for as many as in frame 0, in frame 0 for none.
@@ -84,7 +84,7 @@ where
     /// Names of the types.
     ///
     /// # Errors
-    /// `Malformed` for a chunk that is no table of UTF-8; as [`File::read_chunk`](crate::File::read_chunk).
+    /// `Malformed` for a chunk that is not a UTF-8 table; as [`File::read_chunk`](crate::File::read_chunk).
     pub fn types(&self) -> Result<Cow<'t, [String]>> {
         self.frame.type_names(self.places[0])
     }

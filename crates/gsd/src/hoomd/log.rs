@@ -95,7 +95,7 @@ impl<'a> LoggedValue<'a> {
     /// The elements, row by row: borrowed where they are aligned.
     ///
     /// # Errors
-    /// `Usage` for another type; nothing is converted.
+    /// `Usage` for another type; values are not converted.
     pub fn elements<T: Element>(&self) -> Result<Cow<'_, [T]>> {
         if ChunkType::from_dtype(&T::dtype()) != Some(self.chunk_type) {
             let problem = format!("the elements are {}, not {}", self.chunk_type.name(), T::dtype());
@@ -141,7 +141,7 @@ impl<'a> LoggedValue<'a> {
     /// The text, without NULs at its end.
     ///
     /// # Errors
-    /// `Usage` where it is no text, `Malformed` where it is no UTF-8.
+    /// `Usage` for a type other than text, `Malformed` for invalid UTF-8.
     pub fn to_text(&self) -> Result<&str> {
         if self.chunk_type != ChunkType::Character {
             return Err(Error::usage(format!("the elements are {}, not text", self.chunk_type.name())));

@@ -32,9 +32,9 @@ pub(crate) struct LogRecords {
 }
 
 impl LogRecords {
-    /// Reads the log of all frames; `None` where nothing is logged. Quantities keep the type in which they are stored. What a frame
-    /// lacks is frame 0's value where `defaults` says so, and missing else. Quantities of each particle, bond and so on are left
-    /// out, and those that change in type or shape: see [`LogRecords::left_out`].
+    /// Reads the log of all frames; `None` for a file without logs. Quantities keep the type in which they are stored. A value that
+    /// a frame lacks is frame 0's or missing, depending on `defaults`. Quantities of each particle, bond and so on are left out,
+    /// and those that change in type or shape: see [`LogRecords::left_out`].
     ///
     /// # Errors
     /// `Malformed`, `Truncated`, `Limit`, `Io`.
@@ -188,7 +188,7 @@ fn fill(column: &Column, row: usize, field: &Field, record: &mut [u8]) {
     }
     let width = column.width();
     if column.is_null(row) {
-        // What no mask reaches still shows that there is no number.
+        // Missing floats are NaN, so that they are visible without the mask, too.
         match column.chunk_type {
             ChunkType::Float => put(record, field.offset, &f32::NAN.to_ne_bytes().repeat(width)),
             ChunkType::Double => put(record, field.offset, &f64::NAN.to_ne_bytes().repeat(width)),

@@ -10,8 +10,8 @@ use crate::hoomd::{FloatArray, Quaternions, Scalars, Shape, Vectors};
 
 macro_rules! particles {
     ($($field:ident: $type:ident, $place:literal, $read:ident, $owned:expr, $doc:literal;)+) => {
-        /// Quantities of particles, one row per particle in the order of tags. `None` stands for what frame 0 has where it has
-        /// as many particles, else for the default.
+        /// Quantities of particles, one row per particle in the order of tags. `None` means frame 0's value where frame 0 has as
+        /// many particles, else the default.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct ParticleData<'a> {
             /// Number of particles. `None` for as many as in frame 0, in frame 0 for none.
@@ -132,7 +132,7 @@ impl<'t> ParticlesView<'_, 't> {
     /// Names of the types.
     ///
     /// # Errors
-    /// `Malformed` for a chunk that is no table of UTF-8; as [`File::read_chunk`](crate::File::read_chunk).
+    /// `Malformed` for a chunk that is not a UTF-8 table; as [`File::read_chunk`](crate::File::read_chunk).
     pub fn types(&self) -> Result<Cow<'t, [String]>> {
         self.frame.type_names(const { field_index("particles/types") })
     }
@@ -140,7 +140,7 @@ impl<'t> ParticlesView<'_, 't> {
     /// Shapes of the types.
     ///
     /// # Errors
-    /// `Malformed` for rows that are no JSON objects; as [`File::read_chunk`](crate::File::read_chunk).
+    /// `Malformed` for rows that are not JSON objects; as [`File::read_chunk`](crate::File::read_chunk).
     pub fn type_shapes(&self) -> Result<Cow<'t, [Shape]>> {
         self.frame.shapes()
     }

@@ -1,4 +1,4 @@
-//! One frame as it is read: which chunk stands for a field, and its values.
+//! Reading one frame: the chunk that each field is read from, and its values.
 
 mod load;
 
@@ -16,7 +16,7 @@ use crate::{ChunkType, File};
 
 pub(crate) use load::AlignedValues;
 
-/// Number of chunks that the schema knows.
+/// Number of chunks that the schema defines.
 pub(crate) const FIELD_COUNT: usize = FIELDS.len();
 
 /// Place of a chunk in [`FIELDS`]; a name that is not there does not compile.
@@ -42,7 +42,7 @@ pub(crate) const fn field_index(name: &str) -> usize {
 pub(crate) struct FieldSlots {
     /// Entries of the frame.
     entries: Range<usize>,
-    /// By field: its entry among those of the frame, counted from 1; 0 where there is none.
+    /// By field: its entry among those of the frame, counted from 1; 0 where the frame does not store it.
     at: [u32; FIELD_COUNT],
 }
 
@@ -135,7 +135,7 @@ impl<'t> FrameView<'t> {
         self.slots.entry(self.file(), at)
     }
 
-    /// Number of particles, bonds … of the frame; 0 for containers that count nothing.
+    /// Number of particles, bonds … of the frame; 0 for containers without a count.
     ///
     /// # Errors
     /// `Malformed` where the chunk is not one number of 0 to 2^32 − 1; as [`File::read_chunk`].
@@ -234,8 +234,7 @@ impl<'t> FrameView<'t> {
         Ok((!(0..=most).contains(&value)).then(|| format!("{value} where 0 to {most} are possible")))
     }
 
-    /// Holds the memory of all defaults together against the limits, for those who read every field: an N is a number that
-    /// costs a file nothing.
+    /// Compares the memory of all defaults with the limits, for callers that read every field: a large N takes no space in a file.
     pub(crate) fn check_defaults(&self) -> Result<()> {
         /// Up to here they take no more than a few mebibytes.
         const MAX_CACHED_ROWS: u32 = 1 << 16;
@@ -278,7 +277,7 @@ impl<'t> FrameView<'t> {
         Ok(())
     }
 
-    /// Describes the problem of a chunk's shape; `None` where there is none, and where the schema leaves the rows open.
+    /// Describes the problem of a chunk's shape; `None` for a valid shape, and where the schema leaves the rows open.
     pub(crate) fn shape_problem(&self, field: &Field, entry: &IndexEntry) -> Result<Option<String>> {
         let Some(rows) = self.row_count(field)? else { return Ok(None) };
         let (columns, m) = (u64::from(field.columns), u64::from(entry.m));
@@ -292,7 +291,7 @@ impl<'t> FrameView<'t> {
         Ok(Some(format!("{} × {m} where {rows} × {columns} are wanted", entry.n)))
     }
 
-    /// The type of a chunk, where the schema or a known writer's habit has it.
+    /// The type of a chunk, where the schema has it or a published writer uses it.
     fn fitting_type(&self, field: &Field, entry: &IndexEntry) -> Result<ChunkType> {
         let schema = self.schema_version();
         match entry.chunk_type() {

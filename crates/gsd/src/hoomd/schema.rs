@@ -90,7 +90,7 @@ impl Container {
         }
     }
 
-    /// Particles per group: 2, 3, 4, 4, 2, 2; 0 where there are no groups.
+    /// Particles per group: 2, 3, 4, 4, 2, 2; 0 for containers that are not groups.
     #[must_use]
     pub const fn group_size(self) -> u32 {
         match self {
@@ -111,7 +111,7 @@ pub enum Rows {
     N,
     /// One per type of its container; of the particles' for [`Container::State`].
     Types,
-    /// The sum of the chunk `state/…/N` beside it: vertices of all types, one type after the other.
+    /// The sum of the chunk `state/…/N` of the same state: vertices of all types, one type after the other.
     Vertices,
 }
 
@@ -129,9 +129,9 @@ pub enum Inherit {
 /// Agreement of a stored type with the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fit {
-    /// As the schema says.
+    /// As the schema defines it.
     Exact,
-    /// Not as it says, but unambiguous and written by known programs: i32 groups (`gsd.hoomd` up to 5.0.0), u8 string tables
+    /// Different from the schema, but unambiguous and written by published programs: i32 groups (`gsd.hoomd` up to 5.0.0), u8 string tables
     /// (hoomd-gsd), other integers of the same width, f64 in schema 1.x.
     Readable,
     /// Of another kind.
@@ -153,7 +153,7 @@ pub struct Field {
     /// Columns; 0 for any, the width of a table of strings.
     pub columns: u32,
     /// Values of one row by default (all rows of a [`Rows::Fixed`] chunk). Empty for strings, see [`Field::default_text`],
-    /// and where there is no default.
+    /// and for fields without a default.
     pub default: &'static [i8],
     /// Source of its value where it is absent.
     pub inherits: Inherit,
@@ -174,8 +174,7 @@ impl Field {
         matches!(self.chunk_type, Float)
     }
 
-    /// The strings that stand for an absent table: `["A"]` for types of particles, `["{}"]`, one for each type, for their
-    /// shapes, else none.
+    /// The strings of an absent table: `["A"]` for types of particles, `["{}"]`, one for each type, for their shapes, else none.
     #[must_use]
     pub fn default_text(&self) -> &'static [&'static str] {
         match self.name {
@@ -196,7 +195,7 @@ impl Field {
         } else if self.is_real() && found == Double {
             if schema >= V2_0 { Fit::Exact } else { Fit::Readable }
         } else if integer(found) && integer(self.chunk_type) {
-            // Single numbers are widened; arrays are lent as they lie, so widths have to be the same.
+            // Single numbers are widened; arrays are borrowed from the file, so their width has to be the same.
             let scalar = self.rows == Rows::Fixed(1);
             if scalar || found.size() == self.chunk_type.size() { Fit::Readable } else { Fit::Wrong }
         } else {
@@ -205,7 +204,7 @@ impl Field {
     }
 
     /// Bytes of one default row in elements of `chunk_type`, or of all rows of a [`Rows::Fixed`] chunk: `[1, 0, 0, 0]` of an
-    /// orientation, `"A\0"` for types. Empty where there is no default.
+    /// orientation, `"A\0"` for types. Empty for fields without a default.
     #[must_use]
     pub fn default_row(&self, chunk_type: ChunkType, order: ByteOrder) -> Vec<u8> {
         if self.is_text() {
@@ -251,7 +250,7 @@ impl Field {
     /// Bytes of the default of a chunk of `n` rows (see [`Field::default_shape`]), in elements of `chunk_type`, C order.
     ///
     /// # Errors
-    /// `Limit`: `n` is what a file says.
+    /// `Limit`: `n` may come from an untrusted file.
     pub fn default_bytes(
         &self,
         n: u64,
@@ -272,7 +271,7 @@ impl Field {
     }
 }
 
-/// The chunk of the schema called `name`; `None` for logs and for names that it does not know.
+/// The chunk of the schema called `name`; `None` for logs and for names outside the schema.
 #[must_use]
 pub fn field(name: &str) -> Option<&'static Field> {
     FIELDS.iter().find(|field| field.name == name)

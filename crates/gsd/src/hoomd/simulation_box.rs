@@ -1,6 +1,6 @@
 //! The periodic box and its geometry, in double precision.
 //!
-//! Spec: "HOOMD Schema", `configuration/box`: Lx, Ly, Lz, xy, xz, yz. The box is centred on the origin. In two dimensions z is no
+//! Spec: "HOOMD Schema", `configuration/box`: Lx, Ly, Lz, xy, xz, yz. The box is centred on the origin. In two dimensions z is not a
 //! coordinate of the box: it is neither wrapped nor tested, and Lz may be 0.
 
 /// A periodic box, in general triclinic.
@@ -50,7 +50,7 @@ impl SimulationBox {
         self.lengths.iter().take(axes).all(extent) && self.tilts.iter().all(|tilt| tilt.is_finite())
     }
 
-    /// The lattice vectors a1 = (Lx, 0, 0), a2 = (xy Ly, Ly, 0), a3 = (xz Lz, yz Lz, Lz). In two dimensions a3 spans nothing.
+    /// The lattice vectors a1 = (Lx, 0, 0), a2 = (xy Ly, Ly, 0), a3 = (xz Lz, yz Lz, Lz). In two dimensions a3 is not part of the lattice.
     #[must_use]
     pub fn lattice_vectors(&self) -> [[f64; 3]; 3] {
         let ([lx, ly, lz], [xy, xz, yz]) = (self.lengths, self.tilts);
@@ -103,9 +103,9 @@ impl SimulationBox {
         })
     }
 
-    /// The image of a position that lies in the box, and the image flags with which [`SimulationBox::unwrap`] gives back where
-    /// the position was, up to rounding. Flags stop at the ends of i32. Along an axis that is not finite or without extent nothing is
-    /// moved.
+    /// The image of a position within the box, and the image flags with which [`SimulationBox::unwrap`] returns the original
+    /// position, up to rounding. Flags are limited to the range of i32. Along an axis that is not finite or without extent the
+    /// position is unchanged.
     #[must_use]
     pub fn wrap(&self, position: [f64; 3], image: [i32; 3]) -> ([f64; 3], [i32; 3]) {
         let (mut position, mut image) = (position, image);
@@ -154,7 +154,7 @@ impl SimulationBox {
         [x - (xz - xy * yz) * z - xy * y, y - yz * z, z]
     }
 
-    /// The tilt factors; a plane is not tilted along z, whatever they say.
+    /// The tilt factors; xz and yz are ignored in two dimensions.
     fn shears(&self) -> [f64; 3] {
         let [xy, xz, yz] = self.tilts;
         if self.is_2d() { [xy, 0.0, 0.0] } else { [xy, xz, yz] }
@@ -376,7 +376,7 @@ mod tests {
             assert_eq!(wrapped, upper.map(|one| -one));
             assert_eq!(image, upper.map(|one| if one > 0.0 { 6 } else { 5 }));
         }
-        // Nearer to the lower face than doubles resolve beside the upper one.
+        // Nearer to the lower face than doubles resolve near the upper one.
         let (wrapped, image) = cube.wrap([(-1.0_f64).next_up(), 0.0, 0.0], [0; 3]);
         assert_eq!((wrapped[0], image[0]), ((-1.0_f64).next_up(), 0));
         let below = (-1.0_f64).next_down();

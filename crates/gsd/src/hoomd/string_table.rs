@@ -6,11 +6,11 @@ use container_core::{Error, Result};
 /// a string belong to it, as for numpy.
 ///
 /// # Errors
-/// `Malformed` for bytes that are no UTF-8, and for more than 2^24 rows without a byte, which no table of names has.
+/// `Malformed` for invalid UTF-8, and for more than 2^24 rows of 0 bytes, which no table of names has.
 pub(crate) fn rows(bytes: &[u8], n: u64, m: u32) -> Result<Vec<String>> {
     let width = usize::try_from(m).unwrap_or(usize::MAX);
     if width == 0 {
-        // Rows that take no bytes cost the file nothing.
+        // Rows of 0 bytes take no space in the file.
         let count = usize::try_from(n).ok().filter(|count| *count <= 1 << 24);
         let count = count.ok_or_else(|| Error::malformed(format!("{n} strings without a byte")))?;
         return Ok(vec![String::new(); count]);

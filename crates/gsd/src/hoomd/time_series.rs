@@ -10,7 +10,7 @@ use crate::hoomd::Trajectory;
 use crate::stacked::{Defaults, Rows, StackedChunks};
 
 /// A read of one quantity in many frames, by the schema's rule for what a frame does not store. Made by [`Trajectory::time_series`];
-/// nothing is read until one of the last methods is called.
+/// values are read only when one of the last methods is called.
 ///
 /// ```
 /// # use gsd::Rows;

@@ -104,12 +104,12 @@ impl Trajectory {
         self.file.header().schema_version
     }
 
-    /// Names of what is logged, without `log/`, in the order in which the file came to know them. Not every frame has them all.
+    /// Names of logged quantities, without `log/`, in the order of the namelist. A frame may lack some of them.
     pub fn log_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.core.logs.iter().map(|(_, name)| name.as_str())
     }
 
-    /// Frame `index`, of which nothing is read yet.
+    /// Frame `index`, before any of its chunks is read.
     ///
     /// # Errors
     /// `Usage` past the last frame.
@@ -194,7 +194,7 @@ impl TrajectoryState {
         }
         let mut fields = vec![NO_FIELD; file.names().len()];
         for (field, at) in FIELDS.iter().zip(0_u8..) {
-            // A name that is listed twice is known by its first id.
+            // A name that is listed twice counts by its first id.
             if let Some(place) = file.names().id(field.name).and_then(|id| fields.get_mut(usize::from(id))) {
                 *place = at;
             }

@@ -49,7 +49,7 @@ pub enum Shape {
         /// Centres, one for each diameter.
         centers: Vec<[f64; 3]>,
     },
-    /// Any other JSON object: another type, or keys that the known ones do not have.
+    /// Any other JSON object: another type, or keys outside the specification.
     Other(Map<String, Value>),
 }
 
@@ -57,7 +57,7 @@ impl Shape {
     /// Parses the JSON of one type.
     ///
     /// # Errors
-    /// `Malformed` for text that is no JSON object. `NaN` and `Infinity`, which Python's writer emits, are no JSON.
+    /// `Malformed` for text that is not a JSON object. `NaN` and `Infinity`, which Python's writer emits, are invalid JSON.
     pub fn parse(json: &str) -> Result<Self> {
         let bad = |why: String| Error::malformed(format!("a type shape is no JSON object: {why}"));
         match serde_json::from_str(json) {
@@ -67,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// The shape that an object describes; [`Shape::Other`] where it is none of the known ones to the letter.
+    /// The shape that an object describes; [`Shape::Other`] for any deviation from the specified shapes.
     #[must_use]
     pub fn from_object(object: Map<String, Value>) -> Self {
         known(&object).unwrap_or(Self::Other(object))
@@ -105,7 +105,8 @@ impl Shape {
         }
     }
 
-    /// The JSON text, spaced and escaped to ASCII as Python's `json.dumps` does. Numbers of known shapes are reals: 1 becomes 1.0.
+    /// The JSON text, spaced and escaped to ASCII as Python's `json.dumps` does. Numbers of specified shapes are reals: 1 becomes
+    /// 1.0.
     ///
     /// # Errors
     /// As [`Shape::to_object`].
@@ -169,7 +170,7 @@ fn rows<const M: usize>(points: &[[f64; M]]) -> Result<Vec<Vec<Value>>> {
     points.iter().map(|point| point.iter().map(|one| number(*one)).collect()).collect()
 }
 
-/// `json.dumps`: a space after commas and colons, and nothing but ASCII.
+/// `json.dumps`: a space after commas and colons, and ASCII only.
 struct Python;
 
 impl Formatter for Python {

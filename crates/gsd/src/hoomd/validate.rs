@@ -89,7 +89,7 @@ pub fn check_trajectory(trajectory: &Trajectory, progress: Progress<'_>) -> Resu
 /// value of them. A file of another schema has no problems.
 ///
 /// # Errors
-/// `Io`, `Limit`, `Cancelled`. What is wrong with the file is no error but a problem.
+/// `Io`, `Limit`, `Cancelled`. Faults of the file are problems, not errors.
 pub fn check_file(file: &File, progress: Progress<'_>) -> Result<Vec<Problem>> {
     let header = file.header();
     if header.schema_name() != SCHEMA {
@@ -106,7 +106,7 @@ pub fn check_file(file: &File, progress: Progress<'_>) -> Result<Vec<Problem>> {
     }
     match TrajectoryState::new(file) {
         Ok(core) => problems.extend(check_frames(file, &core, progress)?),
-        // Of versions that are not known nothing more can be said.
+        // Files of unsupported versions are not checked further.
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => (),
         Err(error) => return Err(error),
     }
@@ -254,7 +254,7 @@ fn check_text(
     })
 }
 
-/// Reports what is wrong with a box that the frame stores, and gives the box where nothing is.
+/// Reports faults of a box that the frame stores, and returns the box if it is valid.
 fn check_box(frame: &FrameView<'_>, found: &mut ValidationCache) -> Result<Option<SimulationBox>> {
     let Some(simulation_box) = skip_damage(frame.simulation_box())? else { return Ok(None) };
     let problem = improper_box(&simulation_box);
@@ -330,7 +330,7 @@ fn check_ids(
     Ok(())
 }
 
-/// The chunk, of this frame or of frame 0, that stands for the field: defaults, of however many rows, are sound.
+/// The field's chunk, of this frame or of frame 0; `None` for a default, which is valid with any number of rows.
 fn chunk_of(frame: &FrameView<'_>, at: usize) -> Result<Option<IndexEntry>> {
     let source = skip_damage(frame.field_source(at))?;
     Ok(match source {
@@ -404,7 +404,7 @@ pub(crate) fn outside_box(positions: &Vectors<'_>, simulation_box: &SimulationBo
     let (xz, yz) = if simulation_box.is_2d() { (0.0, 0.0) } else { (xz, yz) };
     let [half_x, half_y, half_z] = simulation_box.lengths.map(|length| length * (0.5 + TOLERANCE));
     let (half_z, shear) = (if simulation_box.is_2d() { f64::INFINITY } else { half_z }, xz - xy * yz);
-    // `SimulationBox::is_inside_by` for millions of particles: what is the same for all is computed once, and nothing branches.
+    // `SimulationBox::is_inside_by` for millions of particles: constants are computed once, and the loop has no branch.
     let inside = |[x, y, z]: [f64; 3]| {
         let within =
             ((x - shear * z - xy * y).abs() <= half_x) & ((y - yz * z).abs() <= half_y) & (z.abs() <= half_z);

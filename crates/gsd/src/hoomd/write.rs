@@ -85,8 +85,8 @@ impl TrajectoryOptions {
         self
     }
 
-    /// The same with the file written otherwise. Its schema is taken for `hoomd`; the version is kept where it is one of that
-    /// schema, which starts at 1.0, so say 2.0 for f64.
+    /// The same with other options for the file. Its schema is set to `hoomd`; the version is kept where it is one of that schema, which
+    /// starts at 1.0, so use 2.0 for f64.
     #[must_use]
     pub fn with_writer(mut self, writer: WriterOptions) -> Self {
         self.writer = writer;
@@ -187,7 +187,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         self.writer.header().schema_version
     }
 
-    /// Adds a frame, and says what is doubtful in it. The frame is written as a whole or not at all.
+    /// Adds a frame, and returns the doubtful values in it. The frame is written as a whole or not at all.
     ///
     /// # Errors
     /// `Usage` for rows that are not N, for f64 and schema 1.x, for state and schema 2.x or not of the schema, for names of logs
@@ -207,7 +207,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         }
         fields.retain(|given| self.is_needed(given));
         if let Err(error) = self.put(&fields, frame) {
-            // The error stands; a writer that cannot go on says so itself.
+            // The first error is returned; a writer that cannot continue reports that in the next call.
             let _ = self.writer.discard_frame();
             return Err(error);
         }
@@ -219,7 +219,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         Ok(passed)
     }
 
-    /// Adds frames, and says what is doubtful in them.
+    /// Adds frames, and returns the doubtful values in them.
     ///
     /// # Errors
     /// As [`TrajectoryWriter::append`]; frames before the one that is refused are there.

@@ -164,7 +164,7 @@ pub(crate) fn refuse_metadata(name: &str) -> Result<()> {
     Err(Error::usage(problem).with_hint("convert the others one at a time: FILE::PATH"))
 }
 
-/// The region with some of the indices of one axis: a slice in numpy's spelling; nothing for all.
+/// The region restricted to some indices of one axis: a slice in numpy's spelling; the empty string selects all.
 fn select_on_axis(region: &Region, at: usize, range: &str, shape: &[u64]) -> Result<Region> {
     if range.is_empty() {
         return Ok(region.clone());

@@ -31,7 +31,7 @@ pub(super) struct RestoredChunks {
 }
 
 impl RestoredChunks {
-    /// `None` where the datasets are not what `chunks` tell of any more. `paths` are those that the datasets have.
+    /// `None` where the datasets no longer match `chunks`. `paths` are those that the datasets have.
     pub(super) fn new(
         job: &WriteRequest<'_>,
         chunks: Chunks,
@@ -159,7 +159,7 @@ impl RestoredChunks {
         out.reserve(plan.file_len())?;
         let mut emitter = plan.emit(out, &job.options.limits)?;
         let (mut frame, mut next, mut before) = (0_u64, 0_usize, metadata);
-        // What a frame has beside the stacked ones.
+        // The chunks of a frame that are not stacked.
         let mut others = |frame: u64, sink: &mut dyn FnMut(&[u8]) -> Result<()>| -> Result<()> {
             while let Some((_, part)) = self.single.get(next).filter(|(at, _)| *at == frame) {
                 stream::single(job, part, sink)?;
@@ -217,7 +217,7 @@ impl RestoredChunks {
     }
 }
 
-/// A part's chunk in a frame, and its shape beside it.
+/// A part's chunk in a frame, followed by its shape chunk.
 fn chunk(plan: &mut Plan, frame: u64, part: &PlannedChunk) -> Result<()> {
     let id = plan.name(part.name.as_bytes())?;
     plan.chunk(frame, id, part.chunk_type, part.shape.n, part.shape.m)?;

@@ -44,7 +44,7 @@ pub(crate) fn copy(
     Ok(losses)
 }
 
-/// The chunks of a frame, each name once, in the order in which they lie in the file.
+/// The chunks of a frame, each name once, in file order.
 pub(crate) fn entries_of(file: &File, frame: u64, entries: &mut Vec<IndexEntry>) {
     *entries = file.found_of_frame(frame);
     entries.sort_by_key(|entry| entry.location);

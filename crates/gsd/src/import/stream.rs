@@ -168,7 +168,7 @@ impl PlannedChunk {
         })
     }
 
-    /// Returns the bytes of the chunk `<name>/shape`; none where there is no such chunk.
+    /// Returns the bytes of the chunk `<name>/shape`; empty where the chunk needs none.
     pub(crate) fn shape_bytes(&self) -> Vec<u8> {
         let shape = self.shape.beside.as_deref().unwrap_or_default();
         shape.iter().flat_map(|len| len.to_le_bytes()).collect()

@@ -29,7 +29,7 @@ struct Item {
 impl Item {
     fn copy(input: usize, chunk: &Chunk) -> Self {
         let IndexEntry { n, m, .. } = chunk.entry;
-        // An entry without a type is no chunk and has been refused.
+        // Entries without a valid type have been refused.
         let chunk_type = chunk.entry.chunk_type().unwrap_or(ChunkType::Uint8);
         Self { id: chunk.id, chunk_type, n, m, data: Data::Chunk { input, entry: chunk.entry } }
     }
@@ -325,8 +325,8 @@ impl<'f> FramePlan<'f> {
     /// The default of a chunk, in the type that the new frame 0 has it in, if readers take it; `None` for logs, which have none.
     ///
     /// # Errors
-    /// `Limit` for a default that takes more than any chunk and than the memory that readers of it would be given: an N is a number that
-    /// costs a file nothing.
+    /// `Limit` for a default that takes more than any chunk and than the memory that readers of it would be given: a large N takes no
+    /// space in a file.
     fn default(
         &self,
         at: usize,
@@ -374,7 +374,7 @@ impl<'f> FramePlan<'f> {
     }
 }
 
-/// The logs that are left out of a file from several, and what is said of those that its frame 0 lacks.
+/// The logs to leave out of a file made from several, and the losses for those that its frame 0 lacks.
 fn late_logs(parts: &[(&File, Frames)], options: &RewriteOptions) -> Result<(BTreeSet<String>, Vec<Loss>)> {
     let [(first, _), others @ ..] = parts else { return Ok(Default::default()) };
     if others.is_empty() {

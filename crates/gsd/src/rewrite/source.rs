@@ -72,7 +72,7 @@ pub(super) struct SourceFile<'f> {
     pub(super) first: Vec<Chunk>,
     pub(super) first_counts: Counts,
     pub(super) window: ReadBuffer<'f>,
-    /// For what is read beside what goes by: frame 0.
+    /// Reads frame 0 while the main buffer reads the other frames in sequence.
     pub(super) beside: ReadBuffer<'f>,
 }
 
@@ -127,7 +127,7 @@ impl<'f> SourceFile<'f> {
         self.first.binary_search_by_key(&id, |chunk| chunk.id).ok().and_then(|at| self.first.get(at))
     }
 
-    /// The chunks of a frame in the order in which they lie in the file.
+    /// The chunks of a frame in file order.
     pub(super) fn chunks(&mut self, frame: u64) -> Result<Vec<Chunk>> {
         let index = self.file.index();
         let of = |at: usize| index.get(at).map(|entry| entry.frame);
@@ -156,7 +156,7 @@ impl<'f> SourceFile<'f> {
             chunks.retain(|chunk| file.find_id(frame, chunk.entry.id) == Some(chunk.entry));
             chunks.dedup_by_key(|chunk| chunk.id);
         }
-        // Empty chunks lie where the next one starts.
+        // Empty chunks share their offset with the next chunk.
         chunks.sort_by_key(|chunk| (chunk.entry.location, chunk.entry.size(), chunk.id));
         Ok(chunks)
     }

@@ -1,4 +1,4 @@
-//! Names that stack, found in one pass over the index that keeps statistics of each name and nothing of each chunk.
+//! Names that stack, found in one pass over the index that keeps statistics of each name, not of each chunk.
 
 use container_core::container::{Dataset, Visibility};
 use container_core::dtype::Order;
@@ -54,7 +54,7 @@ pub(crate) struct NameStats {
 
 impl NameStats {
     pub(crate) fn new(file: &File, defaults: Defaults) -> Result<Self> {
-        // With entries that belong to nobody knows which frame, a frame that lacks a chunk may have had one.
+        // Dropped entries may belong to any frame, so a frame that lacks a chunk may have had one.
         let defaults = if file.layout().dropped_entries() > 0 { Defaults::StoredOnly } else { defaults };
         let mut name_stats = Self {
             names: vec![None; file.names().len()],
@@ -230,7 +230,7 @@ impl NameStats {
     pub(crate) fn single(&self, file: &File, entry: &IndexEntry) -> Option<Dataset> {
         let name = file.names().get(entry.id)?;
         let apart = self.get(entry.id).is_some_and(|name| name.view == Listing::Apart);
-        // Damaged beyond that: as nothing, and reading it says why.
+        // A chunk with further damage counts as empty; reading it reports the fault.
         let chunk_type = entry.chunk_type().unwrap_or(ChunkType::Uint8);
         let size = entry.size().unwrap_or(0);
         Some(Dataset {

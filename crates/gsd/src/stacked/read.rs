@@ -1,8 +1,8 @@
 //! Stacked reads: the chunks of one name in many frames, as one array with the frames first.
 //!
 //! [`StackedChunks`] finds where each frame's values are, in one sweep of the index, and holds 8 bytes a frame. Its reads copy any rows
-//! of the frames into one buffer, on several threads. What a frame does not store comes from where the schema says: frame 0's
-//! chunk is shared by all frames that inherit it, a default is made as it is copied.
+//! of the frames into one buffer, on several threads. What a frame does not store is defined by the schema: frame 0's chunk is shared by
+//! all frames that inherit it, a default is made as it is copied.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -90,7 +90,7 @@ impl<'f> StackedChunks<'f> {
     ///
     /// # Errors
     /// `Usage` where the frames do not hold one type and shape, naming the first frame that differs, and for a name or a frame
-    /// without a chunk for which the defaults have nothing; `Malformed` and `Truncated` for chunks that are not within the file,
+    /// without a chunk for which there is no default; `Malformed` and `Truncated` for chunks that are not within the file,
     /// `Limit`, `Io`.
     pub fn new(file: &'f File, name: &str, frames: &Frames, defaults: Defaults) -> Result<Self> {
         Self::find(file, name, frames, defaults, None, None)
@@ -157,7 +157,7 @@ impl<'f> StackedChunks<'f> {
             search.gaps(defaults).map_err(named)?;
         }
         let ValueSearch { found, places, default, singles, .. } = search;
-        // Without frames there is no shape.
+        // Without frames the first chunk of that name determines the shape.
         let ValueLocation { chunk_type, n, m, .. } =
             found.or_else(|| ValueLocation::any(file, name)).ok_or_else(|| no_chunk(name))?;
         Ok(Self { file, chunk_type, n, m, places, default, singles, stop: Stop::never() })
@@ -221,7 +221,8 @@ impl<'f> StackedChunks<'f> {
     /// Copies `rows` of every frame to `dst`, frame after frame, in the byte order of the file, on up to `threads` threads.
     ///
     /// # Errors
-    /// `Usage` for rows past the last one, and where `dst` is not as long as [`StackedChunks::byte_len`] says; those of the source; `Cancelled`.
+    /// `Usage` for rows past the last one, and where the length of `dst` is not [`StackedChunks::byte_len`]; those of the source;
+    /// `Cancelled`.
     pub fn read_into(&self, rows: &Rows<'_>, dst: &mut [u8], threads: usize) -> Result<()> {
         // Below this a thread costs more than it copies.
         const MIN_THREAD_LEN: usize = 2 << 20;

@@ -80,7 +80,7 @@ impl<S: Storage> Writer<S> {
         self.write_chunk_bytes(name, ChunkType::Character, text.len() as u64, 1, text.as_bytes())
     }
 
-    /// Writes bytes that mean something to somebody else: type `uint8`, M = 1.
+    /// Writes opaque bytes: type `uint8`, M = 1.
     ///
     /// # Errors
     /// As [`Writer::write_chunk`].

@@ -1,14 +1,14 @@
 //! Atomic commits.
 //!
-//! Readers look at the first `index_allocated_entries` slots of the index and take a full one as it is. So the header says how many
-//! entries are *committed*, and zeroed room follows that no reader looks at. A commit writes
+//! Readers read the first `index_allocated_entries` slots of the index and take a full one as it is. So the header contains the number
+//! of *committed* entries, and zeroed space follows that readers ignore. A commit writes
 //!
 //! 1. the chunks, at the end of the file;
 //! 2. the names, if there are new ones: all of them, where the header does not point;
-//! 3. the entries, behind the visible ones, and waits for the disk;
+//! 3. the entries, after the visible ones, and waits for the disk;
 //! 4. the words of the header that change, in one write within the file's first sector, and waits for the disk.
 //!
-//! Until the last, nothing has changed that a reader sees. The index moves to the end of the file when its room is used up.
+//! Until the last step the change is invisible to readers. The index moves to the end of the file when its room is used up.
 //!
 //! A kill between the third and the fourth leaves entries that no reader sees. The next writer takes them for room, and its first commit
 //! overwrites all of them.
@@ -16,7 +16,7 @@
 //! Slots that are visible and unused, as in new files and those of the reference, are hidden by a header write of its own, and a
 //! sync, before entries go there: they would be seen one by one. [`close`] shows the room again, for the reference to append to.
 //! Readers trip over an index of no slots, so that of a file without entries keeps its last one in sight. And they refuse an entry
-//! whose frame is not below the number of visible slots, so nothing is hidden where frames without chunks have used up more numbers
+//! whose frame is not below the number of visible slots, so slots stay visible where frames without chunks have used up more numbers
 //! than there are entries: then the index moves instead, with each commit until the entries have caught up.
 
 use container_core::Result;
@@ -102,7 +102,7 @@ pub(super) fn place_names<S: Storage>(
     }
     header.namelist_location = place.at;
     header.namelist_allocated_entries = place.room / NAMELIST_ENTRY_LEN;
-    // Room that this writer made holds nothing else. Of room that it found, it cannot know.
+    // Space reserved by this writer is empty otherwise. Space that it found may be shared.
     Ok(std::mem::replace(&mut writer.owns_names, true).then_some(old))
 }
 
@@ -174,7 +174,7 @@ fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     }
     if header != writer.header {
         sync_room(writer)?;
-        // Either header leads to the same entries.
+        // Both headers refer to the same entries.
         let durable = writer.durable_len;
         write_header(writer, &header)?;
         writer.sync_storage()?;
@@ -190,7 +190,7 @@ fn sync_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
 
 /// Shows the room of the index. It is zero, so that is the same file to readers, and a power cut may undo it.
 pub(super) fn close<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
-    // With entries of a commit that was broken off in it, nothing has been committed here, and the room stays hidden.
+    // With entries of an interrupted commit in the space, this writer has not committed, and the space stays hidden.
     if writer.used > 0 && writer.stale == 0 {
         let header = Header { index_allocated_entries: writer.capacity, ..writer.header };
         sync_room(writer)?;
@@ -199,7 +199,7 @@ pub(super) fn close<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     Ok(())
 }
 
-/// Copies the used entries to the end of the file, with room behind them.
+/// Copies the used entries to the end of the file, followed by reserved space.
 fn move_index<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: u64) -> Result<u64> {
     let used = writer.index_at..writer.index_at + INDEX_ENTRY_LEN * writer.used;
     let capacity = make_room(writer, header, visible)?;
@@ -207,7 +207,7 @@ fn move_index<S: Storage>(writer: &mut Writer<S>, header: &mut Header, visible: 
     Ok(capacity)
 }
 
-/// Writes an index to the end of the file, with room behind it; gives the room.
+/// Writes an index to the end of the file, followed by reserved space; returns the number of reserved slots.
 pub(super) fn place_index<S: Storage>(
     writer: &mut Writer<S>,
     header: &mut Header,

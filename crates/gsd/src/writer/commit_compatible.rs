@@ -66,7 +66,7 @@ fn write_names<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let len = writer.names.block().len() as u64;
     if len > room {
         let mut new = room * 2;
-        // An exact fit is none once the list has to grow.
+        // The list has to grow even if the names fit exactly.
         while len >= new {
             new *= 2;
         }

@@ -6,7 +6,7 @@ use crate::header::{Header, LEN};
 /// Number of slots of a new index.
 const INDEX_SLOTS: u64 = 128;
 
-/// The header of a file without frames that is otherwise as `header` says.
+/// The header of a file without frames; other fields are copied from `header`.
 pub(super) fn header_of(scheme: CommitScheme, header: &Header) -> Header {
     let entries = INDEX_SLOTS;
     let names = match scheme {

@@ -7,7 +7,7 @@ use super::{Commit, CommitScheme, State, Writer, commit_atomic, commit_compatibl
 use crate::header::Header;
 
 impl<S: Storage> Writer<S> {
-    /// Ends the frame and starts the next: `gsd_end_frame`. Commits what the options say.
+    /// Ends the frame and starts the next: `gsd_end_frame`. Commits according to the options.
     ///
     /// # Errors
     /// `Io`, which ends the writing; `Usage` after that.
@@ -53,7 +53,7 @@ impl<S: Storage> Writer<S> {
     ///
     /// # Errors
     /// `Io`, which ends the writing. In the reference's scheme `Usage` where so many frames have no chunks that no reader would open
-    /// the file; nothing has changed then.
+    /// the file; the file is then unchanged.
     pub fn flush(&mut self) -> Result<()> {
         self.check_usable()?;
         if self.options.scheme == CommitScheme::Reference {
@@ -67,7 +67,7 @@ impl<S: Storage> Writer<S> {
         Ok(())
     }
 
-    /// Waits until all that has been written is on the disk, whatever the options say of [`Durability`](crate::Durability). Commits nothing.
+    /// Waits until all written bytes are on the disk, regardless of [`Durability`](crate::Durability). Does not commit.
     ///
     /// # Errors
     /// `Io`, which ends the writing.
@@ -88,7 +88,7 @@ impl<S: Storage> Writer<S> {
         flushed
     }
 
-    /// Gives up all frames that are not committed, after an error of the disk as well. Where nothing has been committed, truncated or
+    /// Gives up all frames that are not committed, after an error of the disk as well. If the file has not been committed, truncated or
     /// upgraded since the file was opened, it is what it was, byte for byte, if the disk allows; else it is as long as it was after
     /// the last commit.
     pub fn abandon(mut self) {
@@ -96,8 +96,8 @@ impl<S: Storage> Writer<S> {
         self.state = State::Closed;
     }
 
-    /// Gives back what was written since the last commit, where it is known that no header leads there. What others have written meanwhile, who
-    /// ask for no lock, is not cut off.
+    /// Cuts off what was written since the last commit, where certainly no header refers to it. Bytes written meanwhile by programs that
+    /// take no lock are not cut off.
     fn truncate_uncommitted(&mut self) {
         let Some(len) = self.durable_len.filter(|_| self.storage.is_written()) else { return };
         let mut header = [0; 256];
@@ -177,7 +177,7 @@ pub(super) struct PendingEntries {
 impl<S: Storage> Drop for Writer<S> {
     fn drop(&mut self) {
         if matches!(self.state, State::Ready) {
-            // There is nobody to tell.
+            // `drop` cannot return the error.
             let _ = self.finish();
         }
         if matches!(self.state, State::Poisoned(_)) {

@@ -10,7 +10,7 @@ use crate::header::{Header, Version, name_field};
 /// Layout of commits in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CommitScheme {
-    /// The header says how many entries of the index there are, and is written last: a commit comes about or does not. Every
+    /// The header contains the number of index entries and is written last, so that a commit is complete or absent. Every
     /// reader of GSD reads such files, and the reference appends to them.
     #[default]
     Atomic,

@@ -20,7 +20,7 @@ pub(super) struct ReopenState {
     pub(super) capacity: u64,
     pub(super) frames: u64,
     pub(super) file_len: u64,
-    /// Slots behind the used ones up to the last that is not zero.
+    /// Slots after the used ones up to the last that is not zero.
     pub(super) stale: u64,
     /// Whether a frame of a file of layer 2 has several chunks of one name.
     pub(super) has_duplicates: bool,
@@ -48,7 +48,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Reo
     let mut stale = 0;
     let capacity = match options.scheme {
         CommitScheme::Reference => allocated,
-        // Where nothing is referred to and all is zero, or what a commit wrote that was broken off.
+        // Space for entries: unreferenced slots that are zero or were left by an interrupted commit.
         CommitScheme::Atomic => {
             let end = layout.used_index().end;
             // A namelist that runs into the room leaves none.
@@ -60,7 +60,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Reo
             }
             let room = room.start.saturating_add(stale.saturating_mul(INDEX_ENTRY_LEN))..room.end;
             let zeros = stale.saturating_add(zeros(&source, room, limits)? / INDEX_ENTRY_LEN);
-            // With something else in the visible slots, what is behind them is no room either.
+            // If a visible slot holds anything else, the slots after it are not free either.
             if used.saturating_add(zeros) < allocated { used } else { used.saturating_add(zeros) }
         }
     };
@@ -77,7 +77,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Reo
     })
 }
 
-/// Checks every entry. Gives the lowest place of a chunk that ends behind the used part of the index, 2^64 − 1 where none does, and whether
+/// Checks every entry. Gives the lowest place of a chunk that ends after the used part of the index, 2^64 − 1 where none does, and whether
 /// a frame of a file of layer 2 has several chunks of one name.
 fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<(u64, bool)> {
     let header = layout.header();
@@ -125,9 +125,9 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
     Ok((lowest, has_duplicates))
 }
 
-/// Slots from the start of a range, up to the last that is set, in which nothing is but entries of frames that were not committed: a kill
-/// within a commit leaves them there, in part. Between them may be zeros, of sectors that did not reach the disk, and single slots that
-/// were torn. Nothing refers to any of it.
+/// Counts slots from the start of a range, up to the last nonzero one, that contain only entries of uncommitted frames. A kill within a
+/// commit leaves some of these entries there. Between them may be zeros, of sectors that did not reach the disk, and single slots that were
+/// torn. No header or entry refers to them.
 fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: &Limits) -> Result<u64> {
     let end = range.end.min(range.start.saturating_add(MAX_ROOM));
     let is_entry = |entry: &IndexEntry| {
@@ -147,13 +147,13 @@ fn stale_slots(source: &dyn Source, range: Range<u64>, layout: &Layout, limits: 
                 continue;
             }
             if !is_entry(&entry) && std::mem::replace(&mut is_torn, true) {
-                // Two that are none are something else.
+                // Two consecutive invalid slots are not torn entries but other data.
                 return Ok(stale.min(slot.saturating_sub(2)));
             }
             is_torn &= !is_entry(&entry);
             stale = slot;
         }
-        // The room of an index is mostly empty: zeros without end say no more.
+        // Reserved space is mostly empty: a long run of zeros ends the search.
         if slot.saturating_sub(stale) > ENTRIES_PER_READ {
             break;
         }

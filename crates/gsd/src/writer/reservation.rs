@@ -62,11 +62,11 @@ pub(super) struct Rows {
 struct Claims {
     /// None overlap; they are in order.
     rows: Vec<Claim>,
-    /// The frame has ended or was given up: the room may be somebody else's.
+    /// The frame has ended or was given up: its space may belong to other data.
     closed: bool,
 }
 
-/// Rows that somebody writes or has written.
+/// Rows that are being written or have been written.
 #[derive(Clone, Debug)]
 struct Claim {
     rows: Range<u64>,
@@ -140,7 +140,7 @@ impl Rows {
 }
 
 impl Writer<FileStorage> {
-    /// Reserves the room of a chunk of N × M elements in the frame that has not ended. Rows that nobody writes are zero.
+    /// Reserves the space of a chunk of N × M elements in the current frame. Rows that are not written are zero.
     ///
     /// The frame ends only when all rows have been written or [confirmed](Reservation::confirm).
     ///
@@ -181,7 +181,8 @@ impl Reservation {
         RowWriter { shared: Arc::clone(&self.shared) }
     }
 
-    /// Returns the token that another process needs beside the path of the file, as a line of text. See [`RowWriter::open_token`].
+    /// Returns the token that another process needs in addition to the path of the file, as a line of text. See
+    /// [`RowWriter::open_token`].
     ///
     /// # Errors
     /// `Io`.
@@ -210,12 +211,12 @@ impl Reservation {
 }
 
 impl RowWriter {
-    /// A writer of rows of a chunk that another process has reserved in the file at `path`. That process keeps its lock, and says
-    /// which rows are whose: only within one process are rows refused that overlap. It also ends the frame, of which nobody here
-    /// learns, so rows have to be written before it is told that they are: later ones would change a committed frame.
+    /// A writer of rows of a chunk that another process has reserved in the file at `path`. That process keeps its lock, and assigns
+    /// the rows: overlapping rows are refused only within one process. It also ends the frame, without notice to this writer, so rows
+    /// have to be written before it [confirms](Reservation::confirm) them: later writes would change a committed frame.
     ///
     /// # Errors
-    /// `Usage` for what is no token, or one of another file; `Io`.
+    /// `Usage` for an invalid token, or one of another file; `Io`.
     pub fn open_token(path: impl AsRef<Path>, token: &str) -> Result<Self> {
         let place = parse_token(token)
             .ok_or_else(|| Error::usage(format!("{token:?} is no reservation of a chunk")))?;

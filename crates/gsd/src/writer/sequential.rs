@@ -1,7 +1,7 @@
 //! New files written in one go, from beginning to end, to anything that takes bytes.
 //!
-//! A [`Plan`] lists all chunks first; a [`SequentialWriter`] then writes header, names and index, and takes the chunks' bytes as one stream. Nothing
-//! is sought and nothing patched, so a pipe will do. The same plan and the same bytes give the same file:
+//! A [`Plan`] lists all chunks first; a [`SequentialWriter`] then writes header, names and index, and takes the chunks' bytes as one
+//! stream. It never seeks, so the output may be a pipe. The same plan and the same bytes give the same file:
 //!
 //! ```text
 //! 0..256     header; file layer 2.1, little-endian
@@ -61,7 +61,7 @@ impl Plan {
         Self::with_fields(header.application, header.schema, header.schema_version, header.reserved)
     }
 
-    /// The header as far as it is known.
+    /// The header as planned so far.
     pub(crate) const fn header(&self) -> &Header {
         &self.header
     }

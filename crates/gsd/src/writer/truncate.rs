@@ -35,7 +35,7 @@ impl<S: Storage> Writer<S> {
     }
 }
 
-/// Once to an empty index at the end of the file, and from there to one at its start, where nothing is needed any more.
+/// Switches first to an empty index at the end of the file, then to one at its start, whose bytes are free by then.
 fn switch_header<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let front = empty_file::header_of(CommitScheme::Atomic, &writer.header);
     let at = writer.storage.len()?.max(writer.end).next_multiple_of(512);

@@ -27,7 +27,7 @@ pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptio
         step.into_iter().map(|id| ColumnBuilder::new(file, id, Gaps::FromFrame0)).collect();
     columns.extend(ids.iter().map(|id| ColumnBuilder::new(file, *id, options.gaps)));
     let mut budget = Budget { limits: file.options().limits, used: 0 };
-    // Where they are in the first frame, or in the frame that stands for it, is where most quantities show what they are.
+    // The chunk of the first frame, or the one that it inherits, determines the type and shape of most columns.
     for column in &mut columns {
         let first = frames.frame(0).and_then(|frame| file.find_id(frame, column.id));
         if let Some(entry) = first.or(column.ancestor) {
@@ -154,7 +154,7 @@ struct ThreadRows<'a> {
     parts: Vec<Part<'a>>,
 }
 
-/// Fills the columns `which`. Gives those that were not known, each with its first chunk.
+/// Fills the columns `which`. Returns those whose type was undetermined, each with its first chunk.
 fn fill_columns(
     file: &File,
     frames: &Frames,
@@ -228,7 +228,7 @@ fn shares<'a>(
         let ColumnBuilder { shape, values, stored, .. } = column;
         let (mut data, mut words) = (values.bytes_mut(), &mut stored.words[..]);
         for share in &mut shares {
-            // Both are as long as all shares together, or empty as long as nothing is known of the column.
+            // Both are as long as all shares together, or empty while the column's type is undetermined.
             let len = usize::try_from(share.rows).unwrap_or(usize::MAX);
             let bytes = len.saturating_mul(shape.map_or(0, |shape| shape.row_len)).min(data.len());
             let (part, rest) = data.split_at_mut(bytes);

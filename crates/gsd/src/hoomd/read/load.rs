@@ -53,7 +53,7 @@ impl<'t> FrameView<'t> {
         })
     }
 
-    /// Rows of `T` of what stands for the field, whose elements are as wide as those of `like`.
+    /// Rows of `T` from the field's chunk or its default, whose elements are as wide as those of `like`.
     fn load<T: Pod>(
         &self,
         at: usize,

@@ -84,7 +84,7 @@ impl ValidationCache {
         }
     }
 
-    /// Counts a problem that is known.
+    /// Counts a problem found before.
     fn count_again(&mut self, code: &str, chunk: &str) -> bool {
         for at in self.places.get(chunk).into_iter().flatten() {
             if let Some(known) = self.problems.get_mut(*at).filter(|known| known.code == code) {
@@ -95,7 +95,7 @@ impl ValidationCache {
         false
     }
 
-    /// Checks a chunk. If the same bytes had the same check before, counts the known problem again.
+    /// Checks a chunk. If the same bytes had the same check before, counts its problem again.
     pub(crate) fn check_once(
         &mut self,
         checked: CheckedChunk,
@@ -117,7 +117,7 @@ impl ValidationCache {
         Ok(())
     }
 
-    /// A number of a chunk, computed once for all that name the same bytes; `None` where there is none.
+    /// A number of a chunk, computed once for all entries with the same bytes; `None` for a chunk without one.
     pub(crate) fn number(
         &mut self,
         checked: CheckedChunk,

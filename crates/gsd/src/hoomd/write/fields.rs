@@ -42,7 +42,7 @@ impl Value<'_> {
     /// Type, shape and bytes of the chunk.
     ///
     /// # Errors
-    /// `Usage` for shapes that are no JSON, and for strings that would be read otherwise.
+    /// `Usage` for shapes that are not JSON, and for strings that would be read back differently.
     pub(crate) fn chunk(&self) -> Result<(ChunkType, u64, u32, Cow<'_, [u8]>)> {
         let table = |texts: &[String]| {
             if texts.iter().any(|text| text.ends_with('\0')) {
@@ -59,7 +59,7 @@ impl Value<'_> {
         }
     }
 
-    /// True where reading gives this value although there is no chunk in this frame nor in frame 0.
+    /// True where reading gives this value although frame 0 and this frame lack the chunk.
     pub(crate) fn is_default(&self, field: &Field) -> bool {
         match self {
             Self::Numbers { chunk_type, bytes, .. } => {
@@ -83,7 +83,7 @@ impl Value<'_> {
     }
 }
 
-/// Numbers of particles, bonds … of a frame: what it says, else those of frame 0.
+/// Numbers of particles, bonds … of a frame: its own, else those of frame 0.
 pub(crate) fn counts(frame: &Frame<'_>, initial: &Counts) -> Counts {
     let said = [
         frame.particles.n,
@@ -153,7 +153,7 @@ const fn group_field_index(n: &str, group: &str) -> usize {
     first
 }
 
-/// 2 for a box without an Lz, else 3: what `gsd.hoomd` takes where nothing is said.
+/// 2 for a box without an Lz, else 3: the default of `gsd.hoomd`.
 fn dimensions_of(simulation_box: &Scalars<'_>) -> u8 {
     let flat = match simulation_box {
         FloatArray::F32(values) => values.get(2).is_some_and(|lz| *lz == 0.0),

@@ -27,7 +27,7 @@ impl ValueLocation {
         entry.chunk_type().map(|chunk_type| Self { frame, chunk_type, n, m })
     }
 
-    /// The first chunk of that name in the file, or what the schema says.
+    /// The first chunk of that name in the file, or the schema's default.
     pub(super) fn any(file: &File, name: &str) -> Option<Self> {
         let id = file.names().id(name);
         let entry = id.and_then(|id| file.index().iter().find(|entry| entry.id == id));
