@@ -69,8 +69,8 @@ pub(crate) fn append(
     Ok(job.container.losses())
 }
 
-/// The file with the streamed block of the one array of rows without an end that this file has elsewhere, where it has no such block itself:
-/// the exploded form. With the path of the array, and what the tree says of it.
+/// Finds the external file whose streamed block holds the only unbounded array of this file (exploded form). Returns its path with the array's path
+/// and description; `None` where this file has a streamed block itself, or no unbounded array.
 ///
 /// # Errors
 /// `Usage` where several other files are meant.

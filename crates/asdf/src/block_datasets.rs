@@ -1,6 +1,6 @@
 //! Decoded bytes of blocks as datasets: `blocks/3`.
 //!
-//! They follow the arrays. A plain listing shows those of a file without a tree alone, where nothing else names them.
+//! They follow the arrays. A plain listing shows them only for a file without a tree.
 
 use container_core::container::{Dataset, Visibility};
 use container_core::dtype::{DType, Kind, Order};

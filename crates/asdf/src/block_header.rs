@@ -36,7 +36,7 @@ pub struct BlockHeader {
     pub used_size: u64,
     /// Bytes of the data after decoding.
     pub data_size: u64,
-    /// MD5 of the used bytes as stored; all zero where there is none.
+    /// MD5 of the used bytes as stored; all zero means absent.
     pub checksum: [u8; 16],
 }
 

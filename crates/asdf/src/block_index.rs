@@ -16,7 +16,7 @@ pub struct BlockIndex {
 }
 
 impl BlockIndex {
-    /// Reads an index from the bytes that begin with its marker. The bytes after its `...` are not looked at. Gives its length too.
+    /// Reads an index from bytes that begin with its marker, and returns its length too. Bytes after its `...` are ignored.
     ///
     /// # Errors
     /// `Malformed`, with a range that counts from the marker.
@@ -32,7 +32,7 @@ impl BlockIndex {
         if let Some(offsets) = as_written(text) {
             return Ok((Self { offsets }, end));
         }
-        // The directive says 1.1; plain decimal numbers are the same in 1.2, which serde_yaml reads.
+        // The directive declares YAML 1.1; plain decimal numbers are the same in 1.2, which serde_yaml reads.
         let offsets: Vec<u64> =
             serde_yaml::from_slice(text).map_err(|error| wrong(format!("no list of offsets: {error}")))?;
         Ok((Self { offsets }, end))
@@ -69,7 +69,7 @@ fn as_written(text: &[u8]) -> Option<Vec<u64>> {
         offsets.push(offset);
         lines = rest;
     }
-    // An empty document is no list.
+    // An empty document is not a list.
     (!offsets.is_empty()).then_some(offsets)
 }
 

@@ -1,4 +1,4 @@
-//! Looking for damage and oddities: what the layout shows, the tree, each array against its block, and each block through its codec.
+//! Checks a file for damage and oddities: the layout, the tree, each array against its block, and each block through its codec.
 
 pub(crate) mod arrays;
 mod blocks;
@@ -26,8 +26,7 @@ use crate::repair::block_without_magic;
 /// Most findings of one kind that are reported one by one.
 const MAX_REPORTED: usize = 100;
 
-/// Looks at a file, and at those that its arrays are in. `path` is the place of the file, where it has one, and `datasets` has the first array
-/// in each of its blocks.
+/// Checks a file and the external files of its arrays. `path` is the path of the file, if it has one; `datasets` has the first array in each block.
 pub(crate) fn check(
     file: &File,
     path: Option<&Path>,
@@ -57,7 +56,7 @@ pub(crate) fn check(
             own.extend(inline_values::findings(part.file, &set, &file_check.bad, options, progress)?);
         }
         if part.name.is_some() {
-            // What is odd and legal about another file is told where that is looked at for itself.
+            // Notes about another file are reported only when that file is checked itself.
             own.retain(|finding| finding.severity != Severity::Note);
         }
         for finding in &mut own {
@@ -100,13 +99,13 @@ struct FileCheck<'a> {
 /// Result for one file before its arrays are checked.
 struct FileCheckResult {
     findings: Vec<Finding>,
-    /// Blocks that did not stand their check.
+    /// Blocks that failed their check.
     bad: BTreeSet<usize>,
     checked: u64,
 }
 
 impl<'a> FileCheck<'a> {
-    /// Looks at the layout and the tree.
+    /// Collects the findings about layout, tree, references and unreferenced blocks.
     fn new(part: &FileSetMember<'a>, datasets: &HashMap<usize, String>) -> Result<Self> {
         let (file, layout) = (part.file, part.file.layout());
         // The paths of datasets are those of the first file.
@@ -128,7 +127,7 @@ impl<'a> FileCheck<'a> {
         Ok(Self { file, datasets, referenced, findings, bad, outcome: Mutex::default() })
     }
 
-    /// The blocks that are read. What is wrong with the headers of others is told.
+    /// The blocks to read. Blocks with a faulty header are reported already.
     fn blocks(&self) -> Vec<&'a StoredBlock> {
         let blocks = self.file.blocks().iter();
         blocks.filter(|block| block.is_whole() && !self.bad.contains(&block.index)).collect()
@@ -192,7 +191,7 @@ fn is_consequence(layout: &Layout, kind: FaultKind) -> bool {
         && (cut() || kind == FaultKind::IndexStale && missing())
 }
 
-/// Room that nothing uses: behind the tree, in blocks, and behind the index.
+/// Unused bytes after the tree, in blocks, and after the index.
 fn padding(layout: &Layout) -> Vec<Finding> {
     let mut room: Vec<(Range<u64>, String)> = Vec::new();
     let has_fault = |kind| layout.faults.iter().any(|fault| fault.kind() == kind);

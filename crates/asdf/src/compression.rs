@@ -1,4 +1,4 @@
-//! Compression of blocks: the labels of the specification and of its users, each in every known dialect.
+//! Compression of blocks: the labels of the specification and of its users, each in every published dialect.
 //!
 //! | label | what a block holds | written by |
 //! |---|---|---|
@@ -15,7 +15,6 @@
 //! | `zstd` | one or more Zstandard frames | asdf-compression, ASDF.jl |
 //! | `xz` | xz streams | ASDF.jl |
 //!
-
 //! The payload decides between the meanings of a label that has two.
 
 use std::ops::Range;
@@ -125,7 +124,7 @@ pub(crate) fn read_in_pieces(
     decode(codecs, label, &encoded, |codec| codec.decode_in_pieces(&encoded, take))
 }
 
-/// Runs `run` with the codec of an encoded block, all of which the file has. Errors say where the block is.
+/// Runs `run` with the codec of an encoded block, all of which the file has. Errors have the range of the block.
 fn decode(
     codecs: &Codecs,
     label: &str,
@@ -134,7 +133,7 @@ fn decode(
 ) -> Result<()> {
     let stored = &encoded.range;
     check_range(stored, encoded.source.len())?;
-    // Of a block without data some writers store nothing at all.
+    // Some writers store no bytes for a block without data.
     let is_nothing = encoded.decoded_len == 0 && stored.is_empty();
     codecs
         .get(label)
@@ -142,8 +141,8 @@ fn decode(
         .map_err(|error| if error.range().is_some() { error } else { error.with_range(stored.clone()) })
 }
 
-/// Checks an encoded block before memory is allocated for its decoded data: its codec is known, the file has all of its stored bytes, and these can
-/// decode to as many bytes as its header states.
+/// Checks an encoded block before memory is allocated for its decoded data: its codec is available, the file has all of its stored bytes, and these
+/// can decode to as many bytes as its header states.
 pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs) -> Result<()> {
     let Some(label) = block.label() else { return Ok(()) };
     let stored = container_core::block::Block::range(block);
@@ -154,8 +153,8 @@ pub(crate) fn require(source: &dyn Source, block: &StoredBlock, codecs: &Codecs)
     possible.map_err(|error| error.with_range(stored))
 }
 
-/// That a block holds another number of bytes than its header says, by what its own heads tell. Nothing is decoded: this is for a block that says it
-/// holds more than memory does.
+/// Compares the decoded length in a block's header with that in its payload, without decoding. Used for a block whose stated length is more than
+/// memory.
 ///
 /// # Errors
 /// `Malformed` for that; `Limit` where the stored bytes have to be copied, and those of the source.
@@ -182,9 +181,9 @@ pub(crate) fn require_declared_size(
     }
 }
 
-/// That a block cannot hold what its header says, whatever its bytes: no code of Deflate gives more than 258 bytes for 2 bits, no byte of
-/// LZ4 more than 255, no block of zstd (4 bytes at least) more than 128 KiB, and no block of bzip2 (20 bytes at least) more than 900 000 bytes
-/// before it undoes runs, of which each takes five bytes and gives 259.
+/// Reports a stated length that the stored bytes cannot reach in any case. One code of Deflate gives at most 258 bytes for 2 bits, and one byte of
+/// LZ4 at most 255. A block of zstd (4 bytes at least) gives at most 128 KiB. A block of bzip2 (20 bytes at least) gives at most 900 000 bytes before
+/// runs are expanded, where five bytes give 259.
 fn size_contradiction(block: &StoredBlock) -> Option<String> {
     let most = match block.label()? {
         "zlib" => 258 * 4,

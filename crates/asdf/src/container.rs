@@ -57,7 +57,7 @@ pub const FORMAT: Format = Format {
     pack: None,
 };
 
-/// Opens an input with codecs for its blocks: those of [`compression::codecs`], and what the caller knows beside them.
+/// Opens an input with codecs for its blocks: those of [`compression::codecs`], and any that the caller adds.
 ///
 /// # Errors
 /// As [`File::open`]; `Usage` for a directory.
@@ -79,7 +79,7 @@ struct AsdfContainer {
     datasets: OnceLock<Vec<Dataset>>,
     /// The first dataset of each block.
     of_blocks: OnceLock<HashMap<usize, String>>,
-    /// A journal beside the file.
+    /// A journal next to the file.
     journal: Option<Notice>,
 }
 

@@ -29,8 +29,8 @@ pub(crate) fn datasets(file: &File, axes: Axes) -> Vec<Dataset> {
     shown.collect()
 }
 
-/// Whether an array is one whose axes [`Axes::Reversed`] reverses. A mask goes with what it masks, however it is stored itself: else it
-/// would not fit any more.
+/// Whether an array is one whose axes [`Axes::Reversed`] reverses. A mask follows the array that it masks, in whatever order it is stored itself;
+/// otherwise their shapes would differ.
 pub(crate) fn is_column_major(file: &File, index: usize) -> bool {
     let mut owner = index;
     while let Some(above) = masked_by(file, owner) {
@@ -48,7 +48,7 @@ fn masked_by(file: &File, index: usize) -> Option<usize> {
 
 fn dataset(file: &File, index: usize, entry: &ArrayEntry, units: &mut Units) -> Dataset {
     let geometry = file.geometry(index).ok();
-    // What the tree states is told even where the block does not have it.
+    // The stated geometry is listed even where the block is too short for it.
     let stated = || entry.array.shape.iter().map(|axis| axis.unwrap_or(0)).collect();
     let (dtype, shape, order) = match geometry {
         Some(geometry) => {
@@ -142,7 +142,7 @@ pub(crate) fn of_blocks(file: &File) -> HashMap<usize, String> {
 /// Units of the mappings that hold arrays: a quantity's or a column's.
 #[derive(Default)]
 struct Units {
-    /// The last one that was looked at: neighbours share it.
+    /// The last one that was read: neighbours share it.
     last: Option<(String, Option<String>)>,
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn losses(meta: Result<Value>, datasets: &[Dataset]) -> Vec<Loss> {
 fn has_other_values(value: &Value) -> bool {
     match value {
         Value::Map(entries) if value.get("ndarray").is_some() => entries.len() > 1,
-        // That there is nothing in it is something.
+        // An empty map is a value.
         Value::Map(entries) => entries.is_empty() || entries.iter().any(|(_, value)| has_other_values(value)),
         Value::List(items) => items.is_empty() || items.iter().any(has_other_values),
         _ => true,

@@ -30,7 +30,7 @@ pub enum ChecksumStatus {
     Bad {
         /// The digest in the file.
         stored: Digest,
-        /// That of the bytes as stored.
+        /// The computed digest of the bytes as stored.
         computed: Digest,
     },
 }
@@ -47,7 +47,7 @@ impl ChecksumStatus {
         }
     }
 
-    /// The error that reading a block with a bad digest gives; nothing for the other states.
+    /// The error that reading a block with a bad digest gives; `Ok` for the other states.
     ///
     /// # Errors
     /// `Checksum`, with the range of the block.
@@ -66,8 +66,8 @@ impl ChecksumStatus {
 /// only where its stored bytes do not fit the digest.
 ///
 /// # Errors
-/// `Truncated` where the file has not all of the block; where decoding is tried and fails the digest is bad, and that is no error; `Limit`
-/// `Cancelled`, and those of the source.
+/// `Truncated` where the file ends within the block; `Limit`, `Cancelled`, and those of the source. A block that cannot be decoded has a bad digest,
+/// which is not an error.
 pub fn checksum_status(
     source: &dyn Source,
     block: &StoredBlock,
@@ -103,7 +103,7 @@ pub(crate) fn of_stored(source: &dyn Source, block: &StoredBlock) -> Result<Dige
     of_range(source, block.range(), |_| Ok(()))
 }
 
-/// As [`of_stored`]; `tick` is told the length of each piece, and may end it.
+/// As [`of_stored`]; `tick` gets the length of each piece, and may end it.
 pub(crate) fn of_stored_ticking(
     source: &dyn Source,
     block: &StoredBlock,
@@ -112,7 +112,7 @@ pub(crate) fn of_stored_ticking(
     of_range(source, block.range(), tick)
 }
 
-/// The digest of a range. `tick` is told the length of each piece, and may end it.
+/// The digest of a range. `tick` gets the length of each piece, and may end it.
 pub(crate) fn of_range(
     source: &dyn Source,
     range: Range<u64>,
@@ -127,8 +127,8 @@ pub(crate) fn of_range(
     Ok(running.finish())
 }
 
-/// Finds the number of first bytes of a streamed block that match the digest of its header, by one of the sizes there. Digest and sizes mean nothing
-/// in a streamed block, so if they match, and the file has more bytes, the flag is wrong. `tick` may end it.
+/// Finds the number of first bytes of a streamed block that match the digest of its header, by one of the sizes there. Readers ignore digest and
+/// sizes of a streamed block, so if they match, and the file has more bytes, the flag is wrong. `tick` may end it.
 pub(crate) fn matching_prefix_len(
     source: &dyn Source,
     block: &StoredBlock,
@@ -179,7 +179,7 @@ impl Decoding<'_> {
     /// Passes all decoded bytes to `take`, and proves them: at once where they are no more than `most`, else in pieces, on fewer threads.
     ///
     /// # Errors
-    /// `Truncated`, `Malformed`, `Unsupported`, `Limit` where a codec knows no pieces; those of the source and of `take`.
+    /// `Truncated`, `Malformed`, `Unsupported`, `Limit` where a codec cannot decode in pieces; those of the source and of `take`.
     pub(crate) fn pass(&self, take: &mut Take<'_>) -> Result<()> {
         let Self { source, block, codecs, limits, threads, most } = *self;
         if block.data_size() <= most {

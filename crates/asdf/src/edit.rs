@@ -1,8 +1,8 @@
 //! Tree edits that preserve all unrelated bytes of the YAML text.
 //!
-//! [`TreeEditor`] splices text: comments, blank lines, key order, quotes, the spelling of numbers, block and flow style, tags and anchors
-//! stay as they are. The outcome is read again and compared, node by node, with the tree before; if anything but the place that was named
-//! differs, the edit is refused and nothing is changed.
+//! [`TreeEditor`] splices text: comments, blank lines, key order, quotes, the spelling of numbers, block and flow style, tags and anchors stay as
+//! they are. The result is parsed again and compared, node by node, with the tree before; if anything but the named place differs, the edit is
+//! refused and the text stays as it was.
 
 use std::ops::Range;
 
@@ -30,8 +30,8 @@ pub(crate) use verify::is_value as holds_value;
 
 /// A tree under edit. Each edit costs O(text).
 ///
-/// Paths are those of [`Document::find`]: keys and indices with slashes between, `~1` and `~0` for slash and tilde. A path that leads
-/// through an alias leads to what the alias names, so that the edit is seen at every place that names it.
+/// Paths are those of [`Document::find`]: keys and indices with slashes between, `~1` and `~0` for slash and tilde. A path through an alias edits the
+/// anchored node, so that every alias of it shows the edit.
 ///
 /// Comments: one at the end of a line stays when the value on that line is set; a line of its own stays when a neighbour is removed. What is
 /// within a value goes with it.
@@ -49,20 +49,19 @@ impl TreeEditor {
         Self { document, kept: None }
     }
 
-    /// Replaces the value at a path, or adds the last key of it to the mapping that the rest of it names. A key that a mapping has from
-    /// another by `<<` is added to the mapping itself. `-` as the last step stands for the place behind the last item of a sequence. The empty
-    /// path is the root.
+    /// Replaces the value at a path, or adds the last key of it to the mapping that the rest of it names. A key that a mapping has from another by
+    /// `<<` is added to the mapping itself. `-` as the last step is the place after the last item of a sequence. The empty path is the root.
     ///
     /// An alias at the path gives way itself; what it names stays. Anchors in `value` get other names where the document has theirs.
     ///
     /// # Errors
-    /// `Usage` where there is no such place, where other places name what would go by an alias, where the text around is written in a way
-    /// that has no room for the edit, or where the edit would change anything else; `Limit` as [`Document::parse`].
+    /// `Usage` where there is no such place, where other places name what would go by an alias, where the text around has no room for the edit, or
+    /// where the edit would change anything else; `Limit` as [`Document::parse`].
     pub fn set(&mut self, path: &str, value: &Yaml) -> Result<()> {
         self.put(path, value, |document, value| set::set(document, path, value))
     }
 
-    /// Puts an item into the sequence at a path, before the one at `index`, or behind the last where `index` is their number.
+    /// Puts an item into the sequence at a path, before the one at `index`, or after the last where `index` is their number.
     ///
     /// # Errors
     /// As [`TreeEditor::set`]; `Usage` too where there is no sequence, or `index` is more than the number of its items.
@@ -70,7 +69,7 @@ impl TreeEditor {
         self.put(path, value, |document, value| set::insert(document, path, Some(index), value))
     }
 
-    /// Puts an item behind the last of the sequence at a path.
+    /// Puts an item after the last of the sequence at a path.
     ///
     /// # Errors
     /// As [`TreeEditor::insert`].
@@ -104,7 +103,7 @@ impl TreeEditor {
     /// Replaces the values at several paths at once, in the time of one edit. All of them must be there. No place may be within another.
     ///
     /// # Errors
-    /// As [`TreeEditor::set`]. Nothing is changed then.
+    /// As [`TreeEditor::set`]. The text is unchanged then.
     pub fn set_all<'y>(&mut self, values: impl IntoIterator<Item = (&'y str, &'y Yaml)>) -> Result<()> {
         let plan = set::set_all(&self.document, values)?;
         self.apply(plan, "")
@@ -147,7 +146,7 @@ impl TreeEditor {
     ) -> Result<()> {
         let first = plan(&self.document, value)?;
         let Err(error) = self.apply(first, path) else { return Ok(()) };
-        // Literal text would take an indented comment behind it for a line of its own.
+        // Literal text would take an indented comment after it for a line of its own.
         let quoted = text::quoted(value).filter(|_| matches!(error.kind(), ErrorKind::Usage(_)));
         let Some(quoted) = quoted else { return Err(error) };
         let second = plan(&self.document, &quoted)?;
@@ -186,7 +185,7 @@ impl TreeEditor {
         Ok(())
     }
 
-    /// The document of a text, if it is what the plan says.
+    /// The document of a text, if it matches the plan.
     fn verified_document(&self, text: &str, plan: &Plan<'_>) -> Result<Option<Document>> {
         match Document::parse(text.as_bytes(), self.document.base(), self.document.limits()) {
             Ok(document) => Ok(verify::holds(&self.document, &document, &plan.outcomes).then_some(document)),
@@ -205,11 +204,11 @@ pub(crate) fn can_set<'y>(
     set::set_all(document, values).is_ok()
 }
 
-/// The value of a YAML 1.1 text, as `meta --set PATH=VALUE` has it: `[1, two, !unit/unit-1.0.0 m]`. Tags as `!core/…` and `!unit/…` stand
-/// for those of the ASDF standard. An empty text is null.
+/// Parses the text of a YAML 1.1 value, as in `meta --set PATH=VALUE`: `[1, two, !unit/unit-1.0.0 m]`. `!core/…` and `!unit/…` are short for tags of
+/// the ASDF standard. An empty text is null.
 ///
 /// # Errors
-/// `Usage` for what is no YAML; `Limit`.
+/// `Usage` for text that is not YAML; `Limit`.
 pub fn parse_value(text: &str) -> Result<Yaml> {
     parse_value::parse(text)
 }

@@ -1,4 +1,4 @@
-//! One file as many, and back: the tree in one, each block in another beside it (ASDF standard 1.6.0, file layout, "Exploded form").
+//! Splits a file into several and joins them: the tree in one, each block in another next to it (ASDF standard 1.6.0, file layout, "Exploded form").
 //!
 //! Not a byte of the tree changes but the values of `source`, so that it can be edited by hand in between; blocks keep their stored
 //! bytes, labels, sizes and digests.
@@ -31,14 +31,13 @@ pub struct ExplodeReport {
     pub dropped: Vec<usize>,
 }
 
-/// Writes the tree of a file to `target`, and each of its blocks to a file beside that: `x.asdf` has its blocks in `x0000.asdf`,
-/// `x0001.asdf` and so on. Blocks that its arrays have in other files follow, since their names lead nowhere from another folder. A
-/// streamed block stays streamed, so that its file takes rows. Where anything fails, no file stays that was not there before, and those that were there are what
-/// they were: files are replaced when all are written.
+/// Writes the tree of a file to `target`, and each of its blocks to a file next to it: `x.asdf` has its blocks in `x0000.asdf`, `x0001.asdf` and so
+/// on. External blocks of its arrays follow, since their names are relative to the old folder. A streamed block stays streamed, so that rows can be
+/// appended to its file. On an error, new files are removed and existing ones are unchanged: files are replaced when all are written.
 ///
 /// # Errors
-/// `Usage` where a file exists and may not be replaced, or is one that the source names, or a name is no text; `Malformed`, `Truncated` for
-/// a damaged file; `Unsupported` where blocks cannot be given other names; those of [`File::external`]; `Io`.
+/// `Usage` where a file exists and may not be replaced, or is named by the source, or a name is not text; `Malformed`, `Truncated` for a damaged
+/// file; `Unsupported` where blocks cannot be given other names; those of [`File::external`]; `Io`.
 pub fn explode(
     file: &File,
     target: &Path,
@@ -65,7 +64,7 @@ struct FileBatch {
     durability: Durability,
     /// Written, in the place of others.
     waiting: Vec<AtomicFile>,
-    /// Those that have their name, which nobody had.
+    /// Files that have their name, which did not exist before.
     made: Vec<PathBuf>,
     /// The first error of a file that has its name already.
     late: Option<Error>,

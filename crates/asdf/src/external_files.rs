@@ -20,7 +20,7 @@ pub(crate) fn external_paths(file: &File, path: Option<&Path>) -> BTreeSet<PathB
             })
             .collect();
         let references = part.file.find_references().unwrap_or_default();
-        // Most lead to another node of the same tree.
+        // Most point to another node of the same tree.
         uris.extend(
             references.into_iter().map(|reference| reference.uri).filter(|uri| !uri.starts_with('#')),
         );

@@ -1,5 +1,5 @@
-//! ASDF-specific access for the façade: YAML tags, the tree as text, and edits by JSON pointer. For programs that open every format and
-//! hold a [`File`] behind the `Container`.
+//! ASDF-specific access for the façade: YAML tags, the tree as text, and edits by JSON pointer. Used by programs that open every format and hold a
+//! [`File`] behind the `Container`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,8 +24,7 @@ pub fn tags(file: &File) -> Result<HashMap<String, String>> {
     value::tags(file.tree().root(), &Limits::default())
 }
 
-/// The tags of the tree as [`tags`] has them, without those that say how arrays are stored, what version of the standard a file has, or
-/// of what kind a value is.
+/// The tags of the tree as [`tags`] has them, without those of array storage, of the standard's version, and of YAML's own types.
 ///
 /// # Errors
 /// As [`tags`].
@@ -34,13 +33,13 @@ pub fn logical_tags(file: &File) -> Result<HashMap<String, String>> {
 }
 
 /// Formats the node at a JSON pointer as a YAML 1.1 document that PyYAML reads as the same values; for the empty pointer, returns the text of the
-/// tree as it is in the file. `None` where the pointer finds nothing.
+/// tree as it is in the file. `None` for a pointer without a target.
 ///
 /// # Errors
 /// As [`emit_document`]; `Malformed` for a pointer into a tree that cannot be read.
 pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
     if file.unread_tree().is_some() {
-        // Its text can be shown all the same, but for bytes that are none.
+        // Its text can be shown all the same, with replacement characters for invalid UTF-8.
         let Some(range) = file.layout().tree.clone().filter(|_| pointer.is_empty()) else {
             return file.require_tree().map(|()| None);
         };
@@ -73,12 +72,12 @@ pub enum Change<'a> {
     Unset(&'a str),
 }
 
-/// Changes the tree of the file at `path` where it lies, in the order of `changes`, all or none. Every other byte of the tree stays, and no
-/// block is read. Gives notes on tags that go, and on values that YAML 1.1 reads as something that they do not look like.
+/// Changes the tree of the file at `path` in place, in the order of `changes`, all or none. Every other byte of the tree stays, and no block is read.
+/// Returns notes on tags that go, and on values that YAML 1.1 reads as another type than they seem to have.
 ///
 /// # Errors
-/// `Usage` for a pointer that finds nothing to change, or that would change anything else, for a mapping or an array that would go unless `replace` says so, and for a
-/// value that is no YAML; those of opening the file; `Io`.
+/// `Usage` for a pointer without a target, or an edit that would change anything else, for a mapping or an array that would go unless `replace`
+/// permits it, and for a value that is not YAML; those of opening the file; `Io`.
 pub fn change(
     path: &Path,
     changes: &[Change<'_>],
@@ -120,11 +119,11 @@ pub fn require_pointer(pointer: &str) -> Result<()> {
     Err(Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).with_hint(hint))
 }
 
-/// Holds the tree against the schemas of its tags, and its root against a schema of the caller's, by its text and name. What does not fit is an
-/// error with the code `schema`, since it was asked for.
+/// Validates the tree against the schemas of its tags, and its root against a schema of the caller's, given by its text and name. Violations are
+/// errors with the code `schema`, since the check was asked for.
 ///
 /// # Errors
-/// `Malformed` for a schema of the caller's that is none, with its name as part; `Limit`.
+/// `Malformed` for an invalid schema of the caller's, with its name as part; `Limit`.
 pub fn validate(file: &File, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
     validate_tree(file.tree().document(), file.layout().header.standard_or_first(), custom)
 }

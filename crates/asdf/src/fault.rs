@@ -3,7 +3,7 @@
 container_core::fault_kinds! {
     /// A version of the file format other than 1.0.0.
     Version = note("version", "asdf header"),
-    /// A version of the standard that is none, or that was never published.
+    /// An invalid version of the standard, or one that was never published.
     Standard = warning("standard", "asdf header"),
     /// Blanks or empty lines before the tree, which Python asdf refuses.
     BlankBeforeTree = warning("blank_before_tree", "asdf tree"),
@@ -27,7 +27,7 @@ container_core::fault_kinds! {
     BlockHeaderSize = error("block_header", "asdf block"),
     /// The file ends within the data of a block.
     BlockTruncated = error("truncated", "asdf block"),
-    /// A block that says it uses more bytes than are set aside for it.
+    /// A block whose used size is more than its allocated size.
     UsedOverAllocated = error("used_over_allocated", "asdf block"),
     /// A plain block with two sizes of its data.
     PlainSizes = error("plain_sizes", "asdf block"),
@@ -39,31 +39,31 @@ container_core::fault_kinds! {
     UnknownCompression = warning("compression", "asdf block"),
     /// Bytes between blocks that no block has set aside.
     Gap = warning("gap", "asdf block"),
-    /// Bytes after the last block that are no index.
+    /// Bytes after the last block that are not an index.
     JunkAfterBlocks = warning("junk_after_blocks", "asdf file"),
     /// An index that cannot be read.
     IndexUnreadable = warning("index", "asdf block index"),
     /// An index that lists other offsets than those of the blocks, as after an edit by hand.
     IndexStale = note("stale_index", "asdf block index"),
-    /// A block that only the index tells of: no header is there, nor another block.
+    /// A block that only the index lists: there is neither a header nor another block at its offset.
     BlockMissing = error("missing_block", "asdf block"),
-    /// An index in a file without blocks, or behind a streamed block.
+    /// An index in a file without blocks, or after a streamed block.
     IndexForbidden = warning("index_forbidden", "asdf block index"),
     /// Bytes after the index that are not NUL.
     JunkAfterIndex = warning("junk_after_index", "asdf file"),
     /// No index, although there are blocks.
     IndexAbsent = note("no_index", "asdf block index"),
-    /// A node that is tagged as an array and is none, or an array outside of its block.
+    /// An invalid node with the tag of an array, or an array outside of its block.
     Array = error("array", "asdf ndarray"),
-    /// Bytes behind the last whole row of a streamed block.
+    /// Bytes after the last whole row of a streamed block.
     TornRow = warning("torn_row", "asdf ndarray"),
     /// An axis along which every element is the same one.
     ZeroStride = warning("zero_stride", "asdf ndarray"),
-    /// Records that may have gaps which the tree does not tell of.
+    /// Records that may have gaps which the tree does not describe.
     PaddedRecords = warning("padded_records", "asdf ndarray"),
 }
 
-/// One thing that is wrong or odd, with its place.
+/// One fault or oddity, with its range.
 pub type Fault = container_core::fault::Fault<FaultKind>;
 
 /// The block that a fault concerns.

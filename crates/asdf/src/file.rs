@@ -35,12 +35,12 @@ pub struct File {
     layout: Layout,
     tree: Tree,
     arrays: Vec<ArrayEntry>,
-    /// Whether the root of the tree has an entry that is named as blocks are.
+    /// Whether the root of the tree has an entry with the name of the blocks' datasets.
     names_blocks: OnceLock<bool>,
     /// Geometry of each array, computed on first use.
     geometries: Vec<OnceLock<Geometry>>,
     paths: OnceLock<HashMap<String, usize>>,
-    /// Of the tree: nodes that are tagged as arrays and are none, keys that stand twice. Those of the layout are there.
+    /// Faults of the tree: invalid nodes with the tag of an array, and duplicate keys. Faults of the layout are there.
     tree_faults: Vec<Fault>,
     folder: Option<PathBuf>,
     options: OpenOptions,
@@ -182,9 +182,8 @@ impl File {
         self.folder.as_deref()
     }
 
-    /// The arrays of the tree, in its order: every node with the tag of an array, wherever it is, once for each path that leads to it.
-    /// An array that masks another is one of its own: `data/mask`. Where aliases would make more than a million entries, each array is
-    /// listed at its own place alone.
+    /// The arrays of the tree, in its order: every node with the tag of an array, once for each path to it. The mask of an array is one of its own:
+    /// `data/mask`. Where aliases would make more than a million entries, each array is listed at its own place alone.
     #[must_use]
     pub fn arrays(&self) -> &[ArrayEntry] {
         &self.arrays
@@ -211,7 +210,7 @@ impl File {
     /// The array at `path`.
     ///
     /// # Errors
-    /// `Usage` where there is none.
+    /// `Usage` for an absent path.
     pub fn array(&self, path: &str) -> Result<&ArrayEntry> {
         let entry = self.find_array(path).and_then(|index| self.arrays.get(index));
         entry.ok_or_else(|| match self.tree.find(path) {
@@ -235,7 +234,7 @@ impl File {
         self.layout.faults.iter().chain(&self.tree_faults)
     }
 
-    /// That the tree could not be read, and the file was opened without it.
+    /// The fault of a tree that could not be read, in a file that was opened without it.
     pub(crate) fn unread_tree(&self) -> Option<&Fault> {
         self.tree_faults.iter().find(|fault| fault.kind() == FaultKind::TreeUnreadable)
     }

@@ -64,7 +64,7 @@ pub struct Header {
     pub version: Version,
     /// Version of the standard, from the first comment line `#ASDF_STANDARD x.y.z` that can be read.
     pub standard: Option<Version>,
-    /// A value of `#ASDF_STANDARD` that is no version, with its range. Python asdf takes it as absent.
+    /// An invalid value of `#ASDF_STANDARD`, with its range. Python asdf takes it as absent.
     pub odd_standard: Option<Range<u64>>,
     /// The header line with its newline.
     pub line: Range<u64>,
@@ -113,7 +113,7 @@ impl Header {
         };
         let mut at = next;
         while let Some(rest) = bytes.get(at..).filter(|rest| rest.first() == Some(&b'#')) {
-            // The index of a file without blocks would be no comment, but then there is no index.
+            // The index of a file without blocks would not be a comment, but then there is no index.
             let (line, next) = first_line(rest);
             let end = at.saturating_add(next);
             if end as u64 > MAX_BYTES {

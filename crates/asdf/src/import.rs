@@ -30,7 +30,7 @@ const STANDARD: &str = "standard";
 /// Word for where data of blocks begin: a multiple of so many bytes.
 const ALIGN: &str = "align";
 
-/// Word for room behind the tree and in blocks.
+/// Option for room after the tree and in blocks.
 const PADDING: &str = "padding";
 
 /// Largest factor of padding: a file of a hundred times its data is a mistake.
@@ -79,7 +79,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
                 }),
             }
         }
-        // Nothing is written for what a cut file merely claims.
+        // A region beyond the end of a cut file is refused before anything is written.
         check_readable(job.container, *index, region, &job.read)?;
         parts.push((path, part));
     }
@@ -143,7 +143,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
 /// Makes the last of the array that is going to be streamed: the one that is named, or that there is.
 ///
 /// # Errors
-/// `Usage` for a name of none, for `yes` where there are several, and for axes that are reversed.
+/// `Usage` for an absent name, for `yes` where there are several, and for reversed axes.
 fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &TargetOptions) -> Result<()> {
     let place = match name {
         "yes" if parts.len() == 1 => Some(0),
@@ -237,7 +237,7 @@ impl<'a> Part<'a> {
             order = order.reversed();
         }
         let dtype = &dataset.dtype;
-        // What the plan of a file without arrays says of the type, the plan of this one will say.
+        // The plan of a file without arrays accepts the same types as the plan of this one.
         let known = Plan::new(WriteOptions::default()).array(&ArraySpec::new(dtype.clone(), [0]));
         let spec = match known {
             Ok(_) => ArraySpec::new(dtype.clone(), shape).order(order),

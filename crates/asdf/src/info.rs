@@ -16,10 +16,10 @@ use crate::yaml::{Kind, Node};
 /// Names of extensions, and comment lines, that are shown.
 const MAX_NAMES: usize = 20;
 
-/// Bytes of the line that names the standard, where nothing but CR LF follows it. Header lines of this length have no other comment.
+/// Length of the line that names the standard, if it ends in CR LF right after the version. Other comments of this length are listed.
 const MAX_STANDARD_LINE: u64 = 22;
 
-/// Bytes of comment lines that are looked at.
+/// Limit of the comment bytes that are read.
 const MAX_COMMENT_BYTES: u64 = 64 << 10;
 
 pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
@@ -32,7 +32,7 @@ pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
     comments(file, &mut list);
     list.add("written by", software(root.get("asdf_library")));
     if let Some(fault) = file.unread_tree() {
-        // What is told of the tree is where nothing else names it.
+        // The fault of the tree is shown here because no dataset shows it.
         let message = fault.message();
         list.add("tree", message.strip_prefix("the tree ").unwrap_or(message).to_owned());
     }

@@ -33,7 +33,7 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     };
     let document = file.tree().document();
     let mut values = Vec::new();
-    // Each array where it stands, not where aliases name it; what is in one is written with it.
+    // Each array at its own node, not at its aliases; an array within one is written with it.
     document.walk(false, &options.limits, &mut |path, node| {
         let index = (!node.is_alias()).then(|| inliner.indices.get(&node.id())).flatten();
         let Some(value) = index.and_then(|index| inliner.value(*index).transpose()) else { return Ok(true) };
@@ -55,7 +55,7 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Gives the array at a pointer the pairs of another, and takes out those that say where its elements were.
+/// Gives the array at a pointer the pairs of another, and takes out those of its storage.
 fn set_pairs(editor: &mut TreeEditor, path: &str, value: &Yaml) -> Result<()> {
     let below = |key: &str| format!("{path}/{key}");
     if let Yaml::Tagged(_, value) = value
@@ -83,7 +83,7 @@ struct Inliner<'f> {
 }
 
 impl Inliner<'_> {
-    /// An array with its elements; `None` where they stand in the tree already.
+    /// An array with its elements; `None` where they are inline already.
     fn value(&self, index: usize) -> Result<Option<Yaml>> {
         let document = self.file.tree().document();
         let array = self.file.arrays().get(index).map(|entry| &entry.array);
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(*mask.bytes(Order::C, &container_core::Limits::default()).unwrap(), [1, 0]);
     }
 
-    /// Python asdf 6.0.0 takes such a file as one of standard 1.0.0, and does not know `ndarray-1.1.0` there.
+    /// Python asdf 6.0.0 takes such a file as one of standard 1.0.0, which does not have `ndarray-1.1.0`.
     #[test]
     fn a_file_that_names_no_standard_gets_arrays_of_the_first() {
         let tree = |tag: &str, datatype: &str| {
@@ -175,7 +175,7 @@ mod tests {
             let text = text(head, "ndarray-1.0.0", "int16");
             assert!(text.contains("!core/ndarray-1.0.0") && text.contains("15360"), "{text}");
         }
-        // What the array says of itself stays, and with it the types of that version.
+        // The array keeps its own version, and with it the types of that version.
         let text = text("#ASDF 1.0.0\n", "ndarray-1.1.0", "float16");
         assert!(text.contains("!core/ndarray-1.1.0") && text.contains("float16"), "{text}");
     }

@@ -19,12 +19,12 @@ pub(crate) mod tree;
 /// Versions of the standard that were published.
 const PUBLISHED_STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];
 
-/// Ranges of the parts of a file. Nothing is decoded, and the tree is not parsed.
+/// Ranges of the parts of a file. Parsing decodes no block and does not parse the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The header and comment lines.
     pub header: Header,
-    /// Blanks, empty lines and what is no comment before the tree; empty in files that keep to the specification.
+    /// Blanks, empty lines and any bytes that are not comments before the tree; empty in files that keep to the specification.
     pub before_tree: Range<u64>,
     /// The tree, from its first directive to the newline after its three dots.
     pub tree: Option<Range<u64>>,
@@ -32,9 +32,9 @@ pub struct Layout {
     pub padding: Range<u64>,
     /// The blocks, in the order of the file.
     pub blocks: Vec<StoredBlock>,
-    /// Bytes between and after blocks that belong to nothing.
+    /// Bytes between and after blocks that are in none of the parts.
     pub gaps: Vec<Gap>,
-    /// The index, whatever it is worth.
+    /// The index, valid or not.
     pub index: Option<Range<u64>>,
     /// Validity of the index.
     pub index_state: IndexState,
@@ -46,7 +46,7 @@ pub struct Layout {
     pub faults: Vec<Fault>,
 }
 
-/// Bytes that belong to nothing.
+/// A byte range outside of every part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// Range of the bytes.
@@ -56,11 +56,11 @@ pub struct Gap {
 /// Validity of the block index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexState {
-    /// It lists the blocks as they are, and stands right behind the last.
+    /// It lists the blocks as they are, and begins at the end of the last.
     Valid,
-    /// There is none.
+    /// The file has no index.
     Absent,
-    /// It lists something else, cannot be read, or stands elsewhere.
+    /// It lists other offsets, cannot be read, or is at another place.
     Invalid,
 }
 
@@ -93,7 +93,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// True where no fault says that the file ends early.
+    /// True unless a fault reports that the file ends early.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.faults.iter().any(|fault| {
@@ -142,7 +142,7 @@ fn read_header(source: &dyn Source) -> Result<Header> {
         let have = source.len().min(len);
         let bytes = source.read(0..have)?;
         let header = Header::parse(&bytes)?;
-        // The last line may go on behind what was read.
+        // The last line may continue after the bytes that were read.
         if have == source.len() || header.comments.end < have || have > MAX_BYTES {
             return Ok(header);
         }

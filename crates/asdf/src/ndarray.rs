@@ -15,7 +15,7 @@ pub(crate) mod inline;
 pub use datatype::Datatype;
 pub use geometry::Geometry;
 
-/// An array as the tree describes it. Nothing of it is checked against a block.
+/// An array as the tree describes it, not yet checked against a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NdArray {
     /// Its node in the tree.
@@ -48,7 +48,8 @@ pub enum ByteSource {
 /// Mask of an array: its missing elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mask {
-    /// Elements equal to the number at that node; all NaN where it is NaN. Nodes that are no numbers are errors of a check and of who asks for the mask.
+    /// Elements equal to the number at that node; all NaN where it is NaN. A node that is not a number is a fault, and an error when the mask is
+    /// read.
     Value(NodeId),
     /// Elements where that array is not zero.
     Array(Box<NdArray>),
@@ -61,21 +62,20 @@ impl NdArray {
     /// Reads the description at `node`: a mapping, or a bare list of inline data.
     ///
     /// # Errors
-    /// `Malformed` for what is no array, with the range of its text; `Unsupported` for a datatype without a known meaning.
+    /// `Malformed` for a node that is not an array, with the range of its text; `Unsupported` for an unknown datatype.
     pub fn parse(node: Node<'_>) -> Result<Self> {
         Self::nested(node, 0)
     }
 
-    /// True where `tag` is that of an array, of any version that is known. An array of another may mean anything: such a tag is one of
-    /// those that nobody knows (ASDF standard 1.6.0, tree, "Tags").
+    /// True where `tag` is that of an array of a known version. Other versions are tags like any unknown one (ASDF standard 1.6.0, tree, "Tags").
     #[must_use]
     pub fn is_tag(tag: &str) -> bool {
         let version = tag.strip_prefix("tag:stsci.edu:asdf/core/ndarray-");
         matches!(version, Some("1.0.0" | "1.1.0" | "1.2.0"))
     }
 
-    /// The mask where it is a value that is no number: text and the like. Complex numbers are text that spells one. `document` is the tree
-    /// that it is in.
+    /// The mask where it is a value that is not a number, such as text. Complex numbers are text that spells one. `document` is the tree that
+    /// contains the mask.
     pub(crate) fn wrong_mask<'d>(&self, document: &'d Document) -> Option<Node<'d>> {
         let Some(Mask::Value(node)) = &self.mask else { return None };
         let node = document.node(*node);
@@ -111,7 +111,7 @@ impl NdArray {
         let Some(datatype) = datatype else {
             return Err(malformed(node, "an array with a source needs a datatype"));
         };
-        // Nothing says how to read the numbers then, and a guess may be wrong.
+        // The byte order of the numbers is unknown then, and a guess may be wrong.
         let orderless =
             [ByteOrder::Little, ByteOrder::Big].iter().all(|order| datatype.dtype.is_in_order(*order));
         if order.is_none() && !orderless && !fields_have_orders(node.get("datatype")) {
@@ -138,7 +138,7 @@ impl NdArray {
         let mut found = inline::shape(data, datatype.as_ref().map(|datatype| &datatype.dtype), axes_stated)?;
         if let Some(shape) = shape {
             let stated = axes(shape)?;
-            // Lists without items do not tell of the axes behind: Python asdf writes shape (0, 3) as an empty list.
+            // Lists without items do not have the axes after that one: Python asdf writes shape (0, 3) as an empty list.
             if found.last() == Some(&0) && stated.len() > found.len() {
                 found.extend(stated.iter().skip(found.len()).map(|axis| axis.unwrap_or(0)));
             }
@@ -173,7 +173,7 @@ fn byte_source(node: Node<'_>) -> Result<ByteSource> {
 
 fn mask(node: Node<'_>, depth: usize) -> Result<Option<Mask>> {
     if node.kind() != Kind::Scalar {
-        // An array is one by its tag, as everywhere in a tree; a mask that is none is refused where it is asked for.
+        // The tag makes an array, as everywhere in a tree; an invalid mask is refused when it is read.
         if !node.target().tag().is_some_and(NdArray::is_tag) {
             return Ok(Some(Mask::Value(node.target().id())));
         }

@@ -59,7 +59,7 @@ pub struct OpenOptions {
 }
 
 impl Default for OpenOptions {
-    /// Compatible, the default limits, files beside this one: up to 16,384 of them, 8 in a row.
+    /// Compatible, the default limits, files next to this one: up to 16,384 of them, 8 in a row.
     fn default() -> Self {
         Self {
             strictness: Strictness::default(),

@@ -10,7 +10,7 @@ use crate::File;
 use crate::file::external::percent_decoded;
 use crate::yaml::{Kind, Node, NodeId, Scalar, child};
 
-/// Most references that lead from one to the next.
+/// Limit of references in a chain.
 const MAX_CHAIN_LEN: usize = 64;
 
 /// A reference in a tree.
@@ -18,7 +18,7 @@ const MAX_CHAIN_LEN: usize = 64;
 pub struct Reference {
     /// The path of the mapping that holds it.
     pub path: String,
-    /// That mapping.
+    /// The mapping with `$ref`.
     pub node: NodeId,
     /// Value of `$ref`: a URI, perhaps with a fragment.
     pub uri: String,
@@ -33,7 +33,7 @@ pub struct Referent<'f> {
     pub node: Node<'f>,
 }
 
-/// The URI of a mapping with a `$ref`; what else it holds means nothing.
+/// The URI of a mapping with a `$ref`; its other entries are ignored.
 #[must_use]
 pub fn uri(node: Node<'_>) -> Option<&str> {
     if node.kind() != Kind::Mapping {
@@ -60,11 +60,11 @@ impl File {
         Ok(found)
     }
 
-    /// Resolves a node of this file's tree by one or several references; returns the node itself where it is none. Other files are opened as
+    /// Resolves a node of this file's tree by one or several references; returns the node itself if it is not a reference. Other files are opened as
     /// [`File::external`] does.
     ///
     /// # Errors
-    /// `Malformed` for a reference to nothing, or one that leads back to itself; those of [`File::external`].
+    /// `Malformed` for a reference without a target, or a cycle; those of [`File::external`].
     pub fn resolve_reference<'f>(&'f self, node: Node<'f>) -> Result<Referent<'f>> {
         let mut left = MAX_CHAIN_LEN;
         resolve(Referent { file: self, node }, &mut left)
@@ -81,7 +81,7 @@ impl File {
     }
 }
 
-/// Follows references from `from` until there is none.
+/// Follows references from `from` to the first node that is not one.
 fn resolve<'f>(mut from: Referent<'f>, left: &mut usize) -> Result<Referent<'f>> {
     while let Some(uri) = uri(from.node) {
         let place = from.node.range();

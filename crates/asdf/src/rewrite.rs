@@ -72,7 +72,7 @@ pub struct RewriteReport {
     pub dropped: Vec<usize>,
     /// Blocks whose data were encoded anew, by their numbers in the old file.
     pub recoded: Vec<usize>,
-    /// Bytes that belonged to nothing, between the blocks and behind them, and are gone.
+    /// Bytes of gaps between the blocks and after them, which are left out.
     pub gaps: u64,
 }
 
@@ -146,7 +146,7 @@ fn renumbered(
     for found in found {
         let SourceValue::Block(number) = found.named else { continue };
         let Some(old) = found.block(layout.blocks.len()) else {
-            // It names nothing now, and must not name something then.
+            // A source without a block must not get one by the new numbers.
             if resolve_index(number, kept.len()).is_some() {
                 let what = format!("{} names block {number}, which there is not", found.path);
                 return Err(Error::unsupported(what).with_context("asdf tree"));

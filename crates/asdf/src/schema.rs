@@ -1,11 +1,11 @@
 //! Validation against schemas: JSON Schema draft-04 with the keywords that ASDF adds (ASDF standard 1.6.0, "ASDF schemas").
 //!
-//! The schemas and manifests of the standard, versions 1.0.0 to 1.7.0, are part of the library; nothing is ever fetched. Others are added
-//! with [`Schemas::add`]. Every value with a tag is held against the schemas that the manifests name for it, and the root against
-//! a schema of the caller's, if there is one.
+//! The schemas and manifests of the standard, versions 1.0.0 to 1.7.0, are part of the library; validation never fetches any. Others are added with
+//! [`Schemas::add`]. Every value with a tag is validated against the schemas that the manifests name for it, and the root against a schema of the
+//! caller's, if there is one.
 //!
-//! Validation follows Python asdf where it differs from draft-04: keywords next to a `$ref` count, `format` checks nothing but accepts a date as a
-//! string, and a mapping with a `$ref` is a reference to a value elsewhere and is not checked. Patterns are searched for, not anchored; they support
+//! Validation follows Python asdf where it differs from draft-04. Keywords next to a `$ref` count. `format` checks no text, but makes a date pass as
+//! a string. A mapping with a `$ref` is a reference to a value elsewhere and is not checked. Patterns are searched for, not anchored; they support
 //! neither look-around nor back-references, and `$` is the end of the text alone.
 
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ use work_limit::WorkLimit;
 /// The metaschema of a schema that names none.
 const METASCHEMA: &str = "http://stsci.edu/schemas/yaml-schema/draft-01";
 
-/// Schemas and manifests beside those of the standard.
+/// Schemas and manifests in addition to those of the standard.
 #[derive(Clone, Debug, Default)]
 pub struct Schemas {
     documents: BTreeMap<String, Rc<Document>>,
@@ -56,11 +56,11 @@ impl Schemas {
         Self::default()
     }
 
-    /// Adds a schema or manifest and answers with its URI: its `id`, or `name` where it has none. One of the same URI, of the standard's
-    /// too, is replaced. The tags of a manifest (a resource with `tags`) become known with it.
+    /// Adds a schema or manifest and returns its URI: its `id`, or `name` without one. It replaces any of the same URI, even the standard's. The tags
+    /// of a manifest (a resource with `tags`) become known with it.
     ///
     /// # Errors
-    /// `Malformed` for what is no YAML, no mapping, or has a keyword with a value it cannot have, with the range in `text` and the name
+    /// `Malformed` for text that is not YAML, a root that is not a mapping, or a keyword with an invalid value, with the range in `text` and the name
     /// as part; `Limit` for text beyond 16 MiB.
     pub fn add(&mut self, text: &[u8], name: &str) -> Result<String> {
         let document = resource::parse(text, name)?;
@@ -109,16 +109,16 @@ pub fn standard_resource(uri: &str) -> Option<&'static str> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options<'a> {
-    /// Version of the standard, which decides what tags are known. `None`: 1.6.0, for a tree without a file. A file that names
-    /// none has [`Version::FIRST_STANDARD`].
+    /// Version of the standard, which decides what tags are known. `None`: 1.6.0, for a tree without a file. A file without a version has
+    /// [`Version::FIRST_STANDARD`].
     pub standard: Option<Version>,
-    /// Schemas and manifests beside the standard's.
+    /// Schemas and manifests in addition to the standard's.
     pub schemas: Option<&'a Schemas>,
     /// URI of a schema for the root, as [`Schemas::add`] answered it or one of the standard's.
     pub custom: Option<&'a str>,
     /// Most violations that are reported.
     pub max_violations: usize,
-    /// Most steps: a look at a value by a schema, an item or key looked through.
+    /// Limit of steps: one for each check of a value by a schema, and one for each item or key visited.
     pub max_steps: u64,
 }
 
@@ -176,7 +176,7 @@ pub enum NoteKind {
     Key,
 }
 
-/// Something worth knowing that makes no tree invalid.
+/// An oddity that does not make a tree invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Subject of the note.
@@ -206,7 +206,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// True where nothing violates a schema.
+    /// True without any violation.
     #[must_use]
     pub const fn is_valid(&self) -> bool {
         self.violations.is_empty()
@@ -216,7 +216,7 @@ impl Report {
 /// Holds a tree against the schemas of its tags and the caller's.
 ///
 /// # Errors
-/// `Malformed` for a schema that is none, with its URI as part; `Limit` where schema and tree together ask for too much work.
+/// `Malformed` for an invalid schema, with its URI as part; `Limit` where schema and tree together ask for too much work.
 pub fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
     traverse::validate(document, options)
 }

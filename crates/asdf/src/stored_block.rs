@@ -1,4 +1,4 @@
-//! A block of the file, as code that knows blocks alone sees it.
+//! A block of the file with its position, independent of any array.
 
 use std::ops::Range;
 
@@ -32,8 +32,8 @@ impl StoredBlock {
         }
     }
 
-    /// The name of its codec as stored, less the NULs: `zlib`, `lz4`. `None` where the data are stored plainly; `?` for a name
-    /// that is no ASCII text.
+    /// The name of its codec as stored, less the NULs: `zlib`, `lz4`. `None` where the data are stored plainly; `?` for a name that is not ASCII
+    /// text.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         if !self.header.is_compressed() {
@@ -45,7 +45,7 @@ impl StoredBlock {
         Some(text.filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic())).unwrap_or("?"))
     }
 
-    /// False for what cannot be the name of a codec, because it is no ASCII text.
+    /// False for a label that is not ASCII text, and so cannot be the name of a codec.
     pub(crate) fn has_name(&self) -> bool {
         self.label() != Some("?")
     }
@@ -59,7 +59,7 @@ impl StoredBlock {
 
 impl Block for StoredBlock {
     fn range(&self) -> Range<u64> {
-        // A block that the file cuts claims what its header says, so that reading it tells what is missing.
+        // A block that the end of the file cuts has the size in its header, so that reading it reports the missing bytes.
         let end = self.data.start.saturating_add(self.header.used_size);
         self.data.start..if self.is_whole() { self.data.end } else { end }
     }

@@ -62,8 +62,8 @@ impl Appender {
         })
     }
 
-    /// Opens the file at `path` for rows of an array that another file has: its path there, and what it says of its rows. This is
-    /// the exploded form, in which the file of a block has no array.
+    /// Opens the file at `path` for rows of an array of another file, given by its path there and its description. This is the exploded form, in
+    /// which the file of a block has no array.
     ///
     /// # Errors
     /// As [`Appender::open`].

@@ -46,8 +46,8 @@ impl Tree {
     /// The value at a path as a type of the caller's. Tags are left out.
     ///
     /// # Errors
-    /// `Usage` where there is no such path; `Malformed` where the value is of another type, with the range of its text; `Limit` for cycles,
-    /// and where aliases make over a million nodes of few, and more than 16 times those that are written.
+    /// `Usage` for an absent path; `Malformed` where the value is of another type, with the range of its text; `Limit` for cycles, and where aliases
+    /// make over a million nodes of few, and more than 16 times those that are written.
     pub fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<T> {
         let Some(node) = self.find(path) else {
             return Err(Error::usage(format!("nothing in the tree at {path:?}")));
@@ -68,7 +68,7 @@ impl Tree {
     /// mapping from its name, bytes as `!!binary`.
     ///
     /// # Errors
-    /// `Usage` with what the type's `Serialize` says.
+    /// `Usage` with the message of the type's `Serialize`.
     pub fn from_serialize<T: serde::Serialize + ?Sized>(value: &T) -> Result<Yaml> {
         serialize::yaml(value)
     }

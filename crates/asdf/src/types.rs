@@ -1,5 +1,4 @@
 //! Values of the types that the standard defines, by their tags: of any version whose first number is the published one. Tags that are
-
 //! not known here stay what they are, nodes of the tree.
 
 use container_core::{Error, Result};
@@ -55,7 +54,7 @@ pub enum Value<'f> {
     Quantity(Quantity<'f>),
     /// `unit/defunit`
     DefUnit(DefUnit<'f>),
-    /// A node without a tag, or of a tag that is not known here.
+    /// A node without a tag, or of an unknown tag.
     Other(Node<'f>),
 }
 
@@ -73,7 +72,7 @@ impl<'f> Value<'f> {
     /// The value of `node`, which is of that file's tree.
     ///
     /// # Errors
-    /// `Malformed` for a node that is not what its tag says, with the range of its text; those of reading the words of a `core/integer`.
+    /// `Malformed` for a node that does not fit its tag, with the range of its text; those of reading the words of a `core/integer`.
     pub fn from_node(node: Node<'f>, file: &'f File) -> Result<Self> {
         let Some((name, 1)) = node.tag().and_then(standard) else { return Ok(Self::Other(node)) };
         Ok(match name {
@@ -105,7 +104,7 @@ impl File {
     /// The value of the node at `path` by its tag.
     ///
     /// # Errors
-    /// `Usage` where there is nothing; as [`Value::from_node`].
+    /// `Usage` for an absent path; as [`Value::from_node`].
     pub fn value(&self, path: &str) -> Result<Value<'_>> {
         let node = self.tree().find(path);
         Value::from_node(node.ok_or_else(|| Error::usage(format!("there is nothing at {path}")))?, self)

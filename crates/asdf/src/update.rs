@@ -1,8 +1,8 @@
-//! Changes of a file where it lies: of its tree, of what its blocks hold, and of what it has.
+//! Changes a file in place: its tree, the data of its blocks, and the arrays that it has.
 //!
-//! Nothing is written before [`Updater::commit`]. That leaves, wherever it is killed and whenever the power fails, the file as it was or as
-//! it is to be: by one write where one sector changes, by a journal beside the file where what changes fits its place, else by a new
-//! file in the place of the old one. Whatever is not changed keeps its bytes.
+//! All writes happen in [`Updater::commit`]. After a kill or a power failure at any point, the file is as it was before or as it is to be. A change
+//! within one sector is one write; a change that fits in place goes through a journal next to the file; any other change writes a new file in the
+//! place of the old one. All unchanged parts keep their bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub struct UpdateOptions {
     pub limits: Limits,
     /// Bounds on its tree.
     pub yaml: YamlLimits,
-    /// Whether changes are on the disk when [`Updater::commit`] returns. Without that a power cut may leave anything.
+    /// Whether changes are on the disk when [`Updater::commit`] returns. Without that, the file has no guarantee after a power cut.
     pub durability: Durability,
 }
 
@@ -63,7 +63,7 @@ impl Default for UpdateOptions {
 /// Kind of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommitKind {
-    /// Nothing was to be done.
+    /// There was no change.
     Unchanged,
     /// By one write within one sector.
     OneWrite,
@@ -94,7 +94,7 @@ pub struct Updater<'a> {
     sidecar: Box<dyn JournalStore>,
     /// A reason for which no journal can be written: another file has its name.
     no_journal: Option<String>,
-    /// `None` for storage that is no file: what does not fit cannot be written then.
+    /// `None` for storage that is not a file, where a change that does not fit in place cannot be written.
     file: Option<FileLocation>,
     options: UpdateOptions,
     layout: Layout,
@@ -166,7 +166,7 @@ impl<'a> Updater<'a> {
     /// Takes another text for the whole tree: a document with its directives and `...`.
     ///
     /// # Errors
-    /// Those of [`Document::parse`]; `Usage` for a text without the dots, behind which readers would go on reading.
+    /// Those of [`Document::parse`]; `Usage` for a text without the final dots, without which readers would read past the tree.
     pub fn set_text(&mut self, text: &str) -> Result<()> {
         if !text.trim_end().ends_with("\n...") {
             return Err(Error::usage("no line of three dots ends the tree").with_context("asdf tree"));
@@ -176,7 +176,7 @@ impl<'a> Updater<'a> {
         Ok(())
     }
 
-    /// Replaces what a block holds. Its codec and its place stay; what the tree says of it is the caller's to change.
+    /// Replaces the data of a block. Its codec and its place stay; the tree is the caller's to change.
     ///
     /// # Errors
     /// `Usage` for a block that there is not, or a streamed one; those of its codec.
@@ -191,22 +191,22 @@ impl<'a> Updater<'a> {
         Ok(())
     }
 
-    /// Adds an array: its node at `path` in the tree, and a block behind the others. `data` is called at the commit, and passes on the
-    /// bytes as [`ArraySpec`] has them.
+    /// Adds an array: its node at `path` in the tree, and a block after the others. `data` is called at the commit, and passes on the bytes as
+    /// [`ArraySpec`] has them.
     ///
     /// # Errors
-    /// `Usage` behind a streamed block, behind bytes that belong to nothing, and for a path that cannot be; `Unsupported` for an element type without a name.
+    /// `Usage` after a streamed block, after a gap, and for an impossible path; `Unsupported` for an element type without a name.
     pub fn add_array(&mut self, path: &str, spec: &ArraySpec, data: DataSource<'a>) -> Result<()> {
         self.set_with(path, |plan, _| Ok((plan.array(spec)?, vec![data])))
     }
 
-    /// Sets a value with new arrays in it. `make` is given a plan in which the blocks of the file are declared, and the tree; it declares the
-    /// arrays, whose blocks go behind the others, and returns the value with their nodes, and what passes the data of each array on at the
-    /// commit, in the order of declaration. Views of new blocks, and arrays that the value has more than once, are as in a new file.
+    /// Sets a value with new arrays in it. `make` is given a plan in which the blocks of the file are declared, and the tree; it declares the arrays,
+    /// whose blocks are added after the others. It returns the value with their nodes, and, in the order of declaration, the producers of their data,
+    /// which are called at the commit. Views of new blocks, and arrays that the value has more than once, are as in a new file.
     ///
     /// # Errors
-    /// Those of `make`; as [`TreeEditor::set`]; where an array was declared, as [`Updater::add_array`]; `Usage` for another number of producers
-    /// than of arrays, and for a streamed array. Nothing is changed then.
+    /// Those of `make`; as [`TreeEditor::set`]; where an array was declared, as [`Updater::add_array`]; `Usage` for another number of producers than
+    /// of arrays, and for a streamed array. The updater is unchanged then.
     pub fn set_with(
         &mut self,
         path: &str,
@@ -228,7 +228,7 @@ impl<'a> Updater<'a> {
         if blocks.is_empty() {
             return self.editor.set(path, &value);
         }
-        // Behind them a block would be found by nobody, and written over them they would be lost.
+        // A reader would not find a block after these bytes, and a block over them would destroy them.
         if let Some(junk) = self.layout.faults.iter().find(|fault| fault.kind() == FaultKind::JunkAfterBlocks)
         {
             let problem =
@@ -248,7 +248,7 @@ impl<'a> Updater<'a> {
         Ok(())
     }
 
-    /// An array whose elements stand in the tree.
+    /// Adds an array whose elements are stored in the tree.
     ///
     /// # Errors
     /// As [`Plan::inline`], and for a path that cannot be.

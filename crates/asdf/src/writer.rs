@@ -53,7 +53,7 @@ pub(crate) use plan::PlannedArray;
 
 /// A file that is being written: the tree is there, and data are taken in the order in which their arrays were declared.
 ///
-/// Nothing appears under a path before [`Writer::finish`] returned. Dropped before, there is no file.
+/// The file appears under its path when [`Writer::finish`] returns. A writer that is dropped before leaves no file.
 pub struct Writer<'o> {
     target: Target<'o>,
     options: WriteOptions,
@@ -108,7 +108,7 @@ impl<'o> Writer<'o> {
     /// those of the next array.
     ///
     /// # Errors
-    /// `Usage` where all arrays have their bytes; `Io`. The writer is of no use then.
+    /// `Usage` where all arrays have their bytes; `Io`. The writer cannot be used after an error.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let mut bytes = bytes;
         while !bytes.is_empty() {

@@ -1,5 +1,5 @@
-//! YAML 1.1, as ASDF's trees are written in it: a document whose every node knows its bytes in the text, scalars resolved as PyYAML
-//! does, and an emitter whose output PyYAML reads back as the same values.
+//! YAML 1.1, as in ASDF's trees: a document whose every node has its range in the text, scalars resolved as PyYAML does, and an emitter whose output
+//! PyYAML reads back as the same values.
 
 mod arena;
 mod compose;

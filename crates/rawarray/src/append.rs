@@ -132,7 +132,7 @@ pub fn set_trailer(
     old.replace(&header, &dims, durability, |out| Ok(out.write_all(&bytes)?))
 }
 
-/// The file that is changed, which nobody else changes meanwhile.
+/// The file to change, locked against other writers.
 struct ExistingFile<'p> {
     storage: FileStorage,
     path: &'p Path,

@@ -1,4 +1,4 @@
-//! Looking for damage: what the layout shows, then every byte of the data.
+//! Checks a file for damage: first the layout, then every byte of the data.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::file::{DataSegment, File};
 use crate::header::FIXED_LEN;
 use crate::{DATASET, Encoding, TRAILER};
 
-/// Looks for damage and oddities.
+/// Checks a file for damage and oddities.
 pub(crate) fn check(
     file: &File,
     depth: CheckDepth,
@@ -43,7 +43,7 @@ pub(crate) fn check(
     Ok(Report::new(findings, blocks))
 }
 
-/// Reads and decodes all data, looking at what their type allows.
+/// Reads and decodes all data, and checks for values that their type does not allow.
 fn check_data(
     file: &File,
     segment: &DataSegment,

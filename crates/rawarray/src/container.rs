@@ -112,7 +112,7 @@ impl Container for RawArrayContainer {
         Ok(Value::Map(entries))
     }
 
-    /// A trailer that is a JSON object is what it says, however that is spelled.
+    /// The metadata with a trailer that is a JSON object as its entries, independent of its spelling.
     fn logical_meta(&self) -> Result<Value> {
         let mut meta = self.meta()?;
         let Value::Map(entries) = &mut meta else { return Ok(meta) };
@@ -214,7 +214,7 @@ fn datasets(file: &File, segment: Option<&DataSegment>) -> Vec<Dataset> {
             Axes::AsStored => (file.dims().to_vec(), Order::F),
             Axes::Reversed => (file.dims().iter().rev().copied().collect(), Order::C),
         };
-        // Records of the user have a byte order that nobody can undo, only keep in mind.
+        // The byte order of user records cannot be changed, only recorded.
         let opaque_big = header.eltype == Eltype::USER && file.layout().data_order() == ByteOrder::Big;
         let mut attributes = vec![
             ("eltype".to_owned(), Value::from(header.eltype.0)),

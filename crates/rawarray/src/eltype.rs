@@ -42,7 +42,7 @@ pub(crate) fn element_type(header: &Header, order: ByteOrder) -> Result<DType, E
     Ok(DType::new(kind, size, order))
 }
 
-/// True where numpy has a type for the elements, or none is meant.
+/// True unless the elements are opaque, or numbers of a width that numpy lacks.
 pub(crate) fn is_known_width(dtype: &DType) -> bool {
     let Some(scalar) = dtype.as_scalar() else { return true };
     match scalar.kind {
@@ -73,7 +73,7 @@ fn is_half_complex(dtype: &DType) -> bool {
     dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Complex && scalar.size == 4)
 }
 
-/// Code and width for `dtype`. `None` where there is no code but the user's own.
+/// Code and width for `dtype`. `None` where only the code for user types fits.
 pub(crate) fn eltype_of(dtype: &DType) -> Option<Eltype> {
     match dtype.as_scalar()?.kind {
         Kind::Int => Some(Eltype::INT),

@@ -1,7 +1,7 @@
 //! Encoding of the elements, and detection of which of two encodings flag bit 1 means.
 //!
-//! The C library means one LZ4 block, whose length is the size field; RawArray.jl means LEB128 varints, which run to the end of
-//! the file while the size field counts the bytes before encoding. Nothing in the header says which, so each is tried.
+//! The C library means one LZ4 block, whose length is the size field. RawArray.jl means LEB128 varints, which continue to the end of the file while
+//! the size field counts the bytes before encoding. The header has no field for the choice, so each is tried.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::leb128::{self, Leb128, Stop};
 /// Encoding of the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// As they are in memory.
+    /// The bytes as they are in memory.
     #[default]
     Plain,
     /// One LZ4 block (flag bit 1; read and written by the C library).

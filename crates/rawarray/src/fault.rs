@@ -6,7 +6,7 @@ use container_core::fault::FaultProperties;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, ErrorKind};
 
-/// One thing that is wrong or odd. [`Fault::code`] is the stable name.
+/// One fault or oddity. [`Fault::code`] is the stable name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -19,9 +19,9 @@ pub enum Fault {
     },
     /// More dimensions than the limits allow.
     NdimsLimit {
-        /// As the header says.
+        /// Number in the header.
         ndims: u64,
-        /// As the limits say.
+        /// Limit of the options.
         allowed: u64,
     },
     /// The dimensions multiply to more than 2^64 bytes.
@@ -57,7 +57,7 @@ pub enum Fault {
     /// The number of dimensions is not that of the words which follow it: the Rust crate `rawarray` up to 0.1.4 forgets to
     /// update it in `reshape`.
     ReshapeBug {
-        /// As the header says.
+        /// Number in the header.
         ndims: u64,
         /// The dimensions that fit size and file.
         dims: Vec<u64>,
@@ -69,7 +69,7 @@ pub enum Fault {
     },
     /// Flag bit 1 over data that are not encoded: RawArray.jl with `compress=true` on floats.
     FlagOnRawData,
-    /// Encoded data that fit none of the known encodings, or more than one.
+    /// Encoded data that fit no supported encoding, or more than one.
     UndecodableData {
         /// Range of the data.
         range: Range<u64>,
@@ -221,13 +221,13 @@ impl Fault {
         }
     }
 
-    /// As a finding of a check.
+    /// The finding of a check.
     #[must_use]
     pub fn finding(&self) -> Finding {
         Finding::new(self.severity(), self.code(), self.message()).at(self.range()).dataset(crate::DATASET)
     }
 
-    /// As the error that reading the values gives.
+    /// The error of reading the values.
     #[must_use]
     pub fn error(&self) -> Error {
         let kind = match self {

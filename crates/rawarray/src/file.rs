@@ -57,16 +57,15 @@ impl Block for DataSegment {
 
 /// An open RawArray file.
 ///
-/// Opening reads the header alone, whatever the size, except that encoded data (flag bit 1) are looked through once, to tell which
-/// of the two encodings they have. A damaged file opens as long as its first 48 bytes are there; reading its values then says
-/// what is wrong.
+/// Opening reads the header alone, whatever the size, except that encoded data (flag bit 1) are read once, to detect which of the two encodings they
+/// have. A damaged file opens as long as its first 48 bytes are there; reading its values then reports the damage.
 pub struct File {
     /// The path that it was opened at.
     path: Option<PathBuf>,
     source: Box<dyn Source>,
     layout: Layout,
     detected: DetectedEncoding,
-    /// Bytes that opening would have had to hold in order to tell the encoding, where that is over the limit.
+    /// Number of bytes in memory that detection of the encoding needs, where that is over the limit.
     detection_limit: Option<u64>,
     codecs: Codecs,
     options: OpenOptions,
@@ -255,8 +254,7 @@ impl File {
     /// Opens element `index` of an array of whole RawArray files: eltype 0, elbyte their length. The element is copied.
     ///
     /// # Errors
-    /// As [`File::read`]; `Usage` when there is no such element or the elements are not user-defined; `WrongFormat` when
-    /// it is not a RawArray file.
+    /// As [`File::read`]; `Usage` for an absent element or elements that are not user-defined; `WrongFormat` when it is not a RawArray file.
     pub fn element_file(&self, index: u64) -> Result<Self> {
         if self.header().eltype != crate::Eltype::USER {
             return Err(Error::usage("only user-defined elements can be files"));
@@ -277,8 +275,8 @@ impl File {
         Self::from_source(Box::new(element), &self.options)
     }
 
-    /// Range of the trailer: the bytes after the data, which the description calls volatile metadata. Empty where there is none, and
-    /// where the end of the data is not known.
+    /// Range of the trailer: the bytes after the data, which the description calls volatile metadata. Empty without a trailer, and where the end of
+    /// the data is unknown.
     #[must_use]
     pub fn trailer_range(&self) -> Range<u64> {
         let found = self.faults().into_iter().find_map(|fault| match fault {
@@ -317,7 +315,7 @@ impl File {
         Ok(segment)
     }
 
-    /// That the encoding is known; if not, it is for want of memory.
+    /// Returns an error where the encoding could not be detected for lack of memory.
     pub(crate) fn check_detected(&self) -> Result<()> {
         let limits = &self.options.limits;
         let refused =
@@ -333,7 +331,7 @@ impl File {
         &self.options
     }
 
-    /// Plain data that end early, and nothing else that keeps them from being read.
+    /// The fault of plain data that end early, if it is the only error.
     pub(crate) fn cut_short(&self) -> Option<&Fault> {
         let mut errors = self.faults().into_iter().filter(|fault| fault.severity() == Severity::Error);
         match (self.layout.form(), errors.next(), errors.next()) {
@@ -376,7 +374,7 @@ fn explain(fault: &Fault) -> Error {
     fault.error().with_hint("holdall repair FILE -o NEW brings back what is there")
 }
 
-/// Detects the encoding of the data: known from the header, except for flag bit 1.
+/// Detects the encoding of the data: fixed by the header, except for flag bit 1.
 fn detect_encoding(
     source: &dyn Source,
     layout: &Layout,

@@ -1,7 +1,7 @@
 //! The header: six 64-bit words and the dimensions.
 //!
-//! Spec: "File Structure" and "Elemental Type Specification" of the RawArray description. Reader and writer stand side by
-//! side and share the list of fields; a test holds them inverse.
+//! Spec: "File Structure" and "Elemental Type Specification" of the RawArray description. Reader and writer are next to each other and share the list
+//! of fields; a test checks that they are inverse.
 
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Result};

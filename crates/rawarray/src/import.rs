@@ -79,7 +79,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
                 Ok(out.write_all(bytes)?)
             })?;
         }
-        // What another RawArray file has beside its values was taken along above, or left behind on request.
+        // The metadata of another RawArray file were copied above, or left out on request.
         None if of_same_format => {}
         None => {
             out.write_all(&metadata)?;
@@ -103,7 +103,7 @@ fn encoding(job: &WriteRequest<'_>) -> Result<Encoding> {
     Ok(codec.and_then(|(name, _)| Encoding::from_name(name)).unwrap_or(Encoding::Plain))
 }
 
-/// Options of a RawArray target besides its codec.
+/// Options of a RawArray target except its codec.
 struct Words {
     bools: Bools,
     data_order: ByteOrder,
@@ -166,7 +166,7 @@ fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype
     match eltype_of(&dataset.dtype) {
         Some(eltype) => {
             let bfloat = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::BFloat);
-            // Of a RawArray file nobody could read it before.
+            // In a RawArray file the type had few readers before.
             let note = (bfloat && attribute("eltype").is_none()).then(|| {
                 loss("bfloat16 is eltype 5, which of the other readers only the Rust crate knows".into())
             });
@@ -174,7 +174,7 @@ fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype
             if words.bools == Bools::Uint8 && dataset.dtype == DType::native(Kind::Bool, 1) {
                 return (Eltype::UINT, big, vec![loss("the type bool: kept as unsigned bytes".into())]);
             }
-            // What numpy calls `<f16` and `<c32` means another thing on each machine.
+            // numpy's `<f16` and `<c32` are another type on each machine.
             let opaque = (public_type(&dataset.dtype) != dataset.dtype).then(|| {
                 let size = dataset.dtype.itemsize();
                 loss(format!("the type {}: read back as {size} opaque bytes", dataset.dtype))

@@ -22,9 +22,9 @@ use crate::header::{Eltype, FIXED_LEN, Flags, Header};
 pub enum DeclaredEncoding {
     /// One after the other, as they are in memory.
     Plain,
-    /// With flag bit 1: LZ4 or LEB128, which only the data tell.
+    /// With flag bit 1: LZ4 or LEB128, which only the data determine.
     Encoded,
-    /// As bits in 64-bit words.
+    /// Bits in 64-bit words.
     Bits,
 }
 
@@ -137,7 +137,7 @@ impl Layout {
         data_order(&self.header)
     }
 
-    /// Everything that is wrong or odd, as far as the header and the lengths tell; errors first.
+    /// All faults and oddities of the header and the lengths; errors first.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -157,7 +157,7 @@ impl Layout {
         })
     }
 
-    /// The layout with corrections of known mistakes of known writers.
+    /// The layout with corrections of known mistakes of certain writers.
     pub(crate) fn with_corrections(&self) -> Self {
         let mut corrected = self.clone();
         for fault in &self.faults {
@@ -178,7 +178,7 @@ impl Layout {
         corrected
     }
 
-    /// True where the file holds all the elements that its dimensions ask for, whatever the size field says.
+    /// True where the file holds all the elements of its dimensions, whatever the size field.
     fn data_fit_dims(&self) -> bool {
         let expected = self.faults.iter().find_map(|fault| match fault {
             Fault::SizeMismatch { expected, .. } => self.data.start.checked_add(*expected),
@@ -253,7 +253,7 @@ impl Layout {
 
     /// Another number of dimensions with which dimensions, size field and file length all fit together.
     fn other_dims(&self, source: &dyn Source, limits: &Limits) -> Result<Option<Vec<u64>>> {
-        // A size of 0 fits any words with a 0 among them: that says nothing.
+        // A size of 0 fits any words with a 0 among them, which proves nothing.
         if self.header.size == 0 {
             return Ok(None);
         }

@@ -62,7 +62,7 @@ impl Leb128 {
         let mut value = 0_u128;
         for (group, byte) in src.iter().enumerate() {
             let (low, shift) = (u128::from(byte & 0x7f), group * 7);
-            // At most ceil(bits / 7) groups, and nothing in the last one beyond the type.
+            // At most ceil(bits / 7) groups, and no bits in the last one beyond the type.
             if shift >= bits || (shift + 7 > bits && low >> (bits - shift) != 0) {
                 return Err(Stop::TooLarge);
             }

@@ -31,7 +31,7 @@ impl<T: Element> TryFrom<RawArray<T>> for Array<T, IxDyn> {
 }
 
 impl<T: Element> RawArray<T> {
-    /// The array as an `ndarray` view in Fortran order; nothing is copied.
+    /// The array as an `ndarray` view in Fortran order, without a copy.
     ///
     /// # Errors
     /// `Usage` for dimensions that `ndarray` cannot hold.

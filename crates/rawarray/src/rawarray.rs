@@ -65,7 +65,7 @@ impl<T: Element> RawArray<T> {
         let mut options = OpenOptions::default();
         // Reading into fresh memory is faster than copying out of a map, and truncation by others is an error, not a signal.
         options.access = Access::Positioned;
-        // One thread does not fill the memory's bandwidth; more than two add nothing.
+        // One thread does not fill the memory's bandwidth; more than two are not faster.
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
         Self::read_with(path, &options, &ReadOptions::default().with_threads(threads))
     }
@@ -84,7 +84,7 @@ impl<T: Element> RawArray<T> {
     /// step; the trailer is kept.
     ///
     /// # Errors
-    /// `Io`. A failure leaves no file behind, and an existing one as it was.
+    /// `Io`. A failure leaves no new file, and an existing one as it was.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         self.write_with(path, &WriteOptions::default())
     }

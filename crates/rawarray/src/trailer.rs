@@ -3,7 +3,7 @@
 use container_core::interchange::{self, Forms, WHOLE};
 use container_core::{Result, Value};
 
-/// A longer trailer is no metadata: it is read as a dataset.
+/// A longer trailer is read as a dataset, not as metadata.
 pub(crate) const MAX_TRAILER_LEN: u64 = 1 << 24;
 
 /// Converts a trailer to a tree: the entries of a JSON object, or, under one name, other JSON, text or bytes as they are.
@@ -26,7 +26,7 @@ pub(crate) fn to_tree(bytes: Vec<u8>) -> Value {
     whole(String::from_utf8(bytes).map_or_else(|bad| bad.into_bytes().into(), Value::from))
 }
 
-/// The trailer that says it; empty for nothing.
+/// The trailer with these metadata; empty for an empty tree.
 pub(crate) fn from_tree(tree: &Value) -> Result<Vec<u8>> {
     match interchange::entries(tree) {
         [] => return Ok(Vec::new()),
@@ -57,7 +57,7 @@ fn text(value: &Value) -> Option<String> {
     serde_json::to_string(&interchange::to_json_value(value)).ok()
 }
 
-/// JSON that says no more than a tree can hold: no integers that would come out as other numbers.
+/// Parses JSON whose values fit in a tree; `None` for integers that would become other numbers.
 fn json(bytes: &[u8]) -> Option<Value> {
     let value: Value = serde_json::from_slice(bytes).ok().filter(|_| !has_large_integers(bytes))?;
     match value {

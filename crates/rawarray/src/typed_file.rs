@@ -1,4 +1,4 @@
-//! An open file whose element type is known.
+//! An open file whose element type is fixed at compile time.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use container_core::{Error, Result};
 
 use crate::{Encoding, File};
 
-/// An open file of `T`, column major: the first dimension varies fastest. Nothing is read until it is asked for.
+/// An open file of `T`, column major: the first dimension varies fastest. Values are read on demand.
 ///
 /// Made by [`RawArray::open`](crate::RawArray::open). The file is mapped; see
 /// [`Access`](container_core::source::Access) for what that asks of others, and [`File::open_with`] for other ways.
@@ -38,7 +38,7 @@ impl<T: Element> TypedFile<T> {
         Ok(Self { file, element: PhantomData })
     }
 
-    /// The file behind it.
+    /// The underlying file.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
@@ -101,8 +101,8 @@ impl<T: Element> TypedFile<T> {
         Ok(values)
     }
 
-    /// A part of the array, by numpy's basic slicing: `":, 3"`, `"::2, -1"`. Nothing is copied where the file is mapped and
-    /// plain; [`Array::elements`] gives the values.
+    /// A part of the array, by numpy's basic slicing: `":, 3"`, `"::2, -1"`. The values are borrowed where the file is mapped and plain;
+    /// [`Array::elements`] gives them.
     ///
     /// # Errors
     /// `Usage` for a selection that does not fit; else as [`TypedFile::view`].

@@ -61,7 +61,7 @@ pub(crate) struct Target {
     pub big_endian: BigEndian,
 }
 
-/// Whether flag bit 0 is set.
+/// State of flag bit 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BigEndian {
     Yes,
@@ -99,8 +99,8 @@ pub(crate) struct Encoder<'o> {
     step: Step,
 }
 
-/// Bytes of values of which varints are looked at before they are written. More of them would pass for an LZ4 block of the
-/// same length only if they were made to.
+/// Bytes of values whose varints are checked before they are written. More of them would pass for an LZ4 block of the same length only if they were
+/// made to.
 const MAX_VARINT_SAMPLE: u64 = 1 << 20;
 
 enum Step {
@@ -175,10 +175,10 @@ impl<'o> Encoder<'o> {
         Ok(Self { out, target, expected, taken: 0, step })
     }
 
-    /// Takes room on the disk for plain values. For a caller who knows that there are as many as the dimensions say.
+    /// Allocates disk space for plain values. For a caller that has as many as the dimensions require.
     ///
     /// # Errors
-    /// `Io` when there is no such room.
+    /// `Io` when the disk is full.
     pub(crate) fn reserve(&mut self) -> Result<()> {
         if self.target.encoding == Encoding::Plain { self.out.reserve(self.expected) } else { Ok(()) }
     }
@@ -186,7 +186,7 @@ impl<'o> Encoder<'o> {
     /// Takes whole elements of type `from`, which differs from the target's in byte order at most.
     ///
     /// # Errors
-    /// `Usage` when there are more than the dimensions say; `Io`.
+    /// `Usage` for more than the dimensions require; `Io`.
     pub(crate) fn push(&mut self, bytes: &[u8], from: &DType) -> Result<()> {
         self.taken = self.taken.saturating_add(bytes.len() as u64);
         if self.taken > self.expected {
@@ -255,13 +255,13 @@ impl<'o> Encoder<'o> {
                     }
                     None => {
                         Lz4.encode(&held, None, &mut encoded)?;
-                        // Only a block that is as long as the values can pass for varints (`encoding::tell`).
+                        // Only a block as long as the values can pass for varints (`encoding::tell`).
                         (encoded.len(), encoded.len() == held.len() && varints.is_some())
                     }
                 };
                 let mut size = size as u64;
                 if ambiguous {
-                    // It saves next to nothing, so the values stand for themselves.
+                    // The encoding saves hardly any bytes, so the values are written plainly.
                     target.encoding = Encoding::Plain;
                     encoded = held;
                     size = self.expected;

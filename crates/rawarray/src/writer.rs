@@ -14,8 +14,7 @@ use crate::header::{Eltype, Flags, Header};
 
 /// Writes an array whose last dimension grows as values come. The header is patched at the end.
 ///
-/// Values come in column-major order; `slab` gives all dimensions but the last. Nothing but the values of one call, and 64 KiB of
-/// small ones, is in memory.
+/// Values come in column-major order; `slab` gives all dimensions but the last. Only the values of one call, and 64 KiB of small ones, are in memory.
 ///
 /// ```
 /// use rawarray::{RawArray, Writer};
@@ -41,14 +40,14 @@ pub struct Writer<T, W: Write + Seek = AtomicFile> {
     slab: Vec<u64>,
     slab_len: u64,
     count: u64,
-    /// An earlier write failed: what is in the file then is not known.
+    /// An earlier write failed: the contents of the file are unknown.
     failed: bool,
     element: PhantomData<fn(T)>,
 }
 
 impl<T: Element> Writer<T, AtomicFile> {
-    /// Starts a file that appears at `path` when it is finished, replacing an existing one in one step. Dropped before, it
-    /// leaves nothing behind.
+    /// Starts a file that appears at `path` when it is finished, replacing an existing one in one step. A writer that is dropped before leaves no
+    /// file.
     ///
     /// # Errors
     /// `Usage` when the slab has no elements or is over 2^64; `Io`.
@@ -76,7 +75,7 @@ impl<T: Element> Writer<T, AtomicFile> {
 }
 
 impl<T: Element, W: Write + Seek> Writer<T, W> {
-    /// Starts an array at the place where `out` is. Until it is complete its header says 0 elements.
+    /// Starts an array at the current position of `out`. Until it is complete its header has 0 elements.
     ///
     /// # Errors
     /// `Usage` when the slab has no elements or is over 2^64; `Io`.

@@ -78,7 +78,7 @@ fn an_entry_of_the_tree_wins_over_the_blocks() {
     assert_eq!(bytes(&*own, "~blocks/0").as_deref(), Some(&b"plain"[..]));
     let paths: Vec<String> = (0..4).map(|index| own.dataset(index).unwrap().path.clone()).collect();
     assert_eq!(paths, ["blocks/0", "~blocks/0", "~blocks/1", "~blocks/2"]);
-    // A path that is no array is the tree's as well.
+    // A path that is not an array belongs to the tree as well.
     let other = container(file("%YAML 1.1\n---\nblocks: 1\n...\n"));
     assert_eq!((other.find("blocks/0"), other.find("~blocks/0")), (None, Some(0)));
 }

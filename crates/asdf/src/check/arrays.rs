@@ -19,7 +19,7 @@ pub(super) struct CheckedSet<'a> {
 }
 
 impl CheckedSet<'_> {
-    /// True where what is wrong with the block of an array that is in another file is told.
+    /// True where the external block of an array already has a finding.
     pub(super) fn is_reported(&self, file: &File, array: &NdArray) -> bool {
         let ByteSource::External(uri) = &array.source else { return false };
         let other = self.parts.find(file, uri);
@@ -28,7 +28,7 @@ impl CheckedSet<'_> {
     }
 }
 
-/// `bad` has the blocks of the file that did not stand their check.
+/// Findings about arrays. `bad` has the blocks of the file that failed their check.
 pub(super) fn findings(file: &File, set: &CheckedSet<'_>, bad: &BTreeSet<usize>) -> Vec<Finding> {
     let place = |entry: &ArrayEntry| file.tree().document().node(entry.array.node).range().start;
     // The first of several paths to one array.
@@ -67,7 +67,7 @@ fn over_limits(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// True where what is wrong with the block of an array, or with those before it, is told already.
+/// True where the block of an array, or one before it, already has a finding.
 fn is_reported(file: &File, entry: &ArrayEntry, bad: &BTreeSet<usize>) -> bool {
     match file.block_of(&entry.array) {
         Ok(block) => bad.contains(&block.index),
@@ -83,8 +83,7 @@ fn lost_blocks(file: &File) -> bool {
     })
 }
 
-/// Other files that arrays are in, and that are not there, may not be looked at, or are no files of ours; and arrays that other files have
-/// not all of.
+/// External files that are absent, not permitted or not readable, and arrays that extend past the end of theirs.
 fn external(file: &File, set: &CheckedSet<'_>) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
@@ -96,7 +95,7 @@ fn external(file: &File, set: &CheckedSet<'_>) -> Vec<Finding> {
         let path = file.external_path(uri);
         let opened = path.as_ref().map(|_| file.external(uri));
         let (error, severity) = match opened {
-            // A name that leads nowhere, or out of the folder.
+            // A name without a file, or of one outside of the folder.
             Err(error) => (error, if is_absent(error) { Severity::Note } else { Severity::Warning }),
             Ok(Err(ref error)) if is_wrong(error) => (error, Severity::Error),
             Ok(Err(ref error)) => (error, if is_absent(error) { Severity::Note } else { Severity::Warning }),
@@ -125,7 +124,7 @@ fn external(file: &File, set: &CheckedSet<'_>) -> Vec<Finding> {
     findings
 }
 
-/// True for a file that is there, and is none that can be read.
+/// True for an existing file that cannot be read.
 fn is_wrong(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::WrongFormat { .. } | ErrorKind::Unsupported(_))
 }
@@ -138,7 +137,7 @@ fn is_absent(error: &Error) -> bool {
     }
 }
 
-/// References that lead nowhere.
+/// References without a target.
 pub(super) fn references(file: &File) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for reference in file.find_references()? {
@@ -160,7 +159,7 @@ pub(super) fn referenced(file: &File) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Blocks that no array names: none where there is no tree, or where damage leaves open which blocks there were.
+/// Unreferenced blocks. Empty without a tree, and where damage leaves the blocks uncertain.
 fn spare<'f>(file: &'f File, referenced: &BTreeSet<usize>) -> Vec<&'f StoredBlock> {
     if file.layout().tree.is_none() || lost_blocks(file) {
         return Vec::new();
@@ -173,7 +172,7 @@ pub(crate) fn spare_count(file: &File) -> usize {
     if file.unread_tree().is_some() { 0 } else { spare(file, &referenced(file)).len() }
 }
 
-/// Blocks that no array names. Tools of others may know what they are for.
+/// Reports unreferenced blocks. Other tools may use them.
 pub(super) fn unreferenced(file: &File, referenced: &BTreeSet<usize>) -> Vec<Finding> {
     let spare = spare(file, referenced).into_iter();
     let finding = |block: &StoredBlock| {

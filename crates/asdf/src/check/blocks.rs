@@ -24,7 +24,7 @@ pub(super) struct Blocks<'a> {
     pub(super) source: &'a dyn Source,
     /// Those that are all there.
     pub(super) blocks: &'a [&'a StoredBlock],
-    /// Numbers of those that arrays name: what nobody reads needs no codec.
+    /// Numbers of referenced blocks. Only these need a codec.
     pub(super) referenced: &'a BTreeSet<usize>,
     pub(super) codecs: &'a Codecs,
     pub(super) options: &'a ReadOptions,
@@ -136,7 +136,7 @@ impl Blocks<'_> {
                 if block.has_name() {
                     return Ok(None);
                 }
-                // What is no name was one.
+                // A label that is not a name was changed by damage.
                 Finding::new(
                     Severity::Warning,
                     "compression",
@@ -187,7 +187,7 @@ impl Blocks<'_> {
         };
         match decoding.digest() {
             Ok(digest) if digest == stored => Ok(ChecksumStatus::LegacyDecoded),
-            // That the bytes changed says more than that they no longer decode.
+            // A checksum mismatch is the more precise finding than a decoding error.
             Err(error) if !is_finding(&error) => Err(error),
             Ok(_) | Err(_) => Ok(ChecksumStatus::Bad { stored, computed }),
         }
@@ -203,7 +203,7 @@ struct ThreadShare {
     most: u64,
 }
 
-/// True for what is told of a block; other errors are why a check cannot go on.
+/// True for errors that become findings; others end the check.
 fn is_finding(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_))
 }

@@ -13,10 +13,10 @@ use super::limit_findings;
 use crate::file::{ArrayEntry, File, is_cacheable};
 use crate::ndarray::ByteSource;
 
-/// Bytes of elements that are looked at at once.
+/// Bytes of elements that are checked at once.
 const MAX_PIECE_LEN: u64 = 4 << 20;
 
-/// Looks at the values of arrays that can be wrong. `bad` has the blocks whose bytes are known to be.
+/// Checks the values of types that have invalid bytes. Arrays in the blocks of `bad`, which are damaged, are skipped.
 pub(super) fn findings(
     file: &File,
     set: &CheckedSet<'_>,
@@ -60,7 +60,7 @@ fn check_array(
     let whole = Region::whole(&geometry.shape);
     let inline = matches!(entry.array.source, ByteSource::Inline(_));
     if entry.array.mask.is_some() && file.wrong_mask(&entry.array).is_none() && !geometry.is_empty() {
-        // One element tells whether the mask fits.
+        // One element is enough to check that the mask fits.
         let first = whole.chunks(Order::C, 1).next();
         if let Some(first) = first {
             file.mask_of(&entry.array, &first, options)?;
@@ -85,7 +85,7 @@ fn check_array(
     Ok(None)
 }
 
-/// Whether some bytes are no value of the type, or of a field of it.
+/// Whether the type, or one of its fields, has invalid bytes.
 pub(crate) fn has_wrong_values(dtype: &DType) -> bool {
     match dtype {
         DType::Scalar(scalar) => matches!(scalar.kind, Kind::Bool | Kind::Unicode),
@@ -93,7 +93,7 @@ pub(crate) fn has_wrong_values(dtype: &DType) -> bool {
     }
 }
 
-/// The first of the elements in `bytes` that is no value of the type, in words; of records, the first of the first such field.
+/// Describes the first element in `bytes` that is invalid for its type; in records, that of the first such field.
 pub(crate) fn wrong_value(dtype: &DType, bytes: &[u8]) -> Option<String> {
     match dtype {
         DType::Scalar(scalar) => match scalar.kind {
@@ -118,7 +118,7 @@ fn wrong_in_field(size: usize, field: &Field, bytes: &[u8]) -> Option<String> {
     Some(format!("{wrong}, in the field {:?}", field.name))
 }
 
-/// Refuses elements of which one is no value of the type: a file with them is damaged.
+/// Returns an error for an element that is invalid for its type: a file with it is damaged.
 ///
 /// # Errors
 /// `Malformed`, of the array at `path`.

@@ -11,8 +11,8 @@ use crate::layout::StoredBlock;
 /// Bytes of each block that are taken at a time: those of sixteen lanes stay in the second-level cache.
 const LANE_PIECE_LEN: usize = 16 << 10;
 
-/// Blocks that are read together: as many as the machine takes at a time, of lengths that are not too different, or fewer where that leaves
-/// threads without. Long ones first. Those that gain nothing are groups of one.
+/// Groups blocks that are digested together, longest first. A group has at most one block for each MD5 lane, of similar lengths, and fewer where
+/// threads would be idle. Blocks that gain nothing from it are groups of one.
 pub(super) fn groups(mut blocks: Vec<&StoredBlock>, threads: usize) -> Vec<Vec<&StoredBlock>> {
     blocks.sort_by_key(|block| std::cmp::Reverse(len(block)));
     let least = Md5Lanes::least();
@@ -33,7 +33,7 @@ pub(super) fn groups(mut blocks: Vec<&StoredBlock>, threads: usize) -> Vec<Vec<&
     together.into_iter().chain(alone.into_iter().flatten().map(|block| vec![block])).collect()
 }
 
-/// The digests of the stored bytes of blocks. `tick` is told the bytes as they pass.
+/// The digests of the stored bytes of blocks. `tick` gets the number of bytes after each piece.
 pub(super) fn digests(
     source: &dyn Source,
     group: &[&StoredBlock],

@@ -92,7 +92,7 @@ fn a_block_whose_digest_fits_its_first_bytes_is_not_streamed() {
         found.findings.into_iter().map(|found| (found.code, found.severity)).collect::<Vec<_>>()
     };
     assert_eq!(of(|_, _| {}), []);
-    // The index after its twelve bytes is told, too.
+    // The index after the block's twelve bytes is reported, too.
     let index = ("index_forbidden", Severity::Warning);
     let told = [("block_flags", Severity::Warning), index];
     assert_eq!(of(|_, header| header.flags = 1), told);
@@ -100,7 +100,7 @@ fn a_block_whose_digest_fits_its_first_bytes_is_not_streamed() {
         (header.flags, header.used_size, header.data_size) = (1, 0, u64::MAX);
     };
     assert_eq!(of(one_size_left), told);
-    // As Python asdf writes a streamed block, and one whose digest fits nothing.
+    // As Python asdf writes a streamed block, and a block whose digest matches no size.
     assert_eq!(of(|_, header| (header.flags, header.checksum) = (1, [0; 16])), [index]);
     assert_eq!(of(|_, header| (header.flags, header.checksum[0]) = (1, !header.checksum[0])), [index]);
 }
@@ -118,7 +118,7 @@ fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
     assert_eq!(codes(&report(&unknown, CheckDepth::Quick, 1)), []);
 }
 
-/// A block that no array names needs no codec, but a label that is no name has been changed.
+/// A block that no array names needs no codec, but a label that is not a name has been changed.
 #[test]
 fn a_label_that_is_no_name_is_told_of_blocks_that_nobody_reads() {
     let data = b"ab".repeat(20);
@@ -266,7 +266,7 @@ fn a_block_tells_how_far_its_check_is_piece_by_piece_and_can_be_left() {
         run(u64::MAX).unwrap();
         let (piece, total) = (PIECE_LEN as u64, data.len() as u64);
         let expected = [piece, 2 * piece, 3 * piece, total].map(|done| (done, total));
-        // What comes behind are looks at arrays, which count for nothing.
+        // The steps that follow are checks of arrays, which add no bytes.
         assert_eq!(told.lock().unwrap()[..4], expected);
         let left = run(2 * piece).unwrap_err();
         assert!(matches!(left.kind(), ErrorKind::Cancelled), "{left}");
@@ -274,7 +274,7 @@ fn a_block_tells_how_far_its_check_is_piece_by_piece_and_can_be_left() {
     }
 }
 
-/// Of a block that is larger than the memory that may be taken, all is looked at all the same.
+/// All bytes of a block are checked even where it is larger than the permitted memory.
 #[test]
 fn a_block_larger_than_memory_is_checked_in_pieces() {
     let data: Vec<u8> = (0..2_000_000_u32).flat_map(|k| (k / 7).to_le_bytes()).collect();
@@ -299,7 +299,7 @@ fn a_block_larger_than_memory_is_checked_in_pieces() {
     }
 }
 
-/// A length that no memory has is damage where the bytes themselves tell another one.
+/// A length beyond any memory is damage where the bytes themselves declare another one.
 #[test]
 fn a_block_that_says_more_than_memory_holds_is_damage() {
     let data = [7_u8; 1000];
@@ -357,7 +357,7 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
         let found = report.findings.iter().find(|finding| finding.code == "block_magic").unwrap();
         assert_eq!((found.severity, &found.range), (Severity::Error, &Some(first..first + 59)));
     }
-    // Without a fit it is padding for all that anyone can tell.
+    // Without a match, the bytes may as well be padding.
     let mut twice = bytes[..usize::try_from(index.start).unwrap()].to_vec();
     let at = usize::try_from(first).unwrap();
     twice[at] ^= 4;
@@ -367,7 +367,7 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
     assert!(!codes(&report).iter().any(|(code, _)| *code == "block_magic"), "{report:?}");
 }
 
-/// The software that wrote a file is no metadata, nor is a history that contains only extensions.
+/// The software that wrote a file is not metadata, nor is a history that contains only extensions.
 #[test]
 fn a_history_of_the_writers_extensions_alone_is_none() {
     let logical = |tree: &str| {

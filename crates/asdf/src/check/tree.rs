@@ -46,7 +46,7 @@ pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Findi
     Ok([limit_findings(doubled), limit_findings(wrong)].concat())
 }
 
-/// The keys of a mapping that stand in it before.
+/// The keys of a mapping that occur in it before.
 fn duplicate_keys(node: Node<'_>) -> Vec<Node<'_>> {
     if node.kind() != Kind::Mapping || node.len() < 2 {
         return Vec::new();
@@ -115,10 +115,10 @@ fn is_impossible_plain(node: Node<'_>) -> bool {
 
 const TAG_MISMATCH: &str = "has a tag of YAML's own that its value does not fit";
 
-/// Tags of scalars, for which a mapping with a default value can stand.
+/// Tags of scalars, whose value may be a mapping with a default value.
 const SCALAR_TAGS: [&str; 6] = ["str", "int", "float", "bool", "null", "binary"];
 
-/// Whether the text of a scalar, or of what stands for one, is not of the type that its tag names.
+/// Reports a scalar, or the default value of a mapping, that does not fit the type of its tag.
 fn wrong_scalar(node: Node<'_>, name: &str) -> Option<&'static str> {
     let fits = if name == "timestamp" {
         // PyYAML matches the text before it looks for a default value.
@@ -143,7 +143,7 @@ fn wrong_scalar(node: Node<'_>, name: &str) -> Option<&'static str> {
 /// The scalar, or the one that a mapping has under the key `=` (YAML 1.1, "Default Value Language-Independent Type"), mappings within mappings
 /// as PyYAML follows them.
 fn default_of(node: Node<'_>) -> Option<Node<'_>> {
-    // Each step is one level deeper, and trees end; aliases could lead in a circle.
+    // Each step is one level deeper, and trees end; aliases could form a circle.
     let mut here = node.target();
     for _ in 0..MAX_DEFAULTS {
         match here.kind() {
@@ -158,7 +158,7 @@ fn default_of(node: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-/// Mappings within mappings that stand for one scalar.
+/// Limit of mappings within mappings around one default value.
 const MAX_DEFAULTS: usize = 64;
 
 /// Reports why a key and a value cannot be a pair.
@@ -188,7 +188,7 @@ fn wrong_pair(key: Node<'_>, value: Node<'_>, role: Role) -> Option<&'static str
             };
             (!merges).then_some("merges what is no mapping")
         }
-        // Python asdf keeps the tag with the text, and such a text is no key.
+        // Python asdf keeps the tag with the text, and such a text is not a key.
         (Some(_), _) if name == Some(None) && key.tag() != Some("!") => {
             Some("has a key with a tag that is not one of YAML's own")
         }

@@ -10,7 +10,7 @@ use container_core::{Error, Limits, Result};
 
 use super::chunks::{self, decode_in_pieces, decode_range};
 
-/// `blsc`: one chunk of Blosc1, or several, each behind its length as a big-endian `u32`. One chunk is written.
+/// `blsc`: one Blosc1 chunk, or several, each after its length as a big-endian `u32`. The encoder writes one chunk.
 #[derive(Clone, Debug, Default)]
 pub struct Blosc(BloscCodec);
 
@@ -117,8 +117,8 @@ fn head_of(encoded: &Encoded<'_>) -> chunks::Head<'static> {
     if is_bare(encoded) { &bare_head } else { &counted_head }
 }
 
-/// Whether the data are one chunk without a length before it. With the length before it, the field of the chunk's block size is where a bare chunk has
-/// its stored length, and may happen to be that of the data: the length before is believed where the chunk confirms it.
+/// Whether the data are one chunk without a length before it. A chunk after a length has its block size where a bare chunk has its stored length, so
+/// both layouts may seem valid. Then the decoded length and the chain of chunks decide.
 pub(super) fn is_bare(encoded: &Encoded<'_>) -> bool {
     let start = encoded.range.start;
     let Ok(bare) = chunks::chunk_at(encoded, start, &bare_head) else { return false };
@@ -156,7 +156,7 @@ pub(super) fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
     Ok(chunks::Chunk { stored, decoded_len: u64::from(decoded_len) })
 }
 
-/// The head of a chunk behind its length.
+/// The head of a chunk after its length.
 pub(super) fn counted_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
     let counted = word(bytes, 0).map(u32::from_be_bytes);
     let start = at.saturating_add(4);

@@ -25,14 +25,14 @@ struct Job<'d> {
     dst: &'d mut [u8],
 }
 
-/// Less than this is not worth a thread.
+/// Fewer bytes than this take longer on a thread of their own.
 const MIN_SHARE: usize = 256 << 10;
 
 /// Bytes of a head, at most.
 pub(super) const HEAD_LEN: usize = 20;
 
-/// Looks at the head of one chunk: given the first bytes of what is left of the block (fewer than [`HEAD_LEN`] at its end) and
-/// where they are, says where the chunk is. Checks neither end against the block.
+/// Parses the head of one chunk and returns the chunk's ranges. Its arguments are the next bytes of the block (fewer than [`HEAD_LEN`] at its end)
+/// and their offset. It checks neither end against the block.
 pub(super) type Head<'a> = &'a (dyn Fn(&[u8], u64) -> Result<Chunk> + Sync);
 
 /// Decodes the bytes `part` of one chunk into a slice as long.
@@ -138,7 +138,7 @@ impl<'a, 'd> Walk<'a, 'd> {
         Self { encoded, range, head, to_end, at: encoded.range.start, made: 0, rest: dst, is_over: false }
     }
 
-    /// The next chunk that holds wanted bytes. Nothing after the last one, and after an error.
+    /// The next chunk that holds wanted bytes. `None` after the last one, and after an error.
     fn next(&mut self) -> Result<Option<Job<'d>>> {
         if self.is_over {
             return Ok(None);
@@ -163,7 +163,7 @@ impl<'a, 'd> Walk<'a, 'd> {
                 ));
             }
             let wanted = range.start.max(start)..range.end.min(self.made);
-            // A chunk without data is decoded where all is, so that its bytes are looked at.
+            // A chunk without data is decoded, and so checked, with a read of the whole block.
             if wanted.start < wanted.end || (chunk.decoded_len == 0 && encoded.is_all(range)) {
                 let part = wanted.start.saturating_sub(start)..wanted.end.saturating_sub(start);
                 // Parts of a chunk have lengths of 32 bits.

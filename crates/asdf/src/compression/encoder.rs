@@ -1,8 +1,8 @@
 //! Blocks that are encoded while their data come in.
 //!
-//! Data are cut into segments that threads encode apart: the result is one zlib stream, one bzip2 stream, chunks of LZ4. Memory is
-//! bounded by a few segments for each thread. A Zstandard frame is made on one thread. A Blosc chunk begins with what is known at its end,
-//! so its data are kept until then; it has less than 2 GiB.
+//! Data are cut into segments that threads encode apart: the result is one zlib stream, one bzip2 stream, chunks of LZ4. Memory is bounded by a few
+//! segments for each thread. A Zstandard frame is made on one thread. The header of a Blosc chunk depends on all of its data, so these are kept until
+//! the end; it has less than 2 GiB.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ mod segments;
 /// The labels that can be written.
 pub const WRITABLE: [&str; 5] = ["zlib", "bzp2", "lz4", "zstd", "blsc"];
 
-/// Whether the codec takes nothing but all of a block at once, so that its data are in memory.
+/// Whether the codec needs all of a block in memory at once.
 pub(crate) fn needs_whole_block(label: &str) -> bool {
     label == "blsc"
 }
@@ -32,8 +32,8 @@ pub struct EncodeOptions {
     pub threads: usize,
     /// Bytes of an element, for `blsc`, which sorts the bytes of elements.
     pub typesize: usize,
-    /// Number of bytes that will be written, where it is known in advance: a `zstd` frame then states it, which some readers need, and the last
-    /// segments of others need not wait for [`Encoder::finish`].
+    /// Number of bytes that will be written, if known in advance: a `zstd` frame then states it, which some readers need, and the last segments of
+    /// others need not wait for [`Encoder::finish`].
     pub len: Option<u64>,
 }
 
@@ -171,7 +171,7 @@ impl Encoder {
         }
     }
 
-    /// Writes the rest, and says what the block came to.
+    /// Writes the rest, and returns the block's sizes.
     ///
     /// # Errors
     /// As [`Encoder::push`]; `Usage` when there was less than [`EncodeOptions::len`] announced.
@@ -209,7 +209,7 @@ pub fn encode(label: &str, src: &[u8], options: &EncodeOptions, out: &mut Vec<u8
     encoder.finish(out)
 }
 
-/// As C-Blosc writes unless it is told otherwise.
+/// Parameters with the defaults of C-Blosc.
 fn blosc(level: Option<i32>, typesize: usize, threads: usize) -> Result<Params> {
     let level = level.unwrap_or(5);
     let level = u8::try_from(level)
@@ -221,7 +221,7 @@ fn blosc(level: Option<i32>, typesize: usize, threads: usize) -> Result<Params> 
         compressor: Compressor::BLOSCLZ,
         codec_meta: 0,
         level,
-        // Wider elements are records, whose bytes have nothing in common that sorting would bring together.
+        // Wider elements are records, whose bytes gain nothing from a shuffle.
         typesize: if (1..=255).contains(&typesize) { typesize } else { 1 },
         filters: Pipeline::shuffle(),
         split: SplitMode::default(),

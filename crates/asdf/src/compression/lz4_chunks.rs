@@ -1,8 +1,7 @@
 //! `lz4`: chunks of LZ4 blocks, as Python asdf made them and others after it; or an LZ4 frame.
 //!
 //! A chunk is its length as a big-endian `u32`, then that many bytes: the decoded length as a little-endian `u32`, which is how
-
-//! python-lz4 stores a block, and the block. Nothing ends the last chunk.
+//! python-lz4 stores a block, and the block. The last chunk has no end mark.
 
 use std::ops::Range;
 
@@ -48,7 +47,7 @@ impl Codec for Lz4Chunks {
         for piece in src.chunks(CHUNK_LEN) {
             encode_chunk(piece, level, out).inspect_err(|_| out.truncate(start))?;
         }
-        // Python asdf makes no chunk of no data either.
+        // Python asdf does not write empty chunks either.
         Ok(())
     }
 

@@ -1,13 +1,12 @@
 //! Reads the parts of a damaged payload after the damage whose offset in the data is certain.
 //!
-//! * Chunks (`lz4`, `blsc` with lengths) are independent. Where their heads lead to the end of the block and add up to its data, each has its
-//!   place. Where a head is damaged, those that lead to the end of the block have theirs from the end of the data.
-//! * Blocks of bzip2 are found by their magics and proved by their checksums. Those before the damage have their places from the start,
-//!   those behind it from the end.
-//! * Blocks of a Blosc chunk are where its header says, in the chunk and in the data.
+//! * Chunks (`lz4`, `blsc` with lengths) are independent. Where their heads form a chain to the end of the block and add up to its data, each has its
+//!   place. After a damaged head, chunks in a chain to the end of the block are placed from the end of the data.
+//! * Blocks of bzip2 are found by their magics and proved by their checksums. Those before the damage are placed from the start, those after it from
+//!   the end.
+//! * Blocks of a Blosc chunk are at the offsets in its header, both in the chunk and in the data.
 //!
 //! Whatever has its place from the end needs the end of the payload. LZ4 and Blosc have no checksums: what decodes without an error may be
-
 //! other data all the same.
 
 use std::ops::Range;
@@ -70,7 +69,7 @@ pub(crate) fn salvage(label: &str, encoded: &Encoded<'_>, whole: bool) -> Result
     }
 }
 
-/// The decoded length that the heads of chunks add up to, where they lead to the end of the payload. `None` for other payloads.
+/// The decoded length that the heads of chunks add up to, where they reach the end of the payload. `None` for other payloads.
 ///
 /// # Errors
 /// Those of the source.
@@ -97,7 +96,7 @@ fn blosc_whole(bytes: &[u8], dst: &mut [u8], limits: &Limits) -> Result<bool> {
     is_read(blosc::decode_chunk(bytes, dst.len(), 0..dst.len(), dst, limits, 1))
 }
 
-/// Whether it was read: damage and what is not known here are no errors.
+/// Whether it was read. Damage and unsupported features give `false`, other errors are returned.
 pub(crate) fn is_read(result: Result<()>) -> Result<bool> {
     match result {
         Ok(()) => Ok(true),
@@ -131,13 +130,13 @@ fn chain(encoded: &Encoded<'_>, whole: bool, head: Head<'_>, read: Read<'_>) -> 
     if !whole {
         return Ok(data.finish());
     }
-    // The first place behind from which heads lead to the end. What is before it is not known to be anything.
+    // The first later offset from which heads form a chain to the end. The bytes before it may be anything.
     let mut from = at.saturating_add(1);
     let last = loop {
         if from >= stored.end {
             break Vec::new();
         }
-        // Most places are told to be none by their first bytes.
+        // The first bytes rule out most offsets.
         if chunk_at(encoded, from, head).is_ok_and(|chunk| fits(&chunk, total.saturating_sub(made)))
             && let Some(last) = chain_from(encoded, from, head)
             && sum(&last) <= total.saturating_sub(made)
@@ -294,14 +293,14 @@ impl Data {
         if is_read {
             self.have.push(data);
         } else {
-            // Of what a decoder made before it failed nothing is known.
+            // The bytes that a decoder wrote before it failed are not reliable.
             dst.fill(0);
             self.lost.push(Hole { data, stored: chunk.stored.clone() });
         }
         Ok(is_read)
     }
 
-    /// Takes bytes that are decoded already, and says how many.
+    /// Takes bytes that are decoded already, and returns their number.
     fn put(&mut self, at: u64, bytes: &[u8]) -> u64 {
         let len = bytes.len() as u64;
         if let Some(dst) = self.slice(at, len) {

@@ -1,4 +1,4 @@
-//! Blocks of the fixtures, whose decoded bytes the reference implementations say.
+//! Blocks of the fixtures, with decoded bytes from the reference implementations.
 #![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use container_core::{ErrorKind, Limits, Stop};
 use super::*;
 use crate::Layout;
 
-/// A codec of frames that knows one length alone: that its bytes come through is what matters.
+/// A codec of frames of one length: the test only needs to see its bytes arrive.
 struct Frames;
 
 impl Codec for Frames {
@@ -39,7 +39,7 @@ fn testdata() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/asdf")
 }
 
-/// Of each file of `folder` that begins with `prefix`: its name, and the digests of its decoded blocks, where it has them.
+/// The files of `folder` that begin with `prefix`: name, and the digests of the decoded blocks that have one.
 fn files(folder: &str, prefix: &str) -> BTreeMap<String, Vec<Option<String>>> {
     let manifest = std::fs::read_to_string(testdata().join("MANIFEST.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
@@ -143,7 +143,7 @@ fn every_block_decodes_in_pieces_to_what_the_reference_says() {
         let bytes = std::fs::read(testdata().join(path)).unwrap();
         let layout = Layout::parse(&bytes, &Limits::default()).unwrap();
         for block in layout.blocks.iter().filter(|block| block.label().is_some()) {
-            // As one call says.
+            // One call is the reference.
             let limits = Limits::default().with_memory(64 << 20);
             let Ok(len) = limits.allocate(block.data_size()) else { continue };
             let mut dst = vec![0; len];
@@ -230,7 +230,7 @@ fn last_encoded(path: &str) -> usize {
 
 #[test]
 fn blocks_that_do_not_decode_are_refused_in_whole_and_without_panic_in_parts() {
-    // Large enough for what is there, not for what some say.
+    // Large enough for the real data, not for some stated lengths.
     let limits = Limits::default().with_memory(64 << 20);
     let mut refused = 0;
     for path in files("bad", "block_").keys() {

@@ -129,7 +129,7 @@ pub(crate) fn copy_hashing(
             stop.check()?;
             source.read_into(at, piece)?;
             at = at.saturating_add(piece.len() as u64);
-            // Nobody receives where there is no other thread.
+            // Without a second thread, this one digests.
             if hashing.is_none() {
                 running.update(piece);
             } else {

@@ -14,7 +14,7 @@ use super::spans::{self, Pair};
 use super::text;
 use crate::yaml::{Document, Kind, Node, NodeContext, NodePosition, Piece, ScalarStyle, Yaml};
 
-/// The place of a value: behind `head`, which is behind the colon, dash, question mark or `---`.
+/// The place of a value: after `head`, which is the end of the colon, dash, question mark or `---`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value<'d> {
     pub(super) node: Node<'d>,
@@ -74,7 +74,7 @@ impl<'d> Value<'d> {
     fn put(self, text: &str, piece: &Piece, kept: &str) -> Result<Vec<Splice>> {
         let is_void = spans::is_void(self.node);
         let end = if is_void { self.head } else { spans::end(self.node, self.head) };
-        // What has its comment behind itself keeps its place.
+        // A value with its own comment after it keeps its place.
         if !is_void && !is_of_lines(self.node) && piece.tail.is_empty() && self.node.span().start > self.head
         {
             return Ok(vec![Splice::new(self.node.span().start..end, piece.head.trim_start())]);
@@ -116,7 +116,7 @@ impl<'d> Value<'d> {
         lines::rest(text, end).unwrap_or_default()
     }
 
-    /// Makes the one pair of a mapping of what has nothing but perhaps a tag and an anchor.
+    /// Writes the only pair of a new mapping, in a place that has at most a tag and an anchor.
     pub(super) fn begin(self, document: &Document, key: &Yaml, value: &Yaml) -> Result<Vec<Splice>> {
         let text = document.text();
         let head = if spans::is_void(self.node) { self.head } else { self.node.span().end };
@@ -136,7 +136,7 @@ fn is_of_lines(node: Node<'_>) -> bool {
             || matches!(node.scalar_style(), Some(ScalarStyle::Literal | ScalarStyle::Folded)))
 }
 
-/// Puts a pair behind the last of a block mapping.
+/// Puts a pair after the last of a block mapping.
 pub(super) fn add_pair(mapping: Node<'_>, key: &Yaml, value: &Yaml) -> Result<Splice> {
     let document = mapping.document();
     let first = spans::pair(mapping, 0).ok_or_else(|| unclear(mapping))?;
@@ -170,7 +170,7 @@ fn behind(collection: Node<'_>, indent: usize, new: &str) -> Result<Splice> {
     at_end(document, collection, spans::end(collection, collection.span().end), indent, new)
 }
 
-/// Puts lines behind the line in which something ends.
+/// Inserts lines after the line in which a node ends.
 fn at_end(document: &Document, collection: Node<'_>, end: usize, indent: usize, new: &str) -> Result<Splice> {
     let text = document.text();
     let newline = lines::newline(text);
@@ -178,8 +178,8 @@ fn at_end(document: &Document, collection: Node<'_>, end: usize, indent: usize, 
     Ok(Splice::insert(end.saturating_add(rest.len()), format!("{newline}{:indent$}{new}", "")))
 }
 
-/// Takes out children of a block collection, with their lines and the comments in these. If nothing is left, `head` is where an empty
-/// collection is written: behind the mark and the collection's tag and anchor.
+/// Takes out children of a block collection, with their lines and the comments in these. If none is left, an empty collection is written at `head`:
+/// after the mark and the collection's tag and anchor.
 ///
 /// With `wide` the lines of comments go too that follow and are indented deeper than the child: literal text before the child would take
 /// them for its own.
@@ -212,7 +212,7 @@ pub(super) fn remove(
             .flatten();
         splices.push(match (range, next) {
             (Some(range), _) => Splice::delete(range),
-            // In the middle of a line, as the first pair behind a dash: the next one takes its place.
+            // In the middle of a line, as the first pair after a dash: the next one takes its place.
             (None, Some((next, _)))
                 if text.get(end..next).is_some_and(|between| between.trim().is_empty()) =>
             {
@@ -239,8 +239,8 @@ fn after_comments(text: &str, end: usize, indent: usize) -> usize {
     }
 }
 
-/// The whole lines of a range that begins behind nothing but blanks, with the line break behind them, or without one at the end of the
-/// text that before them.
+/// The whole lines of a range with only blanks before it, including the line break after them; at the end of a text without a last line break, the
+/// one before them.
 fn lines_of(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let start = lines::start(text, range.start);
     if !text.get(start..range.start)?.trim().is_empty() {

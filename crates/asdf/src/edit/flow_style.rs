@@ -46,7 +46,7 @@ fn set(document: &Document, node: Node<'_>, text: String) -> Result<Splice> {
     Ok(Splice::new(span, text))
 }
 
-/// Puts a child before the child at `index`, or behind the last. `child` begins with a blank.
+/// Puts a child before the child at `index`, or after the last. `child` begins with a blank.
 pub(super) fn insert(collection: Node<'_>, index: usize, child: &str) -> Result<Splice> {
     let text = collection.document().text();
     let content = collection.content_span();
@@ -60,7 +60,7 @@ pub(super) fn insert(collection: Node<'_>, index: usize, child: &str) -> Result<
     }
     let last =
         index.checked_sub(1).and_then(|last| end(collection, last)).ok_or_else(|| unclear(collection))?;
-    // A comma may stand behind the last child.
+    // A comma may follow the last child.
     let after = lines::skip_ignored(text, last);
     if lines::byte(text, after) == Some(b',') {
         return Ok(Splice::insert(after.saturating_add(1), format!(" {bare}")));
@@ -103,7 +103,7 @@ pub(super) fn remove(collection: Node<'_>, index: usize) -> Result<Vec<Splice>> 
             (None, None) => has_comment(own.end..comma.end),
         };
         if is_commented {
-            // A comma before the end is one too many, which is no fault.
+            // The comma that is left before the end is allowed.
             return Some(vec![own, comma]);
         }
         Some(vec![match (next, before) {

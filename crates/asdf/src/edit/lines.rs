@@ -53,7 +53,7 @@ pub(super) fn skip_ignored(text: &str, at: usize) -> usize {
         at = skip_blanks(text, at);
         match byte(text, at) {
             Some(b'\n' | b'\r') => at = next(text, at),
-            // The library takes no comment for one that has nothing blank before it.
+            // The YAML library takes `#` for a comment after a blank only.
             Some(b'#') => at = end(text, at),
             _ => return at,
         }

@@ -11,7 +11,7 @@ pub(super) fn parse(text: &str) -> Result<Yaml> {
 
 /// The document of a value that was typed.
 pub(super) fn document(text: &str) -> Result<Document> {
-    // Indented, so that nothing in the first line is a directive or the end of the document.
+    // Indented, so that the first line cannot be a directive or the end of the document.
     let document = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n {text}\n");
     Document::parse(document.as_bytes(), 0, &YamlLimits::default()).map_err(typed)
 }

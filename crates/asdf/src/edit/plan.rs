@@ -94,7 +94,7 @@ pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<
     if path.is_empty() {
         return Ok(Some(Target::Root));
     }
-    // What is above an empty key is named by a pointer, too: `/` is no root.
+    // The parent of an empty key is named by a pointer, too: `/` is not the root.
     let (parent_path, step) = path.rsplit_once('/').unwrap_or(("", path));
     let Some(parent) = document.find(parent_path) else { return Ok(None) };
     let parent = parent.target();
@@ -113,7 +113,7 @@ pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<
             })?;
             Ok(Some(Target::Item { sequence: parent, index }))
         }
-        // A key with nothing behind it, and a root without anything, can be a mapping as well.
+        // A key without a value, and an empty root, can become a mapping.
         Kind::Scalar if !is_nothing(parent) => {
             let message =
                 format!("{parent_path:?} is neither mapping nor sequence, so that {path:?} cannot be in it");
@@ -142,7 +142,7 @@ pub(super) fn is_nothing(node: Node<'_>) -> bool {
     node.kind() == Kind::Scalar && node.content_span().is_empty()
 }
 
-/// True for the path of what stands behind a merge key, and for that of an item of the sequence there: as a mapping it is merged.
+/// True for the path of a merge key's value, and for that of an item of the sequence there: as a mapping it is merged.
 fn is_merge(document: &Document, path: &str) -> bool {
     let is_behind = |path: &str| match find(document, path) {
         Ok(Target::Pair { mapping, index }) => {
@@ -171,7 +171,7 @@ fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
     last(&is_text).or_else(|| last(&|key| key_text(key).as_deref() == Some(step)))
 }
 
-/// Names the first step of a path that is not there, which nothing can be put in before it is.
+/// Names the first absent step of a path, which has to be created first.
 pub(super) fn missing(document: &Document, path: &str) -> Error {
     let error = absent(document, path);
     match first_absent(document, path) {
@@ -247,7 +247,7 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
     if let Some(colon) =
         pair.colon.filter(|colon| !spans::is_void(pair.value) && pair.value.span().start == *colon)
     {
-        // `"a":1` has no blank behind the colon, which only quotes can do without.
+        // `"a":1` has no blank after the colon, which is valid after quotes only.
         splices.push(Splice::insert(colon, " "));
     }
     Ok(Plan::new(splices, mapping, Outcome::Renamed { index, key }))

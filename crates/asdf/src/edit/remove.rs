@@ -6,7 +6,7 @@ use super::plan::{self, Outcome, Plan, Target, absent, check_anchors, check_flow
 use super::{block_style, flow_style, lines, set, spans};
 use crate::yaml::{Document, Node, key_text};
 
-/// Takes out the key or item at a path; with `wide` as [`block_style::remove`] says.
+/// Takes out the key or item at a path; `wide` is that of [`block_style::remove`].
 pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan<'static>> {
     let found = plan::try_find(document, path)?.ok_or_else(|| absent(document, path))?;
     let (collection, indices) = match found {

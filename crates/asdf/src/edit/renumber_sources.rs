@@ -8,7 +8,7 @@ use crate::yaml::{Collection, Document, EmitOptions, NodeId, Scalar, Yaml, YamlL
 /// nodes but these are compared.
 ///
 /// # Errors
-/// `Unsupported` where a value cannot stand at its place, as a text under a tag of numbers; `Limit`.
+/// `Unsupported` where a value does not fit its place, as a text under a tag of numbers; `Limit`.
 pub(crate) fn scalars(
     document: &Document,
     changes: &[(NodeId, Yaml)],
@@ -16,7 +16,7 @@ pub(crate) fn scalars(
 ) -> Result<Document> {
     let mut places = Vec::with_capacity(changes.len());
     for (id, value) in changes {
-        // Where an alias stands, what it names is changed, once.
+        // For an alias, the anchored node is changed, once.
         let node = document.node(*id).target();
         if matches!(value, Yaml::Text(..)) && node.tag().is_some_and(|tag| tag != "tag:yaml.org,2002:str") {
             return Err(refused());
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(new, TREE.replace("source: 1", "source: 12"));
         let new = change("a/source", Yaml::text("x0001.asdf")).unwrap();
         assert_eq!(new, TREE.replace("&s 0 ,", "&s x0001.asdf ,"));
-        // An alias stands for what it names.
+        // An alias is changed through its anchor.
         assert_eq!(change("d/source", Yaml::int(7)).unwrap(), TREE.replace("&s 0 ,", "&s 7 ,"));
         let new = change("e/source", Yaml::text("a: #b, [1]")).unwrap();
         assert!(new.contains("source: 'a: #b, [1]'\n"), "{new}");

@@ -123,7 +123,7 @@ pub(super) fn place_of<'d>(document: &'d Document, node: Node<'d>) -> Option<Val
     None
 }
 
-/// Puts an item into a sequence, behind the last for `None`.
+/// Puts an item into a sequence, after the last for `None`.
 pub(super) fn insert<'y>(
     document: &Document,
     path: &str,

@@ -12,7 +12,7 @@ pub(super) struct Pair<'d> {
     pub(super) start: usize,
     /// Whether it begins with `?`.
     pub(super) is_explicit: bool,
-    /// Behind the `:`; `None` where there is none.
+    /// End of the `:`; `None` without one.
     pub(super) colon: Option<usize>,
     /// Behind its last byte.
     pub(super) end: usize,
@@ -145,7 +145,7 @@ pub(super) fn item(sequence: Node<'_>, index: usize) -> Option<Item<'_>> {
     Some(Item { node, start: dash, head, end: end(node, head) })
 }
 
-/// Behind `---`, or the first byte of the root where there is none.
+/// End of `---`, or the first byte of the root without one.
 pub(super) fn root_head(document: &Document) -> (usize, bool) {
     let text = document.text();
     let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -171,7 +171,7 @@ pub(super) fn sequence_step(document: &Document) -> usize {
 
 fn find_sequence_step(document: &Document) -> usize {
     let mut stack = vec![document.root()];
-    // Enough to find the habit of a document; all of a large one would be read for nothing.
+    // Enough nodes to find the style of a document without walking all of a large one.
     let mut budget = 20_000_usize;
     while let Some(node) = stack.pop() {
         budget = budget.saturating_sub(1);

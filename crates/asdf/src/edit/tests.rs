@@ -84,7 +84,7 @@ fn values_of_lines_are_set() {
         ("a:\nb: 2\n", "set a 1", "a: 1\nb: 2\n"),
         ("a: # c\nb: 2\n", "set a 1", "a: 1 # c\nb: 2\n"),
         ("a:", "set a 1", "a: 1"),
-        // Block collections come below the key, behind its comment.
+        // Block collections come below the key, after its comment.
         ("a: 1 # one\nb: 2\n", "set a {b: [1, 2]}", "a: {b: [1, 2]} # one\nb: 2\n"),
         ("a: 1\n", "set a []", "a: []\n"),
         ("- 1 # one\n- 2\n", "set 0 x", "- x # one\n- 2\n"),
@@ -181,7 +181,7 @@ fn keys_are_added_behind_the_last() {
             "set k/c 3",
             "k: {\n  a: 1, # one\n  b: 2, c: 3 # two\n  }\n",
         ),
-        // What has nothing becomes a mapping.
+        // An empty value becomes a mapping.
         ("%YAML 1.1\n--- !core/asdf-1.1.0\n...\n", "set a 1", "%YAML 1.1\n--- !core/asdf-1.1.0\na: 1\n...\n"),
         ("k:\nz: 1\n", "set k/a 1", "k:\n  a: 1\nz: 1\n"),
         ("k: !t # c\nz: 1\n", "set k/a 1", "k: !t # c\n  a: 1\nz: 1\n"),

@@ -120,7 +120,7 @@ fn renamed(value: &Yaml, new: &HashMap<&str, String>) -> Yaml {
     }
 }
 
-/// The value with quotes around all text of several lines, which then asks nothing of the lines around it; `None` where there is no such text.
+/// The value with quotes around all text of several lines, which then does not depend on the lines around it; `None` without such text.
 pub(super) fn quoted(value: &Yaml) -> Option<Yaml> {
     has_lines(value).then(|| in_quotes(value))
 }

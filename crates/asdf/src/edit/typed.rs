@@ -7,24 +7,24 @@ use crate::metadata::value::short_tag;
 use crate::ndarray::NdArray;
 use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_PREFIX, Yaml, scalar_text, under_tag};
 
-/// Whether a value may take the place of a mapping or of an array.
+/// Values that an edit may replace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
-    /// Only that of scalars, and of lists of scalars.
+    /// Scalars, and lists of scalars.
     #[default]
     Scalars,
-    /// That of anything.
+    /// Any value.
     Anything,
 }
 
 impl TreeEditor {
-    /// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](fn@parse_value)). The tag of what is there stays, unless
-    /// the value has one, or is of another kind: a mapping in the place of a scalar. Gives notes on what a reader may not expect: a tag
-    /// that goes, and texts that YAML 1.1 reads as something else.
+    /// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](fn@parse_value)). The present tag stays, unless the value has one,
+    /// or is of another kind: a mapping in the place of a scalar. Returns notes on likely surprises: a tag that goes, and texts that YAML 1.1 reads
+    /// as another type.
     ///
     /// # Errors
-    /// As [`TreeEditor::set`]; `Usage` for a mapping or an array that would go, unless `replace` says so, and for a text that the tag of what
-    /// is there does not fit.
+    /// As [`TreeEditor::set`]; `Usage` for a mapping or an array that would go, unless `replace` permits it, and for a text that does not fit the
+    /// present tag.
     pub fn set_typed(&mut self, path: &str, text: &str, replace: Replace) -> Result<Vec<String>> {
         let typed = parse_value::document(text)?;
         let mut value = parse_value(text)?;
@@ -59,12 +59,12 @@ impl TreeEditor {
         Ok(notes)
     }
 
-    /// The value under the tag of what is at `path`, where both are of one kind, the value has no tag, and it can be what the tag says: for
-    /// [`TreeEditor::set`], which puts a value there as it is.
+    /// The value under the tag of the node at `path`, for [`TreeEditor::set`], which writes a value as it is. Both have to be of one kind, the value
+    /// without a tag and valid under that tag; otherwise the value is returned as it is.
     #[must_use]
     pub fn under_own_tag(&self, path: &str, value: Yaml) -> Yaml {
         let Some(node) = self.document().find(path) else { return value };
-        // YAML's own tags say of what type a value is, and the new one is of its own.
+        // YAML's own tags name the type of a value, and the new one has its own type.
         let tag =
             node.tag().filter(|tag| !tag.starts_with(YAML_PREFIX) && *tag != "!" && !NdArray::is_tag(tag));
         let kind = match &value {
@@ -91,7 +91,7 @@ impl TreeEditor {
     }
 }
 
-/// The value under the tag of what is there: of a scalar its text as it was typed, since the tag says what it means.
+/// The value under the present tag: for a scalar its text as it was typed, since the tag gives it its meaning.
 fn with_tag(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml> {
     if typed.kind() != Kind::Scalar {
         return Ok(value.tagged(tag));
@@ -108,7 +108,7 @@ fn with_tag(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml>
     Ok(Yaml::Text(text.to_owned(), style).tagged(tag))
 }
 
-/// False for a mapping that is no array, in the place of one.
+/// False for a mapping that is not an array, in the place of one.
 fn is_compatible(tag: &str, typed: Node<'_>) -> bool {
     let has = |key: &str| typed.get(key).is_some();
     !NdArray::is_tag(tag) || typed.kind() == Kind::Sequence || has("source") || has("data")
@@ -137,10 +137,10 @@ fn replaced_kind(node: Node<'_>) -> Option<&'static str> {
     None
 }
 
-/// Most texts that are told of: a list may have very many.
+/// Limit of reported texts: a list may have very many.
 const MAX_NOTES: usize = 10;
 
-/// Tells of plain texts that YAML 1.1 reads as something that they do not look like.
+/// Reports plain texts that YAML 1.1 reads as another type than they seem to have.
 fn surprises(typed: &Document, path: &str, notes: &mut Vec<String>) {
     let mut rest = vec![typed.root()];
     while let Some(node) = rest.pop() {

@@ -167,7 +167,7 @@ pub(crate) fn is_value(value: &Yaml, node: Node<'_>) -> bool {
 
 fn is_scalar(value: &Yaml, tag: Option<&str>, node: Node<'_>) -> bool {
     let Some(read) = node.scalar() else { return false };
-    // These say the same as no tag.
+    // `!` means the same as no tag.
     let tag = tag.filter(|tag| *tag != "!");
     let own = tag.and_then(|tag| tag.strip_prefix(YAML_PREFIX));
     let text = match value {

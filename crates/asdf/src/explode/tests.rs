@@ -204,7 +204,7 @@ fn blocks_of_other_files_come_along() {
         assert!(block(folder.path(), "y") == block(other.path(), "z"), "{number}");
     }
     assert_eq!(imploded(&other.path().join("z.asdf")), std::fs::read(&path).unwrap());
-    // A name that leads nowhere is not kept.
+    // A name without a file is not kept.
     std::fs::remove_file(folder.path().join("y0001.asdf")).unwrap();
     let file = File::open(folder.path().join("y.asdf")).unwrap();
     let target = other.path().join("w.asdf");

@@ -12,12 +12,12 @@ use crate::fault::{Fault, FaultKind};
 use crate::ndarray::{Geometry, NdArray};
 use crate::yaml::Node;
 
-/// The fault of a mask that hides nothing, after the name of its array.
+/// Message for an invalid mask, after the name of its array.
 pub(crate) const WRONG_MASK: &str = " is neither a number nor an array";
 
 impl File {
-    /// Lists the faults of arrays: sources that name no block, elements outside of it, rows that are torn, masks that are no numbers. Reads the tree
-    /// and headers only; external files are not opened.
+    /// Lists the faults of arrays: sources without a block, elements outside of it, torn rows, masks that are not numbers. Reads the tree and headers
+    /// only; external files are not opened.
     #[must_use]
     pub fn array_faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -59,15 +59,14 @@ impl File {
         faults
     }
 
-    /// The mask of an array where it is a value that hides nothing.
+    /// The mask of an array where it is an invalid value, which hides no element.
     pub(crate) fn wrong_mask(&self, array: &NdArray) -> Option<Node<'_>> {
         array.wrong_mask(self.tree.document())
     }
 
     /// Python asdf up to 6.0 stores aligned records with their gaps and describes them without: the values then read are others.
     ///
-    /// A block may also have more records than the array shows. It has whole ones then, and only the number that alignment gives speaks
-    /// for gaps all the same.
+    /// A block may also have more records than the array shows. Then it has whole ones, and gaps are reported only for the size that alignment gives.
     fn padded_records<'f>(
         &'f self,
         array: &NdArray,
@@ -120,7 +119,7 @@ impl File {
 
 /// The arrays of one block.
 struct Views<'f> {
-    /// Of the first one.
+    /// Shape of the first one.
     shape: &'f [Option<u64>],
     /// True where one is a part of what another shows: then none shows it all.
     differ: bool,

@@ -1,7 +1,7 @@
 //! Finds the arrays of a tree and their paths.
 //!
-//! A tree may have millions of nodes and few arrays: only the way to those is walked. Aliases lead to an array by several paths, of which
-//! a small tree may have more than anyone can list.
+//! A tree may have millions of nodes and few arrays: only the ancestors of arrays are walked. Aliases may give an array several paths, and a small
+//! tree more of them than can be listed.
 
 use std::collections::HashSet;
 
@@ -51,7 +51,7 @@ struct ArrayAncestors {
 }
 
 impl ArrayAncestors {
-    /// `None` where there is no array at all.
+    /// `None` without any array.
     fn find(document: &Document, limits: &Limits) -> Result<Option<Self>> {
         let ids = || (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId);
         let is_array = |node: Node<'_>| !node.is_alias() && node.tag().is_some_and(NdArray::is_tag);
@@ -100,7 +100,7 @@ impl ArrayAncestors {
     }
 }
 
-/// Most nodes that are looked at on the ways to arrays, as often as they are come by.
+/// Limit of visited nodes on the ways to arrays, repeated visits included.
 fn most_visits(document: &Document) -> u64 {
     (MAX_ENTRIES as u64).saturating_add(document.len() as u64)
 }
@@ -109,7 +109,7 @@ fn most_visits(document: &Document) -> u64 {
 #[derive(Clone, Copy)]
 enum VisitCount {
     Unknown,
-    /// It is on the way to the one that is looked at.
+    /// It contains the collection that is being counted.
     Open,
     /// Nodes come by within it, aliases followed, and how many are within one another.
     Known(u64, usize),
@@ -158,13 +158,13 @@ struct Search {
     faults: Vec<Fault>,
     /// Place and message of each of the faults.
     told: HashSet<(u64, String)>,
-    /// Bytes of memory that the entries take, and most that they may. Behind that nothing more is read: by aliases many arrays share one
-    /// record of many fields, and each entry has its own.
+    /// Bytes of memory that the entries take. The search ends at `most`: by aliases many arrays share one record of many fields, and each entry has
+    /// its own.
     held: u64,
     most: u64,
 }
 
-/// One collection on the way, and what of it is still to be looked at.
+/// One collection on the way, and its children that are left to visit.
 struct Step<'d> {
     id: NodeId,
     /// Bytes of the path up to and with it.

@@ -139,8 +139,8 @@ impl Cache {
 }
 
 impl File {
-    /// The decoded bytes of a block: lent where they are stored plainly and the source can. Its digest is compared the first time,
-    /// unless the options say otherwise; that of a compressed block may be one of the decoded bytes, as Python asdf wrote it before 5.3.
+    /// The decoded bytes of a block: borrowed where they are stored plainly and the source can lend them. The digest is compared on the first read,
+    /// unless the options disable that; that of a compressed block may be one of the decoded bytes, as Python asdf wrote it before 5.3.
     ///
     /// # Errors
     /// `Usage` for a block that there is not; `Truncated`, `Malformed`, `Checksum`, `Unsupported`, `Limit`, and those of the source.
@@ -166,7 +166,7 @@ impl File {
     /// The block that holds an array's bytes.
     ///
     /// # Errors
-    /// `Malformed` where there is no such block, or where damage leaves open which one it is; `Usage` for inline data and other files.
+    /// `Malformed` for an absent block, or where damage leaves the block uncertain; `Usage` for inline data and other files.
     pub fn block_of(&self, array: &NdArray) -> Result<&StoredBlock> {
         match &array.source {
             ByteSource::Block(number) => self.block(*number),
@@ -274,7 +274,7 @@ impl File {
 
     /// Compares the digest of a block, once.
     pub(super) fn verify_checksum(&self, block: &StoredBlock, options: &ReadOptions) -> Result<()> {
-        // Of a block that the file cuts there is nothing to compare; reading tells what is missing.
+        // A block that the end of the file cuts cannot be compared; reading it reports the missing bytes.
         if !self.needs_comparison(block, options) {
             return Ok(());
         }
@@ -321,8 +321,8 @@ impl File {
         )
     }
 
-    /// Makes sure that the bytes `span` of a block can be read, by decoding as far as they reach, and keeps them for the reads that follow.
-    /// False where that keeps nothing: where parts are read as fast, unless there is a digest to compare, and where memory has no room.
+    /// Makes sure that the bytes `span` of a block can be read, by decoding as far as they reach, and keeps them for the reads that follow. False
+    /// where no bytes are kept: where parts are read as fast, unless there is a digest to compare, and where memory has no room.
     ///
     /// # Errors
     /// As [`File::read_block`].
@@ -414,13 +414,13 @@ impl File {
         });
         match bytes {
             Ok(bytes) => copy_part(&bytes, range, dst, options),
-            // Damage behind the part is no fault of the part, however often others were read before.
+            // Damage after the part does not affect the part, however often others were read before.
             Err(error) if error.is_damage() => self.decode_range(block, range, dst, options),
             Err(error) => Err(error),
         }
     }
 
-    /// Whether reading one more part of a block is worth to decode and keep all of it.
+    /// Whether decoding and keeping all of a block is cheaper than reading one more part of it.
     fn is_worth_caching(&self, block: &StoredBlock, range: &Range<u64>) -> bool {
         let mut partial_work = self.cache.partial_work.lock().unwrap_or_else(PoisonError::into_inner);
         let before = partial_work.filter(|work| work.block == block.index);
@@ -435,7 +435,7 @@ impl File {
         self.cache.get(CacheKey::Block(block.index)).is_some()
     }
 
-    /// As [`File::decode_into`], past what is held in memory.
+    /// As [`File::decode_into`], without the cache.
     fn decode_range(
         &self,
         block: &StoredBlock,
@@ -484,7 +484,7 @@ impl File {
                     };
                     let Ok(Some(place)) = lz4_chunks::chunk_of(&encoded, at) else { return Ok(false) };
                     let len = place.end.saturating_sub(place.start);
-                    // What is decoded whole anyway gains nothing, and neither do chunks of which memory holds few.
+                    // Ranges much longer than the chunk gain nothing from the cache, and neither do chunks of which memory holds few.
                     if range.end > place.end.saturating_add(len) || len > limits.memory / 4 {
                         return Ok(false);
                     }
@@ -521,12 +521,12 @@ impl File {
     }
 }
 
-/// Whether the decoded bytes of a block may stay in memory. Of others, what is asked for piece by piece is decoded anew for each.
+/// Whether the decoded bytes of a block may stay in memory. Parts of other blocks are decoded anew for each read.
 pub(crate) fn is_cacheable(block: &StoredBlock, limits: &Limits) -> bool {
     block.data_size() <= limits.memory / 2
 }
 
-/// True where a URI names the file that it stands in.
+/// True where a URI names the file that contains it.
 pub(crate) fn is_same_file(uri: &str) -> bool {
     uri.is_empty() || uri.starts_with('#')
 }

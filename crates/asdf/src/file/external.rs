@@ -1,4 +1,4 @@
-//! Other files that arrays and references name. A name in a file is somebody else's word: it leads to regular files below one folder, and
+//! Opens the external files that arrays and references name. A name in a file is untrusted: it may only refer to regular files below one folder, and
 //! never to the network.
 
 use std::collections::HashMap;
@@ -151,7 +151,8 @@ fn relative(uri: &str, above: bool) -> Result<PathBuf, &'static str> {
     if path.components().all(plain) { Ok(path) } else { Err("it leads out of the folder of this file") }
 }
 
-/// Text with `%41` and the like replaced (RFC 3986, section 2.1). `None` where that gives no UTF-8, or a percent sign stands alone.
+/// Text with `%41` and the like replaced (RFC 3986, section 2.1). `None` where the result is not UTF-8, or a percent sign has no two hexadecimal
+/// digits after it.
 pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -190,7 +190,7 @@ fn is_alike(one: &DType, other: &DType) -> bool {
 /// Elements between two checks of a request to stop: a millisecond.
 const ITEMS_BETWEEN_STOPS: usize = 1 << 16;
 
-/// A byte for each scalar of each element: 1 where `look` says so, told what `make` makes of the scalar's type.
+/// Computes a byte for each scalar of each element: the result of `look` with the masked value that `make` returns for the scalar's type.
 fn map_scalars(
     bytes: &[u8],
     dtype: &DType,
@@ -203,7 +203,7 @@ fn map_scalars(
         return Err(Error::unsupported(format!("a mask over elements without bytes ({dtype})")));
     }
     let places = places(dtype).into_iter().map(|(range, scalar)| {
-        // A number is no text.
+        // A number is never equal to a text.
         let is_number = !matches!(scalar.kind, Kind::Bytes | Kind::Unicode | Kind::Void);
         let dtype = DType::Scalar(scalar.clone());
         match make(&dtype) {
@@ -231,7 +231,7 @@ fn map_scalars(
 
 /// Value of elements that are masked.
 enum MaskedValue {
-    /// Nothing: the value is none that the type has.
+    /// No element is masked: the type cannot have the value.
     Nothing,
     /// The same bytes.
     Bytes(Vec<u8>),

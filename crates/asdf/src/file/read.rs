@@ -163,8 +163,8 @@ impl File {
         self.read_in((self, block), &geometry, &region, options, &block_datasets::path(self, index))
     }
 
-    /// Makes sure that `region` of an array of [`File::arrays`] can be read, and keeps what was decoded for that: the read that follows decodes
-    /// nothing. False where nothing was read, because a read of one element proves as much.
+    /// Makes sure that `region` of an array of [`File::arrays`] can be read, and keeps the decoded bytes, so that the next read decodes nothing.
+    /// False where nothing was kept, because a read of one element proves as much.
     ///
     /// # Errors
     /// As [`File::read`].
@@ -272,7 +272,7 @@ impl File {
         copied(&view, &options.limits)
     }
 
-    /// The elements of inline data, and behind them a byte for each of their scalars, 1 where it is null, if any is.
+    /// The elements of inline data, and, if any scalar is null, after them a byte for each scalar: 1 where it is null.
     pub(super) fn inline_items(
         &self,
         data: crate::yaml::NodeId,
@@ -337,9 +337,8 @@ impl File {
 }
 
 impl File {
-    /// Elements in an encoded block, by one decoding that ends with the last of them: each row for itself would be decoded from the start of the
-    /// block. `None` where the rows are better read one by one: of plain blocks, of chunks that lie far apart, and where all of the block
-    /// is wanted or held.
+    /// Reads elements in an encoded block by one decoding that ends with the last of them; a read by rows would decode from the start of the block
+    /// for each. `None` where reading by rows is better: plain blocks, chunks that are far apart, and blocks that are wanted or held as a whole.
     fn read_encoded(
         &self,
         decoded: &Decoded<'_>,
@@ -393,7 +392,7 @@ impl File {
                 if span.end > at.saturating_add(piece.len() as u64) {
                     break;
                 }
-                // The bytes of a part are there; those of the next begin behind its first.
+                // The bytes of a part are complete; those of the next begin after its first.
                 let view = geometry.view(part, span.start, Cow::Owned(std::mem::take(&mut window)))?;
                 let len = view.len().saturating_mul(geometry.dtype.itemsize() as u64);
                 let len = usize::try_from(len).unwrap_or(usize::MAX);
@@ -440,7 +439,7 @@ fn is_dense(spread: u64, wanted: u64) -> bool {
     spread <= wanted.saturating_mul(2).saturating_add(MAX_READ_GAP)
 }
 
-/// Fills `dst` with the elements of `region` in C order, in parts that lie closely together.
+/// Fills `dst` with the elements of `region` in C order, in parts whose elements are close together.
 fn gather(
     source: &Decoded<'_>,
     geometry: &Geometry,

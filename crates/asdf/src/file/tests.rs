@@ -20,7 +20,7 @@ mod inline;
 mod masks;
 mod single_pass;
 
-/// A source that lends nothing, as a file that is read by position.
+/// A source that cannot lend bytes, as a file that is read by position.
 struct Copied(Vec<u8>);
 
 impl Source for Copied {
@@ -252,7 +252,7 @@ fn a_streamed_array_has_its_whole_rows() {
     let strict = open_as(Strictness::Strict, &bytes(tree, &[streamed(&[1, 2, 3, 4])]));
     assert!(strict.is_err());
     assert!(open_as(Strictness::Strict, &bytes(tree, &[streamed(&[1, 2, 3])])).is_ok());
-    // Of rows without bytes there is no number.
+    // Rows without bytes cannot be counted.
     let tree = "s: !core/ndarray-1.0.0 {source: -1, datatype: uint8, byteorder: big, shape: ['*', 0]}";
     assert_eq!(open(tree, &[streamed(&[1])]).geometry(0).unwrap().shape, [0, 0]);
 }
@@ -298,7 +298,7 @@ fn what_other_files_hold_decoded_is_bounded_over_all_of_them() {
     let options = ReadOptions::default().with_limits(limits);
     for _ in 0..2 {
         for number in 0..8_u8 {
-            // The second look at the end of a block keeps all of it.
+            // The second read at the end of a block keeps all of it.
             for place in [900, 901] {
                 let region = Region::parse(&place.to_string(), &[1000]).unwrap();
                 let array = file.read(&format!("a{number}"), &region, &options).unwrap();

@@ -51,7 +51,7 @@ fn labelled((name, level): (&'static str, Option<i32>)) -> Option<(&'static str,
     }
 }
 
-/// Whether blocks get a digest; the default is that they do.
+/// Whether blocks get a digest; true by default.
 ///
 /// # Errors
 /// `Usage` for digests that ASDF does not have.

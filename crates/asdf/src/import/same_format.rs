@@ -16,10 +16,10 @@ use crate::ndarray::{ByteSource, Mask};
 use crate::rewrite::{Recompression, RewriteOptions};
 use crate::{File, explode, rewrite};
 
-/// The file behind a lens of ours, where all that it lists is wanted.
+/// The ASDF file behind the container, where all of its datasets are wanted.
 ///
 /// # Errors
-/// The first fault of a damaged file: what of it is left is for `repair` to say.
+/// The first fault of a damaged file, which only `repair` reads past.
 pub(super) fn whole_file<'a>(job: &WriteRequest<'a>) -> Result<Option<&'a File>> {
     let Some(file) = job.container.as_any().and_then(|native| native.downcast_ref::<File>()) else {
         return Ok(None);
@@ -66,7 +66,7 @@ fn refuse_masks(job: &WriteRequest<'_>, file: &File) -> Result<()> {
     Ok(())
 }
 
-/// Writes the file again: the tree as it is, blocks in the new way, and nothing that no array names.
+/// Writes the file again: the tree as it is, blocks in the new way, without unreferenced blocks.
 pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     if job.options.get_some(STANDARD).is_some() {
         let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
@@ -78,8 +78,8 @@ pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output)
         (None, Some(_)) => Some(Recompression::Plain),
         (None, None) => None,
     };
-    // What is not decoded on the way would be copied whatever it is. Of a digest that does not fit, an error of its own tells.
-    // Encoded anew, values are not looked at either.
+    // Blocks that are copied undecoded have to be checked here. A digest that does not match gives an error of its own. Blocks that are encoded anew
+    // are decoded, but their values are not checked, so they are checked here too.
     let is_looked_at = |entry: &ArrayEntry| {
         let dtype = entry.array.datatype.as_ref().map(|datatype| &datatype.dtype);
         entry.array.mask.is_some() || dtype.is_none_or(has_wrong_values)
@@ -124,8 +124,8 @@ fn damage(job: &WriteRequest<'_>) -> Result<Option<Error>> {
     }))
 }
 
-/// The file with the blocks that its arrays have in others, in a file without a name: names of files lead nowhere from another folder. `None`
-/// where it has all of them itself.
+/// The file with its external blocks added to its own, in a file without a name: the names of external files are relative to its folder. `None` where
+/// it has all blocks itself.
 fn in_one(file: &File, job: &WriteRequest<'_>, options: &RewriteOptions) -> Result<Option<FileSource>> {
     let mut any = false;
     for entry in file.arrays().iter().filter(|entry| file.is_external(&entry.array)) {

@@ -69,7 +69,7 @@ fn types_without_a_name_are_refused_or_become_bytes() {
     assert_eq!(file.geometry(0).unwrap().shape, [2, 1, 8]);
 }
 
-/// Nothing in the file tells their order, so that it is the same whatever it was.
+/// The file does not store their byte order, so that the result does not depend on it.
 #[test]
 fn elements_become_little_endian_bytes() {
     let data: Vec<u8> = (0..32).collect();

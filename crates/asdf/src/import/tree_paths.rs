@@ -17,8 +17,8 @@ impl TreeBuilder {
         Self { root }
     }
 
-    /// Puts the node of an array at a path; `escaped` where `~1` and `~0` in it stand for slash and tilde. Where something else is in the way,
-    /// the whole path is one key of the root.
+    /// Puts the node of an array at a path; `escaped` where `~1` and `~0` in it mean slash and tilde. Where another node is in the way, the whole
+    /// path is one key of the root.
     ///
     /// # Errors
     /// `Usage` for a path that is taken.
@@ -48,8 +48,8 @@ impl TreeBuilder {
     }
 }
 
-/// Paths in the order in which all find a place: those that others lead on from first, short ones before long ones, so that no mapping is made
-/// where an array is to stand.
+/// Paths in an order in which all find a place: first those that are a prefix of others, short ones before long ones, so that no mapping is made at
+/// the path of an array.
 pub(super) fn insertion_order<'p>(paths: &[&'p str]) -> Vec<&'p str> {
     let mut sorted = paths.to_vec();
     sorted.sort_unstable();
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(keys(&places.into_tree()), ["a", "a/c", "x", "x/y", "a~1z"]);
     }
 
-    /// Of names that other formats have, one may be the beginning of another; which comes first is no matter.
+    /// A name of another format may be a prefix of another name; their order does not matter.
     #[test]
     fn what_others_lead_on_from_is_put_first() {
         for paths in [["x", "a/b/c", "a/b", "a", "a/d", "ab/c"], ["a/d", "x", "a", "ab/c", "a/b", "a/b/c"]] {
@@ -125,7 +125,7 @@ mod tests {
             keys.sort();
             assert_eq!(keys, ["a", "a/b", "a/b/c", "a/d", "ab", "x"]);
         }
-        // Where nothing is in the way, the order stays.
+        // Without a conflict, the order stays.
         assert_eq!(insertion_order(&["b/c", "a", "b/a", "ab"]), ["b/c", "a", "b/a", "ab"]);
     }
 

@@ -1,4 +1,4 @@
-//! The walk from block to block, and what is between and behind them.
+//! Walks from block to block, and reads the bytes between and after them.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use crate::block_header::{BlockHeader, MAGIC, MIN_LEN, STREAMED};
 use crate::block_index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind};
 
-/// Most bytes of an index for each of its blocks, and besides.
+/// Limit of the bytes of an index: for each of its blocks, and a constant.
 const INDEX_LEN_LIMIT: (u64, u64) = (64, 4096);
 
-/// Bytes at the end of a file that are looked at before all of what may be an index.
+/// Number of bytes at the end of a file that are read before all of a possible index.
 const TAIL_LEN: u64 = 16;
 
 /// Bytes of the message of a fault, about.
@@ -41,7 +41,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
                 layout.blocks.push(block);
             }
             None => {
-                // What claims to be a block and is none: the next magic is looked for behind this one.
+                // An invalid header: the search for the next magic starts after this one.
                 let from = at.saturating_add(MAGIC.len() as u64).min(size);
                 let next = search::magic(source, from..size)?;
                 let end = next.unwrap_or(size);
@@ -79,7 +79,7 @@ fn is_marker(source: &dyn Source, at: u64) -> Result<bool> {
     Ok(end <= source.len() && *source.read(at..end)? == *MARKER)
 }
 
-/// The first magic behind the tree. An index of a file without blocks ends the search.
+/// The first magic after the tree. An index of a file without blocks ends the search.
 fn first_block(source: &dyn Source, at: u64, layout: &Layout) -> Result<Option<u64>> {
     if is_magic(source, at)? {
         return Ok(Some(at));
@@ -200,7 +200,7 @@ fn note_flags(header: &BlockHeader, index: usize, at: u64, layout: &mut Layout) 
     }
 }
 
-/// The magic behind bytes that belong to nothing; `None` where no other block follows.
+/// The magic after a gap; `None` where no other block follows.
 fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<u64>> {
     let size = layout.size;
     if at >= size || is_marker(source, at)? {
@@ -217,7 +217,7 @@ fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Optio
     Ok(Some(next))
 }
 
-/// Reads the bytes after the last block, or after the tree of a file without any: an index, NULs, or bytes that belong to nothing.
+/// Reads the bytes after the last block, or after the tree of a file without any: an index, NULs, or a gap.
 fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<()> {
     let size = layout.size;
     let streamed = layout.blocks.last().is_some_and(|block| block.header.is_streamed());
@@ -266,7 +266,7 @@ fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result
     index(source, marker..size, marker == at && has_blocks, layout)
 }
 
-/// Tells of something in the place of a tree, where none begins: Python asdf refuses it, and a tree that has lost its first lines may be in it.
+/// Reports bytes in the place of a tree, where none begins: Python asdf refuses them, and a tree that has lost its first lines may be in them.
 fn lost_tree(source: &dyn Source, place: Range<u64>, layout: &mut Layout) -> Result<bool> {
     if layout.tree.is_some() {
         return Ok(false);
@@ -277,7 +277,7 @@ fn lost_tree(source: &dyn Source, place: Range<u64>, layout: &mut Layout) -> Res
     Ok(true)
 }
 
-/// Reads the index that begins where `range` does, and says what it is worth.
+/// Reads the index at the start of `range` and records its state.
 fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut Layout) -> Result<()> {
     let (each, besides) = INDEX_LEN_LIMIT;
     let most = (layout.blocks.len() as u64).saturating_mul(each).saturating_add(besides);
@@ -339,8 +339,8 @@ fn first_difference(index: &BlockIndex, layout: &Layout) -> Option<(usize, Strin
     })
 }
 
-/// Tells of blocks that the index lists where the walk found bytes that belong to nothing: their headers are destroyed. An index that lists
-/// other places, or not more blocks than there are, is a witness of nothing: it may be of before an edit by hand.
+/// Reports blocks that the index lists at offsets where the walk found a gap: their headers are destroyed. An index that lists other places, or not
+/// more blocks than there are, is ignored: it may be older than an edit by hand.
 fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
     let listed = &index.offsets;
     let ends = listed.iter().skip(1).copied().chain([marker]);
@@ -358,7 +358,7 @@ fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
         if before.is_some_and(|before| before.end > *at) {
             return;
         }
-        // A header that makes no sense is told as such.
+        // An invalid header is reported already.
         if told.contains(at) {
             continue;
         }

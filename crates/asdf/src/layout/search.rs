@@ -1,4 +1,4 @@
-//! Searching bytes that belong to nothing.
+//! Searches ranges for a magic or other bytes, piece by piece.
 
 use std::ops::Range;
 

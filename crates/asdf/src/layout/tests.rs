@@ -154,7 +154,7 @@ fn trees_end_at_their_dots_and_nowhere_else() {
     );
 }
 
-/// Dots that lie across two of the pieces in which the tree is read.
+/// Dots across two of the pieces in which the tree is read.
 #[test]
 fn long_trees_end_at_their_dots() {
     for len in (1 << 18) - 40..(1 << 18) + 10 {
@@ -261,7 +261,7 @@ fn more_blocks_than_memory_are_refused() {
     assert_eq!(kind(1 << 20).unwrap().blocks.len(), 1000);
 }
 
-/// Of a block whose header is gone only the index tells, and those behind it have other numbers than in the tree.
+/// A block whose header is gone is in the index alone, and the blocks after it have other numbers than in the tree.
 #[test]
 fn a_block_that_only_the_index_lists_is_missing() {
     let (front, len) = (b"#ASDF 1.0.0\n%YAML 1.1\n--- {}\n...\n", block(&[1; 4], 0).len());
@@ -281,7 +281,7 @@ fn a_block_that_only_the_index_lists_is_missing() {
         assert_eq!(missing(bytes(&at[..3], &[number])), [(at[number] as u64, Some(number as u64))]);
     }
     assert_eq!(missing(bytes(&at[..3], &[0, 1])).len(), 2);
-    // An index of before an edit by hand, of places within blocks, in no order, or beyond the blocks says nothing.
+    // An index from before an edit by hand, of places within blocks, in no order, or beyond the blocks proves no missing block.
     assert_eq!(missing(bytes(&at[..3], &[])), []);
     assert_eq!(missing(bytes(&at[..2], &[2])), []);
     assert_eq!(missing(bytes(&[at[0], at[0] + 54, at[1], at[2]], &[])), []);

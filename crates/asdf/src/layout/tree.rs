@@ -10,7 +10,7 @@ use crate::block_header::MAGIC;
 use crate::block_index::MARKER;
 use crate::fault::{Fault, FaultKind};
 
-/// Blanks before a tree that are looked at.
+/// Limit of the blanks before a tree that are read.
 const MAX_BLANKS: u64 = 4096;
 
 /// Fills in the tree, and gives the byte at which padding or blocks begin.
@@ -27,8 +27,8 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
         start = found;
         head = source.read(start..size.min(start.saturating_add(8)))?;
     }
-    // Other directives may be first in YAML, but not here: Python asdf then finds no tree. A form feed is no blank in YAML, and a repair
-    // writes something else for it.
+    // Other directives may be first in YAML, but not here: Python asdf then finds no tree. A form feed is not a blank in YAML, and repair replaces
+    // it.
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let has_version = head.starts_with(b"%YAML") && head.get(5).is_none_or(is_blank);
     drop(head);
@@ -66,8 +66,8 @@ fn begins(head: &[u8]) -> bool {
     head.starts_with(b"%") || (head.starts_with(b"---") && head.get(3).is_none_or(u8::is_ascii_whitespace))
 }
 
-/// Finds the start of the tree after lines that are no comments, for example where the first byte of one is damaged: the first known directive, or
-/// the marks of a document. Searches text only, and none of an index.
+/// Finds the start of the tree after lines that are not comments, for example where the first byte of one is damaged: the first known directive, or
+/// the marks of a document. The search ends at a NUL, a block magic or an index.
 pub(crate) fn find_after_lines(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
     let text = source.read(range.start..range.end.min(range.start.saturating_add(MAX_BLANKS)))?;
     let ends =
@@ -91,8 +91,8 @@ struct End {
     unterminated: bool,
 }
 
-/// The end of the tree: behind the newline of the first line `...`, else at the first block magic, which no UTF-8 text holds, else
-/// at the end of the file.
+/// The end of the tree: after the newline of the first line `...`, else at the first block magic, which is invalid UTF-8, else at the end of the
+/// file.
 fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
     let dots = memchr::memmem::Finder::new(b"\n...");
     let magic = memchr::memmem::Finder::new(&MAGIC);
@@ -100,7 +100,7 @@ fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
     loop {
         let mut is_magic = false;
         let found = search::first(source, from..range.end, |bytes| {
-            // What follows the dots within the next piece is looked at by the caller.
+            // The caller checks the bytes after the dots.
             let dots = dots.find(bytes);
             let before = bytes.get(..dots.unwrap_or(bytes.len())).unwrap_or_default();
             let magic = magic.find(before);
@@ -127,7 +127,7 @@ fn unterminated(source: &dyn Source, range: Range<u64>) -> Result<End> {
     Ok(End { tree: nul.unwrap_or(range.end), blanks: false, unterminated: true })
 }
 
-/// The end of the line whose dots end where `range` begins, and whether it has blanks; `None` where something else stands in it.
+/// The end of the line whose dots end where `range` begins, and whether it has blanks; `None` where it has other characters.
 fn rest_of_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<(u64, bool)>> {
     let line = source.read(range.start..range.end.min(range.start.saturating_add(64)))?;
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -136,7 +136,7 @@ fn rest_of_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<(u64,
         [] if range.start.saturating_add(line.len() as u64) == range.end => 0,
         [b'\n', ..] => 1,
         [b'\r', b'\n', ..] => 2,
-        // A comment is no part of the marker, but YAML allows it; and padding may follow at once.
+        // A comment is not part of the marker, but YAML allows it; and padding may follow at once.
         [0, ..] | [b'\r'] => 0,
         _ => return Ok(None),
     };

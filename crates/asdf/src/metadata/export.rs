@@ -18,7 +18,7 @@ use crate::yaml::{Int, Yaml};
 /// Bytes that a node takes on its way, about.
 const NODE_SIZE: u64 = 128;
 
-/// The tree without its arrays, but for the places of selected ones that their paths do not tell.
+/// The tree without its arrays, except for the places of selected ones that their paths do not give.
 ///
 /// # Errors
 /// `Limit` for a tree that memory or depth do not allow.
@@ -105,9 +105,9 @@ fn history(value: Yaml) -> Option<Yaml> {
 struct Walk<'f> {
     file: &'f File,
     selected: HashSet<usize>,
-    /// Anchors of arrays that are not carried where they stand.
+    /// Anchors of arrays that are not carried at their place.
     gone: HashSet<String>,
-    /// Whether the arrays were chunks of GSD, of which the tree tells.
+    /// Whether the arrays were chunks of GSD, as an entry of the tree records.
     was_gsd: bool,
 }
 
@@ -118,13 +118,13 @@ impl<'f> Walk<'f> {
         Self { file, selected, gone: HashSet::new(), was_gsd }
     }
 
-    /// Whether a path says what a key is: other formats do not know that steps have escapes, but GSD has names of its own.
+    /// Whether a path gives its key exactly: other formats have no escapes in steps, but GSD has names of its own.
     fn path_names_key(&self, key: &str) -> bool {
         self.was_gsd || !key.contains(['/', '~'])
     }
 
-    /// `None` for arrays that are not selected or that their path tells, and mappings of nothing else. `path_is_known`: true where nothing but
-    /// mappings leads here.
+    /// `None` for arrays that are not selected or whose path gives their place, and mappings of nothing else. `path_is_known` is true where all
+    /// ancestors are mappings.
     fn value(&mut self, value: Yaml, path: &str, path_is_known: bool) -> Option<Value> {
         Some(match value {
             Yaml::Null => Value::Null,
@@ -182,7 +182,7 @@ impl<'f> Walk<'f> {
                 );
                 entries.extend(value.map(|value| (key, value)));
             }
-            // Nothing but arrays: their paths make it again.
+            // A mapping of arrays only is made again from their paths.
             return (!had_any || !entries.is_empty() || !path_is_known).then_some(Value::Map(entries));
         }
         let mut kept = Vec::new();
@@ -232,7 +232,7 @@ fn key_step(key: &Yaml) -> String {
         Yaml::Int(Int::Small(value)) => value.to_string(),
         Yaml::Int(Int::Big(digits)) => digits.clone(),
         Yaml::Tagged(_, inner) | Yaml::Anchored(_, inner) => key_step(inner),
-        // Named as they are written, which is not known here.
+        // Such a key is named by its text, which is not available here.
         _ => String::new(),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct MetadataTree {
 }
 
 impl MetadataTree {
-    /// Of metadata for a file with arrays at `paths`.
+    /// Prepares metadata for a file with arrays at `paths`.
     pub(crate) fn new(tree: Value, paths: &[String]) -> Self {
         let mut of = Self { tree: Value::Null, placed: HashSet::new(), anchors: HashSet::new() };
         of.collect_arrays(&tree);
@@ -60,12 +60,12 @@ impl MetadataTree {
         }
     }
 
-    /// Whether places of arrays stand in metadata that are no mapping, which the root of a tree has to be.
+    /// Whether metadata with places of arrays are not a mapping, which the root of a tree has to be.
     pub(crate) fn is_no_mapping(&self) -> bool {
         !self.placed.is_empty() && self.tree.get(interchange::WHOLE).is_some()
     }
 
-    /// True where an alias of another array stands at a path, or one that a merge brings there: that array is this one.
+    /// True where an alias of another array is at a path, or one that a merge brings there: that array is this one.
     pub(crate) fn is_alias(&self, path: &str) -> bool {
         let steps: Vec<&str> = path.split('/').collect();
         self.leads_to_another(&self.tree, &steps, Merged::No)
@@ -104,14 +104,14 @@ impl MetadataTree {
     }
 }
 
-/// Whether a merge led to a place: one is followed, no more.
+/// Whether a merge was followed on the path: at most one is.
 #[derive(Clone, Copy, PartialEq)]
 enum Merged {
     No,
     Yes,
 }
 
-/// The key `<<`, by whose tag what stands under it belongs to the map around it.
+/// The key `<<` by its tag: its value belongs to the map around it.
 fn is_merge(key: &Value) -> bool {
     match form_of(key) {
         Some(("tag", Value::List(parts))) => {
@@ -155,7 +155,7 @@ fn without_tags(value: &Value) -> &Value {
     }
 }
 
-/// The user's own entries of a history, and nothing else.
+/// True for a history of user entries only.
 fn is_history(value: &Value) -> bool {
     let is_entry = |item: &Value| match form_of(item) {
         Some(("tag", Value::List(parts))) => {
@@ -169,8 +169,7 @@ fn is_history(value: &Value) -> bool {
     }
 }
 
-/// The root of a tree, with the nodes of arrays that have a place in it; those are taken out of `arrays`. The anchor of the root comes
-/// beside it.
+/// The root of a tree, with the nodes of arrays that have a place in it; those are taken out of `arrays`. The second value is the anchor of the root.
 pub(crate) fn to_tree(
     tree: &MetadataTree,
     arrays: &mut HashMap<String, Yaml>,
@@ -187,7 +186,7 @@ pub(crate) fn to_tree(
     let entries: Vec<_> = interchange::entries(&tree.tree).iter().filter(|(key, _)| !hidden(key)).collect();
     let mut others = others.unwrap_or_default().into_iter().peekable();
     let mut pairs = Vec::new();
-    // Each where it stood, because an alias stands behind its anchor.
+    // Each at its old place, because an alias has to come after its anchor.
     for (at, (key, value)) in (0..).zip(entries) {
         while let Some((key, value, _)) = others.next_if(|(.., before)| *before <= at) {
             pairs.push((build.value(key), build.value(value)));
@@ -198,7 +197,7 @@ pub(crate) fn to_tree(
     (pairs, anchor)
 }
 
-/// Key, value and place of the root's entries that are no text; `None` for what no tree can have had there.
+/// Key, value and place of the root's entries whose key is not text; `None` for lists that an export cannot have made.
 fn root_keys(list: &Value) -> Option<Vec<(&Value, &Value, i128)>> {
     let Value::List(items) = list else { return None };
     items.iter().map(root_key).collect()
@@ -215,7 +214,7 @@ fn root_key(item: &Value) -> Option<(&Value, &Value, i128)> {
 
 struct Build<'a> {
     arrays: &'a mut HashMap<String, Yaml>,
-    /// Those that stand before what is made now.
+    /// Anchors before the node that is made now.
     anchors: HashSet<String>,
 }
 
@@ -239,7 +238,7 @@ impl Build<'_> {
         }
     }
 
-    /// `None` for what is no form of the tree: it stays a map.
+    /// `None` for an invalid form: it stays a map.
     fn form(&mut self, kind: &str, payload: &Value) -> Option<Yaml> {
         match (kind, payload) {
             ("int", Value::Text(digits)) => match resolve(digits) {

@@ -9,14 +9,14 @@ use crate::ndarray::NdArray;
 use crate::tree::max_nodes;
 use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
 
-/// Levels beyond which a tree is told as text: those of a parsed text are bounded, those behind aliases are not.
+/// Depth beyond which a tree is converted to text: a parsed text has bounded depth, aliases may exceed it.
 const MAX_DEPTH: usize = 512;
 
-/// Bytes that a value takes in memory beside its text, about.
+/// Approximate bytes that a value takes in memory in addition to its text.
 const VALUE_SIZE: u64 = size_of::<(String, Value)>() as u64;
 
 /// Converts the tree to a value. Aliases are resolved; an alias of a collection that contains it is `{"$ref": "#/path"}`, as a JSON reference. An
-/// array is a mapping of its description: `{source, datatype, byteorder, shape, …}`, without inline data. Keys that are no text are spelled.
+/// array is a mapping of its description: `{source, datatype, byteorder, shape, …}`, without inline data. Keys that are not text are spelled.
 /// Timestamps are text.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub(crate) fn short_tag(tag: &str) -> String {
 pub(crate) enum View {
     /// All of it.
     Whole,
-    /// Less what says how values are stored and what wrote the file.
+    /// The tree without array storage and the entries of the writing library.
     Logical,
 }
 
@@ -155,7 +155,7 @@ impl Walk<'_> {
                     self.hold(&key)?;
                     let step = escape(&key);
                     let item = self.value(item, &format!("{path}/{step}"), depth.saturating_add(1))?;
-                    // A history of nothing but the writer's extensions.
+                    // A history that contained only the writer's extensions.
                     let is_emptied = path.is_empty() && key == "history" && is_empty(&item);
                     if self.view == View::Whole || !is_emptied {
                         entries.push((key, item));
@@ -178,7 +178,7 @@ impl Walk<'_> {
         for (key, item) in node.pairs() {
             let key = key_text(key);
             let value = match key.as_str() {
-                // A mapping is no data, so that the node is no array: it is shown as it is.
+                // Data cannot be a mapping, so that the node is not an array: it is shown as it is.
                 "data" if item.kind() != Kind::Mapping => {
                     entries.push(("source".to_owned(), Value::from("inline")));
                     continue;

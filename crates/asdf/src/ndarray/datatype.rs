@@ -9,7 +9,7 @@ use crate::yaml::{Collection, Int, Kind as NodeKind, Node, Scalar as YamlScalar,
 /// An element type, as the tree spells it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datatype {
-    /// As everyone else spells it, in the array's byte order, fields in their own.
+    /// The type in holdall's terms, in the array's byte order, fields in their own.
     pub dtype: DType,
     /// The array's byte order; little where the tree names none.
     pub byteorder: ByteOrder,
@@ -49,7 +49,7 @@ impl Datatype {
     /// Reads the type at `node` of an array of that byte order.
     ///
     /// # Errors
-    /// `Malformed` for what is no type; `Unsupported` for a name without a known meaning.
+    /// `Malformed` for an invalid type; `Unsupported` for an unknown name.
     pub fn parse(node: Node<'_>, byteorder: ByteOrder) -> Result<Self> {
         let mut left = MAX_FIELDS;
         Ok(Self { dtype: parse(node, byteorder, 0, &mut left)?, byteorder })

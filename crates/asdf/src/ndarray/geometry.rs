@@ -10,7 +10,7 @@ use container_core::{Error, Limits, Result};
 
 use super::NdArray;
 
-/// An array in numbers: every element lies within the decoded bytes of the block.
+/// Position of an array's elements: all of them are within the decoded bytes of the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Element type with its byte orders.
@@ -21,7 +21,7 @@ pub struct Geometry {
     pub strides: Vec<i64>,
     /// Bytes from the start of the decoded block to the element with all indices 0.
     pub offset: u64,
-    /// Bytes behind the last whole row, where the first axis is `*` and the block ends within a row.
+    /// Bytes after the last whole row, where the first axis is `*` and the block ends within a row.
     pub partial_row_len: u64,
 }
 
@@ -115,7 +115,7 @@ impl Geometry {
         byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX)
     }
 
-    /// The order in which the elements lie without gaps, C before F where both are true; `None` for any other strides.
+    /// The order in which the elements are stored without gaps, C before F where both are true; `None` for any other strides.
     #[must_use]
     pub fn order(&self) -> Option<Order> {
         [Order::C, Order::F].into_iter().find(|order| {
@@ -127,13 +127,13 @@ impl Geometry {
         })
     }
 
-    /// The bytes of the decoded block from the first to the last that an element has; empty where there is none.
+    /// The bytes of the decoded block from the first to the last of any element; empty without elements.
     #[must_use]
     pub fn reach(&self) -> Range<u64> {
         self.span(&Region::whole(&self.shape)).unwrap_or(self.offset..self.offset)
     }
 
-    /// True where an element shares bytes with another, or may do so: the elements take more bytes than they lie in.
+    /// True where an element shares bytes with another, or may do so: the elements take more bytes than their range has.
     #[must_use]
     pub fn overlaps(&self) -> bool {
         let reach = self.reach();
@@ -175,7 +175,7 @@ impl Geometry {
         Array::strided(self.dtype.clone(), shape, strides, origin, bytes)
     }
 
-    /// That every element lies in the `len` bytes of the decoded block, and that they are not absurdly many.
+    /// Checks that every element is within the `len` bytes of the decoded block, and their number against the limits.
     fn check(&self, len: u64, limits: &Limits) -> Result<()> {
         if self.is_empty() {
             return Ok(());
@@ -208,7 +208,7 @@ struct Row {
 }
 
 impl Row {
-    /// `None` where rows go backwards, lie on one another, or have no bytes.
+    /// `None` where rows go backwards, have the same offset, or have no bytes.
     fn of(array: &NdArray, dtype: &DType) -> Option<Self> {
         let itemsize = dtype.itemsize() as u64;
         let inner: Vec<u64> = array.shape.iter().skip(1).map(|axis| axis.unwrap_or(0)).collect();
@@ -226,13 +226,13 @@ impl Row {
         Some(Self { step, extent: u64::try_from(extent).unwrap_or(u64::MAX) })
     }
 
-    /// Whole rows within `len` bytes; none of rows without bytes, of which there is no telling how many a block has.
+    /// Whole rows within `len` bytes; 0 for rows without bytes, which cannot be counted.
     fn within(&self, len: u64) -> u64 {
         // Of rows that overlap the last ones reach further than they step.
         len.checked_div(self.step).unwrap_or(0).min(self.reached(len))
     }
 
-    /// Rows whose elements are within `len` bytes, whether or not there is anything behind the last of them.
+    /// Rows whose elements are within `len` bytes. The last one may lack the gap after its elements.
     fn reached(&self, len: u64) -> u64 {
         if self.step == 0 {
             return u64::MAX;

@@ -49,7 +49,7 @@ pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>, stated: Option<usize>
     let inner = dtype.map_or(0, depth);
     match stated.filter(|_| inner > 0) {
         Some(stated) => lens.truncate(stated),
-        // A record that is null is no list.
+        // A null record is not a list.
         None if empty || (is_null(here) && !lens.is_empty()) => {}
         None => {
             let axes = lens.len().checked_sub(inner);
@@ -73,12 +73,11 @@ fn depth(dtype: &DType) -> usize {
     }
 }
 
-/// The type that follows from the items (ASDF standard 1.6.0, core schemas, ndarray): text where any is text, else complex128, float64,
-/// int64 or bool8, in this machine's byte order, as nothing is stored. Of no items at all it is float64, as in Python asdf; numbers
-/// from 2^63 on are uint64.
+/// The type that follows from the items (ASDF standard 1.6.0, core schemas, ndarray): text where any is text, else complex128, float64, int64 or
+/// bool8, in this machine's byte order, as nothing is stored. Without items it is float64, as in Python asdf; numbers from 2^63 on are uint64.
 ///
 /// # Errors
-/// `Malformed` for lists that are not as long as the others, or items that are none; `Unsupported` for items of other types; `Limit`.
+/// `Malformed` for lists of different lengths, or invalid items; `Unsupported` for items of other types; `Limit`.
 pub(crate) fn infer(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<DType> {
     check_count(data, shape, limits)?;
     let mut found = ItemTypes::default();
@@ -126,7 +125,7 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
 
 /// Takes note of the fields of a record that are null.
 struct Nulls<'a> {
-    /// Told the scalars, by their places in the element.
+    /// Called with the range of each null scalar in the element.
     hide: &'a mut dyn FnMut(Range<usize>) -> Result<()>,
     /// The place of the next scalar.
     at: usize,
@@ -140,7 +139,7 @@ pub(crate) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Op
     encode::value(node, dtype, limits)
 }
 
-/// Lists that are named again and again make many items out of little text; items of no bytes do so without any memory.
+/// Checks the number of items. Aliases of lists make many items out of little text; items without bytes do so without any memory.
 fn check_count(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<u64> {
     let axes = shape.len() as u64;
     if axes > limits.ndims {
@@ -225,7 +224,7 @@ impl ItemTypes {
         } else {
             (Kind::Float, 8)
         };
-        // Little-endian whatever machine reads it, so that it is told the same everywhere.
+        // Little-endian on every machine, so that the listing is the same everywhere.
         Ok(DType::new(kind, size, ByteOrder::Little))
     }
 }

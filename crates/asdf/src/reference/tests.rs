@@ -76,7 +76,7 @@ fn other_files_are_found_beside_this_one_and_nowhere_else() {
     std::fs::write(inside.join("b.asdf"), tree("y: {$ref: 'a.asdf#/z'}\nw: {$ref: '#/v'}\nv: 7\n")).unwrap();
     std::fs::write(folder.path().join("out.asdf"), tree("y: secret\n")).unwrap();
     let file = File::open(inside.join("a.asdf")).unwrap();
-    // A fragment alone counts in the file that it stands in.
+    // A fragment alone refers to the file that contains it.
     assert_eq!(text(&file, "b.asdf#/w").as_deref(), Some("7"));
     let error = file.find_reference("#/x").unwrap_err();
     assert!(error.to_string().contains("leads to nothing"), "{error}");

@@ -7,7 +7,7 @@ use super::*;
 use crate::writer::{ArraySpec, Plan};
 use crate::{File, IndexState};
 
-/// Arrays of so many 64-bit numbers, of which some are in the tree; those named from the end say so.
+/// Arrays of so many 64-bit numbers, some of them in the tree; a negative number names its block from the end.
 fn file(lens: &[u64], named: &[(&str, i64)], options: WriteOptions) -> Vec<u8> {
     let mut plan = Plan::new(options);
     let nodes: Vec<Yaml> = lens.iter().map(|len| plan.array(&spec(*len)).unwrap()).collect();
@@ -86,7 +86,7 @@ fn rooms_and_gaps_are_closed() {
     let wide =
         RewriteOptions { padding: Some(Padding::Factor(1.1)), write: padded, ..RewriteOptions::default() };
     assert!(rewritten(&plain, &wide).0 == old);
-    // Bytes between blocks that belong to nothing, and an index that is stale for them.
+    // A gap between blocks, which makes the index stale.
     let second = Layout::parse(&old, &Limits::default()).unwrap().blocks[1].at;
     let second = usize::try_from(second).unwrap();
     old.splice(second..second, *b"gap");

@@ -64,7 +64,7 @@ impl DatatypeSpec {
     /// Reads a datatype.
     ///
     /// # Errors
-    /// `Malformed` for what is none, with the range of its text.
+    /// `Malformed` for an invalid datatype, with the range of its text.
     pub(super) fn parse(node: Node<'_>) -> Result<Self> {
         Self::within(node, MAX_DEPTH)
     }
@@ -91,12 +91,12 @@ impl DatatypeSpec {
         node.items().map(|item| Field::parse(item, deeper)).collect::<Result<_>>().map(Self::Record)
     }
 
-    /// Whether elements of this datatype can be cast to `wanted` without loss, as `numpy.can_cast(…, "safe")` says. Byte orders
-    /// and names of fields do not count.
+    /// Whether elements of this datatype can be cast to `wanted` without loss, as by `numpy.can_cast(…, "safe")`. Byte orders and names of fields do
+    /// not count.
     pub(super) fn fits(&self, wanted: &Self) -> bool {
         match (self, wanted) {
             (Self::Number(have), Self::Number(want)) => number_fits(have, want),
-            // NumPy takes a length of none for any.
+            // NumPy takes length 0 for any length.
             (Self::Number(have), Self::Text { length, .. }) => *length == 0 || spelled_in(have) <= *length,
             (Self::Text { wide: have, length: one }, Self::Text { wide: want, length: two }) => {
                 (*want || !*have) && (*two == 0 || one <= two)
@@ -157,7 +157,7 @@ impl std::fmt::Display for DatatypeSpec {
     }
 }
 
-/// Whether the keywords of arrays look at a node at all: those of Python asdf do only where this tag is.
+/// Whether the keywords of arrays apply to a node: in Python asdf, only with this tag.
 pub(super) fn is_array(node: Node<'_>) -> bool {
     node.tag().is_some_and(NdArray::is_tag)
 }

@@ -13,7 +13,7 @@ pub(super) fn fails_if(fails: bool, message: impl FnOnce() -> String) -> CheckRe
     if fails { Err(Some(message())) } else { Ok(()) }
 }
 
-/// The checks that look at no schema within. Of a value that a keyword is not about nothing is asked.
+/// The checks without nested schemas. A value of another type than a keyword is about passes it.
 pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
     let number = || Number::of(node);
     let length = || match node.scalar() {
@@ -45,7 +45,7 @@ pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
             }
             _ => Ok(()),
         },
-        // NaN is below nothing and above nothing.
+        // NaN does not compare with any bound.
         Check::Minimum(bound, excluded) => match number().and_then(|value| value.compare(bound)) {
             Some(Ordering::Less) => Err(Some(messages::beyond(node, "below", bound))),
             Some(Ordering::Equal) if *excluded => Err(Some(messages::beyond(node, "not above", bound))),
@@ -90,7 +90,7 @@ pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
 
 fn is_of(node: Node<'_>, wanted: Type) -> bool {
     match wanted {
-        // A set is a mapping to YAML, and nothing to JSON.
+        // A set is a mapping in YAML, and has no type in JSON.
         Type::Object => node.kind() == Kind::Mapping && node.tag() != Some("tag:yaml.org,2002:set"),
         Type::Array => node.kind() == Kind::Sequence,
         Type::Boolean => matches!(node.scalar(), Some(Scalar::Bool(_))),

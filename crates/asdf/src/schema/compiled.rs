@@ -40,7 +40,7 @@ pub(super) enum Additional {
 pub(super) enum Check {
     /// An absolute URI.
     Reference(String),
-    /// Names, and whether a date may stand for a text.
+    /// Names, and whether a date passes for a text.
     Types(Vec<Type>, bool),
     Enum(Vec<NodeId>),
     All(Vec<SchemaId>),
@@ -135,7 +135,7 @@ impl<'s> CompiledSchemas<'s> {
         Self { resources, slots: Vec::new(), by_node: HashMap::new(), by_uri: HashMap::new() }
     }
 
-    /// The schema that an absolute URI means; `None` where there is none.
+    /// The schema at an absolute URI; `None` where there is none.
     pub(super) fn find(&mut self, uri: &str, work_limit: &mut WorkLimit) -> Result<Option<SchemaId>> {
         if let Some(known) = self.by_uri.get(uri) {
             return Ok(*known);
@@ -214,7 +214,7 @@ impl Reader<'_, '_> {
             if key.kind() != Kind::Scalar {
                 continue;
             }
-            // Keywords beside `$ref` count, against draft-04 but with Python asdf, whose verdicts people rely on.
+            // Keywords next to `$ref` count, against draft-04 but with Python asdf, whose verdicts people rely on.
             match key.text() {
                 "$ref" if value.kind() == Kind::Scalar => {
                     checks.push(("$ref", Check::Reference(join(&self.place.base, value.text()))));

@@ -1,4 +1,4 @@
-//! The schemas and manifests of the ASDF standard, as its package has them, and the metaschema they stand on.
+//! The schemas and manifests of the ASDF standard, as its package has them, and their metaschema.
 
 /// A resource: its URI and its text.
 pub(super) type Embedded = (&'static str, &'static str);

@@ -1,4 +1,4 @@
-//! Equality of values as JSON Schema has it: 1 is 1.0 but not true, the order of keys says nothing, and neither do tags.
+//! Equality of values as JSON Schema has it: 1 is 1.0 but not true; the order of keys and tags do not count.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -68,7 +68,7 @@ fn equal_scalars(one: Node<'_>, two: Node<'_>) -> bool {
 pub(super) fn key_name(key: Node<'_>) -> String {
     match key.scalar() {
         Some(Scalar::Text(text)) => text.to_owned(),
-        // A text with a NUL cannot stand in a tree.
+        // Text in a tree cannot contain a NUL.
         Some(other) => format!("\0{other:?}"),
         None => format!("\0{:?}", key.target().id()),
     }

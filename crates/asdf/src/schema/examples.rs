@@ -41,7 +41,7 @@ pub fn examples(uri: &str, schemas: &Schemas) -> Result<Vec<Example>> {
 }
 
 impl Example {
-    /// Holds the example against the schemas of its tags, and nothing else.
+    /// Validates the example against the schemas of its tags only.
     ///
     /// # Errors
     /// Those of [`Document::parse`] and [`validate()`].

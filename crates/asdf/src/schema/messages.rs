@@ -10,7 +10,7 @@ const MAX_SHOWN_CHARS: usize = 40;
 /// Most names or reasons that are listed.
 const MAX_LISTED: usize = 6;
 
-/// A value as it can stand in a sentence.
+/// Formats a value for a message.
 pub(super) fn value(node: Node<'_>) -> String {
     match node.kind() {
         Kind::Sequence => format!("a list of {} items", node.len()),

@@ -8,7 +8,7 @@ use crate::yaml::{Int, Node, Scalar};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Number {
     Int(i128),
-    /// Beyond 128 bits: decimal digits without leading zeros, perhaps behind `-`.
+    /// Beyond 128 bits: decimal digits without leading zeros, perhaps after `-`.
     Big(String),
     Float(f64),
 }
@@ -39,8 +39,8 @@ impl Number {
         }
     }
 
-    /// Whether this is a whole number of times `unit`, which is positive. With a unit that is no integer the quotient counts as whole
-    /// where it is when rounded to a `f64`, as in Python: 0.0075 is a multiple of 0.0001.
+    /// Whether this is a whole number of times `unit`, which is positive. With a fractional unit the quotient counts as whole where it is when
+    /// rounded to a `f64`, as in Python: 0.0075 is a multiple of 0.0001.
     pub(super) fn is_multiple_of(&self, unit: &Self) -> bool {
         match (self, unit) {
             (Self::Int(value), Self::Int(unit)) => value.checked_rem(*unit) == Some(0),

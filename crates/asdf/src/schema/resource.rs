@@ -57,7 +57,7 @@ impl<'s> Resources<'s> {
         self.all.get(index).map(|resource| Rc::clone(&resource.document))
     }
 
-    /// The schema that an absolute URI means; `None` where there is none.
+    /// The schema at an absolute URI; `None` where there is none.
     pub(super) fn find(&mut self, uri: &str, work_limit: &mut WorkLimit) -> Result<Option<Place>> {
         let (document, fragment) = split_fragment(uri);
         let start = match self.load(document)? {
@@ -166,7 +166,7 @@ impl<'s> Resources<'s> {
     }
 }
 
-/// The text of `id`. Next to a `$ref` it says nothing (JSON Schema draft-04, core, section 8).
+/// The text of `id`. Next to a `$ref` it is ignored (JSON Schema draft-04, core, section 8).
 fn id(node: Node<'_>) -> Option<&str> {
     if node.kind() != Kind::Mapping || node.get("$ref").is_some_and(|node| node.kind() == Kind::Scalar) {
         return None;
@@ -185,7 +185,7 @@ pub(super) fn base_of(outer: &str, schema: Node<'_>) -> String {
 
 /// Reads a schema.
 pub(super) fn parse(text: &[u8], name: &str) -> Result<Document> {
-    // Schemas are small; a text of more than this is none.
+    // Schemas are small; a longer text is not one.
     let limits = YamlLimits { bytes: 16 << 20, nodes: 2_000_000, ..YamlLimits::default() };
     let document = Document::parse(text, 0, &limits).map_err(|error| error.in_file(name.to_owned()))?;
     if document.root().kind() != Kind::Mapping {

@@ -11,10 +11,10 @@ use super::{Note, NoteKind, Options, Report, Schemas, messages};
 use crate::header::Version;
 use crate::yaml::{Document, Int, Kind, Node, Scalar};
 
-/// The standard's bounds of integers that are written as literals ("Known limits"): the lower one is that odd.
+/// The standard's bounds of integers that are written as literals ("Known limits"), including the uneven lower one.
 const LITERAL_RANGE: std::ops::RangeInclusive<i128> = -((1 << 63) - 2)..=(1 << 63) - 1;
 
-/// The first version that allows nothing but text, integers and truth values as keys.
+/// The first version that allows only text, integers and truth values as keys.
 const STRICT_KEYS_SINCE: Version = Version { major: 1, minor: 6, patch: 0 };
 
 pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
@@ -75,7 +75,7 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
     Ok(report)
 }
 
-/// YAML's own tags say nothing about schemas.
+/// True for a tag of YAML's own, which has no schema.
 fn is_plain(tag: &str) -> bool {
     tag.starts_with("tag:yaml.org,2002:") || tag == "!"
 }
@@ -119,7 +119,7 @@ fn literal(path: &str, node: Node<'_>, report: &mut Report) {
 }
 
 impl Report {
-    /// Adds a note, or counts it where there is one about the same thing.
+    /// Adds a note, or counts it where there is one of the same kind and subject.
     fn note(
         &mut self,
         kind: NoteKind,

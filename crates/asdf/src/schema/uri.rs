@@ -1,4 +1,4 @@
-//! URIs of schemas: joined to the one they stand in, and split from what they name within (RFC 3986, section 5).
+//! URIs of schemas: joined to the base URI, and split from their fragment (RFC 3986, section 5).
 
 use container_core::json_pointer::unescape;
 
@@ -55,7 +55,7 @@ pub(super) fn pointer(fragment: &str) -> Option<Vec<String>> {
     Some(steps.split('/').map(|step| unescape(&percent_decoded(step)).into_owned()).collect())
 }
 
-/// Whether `uri` is one that `pattern` means: `*` stands for anything without a slash, `**` for anything.
+/// Whether `uri` matches `pattern`: `*` is anything without a slash, `**` anything.
 pub(super) fn matches(pattern: &str, uri: &str) -> bool {
     if !pattern.contains('*') {
         return pattern == uri;

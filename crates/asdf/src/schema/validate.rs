@@ -22,7 +22,7 @@ const MAX_REMEMBERED: usize = 1 << 20;
 /// State of a pair of value and schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// The check has begun; a circle that leads back here counts as valid.
+    /// The check has begun; a cycle back to it counts as valid.
     InProgress,
     Valid,
     Invalid,
@@ -48,9 +48,9 @@ enum Step {
 pub(super) struct Validator<'s> {
     pub(super) schemas: CompiledSchemas<'s>,
     pub(super) work_limit: WorkLimit,
-    /// `$ref`s and schemas of tags that led nowhere.
+    /// `$ref`s and schemas of tags that were not found.
     pub(super) missing: Vec<String>,
-    /// Whether a mapping with `$ref` is left alone: it stands for a value elsewhere.
+    /// Whether a mapping with `$ref` is left alone, as a reference to a value elsewhere.
     pub(super) skips_references: bool,
     memory: HashMap<(NodeId, SchemaId), Verdict>,
     start: String,
@@ -76,7 +76,7 @@ impl<'s> Validator<'s> {
     /// Validates the value at a path.
     ///
     /// # Errors
-    /// `Malformed` for a schema that is none; `Limit`.
+    /// `Malformed` for an invalid schema; `Limit`.
     pub(super) fn validate(
         &mut self,
         path: &str,
@@ -91,7 +91,7 @@ impl<'s> Validator<'s> {
         self.check(node, schema, &mut Some(found)).map(|_| ())
     }
 
-    /// The schema that an absolute URI means; `None` where there is none.
+    /// The schema at an absolute URI; `None` where there is none.
     pub(super) fn find(&mut self, uri: &str) -> Result<Option<SchemaId>> {
         self.schemas.find(uri, &mut self.work_limit)
     }
@@ -140,7 +140,7 @@ impl<'s> Validator<'s> {
             let before = sink.as_ref().map_or(0, |found| found.len());
             match self.one_check(node, id, check, sink)? {
                 Ok(()) => continue,
-                // A schema within has said it.
+                // A nested schema has reported it.
                 Err(None) => {}
                 Err(Some(message)) => {
                     let violation = self.violation(node, id, keyword, message);
@@ -157,7 +157,7 @@ impl<'s> Validator<'s> {
         Ok(valid)
     }
 
-    /// Whether a value passes one check; if not, a message where no schema within has given one.
+    /// Checks a value by one keyword. The error has a message unless a nested schema has reported one.
     ///
     /// Checks with large local variables are in separate methods: this one is on the stack once for each schema within another.
     fn one_check(
@@ -448,7 +448,7 @@ impl<'s> Validator<'s> {
     }
 }
 
-/// Whether a mapping stands for a value elsewhere.
+/// Whether a mapping is a reference to a value elsewhere.
 pub(super) fn is_reference(node: Node<'_>) -> bool {
     node.kind() == Kind::Mapping && node.get("$ref").is_some()
 }

@@ -14,7 +14,7 @@ impl WorkLimit {
         Self { allowed, left: allowed }
     }
 
-    /// Takes `steps`: one for a look at a value, one for each item looked through.
+    /// Takes `steps`: one for each check of a value, one for each item visited.
     pub(super) fn spend(&mut self, steps: u64) -> Result<()> {
         match self.left.checked_sub(steps) {
             Some(left) => {

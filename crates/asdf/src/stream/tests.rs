@@ -41,7 +41,7 @@ fn rows_go_behind_rows_and_over_a_torn_one() {
     appender.commit(Durability::Synced).unwrap();
     assert_eq!((appender.rows(), appender.partial_row_len()), (5, 0));
     assert!(storage.image() == file(b"row one.row two.row 3..row 4............"));
-    // Nothing appended: a torn row stays, as its bytes are somebody's.
+    // Without appended rows a torn row stays: its bytes may be wanted.
     let storage = RecordingStorage::new(file(b"row one.torn"));
     open(&storage).unwrap().commit(Durability::Synced).unwrap();
     assert!(storage.image() == file(b"row one.torn"));
@@ -90,7 +90,7 @@ fn crashes_leave_rows_that_were_committed() {
     };
     process_kill_states(&start, &storage.operations(), |crash| look(crash, false));
     power_loss_states(&start, &storage.operations(), 5, |crash| look(crash, true));
-    // Without its syncs nothing is promised.
+    // Without its syncs there is no guarantee.
     let lax: Vec<_> = storage.operations().into_iter().filter(|one| *one != Operation::Sync).collect();
     let mut lost = 0;
     power_loss_states(&start, &lax, 5, |crash| {
@@ -148,7 +148,7 @@ fn rows_that_a_full_disk_cut_short_are_taken_back() {
     appender.append(b"row two.").unwrap();
     appender.commit(Durability::Synced).unwrap();
     assert!(storage.image() == file(b"row one.row two."));
-    // Where nothing was written, a torn row stays, and so does what another program has added.
+    // Without a write, a torn row stays, and so do the bytes that another program has added.
     let storage = RecordingStorage::new(file(b"row one.torn"));
     let mut appender = open(&storage).unwrap();
     storage.clone().write_at(start.len() as u64, b" row.").unwrap();

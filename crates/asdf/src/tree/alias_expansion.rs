@@ -45,7 +45,7 @@ fn get(known: &[u64], node: Node<'_>) -> u64 {
     known.get(node.id().0 as usize).copied().unwrap_or(0)
 }
 
-/// A child of a collection as written. What is merged is none: pairs of the same key come once, however often they are merged.
+/// A child of a collection as written. A merged mapping is not counted as one: pairs of the same key come once, however often they are merged.
 fn child(node: Node<'_>, index: usize) -> Option<Node<'_>> {
     if node.kind() == Kind::Sequence {
         return node.item(index);

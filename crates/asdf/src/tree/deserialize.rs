@@ -1,6 +1,6 @@
 //! A serde `Deserializer` for nodes.
 //!
-//! Recursion is serde's own; it is bounded by the depth and by the number of visited nodes, behind aliases too.
+//! Recursion is serde's own; it is bounded by the depth and by the number of visited nodes, through aliases too.
 
 use std::cell::Cell;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(super) fn get<T: DeserializeOwned>(node: Node<'_>) -> container_core::Result
     T::deserialize(value).map_err(|failure| failure.into_error(node))
 }
 
-/// Why a value cannot be had, with the bytes of the file where it is known.
+/// The reason for a missing value, with the bytes of the file if they are known.
 #[derive(Debug)]
 pub(super) struct Failure {
     message: String,
@@ -71,10 +71,10 @@ struct Budget<'d> {
 }
 
 impl Budget<'_> {
-    /// Nodes after which it is worth it to count what is to come.
+    /// Nodes after which all of the value's nodes are counted ahead. For fewer, the count would take longer than the visits.
     const MIN_COUNTED_NODES: usize = 10_000;
 
-    /// Counts a node. False for one too many, and as soon as it is known that there will be.
+    /// Counts a node. False beyond the limit, and as soon as the total is known to exceed it.
     fn take(&self) -> bool {
         let visited = self.visited.get().saturating_add(1);
         self.visited.set(visited);

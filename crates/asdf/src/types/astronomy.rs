@@ -6,13 +6,13 @@ use super::{get_non_null, get_text, invalid, require_key, text};
 use crate::ndarray::NdArray;
 use crate::yaml::{Int, Kind, Node, Scalar};
 
-/// `time/time`: the value as it is stored, with what says how to read it. Nothing is converted.
+/// `time/time`: the value as it is stored, with its format and scale, unconverted.
 #[derive(Clone, Debug)]
 pub struct Time<'f> {
     /// The instants.
     pub value: TimeValue<'f>,
-    /// `iso`, `yday`, `byear`, `jyear`, `decimalyear`, `jd`, `mjd`, `gps`, `unix`, `utime`, `tai_seconds`, `cxcsec`, `galexsec`,
-    /// `unix_tai`, or whatever is written. Where nothing is: what the text looks like, of the four that text can be told by.
+    /// `iso`, `yday`, `byear`, `jyear`, `decimalyear`, `jd`, `mjd`, `gps`, `unix`, `utime`, `tai_seconds`, `cxcsec`, `galexsec`, `unix_tai`, or any
+    /// other text in the tree. If absent, the format that the text has, of the four that have a form of their own.
     pub format: Option<&'f str>,
     /// The format that the value was first made of.
     pub base_format: Option<&'f str>,
@@ -82,7 +82,7 @@ fn first_text(list: Node<'_>) -> Option<&str> {
     None
 }
 
-/// The format of text, which four can be told by.
+/// The format of text, of the four that have a form of their own.
 fn looks_like(text: &str) -> &'static str {
     let year = text.trim_start_matches('-').find(|mark: char| !mark.is_ascii_digit());
     match text.chars().next() {
@@ -153,7 +153,7 @@ pub struct Column<'f> {
     pub description: Option<&'f str>,
     /// Its unit.
     pub unit: Option<&'f str>,
-    /// Whatever else is known of it.
+    /// Any other metadata.
     pub meta: Option<Node<'f>>,
 }
 
@@ -174,7 +174,7 @@ impl<'f> Column<'f> {
 pub struct Table<'f> {
     /// Its columns, in order.
     pub columns: Vec<Column<'f>>,
-    /// Whatever else is known of it.
+    /// Any other metadata.
     pub meta: Option<Node<'f>>,
 }
 

@@ -15,8 +15,8 @@ pub fn is_tag(tag: &str) -> bool {
     tag.starts_with("tag:stsci.edu:asdf/core/complex-")
 }
 
-/// Reads `1+2i`, `(1.5e3-2j)`, `-inf+nani`, `3J`, `4`: parentheses or none, `i`, `j`, `I` or `J` behind the imaginary part, in either
-/// order of the parts or one of them alone. `None` for anything else.
+/// Reads `1+2i`, `(1.5e3-2j)`, `-inf+nani`, `3J`, `4`: with or without parentheses, `i`, `j`, `I` or `J` after the imaginary part, in either order of
+/// the parts or one of them alone. `None` for anything else.
 #[must_use]
 pub fn parse(text: &str) -> Option<Complex> {
     let text = text.trim();
@@ -86,7 +86,7 @@ fn term(text: &str) -> Option<(Term, &str)> {
     }
 }
 
-/// The length of a number without a sign: digits, a dot with digits behind it, an exponent.
+/// The length of a number without a sign: digits, a dot with digits after it, an exponent.
 fn number(text: &str) -> Option<usize> {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();

@@ -146,7 +146,7 @@ fn small(words: &[u32]) -> Option<i128> {
     i128::try_from(number).ok()
 }
 
-/// Decimal digits, by dividing by 10^9 until nothing is left.
+/// Decimal digits, by dividing by 10^9 down to 0.
 fn decimal(mut words: Vec<u32>) -> String {
     const PART: u64 = 1_000_000_000;
     let mut parts = Vec::new();

@@ -17,7 +17,7 @@ pub struct Software<'f> {
     pub author: Option<&'f str>,
     /// URI of its homepage.
     pub homepage: Option<&'f str>,
-    /// All of it; other keys may stand there.
+    /// The whole mapping, which may have other keys.
     pub node: Node<'f>,
 }
 
@@ -43,7 +43,7 @@ pub struct HistoryEntry<'f> {
     pub time: Option<&'f str>,
     /// Software that made the change.
     pub software: Vec<Software<'f>>,
-    /// All of it; other keys may stand there.
+    /// The whole mapping, which may have other keys.
     pub node: Node<'f>,
 }
 
@@ -74,7 +74,7 @@ pub struct ExtensionMetadata<'f> {
     pub manifest_software: Option<Software<'f>>,
     /// Labels of blocks that it decodes.
     pub supported_compression: Vec<&'f str>,
-    /// All of it; other keys may stand there.
+    /// The whole mapping, which may have other keys.
     pub node: Node<'f>,
 }
 
@@ -127,7 +127,7 @@ impl<'f> History<'f> {
     }
 }
 
-/// `core/externalarray`: an array in a file of another format, which nothing here loads.
+/// `core/externalarray`: an array in a file of another format, which this crate does not load.
 #[derive(Clone, Debug)]
 pub struct ExternalArray<'f> {
     /// The file.

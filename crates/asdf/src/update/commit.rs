@@ -19,8 +19,8 @@ impl Updater<'_> {
     /// Makes all changes, or none.
     ///
     /// # Errors
-    /// `Usage` for arrays whose data are not as long as they should be; `Unsupported` where the change does not fit in place and the
-    /// storage is no file; `Io`. After any of them, what is in the file is found by opening it again.
+    /// `Usage` for arrays whose data have another length than declared; `Unsupported` where the change does not fit in place and the storage is not a
+    /// file; `Io`. After any of them, open the file again to find its state.
     pub fn commit(&mut self) -> Result<CommitKind> {
         if self.added.is_empty() && self.replaced.is_empty() && self.has_same_tree()? {
             return Ok(CommitKind::Unchanged);
@@ -92,7 +92,7 @@ impl Updater<'_> {
             let mut target = Target::Output(&mut out);
             self.write_whole(&source, added, &mut target)?;
         }
-        // The new file is locked before it has its name: nobody else changes it in between.
+        // The new file is locked before it has its name: no other program changes it in between.
         let storage = FileStorage::lock(out.file().try_clone()?, &path)?;
         // Not everyone who replaces a file asks for the lock.
         if let Some(FileLocation { path, opened }) = &self.file {
@@ -138,7 +138,7 @@ impl Updater<'_> {
         let mut offsets = Vec::with_capacity(layout.blocks.len() + added.len());
         let mut from = first.at;
         for block in &layout.blocks {
-            // Bytes between blocks that belong to nothing stay as well.
+            // Gaps between blocks stay as well.
             at += copy_bytes::copy_range_counted(source, from..block.at, target)?;
             offsets.push(at);
             from = block.end;
@@ -165,7 +165,7 @@ impl Updater<'_> {
     }
 }
 
-/// Writes blocks of new arrays from byte `at` of the file on, and says where they end.
+/// Writes blocks of new arrays from byte `at` of the file on, and returns their end.
 fn add_blocks(
     added: Vec<NewBlock<'_>>,
     mut at: u64,

@@ -1,4 +1,4 @@
-//! Changes that fit where things are.
+//! Changes that fit in the present layout of the file.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::layout::{IndexState, Layout};
 
 impl Updater<'_> {
-    /// Whether all of the change has its place. A tree needs a block behind it: where there is none it is the file that ends.
+    /// Whether all of the change fits in place. A tree needs a block after it; without one, the file ends with the tree.
     pub(super) fn fits(&self) -> bool {
         let layout = &self.layout;
         let room =
@@ -31,7 +31,7 @@ impl Updater<'_> {
         self.tree_text(self.editor.text().len() as u64 <= old)
     }
 
-    /// The bytes of the tree. Its dots are a line of their own where a block follows; NULs or the end of the file can stand in for the newline.
+    /// The bytes of the tree. Its dots are a line of their own where a block follows; NULs or the end of the file can take the place of the newline.
     pub(super) fn tree_text(&self, stands_alone: bool) -> Cow<'_, [u8]> {
         let text = self.editor.text();
         if stands_alone || text.ends_with('\n') {
@@ -70,7 +70,7 @@ impl Updater<'_> {
         Ok(CommitKind::OneWrite)
     }
 
-    /// Makes changes and writes blocks behind the last one.
+    /// Makes changes and writes blocks after the last one.
     pub(super) fn grow(&mut self, mut patches: Vec<Patch>) -> Result<CommitKind> {
         let old_len = self.storage.len()?;
         let start = self.layout.blocks.last().map_or(old_len, |block| block.end);
@@ -107,7 +107,7 @@ fn fill(room: &[u8], tree: u64, text: &[u8]) -> Vec<u8> {
     new
 }
 
-/// Whether nothing but an index that is right, or none, and NULs follow the last block.
+/// Whether the last block is followed by a valid index or none, and then only by NULs.
 fn has_plain_end(layout: &Layout) -> bool {
     let Some(last) = layout.blocks.last() else { return false };
     let junk = |fault: &Fault| matches!(fault.kind(), FaultKind::JunkAfterBlocks | FaultKind::JunkAfterIndex);

@@ -46,7 +46,7 @@ impl Place {
         Updater::open(self.path(), UpdateOptions::default()).unwrap()
     }
 
-    /// The file, in which nothing may be odd.
+    /// The file, which must not have any findings.
     fn read(&self) -> File {
         let names: Vec<_> =
             std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -75,7 +75,7 @@ fn a_tree_that_does_not_fit_moves_the_blocks() {
     let mut updater = place.open();
     updater.set("text", &Yaml::text("longer")).unwrap();
     assert_eq!(updater.commit().unwrap(), CommitKind::NewFile);
-    // Nothing but the word, and the offsets in the index, which are as long.
+    // Only the word, and the offsets in the index, which are as long.
     let new = std::fs::read(place.path()).unwrap();
     let index = |file: &[u8]| {
         Layout::parse(&file.to_vec(), &Limits::default()).unwrap().index.unwrap().start as usize
@@ -242,7 +242,7 @@ fn files_without_blocks_and_with_odd_ends() {
     assert_eq!(values(&opened, "b"), b"added");
     assert_eq!(opened.layout().index_state, IndexState::Valid);
     drop(updater);
-    // NULs behind the index stay what they are; so does junk, if no block is added.
+    // NULs after the index stay as they are; so does junk, if no block is added.
     let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
     let place = Place::new(&[&old[..], &[0; 5000]].concat());
     let mut updater = place.open();
@@ -286,7 +286,7 @@ fn a_streamed_block_takes_no_arrays_but_other_changes() {
     assert_eq!(file.source().read(file.blocks()[0].data.clone()).unwrap(), &b"rows"[..]);
 }
 
-/// A journal that a crash left: readers of the path see what it promises, and write nothing.
+/// A journal that a crash left: readers of the path see the file with its changes, and write nothing.
 #[test]
 fn readers_see_what_a_journal_promises() {
     let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
@@ -300,7 +300,7 @@ fn readers_see_what_a_journal_promises() {
     let beside = place.folder.path().join("a.asdf.asdfjournal");
     let change = Journal::new(len, len, patches.clone()).unwrap();
     std::fs::write(&beside, change.encode(&journal::KIND)).unwrap();
-    // Nothing has changed yet, and nothing is read otherwise.
+    // The file is still unchanged, so that it is read as it is.
     let file = File::open(place.path()).unwrap();
     assert_eq!((values(&file, "a"), file.tree().find("text").unwrap().text()), (vec![1; 100], "x"));
     assert!(std::fs::read(place.path()).unwrap() == old && beside.exists());
@@ -322,7 +322,7 @@ fn readers_see_what_a_journal_promises() {
     assert!(std::fs::read(place.path()).unwrap() == old && !beside.exists());
 }
 
-/// NULs may stand in for the newline behind the dots. A tree that grows over the last of them needs its own.
+/// NULs may take the place of the newline after the dots. A tree that grows over the last of them needs its own.
 #[test]
 fn dots_without_a_newline_stay_a_line() {
     let head = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n";

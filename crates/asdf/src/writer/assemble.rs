@@ -204,7 +204,7 @@ pub(crate) fn digest(source: &dyn Source, range: std::ops::Range<u64>) -> Result
     Ok(sixteen(&running.finish()))
 }
 
-/// Refuses a file that is not all there, or whose blocks are not what their headers say.
+/// Refuses a file that is not complete, or whose blocks do not match their headers.
 ///
 /// # Errors
 /// The first fault that is damage.
@@ -217,7 +217,7 @@ pub(crate) fn require_intact(layout: &Layout) -> Result<()> {
 /// Header lines, and what else is before the tree, with the tree's text.
 ///
 /// # Errors
-/// `Usage` for a file without a tree, `Malformed` for one that is no UTF-8; those of the source.
+/// `Usage` for a file without a tree, `Malformed` for a tree that is not UTF-8; those of the source.
 pub(crate) fn head_and_tree(source: &dyn Source, layout: &Layout) -> Result<(Vec<u8>, std::ops::Range<u64>)> {
     let tree =
         layout.tree.clone().ok_or_else(|| Error::usage("the file has no tree").with_context("asdf tree"))?;

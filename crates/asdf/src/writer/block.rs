@@ -92,7 +92,7 @@ impl OpenBlock {
             checksum: [0; 16],
         };
         let can_patch = target.position()?.is_some();
-        // What is known now is written now.
+        // Fields that are known in advance are written now.
         let is_final = streamed || plain && !options.checksums;
         let mut open = Self {
             header,
@@ -153,7 +153,7 @@ impl OpenBlock {
         self.left == Some(0)
     }
 
-    /// Ends the block, and says how many bytes of the file it takes. `row` is what the data of a streamed block are a multiple of.
+    /// Ends the block, and returns the number of its bytes in the file. The data of a streamed block are a multiple of `row`.
     pub(crate) fn end(
         mut self,
         row: Option<u64>,

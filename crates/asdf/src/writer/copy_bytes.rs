@@ -47,7 +47,7 @@ pub(crate) struct CopiedRange<'a> {
 }
 
 impl CopiedRange<'_> {
-    /// Writes it as `block` stands in `source`: with what that has in its header behind the fields. Gives its length.
+    /// Writes it with the bytes that follow the fields in the header of `block` in `source`. Returns its length.
     pub(crate) fn write(
         &self,
         source: &dyn Source,
@@ -63,8 +63,8 @@ impl CopiedRange<'_> {
     }
 }
 
-/// Padding behind a tree that ends at `at`, of a file whose first block was at `first`. Where there was padding, or data are aligned, or
-/// the file is large, all blocks move by whole pages. Where there was padding, of the tree or of blocks, there is some again.
+/// Padding after a tree that ends at `at`, of a file whose first block was at `first`. Where there was padding, or data are aligned, or the file is
+/// large, all blocks move by whole pages. Where there was padding, of the tree or of blocks, there is some again.
 pub(crate) fn padding_before_blocks(layout: &Layout, at: u64, first: u64) -> u64 {
     let aligned = layout.blocks.iter().any(|block| block.header.len() > MIN_LEN);
     let padded = layout.padding.end > layout.padding.start

@@ -22,7 +22,7 @@ pub(crate) fn datatype(dtype: &DType, standard: Version) -> Result<(Yaml, &'stat
     }
 }
 
-/// Bytes of an element as a file has it: fields stand one behind the other.
+/// Bytes of an element in the file, where fields have no gaps between them.
 pub(crate) fn packed_size(dtype: &DType) -> u64 {
     match dtype {
         DType::Scalar(scalar) => scalar.size as u64,
@@ -91,7 +91,7 @@ const fn has_float16(standard: Version) -> bool {
     standard.major > 1 || standard.minor >= 6
 }
 
-/// Types that have no order are said to be big-endian, as Python asdf has it.
+/// Byte order of a type in the tree. Types without an order are written as big-endian, as Python asdf does.
 fn order(scalar: &Scalar) -> &'static str {
     let dtype = DType::Scalar(scalar.clone());
     match (dtype.is_in_order(ByteOrder::Big), scalar.order) {

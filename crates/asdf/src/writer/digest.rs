@@ -1,4 +1,4 @@
-//! The digest of a block while it is being written: on a thread of its own, since MD5 is slower than any disk worth the name.
+//! The digest of a block while it is being written: on a thread of its own, since MD5 is slower than most disks.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -45,7 +45,7 @@ impl Hasher {
             while let Ok(mut piece) = waiting.recv() {
                 running.update(&piece);
                 piece.clear();
-                // Nobody waits for it at the end.
+                // At the end the writer takes no more pieces back.
                 let _ = back.try_send(piece);
             }
             sixteen(&running.finish())

@@ -34,7 +34,7 @@ impl io::Write for EncodedSink<'_> {
 }
 
 impl Encoder {
-    /// The codec with this label for `data` bytes of items of a size, and the label as it stands in the header.
+    /// The codec with this label for `data` bytes of items of a size, and the label as stored in the header.
     pub(crate) fn start(
         label: &str,
         level: Option<i32>,
@@ -95,8 +95,8 @@ fn require(label: &str, data: u64, options: &WriteOptions) -> Result<()> {
     Ok(())
 }
 
-/// Chooses the number of threads. The output of threads for a Blosc chunk is in memory a second time before it is joined: where there is no room for
-/// that, one thread encodes it.
+/// Chooses the number of threads. Threads hold the output for a Blosc chunk a second time before it is joined; without memory for that, one thread
+/// encodes it.
 fn threads(label: &str, data: u64, options: &WriteOptions) -> usize {
     let has_room = || options.limits.allocate(data.saturating_mul(3)).is_ok();
     if compression::needs_whole_block(label) && !has_room() { 1 } else { options.threads }

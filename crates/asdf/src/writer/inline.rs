@@ -1,4 +1,4 @@
-//! Arrays whose elements stand in the tree.
+//! Arrays whose elements are stored in the tree.
 
 use container_core::dtype::{ByteOrder, DType, Kind, Order, Record, Scalar};
 use container_core::{Error, Result};
@@ -9,14 +9,13 @@ use super::root::{PREFIX, ndarray_tag};
 use crate::header::Version;
 use crate::yaml::{Collection, Yaml};
 
-/// The most elements that an array in a tree may have: beyond, it is no text for people any more.
+/// Limit of the elements of an inline array: a larger one is not readable for people any more.
 const MAX_INLINE_ELEMENTS: u64 = 1 << 24;
 
 /// The node of an array with its elements.
 ///
 /// # Errors
-/// `Unsupported` for a type without a name; `Usage` for another number of bytes, for text that is none, and for more elements than a tree
-/// should hold.
+/// `Unsupported` for a type without a name; `Usage` for another number of bytes, for invalid text, and for more elements than a tree should hold.
 pub(super) fn node(spec: &ArraySpec, bytes: &[u8], standard: Version) -> Result<Yaml> {
     let (datatype, _) = datatype(&spec.dtype, standard)?;
     let len = spec.given_len()?;

@@ -12,11 +12,11 @@ use crate::yaml::{Timestamp, Yaml};
 pub struct WriteOptions {
     /// The version of the standard that the file names and whose tags it has: 1.0.0 to 1.6.0. 1.6.0 by default.
     pub standard: Version,
-    /// Whether blocks carry the MD5 of their stored bytes. They do by default. A streamed block never does.
+    /// Whether blocks have the MD5 of their stored bytes; true by default. A streamed block never has one.
     pub checksums: bool,
-    /// Whether a block index follows the blocks. It does by default; a streamed block forbids it.
+    /// Whether a block index follows the blocks; true by default. A streamed block forbids it.
     pub index: bool,
-    /// Room behind the tree and in each block.
+    /// Room after the tree and in each block.
     pub padding: Padding,
     /// Data of every block begin at a multiple of so many bytes, a power of two up to 32768: 4096 lets them be mapped. Block headers are
     /// made longer for it, which Python asdf 5.2 and 6.0 understand, and 2.15 does not. `None` by default.

@@ -109,7 +109,7 @@ fn add(runs: &mut Vec<(usize, usize)>, start: usize, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Whether the fields stand in their order without gaps, so that the bytes of an item are what is kept of it.
+/// Whether the fields are in order without gaps, so that an item is stored as it is.
 fn is_whole(dtype: &DType) -> bool {
     match dtype {
         DType::Scalar(_) => true,

@@ -16,11 +16,11 @@ use super::{Writer, inline};
 use crate::import::options;
 use crate::yaml::{Collection, EmitOptions, Yaml, emit_document};
 
-/// An array to be written: what the tree says of it, and how its block is stored.
+/// An array to be written: its description in the tree, and the storage of its block.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ArraySpec {
-    /// Element type. Padding within records is not written: the standard knows no offsets of fields.
+    /// Element type. Padding within records is not written: the standard has no offsets of fields.
     pub dtype: DType,
     /// Length of each axis.
     pub shape: Vec<u64>,
@@ -156,8 +156,8 @@ impl PlannedArray {
 
 /// A file that is being planned.
 ///
-/// Each declaration gives the node that stands for the array in the tree. Nodes are put into the tree by the caller, where and as often as
-/// it likes. Then [`Plan::create`] or [`Plan::start`] writes the tree, and the [`Writer`] takes the data in the order of declaration.
+/// Each declaration returns the node of the array. The caller puts the nodes into the tree, wherever and as often as it likes. Then [`Plan::create`]
+/// or [`Plan::start`] writes the tree, and the [`Writer`] takes the data in the order of declaration.
 #[derive(Clone, Debug)]
 pub struct Plan {
     options: WriteOptions,
@@ -165,7 +165,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Nothing yet.
+    /// An empty plan.
     #[must_use]
     pub const fn new(options: WriteOptions) -> Self {
         Self { options, blocks: Vec::new() }
@@ -180,7 +180,7 @@ impl Plan {
     /// Declares an array in a block of its own. Its data are given to the writer, after those of the arrays before.
     ///
     /// # Errors
-    /// `Unsupported` for an element type without a name in the standard; `Usage` behind a streamed array.
+    /// `Unsupported` for an element type without a name in the standard; `Usage` after a streamed array.
     pub fn array(&mut self, spec: &ArraySpec) -> Result<Yaml> {
         self.room_for_block()?;
         let node = self.node(Yaml::int(self.blocks.len() as u64), spec, spec.strides()?, 0)?;
@@ -225,8 +225,8 @@ impl Plan {
         arrays.collect()
     }
 
-    /// Another view of the block with a number: its own type, shape and strides, from byte `offset` of the decoded data on. Order and
-    /// compression of `spec` mean nothing.
+    /// Another view of the block with a number: its own type, shape and strides, from byte `offset` of the decoded data on. Order and compression of
+    /// `spec` are ignored.
     ///
     /// # Errors
     /// As [`Plan::array`]; `Usage` for a view that reaches past its block, for strides of zero, and for a block that is not declared.
@@ -238,16 +238,16 @@ impl Plan {
         self.node(Yaml::int(block as u64), spec, strides.map(<[i64]>::to_vec), offset)
     }
 
-    /// An array whose elements stand in the tree. `bytes` are those of the elements in the order of `spec`.
+    /// An array whose elements are stored in the tree. `bytes` are those of the elements in the order of `spec`.
     ///
     /// # Errors
-    /// As [`Plan::array`]; `Usage` where there are fewer or more bytes, for text that is none, and for an array that a tree cannot hold.
+    /// As [`Plan::array`]; `Usage` where there are fewer or more bytes, for invalid text, and for an array that a tree cannot hold.
     pub fn inline(&self, spec: &ArraySpec, bytes: &[u8]) -> Result<Yaml> {
         inline::node(spec, bytes, self.options.standard)
     }
 
-    /// Declares the array whose rows go on to the end of the file: its first axis has no length. It is the last block. Compression and
-    /// the first length of `spec` mean nothing.
+    /// Declares the array whose rows continue to the end of the file: its first axis has no length. It is the last block. Compression and the first
+    /// length of `spec` are ignored.
     ///
     /// # Errors
     /// As [`Plan::array`]; `Usage` for an array without axes, and for a second one.
@@ -282,7 +282,7 @@ impl Plan {
     /// Writes the tree to a file that appears at `path` when all data have come and [`Writer::finish`] returned.
     ///
     /// # Errors
-    /// Those of [`AtomicFile::create`]; `Usage` for a tree that is no mapping or that YAML cannot hold; `Io`.
+    /// Those of [`AtomicFile::create`]; `Usage` for a tree that is not a mapping or that YAML cannot hold; `Io`.
     pub fn create(self, tree: Yaml, path: impl AsRef<Path>, overwrite: Overwrite) -> Result<Writer<'static>> {
         let text = self.text(tree)?;
         Writer::to_file(AtomicFile::create(path, overwrite)?, self.options, self.blocks, &text)
@@ -343,7 +343,7 @@ impl Plan {
     }
 }
 
-/// Every element lies within `len` bytes.
+/// Checks that every element is within `len` bytes.
 fn check_view(spec: &ArraySpec, offset: u64, strides: Option<&[i64]>, len: u64) -> Result<()> {
     let outside = || Error::usage("a view that reaches past its block");
     if spec.shape.contains(&0) {

@@ -27,7 +27,7 @@ pub(super) fn software(name: &str, version: &str) -> Yaml {
 /// names is replaced or added to.
 ///
 /// # Errors
-/// `Usage` for a tree that is no mapping, or a version of the standard that was not published.
+/// `Usage` for a tree that is not a mapping, or an unpublished version of the standard.
 pub(super) fn root(tree: Yaml, options: &WriteOptions) -> Result<Yaml> {
     let standard = options.standard;
     if standard.major != 1 || standard.minor > 6 || standard.patch != 0 {
@@ -117,7 +117,7 @@ fn history(had: Option<Yaml>, options: &WriteOptions) -> Option<Yaml> {
 
 fn extension(uri: &str, name: &str, version: &str) -> Yaml {
     let pairs = [
-        // The schema wants a class; outside Python there is none.
+        // The schema requires a class, which exists in Python only.
         ("extension_class", Yaml::text("holdall.asdf")),
         ("extension_uri", Yaml::text(uri)),
         ("software", software(name, version)),

@@ -60,7 +60,7 @@ impl Item {
 pub(super) struct Arena {
     pub(super) items: Vec<Item>,
     pub(super) children: Vec<u32>,
-    /// Texts of the scalars that are no range of the document's text.
+    /// Texts of the scalars that are not a range of the document's text.
     pub(super) made: String,
     pub(super) tags: Vec<Box<str>>,
     /// Names of anchors, without the mark.
@@ -187,7 +187,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// The innermost collection ends, behind byte `end` of the text or, for `None`, with its last child. Gives the end.
+    /// Ends the innermost collection, at byte `end` of the text or, for `None`, with its last child. Returns the end.
     pub(super) fn close(&mut self, end: Option<usize>) -> usize {
         let Some((id, pending)) = self.open.pop() else { return 0 };
         let arena = &mut self.arena;
@@ -239,7 +239,7 @@ impl<'t> Builder<'t> {
             item.anchor = anchor;
             item.head = item.head.min(to_u32(range.start));
             if item.start == item.end && matches!(item.shape, Shape::InText(_)) {
-                // A node without text stands behind its anchor, and with no tag begins there.
+                // A node without text comes after its anchor, and with no tag begins there.
                 if item.tag == 0 {
                     item.head = to_u32(range.start);
                 }
@@ -251,8 +251,8 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// The name behind `&` or `*`. YAML 1.1 as libyaml reads it has letters, digits, `-` and `_` in names; with others, as `*a:`, the
-    /// versions of YAML differ in where the name ends.
+    /// The name after `&` or `*`. YAML 1.1 as libyaml reads it has letters, digits, `-` and `_` in names; with others, as `*a:`, the versions of YAML
+    /// differ in where the name ends.
     fn name(&self, range: &Range<usize>) -> Result<&'t str> {
         let name = self.text.get(range.start.saturating_add(1)..range.end).unwrap_or_default();
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

@@ -11,10 +11,10 @@ use super::line_folding::{self, Header};
 use super::to_yaml12::Yaml12Text;
 use super::{Collection, Kind, ScalarStyle, YamlLimits, spans};
 
-/// The text of a tree, once it is known to hold only what YAML 1.1 allows.
+/// Checks that the text of a tree has only characters of YAML 1.1, and returns it.
 ///
 /// # Errors
-/// `Limit` for its length; `Malformed` for bytes that are no UTF-8 and for control characters.
+/// `Limit` for its length; `Malformed` for invalid UTF-8 and for control characters.
 pub(super) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) -> Result<&'t str> {
     let len = bytes.len() as u64;
     // Places in the text are held in 32 bits.
@@ -66,7 +66,7 @@ fn read(
         composer.take(&event, range).map_err(Failure::Other)?;
     }
     if !composer.builder.is_complete() {
-        // Nothing but comments and directives: a root of null at the end.
+        // Only comments and directives: a root of null at the end.
         let end = text.len();
         let root = composer.builder.scalar_in_text(ScalarStyle::Plain, end, end..end, end..end, 0);
         root.map_err(Failure::Other)?;
@@ -80,7 +80,7 @@ struct Composer<'t> {
     /// The text that the library parses, of the same length.
     yaml12: &'t Yaml12Text<'t>,
     base: u64,
-    /// Byte behind what is accounted for: scalars, marks of flow collections, tags and anchors.
+    /// End of the parts that are consumed: scalars, marks of flow collections, tags and anchors.
     seen: usize,
     tag: String,
 }
@@ -106,7 +106,7 @@ impl<'t> Composer<'t> {
                 let in_mapping = matches!(self.builder.parent(), Some(Shape::Mapping(_)));
                 let (kind, style) = (*kind, *style);
                 let (shape, start) = match (kind, style) {
-                    // The library says where the first item is of a sequence that is not indented deeper than its key.
+                    // For a sequence that is not indented deeper than its key, the library gives the place of the first item.
                     (Kind::Sequence, Collection::Block) if in_mapping => {
                         let start = spans::first_mark(
                             &self.yaml12.text,
@@ -155,7 +155,7 @@ impl<'t> Composer<'t> {
                 start..spans::block_end(&self.yaml12.text, start, range, value)
             }
             ScalarStyle::Plain if value.starts_with('?') && self.in_flow() => {
-                // libyaml takes the mark as that of a key even without a blank behind it.
+                // libyaml takes the mark as that of a key even without a blank after it.
                 let what = "a plain text that begins with ? in a flow collection, which YAML 1.1 and 1.2 read differently";
                 let place = place(self.base, &range);
                 return Err(Error::unsupported(what)
@@ -188,7 +188,7 @@ impl<'t> Composer<'t> {
         }
     }
 
-    /// The value of a scalar that the library has not read as it stands in the text.
+    /// The value of a scalar that the library has read otherwise than YAML 1.1 does.
     fn folded(&self, value: &str, style: ScalarStyle, inner: &Range<usize>) -> Result<Cow<'t, str>> {
         let text = self.text.get(inner.clone()).unwrap_or_default();
         Ok(Cow::Owned(match style {
@@ -200,7 +200,7 @@ impl<'t> Composer<'t> {
         }))
     }
 
-    /// The value of a literal or folded text that the library has not read as it stands in the text.
+    /// The value of a literal or folded text that the library has read otherwise than YAML 1.1 does.
     fn lines(
         &self,
         value: &str,
@@ -229,7 +229,7 @@ impl<'t> Composer<'t> {
         Error::unsupported(what).with_range(place(self.base, range)).with_context("asdf tree").with_hint(hint)
     }
 
-    /// The place of a node without text, for which the library has the place of what comes next: behind the mark that asks for it.
+    /// The place of a node without text: after the mark that requires it. The library gives the place of the next token instead.
     fn empty(&self, at: usize) -> usize {
         let (marks, inside): (&[u8], _) = match (self.builder.parent(), self.builder.is_key()) {
             (Some(Shape::Sequence(_)), _) => (b"-", false),
@@ -239,7 +239,7 @@ impl<'t> Composer<'t> {
         };
         let mark = spans::mark(&self.yaml12.text, self.seen);
         match self.text.as_bytes().get(mark) {
-            // An empty key stands before its colon.
+            // An empty key comes before its colon.
             Some(b':') if inside => mark,
             Some(byte) if marks.contains(byte) => mark.saturating_add(1),
             _ => self.seen,

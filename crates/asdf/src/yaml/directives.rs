@@ -36,7 +36,7 @@ pub(crate) fn wrong_directives(text: &str) -> Vec<(std::ops::Range<usize>, &str)
     wrong
 }
 
-/// Whether a line is one of the two directives that there are. What version of YAML the first one names is judged elsewhere.
+/// Whether a line is one of the two directives of YAML. The version in the first one is checked elsewhere.
 pub(crate) fn is_directive(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     let least = match words.next() {

@@ -87,7 +87,7 @@ pub enum Collection {
     Block,
 }
 
-/// A document with its text. Cheap accessors; nothing is resolved before it is asked for.
+/// A document with its text. Accessors are cheap; scalars are resolved on access.
 #[derive(Clone, Debug)]
 pub struct Document {
     text: String,
@@ -99,12 +99,13 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads one document: directives, `---`, a node, perhaps `...`. `base` is the byte of the file at which the text begins, for errors.
-    /// An empty document has a root of null. What PyYAML refuses is refused, but for directives of unknown names, which mean nothing.
+    /// Reads one document: directives, `---`, a node, perhaps `...`. `base` is the byte of the file at which the text begins, for errors. An empty
+    /// document has a root of null. Texts that PyYAML refuses are refused, except for directives of unknown names, which are ignored.
     ///
     /// # Errors
-    /// `Malformed` for what is no YAML, for text that is no UTF-8 or has control characters, a second document, an undefined alias or
-    /// an anchor defined twice, and under [`DuplicateKeys::Refuse`] for a key that stands twice; `Unsupported` for a version of YAML other than 1.1 and 1.2 (which is read as 1.1); `Limit`.
+    /// `Malformed` for text that is not YAML or not UTF-8, for control characters, a second document, an undefined alias or an anchor defined twice,
+    /// and under [`DuplicateKeys::Refuse`] for a duplicate key; `Unsupported` for a version of YAML other than 1.1 and 1.2 (which is read as 1.1);
+    /// `Limit`.
     pub fn parse(text: &[u8], base: u64, limits: &YamlLimits) -> Result<Self> {
         let text = check_text(text, base, limits)?;
         let arena = match fast_parser::compose(text, base, limits) {
@@ -121,8 +122,8 @@ impl Document {
         Ok(document)
     }
 
-    /// Looks whether any mapping has a key twice: keys that Python's dictionaries take as equal, as `1` and `true` are. Merged pairs do not
-    /// count, nor do merge keys.
+    /// Checks that no mapping has a key twice: keys that Python's dictionaries take as equal, as `1` and `true` are. Merged pairs do not count, nor
+    /// do merge keys.
     ///
     /// # Errors
     /// `Malformed` for the first one, at the second of the keys.

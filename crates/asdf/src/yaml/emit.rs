@@ -45,7 +45,7 @@ pub(crate) enum NodePosition {
     SimpleKey,
     /// Behind `key:`.
     Value,
-    /// Behind `?`, or behind `:` on a line of its own.
+    /// After `?`, or after `:` on a line of its own.
     Complex,
 }
 
@@ -76,8 +76,8 @@ impl NodeContext {
 /// A whole document: `%YAML 1.1`, `%TAG` lines, `---`, the value, `...` and a newline.
 ///
 /// # Errors
-/// `Usage` for what no YAML can hold: an alias without its anchor before it, an anchor twice, a tag with control characters, an anchor whose
-/// name is more than letters, digits, `-` and `_`, a date that is none; `Limit` for collections within one another more than 300 deep.
+/// `Usage` for values that YAML cannot hold: an alias without its anchor before it, an anchor twice, a tag with control characters, an anchor whose
+/// name is more than letters, digits, `-` and `_`, an invalid date; `Limit` for collections within one another more than 300 deep.
 pub fn emit_document(value: &Yaml, options: &EmitOptions) -> Result<String> {
     let mut emitter = Emitter::new(options, 0);
     emitter.out.push_str("%YAML 1.1");
@@ -105,9 +105,9 @@ pub fn emit_document(value: &Yaml, options: &EmitOptions) -> Result<String> {
     Ok(emitter.out)
 }
 
-/// The text of a node as it stands behind `key:` or `-` at a place that is indented by `indent` columns: what is on the same line begins
-/// with a space, what is on lines of its own with a newline, and no newline ends it. Collections on lines of their own are indented by
-/// `indent + 2`. Within `Flow` all of it is in flow style.
+/// The text of a node after `key:` or `-` at a place that is indented by `indent` columns. On the same line it begins with a space, on lines of its
+/// own with a newline, and it does not end with one. Collections on lines of their own are indented by `indent + 2`. Within `Flow` all of it is in
+/// flow style.
 ///
 /// # Errors
 /// As [`emit_document`].
@@ -137,7 +137,7 @@ pub(crate) struct IndentStyle {
     pub(crate) column: usize,
     /// Columns by which sequences that are values of a block mapping are indented more than the key.
     pub(crate) sequence_step: usize,
-    /// Whether a block collection may begin on the line of the place, behind a `-`, `?` or `:` that begins the line.
+    /// Whether a block collection may begin on the line of the place, after a `-`, `?` or `:` that begins the line.
     pub(crate) compact: bool,
 }
 
@@ -206,7 +206,7 @@ struct Emitter<'o> {
     column: usize,
     /// True where the next token needs no blank before it.
     is_apart: bool,
-    /// True where the line has nothing but indentation and `-`, `?` or `:`.
+    /// True where the line has only indentation and `-`, `?` or `:`.
     is_indentation: bool,
     sequence_step: usize,
     depth: usize,
@@ -287,19 +287,19 @@ impl<'o> Emitter<'o> {
         self.write(text);
     }
 
-    /// A `-`, `?` or `:` at the start of a line, behind which more may be on the same line.
+    /// A `-`, `?` or `:` at the start of a line, after which more may be on the same line.
     fn indicator(&mut self, text: &str) {
         let was_indentation = self.is_indentation;
         self.token(text);
         self.is_indentation = was_indentation;
     }
 
-    /// A `,`, `[` or `{`: right behind what is there.
+    /// A `,`, `[` or `{`: right after the text so far.
     fn mark(&mut self, text: &str) {
         self.write(text);
     }
 
-    /// Goes to `indent` columns, in a new line unless this one has nothing but indentation of less.
+    /// Goes to `indent` columns, in a new line unless this one has only indentation of less.
     fn line(&mut self, indent: usize) {
         let is_before = self.column < indent || (self.column == indent && self.is_apart);
         if !(self.is_indentation && is_before) {

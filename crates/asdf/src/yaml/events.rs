@@ -1,4 +1,4 @@
-//! The one module that knows the YAML library: its events with byte ranges, and its errors as ours.
+//! Wraps the YAML library, which only this module uses: its events with byte ranges, and its errors as ours.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::{Collection, Kind, ScalarStyle, YamlLimits};
 
 /// Parser event: the next part of the text.
 pub(super) enum Event<'t> {
-    /// The document begins behind the range.
+    /// The document begins after the range.
     Document,
-    /// A scalar with its text after escapes and folding, and for literal and folded ones the columns of its lines; text and range are empty
-    /// where nothing is written.
+    /// A scalar with its text after escapes and folding, and for literal and folded ones the columns of its lines; text and range are empty for an
+    /// absent value.
     Scalar(Cow<'t, str>, ScalarStyle, Option<Tag>, Option<usize>),
     /// A collection begins.
     Open(Kind, Collection, Option<Tag>),
@@ -27,7 +27,7 @@ pub(super) enum Event<'t> {
     Anchor,
 }
 
-/// A tag in two parts, the handle replaced by what it stands for.
+/// A tag in two parts, the handle replaced by its prefix.
 pub(super) struct Tag {
     prefix: String,
     suffix: String,
@@ -44,9 +44,9 @@ impl Tag {
     }
 }
 
-/// Why there is no next event.
+/// Reason for a missing event.
 pub(super) enum Failure {
-    /// A dash in a flow collection, behind which an item ends. libyaml takes it for plain text.
+    /// A dash before the end of an item in a flow collection, which libyaml takes for plain text.
     Dash(Error),
     /// All else.
     Other(Error),
@@ -90,7 +90,7 @@ impl<'t> Events<'t> {
     /// The next event with its bytes in the text; `None` at the end.
     ///
     /// # Errors
-    /// `Malformed` for what is no YAML or a second document; `Limit` for nesting.
+    /// `Malformed` for text that is not YAML or a second document; `Limit` for nesting.
     pub(super) fn next(&mut self) -> Result<Option<(Event<'t>, Range<usize>)>, Failure> {
         loop {
             let Some(next) = self.parser.next_event() else { return Ok(None) };

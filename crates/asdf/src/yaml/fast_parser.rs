@@ -18,7 +18,7 @@ use single_line::Scalar;
 struct Level {
     is_mapping: bool,
     indent: usize,
-    /// An item or value is still to come: the place behind its mark, and what stands before it.
+    /// An item or value is still to come: the place after its mark, and the properties before it.
     wanted: Option<(usize, Properties)>,
 }
 
@@ -29,7 +29,7 @@ struct FastParser<'t> {
     builder: Builder<'t>,
     tags: Tags<'t>,
     levels: Vec<Level>,
-    /// A root is still to come, with what stands before it.
+    /// A root is still to come, with the properties before it.
     root: Option<Properties>,
 }
 
@@ -68,7 +68,7 @@ impl FastParser<'_> {
         }
     }
 
-    /// At the end of the line, or at a comment behind a blank, after which this is at the end of the line. No other thing may follow a node.
+    /// At the end of the line, or at a comment after a blank, after which this is at the end of the line. No other token may follow a node.
     fn at_line_end(&mut self) -> bool {
         let before = self.at;
         self.skip_spaces();
@@ -182,7 +182,7 @@ impl FastParser<'_> {
         Some(())
     }
 
-    /// A node of which nothing is written but perhaps a tag or anchor.
+    /// A node without text, which may have a tag or an anchor.
     fn empty_node(&mut self, at: usize, before: Properties) -> Option<()> {
         let at = before.end.max(at);
         let head = before.head(at);
@@ -206,8 +206,8 @@ impl FastParser<'_> {
         self.anchor(before)
     }
 
-    /// A node, or a pair or item of the innermost collection, from column `column` on. Only at the beginning of a line (and behind the
-    /// dash of an item) can block collections begin.
+    /// A node, or a pair or item of the innermost collection, from column `column` on. Only at the beginning of a line (and after the dash of an
+    /// item) can block collections begin.
     fn node(&mut self, mut column: usize, mut block: bool) -> Option<()> {
         loop {
             let wanted = self.levels.last().map_or(self.root.is_some(), |level| level.wanted.is_some());
@@ -242,7 +242,7 @@ impl FastParser<'_> {
                     if self.at_line_end() {
                         return Some(());
                     }
-                    // What stands on the line of a key is the key's.
+                    // Properties on the line of a key are the key's.
                     block = false;
                 }
                 b'*' if wanted => {

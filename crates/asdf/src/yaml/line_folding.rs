@@ -1,7 +1,7 @@
 //! Values of multi-line scalars (YAML 1.1, sections 5.4, 9.1 and 9.2): folds line breaks and replaces escapes.
 //!
-//! Five characters or pairs end lines. All but two of them mean the same; a line separator and a paragraph separator stay what they are, and
-//! no blank stands for them.
+//! Five characters or pairs end lines. All but two of them mean the same; a line separator and a paragraph separator stay as they are and do not
+//! become a blank.
 
 /// The characters that end lines.
 const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
@@ -50,7 +50,7 @@ fn gap<'t>(text: &'t str, out: &mut String) -> &'t str {
     rest
 }
 
-/// Takes blanks and line breaks behind a line break, each of which stays one.
+/// Takes blanks and line breaks after a line break, each of which stays one.
 fn more_breaks<'t>(text: &'t str, out: &mut String) -> &'t str {
     let mut rest = text;
     loop {
@@ -80,7 +80,7 @@ pub(super) fn double(text: &str) -> Option<String> {
     fold(text, Some('\\'), escape)
 }
 
-/// Takes a text by its gaps, by marks behind each of which `special` takes what belongs to it, and by what is between.
+/// Splits a text at its gaps and at marks. `special` handles each mark with the text that belongs to it; the text between is copied.
 fn fold<'t>(
     text: &'t str,
     mark: Option<char>,
@@ -101,7 +101,7 @@ fn fold<'t>(
     Some(out)
 }
 
-/// Takes what stands behind a backslash, writes what it means, and gives the rest.
+/// Takes the escape after a backslash, writes its value, and returns the rest.
 fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
     if let Some((len, _)) = line_break(text) {
         return Some(more_breaks(behind(text, len), out));
@@ -151,7 +151,7 @@ pub(super) enum Chomp {
 pub(super) struct Header {
     pub(super) folded: bool,
     pub(super) chomp: Chomp,
-    /// The digit that says by how much the lines are indented.
+    /// The digit for the indentation of the lines.
     pub(super) given: Option<usize>,
     /// Bytes of its marks.
     pub(super) len: usize,
@@ -180,8 +180,7 @@ impl Header {
     }
 }
 
-/// Columns of the first line that is not empty; `None` where there is none or an empty line before it is longer, which readers take for a
-/// fault.
+/// Columns of the first line that is not empty. `None` without one, or where an empty line before it is longer, which readers take for a fault.
 pub(super) fn indentation(lines: &str) -> Option<usize> {
     let (mut rest, mut longest) = (lines, 0);
     loop {
@@ -198,8 +197,8 @@ pub(super) fn indentation(lines: &str) -> Option<usize> {
     }
 }
 
-/// A literal or folded text of which `lines` are all lines behind the header, up to the first that is indented less than `indent`
-/// columns, and perhaps more.
+/// A literal or folded text of which `lines` are all lines after the header, up to the first that is indented less than `indent` columns, and perhaps
+/// more.
 pub(super) fn block(lines: &str, indent: usize, header: &Header) -> String {
     let mut out = String::with_capacity(lines.len());
     let (mut rest, mut end, mut after_blank) = (lines, "", false);

@@ -78,7 +78,7 @@ impl Keys {
 /// The tables that were made. A copy of a document begins without any.
 #[derive(Debug, Default)]
 pub(super) struct Lookup {
-    /// Of mappings that were looked into; `None` after the first time.
+    /// Keys of mappings that were searched; `None` after the first time.
     keys: Mutex<HashMap<NodeId, Option<Arc<Keys>>>>,
     /// The first byte of what an alias names, and the alias, in this order.
     aliases: OnceLock<Vec<(usize, NodeId)>>,

@@ -16,7 +16,7 @@ pub(super) enum Key<'d> {
     Text(&'d str),
     Bytes(Vec<u8>),
     Time(super::Timestamp),
-    /// A collection, or NaN, which are equal to nothing but themselves.
+    /// A collection, or NaN, which are only equal to themselves.
     Node(NodeId),
 }
 
@@ -42,7 +42,7 @@ impl<'d> Key<'d> {
     }
 }
 
-/// The mappings that a pair merges, those that count more first; `None` where the pair is none that merges.
+/// The mappings that a pair merges, in descending priority; `None` for any other pair.
 fn merged_mappings<'d>((key, value): (Node<'d>, Node<'d>)) -> Option<Vec<Node<'d>>> {
     // Nearly all keys are text, which is seen without resolving.
     let maybe = key.text() == "<<" || key.tag().is_some();
@@ -78,12 +78,12 @@ impl<'d> Iterator for MergeSources<'d> {
             if self.seen.contains(&mapping.id()) {
                 continue;
             }
-            // What stands last is taken first: of several merge keys the last one counts most.
+            // The last one is taken first: of several merge keys the last one counts most.
             let before = self.next.len();
             for sources in mapping.entries().filter_map(merged_mappings) {
                 self.next.extend(sources.into_iter().rev());
             }
-            // The usual mapping merges nothing, and needs no set.
+            // Most mappings have no merge keys, and need no set.
             if self.next.len() > before || !self.seen.is_empty() {
                 self.seen.insert(mapping.id());
             }
@@ -100,7 +100,7 @@ fn merge_sources(mapping: Node<'_>) -> MergeSources<'_> {
 /// first one.
 pub(super) fn effective_pairs(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let mut found: Vec<(Node<'_>, Node<'_>)> = Vec::with_capacity(mapping.len());
-    // Of each key the place of its pair, and the mapping that has it: what stands in one counts more than what that merges.
+    // For each key the place of its pair, and the number of its mapping: a mapping's own pairs come before those it merges.
     let mut places: HashMap<Key<'_>, (usize, usize)> = HashMap::with_capacity(mapping.len());
     for (number, source) in merge_sources(mapping).enumerate() {
         for pair in source.entries() {
@@ -126,8 +126,8 @@ pub(super) fn effective_pairs(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     found
 }
 
-/// That merge keys make no more pairs than [`YamlLimits::merged`](super::YamlLimits::merged): a short text can make very many, and every walk
-/// would come by them. Nothing is merged for it.
+/// Checks that merge keys make no more pairs than [`YamlLimits::merged`](super::YamlLimits::merged): a short text can make very many, and every walk
+/// would visit them. The check itself merges no pairs.
 ///
 /// # Errors
 /// `Limit`.

@@ -146,7 +146,7 @@ impl<'d> Node<'d> {
         Some(match tag {
             None if style == ScalarStyle::Plain => resolve(text),
             None => Scalar::Text(text),
-            // libyaml takes `!` as no tag, and even a text in quotes as plain then; behind which nothing stands it is no null, though.
+            // libyaml takes `!` as no tag, and then reads even a text in quotes as plain; without text after it, it is not null, though.
             Some("!") if text.is_empty() && style == ScalarStyle::Plain => Scalar::Text(text),
             Some("!") => resolve(text),
             Some(tag) => {
@@ -172,7 +172,7 @@ impl<'d> Node<'d> {
         self.len() == 0
     }
 
-    /// The items of a sequence; nothing for others.
+    /// The items of a sequence; empty for others.
     pub fn items(self) -> impl ExactSizeIterator<Item = Node<'d>> + DoubleEndedIterator + 'd {
         let children = if self.kind() == Kind::Sequence { self.children() } else { &[] };
         let document = self.document;
@@ -200,7 +200,7 @@ impl<'d> Node<'d> {
         }
     }
 
-    /// The pairs of a mapping as they count: of keys that are equal the last, merged ones where no own key stands.
+    /// The effective pairs of a mapping: of equal keys the last, and merged ones for keys that the mapping does not have itself.
     #[must_use]
     pub fn pairs(self) -> Vec<(Node<'d>, Node<'d>)> {
         mapping::effective_pairs(self)
@@ -227,7 +227,7 @@ impl<'d> Node<'d> {
         pairs.get(index).map(|[key, value]| (node(*key), node(*value)))
     }
 
-    /// The last pair that has a text as key, merged ones left out, where a table of the keys says so.
+    /// The last pair that has a text as key, without merged ones, if a table of the keys exists.
     pub(crate) fn lookup_pair(self, key: &str) -> LookupResult {
         self.document.lookup().keys(self).map_or(LookupResult::Unclear, |keys| keys.find(self, key))
     }

@@ -1,7 +1,7 @@
 //! Finds the styles that can hold a text, and whether it needs quotes to be read as text.
 //!
-//! Two kinds of readers are served: those of YAML 1.1, as PyYAML and libyaml are, and those of YAML 1.2, to whom `0o17` and `1e3` are
-//! numbers and `yes` is none. What either would misread goes into quotes.
+//! Two kinds of readers are served: those of YAML 1.1, as PyYAML and libyaml are, and those of YAML 1.2, which read `0o17` and `1e3` as numbers and
+//! `yes` as text. A text that either would misread gets quotes.
 
 /// The styles that can hold a text. Double quotes can hold any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) const fn is_printable(c: char) -> bool {
 }
 
 impl Styles {
-    /// Looks at a text.
+    /// Finds the styles for a text.
     pub(super) fn of(text: &str) -> Self {
         if is_one_word(text) {
             let (literal, folded, multiline) = (false, false, false);
@@ -92,7 +92,7 @@ impl Styles {
     }
 }
 
-/// True for most keys and names, in which nothing is special.
+/// True for most keys and names, which have no special characters.
 fn is_one_word(text: &str) -> bool {
     text.as_bytes().first().is_some_and(|first| first.is_ascii_alphanumeric() || *first == b'_')
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b'+'))
@@ -182,7 +182,7 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at_checked(len).unwrap_or((text, ""))
 }
 
-/// `2001-12-14`, alone or with something behind that may be a time.
+/// `2001-12-14`, alone or before text that may be a time.
 fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let (Some(year), Some(month), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {

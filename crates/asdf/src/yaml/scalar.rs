@@ -15,7 +15,7 @@ pub(super) use binary::decode as decode_binary;
 /// A scalar's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar<'a> {
-    /// `null`, `~` or nothing.
+    /// `null`, `~` or an empty text.
     Null,
     /// `true`, `yes`, `on` and their opposites.
     Bool(bool),
@@ -62,7 +62,7 @@ pub struct Timestamp {
 /// Resolves `text` as a plain scalar without a tag. Integers of more than 4300 characters, which Python does not read, are text.
 #[must_use]
 pub fn resolve(text: &str) -> Scalar<'_> {
-    // The first character decides what is looked at; most text leaves here.
+    // The first character selects the patterns to try; most text leaves here.
     let special = match text.as_bytes().first() {
         None | Some(b'~' | b'n' | b'N') => null(text),
         Some(b'y' | b'Y' | b't' | b'T' | b'f' | b'F' | b'o' | b'O') => boolean(text),

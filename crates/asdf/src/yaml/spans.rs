@@ -29,8 +29,7 @@ const fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// The first byte of content behind `from`: white space, comments, anchors and the tag, `:` and `?` are passed over, and the dashes of
-/// items if `dashes` says so.
+/// The first byte of content after `from`: white space, comments, anchors and the tag, `:` and `?` are passed over, and with `dashes` those of items.
 pub(super) fn first_mark(text: &str, from: usize, tag: Option<&Range<usize>>, dashes: bool) -> usize {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -51,8 +50,7 @@ pub(super) fn first_mark(text: &str, from: usize, tag: Option<&Range<usize>>, da
     at.min(bytes.len())
 }
 
-/// The byte behind a literal or folded scalar: behind its last line, without the end of that line. `range` is what the library gives,
-/// `value` the text.
+/// The end of a literal or folded scalar: after its last line, without the end of that line. `range` is that of the library, `value` the text.
 pub(super) fn block_end(text: &str, start: usize, range: Range<usize>, value: &str) -> usize {
     let slice = text.get(start..range.end).unwrap_or_default();
     let header = slice.lines().next().unwrap_or_default();
@@ -68,7 +66,7 @@ pub(super) fn block_end(text: &str, start: usize, range: Range<usize>, value: &s
     start.saturating_add(kept.len()).max(start.saturating_add(header.trim_end().len()))
 }
 
-/// The first byte behind `from` that is neither white space, comma nor comment.
+/// The first byte after `from` that is neither white space, comma nor comment.
 pub(super) fn mark(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = from;

@@ -8,7 +8,7 @@ fn parse(text: &str) -> Document {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap()
 }
 
-/// Every node by path with its span and content as they stand in the text.
+/// Every node by path with its span and content as written in the text.
 fn places(text: &str) -> Vec<(String, String, String)> {
     let document = parse(text);
     let mut found = Vec::new();
@@ -144,7 +144,7 @@ fn every_node_knows_its_bytes() {
         .collect();
     assert_eq!(found, expected);
     let document = parse(text);
-    // What is not written stands behind its colon, where a value can be put.
+    // An absent value comes after its colon, where a value can be put.
     assert!(text[..document.find("k").unwrap().span().start].ends_with("\nk:"));
     assert!(text[..document.find("b").unwrap().span().start].ends_with("\nb:"));
 }

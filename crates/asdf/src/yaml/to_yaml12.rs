@@ -15,7 +15,7 @@ pub(super) struct Yaml12Text<'t> {
 }
 
 impl<'t> Yaml12Text<'t> {
-    /// Three characters end lines in YAML 1.1 that do not in 1.2 (section 5.4 of either); others that do, behind blanks, stand for them.
+    /// Replaces three characters that end lines in YAML 1.1 but not in 1.2 (section 5.4 of either) by blanks and CR LF of the same length.
     pub(super) fn replace_line_breaks(text: &'t str) -> Self {
         let changed: Vec<usize> = spans::yaml11_breaks(text).map(|(at, _)| at).collect();
         if changed.is_empty() {
@@ -32,8 +32,8 @@ impl<'t> Yaml12Text<'t> {
         Self { text: yaml12.into(), changed }
     }
 
-    /// In flow collections, libyaml takes a dash for plain text where an item ends behind it, and YAML 1.2 has no such text: a letter stands
-    /// for it. `None` where there is no such dash.
+    /// In flow collections, libyaml takes a dash for plain text where the item ends after it, but YAML 1.2 has no such text. This puts a letter in
+    /// its place. `None` without such a dash.
     pub(super) fn replace_dashes(self) -> Option<Self> {
         let bytes = self.text.as_bytes();
         let is_text = |at: &usize| {

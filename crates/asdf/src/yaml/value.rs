@@ -37,9 +37,9 @@ pub enum Yaml {
 }
 
 impl Yaml {
-    /// The node as a value, with tags, styles and anchors, and pairs as they are written: duplicate keys and `<<` among them. What an alias
-    /// within it names is anchored where it stands first, here or, for anchors outside the node, at the first alias; so that what was shared
-    /// within the node is shared still, and cycles close. Numbers and dates are values, without the spelling they had.
+    /// The node as a value, with tags, styles and anchors, and pairs as they are written: duplicate keys and `<<` among them. A node that an alias
+    /// within it names is anchored at its first occurrence, or, if it is outside, at the first alias. So shared nodes stay shared, and cycles close.
+    /// Numbers and dates are values, without the spelling they had.
     ///
     /// Untagged `<<` and `=` come as text under the tags that YAML 1.1 gives them, `tag:yaml.org,2002:merge` and `…:value`, and are written back
     /// as they were.

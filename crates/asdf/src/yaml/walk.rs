@@ -25,9 +25,9 @@ pub(crate) fn key_text<'d>(key: Node<'d>) -> Option<Cow<'d, str>> {
 }
 
 impl Document {
-    /// The node at a path of the command's: keys and indices with slashes between, `~1` and `~0` for slash and tilde. With a leading slash, which
-    /// only an empty first key needs, it is a JSON pointer (RFC 6901): `/` is the empty key of the root. Follows aliases and merge keys. The
-    /// empty path is the root. Keys that are no text are named by their canonical text.
+    /// The node at a path as in the command line: keys and indices with slashes between, `~1` and `~0` for slash and tilde. With a leading slash,
+    /// which only an empty first key needs, it is a JSON pointer (RFC 6901): `/` is the empty key of the root. Follows aliases and merge keys. The
+    /// empty path is the root. Keys that are not text are named by their canonical text.
     #[must_use]
     pub fn find(&self, path: &str) -> Option<Node<'_>> {
         let mut node = self.root();
@@ -40,9 +40,9 @@ impl Document {
         Some(node)
     }
 
-    /// Visits every node with its path, in order, each collection once however many aliases name it, unless `expand` says to look again
-    /// behind aliases (a cycle is cut all the same). `look` answers whether to go into a collection. Keys have no paths and are not
-    /// visited, nor are pairs that do not count; merged ones come after the others.
+    /// Visits every node with its path, in order. Each collection is visited once however many aliases name it, or with `expand` at each alias
+    /// (except in a cycle). `look` returns whether to visit the children. Keys have no paths and are not visited, nor are pairs without effect;
+    /// merged ones come after the others.
     ///
     /// # Errors
     /// Those of `look`, and `Limit` for [`YamlLimits::expanded`](super::YamlLimits::expanded) and for memory.

@@ -44,7 +44,7 @@ fn blocks_that_are_replaced() {
     check(&script, "blocks");
 }
 
-/// Blocks behind the last one: over the index, and behind the end of the file.
+/// Blocks after the last one: over the index, and past the end of the file.
 #[test]
 fn arrays_that_are_added() {
     let mut without_index = padded();
@@ -81,7 +81,7 @@ fn every_sync_of_an_addition_is_needed() {
     }
     drop(updater);
     check(&script, "all syncs");
-    // Of each commit: of the journal's bytes and its name, of what is behind the end, of the change, of the removal.
+    // For each commit: the journal's bytes and its name, the bytes past the end, the change, the removal.
     assert_eq!(script.syncs().len(), 10);
     for number in [1, 2, 3] {
         let broken = script.broken_without_sync(Opener::Writer, number);
@@ -108,7 +108,7 @@ fn crashes_after_crashes() {
     });
 }
 
-/// The harness has to find what is wrong: changes without a journal, and readers that look at no journal.
+/// The harness has to find faults: changes without a journal, and readers that ignore the journal.
 #[test]
 fn changes_that_can_be_torn_are_found_out() {
     let change = |with_journal: bool| {
@@ -131,7 +131,7 @@ fn changes_that_can_be_torn_are_found_out() {
     }
     let script = change(true);
     check(&script, "with a journal");
-    // Python asdf knows no journals, and may find the file torn until somebody finishes the change.
+    // Python asdf does not read journals, and may find the file torn until another program finishes the change.
     let broken = script.broken(Opener::Reader);
     assert!(!broken.is_empty() && broken.iter().all(|crash| !crash.contains("after everything")));
 }
@@ -157,7 +157,7 @@ fn every_sync_is_needed() {
     }
 }
 
-/// A journal that belongs to another state of the file, or to another file, does nothing.
+/// A journal that belongs to another state of the file, or to another file, has no effect.
 #[test]
 fn a_stale_journal_is_nothing() {
     let mut script = script(&file(&[700, 3000], 100, padded()));

@@ -1,4 +1,4 @@
-//! Arrays whose numbers lead out of their block, wrap, or ask for more than there is.
+//! Arrays whose numbers point outside of their block, wrap, or ask for more than there is.
 
 use std::fmt::Write as _;
 
@@ -86,7 +86,7 @@ fn shapes_that_wrap_or_never_end() {
         assert!(said.opens[0] && said.opens[2], "{shape}: {said:?}");
         assert!(!said.opens[1] && !said.reads[0], "{shape}: {said:?}");
     }
-    // Of nothing there may be any number.
+    // An array without elements may have any other length.
     for shape in ["[0, 18446744073709551615]", "[18446744073709551615, 0, 18446744073709551615]"] {
         let said = said(&array(&format!("{TYPE}, shape: {shape}"), &[7; 16]));
         assert!(said.opens[0] && said.opens[2], "{shape}: {said:?}");
@@ -227,7 +227,7 @@ fn masks_of_masks() {
         ));
         assert!(said.opens[0] && !said.reads[0], "{mask}: {said:?}");
     }
-    // Elements longer than any memory, of which there are none: one is made all the same, to compare with.
+    // An array without elements, each of which would be longer than any memory: reading makes one element to compare with.
     let long = "source: 0, datatype: [ascii, 1152921504606846976], byteorder: big, shape: [0]";
     for mask in ["5".to_owned(), format!("!core/ndarray-1.1.0 {{{long}}}")] {
         let said =
@@ -252,7 +252,7 @@ fn digests_of_what_cannot_be_decoded() {
 
 #[test]
 fn rows_and_characters_that_are_none() {
-    // Rows of no bytes, of which the block would have any number.
+    // A block would have any number of rows without bytes.
     for shape in ["['*', 0]", "['*', 0, 3]"] {
         let said = said(&array(&format!("{TYPE}, shape: {shape}"), &[7; 16]));
         assert!(said.opens[0] && said.opens[2], "{shape}: {said:?}");

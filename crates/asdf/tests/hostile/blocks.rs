@@ -1,4 +1,4 @@
-//! Encoded blocks that lie about their sizes, and bombs: what is decoded is bounded by what was asked for.
+//! Encoded blocks with wrong sizes, and bombs: decoding is bounded by the wanted bytes.
 
 use asdf::Strictness;
 use asdf::compression::{EncodeOptions, WRITABLE, encode};
@@ -82,7 +82,7 @@ fn bombs() {
             );
             assert!(began.elapsed() < LONGEST, "{label} {len}: {:?}", began.elapsed());
         }
-        // A legal block: it expands as far as it says, and the first bytes of it are read within the limits.
+        // A valid block: it expands to its stated length, and the first bytes of it are read within the limits.
         let len = zeros.len() as u64;
         let bytes = file(&named(len), &[block(label.as_bytes(), &stored, len)]);
         let file = open(&bytes, Strictness::Compatible).unwrap();
@@ -124,7 +124,7 @@ fn chunks_of_lz4_that_lie() {
         let said = said(&file(&named(len), &[block(b"lz4", &stored, len)]));
         assert!(!said.reads[0] && !said.reads[1], "{name}: {said:?}");
     }
-    // A great many chunks of nothing, or of a byte.
+    // A great many empty chunks, or of one byte each.
     let nothing = chunk(5, 0, &[0]).repeat(100_000);
     assert!(!said(&file(&named(5), &[block(b"lz4", &nothing, 5)])).reads[0]);
     let bytes = chunk(6, 1, &[0x10, b'a']).repeat(50_000);

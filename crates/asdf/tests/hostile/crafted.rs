@@ -1,4 +1,4 @@
-//! Files made byte by byte, and what everything that reads them says.
+//! Files made byte by byte, and the results of all readers.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub const MEMORY: u64 = 4 << 20;
 /// Maximum time that a file may take, on a busy machine and without optimisation.
 pub const LONGEST: Duration = Duration::from_secs(20);
 
-/// The time that this thread has worked, where the system tells, because the machine may be busy with others.
+/// The time that this thread has worked, if the system reports it, because the machine may be busy with others.
 pub struct Clock(Instant, Option<Duration>);
 
 impl Clock {
@@ -207,7 +207,7 @@ pub fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
 pub fn read_all(file: &File) -> bool {
     let limits = Limits::default().with_memory(MEMORY);
     let options = ReadOptions::default().with_limits(limits);
-    // A node that is tagged as an array and is none is no entry.
+    // An invalid node with the tag of an array is not an entry.
     let mut all = !file.faults().any(|fault| fault.code() == "array");
     let mut look = |error: Option<Error>| {
         if let Some(error) = error {

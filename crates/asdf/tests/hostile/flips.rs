@@ -1,4 +1,4 @@
-//! Every byte of small files changed, and every end cut off: nothing panics, and no policy reads other values where a digest is.
+//! Every byte of small files changed, and every end cut off: no reader panics, and no policy reads wrong values in a block with a digest.
 
 use asdf::Strictness;
 use asdf::compression::{EncodeOptions, encode};

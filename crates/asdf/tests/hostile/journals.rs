@@ -1,4 +1,4 @@
-//! Journals that are old, of other files, cut or made to harm: they change nothing but what they are about.
+//! Journals that are old, of other files, cut or made to harm: they change only the file that they belong to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,8 +48,8 @@ fn case(bytes: &[u8], journal: &[u8]) -> Case {
     Case { _folder: folder, path, beside }
 }
 
-/// Reads the file while the journal is there, and after an update: both give the same. Reading changes nothing. A journal that is
-/// about the file is removed by the update, and no other.
+/// Reads the file while the journal is there, and after an update: both give the same. Reading leaves the file unchanged. The update removes a
+/// journal that belongs to the file, and no other.
 fn left(bytes: &[u8], journal: &[u8], is_about: bool) -> Vec<u8> {
     let case = case(bytes, journal);
     let read = File::open_with(&case.path, options(Strictness::Lenient)).ok();

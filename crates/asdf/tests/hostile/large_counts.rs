@@ -1,4 +1,4 @@
-//! Much of a small thing: time that grows with the square of the file is time without end.
+//! Very many small items: processing time must not grow with the square of the file.
 
 use asdf::Strictness;
 use std::fmt::Write as _;
@@ -96,7 +96,7 @@ fn repairs_of_many_arrays() {
 
 #[test]
 fn arrays_that_share_a_large_record() {
-    // Thousands of fields by aliases, in an array that thousands of aliases lead to: few bytes, and each entry would be large.
+    // Thousands of fields by aliases, in an array with thousands of aliases: few bytes, and each entry would be large.
     let mut lines = String::from("t0: &t0 [int8, int16, int8, int16, int8, int16, int8, int16]\n");
     for level in 1..4 {
         let before = level - 1;

@@ -10,7 +10,7 @@ fn whole() -> Vec<u8> {
     file(ONE, &[plain(b"abcd")])
 }
 
-/// Each input, who opens it (compatible, strict, lenient; `R` where all is read too), and what is found beside notes.
+/// Each input, the policies that open it (compatible, strict, lenient; `R` where all is read too), and its findings except notes.
 fn table(rows: &[(&str, Vec<u8>, &str, &[&str])]) {
     let mut wrong = Vec::new();
     for (name, bytes, opens, codes) in rows {
@@ -96,7 +96,7 @@ fn ends_of_trees() {
 
 #[test]
 fn lines_that_are_almost_the_end() {
-    // Each is looked at, and costs no more for all that follows.
+    // Each is checked, and costs no more for all that follows.
     for line in ["\n...x", "\n....", "\n... x", "\n...\t\u{1}"] {
         let text = format!("{HEAD}%YAML 1.1\n--- |{}", line.repeat(20_000));
         assert!(!said(text.as_bytes()).opens[1], "{line:?}");
@@ -202,7 +202,7 @@ fn indices() {
     }
 }
 
-/// All but an index that ends the file and lists its blocks, which is cut from the rows and told.
+/// An index at the end of the file that lists its blocks is cut from the rows and reported; all other bytes are rows.
 #[test]
 fn what_follows_a_streamed_block_is_its_data_unless_it_is_its_index() {
     let mut head = header(b"", 0, 0, 0);
@@ -226,7 +226,7 @@ fn what_follows_a_streamed_block_is_its_data_unless_it_is_its_index() {
         assert_eq!((file.blocks().len(), file.layout().index.clone()), (1, cut));
         let rows = if is_index { b"abcd".to_vec() } else { [b"abcd", &behind[..]].concat() };
         assert_eq!(*file.read_block(0, &Default::default()).unwrap(), rows);
-        // Where rows end with what may have been an index once, that is told as well.
+        // Rows that end with a possible former index are reported as well.
         let told = file.layout().faults.iter().any(|fault| fault.kind() == FaultKind::IndexForbidden);
         assert_eq!(told, is_index || behind == index(&[at + 1]));
         let _ = said(&bytes);
@@ -246,7 +246,7 @@ fn files_within_blocks() {
     let opened = open(&outer, Strictness::Strict).unwrap();
     assert_eq!((opened.blocks().len(), opened.arrays().len()), (1, 1));
     assert_eq!(*opened.read_block(0, &Default::default()).unwrap(), inner[..]);
-    // A repair changes nothing of it, and nothing of the same without an index but that one is made.
+    // A repair leaves it unchanged, and adds only an index to the same file without one.
     assert_eq!(crate::crafted::repaired(&outer).unwrap(), outer);
     let bare = &outer[..outer.len() - index(&[tree(&lines).len() as u64]).len()];
     assert_eq!(crate::crafted::repaired(bare).unwrap(), outer);

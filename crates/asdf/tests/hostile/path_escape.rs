@@ -1,4 +1,4 @@
-//! Names of other files: what they may lead to, and what they may not.
+//! Names of other files: the paths that they may and may not refer to.
 
 use std::fs;
 use std::path::Path;
@@ -97,7 +97,7 @@ fn names_that_lead_out() {
     assert!(!try_uri("../x.asdf", ExternalFiles::Under(inner.clone())));
     assert!(!try_uri("x.asdf", ExternalFiles::Under(inner.join("sub"))));
     assert!(!try_uri(&absolute, ExternalFiles::Under(outer.path().into())));
-    // Bytes without a folder have no files beside them.
+    // Bytes without a folder have no files next to them.
     let bytes = File::from_bytes(naming("x.asdf"), options(Strictness::Compatible)).unwrap();
     assert!(matches!(bytes.whole(0).unwrap_err().kind(), ErrorKind::Unsupported(_)));
 }
@@ -146,7 +146,7 @@ fn files_that_name_one_another() {
     let file = open(&at("a.asdf"), ExternalFiles::SameFolder);
     let error = file.find_reference("b.asdf#/r").unwrap_err();
     assert!(!error.to_string().is_empty());
-    // One behind the other, more than are allowed.
+    // A chain of more files than are allowed.
     for number in 0..40 {
         fs::write(at(&format!("c{number}.asdf")), refers(&format!("c{}.asdf#/r", number + 1))).unwrap();
     }

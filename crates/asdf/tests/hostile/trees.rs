@@ -90,7 +90,7 @@ fn limits_of_trees() {
         (opts.yaml.nodes, opts.yaml.bytes) = (nodes, len);
         assert_eq!(File::from_bytes(bytes.clone(), opts).is_ok(), opens, "{nodes} {len}");
     }
-    // A tree larger than the memory that is allowed is none that is lost: it is not opened.
+    // A tree beyond the permitted memory does not count as lost: the file is not opened.
     let large = file(&format!("a: '{}'", "x".repeat(usize::try_from(MEMORY).unwrap())), &[]);
     assert_eq!(said(&large).opens, [false; 3]);
 }
@@ -126,7 +126,7 @@ fn scalars_that_are_no_values() {
     {
         let _ = said(tree(&lines).as_bytes());
     }
-    // Bytes that are no UTF-8, UTF-16, a lone surrogate, an alias of nothing, an anchor twice.
+    // Invalid UTF-8, UTF-16, a lone surrogate, an undefined alias, an anchor twice.
     for bad in [
         &b"a: \xff"[..],
         b"a: \xc3",

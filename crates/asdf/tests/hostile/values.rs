@@ -1,4 +1,4 @@
-//! Trees of little text that mean much, and texts that are no trees.
+//! Trees of little text and very many values, and texts that are not trees.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ fn aliases_that_double() {
     let error = document.walk(true, &limits, &mut |_, _| Ok(true)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     document.walk(false, &limits, &mut |_, _| Ok(true)).unwrap();
-    // What keeps aliases takes no more than the text; what cannot says so.
+    // A conversion that keeps aliases takes no more than the text; one that cannot reports a limit.
     let value = Yaml::from_node(document.root()).unwrap();
     assert!(emit_document(&value, &EmitOptions::default()).unwrap().len() < 20_000);
     assert!(matches!(Tree::new(document.clone()).to_value().unwrap_err().kind(), ErrorKind::Limit { .. }));

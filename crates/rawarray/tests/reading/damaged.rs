@@ -32,7 +32,7 @@ fn bytes_of(file: &File) -> Vec<u8> {
     array.bytes(Order::F, &Limits::default()).unwrap().into_owned()
 }
 
-/// A writer that died before it patched the size field; the zeros among the data are no dimensions.
+/// A writer that died before it patched the size field; the zeros among the data are not dimensions.
 #[test]
 fn a_size_field_of_zero_is_no_reshape() {
     let damaged = file(0, 2, 1, 0, &[4], &[0, 0, 7, 8, 0, 0, 0, 0]);
@@ -90,7 +90,7 @@ fn what_is_there_of_a_cut_file_is_read() {
 fn too_little_memory_to_tell_an_encoding_does_not_keep_a_file_from_opening() {
     let bytes = file(2, 2, 1, 1000, &[1000], &[1; 1000]);
     let mut sparse = SparseSource::new(bytes.len() as u64);
-    // In two pieces, so that nothing can be lent.
+    // In two pieces, so that the source cannot lend the bytes.
     sparse.insert(0, &bytes[..500]).unwrap();
     sparse.insert(500, &bytes[500..]).unwrap();
     let mut options = OpenOptions::default();
@@ -154,7 +154,7 @@ fn a_size_beyond_the_file_costs_no_trailer_behind_a_block() {
     }
 }
 
-/// A byte joins two values, or the file is cut: what is left is no plain data with a trailer.
+/// A byte joins two values, or the file is cut: the rest is not plain data with a trailer.
 #[test]
 fn damaged_varints_are_not_read_as_plain_bytes() {
     let values: Vec<u8> = (0..=255).collect();
@@ -174,7 +174,7 @@ fn damaged_varints_are_not_read_as_plain_bytes() {
 #[test]
 fn a_file_that_ends_within_its_dimensions_is_no_scalar() {
     let whole = file(0, 1, 2, 2, &[1; 64], &[5, 0]);
-    // Two bytes behind so many dimensions are what one element has.
+    // Two bytes after so many dimensions are what one element has.
     for cut in (49..whole.len() - 2).filter(|cut| cut % 8 != 2) {
         assert!(repair(&whole[..cut]).is_err(), "{cut}");
     }
@@ -190,8 +190,8 @@ fn encoded(encoding: Encoding, dims: &[u64]) -> Vec<u8> {
     file
 }
 
-/// Of the words of a header the size follows from the others and the end of the data, and the number of dimensions of plain data, which a
-/// reshape leaves wrong. Byte order and type have no second record.
+/// The size in a header follows from the other words and the end of the data. So does the number of dimensions of plain data, which a reshape leaves
+/// wrong. Byte order and type have no second record.
 #[test]
 fn a_wrong_word_of_a_header_is_reported_and_only_size_and_ndims_corrected() {
     for encoding in [Encoding::Plain, Encoding::Lz4, Encoding::Leb128] {
@@ -215,7 +215,7 @@ fn a_wrong_word_of_a_header_is_reported_and_only_size_and_ndims_corrected() {
     }
 }
 
-/// Size field and end of the file say that there are 32 elements, more than the dimensions ask for.
+/// Size field and end of the file both give 32 elements, more than the dimensions do.
 #[test]
 fn all_elements_are_kept_where_dimensions_contradict_size_and_data() {
     for encoding in [Encoding::Plain, Encoding::Lz4] {
@@ -228,7 +228,7 @@ fn all_elements_are_kept_where_dimensions_contradict_size_and_data() {
     }
 }
 
-/// Values behind the place are not what they were, and no plain data with a trailer.
+/// Values after the place have changed, and are not plain data with a trailer.
 #[test]
 fn bytes_put_in_among_varints_do_not_make_plain_data_of_them() {
     let file = encoded(Encoding::Leb128, &[300]);

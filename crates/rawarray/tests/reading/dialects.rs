@@ -56,7 +56,7 @@ fn plain_and_big_endian_files_are_rewritten_to_the_byte() {
     same("odd/native_be_flag_f4_12.ra", rewrite::<f32>("odd/native_be_flag_f4_12.ra", &both));
 }
 
-/// Rewrites a file whose type is only known when it is opened.
+/// Rewrites a file whose type is known only after opening.
 fn rewrite_any(name: &str) -> Vec<u8> {
     let file = File::open(fixture(name)).unwrap();
     match file.dtype().unwrap().to_string().as_str() {

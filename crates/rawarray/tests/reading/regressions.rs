@@ -69,7 +69,7 @@ fn an_lz4_block_as_long_as_its_integers_is_not_written() {
     assert_eq!(written(bytes), Encoding::Plain);
 }
 
-/// Numbers that nobody interprets have a byte order all the same: whole, or by part.
+/// Opaque numbers have a byte order all the same: whole, or by part.
 #[test]
 fn big_endian_numbers_of_odd_widths_are_rewritten_little_endian() {
     let stored: Vec<u8> = (0..32).collect();
@@ -82,7 +82,7 @@ fn big_endian_numbers_of_odd_widths_are_rewritten_little_endian() {
     }
 }
 
-/// Records of the user cannot be swapped, so the flag stays, and is set where only the header's own order told.
+/// User records cannot be swapped, so the flag stays, and is set where only the byte order of the header gave it.
 #[test]
 fn the_byte_order_of_user_records_is_not_forgotten() {
     let flagged = file(1, 0, 8, 16, 2, &[7; 16]);
@@ -100,7 +100,7 @@ fn an_empty_array_of_an_impossible_type_is_damaged_as_well_as_unreadable() {
     let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     assert_eq!((report.verdict(), report.blocks.bad), (Verdict::Damaged, 1));
     assert_eq!(report.findings[0].code, "impossible_elbyte");
-    // With elements it is said once.
+    // With elements it is reported once.
     let container = open(&FORMAT, &file(0, 5, 0, 0, 3, &[]));
     let report = container.check(CheckDepth::Full, &ReadOptions::default(), Progress::none()).unwrap();
     assert_eq!(report.findings.iter().filter(|finding| finding.code == "impossible_elbyte").count(), 1);
@@ -120,7 +120,7 @@ fn elements_of_no_bytes_are_refused_not_written_unreadably() {
             assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{descr}: {error}");
         }
     }
-    // An array without elements has none of no bytes either.
+    // An array without elements has no elements without bytes either.
     let empty = file(0, 0, 0, 0, 0, &[]);
     assert_eq!(rewrite(&*open(&FORMAT, &empty), &TargetOptions::default()).unwrap(), empty);
 }

@@ -209,7 +209,7 @@ fn the_streaming_writer_grows_the_last_dimension() {
     assert!(!folder.path().join("c.ra").exists());
     assert!(Writer::<u16>::create(folder.path().join("d.ra"), &[2, 0]).is_err());
 
-    // Into anything that seeks, from where it stands.
+    // Into any seekable output, from its current position.
     let mut out = std::io::Cursor::new(b"before".to_vec());
     out.set_position(6);
     let mut writer = Writer::<u8, _>::new(out, &[]).unwrap();
@@ -227,7 +227,7 @@ fn limits_bound_what_is_copied() {
     options.access = Access::Positioned;
     let error = RawArray::<f64>::read_with(fixture("ok/f8_12.ra"), &options, &ReadOptions::default());
     assert!(matches!(error.unwrap_err().kind(), ErrorKind::Limit { asked: 96, allowed: 8, .. }));
-    // Nothing is copied out of a map.
+    // A map lends the values without a copy.
     options.access = Access::Auto;
     let file = File::open_with(fixture("ok/f8_12.ra"), &options).unwrap();
     assert_eq!(file.read_all(&ReadOptions::default()).unwrap().len(), 12);

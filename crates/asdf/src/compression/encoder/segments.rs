@@ -44,19 +44,19 @@ pub(super) struct Segments {
 struct Joiner {
     kind: Kind,
     zlib: zlib::Segments,
-    /// Of a zlib stream.
+    /// Checksum of a zlib stream.
     adler32: Option<Box<dyn Checksum>>,
     bzip2: bzip2::Joined,
     is_begun: bool,
 }
 
 impl Segments {
-    /// Nothing yet.
+    /// An encoder without data.
     pub(super) fn new(kind: Kind, level: Option<i32>) -> Result<Self> {
         let of = |this: Kind| level.filter(|_| kind == this);
         let zlib = zlib::Segments::new(of(Kind::Zlib))?;
         if kind == Kind::Lz4 {
-            // It has no levels, and says so.
+            // It has no levels, and rejects one here.
             lz4_chunks::encode_chunk(&[], level, &mut Vec::new())?;
         }
         let joiner = Joiner {

@@ -117,7 +117,7 @@ fn blocks_of_a_blosc_chunk_are_where_its_header_says() {
     }
     let cut = run("blsc", &stored[..stored.len() - 10], data.len(), false).unwrap();
     assert!(cut.bytes.len() as u64 >= data.len() as u64 - 2 * block);
-    // Each behind its length.
+    // Each after its length.
     let mut counted = Vec::new();
     let mut starts = Vec::new();
     for piece in data.chunks(1_500_000) {

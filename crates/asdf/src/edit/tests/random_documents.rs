@@ -82,7 +82,7 @@ impl DocumentWriter<'_, '_> {
         if tagged { value.tagged("tag:stsci.edu:asdf/core/asdf-1.1.0") } else { value }
     }
 
-    /// The end of a line, with a comment perhaps, and lines of comments and nothing perhaps.
+    /// The end of a line, perhaps with a comment, and perhaps lines of comments and empty ones.
     fn line_end(&mut self) {
         match self.choices.below(8) {
             6 => self.comment(" "),
@@ -99,7 +99,7 @@ impl DocumentWriter<'_, '_> {
         self.out.push_str(&format!("{before}# c{} {text}", self.comments));
     }
 
-    /// Lines that hold nothing.
+    /// Empty lines.
     fn between(&mut self) {
         match self.choices.below(12) {
             9 => self.out.push('\n'),
@@ -286,7 +286,7 @@ impl DocumentWriter<'_, '_> {
     /// Behind a `-`, `?` or `:` at `indent` columns. Ends the line.
     fn node(&mut self, indent: usize, in_mapping: bool, compact: bool, depth: usize) -> Yaml {
         if self.choices.one_in(10) {
-            // Nothing at all.
+            // An absent value.
             self.line_end();
             return Yaml::Null;
         }

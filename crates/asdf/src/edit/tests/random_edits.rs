@@ -205,7 +205,7 @@ proptest! {
             let after = editor.text().to_owned();
             match result {
                 Err(error) => {
-                    // What aliases name stays; nothing else is refused.
+                    // An edit is refused only where it would remove what an alias names.
                     prop_assert!(error.to_string().contains("by the alias"), "{}\n{}\n{}", what, error, before);
                     prop_assert_eq!(&after, &before);
                     *at(&mut model, &steps) = kept;

@@ -106,7 +106,7 @@ fn a_cutout_is_decoded_once_and_no_further_than_its_last_element() {
     let (file, counting) = open();
     reads(&file, 20..30, 5..15, Limits::default());
     assert_eq!(counting.ends(), [29 * ROW + 15]);
-    // Where the block does not fit into memory, and where the rows lie too far apart for it.
+    // Where the block does not fit into memory, and where the rows are too far apart for it.
     let (file, counting) = open();
     let small = Limits::default().with_memory(4 << 20);
     for _ in 0..2 {

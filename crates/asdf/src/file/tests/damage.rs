@@ -116,7 +116,7 @@ fn numbers_of_blocks_behind_a_lost_one_are_not_guessed() {
     }
     let file = open_as(Strictness::Lenient, &broken).unwrap();
     assert_eq!(all(&file, "c").unwrap(), [2; 8]);
-    // A header without a size was one of a block, so that all behind it have other numbers, for everybody.
+    // A header without a size was that of a block, so that all blocks after it have other numbers in every reader.
     let mut broken = bytes(tree, &blocks);
     broken[second + 4..second + 6].fill(0);
     for strictness in [Strictness::Compatible, Strictness::Lenient] {
@@ -170,8 +170,8 @@ fn records_with_gaps_that_are_not_described_are_noticed() {
     assert_eq!(codes(31), [""; 0]);
 }
 
-/// A block of whole records is one of which the array shows the first; only the gaps that alignment makes speak against that. The sizes are
-/// those of `numpy.dtype(..., align=True).itemsize`.
+/// A block of whole records may have more of them than the array shows; only a gap of the size that alignment makes is reported. The sizes are those
+/// of `numpy.dtype(..., align=True).itemsize`.
 #[test]
 fn the_first_records_of_more_are_no_padded_ones() {
     let codes = |datatype: &str, count: usize, len: usize| {

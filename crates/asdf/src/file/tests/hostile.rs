@@ -1,4 +1,4 @@
-//! Files that somebody has changed at random: whatever they say, nothing panics, hangs or takes more memory than is allowed.
+//! Files that were changed at random: no field makes a read panic, hang or take more memory than is allowed.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Inline data: types, bytes and what is refused. Types and values are those of numpy by Python asdf 6.0 unless a comment says otherwise.
+//! Inline data: types, bytes and refused values. Types and values are those of numpy by Python asdf 6.0 unless a comment names another source.
 
 use super::*;
 

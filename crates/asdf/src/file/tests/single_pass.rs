@@ -1,4 +1,4 @@
-//! Whole reads of blocks with digests: each stored byte is read once, from a source that lends nothing.
+//! Whole reads of blocks with digests: each stored byte is read once, from a source that cannot lend bytes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,7 +63,7 @@ fn a_block_is_read_once_for_its_values_and_its_digest_whatever_its_codec() {
                 };
                 assert!(*file.read_block(index, &comparing(threads)).unwrap() == lent, "{name}");
                 assert_eq!(count.swap(0, Ordering::Relaxed), block.header.used_size, "{name}, {threads}");
-                // Compared once: the next read looks at no digest.
+                // Compared once: the next read compares no digest.
                 assert!(!file.is_unverified(block));
                 labels.insert(block.label().unwrap_or("none").to_owned());
             }

@@ -23,7 +23,7 @@ fn element(node: Node<'_>, dtype: &DType, item: &mut [u8], nulls: &mut Nulls<'_>
     element_of(node, node.scalar(), dtype, item, nulls)
 }
 
-/// As [`element`], where the scalar is known. What is null within a record stays zero, and `nulls` is told of it.
+/// As [`element`], for a scalar that is parsed already. A null within a record stays zero, and `nulls` records it.
 pub(super) fn element_of(
     node: Node<'_>,
     value: Option<Scalar<'_>>,
@@ -58,8 +58,8 @@ pub(super) fn value(node: Node<'_>, dtype: &DType, limits: &Limits) -> Result<Op
     }
 }
 
-/// Whether a number that was taken as a float has been rounded in a way that makes another number of it: whole numbers past what the
-/// type holds exactly, and numbers that became infinite. Fractions are rounded as they were when the array's own were written.
+/// Whether a number that was taken as a float keeps its value. Whole numbers must be exact, and finite numbers stay finite. Fractions are rounded as
+/// they were when the array's own were written.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -146,7 +146,7 @@ fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &
         }
         (Kind::Bytes, size) => {
             let text = node.text();
-            // What is cut is lost, so nothing is.
+            // A cut text would lose characters, so it is refused.
             if !text.is_ascii() || text.len() > size {
                 return Err(unfit());
             }

@@ -24,7 +24,7 @@ fn ranks() {
         ("ndim: 2", INLINE.into(), true),
         ("ndim: 3", INLINE.into(), false),
         ("ndim: 1", "!core/ndarray-1.1.0 {data: [1, 2], datatype: int8}".into(), true),
-        // Only values with the tag of an array are looked at.
+        // Only values with the tag of an array are checked.
         ("ndim: 1", "[[1]]".into(), true),
         ("ndim: 1", "5".into(), true),
     ] {

@@ -1,6 +1,6 @@
-//! Keywords of draft-04, and those that YAML adds: a schema, trees that fit it and trees that do not. The verdicts are those of
-//! JSON Schema draft-04, validation. Python asdf 6.0 agrees with each, but for those it ends with an exception on: keys that are no text
-//! beside `patternProperties`, and references to `#` in a schema without `id`.
+//! Keywords of draft-04, and those that YAML adds: a schema, trees that fit it and trees that do not. The verdicts are those of JSON Schema draft-04,
+//! validation. Python asdf 6.0 agrees with each, except where it ends with an exception: keys that are not text with `patternProperties`, and
+//! references to `#` in a schema without `id`.
 
 use super::*;
 
@@ -108,7 +108,7 @@ fn several_schemas_for_one_value() {
     all("oneOf: [{minimum: 3}, {maximum: 5}]", &["2", "6"], &["4"]);
     all("not: {type: integer}", &["x", "5.0"], &["5"]);
     all("definitions: {n: {type: integer}}\nitems: {$ref: '#/definitions/n'}", &["[1]"], &["[x]"]);
-    // Keywords beside a reference count.
+    // Keywords next to a reference count.
     all(
         "definitions: {n: {type: integer}}\nitems: {$ref: '#/definitions/n', minimum: 3}",
         &["[3]"],

@@ -53,7 +53,7 @@ fn values_with_tags_are_judged_wherever_they_are() {
     assert_eq!(report.violations[0].path, "a/0/b");
     assert_eq!(report.violations[0].message, "lacks `version`");
     assert_eq!(report.violations[0].schema, "http://stsci.edu/schemas/asdf/core/software-1.0.0");
-    // A reference stands for what is elsewhere, with all that is beside it.
+    // A reference takes the place of the value elsewhere, with all entries next to it.
     let reference = "{a: !core/software-1.0.0 {name: x, $ref: 'other.asdf#/a'}, b: {$ref: 'x', c: !core/software-1.0.0 {}}}";
     assert!(validate(&tree(reference), &Options::default()).unwrap().is_valid());
 }

@@ -60,7 +60,7 @@ fn a_value_that_cannot_be_set_leaves_no_array() {
     assert!(std::fs::read(place.path()).unwrap() == old);
 }
 
-/// A tree without blocks behind it has no place of its own: the file ends with it.
+/// A tree without blocks after it has no place of its own: the file ends with it.
 #[test]
 fn a_tree_that_is_the_same_again_is_not_written() {
     let mut bytes = Vec::new();

@@ -98,7 +98,7 @@ impl Emitter<'_> {
     }
 
     fn block_sequence(&mut self, items: &[Yaml], context: NodeContext) -> Result<()> {
-        // As PyYAML: below its key, not indented, because the dashes are enough to tell.
+        // As PyYAML: below its key, not indented, because the dashes set it apart.
         let is_value =
             matches!(context.place, NodePosition::Value | NodePosition::Complex) && !self.is_indentation;
         let indent = match context.indent {

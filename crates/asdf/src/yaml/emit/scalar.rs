@@ -52,12 +52,12 @@ impl Emitter<'_> {
         context: NodeContext,
     ) -> Result<()> {
         let own = tag.and_then(|tag| tag.strip_prefix(tag::YAML_PREFIX));
-        // What these mean is what they are without quotes, and no reader knows the tags.
+        // Without quotes these already have their meaning, and readers do not support the tags.
         if matches!((own, text), (Some("merge"), "<<") | (Some("value"), "=")) {
             self.token(text);
             return Ok(());
         }
-        // Under a foreign tag every scalar is text. `!!str` says so too, and quotes alone say the same.
+        // Under a foreign tag every scalar is text. `!!str` has the same effect, and so have quotes alone.
         let is_text = tag.is_some_and(|tag| tag != "!") && own.is_none_or(|own| own != "str");
         let tag = tag.filter(|tag| own != Some("str") && *tag != "!");
         self.tag(tag)?;
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Words, with the next line at a single blank behind the last column.
+    /// Words, with the next line at a single blank after the last column.
     fn unquoted(&mut self, text: &str, context: NodeContext, breaks: bool) {
         self.token("");
         self.words(text, context, breaks, |word| word.to_owned().into());
@@ -198,7 +198,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Lines as they are. The header says what becomes of the last line break.
+    /// Lines as they are. The header decides about the last line break.
     fn literal(&mut self, text: &str, context: NodeContext) {
         self.token("|");
         for line in self.header(text).split('\n') {
@@ -247,7 +247,7 @@ impl NodeContext {
     }
 }
 
-/// The style of a text, as near to the wish as can be read back. `is_text` where a tag says that it is text.
+/// The style of a text: the wanted one if it can be read back, else a similar one. `is_text` where a tag makes it text.
 fn style(text: &str, wish: Option<ScalarStyle>, is_text: bool, context: NodeContext) -> ScalarStyle {
     let styles = Styles::of(text);
     let block = !context.flow && context.place != NodePosition::SimpleKey;

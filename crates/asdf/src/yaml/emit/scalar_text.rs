@@ -17,7 +17,7 @@ pub(crate) fn float(value: f64) -> String {
     text
 }
 
-/// As [`float`], behind what `out` has.
+/// As [`float`], appended to `out`.
 pub(crate) fn push_float(value: f64, out: &mut String) {
     if value.is_nan() {
         return out.push_str(".nan");

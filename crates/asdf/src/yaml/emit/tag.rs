@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 /// Prefix of the tag handle `!!` unless a directive defines another.
 pub(crate) const YAML_PREFIX: &str = "tag:yaml.org,2002:";
 
-/// The text of a tag under these handles (with their marks, and what they stand for).
+/// The text of a tag under these handles (with their marks, and their prefixes).
 ///
 /// # Errors
 /// `Usage` for an empty tag, or one with control characters.

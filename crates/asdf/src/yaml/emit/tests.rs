@@ -14,7 +14,7 @@ fn parse(text: &str) -> Document {
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The lines behind `---` and its blank or line break, before `...`.
+/// The lines after `---` and its blank or line break, before `...`.
 fn body(value: &Yaml) -> String {
     let text = document(value);
     let body = text.strip_prefix("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---").unwrap();
@@ -299,7 +299,7 @@ fn what_is_shared_stays_shared() {
     let document = parse(text);
     let whole = Yaml::from_node(document.root()).unwrap();
     assert_eq!(body(&whole), "a: &x {me: *x}\nb: [*x, &y 1, *y]\nm:\n  <<: *x\n  k: =");
-    // Elsewhere the first alias stands for what it names.
+    // Elsewhere the first alias becomes the anchored node.
     let part = Yaml::from_node(document.find("b").unwrap()).unwrap();
     assert_eq!(body(&part), "[&x {me: *x}, &y 1, *y]");
     let part = Yaml::from_node(document.find("m").unwrap()).unwrap();

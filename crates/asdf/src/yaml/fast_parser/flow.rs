@@ -19,7 +19,7 @@ impl FastParser<'_> {
                     open.push(byte == b'{');
                 }
                 b']' | b'}' if before.is_empty() => {
-                    // Nothing in it, or a comma before the end.
+                    // Empty, or a comma before the end.
                     if *open.last()? != (byte == b'}') {
                         return None;
                     }
@@ -81,7 +81,7 @@ impl FastParser<'_> {
         Some(())
     }
 
-    /// Takes the closing mark, and what follows the collection as an item of the one around it; true behind the outermost.
+    /// Takes the closing mark, and the text after the collection as that after an item of the one around it; true after the outermost.
     fn close_flow(&mut self, open: &mut Vec<bool>) -> Option<bool> {
         self.at = self.at.saturating_add(1);
         self.builder.close(Some(self.at));
@@ -89,7 +89,7 @@ impl FastParser<'_> {
         if open.is_empty() { Some(true) } else { self.after_item(open) }
     }
 
-    /// Takes the comma behind an item, or the closing marks there; true behind the outermost.
+    /// Takes the comma after an item, or the closing marks there; true after the outermost.
     fn after_item(&mut self, open: &mut Vec<bool>) -> Option<bool> {
         loop {
             self.skip_lines()?;

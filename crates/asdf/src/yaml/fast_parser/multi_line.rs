@@ -29,7 +29,7 @@ impl FastParser<'_> {
         Some(is_long)
     }
 
-    /// The plain text that was read, with the lines on which it goes on. Afterwards this is behind its last character.
+    /// The plain text that was read, with the lines on which it continues. Afterwards this is after its last character.
     pub(super) fn goes_on(&mut self, first: Scalar, in_flow: bool) -> Option<Scalar> {
         if first.style != ScalarStyle::Plain {
             return Some(first);

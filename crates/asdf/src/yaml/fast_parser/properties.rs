@@ -14,7 +14,7 @@ pub(super) struct Properties {
     anchor: (usize, usize),
     /// The first byte, where there is any.
     start: usize,
-    /// The byte behind the last, or 0.
+    /// End of the last one, or 0.
     pub(super) end: usize,
 }
 
@@ -32,7 +32,7 @@ impl Properties {
 /// The `%TAG` lines.
 #[derive(Default)]
 pub(super) struct Tags<'t> {
-    /// Of each handle its prefix.
+    /// Prefix of each handle.
     handles: HashMap<&'t str, &'t str>,
     buffer: String,
 }
@@ -102,7 +102,7 @@ impl FastParser<'_> {
         matches!(self.byte(self.at), Some(b' ' | b'\n')).then_some(id)
     }
 
-    /// The name behind `&` or `*`, of the letters that all versions of YAML agree on; gives its bytes with the mark.
+    /// The name after `&` or `*`, of the letters that all versions of YAML agree on; returns its bytes with the mark.
     fn name(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         let name = self.bytes.get(start.saturating_add(1)..)?;

@@ -142,7 +142,7 @@ pub(super) fn int(text: &str) -> Option<Int> {
     } else if digits == "0" {
         return Some(Int::Small(0));
     } else if let Some(digits) = digits.strip_prefix('0').filter(|digits| !digits.is_empty()) {
-        // Python's int() knows 0o too.
+        // Python's int() accepts 0o too.
         number.add_digits(digits.strip_prefix(['o', 'O']).unwrap_or(digits), 8)?;
     } else if digits.contains(':') {
         number = sixtieths(digits)?;
@@ -223,7 +223,7 @@ impl Number {
         }
     }
 
-    /// Appends digits of a base, several at a time; `None` for none and for what is no digit.
+    /// Appends digits of a base, several at a time; `None` for an empty text and for other characters.
     fn add_digits(&mut self, digits: &str, base: u32) -> Option<()> {
         let at_once = match base {
             2 => 29,

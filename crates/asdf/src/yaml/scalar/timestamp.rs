@@ -45,7 +45,7 @@ pub(super) fn tagged(text: &str) -> Option<Timestamp> {
     written(text).filter(is_read)
 }
 
-/// Whether a text has the form of a date or time, and is none that a calendar or a clock has.
+/// Whether a text has the form of a date or time with an impossible field, as month 13 or hour 25.
 pub(super) fn is_impossible(text: &str) -> bool {
     written(text).is_some_and(|found| (found.time.is_some() || text.len() == 10) && !is_read(&found))
 }
@@ -100,7 +100,7 @@ pub(crate) fn is_read(value: &Timestamp) -> bool {
     is_day(value) && value.time.is_none_or(is_time) && value.offset.is_none_or(is_zone)
 }
 
-/// Minutes east of UTC, if a zone is written; `None` on the outside for what is no zone.
+/// Minutes east of UTC, if a zone is written; the outer `None` is an invalid zone.
 fn zone(rest: &mut Rest<'_>) -> Option<Option<i32>> {
     let blanks = rest.blanks();
     if rest.0.is_empty() {

@@ -34,7 +34,7 @@ impl Names {
             if is_known {
                 named.push(node);
             }
-            // Without an anchor nothing can lead here twice.
+            // A node without an anchor is visited once.
             if is_known && !seen.insert(node.id()) {
                 continue;
             }
@@ -77,7 +77,7 @@ impl Values {
             return Err(Error::limit("collections within one another", depth as u64, MAX_DEPTH as u64));
         }
         let node = node.target();
-        // Most trees name nothing twice.
+        // Most trees have no aliases.
         let name = if self.names.0.is_empty() { None } else { self.names.0.get(&node.id()).cloned() };
         if let Some(name) = &name
             && !self.done.insert(node.id())
@@ -107,7 +107,7 @@ impl Values {
 
 fn tagged(tag: Option<&str>, value: Yaml) -> Yaml {
     match tag {
-        // Says nothing of a collection.
+        // `!` has no effect on a collection.
         Some(tag) if tag != "!" => value.tagged(tag),
         _ => value,
     }
@@ -118,7 +118,7 @@ fn scalar(node: Node<'_>) -> Yaml {
     let tag = node.tag().filter(|tag| *tag != "!");
     let own = tag.and_then(|tag| tag.strip_prefix(YAML_PREFIX));
     let Some(value) = node.scalar() else { return Yaml::Null };
-    // A tag that the value speaks of itself is not needed again.
+    // A tag that the value implies is left out.
     let (said, value) = match value {
         Scalar::Null => ("null", Yaml::Null),
         Scalar::Bool(value) => ("bool", Yaml::Bool(value)),
