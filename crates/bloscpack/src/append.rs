@@ -200,7 +200,7 @@ impl ExistingFile {
 
     /// Puts the new file in the place of this one.
     pub(crate) fn replace_by(&self, new: AtomicFile, durability: Durability) -> Result<()> {
-        // Not everyone who replaces a file asks for the lock.
+        // Some programs replace a file without taking the lock.
         require_at(self.storage.file(), &self.path)?;
         new.commit(durability)
     }

@@ -35,7 +35,7 @@ pub enum Dialect {
     V3Interim,
     /// The proposal for variable-length data, one item a chunk: version byte 4.
     Vl,
-    /// The same with version byte 3, as someone might write it who follows the proposal's text alone.
+    /// The same with version byte 3, as a writer would set it that follows the proposal's text alone.
     VlAsV3,
 }
 

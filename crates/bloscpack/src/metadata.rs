@@ -1,7 +1,6 @@
 //! Metadata: JSON text and its tree, and the section of version 3 that holds it.
 //!
 //! The output equals that of Python's `json.dumps(…, separators=(',', ':'))`, byte for byte. The input is JSON, and the little more
-
 //! that Python's reader takes or the proposal's example shows: see [`Spelling`].
 
 use std::fmt::Write as _;
@@ -33,7 +32,7 @@ pub enum Spelling {
     NonFinite,
     /// JSON with integers over 128 bits, which only Python reads as they are. They come out as the nearest float.
     HugeIntegers,
-    /// JSON with `\ud800` and its like standing alone, which Python reads and writes. They come out as U+FFFD.
+    /// JSON with lone surrogates such as `\ud800`, which Python reads and writes. They come out as U+FFFD.
     LoneSurrogates,
     /// A Python literal: the proposal's example has single quotes.
     Python,

@@ -62,7 +62,7 @@ pub enum Offsets {
     /// It has one, with room for chunks to be appended.
     #[default]
     Table,
-    /// It has none. Such a file can be written to a stream without knowing how long it will be.
+    /// It has none. Such a file can be written to a stream of unknown length.
     None,
 }
 

@@ -1,4 +1,4 @@
-//! Adding frames to a file, in place and in one commit: whatever fails, the frames are those that were there.
+//! Appends frames to a file, in place and in one commit: after any failure the file has its old frames.
 
 mod frames;
 
@@ -59,7 +59,7 @@ struct ExistingChunk {
     shape: Vec<u64>,
 }
 
-/// Adds arrays: as many frames as their first axes are long.
+/// Appends arrays: as many frames as their first axes are long.
 fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &WriteRequest<'_>) -> Result<Vec<Loss>> {
     let stored = stored(writer)?;
     let mut losses = Vec::new();
@@ -67,7 +67,7 @@ fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &WriteRequest
     for (index, region) in job.selection {
         let dataset = &*job.container.require(*index)?;
         let fits = counterpart(&stored, &planned_chunk::chunk_name(job.container, &dataset.path), job)?;
-        // One frame, where the array is as the chunk of a frame is.
+        // An array of the shape of one chunk adds one frame.
         let single = settings.frames.is_none() && fits.is_some_and(|fits| fits.shape == region.shape());
         let frames = match &settings.frames {
             _ if single => Frames::One,
@@ -91,7 +91,7 @@ fn add_arrays(writer: &mut Writer, settings: &ImportSettings, job: &WriteRequest
     if schema == SCHEMA && count > 0 {
         let names = parts.iter().map(|part| part.name.clone());
         let own: BTreeSet<String> = names.filter(|name| name.starts_with(late_logs::PREFIX)).collect();
-        // All frames that are added have the same.
+        // All added frames have the same chunks.
         let added = [late_logs::FrameLogs { logs: own, is_read: true }];
         let (dropped, told) = late_logs::Logs::of(writer)?.check(&added, settings.new_logs)?;
         parts.retain(|part| !dropped.contains(&part.name));
@@ -148,7 +148,7 @@ fn is_shape(name: &str, names: &[String]) -> bool {
     name.strip_suffix(SHAPE_SUFFIX).is_some_and(|of| names.iter().any(|name| name == of))
 }
 
-/// The chunk that an array adds to: that of its name, or the only one there is.
+/// The chunk that an array adds to: the one of its name, or the only chunk of the file.
 fn counterpart<'s>(
     stored: &'s [ExistingChunk],
     name: &str,
@@ -169,7 +169,7 @@ fn counterpart<'s>(
     }
 }
 
-/// Refuses arrays of another type or shape: what is in every frame would no longer stack.
+/// Refuses arrays of another type or shape, with which the chunks of that name would no longer stack.
 fn check(part: &PlannedChunk, fits: &ExistingChunk) -> Result<()> {
     let ExistingChunk { name, entry, shape } = fits;
     if entry.chunk_type() != Some(part.chunk_type) {

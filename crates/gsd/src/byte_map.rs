@@ -18,11 +18,11 @@ pub(crate) enum SegmentKind {
     Header,
     /// Entries of the index.
     Index,
-    /// Room of the index.
+    /// Unused slots of the index.
     IndexRoom,
     /// The namelist up to the last name.
     Names,
-    /// Room of the namelist.
+    /// Unused bytes of the namelist.
     NamesRoom,
     /// The chunk of an entry.
     Chunk(IndexEntry),
@@ -32,7 +32,7 @@ pub(crate) enum SegmentKind {
     DeadIndex,
     /// An earlier copy of the namelist.
     DeadNames,
-    /// Data that no entry names.
+    /// Data without an index entry.
     Orphan,
 }
 
@@ -53,8 +53,8 @@ impl SegmentKind {
     }
 }
 
-/// Passes the file to `visit` from the first byte to the last, each run once; what overlaps goes to `overlap` with the run that
-/// was there first.
+/// Passes the file to `visit` from the first byte to the last, each run once. Overlapping runs go to `overlap`, with the earlier
+/// run.
 pub(crate) fn walk(
     file: &File,
     limits: &Limits,
@@ -132,7 +132,7 @@ impl<'f> CopyMarkers<'f> {
         Self { file, first_entry, first_name }
     }
 
-    /// Tells what a gap consists of.
+    /// Determines the content of a gap.
     fn gap(
         &self,
         gap: Range<u64>,
@@ -158,8 +158,8 @@ impl<'f> CopyMarkers<'f> {
         Ok(())
     }
 
-    /// The blocks of a new file, which were never written to where they grew at once: gsd puts an index of 128 entries at 256
-    /// and the namelist after it.
+    /// The first blocks of a new file, unused where they grew before the first write: gsd puts an index of 128 entries at 256 and
+    /// the namelist after it.
     fn initial(&self, at: u64, bytes: &[u8]) -> Option<(usize, SegmentKind)> {
         const INDEX: usize = 4096;
         let names = if self.file.header().is_v1() { 8192 } else { 1024 };
@@ -188,7 +188,7 @@ impl<'f> CopyMarkers<'f> {
         (next.unwrap_or(bytes.len()), SegmentKind::Orphan)
     }
 
-    /// Entries that are those of the index, and the zero slots after them.
+    /// Entries equal to those of the index, and the zero slots after them.
     fn index_len(&self, bytes: &[u8]) -> usize {
         let order = self.file.header().byte_order;
         let slots = bytes.as_chunks::<32>().0;
@@ -199,18 +199,18 @@ impl<'f> CopyMarkers<'f> {
         (used + free) * 32
     }
 
-    /// Names that are those of the namelist, and the zeros after them, in whole units.
+    /// Names equal to those of the namelist, and the zeros after them, in whole units.
     fn names_len(&self, bytes: &[u8]) -> usize {
         let range = self.file.header().namelist_range().unwrap_or_default();
         let own = self.file.source().read(range).unwrap_or_default();
         let same = bytes.iter().zip(own.iter()).take_while(|(a, b)| a == b).count();
         let end = bytes[same..].iter().position(|byte| *byte != 0).map_or(bytes.len(), |more| same + more);
-        // A copy that ends in a longer list than it is has no NUL where that one goes on.
+        // A copy of a shorter list has a NUL where the present list continues.
         end.max(self.first_name.len())
     }
 }
 
-/// The first place of a pattern that begins with eight telling bytes or more.
+/// The first offset of a pattern that begins with eight or more distinctive bytes.
 fn find(bytes: &[u8], pattern: &[u8; 32]) -> Option<usize> {
     // The location is never 0, so it is the most selective field.
     let key: [u8; 8] = pattern[16..24].try_into().ok()?;

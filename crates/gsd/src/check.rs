@@ -22,7 +22,7 @@ use crate::stacked::names::NameStats;
 
 mod missing_entries;
 
-/// Input of a check: the file, the facts of its names, its chunks in file order, the file once more for the schema.
+/// Input of a check: the file, statistics of its names, its chunks in file order, a second handle of the file for the schema.
 pub(crate) struct CheckTarget<'a> {
     pub(crate) file: &'a File,
     pub(crate) name_stats: &'a NameStats,
@@ -38,7 +38,7 @@ pub(crate) fn check(
 ) -> Result<Report> {
     let file = subject.file;
     let lost_names = file.layout().faults().iter().any(|fault| fault.kind() == FaultKind::EntryId);
-    // Where names are lost, what is left of them is their remains.
+    // Where names are lost, unreferenced bytes are their remains.
     let told = |fault: &&Fault| !(lost_names && fault.kind() == FaultKind::NamelistTail);
     let mut findings: Vec<Finding> = file.layout().faults().iter().filter(told).map(Fault::finding).collect();
     let broken = findings.iter().any(|finding| finding.severity == Severity::Error);
@@ -48,7 +48,7 @@ pub(crate) fn check(
     });
     let places = byte_map::faults(file, &options.limits)?;
     if !blocks_broken {
-        // What damaged entries leave unnamed is not odd.
+        // With damaged entries, unreferenced bytes are a consequence, and not reported.
         let broken = broken || places.iter().any(|fault| fault.severity() == Severity::Error);
         let told = places.iter().filter(|fault| !broken || fault.severity() == Severity::Error);
         findings.extend(told.map(Fault::finding));
@@ -118,7 +118,7 @@ fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
     let ids = |frame: u64| -> BTreeSet<u16> {
         file.index().slice(file.frame_entries(frame)).iter().map(|entry| entry.id).collect()
     };
-    // Frame 0 holds what the others inherit, so it is not compared with.
+    // Frame 0 stores the values that the others inherit, so it is not compared.
     if let Some(last) = file.nframes().checked_sub(1).filter(|last| *last >= 4) {
         let (own, before) = (ids(last), ids(last - 1));
         let steady = (2..=3).all(|back| ids(last - back) == before);
@@ -141,10 +141,10 @@ fn read_all(
     options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<(Vec<Finding>, u64)> {
-    /// Chunks that a thread takes at once.
+    /// Number of chunks that a thread takes at once.
     const CHUNKS_PER_TASK: usize = 64;
     let (file, chunks) = (subject.file, subject.chunks);
-    // For each run where the chunks before it end.
+    // For each run, the end of the chunks before it.
     let (mut reach, mut total) = (Vec::with_capacity(chunks.len() / CHUNKS_PER_TASK + 1), 0_u64);
     let mut end = 0;
     for run in chunks.chunks(CHUNKS_PER_TASK) {

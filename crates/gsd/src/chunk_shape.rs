@@ -9,9 +9,9 @@ pub(crate) const SHAPE_SUFFIX: &str = "/shape";
 /// Rows and columns of a chunk, and the shape to store in a second chunk where the entry cannot express it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkShape {
-    /// Rows.
+    /// Number of rows.
     pub(crate) n: u64,
-    /// Columns.
+    /// Number of columns.
     pub(crate) m: u32,
     /// Values of the chunk `<name>/shape`; `None` without one.
     pub(crate) beside: Option<Vec<u64>>,

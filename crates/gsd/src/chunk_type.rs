@@ -46,7 +46,7 @@ impl ChunkType {
         Self::Character,
     ];
 
-    /// The type of a code in an index entry; `None` for 0 and what is above 11.
+    /// The type of a code in an index entry; `None` for 0 and codes above 11.
     #[must_use]
     pub const fn from_code(code: u8) -> Option<Self> {
         match code {
@@ -86,7 +86,7 @@ impl ChunkType {
         }
     }
 
-    /// The number in `bytes`, of which no more than eight are looked at; what is signed by its type is.
+    /// The integer in `bytes`, of which at most eight are read; sign-extended for signed types.
     pub(crate) fn integer(self, bytes: &[u8], order: ByteOrder) -> i128 {
         let is_signed = matches!(self, Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64);
         let top = match order {
@@ -104,7 +104,7 @@ impl ChunkType {
         if is_signed { i64::from_le_bytes(wide).into() } else { u64::from_le_bytes(wide).into() }
     }
 
-    /// The reference's word: `uint8`, `float`, `character`.
+    /// The reference's name: `uint8`, `float`, `character`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

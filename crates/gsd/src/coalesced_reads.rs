@@ -9,11 +9,11 @@ const MAX_PIECES: usize = 1 << 14;
 /// Length of a coalesced read in bytes.
 const MAX_READ: u64 = 1 << 20;
 
-/// Bytes between two pieces that are read along: as many as eight times a piece, at least and at most these. One read of a page takes
+/// Maximum gap between two pieces that is read along: eight times the piece, within these bounds in bytes. One read of a page takes
 /// as long as copying some kilobytes.
 const READ_ALONG_LEN: std::ops::RangeInclusive<u64> = 64..=4096;
 
-/// Reads pieces of a source, of which each has a tag.
+/// Reads pieces of a source, each with a tag.
 pub(crate) struct CoalescedReads<'s, T> {
     source: &'s dyn Source,
     limits: Limits,
@@ -26,7 +26,7 @@ impl<'s, T: Copy> CoalescedReads<'s, T> {
         Self { source, limits, pieces: Vec::new(), buffer: Vec::new() }
     }
 
-    /// Asks for `len` bytes at `at`. Where enough are asked for, `take` gets the bytes of each piece with its tag.
+    /// Requests `len` bytes at `at`. Once enough pieces are requested, `take` gets the bytes of each piece with its tag.
     pub(crate) fn request(
         &mut self,
         at: u64,
@@ -41,7 +41,7 @@ impl<'s, T: Copy> CoalescedReads<'s, T> {
         if self.pieces.len() < MAX_PIECES { Ok(()) } else { self.finish(take) }
     }
 
-    /// Reads all pieces that wait.
+    /// Reads all requested pieces.
     pub(crate) fn finish(&mut self, take: &mut dyn FnMut(T, &[u8]) -> Result<()>) -> Result<()> {
         self.pieces.sort_by_key(|(at, ..)| *at);
         let mut rest = self.pieces.as_slice();

@@ -54,7 +54,7 @@ pub const FORMAT: Format = Format {
 /// A GSD file as a `Container`.
 struct GsdContainer {
     file: File,
-    /// The bytes once more, for those who want a file of their own.
+    /// The bytes once more, for callers that need a file of their own.
     source: Arc<Box<dyn Source>>,
     options: OpenOptions,
     limits: Limits,
@@ -95,7 +95,7 @@ impl GsdContainer {
         })
     }
 
-    /// True where there may be a log, which is read only when it is asked for.
+    /// True where the file may have a log, which is read only on request.
     fn may_log(&self) -> bool {
         self.file.header().schema_name() == hoomd::SCHEMA
             && self.file.nframes() > 0
@@ -118,7 +118,7 @@ impl GsdContainer {
         DefaultDataset::of_number(number)
     }
 
-    /// Reads a region of what no chunk of its frame holds.
+    /// Reads a region of values that no chunk of its frame stores.
     fn read_derived(
         &self,
         derived: DefaultDataset,
@@ -129,7 +129,7 @@ impl GsdContainer {
         let stack = derived.stack(&self.file, &self.datasets).ok_or_else(gone)?;
         let dataset = derived.describe(&self.file, &self.datasets, &stack).ok_or_else(gone)?;
         if let DefaultDataset::Stacked(_) | DefaultDataset::Partly(_) = derived {
-            // Its places are let go before those of the chosen frames are looked for.
+            // Offsets of all frames are dropped before those of the chosen frames are searched for.
             drop(stack);
             let first = match derived {
                 DefaultDataset::Partly(id) => self.datasets.name_stats.get(id).map(|name| name.first),
@@ -161,7 +161,7 @@ impl GsdContainer {
         self.read_frames(&dataset, Some(&first), region, options)
     }
 
-    /// Reads a region of all frames. `first` is a chunk that all are like; `None` where there is none.
+    /// Reads a region of all frames. `first` is a chunk whose type and shape all have; `None` for a name without chunks.
     fn read_frames(
         &self,
         dataset: &Dataset,
@@ -207,7 +207,7 @@ impl GsdContainer {
                 options.threads,
             );
         }
-        // Rows of chunks are picked as they are copied, what is within a row afterwards.
+        // Rows of chunks are selected while copying, columns afterwards.
         let (rows, axes) = match inner {
             [row, rest @ ..] if first.is_none_or(|first| inner_shape == first.shape()) => {
                 let taken = AxisSelection { start: 0, step: 1, ..*row };
@@ -284,7 +284,7 @@ impl Container for GsdContainer {
     }
 
     fn dataset_count(&self) -> usize {
-        // The log as a table repeats what is there, and is not listed.
+        // The log as a table repeats listed data, so it is not listed.
         self.datasets.count()
     }
 
@@ -374,7 +374,7 @@ impl Container for GsdContainer {
             Ok(())
         };
         let mut push = push;
-        // What keeps a gap from being read keeps the map from going on.
+        // An error while reading a gap ends the map.
         let _ = self.for_each_segment(&mut push);
         segments
     }

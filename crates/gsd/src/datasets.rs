@@ -21,10 +21,10 @@ pub(crate) struct DatasetIndex {
     stacked: Vec<u16>,
     /// Their datasets.
     ready: Vec<Dataset>,
-    /// Number of chunks that are listed frame by frame, and of those that only a recursive listing shows.
+    /// Number of chunks that are listed frame by frame, and of those listed only recursively.
     apart: u64,
     recursive: u64,
-    /// Before each run of entries: how many of either kind.
+    /// Before each run of entries: the number of either kind.
     counts: OnceLock<Vec<[u64; 2]>>,
 }
 
@@ -44,7 +44,7 @@ impl DatasetIndex {
             match name.view {
                 Listing::Stacked(_) => {
                     recursive += name.frames;
-                    // Of two names that are spelled alike, an address means the first.
+                    // Of two names with the same spelling, an address means the first.
                     if let Some(dataset) = name_stats.stacked(file, id) {
                         stacked.push(id);
                         ready.push(dataset);
@@ -93,7 +93,7 @@ impl DatasetIndex {
         }
         let (frame, name) = path.strip_prefix("frames/")?.split_once('/')?;
         let number: u64 = frame.parse().ok().filter(|number: &u64| number.to_string() == frame)?;
-        // Of a name that is listed twice, the one that the frame has.
+        // Of a name that is listed twice, the id that the frame stores.
         let named = file.names().iter().zip(0_u16..).filter(|(shown, _)| shown == name).map(|(_, id)| id);
         let mut ids = file.names().id(name).into_iter().chain(named);
         let id = ids.find(|id| file.find_id(number, *id).is_some())?;
@@ -106,7 +106,7 @@ impl DatasetIndex {
         usize::try_from(nth).ok()?.checked_add(self.ready.len())
     }
 
-    /// 0 for chunks that are listed, 1 for those that only a recursive listing shows.
+    /// 0 for listed chunks, 1 for those listed only recursively.
     fn kind(&self, id: u16) -> Option<usize> {
         match self.name_stats.get(id)?.view {
             Listing::Apart => Some(0),

@@ -1,7 +1,7 @@
 //! Entries that no search finds, because their frame has another chunk of the same name.
 //!
 //! `gsd.hoomd` leaves such entries where an append raised an exception and was repeated. The reference reads one chunk of each name
-//! and frame, and so does everything here: which one depends on where its search looks (see [`File::find_id`]).
+//! and frame, and so does this crate: the choice depends on the slots that its search reads (see [`File::find_id`]).
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,14 +11,14 @@ use crate::index::{IndexBlock, IndexEntry};
 use crate::index_search::SortedIndex;
 use crate::namelist::NameList;
 
-/// One bit for each entry of the index, set where the entry is hidden by another. Without a word where no entry is.
+/// One bit for each entry of the index, set where the entry is hidden by another. Empty if no entry is hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShadowedEntries {
     words: Vec<u64>,
 }
 
 impl ShadowedEntries {
-    /// Passes the index of a file, whose names may be listed more than once.
+    /// Scans the index of a file, whose names may be listed more than once.
     pub(crate) fn of_file(file: &File) -> Self {
         let index = file.index();
         let mut hidden = Self::of(index, file.header().is_v1(), file.nframes(), file.names().len());
@@ -26,7 +26,7 @@ impl ShadowedEntries {
         hidden
     }
 
-    /// Passes an index whose entries are sorted, of frames below `frames` and ids below `names`.
+    /// Scans an index whose entries are sorted, of frames below `frames` and ids below `names`.
     pub(crate) fn of(index: IndexBlock<'_>, is_v1: bool, frames: u64, names: usize) -> Self {
         let mut hidden = Self::default();
         let sorted = SortedIndex::new(index, frames, names);
@@ -34,7 +34,7 @@ impl ShadowedEntries {
         if is_v1 {
             let mut seen = HashSet::new();
             let mut frame = None;
-            // The last entry of a name is found first.
+            // A search finds the last entry of a name.
             for at in (0..index.len()).rev() {
                 let Some((of, id)) = index.key(at) else { continue };
                 if frame != Some(of) {
@@ -63,12 +63,12 @@ impl ShadowedEntries {
         hidden
     }
 
-    /// Hides the chunks of names that are listed again, where their frame has one under an id that comes before: both have one path.
+    /// Hides the chunks of names that are listed again, where their frame has one under an earlier id: both have one path.
     fn add_names(&mut self, index: IndexBlock<'_>, names: &NameList) {
         let mut first: HashMap<Cow<'_, str>, u16> = HashMap::new();
         let mut groups: HashMap<u16, (u16, u16)> = HashMap::new();
         for (name, id) in names.iter().zip(0_u16..) {
-            // The id that a search for the name takes comes before all others.
+            // The id that a search for the name finds comes before all others.
             let found = names.id(&name).unwrap_or(id);
             let group = *first.entry(name).or_insert(found);
             if group != id {
@@ -121,7 +121,7 @@ impl ShadowedEntries {
 }
 
 impl File {
-    /// The entries that a search finds, each with its position, in the order of the index. The first call passes all of it.
+    /// The entries that a search finds, each with its position, in the order of the index. The first call scans all of it.
     pub(crate) fn found_entries(&self) -> impl Iterator<Item = (usize, IndexEntry)> {
         let hidden = self.hidden();
         self.index().iter().enumerate().filter(|(at, _)| !hidden.contains(*at))

@@ -1,4 +1,4 @@
-//! An open file: which chunks there are, and their values.
+//! An open file: its chunks and their values.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,7 +23,7 @@ mod read;
 pub struct OpenOptions {
     /// Extent of the checks.
     pub strictness: Strictness,
-    /// Bounds on what the file may ask for.
+    /// Limits on the memory that the file may claim.
     pub limits: Limits,
     /// Access to the file's bytes. Use [`Access::Positioned`] for a file that another program may truncate meanwhile.
     pub access: Access,
@@ -47,21 +47,21 @@ impl OpenOptions {
     }
 }
 
-/// An open GSD file, as it was when it was opened: what a writer adds later is not seen.
+/// An open GSD file, as it was when it was opened; chunks added later are not visible.
 pub struct File {
     /// The path that it was opened at.
     path: Option<PathBuf>,
     source: Box<dyn Source>,
     layout: Layout,
-    /// The index block, where the source does not lend it.
+    /// The index block, where it cannot be borrowed from the source.
     index: Option<Vec<u8>>,
     options: OpenOptions,
-    /// Entries that no search finds, once they are asked for.
+    /// Entries that no search finds, computed on first use.
     hidden: OnceLock<ShadowedEntries>,
 }
 
 impl File {
-    /// Opens the file at `path`, as the reference would.
+    /// Opens the file at `path` with the checks of the reference.
     ///
     /// # Errors
     /// `WrongFormat`, `Unsupported`, `Truncated`, `Malformed`, `Io`.
@@ -82,7 +82,7 @@ impl File {
         Ok(file)
     }
 
-    /// Opens bytes from anywhere.
+    /// Opens bytes of any source.
     ///
     /// # Errors
     /// As [`File::open`].
@@ -98,7 +98,7 @@ impl File {
         Ok(Self { path: None, source, layout, index, options: *options, hidden: OnceLock::new() })
     }
 
-    /// Adds the bytes of entries, and names where there are others than before. The entries have been checked.
+    /// Adds the bytes of entries, and new names if there are any. The entries have been checked.
     pub(crate) fn extend(
         &mut self,
         source: Box<dyn Source>,
@@ -252,12 +252,12 @@ impl File {
         let index = self.index();
         let sorted = self.sorted(index);
         let first = sorted.first_of(frame);
-        // In an index out of order the next frame may seem to come before.
+        // In an unsorted index the next frame may appear to start before.
         first..frame.checked_add(1).map_or(index.len(), |next| sorted.first_of(next)).max(first)
     }
 
-    /// The first name with `prefix` whose id is above that of `previous`: `gsd_find_matching_chunk_name`. Names are listed
-    /// whether or not a chunk has them; one that is listed a second time is not listed again.
+    /// The first name with `prefix` whose id is above that of `previous`: `gsd_find_matching_chunk_name`. Names are listed whether or
+    /// not a chunk has them, each once.
     #[must_use]
     pub fn find_matching_chunk_name(&self, prefix: &str, previous: Option<&str>) -> Option<Cow<'_, str>> {
         let start = match previous {

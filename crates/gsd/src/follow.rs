@@ -5,7 +5,7 @@
 //! name after those may be half written, the name of a committed entry is complete.
 //!
 //! The writer determines which frames are committed. In the atomic scheme the header counts entries, and those that it counts are committed. The
-//! reference writes the entries of frames into slots that are in sight, all in one write, which is not atomic to those who read meanwhile: see
+//! reference writes the entries of frames into visible slots, all in one write, which is not atomic for concurrent readers: see
 //! [`LastFramePolicy`].
 
 use std::ops::Range;
@@ -28,27 +28,26 @@ use read::{bytes_of, is_same};
 pub enum Change {
     /// No new frame.
     Nothing,
-    /// The frames of this range, which is not empty, are there now.
+    /// The frames of this nonempty range are complete now.
     Frames(Range<u64>),
     /// The file is a different one or does not exist: replaced, removed, truncated, written anew or upgraded. This follower keeps returning
     /// this answer until [`Follower::reopen`].
     Replaced,
 }
 
-/// The rule by which the last frame counts in a file with unused slots in sight, where a write of entries may be seen in part. Such are files that
-/// the reference writes, and all that have been closed.
+/// The rule by which the last frame counts in a file with visible unused slots, where a reader may see part of a write of entries. The
+/// reference writes such files, and all closed files are such.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LastFramePolicy {
-    /// When a later frame is there, or when two polls, one after the other, find its entries the same. The reference writes all
-    /// entries of a flush at once, which takes microseconds: polls further apart than that never see a part twice, unless the writer
-    /// was killed in the middle.
+    /// When a later frame exists, or when two consecutive polls find the same entries. The reference writes all entries of a flush at once,
+    /// which takes microseconds. Polls further apart than that never see a part twice, unless the writer was killed in the middle.
     #[default]
     Twice,
-    /// When a later frame is there. The last frame of a finished file is never seen.
+    /// When a later frame exists. The last frame of a finished file is never returned.
     Followed,
 }
 
-/// Follows a file while others write to it.
+/// Follows a file that other processes write.
 ///
 /// ```
 /// use gsd::{Change, Follower, Writer, WriterOptions};
@@ -70,7 +69,7 @@ pub enum LastFramePolicy {
 /// # }
 /// ```
 ///
-/// A simulation that runs for hours is looked at once in a while, for as long as the caller likes:
+/// A simulation that runs for hours is polled once in a while, for as long as the caller likes:
 ///
 /// ```no_run
 /// # fn main() -> gsd::Result<()> {
@@ -94,19 +93,19 @@ pub struct Follower {
     path: PathBuf,
     handle: std::fs::File,
     last_frame: LastFramePolicy,
-    /// The frames that were given, and no others.
+    /// The frames that were returned, and no others.
     file: File,
     /// The last entry of these.
     anchor: Option<[u8; 32]>,
-    /// The entries of the last frame, as a poll found them that did not give it.
+    /// The entries of the last frame, as found by a poll that did not return it.
     held: Vec<u8>,
-    /// An entry that makes no sense, as the last poll found it, and its number.
+    /// An invalid entry, as found by the last poll, and its number.
     doubt: Option<(u64, [u8; 32])>,
     replaced: bool,
 }
 
 impl Follower {
-    /// Opens the file at `path`. The first poll gives the frames that are there.
+    /// Opens the file at `path`. The first poll returns the existing frames.
     ///
     /// # Errors
     /// `WrongFormat`, `Truncated` and `Unsupported` for the header, `Io`.
@@ -114,8 +113,7 @@ impl Follower {
         Self::open_with(path, &OpenOptions::default(), LastFramePolicy::default())
     }
 
-    /// Opens the file at `path` with options, of which policy and access are not regarded: reads are positioned, and every entry
-    /// is checked.
+    /// Opens the file at `path` with options, except policy and access: reads are positioned, and every entry is checked.
     ///
     /// # Errors
     /// As [`Follower::open`].
@@ -144,7 +142,7 @@ impl Follower {
         })
     }
 
-    /// Opens what is at the path now, from its first frame on.
+    /// Opens the file that is at the path now, from its first frame on.
     ///
     /// # Errors
     /// As [`Follower::open`]; the follower is then as it was.
@@ -153,13 +151,13 @@ impl Follower {
         Ok(())
     }
 
-    /// The frames that polls have given so far, as a file that has no others. Its names are those that their chunks have.
+    /// The frames that polls have returned so far, as a file without any others. Its names are those that their chunks have.
     #[must_use]
     pub const fn file(&self) -> &File {
         &self.file
     }
 
-    /// The same as a file of its own, with a copy of the index: for
+    /// The same as an independent file, with a copy of the index: for
     /// [`Trajectory::from_file`](crate::hoomd::Trajectory::from_file).
     ///
     /// # Errors
@@ -182,19 +180,19 @@ impl Follower {
         }
     }
 
-    /// Looks once. Each frame is given once, whole, in order. Without news that takes two short reads. A file that ends before its
-    /// index has [`Change::Nothing`] yet: its writer is still making it.
+    /// Polls once. Each frame is returned once, complete, in order. Without new frames that takes two short reads. A file that ends before
+    /// its index returns [`Change::Nothing`]: its writer is still creating it.
     ///
     /// # Errors
-    /// `Malformed` for an entry that makes no sense, and did not the time before, `Limit`, `Io`. It can be tried again.
+    /// `Malformed` for an entry that is invalid in two consecutive polls, `Limit`, `Io`. The poll can be repeated.
     pub fn poll(&mut self) -> Result<Change> {
         if self.replaced {
             return Ok(Change::Replaced);
         }
         let change = match self.poll_file() {
-            // Only a file that has been cut ends before what was in it.
+            // Only a truncated file ends before its earlier content.
             Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.is_cut()? => None,
-            // The reference makes a file in steps: the header is there before the index that it names.
+            // The reference creates a file in steps: the header is there before the index that it points to.
             Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) && self.anchor.is_none() => {
                 Some(Change::Nothing)
             }
@@ -206,7 +204,7 @@ impl Follower {
         Ok(change.unwrap_or(Change::Replaced))
     }
 
-    /// `None` for a file that is another.
+    /// `None` for a different file.
     fn poll_file(&mut self) -> Result<Option<Change>> {
         if self.is_cut()? {
             return Ok(None);
@@ -216,7 +214,7 @@ impl Follower {
         if !is_same(self.file.header(), &header, used) {
             return Ok(None);
         }
-        // The header may point to what was written after the length was read.
+        // The header may point to bytes written after the length was read.
         let source = self.source()?;
         let known = u64::from(self.anchor.is_some());
         let from = used.saturating_sub(known);
@@ -243,7 +241,7 @@ impl Follower {
         let used = self.file.layout().entries();
         let source = self.source()?;
         let (mut new, full) = self.new_slots(&source, header)?;
-        // Chunks are written before the entries that name them.
+        // Chunks are written before the entries that point to them.
         let source = self.source()?;
         let needed = IndexBlock::new(&new, header.byte_order).iter().map(|entry| usize::from(entry.id));
         let needed = needed.max().map_or(0, |id| id.saturating_add(1));
@@ -261,7 +259,7 @@ impl Follower {
         let index = IndexBlock::new(&new, header.byte_order);
         for entry in index.iter() {
             let key = |entry: &IndexEntry| (entry.frame, if header.is_v1() { 0 } else { entry.id });
-            // A frame that was given has all its chunks.
+            // A frame that was returned has all its chunks.
             let given = good == 0 && entry.frame < self.file.nframes();
             wrong = rules.problem(&entry).map(|(_, why)| why).or_else(|| {
                 let back = given || last.is_some_and(|last| key(&entry) < key(&last));

@@ -102,7 +102,7 @@ pub(crate) fn sweep(
     frames: &Frames,
     mut visit: impl FnMut(u64, usize, &IndexEntry) -> Result<()>,
 ) -> Result<()> {
-    /// Entries passed in the time of one search.
+    /// Number of entries scanned in the time of one search.
     const ENTRIES_PER_SEARCH: u64 = 64;
     let span = frames.span();
     if span.is_empty() {
@@ -123,7 +123,7 @@ pub(crate) fn sweep(
         }
         return Ok(());
     }
-    // Names have 16-bit ids, so there are never too many for a table of them.
+    // Names have 16-bit ids, so a table of them is small enough.
     const NO_CHUNK: u32 = u32::MAX;
     let mut table = vec![NO_CHUNK; ids.iter().max().map_or(0, |id| usize::from(*id).saturating_add(1))];
     for (id, which) in ids.iter().zip(0_u32..) {
@@ -131,7 +131,7 @@ pub(crate) fn sweep(
             *place = which;
         }
     }
-    // Of two chunks of one name in a frame the one that a search finds. They are neighbours but in 1.0 files, whose frames
+    // Of two chunks of one name in a frame, the one that a search finds. They are neighbours except in 1.0 files, whose frames
     // are in write order.
     let hidden = file.header().is_v1().then(|| file.hidden());
     let mut last = None;

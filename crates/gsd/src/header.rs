@@ -35,13 +35,13 @@ impl Version {
         Self((major as u32) << 16 | minor as u32)
     }
 
-    /// Its first number.
+    /// The major version.
     #[must_use]
     pub const fn major(self) -> u32 {
         self.0 >> 16
     }
 
-    /// Its second number.
+    /// The minor version.
     #[must_use]
     pub const fn minor(self) -> u32 {
         self.0 & 0xFFFF
@@ -75,7 +75,7 @@ pub struct Header {
     pub application: [u8; 64],
     /// Name of the schema, NUL-padded.
     pub schema: [u8; 64],
-    /// Kept as they are.
+    /// Reserved bytes, kept as they are.
     pub reserved: [u8; 80],
 }
 

@@ -21,12 +21,12 @@ use crate::{ChunkType, File};
 use planned_chunk::{Frames, PlannedChunk};
 use restore_gsd::RestoredChunks;
 
-/// Words for the header of a new file.
+/// Option words for the header of a new file.
 const APPLICATION_OPTION: &str = "application";
 const SCHEMA_OPTION: &str = "schema";
 const VERSION_OPTION: &str = "schema-version";
 
-/// The word for logs that frame 0 lacks.
+/// The option word for logs that frame 0 lacks.
 pub(crate) const NEW_LOGS_OPTION: &str = "new-logs";
 
 /// Application field of new files, and the schema of arrays that have none.
@@ -82,7 +82,7 @@ impl ImportSettings {
 
     fn of(job: &WriteRequest<'_>) -> Result<Self> {
         let options = job.options;
-        // Data of GSD are not compressed.
+        // GSD files are not compressed.
         options.codec("GSD", &[CodecSpec::NONE])?;
         let drop_repeats = options.choice("GSD", "repeats", &[("keep", false), ("drop", true)])?;
         let new_logs = [("refuse", NewLogs::Refuse), ("drop", NewLogs::Drop), ("keep", NewLogs::Keep)];
@@ -128,7 +128,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     let paths = paths(job, &tree, &mut losses)?;
     let plan = Plan::new(APPLICATION, SCHEMA, Version::new(1, 0))?;
     let mut header = metadata::header(&tree, plan.header());
-    // Parts of another GSD file are arrays like others: what they mean in its schema, they mean with the rest of it.
+    // Parts of another GSD file are plain arrays: their meaning in its schema depends on the rest of the file.
     let mut tree = tree;
     if planned_chunk::is_gsd(job.container) {
         losses.extend(job.container.losses());
@@ -167,7 +167,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     let (parts, lost) = parts(job, &settings, &paths)?;
     losses.extend(lost);
     for part in &parts {
-        // Nothing is written for what a cut file merely claims.
+        // Data that a truncated file lacks are an error, before the new file is started.
         check_readable(job.container, part.index, &part.region, &job.read)?;
     }
     let frames = planned_chunk::frames(&parts)?;
@@ -175,7 +175,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     if frames == 0 {
         losses.extend(interchange::losses(&tree));
     }
-    // In frame 0, before the others: these may be one long run.
+    // In frame 0, before the others, which may be one long run.
     if let Some(metadata) = &metadata {
         let id = plan.name(metadata::METADATA.as_bytes())?;
         plan.chunk(0, id, ChunkType::Uint8, metadata.len() as u64, 1)?;
@@ -198,7 +198,7 @@ pub(crate) fn no_frames() -> Loss {
     Loss { dataset: None, what: "arrays of no frames: there is no chunk to tell of them".into() }
 }
 
-/// The file of a `GsdContainer`, if all that it lists is wanted.
+/// The file of a `GsdContainer`, if all that it lists is selected.
 ///
 /// # Errors
 /// The first fault of a damaged file; `repair` recovers its data.
@@ -233,7 +233,7 @@ fn paths(job: &WriteRequest<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result
     Ok(paths)
 }
 
-/// Plans the chunks of each selected dataset, and lists the losses on the way.
+/// Plans the chunks of each selected dataset, and collects the losses.
 fn parts(
     job: &WriteRequest<'_>,
     settings: &ImportSettings,

@@ -13,7 +13,7 @@ use nom::{IResult, Parser};
 use crate::ChunkType;
 use crate::header::endianness;
 
-/// One entry of the index: `struct gsd_index_entry`. Nothing in it has been checked.
+/// One entry of the index: `struct gsd_index_entry`. Its fields are unchecked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IndexEntry {
     /// Frame that the chunk belongs to.
@@ -28,7 +28,7 @@ pub struct IndexEntry {
     pub id: u16,
     /// Type code; see [`IndexEntry::chunk_type`].
     pub type_code: u8,
-    /// 0.
+    /// Reserved, 0.
     pub flags: u8,
 }
 
@@ -103,7 +103,7 @@ impl IndexEntry {
         self.n.checked_mul(u64::from(self.m))?.checked_mul(self.chunk_type()?.size())
     }
 
-    /// Absolute bytes of the chunk; `None` where they cannot be: no type, a negative location, past 2^64.
+    /// Absolute bytes of the chunk; `None` for an impossible range: no type, a negative location, past 2^64.
     #[must_use]
     pub fn byte_range(&self) -> Option<Range<u64>> {
         let start = u64::try_from(self.location).ok()?;
@@ -118,7 +118,7 @@ impl IndexEntry {
 }
 
 impl Block for IndexEntry {
-    /// The chunk's bytes; empty at 0 where they cannot be (see [`IndexEntry::byte_range`]).
+    /// The chunk's bytes; empty at 0 for an impossible range (see [`IndexEntry::byte_range`]).
     fn range(&self) -> Range<u64> {
         self.byte_range().unwrap_or(0..0)
     }
@@ -139,7 +139,7 @@ fn fields(order: ByteOrder, bytes: &[u8]) -> IResult<&[u8], IndexEntry> {
     Ok((rest, IndexEntry { frame, n, location, m, id, type_code, flags }))
 }
 
-/// The entries of an index, parsed as they are asked for.
+/// The entries of an index, parsed on demand.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexBlock<'a> {
     entries: &'a [[u8; 32]],

@@ -12,8 +12,8 @@ use crate::index_scan::Rules;
 /// Number of entries that are checked together.
 const ENTRIES_PER_BLOCK: usize = 64;
 
-/// Slots from the first on that are used, and neither wrong by themselves nor out of order. Some sound ones may be left out at
-/// the end, and all of a big-endian index.
+/// Number of leading slots that are used, valid and in order. Some valid ones may be left out at the end, and all of a big-endian
+/// index.
 pub(crate) fn valid_slots(index: IndexBlock<'_>, rules: &Rules<'_>) -> usize {
     if index.order() == ByteOrder::Big {
         return 0;
@@ -81,7 +81,7 @@ fn fields(slot: &[u8; 32]) -> (Words, Key) {
 }
 
 impl Words {
-    /// A type that there is, at least a column, no flags, and all of the chunk within the file.
+    /// True for a valid type, at least one column, no flags, and a chunk within the file.
     fn is_sound(&self, file_len: u64) -> bool {
         /// By type code, four bits each: the logarithm of the element's size.
         const SIZES: u64 = 0x0323_2103_2100;

@@ -16,7 +16,7 @@ pub(crate) struct Rules<'a> {
     pub(crate) header: &'a Header,
     pub(crate) file_len: u64,
     pub(crate) names: usize,
-    /// The first frame that cannot be.
+    /// The lowest impossible frame.
     pub(crate) frames: u64,
 }
 
@@ -38,7 +38,7 @@ impl Rules<'_> {
         }
     }
 
-    /// True where frame and name of an entry are such that it can be found, readable or not.
+    /// True where frame and name of an entry are possible, so that it can be found, readable or not.
     fn is_placed(&self, entry: &IndexEntry) -> bool {
         entry.frame < self.frames && usize::from(entry.id) < self.names
     }
@@ -47,7 +47,7 @@ impl Rules<'_> {
 /// Result of a pass.
 #[derive(Default)]
 pub(crate) struct Scan {
-    /// Slots up to the last entry that counts.
+    /// Number of slots up to the last valid entry.
     pub(crate) used: usize,
     /// Entries that cannot be found: their frame or name is impossible.
     pub(crate) dropped: u64,
@@ -149,7 +149,7 @@ pub(crate) fn scan_from(
     scan
 }
 
-/// The entries that can be found, sorted by frame and name (in 1.0 files by frame), of equal ones the last written.
+/// The entries that can be found, sorted by frame and name (in 1.0 files by frame); of equal ones the last written.
 pub(crate) fn rebuilt(index: IndexBlock<'_>, rules: &Rules<'_>, limits: &Limits) -> Result<(Vec<u8>, u64)> {
     limits.allocate((index.len() as u64).saturating_mul(INDEX_ENTRY_LEN.saturating_mul(2)))?;
     let placed = |entry: &IndexEntry| !entry.is_unused() && rules.is_placed(entry);

@@ -1,6 +1,6 @@
 //! Search in the sorted index.
 //!
-//! Frames mostly have as many chunks as the one before, so a place can be computed that is right or close, and the search starts
+//! Frames mostly have as many chunks as the one before. So the computed position is right or close, and the search starts
 //! from there. It reads two or three neighbouring entries, where a binary search would read twenty from the whole index.
 
 use std::cmp::Ordering;
@@ -20,7 +20,7 @@ impl<'a> SortedIndex<'a> {
         Self { index, frames, names }
     }
 
-    /// The position of the entry of a chunk. Of several, the one that the reference's search meets.
+    /// The position of the entry of a chunk. Of several, the one that the reference's search finds.
     pub(crate) fn position(self, frame: u64, id: u16) -> Option<usize> {
         let key = (frame, id);
         let at =
@@ -91,7 +91,7 @@ impl<'a> SortedIndex<'a> {
         low
     }
 
-    /// `gsd_find_chunk` of file layer 2: which of several equal entries it gives depends on where it looks.
+    /// `gsd_find_chunk` of file layer 2: of equal entries it returns the one that its search reads first.
     fn find_by_halves(self, key: (u64, u16)) -> Option<usize> {
         let (mut low, mut high) = (0, self.index.len());
         while low < high {

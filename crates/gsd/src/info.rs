@@ -14,7 +14,7 @@ const MAX_EXAMINED_ENTRIES: u64 = 1 << 21;
 
 const COUNT: &str = "particles/N";
 
-/// More names than this are not all shown.
+/// Maximum number of names that are shown.
 const NAMES: usize = 200;
 
 pub(crate) fn details(file: &File, name_stats: &NameStats, limits: &Limits) -> Vec<(String, Value)> {
@@ -62,7 +62,8 @@ pub(crate) fn details(file: &File, name_stats: &NameStats, limits: &Limits) -> V
     details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Returns the metadata that every file has. The positions of its blocks are part of the map only: copies that are laid out otherwise are the same.
+/// Returns the metadata that every file has. The positions of its blocks are part of the map only, so that copies with another layout
+/// compare equal.
 ///
 /// # Errors
 /// Those of the source.
@@ -84,7 +85,7 @@ pub(crate) fn meta(file: &File) -> Result<Value> {
     Ok(Value::Map(entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()))
 }
 
-/// The number in a chunk of one, of frame 0 where the frame has none, 0 where that has none either. `None` where it cannot be read.
+/// The number in a chunk of one element; frame 0's where the frame lacks it, 0 where frame 0 lacks it, too. `None` where it cannot be read.
 fn number(file: &File, frame: u64, name: &str) -> Option<u64> {
     let found = file.find_chunk(frame, name).or_else(|| file.find_chunk(0, name));
     let Some(entry) = found else { return Some(0) };

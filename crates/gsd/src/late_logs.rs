@@ -13,41 +13,41 @@ use crate::{File, IndexEntry};
 /// Prefix of the names of logs.
 pub(crate) const PREFIX: &str = "log/";
 
-/// Frames and names that a sentence lists before it only counts.
+/// Maximum number of frames and names that a message lists.
 const MAX_LISTED: usize = 8;
 
 /// The treatment of logs that frame 0 of the result lacks, where `gsd.hoomd` would not read some frames any more because of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum NewLogs {
-    /// Nothing is written.
+    /// The file is not written.
     #[default]
     Refuse,
     /// They are left out.
     Drop,
-    /// They are written all the same.
+    /// They are written nevertheless.
     Keep,
 }
 
-/// Logs of the file that grows, or of the first of several that become one.
+/// Logs of the extended file, or of the first of several that become one.
 pub(crate) struct Logs {
     /// Listed names of logs.
     listed: BTreeSet<String>,
-    /// Names that are listed with what is added, whether or not a frame stores them.
+    /// Names that are listed with the added frames, whether or not a frame stores them.
     others: BTreeSet<String>,
     /// Those of frame 0.
     initial: BTreeSet<String>,
     frames: u64,
 }
 
-/// Logs of a frame that is added.
+/// Logs of an added frame.
 pub(crate) struct FrameLogs {
     /// Those that it will store.
     pub(crate) logs: BTreeSet<String>,
-    /// Whether `gsd.hoomd` reads it where it comes from.
+    /// Whether `gsd.hoomd` reads the frame in its own file.
     pub(crate) is_read: bool,
 }
 
-/// Frames that `gsd.hoomd` reads now and would not read any more, and the logs that they lack.
+/// Frames that `gsd.hoomd` reads now and could no longer read, and the logs that they lack.
 struct Unread {
     frames: Vec<u64>,
     logs: BTreeSet<String>,
@@ -72,7 +72,7 @@ impl Logs {
         Self { listed: names(first).collect(), others, initial: BTreeSet::new(), frames: 0 }
     }
 
-    /// Number of names, at most.
+    /// Maximum number of names.
     pub(crate) fn len(&self) -> u64 {
         (self.listed.len() as u64).saturating_add(self.others.len() as u64)
     }
@@ -137,7 +137,7 @@ impl Logs {
         let late: BTreeSet<&String> =
             self.listed.iter().chain(stored).filter(|name| !initial.contains(*name)).collect();
         let mut unread = Unread { frames: Vec::new(), logs: BTreeSet::new() };
-        // Frames that lack a log which the file lists already are not read now either.
+        // Frames that lack an already listed log are not read now either.
         let is_read_now = self.listed.iter().all(|name| self.initial.contains(name));
         let new: Vec<&&String> = late.iter().filter(|name| !self.listed.contains(**name)).collect();
         if self.frames > 1 && is_read_now && !new.is_empty() {
@@ -187,7 +187,7 @@ fn names(file: &File) -> impl Iterator<Item = String> {
     file.names().iter().filter(|name| name.starts_with(PREFIX)).map(std::borrow::Cow::into_owned)
 }
 
-/// The logs of frames that are added: those that each stores, and those of frame 0, which are written out where they have to be.
+/// The logs of added frames: those that each stores, and those of frame 0, which are written out where necessary.
 ///
 /// # Errors
 /// `Limit`.

@@ -18,14 +18,14 @@ mod faults;
 /// Extent of the checks when a file is opened, and treatment of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// The checks of the reference: header, namelist and the entries that its binary search for the end of the index meets. Opening costs the same
-    /// for any number of frames.
+    /// The checks of the reference: header, namelist and the entries that its binary search for the end of the index reads. Opening takes
+    /// the same time for any number of frames.
     #[default]
     Compatible,
-    /// Every entry, in one pass. The first error among the faults is one, as is a second entry of one frame and name.
+    /// Every entry, in one pass. Opening fails at the first error, or at a second entry of one frame and name.
     Strict,
-    /// Every entry, in one pass. What is wrong is recorded. Entries are put in order where they are not; those whose frame or name is
-    /// impossible are left out, and those whose data are impossible are found, but not read.
+    /// Every entry, in one pass. Faults are recorded. Unsorted entries are sorted; those whose frame or name is impossible are left out,
+    /// and those whose data are impossible are found, but not read.
     Lenient,
 }
 
@@ -46,13 +46,13 @@ impl Layout {
     /// Finds header, names and the used part of the index.
     ///
     /// # Errors
-    /// `WrongFormat`, `Unsupported` for versions the reference refuses, `Truncated` and `Malformed` for what the policy does
-    /// not let pass, `Limit`, and those of the source.
+    /// `WrongFormat`, `Unsupported` for versions the reference refuses, `Truncated` and `Malformed` for faults that the policy does
+    /// not accept, `Limit`, and those of the source.
     pub fn parse(source: &dyn Source, limits: &Limits, strictness: Strictness) -> Result<Self> {
         Self::with_index(source, limits, strictness).map(|(layout, _)| layout)
     }
 
-    /// The layout, and the index where it had to be copied or put in order.
+    /// The layout, and the index where it had to be copied or sorted.
     pub(crate) fn with_index(
         source: &dyn Source,
         limits: &Limits,
@@ -90,7 +90,7 @@ impl Layout {
         self.names = names;
     }
 
-    /// As the reference opens it.
+    /// Checks as the reference does on opening.
     fn probed(mut self, source: &dyn Source, limits: &Limits) -> Result<(Self, Option<Vec<u8>>)> {
         let block = namelist_bytes(source, &self.header, limits)?;
         let range = self.header.namelist_range().unwrap_or_default();
@@ -108,7 +108,7 @@ impl Layout {
         let entry_at = |at: u64| {
             let (mut entry, offset) = ([0; 32], at.saturating_mul(header::INDEX_ENTRY_LEN));
             match &bytes {
-                // A few of many pages are looked at: to read takes less time than to touch each of them in a map.
+                // Only a few of many pages are read: a read takes less time than touching a page of a map.
                 Cow::Borrowed(_) => source.read_into(start.saturating_add(offset), &mut entry)?,
                 Cow::Owned(bytes) => bytes.as_slice().read_into(offset, &mut entry)?,
             }
@@ -125,7 +125,7 @@ impl Layout {
         Ok((self, copy))
     }
 
-    /// Every slot looked at.
+    /// Checks every slot.
     fn scanned(
         mut self,
         source: &dyn Source,
@@ -173,7 +173,7 @@ impl Layout {
             names: self.names.len(),
             frames: self.header.index_allocated_entries.min(room),
         };
-        // Where blocks are cut, what their entries lack is a consequence.
+        // Faults of entries are a consequence of truncated blocks.
         let mut own = Faults::default();
         let scan = index_scan::scan(index, &rules, &mut own, strict);
         refuse(&own)?;
@@ -199,7 +199,7 @@ impl Layout {
         Ok((self, copy))
     }
 
-    /// Returns the faults and oddities of header, names and index. Empty but under [`Strictness::Lenient`].
+    /// Returns the faults and oddities of header, names and index. Empty except under [`Strictness::Lenient`].
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -272,7 +272,7 @@ impl Layout {
         rules.problem(entry).map(|(_, why)| why)
     }
 
-    /// The number of used entries among so many slots, by the reference's binary search: where it looks, entries have to make sense.
+    /// The number of used entries among so many slots, by the reference's binary search: the entries that it reads have to be valid.
     fn find_end(&self, slots: u64, entry_at: &dyn Fn(u64) -> Result<IndexEntry>) -> Result<u64> {
         let wrong = |at: u64, why: &str| {
             let offset = at.saturating_mul(header::INDEX_ENTRY_LEN);

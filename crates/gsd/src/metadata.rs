@@ -1,8 +1,8 @@
 //! Metadata interchange with other formats: application and schema, which frames store which chunks, and in the other
 //! direction metadata of other formats, which are JSON in a chunk of their own.
 //!
-//! A stacked dataset has every frame, with what the schema fills in. `stored` names the frames whose chunks are in the file, so that a
-//! conversion back writes those and no others.
+//! A stacked dataset has every frame, with the values that the schema fills in. `stored` lists the frames whose chunks are in the file, so
+//! that a conversion back writes exactly those.
 
 use std::collections::HashMap;
 
@@ -19,13 +19,13 @@ use crate::header::{Header, Version, name_field};
 /// The chunk of frame 0 that holds metadata of other formats: UTF-8 JSON, an object.
 pub(crate) const METADATA: &str = "holdall/metadata";
 
-/// Bytes of such a chunk that are looked at.
+/// Maximum number of bytes of such a chunk that are read.
 const MAX_METADATA_LEN: u64 = 1 << 26;
 
-/// Key of what is the format's own.
+/// Key of the format's own entries.
 pub(crate) const OWN: &str = "gsd";
 
-/// Keys below `OWN` where the format wrote it. With any other key there, it is a user's.
+/// Keys below `OWN` where the format wrote it. With any other key, `OWN` is a user's.
 const OWN_KEYS: [&str; 8] =
     ["application", "schema", "schema_version", "reserved", "frames", "names", "stored", "chunks"];
 
@@ -82,7 +82,7 @@ fn is_plain(file: &File) -> bool {
     is_ours && file.nframes() <= 1
 }
 
-/// True where metadata of the user's keep those of the file from being carried.
+/// True where a user's metadata keep those of the file from being carried.
 pub(crate) fn is_hidden(file: &File) -> bool {
     !is_plain(file) && matches!(metadata(file), Ok(Some(tree)) if tree.get(OWN).is_some())
 }
@@ -136,7 +136,7 @@ fn frames(
     Some(told)
 }
 
-/// All of the one frame, without the axis of frames.
+/// True for all of the one frame, without the axis of frames.
 fn is_of_one_frame(region: &Region, shape: &[u64]) -> bool {
     let ([first, rest @ ..], [1, inner @ ..]) = (region.axes(), shape) else { return false };
     let is_whole = |(axis, len): (&container_core::region::AxisSelection, &u64)| {
@@ -224,7 +224,7 @@ pub(crate) fn header(tree: &Value, like: &Header) -> Option<Header> {
     })
 }
 
-/// Chunks of an earlier file that a new file is to have again.
+/// Chunks of an earlier file that the new file restores.
 #[derive(Debug)]
 pub(crate) struct Chunks {
     pub(crate) frames: u64,
@@ -299,7 +299,7 @@ impl Chunks {
     }
 }
 
-/// True for a frame within runs that rise.
+/// True for a frame within ascending runs.
 pub(crate) fn is_within(runs: Option<&[(u64, u64)]>, frame: u64) -> bool {
     let Some(runs) = runs else { return true };
     let at = runs.partition_point(|(_, end)| *end <= frame);

@@ -30,15 +30,15 @@ pub(crate) struct NameHasher(u64);
 
 impl NameHasher {
     fn mix(&mut self, word: u64) {
-        // Digits of pi, as many have taken: a number without a pattern.
+        // Digits of pi: a number without a pattern.
         let product = u128::from(self.0 ^ word).wrapping_mul(0x243f_6a88_85a3_08d3);
         let [low, high] = bytemuck::cast::<u128, [u64; 2]>(product);
         self.0 = low ^ high;
     }
 }
 
-/// At most 7 bytes as a number, another for all others as long: by loads that overlap, as a copy of so few bytes is a call that takes
-/// longer than all the rest.
+/// At most 7 bytes as a number, distinct for each string of the same length: by overlapping loads, because a call to copy so few
+/// bytes takes longer than the rest.
 fn last(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk(), bytes.last_chunk()) {
         (Some(first), Some(last)) => {
@@ -89,7 +89,7 @@ mod tests {
             places[usize::from(hash as u16)] += 1;
             tops[usize::from((hash >> 57) as u8)] += 1;
         }
-        // One in each on average: Poisson's law has 9 or more in less than one place of them all, and 700 of 512 never.
+        // One in each slot on average: by Poisson's law fewer than one slot of the table has 9 or more, and none has 700 of 512.
         assert!(places.iter().all(|count| *count < 16), "{:?}", places.iter().max());
         assert!(tops.iter().all(|count| (350..700).contains(count)), "{tops:?}");
     }

@@ -14,7 +14,7 @@ use nom::{IResult, Parser};
 use crate::header::NAMELIST_ENTRY_LEN;
 use crate::name_ids::{NameMap, Seed};
 
-/// Most names of a file: ids have 16 bits, and the reference keeps 65535 for "not found".
+/// Maximum number of names of a file: ids have 16 bits, and the reference reserves 65535 for "not found".
 pub const MAX_NAMES: usize = 65535;
 
 /// The names of a file, by id. Names are bytes; those that are not UTF-8 are shown with replacement characters.
@@ -73,7 +73,7 @@ impl NameList {
         self.names.is_empty()
     }
 
-    /// Bytes of the block that names take, the NUL or the rest of the slot included.
+    /// Number of bytes of the block that names take, the NUL or the rest of the slot included.
     #[must_use]
     pub const fn used_len(&self) -> u64 {
         self.used
@@ -123,14 +123,14 @@ impl NameList {
         });
         let shown = |id: &u16| self.get(*id).is_some_and(|one| one == name);
         ids.get(name.as_bytes()).copied().or_else(|| {
-            // Looking through all of them is for the few that have one.
+            // A linear search is only for names that are not UTF-8, of which files have few.
             let replaced = name.contains(char::REPLACEMENT_CHARACTER);
             replaced.then(|| (0..=u16::MAX).take(self.len()).find(shown)).flatten()
         })
     }
 }
 
-/// Names until an empty one, as many as there can be: a block of one-letter names is a fraction of what the list of them would be.
+/// Names up to an empty one, at most [`MAX_NAMES`]: a list of one-letter names takes many times the memory of their block.
 fn packed_names(block: &[u8]) -> IResult<&[u8], Vec<&[u8]>> {
     many_m_n(0, MAX_NAMES, terminated(take_till1(|byte| byte == 0), tag(&[0][..]))).parse(block)
 }
@@ -148,7 +148,7 @@ mod tests {
     fn packed_names_end_at_an_empty_one_or_with_the_block() {
         assert_eq!(listed(b"a\0bc\0\0d\0", false), ["a", "bc"]);
         assert_eq!(listed(b"a\0bc\0", false), ["a", "bc"]);
-        // Without its NUL a name is cut.
+        // A name without its NUL is cut.
         assert_eq!(listed(b"a\0bc", false), ["a"]);
         assert!(listed(b"", false).is_empty() && listed(b"\0\0", false).is_empty());
         assert_eq!(NameList::parse(b"a\0bc\0\0\0", false).used_len(), 5);
@@ -158,7 +158,7 @@ mod tests {
     fn names_that_are_no_text_are_found_as_they_are_shown() {
         let names = NameList::from_names([&b"a\xff"[..], b"a\xfe", b"b"]);
         assert_eq!(names.get(1).unwrap(), "a\u{fffd}");
-        // As of equal names, the first.
+        // As with equal names, the first.
         assert_eq!(names.id("a\u{fffd}"), Some(0));
         assert_eq!(names.id("b\u{fffd}"), None);
         let names = NameList::from_names([&b"a\xff"[..], "a\u{fffd}".as_bytes()]);

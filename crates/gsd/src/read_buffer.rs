@@ -5,13 +5,13 @@ use std::ops::Range;
 use container_core::source::{Source, check_range, try_zeroed_vec};
 use container_core::{Limits, Result};
 
-/// Least and greatest length of one fetch in bytes; a single longer read exceeds the greatest.
+/// Minimum and maximum length of one fetch in bytes; a single longer read exceeds the maximum.
 const MIN_FETCH: u64 = 4 << 10;
 const MAX_FETCH: u64 = 1 << 20;
 
 pub(crate) struct ReadBuffer<'s> {
     source: &'s dyn Source,
-    /// Everything, where the source lends it.
+    /// All bytes, borrowed from the source.
     all: Option<&'s [u8]>,
     buffer: Vec<u8>,
     start: u64,
@@ -59,7 +59,7 @@ impl<'s> ReadBuffer<'s> {
         read
     }
 
-    /// Copies the bytes from `at` on to `dst`, past the window where they are many.
+    /// Copies the bytes from `at` on to `dst`, bypassing the window for long reads.
     pub(crate) fn copy(&mut self, at: u64, dst: &mut [u8]) -> Result<()> {
         let range = at..at.saturating_add(dst.len() as u64);
         if self.all.is_none() && dst.len() as u64 >= MAX_FETCH {

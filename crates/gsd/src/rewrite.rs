@@ -3,11 +3,11 @@
 //! Bytes outside chunks are not copied: older copies of the index, bytes that no entry points at. The result is of file layer 2.1 and little-endian,
 //! whatever the input was; application, schema, its version and the names stay.
 //!
-//! Under the `hoomd` schema a frame means more than it stores: what it lacks is frame 0's. So that every frame reads as it
-//! did, the new frame 0 stores all that the old one inherited, and other frames what they would no longer inherit. With
-//! [`RedundantChunks::Drop`] chunks are left out that are equal to what the frame inherits anyway.
+//! Under the `hoomd` schema a frame inherits from frame 0 what it does not store. So that every frame reads as it did, the new frame 0
+//! stores all that the old one inherited, and other frames what they would no longer inherit. With [`RedundantChunks::Drop`] chunks are
+//! left out that are equal to those that the frame inherits.
 //!
-//! Frames are passed twice, once to lay the file out and once to write it; 32 bytes of memory a chunk are held. The same input
+//! Frames are read twice, once to lay the file out and once to write it; 32 bytes of memory a chunk are held. The same input
 //! and options give the same bytes.
 
 use container_core::format::Output;
@@ -30,8 +30,8 @@ use frames::FramePlan;
 /// Treatment of `hoomd` chunks that are equal to the chunk that their frame would inherit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RedundantChunks {
-    /// They are left out. Time steps stay, texts, which `gsd.hoomd` 5.0.1 does not inherit, and one chunk of each frame, without
-    /// which the last frame would not be seen.
+    /// They are left out. Kept are time steps, texts, which `gsd.hoomd` 5.0.1 does not inherit, and one chunk of each frame, without which
+    /// readers would not see the last frame.
     #[default]
     Drop,
     /// They are written.
@@ -42,15 +42,15 @@ pub enum RedundantChunks {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RewriteOptions {
-    /// Whether the schema's rule for absent chunks counts; if not, chunks are copied as they are stored.
+    /// Whether the schema's rule for absent chunks is applied; if not, chunks are copied as they are stored.
     pub defaults: Defaults,
     /// Treatment of chunks that are equal to the inherited ones.
     pub redundant_chunks: RedundantChunks,
-    /// The treatment of logs that the new frame 0 lacks, where `gsd.hoomd` read frames in their own file that it would not read in the new one.
+    /// The treatment of logs that the new frame 0 lacks, where `gsd.hoomd` could read frames in their own file, but not in the new one.
     pub new_logs: NewLogs,
     /// Chunks start at multiples of this many bytes; see [`Plan::with_alignment`].
     pub alignment: u64,
-    /// Fields of the header that are to be others.
+    /// Header fields to be replaced.
     pub(crate) header: HeaderSettings,
 }
 
@@ -100,18 +100,18 @@ impl RewriteOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RewriteReport {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
-    /// Chunks.
+    /// Number of chunks.
     pub chunks: u64,
-    /// Chunks left out because their frame inherits the same.
+    /// Number of chunks left out because their frame inherits the same.
     pub dropped: u64,
-    /// Chunks that are new: what frames inherited before and would not now.
+    /// Number of chunks added, which frames inherited before and would not inherit now.
     pub added: u64,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub file_len: u64,
-    /// Contents that frames did not have, and readers of the new file will see: logs that frame 0 has now, and did not have before. Logs that were left
-    /// out, and frames that `gsd.hoomd` does not read any more.
+    /// Contents that frames lacked and readers of the new file will see: logs that only the new frame 0 has. Also logs that were left out,
+    /// and frames that `gsd.hoomd` can no longer read.
     pub losses: Vec<Loss>,
 }
 

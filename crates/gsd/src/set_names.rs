@@ -1,4 +1,4 @@
-//! Application and schema of a file changed in place.
+//! Changes application and schema of a file in place.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ pub struct HeaderNames {
     pub schema_version: Option<Version>,
 }
 
-/// Changes the names in the header of the file at `path`, all or none: they are within one sector, and go there in one write. Nothing else
-/// changes, whatever the file holds.
+/// Changes the names in the header of the file at `path`, all or none: they are within one sector, and are written at once. The rest of
+/// the file is unchanged, valid or not.
 ///
 /// # Errors
 /// `Usage` for a name that does not fit its field, and while another writer has the file; `WrongFormat`, `Truncated`; `Io`, marked by
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn names_change_in_one_write_within_a_sector_and_nothing_else_does() {
-        // The places of the fields are those of the specification: 64 bytes each from byte 48 on, after the version of the schema.
+        // The offsets of the fields are those of the specification: 64 bytes each from byte 48 on, after the version of the schema.
         for name in ["v1_small.gsd", "be_v1_small.gsd"] {
             let start = fixture(name);
             let mut storage = RecordingStorage::new(start.clone());

@@ -5,8 +5,7 @@
 //! memory for the commit.
 //!
 //! To change this: the atomic scheme never overwrites bytes that a committed header refers to, and the header is written
-
-//! last, after a sync. `tests/crash.rs` replays every write and finds what breaks this.
+//! last, after a sync. `tests/crash` replays every write and finds what breaks this.
 
 use std::path::Path;
 
@@ -39,10 +38,10 @@ pub use options::{ChunkAlignment, Commit, CommitScheme, WriteMode, WriterOptions
 pub use reservation::{Reservation, RowWriter};
 pub use restart_file::write_restart;
 
-/// Version of the file layer that is written.
+/// Version of the file layer of new files.
 pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 
-/// Writes frames to a file, or to anything that can be changed in place.
+/// Writes frames to a file, or to any other storage that can be changed in place.
 ///
 /// ```
 /// # fn main() -> gsd::Result<()> {
@@ -64,8 +63,8 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 ///
 /// # What survives
 ///
-/// In [`CommitScheme::Atomic`], a file is at any moment the last committed state, whole: after the process is killed, after a power cut,
-/// and after a disk ran full. What is not committed is not seen. When frames are committed is the caller's choice:
+/// In [`CommitScheme::Atomic`], a file has at any moment the last committed state, complete: after the process is killed, after a power
+/// cut, and after the disk ran full. Uncommitted frames are invisible. The caller chooses when frames are committed:
 ///
 /// | [`Commit`] | killed process | power cut |
 /// |---|---|---|
@@ -73,11 +72,11 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 /// | `Every(n)` | all but up to n − 1 ended frames survive | the same |
 /// | `Manual` | frames up to the last `flush` survive | the same |
 ///
-/// With [`Durability::Cached`] the column of the power cut does not hold: such a file may lose frames, or not open. The first column holds
-/// as it is.
+/// With [`Durability::Cached`] the column of the power cut does not apply: such a file may lose frames, or not open. The first column
+/// applies unchanged.
 ///
-/// In [`CommitScheme::Reference`], which is for files that must equal those of gsd byte for byte, a commit is as it is there: a kill or a
-/// power cut in its course can leave a last frame that lacks chunks, and a file that no reader opens.
+/// [`CommitScheme::Reference`] is for files that must equal those of gsd byte for byte, and commits in the same way. A kill or a power cut
+/// during a commit can leave a last frame that lacks chunks, and a file that no reader opens.
 ///
 /// # Errors
 ///
@@ -89,14 +88,14 @@ pub(crate) const CURRENT_VERSION: Version = Version::new(2, 1);
 /// Frames without chunks count, but leave no trace unless a frame with chunks follows: trailing ones are gone when the file is
 /// opened again.
 ///
-/// Dropped without [`Writer::close`], a writer commits the frames that have ended, and keeps errors to itself.
+/// Dropped without [`Writer::close`], a writer commits the frames that have ended, and ignores errors.
 pub struct Writer<S: Storage = FileStorage> {
     storage: Watched<S>,
     options: WriterOptions,
-    /// As it is on the disk.
+    /// The header on the disk.
     header: Header,
     names: NameTable,
-    /// Entries of the index that the header's frames have.
+    /// Number of index entries of the header's frames.
     used: u64,
     /// Absolute offset of the first entry, written or not.
     index_at: u64,
@@ -117,7 +116,7 @@ pub struct Writer<S: Storage = FileStorage> {
     pending: usize,
     /// Number of the frame that has not ended.
     frame: u64,
-    /// Frames that a reader finds in the file.
+    /// Number of committed frames.
     committed: u64,
     /// Frames that have ended since the last commit.
     ended: u64,
@@ -126,9 +125,9 @@ pub struct Writer<S: Storage = FileStorage> {
     spare: Option<commit_atomic::SpareNamelist>,
     /// Whether the header's namelist is one that this writer made.
     owns_names: bool,
-    /// Chunks of the frame that others write.
+    /// Chunks of the current frame that row writers fill.
     reservations: Vec<std::sync::Arc<reservation::Rows>>,
-    /// Bytes of entries on their way to the disk, kept for their memory.
+    /// Encoded entries, a buffer that is reused.
     scratch: Vec<u8>,
     /// False while the index's space may not be on the disk: space released by an earlier writer is reused, and no writer has synced it.
     is_room_synced: bool,
@@ -141,12 +140,12 @@ pub struct Writer<S: Storage = FileStorage> {
 enum State {
     Ready,
     Closed,
-    /// An error of the disk, in words.
+    /// Message of the disk error that ended the writing.
     Poisoned(String),
 }
 
 impl Writer<FileStorage> {
-    /// Makes a file, in place of any that is there: mode `w`. The new file appears in one step.
+    /// Creates a file, replacing an existing one: mode `w`. The new file appears in one step.
     ///
     /// # Errors
     /// `Usage` for names that do not fit the header, and while another writer has the file; `Io`.
@@ -154,10 +153,10 @@ impl Writer<FileStorage> {
         Self::make(path.as_ref(), options, Overwrite::Replace)
     }
 
-    /// Makes a file where none is: mode `x`.
+    /// Creates a file that does not exist yet: mode `x`.
     ///
     /// # Errors
-    /// As [`Writer::create`]; `Usage` when there is a file.
+    /// As [`Writer::create`]; `Usage` when the file exists.
     pub fn create_new(path: impl AsRef<Path>, options: &WriterOptions) -> Result<Self> {
         Self::make(path.as_ref(), options, Overwrite::Refuse)
     }
@@ -216,7 +215,7 @@ impl Writer<FileStorage> {
 }
 
 impl<S: Storage> Writer<S> {
-    /// Makes a file of a storage, whatever is in it. What makes it a GSD file is written last.
+    /// Creates a file in a storage, replacing its content. The bytes that make it a GSD file are written last.
     ///
     /// # Errors
     /// `Usage` for names that do not fit the header; `Io`, marked by [`Error::after_change`] where the file is complete and may not survive a
@@ -237,7 +236,7 @@ impl<S: Storage> Writer<S> {
         Self::open_storage(storage, options)
     }
 
-    /// Adds frames to the file that a storage holds.
+    /// Appends frames to the file in a storage.
     ///
     /// # Errors
     /// As [`Writer::open`].
@@ -293,7 +292,7 @@ impl<S: Storage> Writer<S> {
         self.frame
     }
 
-    /// Frames that a reader finds who opens the file now.
+    /// Number of committed frames.
     #[must_use]
     pub const fn committed_frames(&self) -> u64 {
         self.committed
@@ -304,13 +303,13 @@ impl<S: Storage> Writer<S> {
         self.names.iter().map(String::from_utf8_lossy)
     }
 
-    /// Bytes of chunks that wait in memory.
+    /// Number of bytes of chunks that are buffered in memory.
     #[must_use]
     pub const fn buffered_len(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Changes how many bytes of chunks wait in memory at most.
+    /// Changes the maximum number of buffered bytes.
     ///
     /// # Errors
     /// `Usage` for 0. `Io`, where the buffer holds more already and is written.
@@ -336,7 +335,7 @@ impl<S: Storage> Writer<S> {
         }
     }
 
-    /// Does what can fail halfway; an error ends the writing.
+    /// Runs an operation that can fail halfway; an error ends the writing.
     fn guard<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.check_usable()?;
         work(self).inspect_err(|error| self.state = State::Poisoned(error.to_string()))
@@ -366,7 +365,7 @@ fn is_not_found(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// Fills whole buffers in pieces: what a copy within a file needs.
+/// Copies a range within a storage, in pieces of up to 1 MiB.
 fn copy_within(
     storage: &mut impl Storage,
     from: std::ops::Range<u64>,

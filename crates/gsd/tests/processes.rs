@@ -34,7 +34,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Numbers that a child has said in whole lines, behind what the test runner says.
+/// Numbers that a child has printed in whole lines, after the output of the test runner.
 fn said(child: &mut Child) -> Vec<u64> {
     let mut output = String::new();
     let _ = child.stdout.take().unwrap().read_to_string(&mut output);

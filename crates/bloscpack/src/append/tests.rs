@@ -29,7 +29,7 @@ fn place() -> Place {
     Place { _directory: directory, path }
 }
 
-/// All bytes, after a full check that finds nothing.
+/// All bytes, after a full check without findings.
 fn read(path: &Path) -> Vec<u8> {
     let file = crate::File::open(path).unwrap();
     assert!(file.layout().faults().is_empty(), "{:?}", file.layout().faults());
@@ -227,7 +227,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let error = append_bytes(&path, &[0; 10][..], 10, &AppendOptions::default()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Checksum { .. }), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), damaged);
-    // Aborted: the table says -1.
+    // Aborted: the table is filled with -1.
     let mut aborted = before;
     aborted[32..32 + 33 * 8].fill(0xff);
     std::fs::write(&path, &aborted).unwrap();
@@ -308,7 +308,7 @@ fn metadata_that_a_changed_shape_would_damage_keep_the_file_as_it_is() {
         let error = append_bytes(&path, &[0; 48][..], 48, &AppendOptions::default()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), before);
-        // Nothing changes where there is no shape to change.
+        // Without a shape the metadata stay as they are.
         let Place { path, _directory } = place();
         let json = format!("{{{more}}}");
         let plain = WriteOptions { json: Some(json.clone().into_bytes()), ..options(100) };

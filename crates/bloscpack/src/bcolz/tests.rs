@@ -147,7 +147,7 @@ fn rows_that_no_size_counts_and_columns_of_different_lengths_are_told() {
         findings(root.path()),
         (vec![("ragged_columns", y.clone()), ("uncounted_chunks", y)], Verdict::Damaged)
     );
-    // One alone: its values stand.
+    // A single file: its values count.
     let (found, verdict) = findings(&root.path().join("y"));
     assert_eq!((found[0].0, verdict), ("uncounted_chunks", Verdict::Sound));
 }

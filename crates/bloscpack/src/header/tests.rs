@@ -41,7 +41,7 @@ fn the_example_of_the_proposal_parses() {
     assert_eq!((header.dialect, header.options, header.nchunks), (Dialect::Vl, Options(7), 3));
     assert_eq!((header.chunk_size, header.last_chunk, header.meta_size), (-1, -1, 0x30));
     assert_eq!((header.offset_count(), header.decoded_len()), (Some(3), None));
-    // The same fields after version byte 3 may be either of two layouts; what follows tells.
+    // The same fields after version byte 3 fit two layouts; the bytes after the header decide.
     let mut older = *bytes;
     older[4] = 3;
     assert_eq!(parse(&older).unwrap().dialect, Dialect::V3Interim);

@@ -132,7 +132,7 @@ fn verify(
     stored.decode(decoder, limits).map(|_| ())
 }
 
-/// Not the machine, nor whoever stopped the work.
+/// True for errors about the bytes, not about the machine or a cancelled run.
 pub(super) fn is_about_content(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_) | ErrorKind::Limit { .. })
 }

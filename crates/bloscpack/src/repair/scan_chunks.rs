@@ -13,7 +13,7 @@ use super::{ChunkStatus, DamagedFile};
 use crate::ChecksumCode;
 use crate::chunk_table::{ChunkEntry, ChunkState, HEADER_LEN, header_problem};
 
-/// Bytes that may be digested and decoded in vain for each byte of the file.
+/// Maximum number of bytes that are digested and decoded without finding a chunk, for each byte of the file.
 const WORK_PER_BYTE: u64 = 16;
 /// Bytes that may be so in any case.
 const MIN_WORK: u64 = 64 << 20;
@@ -83,7 +83,7 @@ struct ChunkScanner<'d> {
     /// Bytes that a chunk may hold.
     sizes: Vec<u32>,
     decoder: Decoder,
-    /// Bytes that may still be digested and decoded in vain.
+    /// Bytes that may still be digested and decoded without finding a chunk.
     left: u64,
     /// A chunk that ends by then is not looked for.
     beyond: u64,

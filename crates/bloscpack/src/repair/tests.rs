@@ -47,7 +47,7 @@ pub(super) fn repair_bytes(file: Vec<u8>) -> (Vec<u8>, RepairReport) {
     (out, report)
 }
 
-/// Whether nothing can be brought back.
+/// Whether repair fails because no data can be recovered.
 pub(super) fn repair_fails(file: &[u8]) -> bool {
     let input = Input::bytes(Box::new(file.to_vec()));
     repair_to(input, &OpenOptions::default(), None, Progress::none()).is_err()
@@ -104,7 +104,7 @@ fn a_truncated_end_is_dropped() {
     for (cut, len, lost, place) in cuts {
         let (repaired, report) = repair_bytes(whole[..cut].to_vec());
         assert_eq!(values(&repaired), data(len), "cut at {cut}");
-        // Of what is cut in its digest alone nothing is lost: it is a guess.
+        // A chunk that is cut within its digest keeps its data, as a guess.
         let told = if lost > 1 { &report.lost } else { &report.guessed };
         assert!(told.iter().any(|item| item.range.as_ref() == Some(&place)), "{report:?}");
         assert_eq!(report.lost.len(), lost, "{:?}", report.lost);
@@ -128,7 +128,7 @@ fn a_damaged_chunk_in_the_middle_becomes_zeros() {
         assert_eq!(ranges(&report.lost), std::iter::once(1120..1240).collect::<Vec<_>>());
         assert_eq!(ranges(&report.kept), [0..32, 1000..1120, 1240..2270]);
     }
-    // A header that is no header: the offsets tell where the others are, the header how long it was.
+    // Without a valid header: the offsets give the positions of the other chunks, the header the length of this one.
     let mut damaged = whole;
     damaged[1120..1136].fill(0);
     let (repaired, report) = repair_bytes(damaged);
@@ -163,7 +163,7 @@ fn metadata_that_can_be_read_are_kept_and_shapes_are_cut_to_whole_rows() {
     let file = crate::File::from_source(Box::new(repaired.clone()), &OpenOptions::default()).unwrap();
     assert_eq!((file.numpy().unwrap().shape.as_slice(), values(&repaired)), (&[83, 3][..], data(498)));
 
-    // Text that is no JSON leaves plain bytes.
+    // Invalid JSON leaves plain bytes.
     let mut text = whole;
     let payload = usize::try_from(metadata.payload.start).unwrap();
     text[payload..payload + 9].fill(b'?');
@@ -231,7 +231,7 @@ fn items_keep_their_numbers() {
     assert_eq!(reader.file().metadata().unwrap().get("shape"), Some(&vec![Value::from(2_u64)].into()));
     assert_eq!(items(repaired), ["first", "second"]);
 
-    // Version byte 3, as someone might write it who follows the proposal's text alone; and unset offsets, without gaps.
+    // Version byte 3, as a writer would set it that follows the proposal's text alone; and unset offsets, without gaps.
     let mut as_3 = whole;
     as_3[4] = 3;
     assert_eq!(items(repair_bytes(as_3).0), ["first", "second", "third"]);
@@ -366,7 +366,7 @@ fn bytes_that_describe_an_array_as_text_cut_nothing() {
     }
 }
 
-/// Metadata that have more to say than a shape which cannot be.
+/// Metadata with further entries besides an impossible shape.
 #[test]
 fn a_shape_that_cannot_be_takes_nothing_else_with_it() {
     let json = br#"{"dtype":"'|u1'","shape":[4,100],"order":"C","container":"numpy","who":"me"}"#;
@@ -407,7 +407,7 @@ fn what_follows_chunks_of_which_nobody_knows_how_many_there_are_may_have_been_so
     let layout = Layout::parse(&file, &Limits::default()).unwrap();
     let place = |index: usize| layout.chunks()[index].range();
     let (fourth, last) = (place(3), place(10));
-    // A stream, of whose size nobody knew.
+    // A stream whose length was not recorded.
     file[16..24].fill(0xff);
     file[12..16].fill(0xff);
     let codes = |file: &[u8]| -> Vec<_> {
@@ -416,12 +416,12 @@ fn what_follows_chunks_of_which_nobody_knows_how_many_there_are_may_have_been_so
     };
     let is_tail = |file: &[u8]| codes(file).into_iter().find(|(kind, _)| *kind == FaultKind::UnknownTail);
     assert_eq!(is_tail(&file), None);
-    // A chunk that is none any more, and those behind it.
+    // An overwritten chunk header, and the chunks after it.
     let at = usize::try_from(fourth.start).unwrap();
     let mut damaged = file.clone();
     damaged[at..at + 16].fill(0);
     assert_eq!(is_tail(&damaged), Some((FaultKind::UnknownTail, fourth.start..file.len() as u64)));
-    // The only one behind is damaged as well: nothing is found there.
+    // The only chunk after it is damaged as well: the search finds none.
     let mut short = file;
     let at = usize::try_from(last.start).unwrap();
     short[at..at + 16].fill(0);

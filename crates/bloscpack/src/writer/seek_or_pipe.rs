@@ -9,7 +9,7 @@ use tempfile::SpooledTempFile;
 /// Bytes that are held in memory before they go to a temporary file.
 const MAX_SPOOL_IN_MEMORY: usize = 8 << 20;
 
-/// Lets `write` write to `out`, patching as it likes. For a pipe it writes to a temporary file without a name (in memory, up to
+/// Runs `write` on `out`, which it may seek and patch. For a pipe it writes to a temporary file without a name (in memory, up to
 /// 8 MiB), which is sent when it is complete.
 ///
 /// # Errors

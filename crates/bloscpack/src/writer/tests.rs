@@ -1,4 +1,5 @@
-//! Files against those of bloscpack 0.16 with python-blosc 1.11.4, told by their MD5: at level 0 nothing is left to the codec.
+//! Files compared with those of bloscpack 0.16 with python-blosc 1.11.4, by their MD5: at level 0 the bytes do not depend on the
+//! codec.
 
 use std::io::Cursor;
 
@@ -23,7 +24,7 @@ fn stored(chunk_size: usize, typesize: usize, shuffle: Shuffle) -> WriteOptions 
     WriteOptions { chunks, chunk_size: Some(chunk_size), ..WriteOptions::default() }
 }
 
-/// The file, written with its length known or not.
+/// The file, written with or without its length given.
 fn file(bytes: &[u8], total: Option<u64>, options: &WriteOptions) -> Vec<u8> {
     let mut writer = Writer::new(Cursor::new(Vec::new()), total, options).unwrap();
     // In odd pieces.
@@ -188,7 +189,7 @@ fn an_aborted_write_says_minus_one() {
     let header = Header::parse(out.get_ref()).unwrap();
     assert_eq!((header.nchunks, header.last_chunk, header.max_app_chunks), (-1, -1, 0));
 
-    // With one, and not knowing how long it will be, nothing is there.
+    // With one, and without the length, no byte has been written.
     options.offsets = Offsets::Table;
     let mut out = Cursor::new(Vec::new());
     let mut writer = Writer::new(&mut out, None, &options).unwrap();

@@ -158,7 +158,7 @@ fn digests_are_compared_unless_they_are_to_be_ignored() {
     let mut ignore = ReadOptions::default();
     ignore.digests = Digests::Ignore;
     assert_eq!(file.read_range(0..14, &ignore).unwrap(), b"?bcdefghijklmn");
-    // What was read without looking is not taken for compared, in part or whole.
+    // Data read without verification do not count as verified, in part or whole.
     assert_eq!(file.read_range(1..5, &ignore).unwrap(), b"bcde");
     assert!(file.read_range(1..5, &ReadOptions::default()).is_err());
     assert!(file.read_range(0..6, &ReadOptions::default()).is_err());
@@ -219,7 +219,7 @@ fn trailing_bytes_are_noted_and_bombs_are_not_believed() {
 #[test]
 fn a_part_of_a_chunk_of_one_huge_block_is_held_against_the_limit() {
     let mut bytes = version_3(1 << 29, 1 << 29, 1, &[]);
-    // One stream of LZ4, which says nothing of how much it holds.
+    // One stream of LZ4, which does not contain its decoded size.
     bytes.extend(b"\x02\x01\x30\x01\0\0\0\x20\0\0\0\x20\x1d\0\0\0\x14\0\0\0\x05\0\0\0\x1fa\x01\0\xff");
     let error = open(&bytes).unwrap().read_range(0..9, &ReadOptions::default()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");

@@ -20,7 +20,7 @@ fn the_minimal_file_reads() {
     assert_eq!((report.findings.len(), report.blocks.total, report.blocks.checked), (0, 1, 1));
     let lens = lens(&bytes).unwrap();
     let data = &lens.datasets()[0];
-    // 15 bytes are no whole items of 8.
+    // 15 bytes are not whole items of 8.
     assert_eq!((data.dtype.to_string(), &data.shape[..]), ("|u1".into(), &[15][..]));
     assert_eq!((data.chunks.as_deref(), data.codec.as_str(), data.stored), (Some(&[15][..]), "none", 31));
     let map: Vec<(u64, String)> =
@@ -125,7 +125,7 @@ fn streams_read_as_far_as_they_go() {
     let bytes = version_3(-1, -1, -1, &[b"abcd", b"ef"]);
     assert_eq!(contents(&open(&bytes).unwrap()).unwrap(), b"abcdef");
     assert_eq!(codes(&bytes), ["size_unknown", "unfinished"]);
-    // With offsets: as many as nobody knows, none of them set.
+    // With offsets, of an unknown number, none of them set.
     let mut aborted = version_3(4, -1, -1, &[]);
     aborted[5] = 1;
     aborted.extend([0xff; 24]);

@@ -84,7 +84,7 @@ fn ragged_rows_come_out_as_values() {
     assert_eq!(reader.elements::<i16>(0).unwrap(), [1, 512]);
     assert!(matches!(reader.elements::<i16>(1).unwrap_err().kind(), ErrorKind::Malformed(_)));
     assert!(matches!(reader.elements::<f32>(0).unwrap_err().kind(), ErrorKind::Usage(_)));
-    // The lens has them in their type, and bytes where there are no whole elements.
+    // The dataset has them in their type, and as bytes where they are not whole elements.
     assert_eq!(codes(&file), ["item_elements"]);
     let lens = lens(&file).unwrap();
     let types: Vec<_> =
@@ -174,13 +174,13 @@ fn items_of_an_unknown_number_are_counted_by_their_offsets() {
     }
     let mut bytes = variable(VARCHAR, &[0, 1, 2], 0);
     bytes[16..24].fill(0xff);
-    // Offsets that are not set: the walk has them, as long as one tells where the table ends.
+    // Unset offsets: the walk finds the chunks, as long as one offset gives the end of the table.
     for unset in [0..1, 1..2, 2..3, 0..2, 1..3, 0..3] {
         let mut some = bytes.clone();
         some[table + 8 * unset.start..table + 8 * unset.end].fill(0xff);
         assert_eq!(texts(&some), expected(), "{unset:?}");
     }
-    // Offsets that lead nowhere tell nothing.
+    // Offsets that do not point to a chunk are ignored.
     for offset in [0, 40, i64::MAX, -2] {
         let mut bad = bytes.clone();
         bad[table..table + 8].copy_from_slice(&offset.to_le_bytes());

@@ -15,7 +15,7 @@ pub(crate) fn minimal() -> Vec<u8> {
     file
 }
 
-/// Three items by python-blosc 1.11.4, each with its adler32: `hello`, nothing, and `bloscpack ` 42 times.
+/// Three items by python-blosc 1.11.4, each with its adler32: `hello`, an empty one, and `bloscpack ` 42 times.
 pub(crate) const ITEMS: [&[u8]; 3] = [
     b"\x02\x01\x13\x01\x05\0\0\0\x05\0\0\0\x15\0\0\0hello\x4b\x02\x48\x09",
     b"\x02\x01\x12\x01\0\0\0\0\x01\0\0\0\x10\0\0\0\x28\0\x90\x01",

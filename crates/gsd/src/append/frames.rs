@@ -1,7 +1,7 @@
 //! Appends the frames of one GSD file to another.
 //!
-//! With the schema `hoomd`, a frame's missing chunks mean those of frame 0, which is another one in the new place: what would change
-//! is written out.
+//! With the schema `hoomd`, a frame's missing chunks mean those of frame 0, which is another one in the target file. Inherited
+//! values that would change are written out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ pub(super) fn add(
     if chosen.count == 0 && source.nframes() > 0 {
         return Ok(vec![no_frames()]);
     }
-    // An empty file takes frame 0 of the other for its own.
+    // An empty file takes the source's frame 0 as its own.
     let starts_anew = writer.nframes() == 0 && frame_at(chosen, 0)? == 0;
     let mut bridge = if own == SCHEMA && !starts_anew { Some(Bridge::new(writer, source)?) } else { None };
     let (dropped, mut losses) = match own == SCHEMA {
@@ -56,7 +56,7 @@ pub(super) fn add(
         for entry in &entries {
             let name = source.names().get(entry.id);
             let name = name.ok_or_else(|| Error::malformed("a chunk without a name"))?;
-            // Of a name that is listed twice, readers find the chunk of the first.
+            // For a name that is listed twice, readers find the chunk of the first.
             let is_hidden = source.find_chunk(frame, &name).is_some_and(|found| found.id != entry.id);
             if is_hidden || dropped.contains(&*name) {
                 continue;
@@ -139,7 +139,7 @@ impl Bridge {
         })
     }
 
-    /// Writes what a frame of the source has from frame 0 or by default, where it would read something else here.
+    /// Writes the values that a frame of the source has from frame 0 or by default, where they would be read differently here.
     fn fill(
         &mut self,
         writer: &mut Writer,
@@ -259,7 +259,7 @@ fn read(source: &File, entry: &IndexEntry) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The number in a chunk that counts; 0 without one.
+/// The number in a chunk that stores a count; 0 without one.
 fn count(entry: Option<&IndexEntry>, read: impl Fn(&IndexEntry) -> Result<Vec<u8>>) -> Result<u64> {
     let Some(entry) = entry.filter(|entry| entry.size().is_some_and(|size| size <= 8)) else { return Ok(0) };
     let mut number = [0; 8];

@@ -230,7 +230,7 @@ fn frames_of_the_schema_read_the_same_in_their_new_place() {
     assert_eq!(names(1), all);
     assert_eq!(chunk(&file, 1, "configuration/step").unwrap(), [0; 8]);
     assert_eq!(chunk(&file, 1, "particles/charge").unwrap(), [0; 8]);
-    // As many particles as frame 0 here has, which need not be said.
+    // As many particles as frame 0 here has, so that the count is not stored.
     assert_eq!(names(2), [all[0], all[2], all[3]]);
     assert_eq!(chunk(&file, 2, "particles/mass").unwrap(), others);
     assert_eq!(chunk(&file, 2, "particles/charge").unwrap(), [0; 8]);

@@ -25,12 +25,12 @@ pub(super) fn entries(file: &File, places: &[Fault]) -> Vec<Fault> {
         );
         let blocks = [file.header().index_range(), file.header().namelist_range()];
         let end = blocks.into_iter().flatten().map(|block| block.end).max().unwrap_or(0);
-        // Between the blocks may be anything.
+        // Bytes between the blocks may be of any kind.
         let is_data = names > 0 || (all.start >= end && len >= 8);
         return is_data.then(|| Fault::new(FaultKind::EntriesMissing, all, what)).into_iter().collect();
     }
     let mut found = Vec::new();
-    // Number of the last frame with entries, and where its chunks end.
+    // Number of the last frame with entries, and the end of its chunks.
     let (mut frame, mut end): (Option<u64>, u64) = (None, header::LEN);
     let mut gap: Option<(Range<u64>, u64, u64)> = None;
     let mut told = |gap: Option<(Range<u64>, u64, u64)>| {

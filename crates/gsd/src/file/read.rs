@@ -1,4 +1,4 @@
-//! The values of chunks: lent, copied, as elements, as text.
+//! The values of chunks: borrowed, copied, as elements, as text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::index::IndexEntry;
 use crate::{ChunkType, File};
 
 impl File {
-    /// The bytes of a chunk as they are stored, row by row, lent where the source can: `gsd_read_chunk`.
+    /// The bytes of a chunk as they are stored, row by row, borrowed from the source if possible: `gsd_read_chunk`.
     ///
     /// # Errors
     /// `Malformed` for an entry that describes no chunk, `Truncated` past the end of the file, `Limit`, `Io`.
@@ -22,7 +22,7 @@ impl File {
         self.bytes(self.chunk_range(entry)?)
     }
 
-    /// Rows `rows` of a chunk, as they are stored, lent where the source can.
+    /// Rows `rows` of a chunk, as they are stored, borrowed from the source if possible.
     ///
     /// # Errors
     /// `Usage` for rows past the last one; else as [`File::read_chunk`].
@@ -47,7 +47,7 @@ impl File {
             .in_file(self.path.as_deref()))
     }
 
-    /// A chunk as an array of shape (N,) or (N, M), C order, in the byte order of the file; lent where the source can.
+    /// A chunk as an array of shape (N,) or (N, M), C order, in the byte order of the file; borrowed from the source if possible.
     ///
     /// # Errors
     /// As [`File::read_chunk`].
@@ -56,7 +56,7 @@ impl File {
         stored.read(&self.source, &Region::whole(&stored.shape), &self.options.limits, self.options.threads)
     }
 
-    /// The elements of a chunk as Rust values: borrowed where they are lent, aligned, and in this machine's byte order. Types
+    /// The elements of a chunk as Rust values: borrowed if the source allows it, and they are aligned and in this machine's byte order. Types
     /// must be the same; values are not converted.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl File {
         let range = self.chunk_range(entry)?;
         let limits = &self.options.limits;
         if !holds::<T>(entry) {
-            // What is opaque on the Rust side takes whatever has its size; all else is refused.
+            // Opaque Rust types accept every type of their size; other types must be equal.
             let array = self.read_array(entry)?;
             return Ok(Cow::Owned(array.elements::<T>(Order::C, limits)?.into_owned()));
         }
@@ -90,12 +90,12 @@ impl File {
         rows: Range<u64>,
     ) -> Result<Cow<'_, [T]>> {
         let range = self.row_range(entry, &rows)?;
-        // A chunk of its own within the other one.
+        // The rows as a chunk within the other one.
         let location = i64::try_from(range.start).map_err(|_| Error::malformed("the chunk is past 2^63"))?;
         self.read_elements(&IndexEntry { n: rows.end - rows.start, location, ..*entry })
     }
 
-    /// The text of a chunk of characters, or of bytes as older writers store text. NULs at its end are not part of it, others are.
+    /// The text of a chunk of characters, or of bytes as older writers store text. Trailing NULs are removed, others are kept.
     ///
     /// # Errors
     /// `Usage` for a chunk of numbers of several bytes, `Malformed` for text that is not UTF-8; else as [`File::read_chunk`].
@@ -135,9 +135,9 @@ impl File {
         self.fill(entry, range, dst)
     }
 
-    /// Fills `dst` with the bytes of `range`, which is a chunk's and as long, and puts them into this machine's order.
+    /// Fills `dst` with the bytes of `range`, a chunk of the same length, in this machine's byte order.
     fn fill<T: Element>(&self, entry: &IndexEntry, range: Range<u64>, dst: &mut [T]) -> Result<()> {
-        // A copy of more than the cache holds goes around it, which is slower where `dst` is memory that is used again.
+        // A copy larger than the cache bypasses it, which is slower where `dst` is reused memory.
         const PIECE_LEN: usize = 256 << 10;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(dst);
         match self.source.lend(range.clone()) {

@@ -34,7 +34,7 @@ impl Follower {
         }
     }
 
-    /// Up to `count` slots from slot `from` on, fewer at the end of those in sight.
+    /// Up to `count` slots from slot `from` on, fewer at the end of the visible ones.
     pub(super) fn slots(
         &self,
         source: &FileSource,
@@ -79,7 +79,7 @@ impl Follower {
         Ok(same.then(|| names.first(needed.max(known.len()))))
     }
 
-    /// The header, when two reads find it the same; `None` where it is being written all the time.
+    /// The header, once two reads find the same; `None` where it keeps changing.
     pub(super) fn stable_header(&self) -> Result<Option<Header>> {
         const MAX_TRIES: usize = 16;
         let source = self.source()?;
@@ -106,7 +106,7 @@ impl Follower {
         FileSource::new(self.handle.try_clone()?)
     }
 
-    /// True where the file is shorter than it was: one that is written to only grows.
+    /// True where the file is shorter than before: a file that is being written only grows.
     pub(super) fn is_cut(&self) -> Result<bool> {
         Ok(self.handle.metadata()?.len() < self.file.layout().file_len())
     }
@@ -142,7 +142,7 @@ pub(super) fn is_same(before: &Header, after: &Header, used: u64) -> bool {
     after.is_supported() && after.index_allocated_entries >= used && fixed(before) == fixed(after)
 }
 
-/// Bytes of a namelist that names take.
+/// Number of bytes of a namelist that names take.
 fn names_len(names: &NameList, v1: bool) -> u64 {
     if v1 {
         return (names.len() as u64).saturating_mul(NAMELIST_ENTRY_LEN);
@@ -160,7 +160,7 @@ fn is_same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Without numbers of files, by when they were made.
+/// On systems without file numbers, by creation time.
 #[cfg(not(unix))]
 fn is_same_file(one: &std::fs::Metadata, other: &std::fs::Metadata) -> bool {
     one.created().ok() == other.created().ok()

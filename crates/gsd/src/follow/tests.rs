@@ -8,7 +8,7 @@ fn options(scheme: CommitScheme) -> WriterOptions {
     WriterOptions::default().with_scheme(scheme).with_durability(Durability::Cached)
 }
 
-/// Writes frame `frame`: as many rows as its number says, and a name of its own now and then.
+/// Writes frame `frame`: as many rows as its number, and a name of its own now and then.
 fn write(writer: &mut Writer, frame: u64) {
     writer.write_chunk("step", 1, 1, &[frame]).unwrap();
     let rows = frame % 7 + 1;
@@ -48,7 +48,7 @@ fn follow(follower: &mut Follower, count: u64, done: &AtomicBool) {
                 frames.clone().for_each(|frame| check(follower.file(), frame));
                 seen = frames.end;
             }
-            // The last frame is held once where closing has shown room behind it.
+            // The last frame is held once where closing has shown the room after it.
             Change::Nothing if last && idle > 1 => panic!("{seen} frames came"),
             Change::Nothing if last => idle += 1,
             Change::Nothing => std::thread::yield_now(),
@@ -94,7 +94,7 @@ fn a_writer_beside_is_followed_frame_by_frame() {
         let mut writer = Writer::open(&path, &options).unwrap();
         (FRAMES..FRAMES + 20).for_each(|frame| write(&mut writer, frame));
         writer.close().unwrap();
-        // The last frame is in sight with room behind it.
+        // The last frame is in sight, with room after it.
         assert_eq!(follower.poll().unwrap(), Change::Frames(given..FRAMES + 19));
         let held = FRAMES + 19..FRAMES + 20;
         let next = if last_frame == LastFramePolicy::Twice { Change::Frames(held) } else { Change::Nothing };

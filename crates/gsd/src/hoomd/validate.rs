@@ -1,4 +1,4 @@
-//! Checks of frames against the schema, for writers of frames and for those who verify files.
+//! Checks of frames against the schema, for writing frames and for verifying files.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,7 +22,7 @@ const TOLERANCE: f64 = 1e-6;
 /// Severity of a [`Problem`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grade {
-    /// Another spelling of what the schema wants: groups in i32.
+    /// Another spelling of what the schema requires: groups in i32.
     Note,
     /// Values that a simulation would not have: not finite, outside the box, steps that do not rise.
     Warning,
@@ -48,7 +48,7 @@ pub struct Problem {
     pub frames: u64,
     /// Bytes of the chunk in the first frame; `None` for what is not in a file.
     pub range: Option<Range<u64>>,
-    /// The sentence for people, about the first frame.
+    /// The message about the first frame, for people.
     pub message: String,
 }
 

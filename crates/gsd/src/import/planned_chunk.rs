@@ -22,11 +22,11 @@ pub(crate) enum Frames<'a> {
     Axis(&'a str),
 }
 
-/// A dataset and the chunk, or chunks, that it becomes.
+/// A dataset and the chunks that it is stored in.
 pub(crate) struct PlannedChunk {
     pub(crate) index: usize,
     pub(crate) region: Region,
-    /// The axis of the source that is the frames.
+    /// The axis of the source that becomes the frames.
     pub(crate) axis: Option<usize>,
     pub(crate) frames: u64,
     /// Name of the chunk.
@@ -35,11 +35,11 @@ pub(crate) struct PlannedChunk {
     pub(crate) shape: ChunkShape,
     /// Shape of the array in a frame.
     pub(crate) item: Vec<u64>,
-    /// Type of the source's elements, for bringing them into little-endian order.
+    /// Type of the source's elements, to convert them to little-endian order.
     pub(crate) dtype: DType,
     /// The order in which elements are taken: column by column where axes are reversed.
     pub(crate) order: Order,
-    /// Bytes of a frame.
+    /// Number of bytes per frame.
     pub(crate) len: u64,
     /// Message about the loss, for people.
     pub(crate) loss: Option<String>,
@@ -109,7 +109,7 @@ impl PlannedChunk {
         })
     }
 
-    /// The region of the source that `count` frames from `first` on are.
+    /// The region of the source with `count` frames from `first` on.
     pub(crate) fn of_frames(&self, job: &WriteRequest<'_>, first: u64, count: u64) -> Result<Region> {
         let Some(axis) = self.axis else { return Ok(self.region.clone()) };
         let mut axes = self.region.axes().to_vec();
@@ -152,7 +152,7 @@ pub(crate) fn chunk_name(container: &dyn Container, path: &str) -> String {
     inner.map_or(path, |(_, name)| name).to_owned()
 }
 
-/// Refuses an array that would be the chunk of carried metadata: no reader would list it.
+/// Refuses an array with the name of the metadata chunk, which readers would not list.
 ///
 /// # Errors
 /// `Usage`.

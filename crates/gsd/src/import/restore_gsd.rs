@@ -24,9 +24,10 @@ pub(super) struct RestoredChunks {
     stacked: Vec<PlannedChunk>,
     /// Those of one frame, by frame.
     single: Vec<(u64, PlannedChunk)>,
-    /// Whether the first stacked one is stored in the last frame, too, so that there is one: those that made it are left out.
+    /// Whether the first stacked one is stored in the last frame, too, so that this frame exists although its own chunks are left
+    /// out.
     fill: bool,
-    /// Names of which every frame has a chunk now, and only some had.
+    /// Names that every frame stores now, and only some did.
     no_longer_sparse: Vec<String>,
 }
 
@@ -52,7 +53,7 @@ impl RestoredChunks {
             fill: false,
             no_longer_sparse: Vec::new(),
         };
-        // What a schema fills in depends on the others: without them, each frame gets its row.
+        // Default values depend on the other datasets: without them, each frame gets its row.
         if restored.chunks.count.is_none() || job.selection.len() != job.container.listed_count() {
             restored.no_longer_sparse = restored.chunks.forget_stored();
         }
@@ -105,12 +106,12 @@ impl RestoredChunks {
         filled || metadata::is_within(self.chunks.stored(&part.name), frame)
     }
 
-    /// Frames that there will be.
+    /// Number of frames of the new file.
     pub(super) const fn frames(&self) -> u64 {
         self.chunks.frames
     }
 
-    /// Returns the number of frames that will be written: those after the last chunk are not.
+    /// Returns the number of frames that are written, without those after the last chunk.
     fn kept_frames(&self) -> u64 {
         match self.single.last() {
             _ if !self.stacked.is_empty() || self.chunks.frames == 0 => self.chunks.frames,
@@ -131,7 +132,7 @@ impl RestoredChunks {
         for part in self.stacked.iter().chain(single) {
             check_readable(job.container, part.index, &part.region, &job.read)?;
         }
-        // Names without chunks, too, and in their order; unless something was left out.
+        // Names without chunks are listed, too, and in their order, unless datasets were left out.
         let is_all = job.selection.len() == job.container.listed_count();
         for name in self.chunks.names.iter().filter(|_| is_all) {
             plan.name(name.as_bytes())?;

@@ -15,8 +15,8 @@ use crate::{File, IndexEntry};
 /// Number of bytes of a chunk that are copied at a time.
 const PIECE_LEN: u64 = 1 << 20;
 
-/// Writes the chunks of all frames as they are stored, or of some so that they read as they did, as file layer 2.1. Nothing that
-/// no entry refers to is taken along.
+/// Writes the chunks of all frames as they are stored, or of some so that they read as they did, as file layer 2.1. Unreferenced
+/// bytes are not copied.
 pub(crate) fn copy(
     file: &File,
     settings: &ImportSettings,

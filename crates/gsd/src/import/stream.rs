@@ -21,7 +21,7 @@ pub(crate) fn write(
     let total = frame_len.saturating_mul(frames);
     let mut done = Done { job, total, before: 0 };
     match parts {
-        // Its chunks follow each other without anything between them.
+        // Its chunks are contiguous.
         [only] if only.shape.beside.is_none() => {
             let region = only.of_frames(job, 0, only.frames)?;
             only.run(job, &region, &mut done, sink)
@@ -42,7 +42,7 @@ pub(crate) fn write(
     }
 }
 
-/// A frame that may be long: in pieces.
+/// Passes a long frame in pieces.
 fn one_frame(
     job: &WriteRequest<'_>,
     parts: &[PlannedChunk],
@@ -58,7 +58,7 @@ fn one_frame(
     Ok(())
 }
 
-/// Frames that are short: the same ones of every part are read at once.
+/// Passes short frames: the same ones of every part are read at once.
 fn write_frames_together(
     job: &WriteRequest<'_>,
     parts: &[PlannedChunk],

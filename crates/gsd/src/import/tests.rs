@@ -123,7 +123,7 @@ fn the_first_axis_becomes_the_frames() {
     let (bytes, _) = written(&*array, region, &options(&[("frames", "")])).unwrap();
     let row = |frame, bytes: &[u8]| (frame, "data".to_owned(), ChunkType::Int8, 2, 1, bytes.to_vec());
     assert_eq!(chunks(&open(bytes)), [row(0, &[6, 8]), row(1, &[9, 11])]);
-    // Shapes that an entry cannot tell are in each frame.
+    // Shapes that an entry cannot express are in each frame.
     let found = all(&*npy("|i1", false, "(2, 2, 1, 3)", &data[..12]), &[("frames", "")]);
     assert_eq!(found.len(), 4);
     assert_eq!((found[3].0, found[3].1.as_str(), found[2].5.as_slice()), (1, "data/shape", &data[6..12]));

@@ -82,7 +82,7 @@ fn each_fault_ends_the_sound_part_before_its_block() {
     }
     assert_eq!(sound_of(&changed(256, 999, |_| ()), false), (256, true));
     assert_eq!(sound_of(&changed(256, 270, |entry| entry.m = 1), false), (256, false));
-    // The end of a chunk may be the end of the file, and an empty one may lie there.
+    // The end of a chunk may be the end of the file, and an empty one may be there.
     let at_end: &[Change] = &[
         ("ends at the end", |entry| (entry.n, entry.location, entry.type_code) = (50, 9900, 1)),
         ("is empty at the end", |entry| (entry.n, entry.location) = (0, 10_000)),

@@ -7,12 +7,12 @@ use crate::fault::{FaultKind, Faults};
 use crate::header::{self, Header, NAMELIST_ENTRY_LEN};
 use crate::namelist::NameList;
 
-/// Index and namelist that are not where they can be.
+/// Adds faults of index and namelist at impossible positions.
 pub(crate) fn faults(header: &Header, file_len: u64) -> Faults {
     let mut faults = Faults::default();
     let (index, names) = (header.index_range(), header.namelist_range());
     let past = |range: &Option<Range<u64>>| range.as_ref().is_none_or(|range| range.end > file_len);
-    // What is claimed, or where no byte of it is there, what claims it.
+    // The claimed range, or the header field where no byte of the range is in the file.
     let claimed = |range: &Option<Range<u64>>, at: u64, field: Range<u64>| match range {
         _ if at > file_len => field,
         Some(range) => range.clone(),

@@ -31,7 +31,7 @@ fn a_key_of_the_user_that_is_called_as_the_formats_own_is_kept() {
         let tree = map(&[("b", 1_i64.into()), (OWN, value)]);
         assert!(super::header(&tree, &like).is_none());
         assert_eq!(carried(&tree, 1), (tree.clone(), 0));
-        // What it takes the place of is told.
+        // The value that it replaces is reported.
         assert_eq!(carried(&tree, 2), (tree.clone(), 1));
     }
     assert!(super::header(&map(&[(OWN, map(&header))]), &like).is_some());

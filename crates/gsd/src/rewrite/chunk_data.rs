@@ -22,7 +22,7 @@ pub(super) enum Data {
         /// Its entry there.
         entry: IndexEntry,
     },
-    /// A pattern over and over, little-endian, up to a length.
+    /// A little-endian pattern, repeated up to a length.
     Pattern(Vec<u8>, u64),
 }
 
@@ -108,7 +108,7 @@ pub(super) fn equal(
         let end = len.min(at + PIECE_LEN);
         let no_file = || Error::usage("no such file");
         let piece = |range: &Range<u64>| range.start + at..range.start + end;
-        // Taken out, because both may be of one file.
+        // Moved out, because both may be of one file.
         let beside = inputs.get_mut(of_b).ok_or_else(no_file)?;
         let mut window =
             std::mem::replace(&mut beside.beside, ReadBuffer::new(beside.file.source(), Limits::default()));

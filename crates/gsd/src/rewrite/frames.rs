@@ -41,7 +41,7 @@ struct Base {
     /// By id: the input that each chunk is of, and its entry there.
     chunks: BTreeMap<u16, (usize, IndexEntry)>,
     counts: Counts,
-    /// Set where it is frame 0 of an input: whatever inherits from that inherits the same as before.
+    /// Set where it is frame 0 of an input: chunks that frames inherit from it are inherited unchanged.
     same_as: Option<usize>,
 }
 
@@ -54,11 +54,11 @@ pub(super) struct FramePlan<'f> {
     base: Base,
     /// Whether frame 0's chunk of an input is equal to that of the base, by input and id.
     same: HashMap<(usize, u16), bool>,
-    /// Whether each chunk that might be left out is, in the order in which they are met.
+    /// Whether each redundant chunk is left out, in the order in which they are found.
     drops: Vec<bool>,
     dropped: u64,
     added: u64,
-    /// Logs that frames will seem to have, by id: the first frame, and how many.
+    /// Logs that frames will appear to have, by id: the first frame, and the number of frames.
     gained: BTreeMap<u16, (u64, u64)>,
     /// Frames without chunks at the end.
     unseen: u64,
@@ -173,7 +173,7 @@ impl<'f> FramePlan<'f> {
                     let mut items = self.stored(at, &stored, &counts, pass, &mut decided)?;
                     self.gaps(at, new, &stored, &counts, pass, &mut items)?;
                     if let Some(chunk) = stored.last().filter(|_| items.is_empty()) {
-                        // One stays, or the frame might not be seen.
+                        // One chunk stays, so that readers see the last frame.
                         items.push(Item::copy(at, chunk));
                         self.dropped -= u64::from(pass == Pass::Plan);
                     }
@@ -308,7 +308,7 @@ impl<'f> FramePlan<'f> {
         if (Some(item.chunk_type), item.n, item.m) != (entry.chunk_type(), entry.n, entry.m) {
             return Ok(false);
         }
-        // Shape and type are those of the one chunk of the new frame 0, so the answer stays.
+        // Shape and type are those of the one chunk of the new frame 0, so the result is the same for all frames.
         if let Some(same) = self.same.get(&(usize::MAX, item.id)) {
             return Ok(*same);
         }
@@ -362,7 +362,7 @@ impl<'f> FramePlan<'f> {
         types.or_else(|| self.inputs[at].first.iter().find(is_types)).map_or(1, |chunk| chunk.entry.n)
     }
 
-    /// A chunk that a frame without any inherits, its time step if it can be: without a chunk the last frame would not be seen.
+    /// A chunk that a frame without any inherits, preferably its time step: without a chunk readers would not see the last frame.
     fn placeholder_chunk(&mut self, at: usize, counts: &Counts) -> Option<Item> {
         let input = &self.inputs[at];
         let inherited =
@@ -378,7 +378,7 @@ impl<'f> FramePlan<'f> {
 fn late_logs(parts: &[(&File, Frames)], options: &RewriteOptions) -> Result<(BTreeSet<String>, Vec<Loss>)> {
     let [(first, _), others @ ..] = parts else { return Ok(Default::default()) };
     if others.is_empty() {
-        // Whatever is read in a file is read in a part of it.
+        // Frames that are read in the whole file are read in a part of it.
         return Ok(Default::default());
     }
     let others: Vec<&File> = others.iter().map(|(file, _)| *file).collect();
@@ -388,7 +388,7 @@ fn late_logs(parts: &[(&File, Frames)], options: &RewriteOptions) -> Result<(BTr
     }
     let mut all = Vec::new();
     for (file, frames) in parts {
-        // A name of each log for each frame, in a set.
+        // Bytes that a name takes in a set: one for each log of each frame.
         const NAME_LEN: u64 = 64;
         file.options().limits.allocate(frames.count.saturating_mul(logs.len()).saturating_mul(NAME_LEN))?;
         all.extend(added(file, (0..frames.count).filter_map(|slot| frames.frame(slot)).map(Ok))?);
@@ -399,7 +399,7 @@ fn late_logs(parts: &[(&File, Frames)], options: &RewriteOptions) -> Result<(BTr
 /// Takes the chunks of a new frame.
 type Visit<'a, 'f> = dyn FnMut(&mut [SourceFile<'f>], &[Item]) -> Result<()> + 'a;
 
-/// The same is done twice.
+/// The pass over the frames; both passes visit the same chunks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
     Plan,

@@ -20,7 +20,7 @@ pub(super) type Counts = [u64; 7];
 pub(super) struct NameRole {
     pub(super) inherits: Inherit,
     pub(super) field: Option<&'static Field>,
-    /// The container whose N decides what is inherited.
+    /// The container whose N decides whether this chunk is inherited.
     pub(super) container: Option<usize>,
     /// The container whose N this chunk is.
     pub(super) counts: Option<usize>,
@@ -29,7 +29,7 @@ pub(super) struct NameRole {
 
 impl NameRole {
     pub(super) fn of(name: &[u8], schema: bool) -> Self {
-        // As trajectories show names: a log whose name is not UTF-8 is a log.
+        // As in trajectories, a log whose name is not UTF-8 is a log.
         let shown = String::from_utf8_lossy(name);
         let name = Some(&*shown).filter(|_| schema);
         let field = name.and_then(schema::field);
@@ -151,7 +151,7 @@ impl<'f> SourceFile<'f> {
         self.next = at;
         chunks.sort_by_key(|chunk| (chunk.id, chunk.entry.location));
         if chunks.windows(2).any(|pair| pair[0].id == pair[1].id) {
-            // The reference writes them if asked to. The one that is found is kept.
+            // The reference writes duplicates on request. The one that a search finds is kept.
             let file = self.file;
             chunks.retain(|chunk| file.find_id(frame, chunk.entry.id) == Some(chunk.entry));
             chunks.dedup_by_key(|chunk| chunk.id);

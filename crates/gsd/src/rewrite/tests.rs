@@ -290,7 +290,7 @@ fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
     }
 }
 
-/// Frame 2 has so many masses of 1, which nobody stores, and frame 1, with which the new file begins, stores others.
+/// Frame 2 has masses of 1 by default, without a chunk, and frame 1, with which the new file begins, stores others.
 #[test]
 fn defaults_that_cost_a_file_nothing_are_not_written_out() {
     let n = 2_000_000_000_u32.to_le_bytes();

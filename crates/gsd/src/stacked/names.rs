@@ -37,7 +37,7 @@ pub(crate) enum Listing {
     Apart,
     /// Frame by frame, but only in a recursive listing: metadata.
     Aside,
-    /// Not at all: the shape of other chunks.
+    /// Not listed: the shape of other chunks.
     Hidden,
 }
 
@@ -131,7 +131,7 @@ impl NameStats {
         if file.names().bytes(id) == Some(METADATA.as_bytes()) {
             return Ok(Listing::Aside);
         }
-        // What a name means that is listed twice is the first of the two.
+        // For a name that is listed twice, the first of the two.
         if file.names().get(id).is_none_or(|text| file.names().id(&text) != Some(id)) {
             return Ok(Listing::Apart);
         }
@@ -145,7 +145,7 @@ impl NameStats {
         })
     }
 
-    /// True where the schema fills the frames that lack the chunk, with values of the same type and shape.
+    /// True where the schema fills frames without the chunk with values of the same type and shape.
     fn fills(&self, file: &File, id: u16, name: &StackableName) -> Result<bool> {
         let text = file.names().get(id).unwrap_or_default();
         if !self.defaults.applies(file) {
@@ -196,7 +196,7 @@ impl NameStats {
     fn true_shape(&self, file: &File, entry: &IndexEntry) -> Option<Vec<u64>> {
         let shapes = (*self.shapes.get(usize::from(entry.id))?)?;
         let beside = file.find_id(entry.frame, shapes)?;
-        // No array has that many axes.
+        // A shape has at most this many axes.
         if beside.n > file.options().limits.ndims || beside.m != 1 {
             return None;
         }
@@ -254,7 +254,7 @@ fn is_number(entry: &IndexEntry) -> bool {
     entry.n == 1 && entry.m == 1 && entry.chunk_type().is_some_and(|found| !real.contains(&found))
 }
 
-/// `None` for what is wrong with the file; errors of the source are not the file's.
+/// `None` for faults of the file; errors of the source are returned.
 pub(crate) fn skip_file_errors<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -31,10 +31,10 @@ use locate::{ValueLocation, ValueSearch};
 /// Values of frames that lack a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Defaults {
-    /// The values that the schema of the file gives: `hoomd` has frame 0's chunk or a default. Nothing under any other schema.
+    /// The values that the schema of the file defines: `hoomd` has frame 0's chunk or a default. None under any other schema.
     #[default]
     Schema,
-    /// Nothing.
+    /// No values.
     StoredOnly,
 }
 
@@ -49,7 +49,7 @@ impl Defaults {
 /// The rows of each frame that are read, in the order of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows<'a> {
-    /// All.
+    /// All rows.
     All,
     /// `count` rows from `start` on, `step` apart; the step may be negative.
     Strided {
@@ -60,7 +60,7 @@ pub enum Rows<'a> {
         /// Number of rows.
         count: u64,
     },
-    /// These, in this order; a row may come twice.
+    /// These rows, in this order; a row may be repeated.
     List(&'a [u64]),
 }
 
@@ -78,7 +78,7 @@ pub struct StackedChunks<'f> {
     m: u32,
     /// Absolute offset of each frame's values; 0 for the default.
     places: Vec<u64>,
-    /// The default, over and over.
+    /// The default, repeated.
     default: Vec<u8>,
     /// By frame, whether it holds single precision, where both precisions are read as double.
     singles: Option<Vec<bool>>,
@@ -96,7 +96,7 @@ impl<'f> StackedChunks<'f> {
         Self::find(file, name, frames, defaults, None, None)
     }
 
-    /// As [`StackedChunks::new`], for chunks that are all to be like `like`: a default takes its type.
+    /// As [`StackedChunks::new`], for chunks of the type and shape of `like`; a default takes its type.
     pub(crate) fn like(
         file: &'f File,
         name: &str,
@@ -107,7 +107,8 @@ impl<'f> StackedChunks<'f> {
         Self::find(file, name, frames, defaults, None, ValueLocation::of(like))
     }
 
-    /// As [`StackedChunks::like`], of what is stored alone: frames without a chunk have no [offset](StackedChunks::chunk_offset), and read as NaN or zeros.
+    /// As [`StackedChunks::like`], for stored chunks only: frames without a chunk have no [offset](StackedChunks::chunk_offset), and read
+    /// as NaN or zeros.
     pub(crate) fn with_gaps(file: &'f File, name: &str, frames: &Frames, like: &IndexEntry) -> Result<Self> {
         frames.check(file)?;
         let places = try_zeroed_vec(frames.count, &file.options().limits)?;
@@ -163,7 +164,7 @@ impl<'f> StackedChunks<'f> {
         Ok(Self { file, chunk_type, n, m, places, default, singles, stop: Stop::never() })
     }
 
-    /// The same, of which reads end once `stop` is asked for.
+    /// The same, with reads that end on a request by `stop`.
     #[must_use]
     pub const fn with_stop(mut self, stop: Stop) -> Self {
         self.stop = stop;
@@ -199,7 +200,7 @@ impl<'f> StackedChunks<'f> {
         u64::from(self.m).saturating_mul(self.chunk_type.size())
     }
 
-    /// Number of rows that `rows` are in each frame.
+    /// Number of rows of each frame that `rows` selects.
     ///
     /// # Errors
     /// `Usage` for rows past the last one.
@@ -224,7 +225,7 @@ impl<'f> StackedChunks<'f> {
     /// `Usage` for rows past the last one, and where the length of `dst` is not [`StackedChunks::byte_len`]; those of the source;
     /// `Cancelled`.
     pub fn read_into(&self, rows: &Rows<'_>, dst: &mut [u8], threads: usize) -> Result<()> {
-        // Below this a thread costs more than it copies.
+        // With less data a thread costs more than it saves.
         const MIN_THREAD_LEN: usize = 2 << 20;
         if self.singles.as_ref().is_some_and(|singles| singles.contains(&true)) {
             return Err(Error::usage("single precision is read as double by read_f64"));
@@ -266,7 +267,7 @@ impl<'f> StackedChunks<'f> {
         dst: &mut [u8],
         joined: &mut CoalescedReads<'_, usize>,
     ) -> Result<()> {
-        /// A run of as many bytes is read by itself, to its place.
+        /// A run of at least this many bytes is read directly, into its place.
         const MIN_DIRECT_LEN: usize = 64 << 10;
         let Some(first) = start.checked_div(runs.run_len) else { return Ok(()) };
         let mut within = start.checked_rem(runs.run_len).unwrap_or(0);

@@ -14,7 +14,7 @@ use crate::chunk_shape::{ChunkShape, SHAPE_SUFFIX};
 use crate::index::IndexEntry;
 
 impl<S: Storage> Writer<S> {
-    /// Writes a chunk of N × M elements, row by row, to the frame that has not ended: `gsd_write_chunk`. Nothing is converted:
+    /// Writes a chunk of N × M elements, row by row, to the frame that has not ended: `gsd_write_chunk`. Values are not converted:
     /// the chunk has the type of the elements.
     ///
     /// # Errors
@@ -49,7 +49,8 @@ impl<S: Storage> Writer<S> {
         }
         let id = self.names.take(name, self.frame)?;
         let most = self.options.maximum_write_buffer_size;
-        // The reference's rules: what does not fit goes after what is there, and what fills the buffer goes around it.
+        // The reference's rules: a chunk that does not fit the buffer goes after the buffered ones, and one that fills the buffer is
+        // written directly.
         if bytes.len() > most.saturating_sub(self.buffer.len()) {
             self.guard(Self::write_buffer)?;
         }
@@ -138,21 +139,21 @@ impl<S: Storage> Writer<S> {
         })
     }
 
-    /// Bytes before a chunk of that size.
+    /// Number of padding bytes before a chunk of that size.
     pub(super) fn padding(&self, size: u64) -> u64 {
         let at = self.end + self.buffer.len() as u64;
         if size == 0 { 0 } else { at.next_multiple_of(self.options.chunk_alignment()) - at }
     }
 
     pub(super) fn push_entry(&mut self, id: u16, chunk_type: ChunkType, n: u64, m: u32, at: u64) {
-        // `check_chunk` has seen to it that places fit.
+        // `check_chunk` has checked that offsets fit.
         let location = i64::try_from(at).unwrap_or(i64::MAX);
         let type_code = chunk_type.code();
         self.entries.push(IndexEntry { frame: self.frame, n, location, m, id, type_code, flags: 0 });
         self.pending += 1;
     }
 
-    /// Writes the chunks that wait to the end of the file.
+    /// Writes the buffered chunks to the end of the file.
     pub(super) fn write_buffer(&mut self) -> Result<()> {
         if !self.buffer.is_empty() {
             self.storage.write_at(self.end, &self.buffer)?;

@@ -13,9 +13,9 @@
 //! A kill between the third and the fourth leaves entries that no reader sees. The next writer takes them for room, and its first commit
 //! overwrites all of them.
 //!
-//! Slots that are visible and unused, as in new files and those of the reference, are hidden by a header write of its own, and a
-//! sync, before entries go there: they would be seen one by one. [`close`] shows the room again, for the reference to append to.
-//! Readers trip over an index of no slots, so that of a file without entries keeps its last one in sight. And they refuse an entry
+//! Slots that are visible and unused, as in new files and those of the reference, are hidden by a separate header write and a sync
+//! before entries go there: readers would see them one by one. [`close`] shows the room again, for the reference to append to.
+//! Readers fail on an index without slots, so that of a file without entries keeps its last one visible. And they refuse an entry
 //! whose frame is not below the number of visible slots, so slots stay visible where frames without chunks have used up more numbers
 //! than there are entries: then the index moves instead, with each commit until the entries have caught up.
 
@@ -32,19 +32,18 @@ use crate::index::IndexBlock;
 /// Alignment of a moved index, in bytes: entries straddle neither sectors of 512 bytes nor of 4096, nor pages.
 const INDEX_ALIGNMENT: u64 = 4096;
 
-/// Least entries that a moved index has room for.
+/// Minimum number of entries that a moved index has room for.
 const MIN_ENTRIES: u64 = 128;
 
-/// Least bytes that a moved namelist has room for.
+/// Minimum number of bytes that a moved namelist has room for.
 const MIN_NAMES: u64 = 1024;
 
-/// Room for names that no header points to, with a part of the list in it. A list only grows, so the next one starts with the same
-/// bytes.
+/// Unreferenced room for names that contains a part of the list. A list only grows, so the next one starts with the same bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpareNamelist {
     at: u64,
     room: u64,
-    /// Bytes of the list that are there.
+    /// Number of bytes of the list that are stored there.
     stored: usize,
 }
 
@@ -72,7 +71,8 @@ pub(super) fn commit<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     Ok(())
 }
 
-/// Writes the whole namelist where no header points; gives what will be spare room once the header points there.
+/// Writes the whole namelist to unreferenced space; returns the old space if this writer reserved it: spare once the header points to
+/// the new list.
 pub(super) fn place_names<S: Storage>(
     writer: &mut Writer<S>,
     header: &mut Header,
@@ -106,7 +106,7 @@ pub(super) fn place_names<S: Storage>(
     Ok(std::mem::replace(&mut writer.owns_names, true).then_some(old))
 }
 
-/// Writes the encoded entries where readers do not look; gives the room of the index.
+/// Writes the encoded entries after the visible slots; returns the capacity of the index.
 fn place_entries<S: Storage>(
     writer: &mut Writer<S>,
     header: &mut Header,
@@ -129,12 +129,12 @@ fn place_entries<S: Storage>(
     }
     let at = header.index_location + INDEX_ENTRY_LEN * writer.used;
     if header.index_location == writer.index_at {
-        // What a commit left that was broken off goes before the room may be seen.
+        // Entries of an interrupted commit are cleared before the room may become visible.
         let len = usize::try_from(INDEX_ENTRY_LEN * writer.stale).unwrap_or(usize::MAX);
         writer.scratch.resize(writer.scratch.len().max(len), 0);
     }
     writer.storage.write_at(at, &writer.scratch)?;
-    // With frames that have no chunks all of the room is visible, so that there is some for more of them.
+    // Frames without chunks make all of the room visible, so that there is some for more of them.
     header.index_allocated_entries = if used > ended.last_frame { used } else { capacity };
     Ok(capacity)
 }
@@ -149,20 +149,20 @@ fn single_entries<S: Storage>(writer: &Writer<S>) -> Result<Vec<u8>> {
     Ok(kept.flat_map(|(_, entry)| *entry).collect())
 }
 
-/// Entries that the index can have without one more of them being visible.
+/// Number of entries that the index can have without another visible one.
 fn hidden_slots<S: Storage>(writer: &Writer<S>) -> u64 {
     let (at, visible) = (writer.header.index_location, writer.header.index_allocated_entries);
     if at == writer.index_at && visible == writer.used {
         writer.capacity
     } else if writer.used == 0 && visible == 1 {
-        // The last slot of the room is the one in sight.
+        // The last slot of the room is the visible one.
         at.saturating_sub(writer.index_at) / INDEX_ENTRY_LEN
     } else {
         writer.used
     }
 }
 
-/// Hides visible slots that are unused, where that leaves readers what they need.
+/// Hides visible unused slots, where the file stays readable without them.
 fn hide_room<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     let mut header = writer.header;
     if writer.used == 0 {
@@ -235,7 +235,7 @@ pub(super) fn write_header<S: Storage>(writer: &mut Writer<S>, header: &Header) 
     writer.durable_len = None;
     let differs = |at: &usize| old.get(*at) != new.get(*at);
     if let Some((first, last)) = (0..new.len()).find(differs).zip((0..new.len()).rev().find(differs)) {
-        // Whole words: what is torn elsewhere is not torn within one.
+        // Whole words, so that a torn write does not tear a word.
         let (start, end) = (first / 8 * 8, (last + 1).next_multiple_of(8));
         writer.storage.write_at(start as u64, new.get(start..end).unwrap_or_default())?;
     }

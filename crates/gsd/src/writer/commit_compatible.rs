@@ -88,7 +88,7 @@ fn write_names<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     Ok(())
 }
 
-/// Bytes with zeros up to `len`, which is at most four times the names there can be.
+/// Bytes padded with zeros to `len`, which is at most four times the length of all possible names.
 pub(super) fn padded(bytes: &[u8], len: u64) -> Vec<u8> {
     let mut padded = bytes.to_vec();
     padded.resize(usize::try_from(len).unwrap_or(bytes.len()).max(bytes.len()), 0);

@@ -10,7 +10,7 @@ const INDEX_SLOTS: u64 = 128;
 pub(super) fn header_of(scheme: CommitScheme, header: &Header) -> Header {
     let entries = INDEX_SLOTS;
     let names = match scheme {
-        // The first commit moves the names: what is visible is never written to. Readers trip over no namelist at all.
+        // The first commit moves the names: visible bytes are never overwritten. Readers fail without any namelist.
         CommitScheme::Atomic => 1,
         CommitScheme::Reference => 16,
     };
@@ -24,7 +24,7 @@ pub(super) fn header_of(scheme: CommitScheme, header: &Header) -> Header {
     }
 }
 
-/// A whole file of that header, which one of [`header_of`] is.
+/// A whole file with that header, made by [`header_of`].
 pub(super) fn empty(header: &Header) -> Vec<u8> {
     let mut image = header.to_bytes().to_vec();
     let end = header.namelist_range().map_or(LEN, |range| range.end);

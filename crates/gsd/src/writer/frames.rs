@@ -27,7 +27,7 @@ impl<S: Storage> Writer<S> {
         if due { self.flush() } else { Ok(()) }
     }
 
-    /// Gives up the chunks of the frame that has not ended. Those that are in the file already take up room there.
+    /// Gives up the chunks of the current frame. Those that are in the file already take up space there.
     ///
     /// # Errors
     /// `Usage` after an error has ended the writing, and while rows of a reserved chunk are being written.
@@ -148,7 +148,7 @@ impl<S: Storage> Writer<S> {
         self.committed = ended.last_frame + 1;
     }
 
-    /// Nobody writes rows of the frame from now on.
+    /// Refuses further rows of the frame.
     pub(super) fn close_reservations(&mut self) -> Result<()> {
         self.reservations.iter().try_for_each(|reservation| reservation.close())?;
         self.reservations.clear();

@@ -46,7 +46,7 @@ impl NameTable {
         table
     }
 
-    /// Adds a name, whatever it is, with the next id.
+    /// Adds a name of any content, with the next id.
     pub(super) fn push(&mut self, name: &[u8]) {
         let id = u16::try_from(self.names.len()).unwrap_or(u16::MAX);
         self.block.extend_from_slice(name);
@@ -63,7 +63,7 @@ impl NameTable {
         self.names.iter().map(|name| &**name)
     }
 
-    /// The block as it is to be, without room.
+    /// The block to be written, without spare room.
     pub(super) fn block(&self) -> &[u8] {
         &self.block
     }

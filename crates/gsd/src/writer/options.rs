@@ -18,22 +18,22 @@ pub enum CommitScheme {
     Reference,
 }
 
-/// When frames are committed that have ended.
+/// The time at which ended frames are committed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Commit {
-    /// When they end.
+    /// At the end of each frame.
     #[default]
     EveryFrame,
-    /// When so many have ended since the last commit; 0 is 1.
+    /// When this many have ended since the last commit; 0 counts as 1.
     Every(u64),
     /// By [`Writer::flush`](super::Writer::flush) and [`Writer::close`](super::Writer::close), and only then.
     Manual,
 }
 
-/// At which multiples chunks start.
+/// Alignment of chunks in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ChunkAlignment {
-    /// Anywhere, as the reference writes. The only one in [`CommitScheme::Reference`].
+    /// No alignment, as the reference writes. The only one in [`CommitScheme::Reference`].
     Packed,
     /// 8 bytes: mapped chunks of every type can be borrowed.
     #[default]
@@ -59,16 +59,16 @@ impl ChunkAlignment {
 pub enum WriteMode {
     /// `r+`: an existing file.
     ReadWrite,
-    /// `w`: a new file, in place of any that is there.
+    /// `w`: a new file, replacing an existing one.
     Write,
-    /// `x`: a new file where none is.
+    /// `x`: a new file at an unused path.
     Exclusive,
     /// `a`: an existing file, or else a new one.
     Append,
 }
 
 impl WriteMode {
-    /// The mode that the reference spells like this.
+    /// Returns the mode with this name in the reference.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -93,14 +93,14 @@ pub struct WriterOptions {
     pub schema_version: Version,
     /// Layout of commits.
     pub scheme: CommitScheme,
-    /// When frames are committed.
+    /// The time at which frames are committed.
     pub commit: Commit,
-    /// Whether commits wait for the disk, each of them twice. Frames that were committed without survive the end of the process, but
+    /// Whether commits wait for the disk, each of them twice. Frames committed without waiting survive the end of the process, but
     /// not a power cut.
     pub durability: Durability,
     /// Alignment of chunks.
     pub alignment: ChunkAlignment,
-    /// Bytes of chunks that wait in memory at most. Larger chunks are not buffered.
+    /// Maximum number of bytes of chunks that are buffered in memory. Larger chunks are not buffered.
     pub maximum_write_buffer_size: usize,
     /// Bounds on what an existing file may ask for.
     pub limits: Limits,
@@ -130,7 +130,7 @@ impl WriterOptions {
         self
     }
 
-    /// The same with another time of commits.
+    /// The same with commits at another time.
     #[must_use]
     pub const fn with_commit(mut self, commit: Commit) -> Self {
         self.commit = commit;

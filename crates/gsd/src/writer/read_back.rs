@@ -11,7 +11,7 @@ use crate::header::INDEX_ENTRY_LEN;
 use crate::index::IndexEntry;
 
 impl<S: Storage> Writer<S> {
-    /// The chunk called `name` in `frame`, be it committed, ended, or of the frame that has not ended.
+    /// The chunk called `name` in `frame`, which may be committed, ended or current.
     ///
     /// # Errors
     /// `Io`.
@@ -47,7 +47,7 @@ impl<S: Storage> Writer<S> {
         if !several || self.header.is_v1() {
             return Ok(found);
         }
-        // Of several the one that the reference's search meets.
+        // Of several the one that the reference's search finds.
         let (mut low, mut high) = (0, self.used);
         while low < high {
             let middle = low.midpoint(high - 1);
@@ -69,7 +69,7 @@ impl<S: Storage> Writer<S> {
         let range = entry.byte_range().ok_or_else(|| Error::malformed("the entry describes no chunk"))?;
         let mut bytes = try_zeroed_vec(range.end - range.start, &self.options.limits)?;
         if range.start < self.end {
-            // A chunk is written or waits, as a whole.
+            // A chunk is written or buffered as a whole.
             self.storage.read_at(range.start, &mut bytes)?;
             return Ok(bytes);
         }

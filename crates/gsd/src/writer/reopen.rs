@@ -29,10 +29,10 @@ pub(super) struct ReopenState {
 /// Number of entries read at a time.
 const ENTRIES_PER_READ: u64 = 1 << 15;
 
-/// Greatest free space after the index that is searched, in bytes: more is as good as none.
+/// Maximum free space after the index that is searched, in bytes: larger indexes are moved before they fill it.
 const MAX_ROOM: u64 = 64 << 20;
 
-/// Reads header and names, and every entry: a fault is an error, for what a writer adds must not depend on it.
+/// Reads header and names, and every entry. A fault is an error, so that added frames do not depend on it.
 pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<ReopenState> {
     let limits = &options.limits;
     let source = StorageSource::new(storage)?;
@@ -51,7 +51,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Reo
         // Space for entries: unreferenced slots that are zero or were left by an interrupted commit.
         CommitScheme::Atomic => {
             let end = layout.used_index().end;
-            // A namelist that runs into the room leaves none.
+            // A namelist that extends into the space leaves no room.
             let namelist = header.namelist_range().filter(|range| range.end > end);
             let next = namelist.map_or(u64::MAX, |range| range.start).min(lowest).min(layout.file_len());
             let room = end..if end < LEN { 0 } else { next };
@@ -77,7 +77,7 @@ pub(super) fn scan(storage: &dyn Storage, options: &WriterOptions) -> Result<Reo
     })
 }
 
-/// Checks every entry. Gives the lowest place of a chunk that ends after the used part of the index, 2^64 − 1 where none does, and whether
+/// Checks every entry. Returns the lowest offset of a chunk that ends after the used part of the index (2^64 − 1 without one), and whether
 /// a frame of a file of layer 2 has several chunks of one name.
 fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Result<(u64, bool)> {
     let header = layout.header();

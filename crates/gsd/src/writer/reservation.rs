@@ -1,7 +1,7 @@
-//! Chunks that several threads or processes fill, each other rows.
+//! Chunks that several threads or processes fill, each with its own rows.
 //!
 //! The owner of the writer reserves the room, hands out row writers or a token, and ends the frame when every row is there. Rows
-//! are written where they belong, and seen with the commit like everything else.
+//! are written in place, and become visible with the commit.
 
 use std::fs::File;
 use std::ops::Range;
@@ -82,7 +82,7 @@ impl Rows {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first rows that are not there yet.
+    /// The first rows that are not written yet.
     pub(super) fn missing(&self) -> Option<Range<u64>> {
         let mut next = 0;
         for claim in &self.claims().rows {
@@ -192,7 +192,7 @@ impl Reservation {
         Ok(format!("{TOKEN_PREFIX} {at} {} {n} {m} {identity}", chunk_type.code()))
     }
 
-    /// Takes it from the caller that other processes have written `rows`.
+    /// Marks `rows` as written by other processes, on the caller's word.
     ///
     /// # Errors
     /// `Usage` for rows that the chunk has not, and for some that were written here or confirmed before.
@@ -255,7 +255,7 @@ impl RowWriter {
     /// As [`RowWriter::write_rows`], for elements given as little-endian bytes.
     ///
     /// # Errors
-    /// As there.
+    /// As [`RowWriter::write_rows`].
     pub fn write_row_bytes(&self, first_row: u64, bytes: &[u8]) -> Result<()> {
         let place = &self.shared.place;
         let (len, row_len) = (bytes.len() as u64, place.row_len());
@@ -305,7 +305,7 @@ fn parse_token(token: &str) -> Option<RowPlace> {
     (m > 0 && end <= i64::MAX as u64).then_some(place)
 }
 
-/// Tells files apart where the system can.
+/// Identity of a file, on systems that provide one.
 fn identity(file: &File) -> Result<String> {
     let about = file.metadata()?;
     #[cfg(unix)]

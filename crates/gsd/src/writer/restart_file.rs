@@ -8,8 +8,8 @@ use container_core::write::{AtomicFile, Durability, Overwrite};
 
 use super::{Commit, Writer, WriterOptions, is_not_found};
 
-/// Writes a whole file that takes the place of the one at `path` in one step: a crash at any moment leaves the old file or the new
-/// one. For restart files, instead of [`Writer::truncate`] and a new frame.
+/// Writes a whole file that replaces the one at `path` in one step: a crash at any moment leaves the old file or the new one. For
+/// restart files, instead of [`Writer::truncate`] and a new frame.
 ///
 /// `fill` writes the frames; the last one need not be ended. Readers that have the old file open keep it.
 ///
@@ -29,7 +29,7 @@ pub fn write_restart(
     };
     let file = AtomicFile::create(path, Overwrite::Replace)?;
     let storage = FileStorage::lock(file.file().try_clone()?, path)?;
-    // Nobody sees the file until it is complete, and it is synced as a whole.
+    // The file is invisible until it is complete, and it is synced as a whole.
     let new = options.clone().with_commit(Commit::Manual).with_durability(Durability::Cached);
     let mut writer = Writer::create_storage(storage, &new)?;
     fill(&mut writer)?;

@@ -25,7 +25,7 @@ use crate::header::{self, Header, NAMELIST_ENTRY_LEN, Version, name_field};
 use crate::index::IndexEntry;
 use crate::namelist::MAX_NAMES;
 
-/// Version of the file layer that is written.
+/// Version of the file layer of new files.
 const FILE_LAYER: Version = Version::new(2, 1);
 
 /// Alignment of the index, in bytes.
@@ -61,7 +61,7 @@ impl Plan {
         Self::with_fields(header.application, header.schema, header.schema_version, header.reserved)
     }
 
-    /// The header as planned so far.
+    /// The header planned so far.
     pub(crate) const fn header(&self) -> &Header {
         &self.header
     }
@@ -101,7 +101,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// The id of a name, which joins the list if it is new. Names are bytes; readers take them for UTF-8.
+    /// The id of a name, which is added to the list if it is new. Names are bytes; readers interpret them as UTF-8.
     ///
     /// # Errors
     /// `Usage` for an empty name, one with a NUL, and the 65536th.
@@ -160,13 +160,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Chunks planned.
+    /// Number of planned chunks.
     #[must_use]
     pub fn chunks(&self) -> usize {
         self.entries.len()
     }
 
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     #[must_use]
     pub fn file_len(&self) -> u64 {
         self.data_at().saturating_add(self.data_len)
@@ -182,7 +182,7 @@ impl Plan {
         header::LEN.saturating_add(names).next_multiple_of(INDEX_ALIGNMENT)
     }
 
-    /// At least one: readers trip over an index without room.
+    /// At least one: readers fail on an index without room.
     fn index_slots(&self) -> u64 {
         let frames = self.entries.last().map_or(0, |last| last.frame.saturating_add(1));
         frames.max(self.entries.len() as u64).max(1)
@@ -195,7 +195,7 @@ impl Plan {
         end.next_multiple_of(self.alignment)
     }
 
-    /// Writes header, names and index to `out`, which takes the file from its first byte on.
+    /// Writes header, names and index to `out`, which starts at the file's first byte.
     ///
     /// # Errors
     /// `Usage` for two chunks of one name in one frame; `Limit` where frames without chunks would make unused entries of more
@@ -248,13 +248,13 @@ impl Plan {
     }
 }
 
-/// A file being written: the bytes of its chunks are due.
+/// A file being written, up to the bytes of its chunks.
 pub struct SequentialWriter<W: Write> {
     out: CountingWriter<W>,
     entries: Vec<IndexEntry>,
     /// The chunk after the one being written.
     next: usize,
-    /// Bytes that the one being written lacks.
+    /// Number of bytes that the current chunk lacks.
     left: u64,
     end: u64,
 }
@@ -298,7 +298,7 @@ impl<W: Write> SequentialWriter<W> {
         self.out.at
     }
 
-    /// Ends the file and gives the output back, flushed.
+    /// Ends the file and returns the output, flushed.
     ///
     /// # Errors
     /// `Usage` when chunks lack bytes; `Io`.

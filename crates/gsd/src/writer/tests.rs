@@ -17,7 +17,7 @@ fn opened(storage: &RecordingStorage) -> File {
     File::from_source(Box::new(storage.image()), &strict).unwrap()
 }
 
-/// Frames `frames` of two chunks each, which tell their frame.
+/// Frames `frames` of two chunks each, whose values identify the frame.
 fn write(writer: &mut Writer<RecordingStorage>, frames: std::ops::Range<u64>) {
     for frame in frames {
         writer.write_chunk("step", 1, 1, &[frame]).unwrap();
@@ -455,7 +455,7 @@ fn a_failed_commit_gives_back_the_room_that_it_took() {
 #[test]
 fn what_another_program_appends_is_not_cut_off() {
     let manual = options().with_commit(Commit::Manual);
-    // One that wrote nothing, and one that wrote at the same place, and of which the header has become another.
+    // A writer that wrote no chunk, and one that wrote at the same offset and whose header has changed.
     for wrote in [false, true] {
         let storage = RecordingStorage::default();
         let mut writer = Writer::create_storage(storage.clone(), &manual).unwrap();

@@ -1,4 +1,4 @@
-//! A file made to have no frames.
+//! Removes all frames of a file.
 
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};
@@ -54,7 +54,7 @@ fn switch_header<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     shorten(writer, &front).map_err(Error::after_change)
 }
 
-/// Makes a file whose header points to an empty index at its end as short as it can be.
+/// Shortens a file whose header points to an empty index at its end.
 fn shorten<S: Storage>(writer: &mut Writer<S>, front: &Header) -> Result<()> {
     writer.sync_storage()?;
     let image = empty_file::empty(front);

@@ -1,4 +1,4 @@
-//! Files of layer 1.0 made into ones of 2.1: packed names, and an index sorted by frame and id.
+//! Upgrades files of layer 1.0 to 2.1: packed names, and an index sorted by frame and id.
 
 use container_core::source::try_zeroed_vec;
 use container_core::write::storage::Storage;
@@ -10,10 +10,10 @@ use crate::header::{Header, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
 
 impl<S: Storage> Writer<S> {
-    /// Makes a file of layer 1.0 one of 2.1: `gsd_upgrade`. Chunks stay where they are; one of layer 2 stays as it is.
+    /// Upgrades a file of layer 1.0 to 2.1: `gsd_upgrade`. Chunks stay where they are; a file of layer 2 stays as it is.
     ///
-    /// In the atomic scheme names and index are written anew at the end of the file, and the header is turned over to them in one
-    /// write. In the reference's they are changed where they are, and a crash in the course of that ruins the file.
+    /// In the atomic scheme names and index are written anew at the end of the file, and one write of the header switches to
+    /// them. In the reference's scheme they are changed in place, and a crash meanwhile ruins the file.
     ///
     /// # Errors
     /// `Usage` while there are chunks that have not been committed; `Limit` for an index that the limits do not let be held; `Io`,

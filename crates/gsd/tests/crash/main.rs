@@ -64,7 +64,7 @@ fn frames_behind_ones_without_chunks() {
     check(&script, "frames without chunks");
 }
 
-/// Zeros that were given up, and are behind the index, are room for more of it, which may be on no disk.
+/// Zeros after the index that an earlier writer released are room for more entries, which may not be on the disk.
 #[test]
 fn room_that_nobody_waited_for() {
     let mut script = script(made_by(CommitScheme::Atomic, 60));
@@ -146,7 +146,7 @@ fn a_file_that_is_truncated() {
     }
 }
 
-/// Frames of zeros, which look like room once they are orphans, behind an index that fills up.
+/// Frames of zeros, which look like room once they are orphans, after an index that fills up.
 fn write_zeros(writer: &mut Writer<RecordingStorage>) {
     writer.write_chunk("step", 1, 1, &[writer.nframes()]).unwrap();
     writer.write_chunk("zeros", 700, 1, &[0_u8; 700]).unwrap();

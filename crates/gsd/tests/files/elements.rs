@@ -10,7 +10,7 @@ use gsd::{ChunkType, ErrorKind, File, IndexEntry, Limits, OpenOptions, Version};
 
 const VALUES: [f32; 6] = [1.5, -2.0, 3.0, 4.0, 5.0, 6.25];
 
-/// One byte before the values, so that they are aligned only if the plan says so.
+/// One byte before the values, so that they are aligned only with the plan's alignment.
 fn file(alignment: u64) -> File {
     let plan = Plan::new("test", "none", Version::new(1, 0)).unwrap().with_alignment(alignment).unwrap();
     let values: Vec<u8> = VALUES.iter().flat_map(|value| value.to_le_bytes()).collect();

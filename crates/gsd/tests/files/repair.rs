@@ -54,7 +54,7 @@ fn sound_files_are_kept_whole() {
                 (out, report)
             };
             let (once, report) = run(&file);
-            // Nobody knows what they are.
+            // Bytes without an entry, of unknown content.
             let lost = report.lost.iter().filter(|item| !item.what.ends_with("that no entry describes"));
             assert_eq!(lost.count(), 0, "{path:?} {report:?}");
             let fixed = strict(&once).unwrap();
@@ -69,7 +69,7 @@ fn sound_files_are_kept_whole() {
                 assert_eq!(form(&found), form(&entry), "{path:?}");
                 assert_eq!(bytes(&fixed, &found), bytes(&whole, &entry), "{path:?} {entry:?}");
                 let name = whole.names().bytes(entry.id);
-                // The second of two equal names is told apart.
+                // The second of two equal names may change.
                 let first = whole.names().id(&whole.names().get(entry.id).unwrap()) == Some(entry.id);
                 assert!(!first || fixed.names().bytes(entry.id) == name, "{path:?} {entry:?}");
             }

@@ -220,7 +220,7 @@ fn changed_bytes_are_read_or_refused() {
     }
 }
 
-/// A file of a few hundred bytes that says it has four thousand million particles, bonds and so on.
+/// A file of a few hundred bytes that claims four thousand million particles, bonds and so on.
 #[test]
 fn numbers_that_cost_a_file_nothing_cost_no_memory() {
     let n = u32::MAX.to_le_bytes();

@@ -103,7 +103,7 @@ fn frames_read_as_they_were_written() {
         }
         writer.close().unwrap();
         let again = Trajectory::open(place.path()).unwrap();
-        // A last frame that stores nothing is not there for its readers.
+        // Readers do not see a last frame without chunks.
         assert_eq!(again.len(), trajectory.len());
         for (one, other) in trajectory.iter().zip(again.iter()) {
             assert_eq!(
@@ -271,7 +271,7 @@ fn rows_that_are_not_n_are_always_refused() {
     assert!(writer.append(&frame).is_err());
     frame.configuration.simulation_box = None;
     writer.append(&frame).unwrap();
-    // Frame 0 says how many there are.
+    // Frame 0 contains the count.
     frame.particles.n = None;
     writer.append(&frame).unwrap();
     assert_eq!(writer.len(), 2);

@@ -1,4 +1,4 @@
-//! Files made byte by byte, and what everything that reads them says.
+//! Files made byte by byte, and the results of everything that reads them.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ pub fn open(bytes: &[u8], strictness: Strictness) -> gsd::Result<File> {
 }
 
 /// Returns the results of the three policies (compatible, strict, lenient: true where they open), and the codes of a full check. It also checks that
-/// each file that opens can be read or gives an error, that repair makes a strict file or gives an error, and that nothing takes long.
+/// each file that opens can be read or gives an error, that repair makes a strict file or gives an error, and that none of these takes long.
 pub fn said(bytes: &[u8]) -> ([bool; 3], Vec<&'static str>) {
     let began = Instant::now();
     let opens =

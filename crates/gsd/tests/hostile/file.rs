@@ -65,7 +65,7 @@ fn entries_that_no_probe_visits() {
         ("entry_frame", |it| it.frame = 1000),
         ("entry_order", |it| it.frame = 0),
     ] {
-        // Of 32 slots the search for the end of 20 entries looks at 16, 24, 20, 18 and 19.
+        // Of 32 slots the search for the end of 20 entries reads 16, 24, 20, 18 and 19.
         let (opens, codes) = said(&change(counted(20, 32), 7, what));
         assert_eq!(opens, [true, false, true], "{code}");
         assert!(codes.contains(&code), "{code}: {codes:?}");
@@ -90,7 +90,7 @@ fn searching_before_the_first_entry() {
 
 #[test]
 fn an_empty_name_ends_the_list() {
-    // `a`, nothing, `b`: the reference reads one name, so that the second chunk has none.
+    // `a`, an empty name, `b`: the reference reads one name, so that the second chunk has none.
     let bytes = file(V2, b"none", 8, b"a\0\0b", &[(0, 0, 1, 1, 1, &[7]), (0, 1, 1, 1, 1, &[8])]);
     let (opens, codes) = said(&bytes);
     assert_eq!(opens[1..], [false, true]);
@@ -195,7 +195,7 @@ fn a_file_that_shrinks_while_it_is_read() {
 
 #[test]
 fn an_index_of_holes() {
-    // A file whose length is claimed for nothing: 32 GiB of slots without a byte on disk.
+    // A file with a claimed length only: 32 GiB of slots without a byte on disk.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sparse.gsd");
     fs::write(&path, word(word(counted(0, 8), 8, 4096), 16, 1 << 30)).unwrap();

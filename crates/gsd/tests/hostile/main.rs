@@ -1,4 +1,4 @@
-//! Files made to harm, one test for each way known to harm a reader: an error or a finding, never a panic, and soon.
+//! Files made to harm, one test for each published way to harm a reader: an error or a finding, never a panic, and soon.
 //!
 //! Elsewhere: one fault at a time, its code and place, in `policies/faults.rs`; every cut and every changed byte in
 //! `policies/bit_flips.rs`; physics (ids, tags, boxes, shapes, JSON, logs of other types) in `hoomd/validate.rs` by the fixtures of

@@ -41,7 +41,7 @@ fn tables_of_types_of_any_form() {
 
 #[test]
 fn tables_of_types_with_more_rows_than_bytes() {
-    // Short strings take more memory than their bytes, and those without a byte take it for nothing.
+    // Short strings take more memory than their bytes, and empty ones take memory without any bytes in the file.
     for (n, m, len) in [(1 << 24, 0, 0), (1 << 20, 1, 1 << 20)] {
         let bytes = hoomd(b"particles/types", &[(0, 0, 5, n, m, &vec![b'A'; len])]);
         let trajectory = Trajectory::from_file(open(&bytes, Strictness::Compatible).unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn tables_of_types_with_more_rows_than_bytes() {
 
 #[test]
 fn a_count_without_arrays() {
-    // 2^32 − 1 particles of which nothing is stored: their defaults are not made, and nothing is wrong with them.
+    // 2^32 − 1 particles without stored values: their defaults are not created, and the file is valid.
     let bytes = hoomd(b"particles/N", &[(0, 0, 3, 1, 1, &[0xFF; 4])]);
     assert_eq!(said(&bytes), ([true; 3], vec![]));
     let trajectory = trajectory(&bytes);
@@ -210,7 +210,7 @@ fn a_check_by_the_schema_can_be_ended() {
     let file = Trajectory::from_file(open(&bytes, Strictness::Strict).unwrap()).unwrap();
     let error = check_trajectory(&file, Progress::new(&stop)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
-    // The lens tells of the bytes first, and goes on telling: as often as there are frames, and never less than before.
+    // The dataset reports progress in bytes first, and continues: once per frame, and never less than before.
     let (last, ticks) = (AtomicU64::new(0), AtomicU64::new(0));
     let count = |done, total| {
         assert!(done <= total && last.fetch_max(done, Ordering::Relaxed) <= total);

@@ -1,4 +1,4 @@
-//! Every cut, and every byte of header, index and names changed: nothing panics, and the policies agree.
+//! Every cut, and every byte of header, index and names changed: reading does not panic, and the policies agree.
 
 use container_core::dtype::ByteOrder;
 use gsd::{FaultKind, File, IndexEntry, OpenOptions, Strictness, Version};
@@ -48,7 +48,7 @@ fn check(bytes: &[u8], what: &str) {
         let failed = listed.filter(|(.., bytes)| bytes.is_err()).count();
         let unreadable = |kind: FaultKind| matches!(kind, FaultKind::EntryType | FaultKind::EntryRange);
         let faults = lenient.layout().faults();
-        // With a block cut off, what the entries lack is its consequence, and not said.
+        // In a truncated file the faults of entries are a consequence of the cut, and not reported.
         let torn = faults.iter().any(|fault| {
             matches!(
                 fault.kind(),

@@ -1,4 +1,4 @@
-//! One file for each thing that can be wrong or odd: its code, its severity, its place, and who opens it.
+//! One file for each fault or oddity: its code, its severity, its range, and the policies that open it.
 
 use std::ops::Range;
 

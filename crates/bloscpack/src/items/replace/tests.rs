@@ -21,7 +21,7 @@ fn place(reserve: u64) -> Place {
     Place { _directory: directory, path }
 }
 
-/// The items, of a file in which nothing is damaged.
+/// The items of an undamaged file.
 fn items(bytes: Vec<u8>) -> Vec<String> {
     let reader = VarReader::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
     assert!(reader.file().layout().is_complete());
@@ -53,7 +53,7 @@ fn an_item_without_room_makes_a_new_file_that_keeps_the_gaps() {
     assert_eq!(items(std::fs::read(&path).unwrap()), ["first item", "2nd", "third item"]);
     // Now there are 40 bytes after it.
     assert_eq!(replaced(&path, 1, "2nd again", InPlace::Safe), Replaced::InPlace);
-    // The first item gets the room that the second one left behind, but no more.
+    // The first item gets the room that the second one freed, but no more.
     assert_eq!(replaced(&path, 0, "a", InPlace::Safe), Replaced::InPlace);
     assert_eq!(replaced(&path, 0, "a longer text", InPlace::Safe), Replaced::Rewritten);
     assert_eq!(replaced(&path, 0, "a", InPlace::Safe), Replaced::InPlace);

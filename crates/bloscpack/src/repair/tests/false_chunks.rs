@@ -1,4 +1,4 @@
-//! Chunks that are proved and belong nowhere, and damaged ones that say more than they know.
+//! Chunks that are proved but do not belong to the file, and damaged ones with a false size.
 
 use container_core::dtype::{DType, Order};
 
@@ -10,7 +10,7 @@ use crate::{ChecksumCode, NumpyArray};
 
 #[test]
 fn a_copy_of_a_chunk_is_no_other_one() {
-    // Among the spare offsets, where nothing is read; chunk 0 has no header any more.
+    // Among the spare offsets, which are not read; chunk 0 has no header any more.
     let mut damaged = whole();
     damaged.copy_within(1360..1480, 500);
     damaged[1000] = 0;
@@ -62,7 +62,7 @@ fn the_size_in_the_header_of_a_damaged_chunk_is_not_believed() {
                 for (place, bit) in [(4, 1), (4, 0x10), (5, 0x10), (6, 1), (7, 0x40)] {
                     let mut damaged = file.clone();
                     damaged[at + place] ^= bit;
-                    // Something else than the size, where no digest tells.
+                    // Another field than the size, without a digest.
                     damaged[at + 8] ^= 3;
                     let (repaired, report) = repair_bytes(damaged);
                     let mut expected = bytes.clone();
@@ -113,7 +113,7 @@ fn a_header_of_zeros_does_not_make_an_empty_file() {
         repair_to(input, &OpenOptions::default(), Some(&mut out), Progress::none())
     };
     assert!(attempt(&damaged).unwrap_err().is_damage());
-    // And where nothing says that there were some, it is told that bytes are left out.
+    // Without a count, the left-out bytes are reported.
     damaged[7..].fill(0);
     assert_eq!(attempt(&damaged).unwrap().lost.len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Files in which bytes were added or taken away, so that nothing leads to the chunks behind.
+//! Files with inserted or deleted bytes, so that neither offsets nor the walk point to the chunks after these.
 
 use container_core::dtype::{DType, Order};
 
@@ -77,7 +77,7 @@ fn a_sector_that_is_gone_costs_the_chunks_in_it() {
         let (repaired, report) = repair_bytes(damaged);
         assert_eq!(values(&repaired), without(&[2, 3, 4, 5]), "{report:?}");
     }
-    // The last chunks are cut off as well, and all chunks are as long, so that nothing tells for sure how many are missing.
+    // The last chunks are cut off as well, and all chunks have the same length, so that the number of missing ones is uncertain.
     let mut moved = whole();
     moved.drain(1340..1620);
     moved.truncate(1340 + 100 + 2 * 120 + 40);
@@ -92,7 +92,7 @@ fn a_sector_that_is_gone_costs_the_chunks_in_it() {
     assert_eq!(values(&repair_bytes(overwritten).0), without(&[2, 3, 4, 5])[..800]);
 }
 
-/// Chunks of different lengths are known by these, wherever they are.
+/// Chunks of different lengths are identified by their lengths, wherever they are.
 #[test]
 fn offsets_tell_chunks_by_their_lengths() {
     let mut options = WriteOptions { chunk_size: Some(1000), ..stored() };
@@ -105,7 +105,7 @@ fn offsets_tell_chunks_by_their_lengths() {
     let mut damaged = writer.complete().unwrap().0.into_inner();
     let layout = Layout::parse(&damaged, &Limits::default()).unwrap();
     let start = |index: usize| usize::try_from(layout.chunks()[index].range().start).unwrap();
-    // Chunks 1 to 3 are gone but for some bytes, and so is what comes behind chunk 6.
+    // Chunks 1 to 3 are gone but for some bytes, and so are the chunks after chunk 6.
     damaged.truncate(start(7) + 5);
     damaged.drain(start(1) + 4..start(4) - 3);
     let (repaired, report) = repair_bytes(damaged);
@@ -134,7 +134,7 @@ fn chunks_that_are_too_many_are_left_out() {
     assert!(whats(&report.lost).contains(&"2 whole chunks too many: left out"), "{report:?}");
 }
 
-/// The header says how many chunks there are, and so do the shape and the chunks.
+/// The header contains the number of chunks, and so do the shape and the chunks.
 #[test]
 fn another_count_in_the_header_costs_nothing() {
     let numpy = NumpyArray { dtype: DType::parse("<i2").unwrap(), shape: vec![175, 3], order: Order::C };
@@ -174,7 +174,7 @@ fn a_header_that_does_not_tell_of_the_metadata_costs_them_alone() {
 fn a_file_of_headers_is_not_searched_forever() {
     let mut hostile = whole();
     hostile[1000..].fill(0);
-    // Each says that it is a chunk of 100 bytes, to which the rest of the file belongs.
+    // Each claims to be a chunk of 100 bytes, to which the rest of the file belongs.
     let mut header = hostile[1000..1016].to_vec();
     header.copy_from_slice(&whole()[1000..1016]);
     header[2] = 0;

@@ -50,7 +50,7 @@ fn gaps_are_nulls_in_batches_and_files() {
     check(&batch);
     let mut ipc = Vec::new();
     if cfg!(target_endian = "big") {
-        // Nothing is written that would say other numbers.
+        // Both formats declare little-endian values, so that they are refused here.
         assert!(
             write_ipc(&batch, &mut ipc).is_err()
                 && write_parquet(&batch, &mut ipc).is_err()

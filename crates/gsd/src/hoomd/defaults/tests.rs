@@ -130,7 +130,7 @@ fn numbers_tell_datasets_apart() {
         DefaultDataset::Frame(1 << 32, DefaultName::Log(0)),
     ];
     for one in all {
-        // Where numbers have 32 bits there is none for so late a frame.
+        // 32-bit numbers do not reach so late a frame.
         let is_out = usize::BITS < u64::BITS && one == DefaultDataset::Frame(1 << 32, DefaultName::Log(0));
         assert_eq!(one.number().and_then(DefaultDataset::of_number), Some(one).filter(|_| !is_out));
     }

@@ -43,12 +43,12 @@ impl<'a> CopyRanges<'a> {
         }
     }
 
-    /// A run for each row.
+    /// One run for each row.
     const fn single(rows: u64, row_len: u64, kind: Rows<'a>) -> Self {
         Self { rows, row_len, count: rows, run_len: row_len, kind }
     }
 
-    /// Bytes of the rows of one chunk.
+    /// Number of bytes of the rows of one chunk.
     pub(super) fn len(&self) -> Option<u64> {
         self.count.checked_mul(self.run_len)
     }
@@ -66,7 +66,7 @@ impl<'a> CopyRanges<'a> {
     }
 }
 
-/// `dst` as a part of `pattern` repeated, from `offset` of the repetition on.
+/// Fills `dst` with a part of `pattern` repeated, from `offset` of the repetition on.
 pub(super) fn fill_pattern(pattern: &[u8], offset: u64, dst: &mut [u8]) {
     let Some(phase) = offset.checked_rem(pattern.len() as u64) else { return dst.fill(0) };
     let mut phase = usize::try_from(phase).unwrap_or(0);

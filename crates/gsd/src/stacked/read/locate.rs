@@ -54,7 +54,7 @@ pub(super) struct ValueSearch<'a> {
 }
 
 impl ValueSearch<'_> {
-    /// Places of the chunks that the frames store.
+    /// Offsets of the chunks that the frames store.
     pub(super) fn stored(&mut self) -> Result<()> {
         let Some(id) = self.file.names().id(self.name) else { return Ok(()) };
         let (file, frames) = (self.file, self.frames);
@@ -68,7 +68,7 @@ impl ValueSearch<'_> {
         })
     }
 
-    /// The place of a chunk, if it is in the file and like the others.
+    /// The offset of a chunk, if it is in the file and like the others.
     fn accept(&mut self, slot: usize, frame: u64, entry: &IndexEntry) -> Result<u64> {
         let range = entry.byte_range().zip(entry.chunk_type());
         let range = range.filter(|(range, _)| range.end <= self.file.layout().file_len() && range.start > 0);
@@ -113,7 +113,7 @@ impl ValueSearch<'_> {
         Err(error.with_hint(hint))
     }
 
-    /// Places of what the frames do not store.
+    /// Sets the offsets of values that the frames do not store.
     pub(super) fn gaps(&mut self, defaults: Defaults) -> Result<()> {
         let inherits = if defaults.applies(self.file) { schema::inherits(self.name) } else { Inherit::Never };
         let missing = |frame: u64| Err(Error::usage(format!("frame {frame} has no such chunk")));
@@ -205,7 +205,7 @@ impl Counts {
     }
 }
 
-/// The value of a chunk that counts: one integer of any width, of 0 to 2^32 − 1.
+/// The value of a count chunk: one integer of any width, of 0 to 2^32 − 1.
 ///
 /// A value out of range is an error: it is not comparable with the counts of other frames.
 pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut ReadBuffer<'_>) -> Result<u64> {

@@ -84,7 +84,7 @@ fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
         let counts = counts.read(&Rows::All, 1).unwrap();
         assert_eq!(*counts.elements::<u32>(Order::C, &file.options().limits).unwrap(), [2, 2, 2, 3]);
     }
-    // Under another schema nothing is inherited.
+    // Under another schema frames do not inherit.
     for file in file("none", &chunks) {
         assert!(read(&file, "particles/position", &Rows::All).is_err());
     }

@@ -1,4 +1,4 @@
-//! Single and double precision as double.
+//! Conversion of single and double precision to double.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,7 +13,7 @@ use crate::read_buffer::ReadBuffer;
 
 impl StackedChunks<'_> {
     /// `rows` of every frame as double precision, frame after frame, in this machine's byte order, on up to `threads` threads.
-    /// Every single-precision value has its equal in double precision.
+    /// The conversion is exact.
     ///
     /// # Errors
     /// `Usage` for rows past the last one and for stacks of other types; `Limit`; those of the source.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whoever is told that an append failed repeats it: the frames must not be there then.
+/// Callers repeat an append that failed, so its frames must not be in the file.
 #[test]
 fn an_error_says_whether_the_frames_are_in_the_file() {
     for created in [WriterOptions::default(), WriterOptions::default().with_scheme(CommitScheme::Reference)] {
@@ -26,7 +26,8 @@ fn an_error_says_whether_the_frames_are_in_the_file() {
     }
 }
 
-/// As above, for every scheme and for what else changes a file: where the last sync alone fails, the change is there, and the error says so.
+/// As above, for every scheme and every other change of a file: where only the last sync fails, the change is in the file, and the error
+/// says so.
 #[test]
 fn an_error_says_whether_the_file_has_changed() {
     type Change = fn(&mut Writer<RecordingStorage>) -> Result<()>;
