@@ -65,7 +65,7 @@ impl BatchEncoder {
         std::mem::replace(self, rest)
     }
 
-    /// An encoder on as many threads as the parameters say.
+    /// Returns an encoder that uses the number of threads in the parameters.
     ///
     /// # Errors
     /// Those of [`Encoder::new_with_plugins`].

@@ -5,13 +5,12 @@ use container_core::{Error, ErrorKind, Result};
 
 use crate::{BloscVersion, Chunk, Compressor, Decoder, Encoder, Params, Pipeline, SplitMode};
 
-/// `blosc`: one chunk of any version, and nothing else. Written as its parameters say; the level of a call, 0 to 9, goes before
-/// theirs.
+/// Codec `blosc`: exactly one chunk of any version. Written with its parameters; the level of a call, 0 to 9, overrides theirs.
 #[derive(Clone, Debug)]
 pub struct BloscCodec(Params);
 
 impl BloscCodec {
-    /// A codec that writes as `params` say.
+    /// Creates a codec that writes with `params`.
     ///
     /// # Errors
     /// As [`Encoder::new`].
@@ -22,8 +21,7 @@ impl BloscCodec {
 }
 
 impl Default for BloscCodec {
-    /// As C-Blosc writes unless it is told otherwise, for readers of Blosc1: BloscLZ at level 5, byte shuffle of elements of 8
-    /// bytes. On one thread.
+    /// The defaults of C-Blosc, for readers of Blosc1: BloscLZ at level 5, byte shuffle of elements of 8 bytes, one thread.
     fn default() -> Self {
         Self(Params {
             blosc_version: BloscVersion::Blosc1,

@@ -23,5 +23,5 @@ const MAX_RUN: usize = 32;
 const MIN_FAR_DISTANCE: usize = 8192;
 /// The farthest that a match is written, by us as by C-Blosc.
 const MAX_DISTANCE: usize = 73_724;
-/// The shortest match that can be told.
+/// The shortest match that the format can express.
 const MIN_MATCH: usize = 3;

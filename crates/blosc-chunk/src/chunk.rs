@@ -1,7 +1,7 @@
-//! A chunk in memory: its header, and where its blocks are.
+//! A chunk in memory: its header and the offsets of its blocks.
 //!
 //! Spec: "Blosc1/Blosc2 chunk format": after the header the starts of the blocks, then perhaps a dictionary, then the streams of
-//! each block. Blocks lie in any order, with gaps: threads write them as they are done.
+//! each block. Blocks are in any order and may have gaps, as threads write each one when it is done.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ impl<'a> Chunk<'a> {
         self.header.nbytes as usize
     }
 
-    /// The dictionary of its streams; empty where there is none.
+    /// Returns the dictionary of its streams, or an empty slice without one.
     #[must_use]
     pub fn dictionary(&self) -> &'a [u8] {
         self.dictionary
@@ -82,7 +82,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Bytes of the block `index` after decoding; 0 where there is no such block.
+    /// Returns the bytes of the block `index` after decoding, or 0 for an index past the last.
     #[must_use]
     pub fn block_len(&self, index: usize) -> usize {
         if index >= self.block_count() {
@@ -165,7 +165,7 @@ impl<'a> Chunk<'a> {
     fn find_streams(&mut self) -> Result<()> {
         let header = &self.header;
         if header.nbytes == 0 {
-            // Nothing to say more about, and nothing that could be said.
+            // A chunk of zero bytes consists of its header.
             if self.bytes.len() > header.len() {
                 let problem = format!("{} bytes follow the header of a chunk of nothing", self.value().len());
                 return Err(Error::malformed(problem).with_range(12..16));
@@ -214,7 +214,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Blocks of variable length lie in order, and their lengths add up.
+    /// Checks that blocks of variable length are stored in order, and that their lengths add up.
     fn check_variable(&self) -> Result<()> {
         let mut before = None;
         let mut sum = 0_u64;

@@ -20,7 +20,7 @@ impl Compressor {
     pub const BLOSCLZ: Self = Self(0);
     /// LZ4 blocks.
     pub const LZ4: Self = Self(1);
-    /// LZ4 blocks by a slower search; readers cannot tell.
+    /// LZ4 blocks by a slower search; the format is that of LZ4.
     pub const LZ4HC: Self = Self(2);
     /// Snappy, in chunks of Blosc1 only; not written.
     pub const SNAPPY: Self = Self(3);
@@ -71,7 +71,7 @@ impl Compressor {
         known.into_iter().find(|compressor| compressor.name() == name)
     }
 
-    /// Its name, registered plugins included; `unknown` for a code that nobody has registered.
+    /// Returns its name, registered plugins included; `unknown` for an unregistered code.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {

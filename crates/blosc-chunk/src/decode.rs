@@ -1,4 +1,4 @@
-//! From chunks to bytes: whole, by range, by block.
+//! Decodes chunks: whole, by range, by block.
 
 mod block;
 mod block_runs;
@@ -19,13 +19,13 @@ use partial_block::Plan;
 /// Properties of a chunk that only its frame stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Geometry {
-    /// Bytes of an element, where the frame says so (over 255 the chunk cannot).
+    /// Bytes of an element by the frame, if there is one (a chunk cannot store more than 255).
     pub typesize: Option<usize>,
     /// Shape of a block, in elements, for codecs and filters of n-dimensional data.
     pub blockshape: Vec<usize>,
 }
 
-/// Decodes chunks. Keeps contexts and buffers from one chunk to the next, but nothing of what they held; one for each thread.
+/// Decodes chunks. Reuses contexts and buffers from one chunk to the next, but never their contents; one for each thread.
 #[derive(Debug, Default)]
 pub struct Decoder {
     geometry: Geometry,
@@ -39,7 +39,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder of chunks that stand alone.
+    /// Creates a decoder of chunks outside of frames.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -84,10 +84,10 @@ impl Decoder {
         self.decode_parallel(chunk, dst, 1)
     }
 
-    /// Decodes the chunk that is all of `src` and holds as many bytes as `dst` has: what lies in the place of a block.
+    /// Decodes the chunk that fills all of `src` and holds as many bytes as `dst` has: the stored form of a block.
     ///
     /// # Errors
-    /// `Malformed` where it is shorter than `src` or holds more or less than that, and as [`Chunk::parse`] and [`Self::decode`].
+    /// `Malformed` when it is shorter than `src` or holds more or less than that, and as [`Chunk::parse`] and [`Self::decode`].
     pub fn decode_whole(&mut self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         let chunk = Chunk::parse(src)?;
         if chunk.bytes().len() != src.len() || chunk.nbytes() != dst.len() {
@@ -103,8 +103,8 @@ impl Decoder {
         self.decode(&chunk, dst)
     }
 
-    /// Decodes the bytes `range` of what `chunk` holds into `dst`, which is as long as the range; nothing else is decoded that
-    /// need not be.
+    /// Decodes the bytes `range` of the contents of `chunk` into `dst`, which is as long as the range. Parts that the range
+    /// does not need are skipped.
     ///
     /// # Errors
     /// As [`Decoder::decode`]; `Usage` when the range ends past the chunk.
@@ -135,7 +135,7 @@ impl Decoder {
     /// Decodes the block `index` of `chunk` into `dst`, which is [`Chunk::block_len`] long.
     ///
     /// # Errors
-    /// As [`Decoder::decode`]; `Usage` when there is no such block.
+    /// As [`Decoder::decode`]; `Usage` for an index past the last block.
     pub fn decode_block(&mut self, chunk: &Chunk<'_>, index: usize, dst: &mut [u8]) -> Result<()> {
         if index >= chunk.block_count() {
             return Err(Error::usage(format!("block {index} of {}", chunk.block_count())));
@@ -233,7 +233,7 @@ fn first_block(chunk: &Chunk<'_>, at: usize) -> (usize, usize) {
 fn decode_plain(chunk: &Chunk<'_>, start: usize, dst: &mut [u8], stop: Stop) -> Result<bool> {
     let header = chunk.header();
     if let Some(special) = header.special() {
-        // Without streams there are no measurements, whatever the bit says: C-Blosc2 gives the value.
+        // Without streams there are no measurements, even if the bit is set: C-Blosc2 decodes the value.
         for (at, piece) in dst.chunks_mut(STOP_LEN).enumerate() {
             stop.check()?;
             special.fill(chunk, start + at * STOP_LEN, piece);
@@ -242,7 +242,7 @@ fn decode_plain(chunk: &Chunk<'_>, start: usize, dst: &mut [u8], stop: Stop) -> 
         let problem = "an instrumented chunk, which holds measurements instead of data";
         return Err(Error::unsupported(problem).with_range(31..32).with_context("blosc chunk"));
     } else if header.is_memcpyed() {
-        // The flags may speak of filters and codecs: they are left from an attempt.
+        // The flags may name filters and codecs, which were tried before the bytes were stored.
         let stored = chunk.value()[start..start + dst.len()].chunks(STOP_LEN);
         for (piece, stored) in dst.chunks_mut(STOP_LEN).zip(stored) {
             stop.check()?;

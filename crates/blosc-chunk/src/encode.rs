@@ -1,4 +1,4 @@
-//! From bytes to chunks.
+//! Encodes chunks.
 //!
 //! [`Encoder`] decides what kind of chunk the bytes become: one without streams when they are all alike (`special`), one that
 //! stores them plainly, or one with a stream for each block or byte plane. Blocks are encoded by `worker`, on one thread or
@@ -85,7 +85,7 @@ pub struct Params {
     pub codec_meta: u8,
     /// 0 (stored) to 9.
     pub level: u8,
-    /// Bytes of an element, 1 to 512 MiB; over 255 the chunk says 1.
+    /// Bytes of an element, 1 to 512 MiB; over 255 the chunk stores 1.
     pub typesize: usize,
     /// Filters. Chunks of Blosc1 have one at most, byte or bit shuffle.
     pub filters: Pipeline,
@@ -94,8 +94,8 @@ pub struct Params {
     /// Bytes of a block, 1 to 536 866 816; `None` chooses as C-Blosc does. Cut to what there is, and to whole elements where
     /// streams need them.
     pub blocksize: Option<usize>,
-    /// Whether to make a dictionary (zstd, lz4 and lz4hc of Blosc2). It is left out where it does not make the chunk shorter,
-    /// which takes twice the time to find out.
+    /// Whether to make a dictionary (zstd, lz4 and lz4hc of Blosc2). It is left out where it does not make the chunk shorter;
+    /// the comparison takes twice the time.
     pub dictionary: bool,
     /// Most threads that one chunk is encoded on. The bytes do not depend on it.
     pub threads: usize,
@@ -114,14 +114,14 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder.
+    /// Creates an encoder.
     ///
-    /// A `bytedelta` filter that counts its streams by the element gets their number written out, so that the chunk can be read
+    /// A `bytedelta` filter that counts its streams by the element gets their number written out. So the chunk is readable
     /// without its frame.
     ///
     /// # Errors
-    /// `Usage` for parameters that make no sense together, `Unsupported` for codecs and filters that are only read, `Io` when
-    /// there is no memory.
+    /// `Usage` for contradictory parameters, `Unsupported` for codecs and filters that are only read, `Io` when there is no
+    /// memory.
     pub fn new(params: Params) -> Result<Self> {
         Self::new_with_plugins(params, Plugins::new())
     }
@@ -166,9 +166,9 @@ impl Encoder {
         nbytes.saturating_add(self.params.blosc_version.header_len())
     }
 
-    /// Appends the chunk that holds `src` to `out`, and gives its length.
+    /// Appends the chunk that holds `src` to `out`, and returns its length.
     ///
-    /// Chunks of Blosc2 that repeat one value (or nothing but zeros, or NaN) become a header, unless the level is 0.
+    /// Chunks of Blosc2 that repeat one value (or hold only zeros, or NaN) become a header, unless the level is 0.
     ///
     /// # Errors
     /// `Usage` when `src` is longer than a chunk can be or a filter does not fit it, `Io` when there is no memory. `out` is
@@ -205,7 +205,7 @@ impl Encoder {
         self.append_streams(src, blocks, None, out)
     }
 
-    /// A chunk with streams; one without where that is no longer.
+    /// Appends a chunk with streams, or one that stores the bytes if that is not longer.
     fn append_streams(
         &mut self,
         src: &[u8],
@@ -258,8 +258,8 @@ impl Encoder {
         self.workers[0].decoded_first(&plan).map(Some)
     }
 
-    /// Whether a chunk whose streams are all zeros holds zeros and may say so. A plugin makes zeros of other bytes, too, which
-    /// C-Blosc2 (3.3.5) does not heed: it gives zeros back.
+    /// Whether a chunk whose streams are all zeros holds zeros and may be written as such. A filter plugin may encode other
+    /// bytes to zeros. C-Blosc2 (3.3.5) ignores that: it decodes zeros.
     fn keeps_zeros(&self) -> bool {
         self.params.blosc_version == BloscVersion::Blosc2 && !self.has_plugin_filters()
     }
@@ -268,11 +268,11 @@ impl Encoder {
         self.params.filters.filters().any(|filter| !filter.is_known())
     }
 
-    /// The bytes as they are, after a header that says so.
+    /// Appends the bytes as they are, after a header with the bit for stored bytes.
     fn store(&self, src: &[u8], blocks: Blocks, out: &mut Vec<u8>) -> Result<()> {
         reserve(out, self.max_encoded_len(src.len()))?;
         let mut header = self.header(src.len(), blocks);
-        // In 32-byte headers the codec and the bit for splitting say nothing of stored bytes, so C-Blosc2 leaves them out.
+        // In 32-byte headers the codec and the bit for splitting do not apply to stored bytes, so C-Blosc2 leaves them out.
         header.flags = if header.extended { 0x07 } else { header.flags | 0x02 };
         header.cbytes = to_u32(src.len() + header.len());
         header.encode(out);
@@ -318,7 +318,7 @@ impl Encoder {
 enum Outcome {
     /// They are in the output.
     Encoded,
-    /// They are, and there is nothing but zeros in them.
+    /// They are in the output, and all of them are zeros.
     AllZeros,
     /// They are no shorter than the bytes themselves.
     TooLong,
@@ -338,7 +338,7 @@ fn le32(len: usize) -> [u8; 4] {
     to_u32(len).to_le_bytes()
 }
 
-/// Replaces a header that was written before all of it was known.
+/// Replaces a header that was written before all fields were computed.
 fn overwrite(header: &Header, place: &mut [u8]) {
     let mut bytes = Vec::with_capacity(Header::MAX_LEN);
     header.encode(&mut bytes);

@@ -244,7 +244,7 @@ impl Container for ChunkFile {
     }
 
     /// # Errors
-    /// `Unsupported` where codec or filter belong to a plugin that is not here: nothing says whether the chunk is sound.
+    /// `Unsupported` when the plugin of its codec or filter is missing: the chunk cannot be checked without it.
     fn check(&self, depth: CheckDepth, _options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
         let mut blocks = BlockCounts { total: 1, checked: 0, bad: 0 };
         let mut findings = Vec::new();

@@ -63,7 +63,7 @@ impl Filter {
         Self { id, meta }
     }
 
-    /// Its name in Blosc's own words; `unknown` for a number that nobody has registered.
+    /// Returns its name in Blosc's own words; `unknown` for an unregistered number.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.id {
@@ -82,7 +82,7 @@ impl Filter {
         }
     }
 
-    /// Whether this library has the filter. Others are named and refused, never loaded.
+    /// Whether this library has the filter. Others are named in errors and refused.
     #[must_use]
     pub const fn is_known(self) -> bool {
         matches!(self.id, 0..=4 | 32..=36)
@@ -136,7 +136,8 @@ impl Filter {
 }
 
 impl fmt::Display for Filter {
-    /// As [`Pipeline::parse_words`] takes it: `shuffle`, `shuffle:4`, `trunc_prec:10`; with its number if it is not known.
+    /// Writes the form that [`Pipeline::parse_words`] reads: `shuffle`, `shuffle:4`, `trunc_prec:10`; with its number for a
+    /// filter without a name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match (self.id, self.meta) {

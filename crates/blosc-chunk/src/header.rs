@@ -1,7 +1,7 @@
 //! The header of a chunk: 16 bytes in Blosc1, 32 in Blosc2.
 //!
 //! Spec: "Blosc1/Blosc2 chunk format", header section; where the documents and the C library differ, the library. Reader and
-//! writer stand side by side, and a test holds them inverse.
+//! writer are next to each other, and a test holds them inverse.
 
 use container_core::{Error, Result};
 use nom::bytes::complete::take;
@@ -58,7 +58,7 @@ pub struct Header {
     pub compressor: Compressor,
     /// The codec's own byte, meaningful for plugins.
     pub codec_meta: u8,
-    /// Second flags byte, 0x1E: bit 0 says that blocks are of variable length.
+    /// Second flags byte, 0x1E: bit 0 is set for blocks of variable length.
     pub blosc2_flags2: u8,
     /// Byte 0x1F: dictionary, big-endian writer, lazy, special value, instrumented.
     pub blosc2_flags: u8,
@@ -76,7 +76,7 @@ impl Header {
     ///
     /// # Errors
     /// `Truncated` when there are too few bytes, `Malformed` when fields are out of range or contradict each other,
-    /// `Unsupported` for versions over 6, codecs and flags that nobody has given a meaning.
+    /// `Unsupported` for versions over 6 and for undefined codecs and flags.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let have = bytes.len() as u64;
         let short = |len: usize| Error::truncated(0..len as u64, have).with_context("blosc chunk header");
@@ -184,7 +184,7 @@ impl Header {
 
     /// Whether whole blocks are stored as one stream for each byte of the element.
     ///
-    /// Blosc1 did not split wide elements and short blocks, and before 1.11 had no flag to say so.
+    /// Blosc1 did not split wide elements and short blocks, and before 1.11 had no flag for it.
     #[must_use]
     pub const fn is_split(&self) -> bool {
         let by_flag = self.flags & NOT_SPLIT == 0;
@@ -206,7 +206,7 @@ impl Header {
         (self.blosc2_flags >> 4) & 7
     }
 
-    /// Whether the codec and its version mean anything.
+    /// Whether the codec and its version are in use.
     const fn has_streams(&self) -> bool {
         !self.is_memcpyed() && self.special_bits() == 0 && self.nbytes > 0
     }
@@ -269,13 +269,13 @@ impl Header {
         self.check_special()
     }
 
-    /// Whether what is said of the special value makes whole elements, and the chunk is as long as it is to be.
+    /// Checks that the special value consists of whole elements, and that the chunk has the length for it.
     fn check_special(&self) -> Result<()> {
         let Some(special) = self.special() else { return Ok(()) };
         let value = self.cbytes.saturating_sub(32);
         let wrong = |problem: String| Err(Error::malformed(problem).with_range(12..16));
         match special {
-            // A value is as long as what follows the header, whatever the typesize says: that cannot say more than 255.
+            // The length of the value is that of the bytes after the header. The typesize cannot store more than 255.
             Special::Value => match self.nbytes.checked_rem(value) {
                 Some(0) if self.nbytes > 0 => Ok(()),
                 _ => wrong(format!("{} bytes of data, of a value of {value}", self.nbytes)),
@@ -395,8 +395,8 @@ fn extension<'a>(bytes: &'a [u8], header: &mut Header) -> IResult<&'a [u8], ()> 
     header.codec_meta = codec_meta;
     header.blosc2_flags2 = flags2;
     header.blosc2_flags = flags;
-    // Writers store the codec here even where the flags name it, so it tells LZ4HC from LZ4. Where there are no streams the
-    // flags hold what is left of an attempt.
+    // Writers store the codec here even where the flags name it, so this field distinguishes LZ4HC from LZ4. In chunks
+    // without streams the flags are left over from an attempt.
     let stored = Compressor(udcodec);
     if header.format() == 6 || !header.has_streams() || stored.format() == header.format() {
         header.compressor = stored;
@@ -404,7 +404,7 @@ fn extension<'a>(bytes: &'a [u8], header: &mut Header) -> IResult<&'a [u8], ()> 
     Ok((rest, ()))
 }
 
-/// The codec that writes a format, where one number says it all.
+/// Returns the codec that writes a format, for formats of one codec.
 const fn of_format(format: u8) -> Compressor {
     match format {
         0 => Compressor::BLOSCLZ,

@@ -17,7 +17,7 @@ pub(crate) use fault::Fault;
 
 /// The farthest that a match reaches back.
 const WINDOW: usize = 65_535;
-/// The shortest match that can be told.
+/// The shortest match that the format can express.
 const MIN_MATCH: usize = 4;
 /// Matches start at least this far from the end of the data, which the reference decoder insists on.
 const LAST_START: usize = 12;

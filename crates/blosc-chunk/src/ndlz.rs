@@ -110,7 +110,7 @@ impl<'a> Stream<'a> {
         let back = self.take(2)?;
         let back = usize::from(u16::from_le_bytes([back[0], back[1]]));
         let start = token_at.checked_sub(back).filter(|start| *start >= HEADER_LEN);
-        // The end lies before the token, so nothing refers to itself.
+        // The end is before the token, so no row refers to itself.
         start.filter(|_| len <= back).and_then(|start| self.bytes.get(start..start + len)).ok_or_else(|| {
             Error::malformed(format!("NDLZ refers to {len} bytes, {back} bytes before the token"))
                 .with_range(at..at + 2)

@@ -1,7 +1,7 @@
 //! Codecs and filters of the caller's own, by the numbers that Blosc2 leaves to users.
 //!
-//! A [`Plugins`] is a value that a decoder or an encoder is given. Nothing is registered for the process, and nothing is ever
-//! loaded because a file names it: a chunk that does not find its plugin here is refused.
+//! A [`Plugins`] value is passed to a decoder or an encoder. There is no registry for the process, and no code is loaded
+//! because a file names it: a chunk whose plugin is missing is refused.
 
 use std::fmt;
 use std::sync::Arc;
@@ -43,16 +43,16 @@ impl MissingPlugin {
     }
 }
 
-/// Input of a plugin besides the bytes.
+/// Input of a plugin in addition to the bytes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PluginContext<'a> {
     /// Its own byte: `codec_meta` of the chunk, or that of the filter's slot.
     pub meta: u8,
-    /// Bytes of an element: as the frame says it where a [`Geometry`](crate::Geometry) came with the decoder, else as the chunk
-    /// does (1 where they are over 255). When encoding, as [`Params`](crate::Params) say.
+    /// Bytes of an element: by the frame if the decoder has a [`Geometry`](crate::Geometry), else by the chunk (1 where they
+    /// are over 255). When encoding, those of the [`Params`](crate::Params).
     pub typesize: usize,
-    /// Shape of a block in elements, outermost axis first; empty where there is none.
+    /// Shape of a block in elements, outermost axis first; empty for a chunk without one.
     pub blockshape: &'a [usize],
 }
 
@@ -88,10 +88,10 @@ pub trait CodecPlugin: Send + Sync {
     fn encode(&self, src: &[u8], cx: &PluginContext<'_>, level: u8, dst: &mut [u8]) -> Result<Option<usize>>;
 }
 
-/// A filter: a block to another of the same length. `src` and `dst` are equally long, what `dst` holds before is unspecified, and
-/// all of it is to be filled.
+/// A filter: maps a block to another of the same length. `src` and `dst` are equally long. The contents of `dst` are unspecified
+/// at first, and the filter has to fill all of it.
 ///
-/// Chunks that repeat one value, and chunks that are no shorter for the codec, are stored without it.
+/// Chunks that repeat one value, and chunks that the codec does not shrink, are stored without it.
 pub trait FilterPlugin: Send + Sync {
     /// Its number in chunks, 160 to 255.
     fn id(&self) -> u8;

@@ -56,7 +56,7 @@ impl Special {
     /// Fills `dst` with what `chunk` holds from byte `start` on.
     pub(crate) fn fill(self, chunk: &Chunk<'_>, start: usize, dst: &mut [u8]) {
         let value = match self {
-            // Memory that C-Blosc2 leaves as it was; we show nobody else's bytes.
+            // C-Blosc2 leaves this memory uninitialized; zeros avoid the exposure of unrelated bytes.
             Self::Zeros | Self::Uninit => return dst.fill(0),
             Self::Nan => Self::nan(chunk.header().typesize.into()).unwrap_or(&NAN_F32),
             Self::Value => chunk.value(),
@@ -75,7 +75,7 @@ fn repeat(value: &[u8], start: usize, dst: &mut [u8]) {
     for (dst, src) in dst.iter_mut().zip(value.iter().cycle().skip(phase)).take(first) {
         *dst = *src;
     }
-    // What is there is whole values, so it can be copied behind itself.
+    // The part that is filled consists of whole values, so it can be copied to its own end.
     let mut done = first;
     while done < dst.len() {
         let len = done.min(dst.len() - done);

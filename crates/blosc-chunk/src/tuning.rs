@@ -1,9 +1,9 @@
 //! The block size of a chunk, and whether its blocks are split into byte planes.
 //!
-//! Any choice can be decoded. This one is C-Blosc's, by Blosc version, so that chunks of ours and of the C libraries compare:
-//! `tuning/cases.txt` holds what they chose, and the tests keep us to it. Two things differ on purpose. A block size that the
-//! caller asks for is kept in Blosc1, where the C library multiplies it for splitting; and it is rounded down to whole elements
-//! in Blosc2 when blocks are split, where the C library loses the bytes in between.
+//! Any choice can be decoded. This one is that of C-Blosc, by Blosc version, so that our chunks compare with those of the C
+//! libraries: `tuning/cases.txt` holds their choices, and the tests compare. There are two intended differences. A block size
+//! that the caller asks for is kept in Blosc1, where the C library multiplies it for splitting. It is rounded down to whole
+//! elements in Blosc2 when blocks are split, where the C library loses the bytes in between.
 //!
 //! Spec: blosc2 section 4, bloscpack section 3.3.
 
@@ -30,12 +30,12 @@ pub(crate) struct Blocks {
     pub(crate) blocksize: usize,
     /// Streams of every block but a shorter last one: 1, or the stored typesize when blocks are split.
     pub(crate) streams: usize,
-    /// Whether the flags say so. With elements of one byte, both answers mean one stream.
+    /// Whether the header is to have the bit for splitting. With elements of one byte, both values mean one stream.
     pub(crate) split: bool,
 }
 
 impl Blocks {
-    /// Of a chunk that holds nothing.
+    /// The choice for a chunk of no bytes.
     pub(crate) const ONE_BYTE: Self = Self { blocksize: 1, streams: 1, split: false };
 }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     /// Columns: Blosc version, nbytes, typesize, codec, level, filters, split mode (1 to 4), block size asked for (0: none), then
-    /// what C-Blosc 1.21.7 or C-Blosc2 3.3.5 chose: block size, and whether it split (? where the chunk does not tell).
+    /// what C-Blosc 1.21.7 or C-Blosc2 3.3.5 chose: block size, and whether it split (? where the chunk does not show it).
     #[test]
     fn block_size_and_split_are_those_of_the_c_libraries() {
         let mut count = 0;
@@ -228,7 +228,7 @@ mod tests {
             threads: 1,
         };
         assert_eq!(choose(&params, 100_000), Blocks { blocksize: 16380, streams: 7, split: true });
-        // Fewer bytes than an element: nothing to split.
+        // Fewer bytes than an element: the only stream is that of the block.
         assert_eq!(choose(&params, 5).streams, 1);
     }
 }

@@ -1,19 +1,18 @@
 //! The ZFP codecs (compcodes 33 to 35): blocks of arrays of f32 or f64, read through container-core.
 //!
-//! The stream of a block is one of ZFP without its header. What it was told to keep is in the codec's byte of the chunk, the shape
-//! of the block in the metadata of the array. C-Blosc2 stores a stream that is not of a whole block (because the block is split, or
-//! the last one and shorter) as it is, and so one that is coded has to be.
+//! The stream of a block is a ZFP stream without its header. Its mode is in the codec's meta byte of the chunk, the shape of the
+//! block in the metadata of the array. C-Blosc2 stores streams of less than a block as they are (because the block is split, or is
+//! a shorter last one). So a coded stream has to hold a whole block.
 
 use container_codecs::zfp::{self, Mode, Scalar};
 use container_core::{Error, Result};
 
 use crate::Compressor;
 
-/// Fills `dst` from the stream `src`. `meta` is the codec's byte of the chunk, `typesize` that of the array if it is known, else of
-/// the chunk.
+/// Fills `dst` from the stream `src`. `meta` is the codec's byte of the chunk, `typesize` that of the array, or else of the chunk.
 ///
 /// # Errors
-/// `Malformed` when the stream is damaged, the values are no f32 or f64, or the block has another length than its shape tells;
+/// `Malformed` when the stream is damaged, the values are not f32 or f64, or the block's length does not match its shape;
 /// `Unsupported` without a shape.
 pub(crate) fn decode(
     src: &[u8],

@@ -163,7 +163,7 @@ fn streams_that_lie() {
     assert_eq!(error.range(), Some(40..49));
 }
 
-/// Few bytes that say they are one block of 512 MiB.
+/// Few bytes that claim to be one block of 512 MiB.
 #[test]
 fn blocks_are_held_against_the_limit() {
     let rest = [&words(&[36, 4])[..], b"\x1fa\x01\0"].concat();

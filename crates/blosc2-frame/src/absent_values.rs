@@ -30,7 +30,7 @@ pub(crate) const OBJECT: &str = "b2o";
 /// Metalayer of saved expressions and functions before `b2o`, of arrays alone.
 pub(crate) const LAZY: &str = "LazyArray";
 
-/// User metadata beside [`LAZY`].
+/// User metadata stored next to [`LAZY`].
 const LAZY_RECIPE: &str = "_LazyArray";
 
 /// Metalayer of a proxy, which names its source.
@@ -50,7 +50,7 @@ pub(crate) enum Absence {
 pub(crate) enum Recipe {
     Expression,
     Function,
-    /// Of a kind that is not known.
+    /// An unrecognized kind.
     Object,
     Server,
 }
@@ -106,7 +106,7 @@ impl Absence {
         }
     }
 
-    /// A sentence for `info` and `ls`; `None` where nothing is missing.
+    /// Returns a sentence for `info` and `ls`; `None` when no values are missing.
     pub(crate) fn description(&self) -> Option<String> {
         match self {
             Self::Made(recipe) => Some(format!("none is in the file: they {}", recipe.description())),
@@ -117,7 +117,8 @@ impl Absence {
         }
     }
 
-    /// The loss of a conversion that takes what is stored in the place of values; `None` where nothing is missing.
+    /// Returns the loss of a conversion that takes the stored bytes in place of the values; `None` when no values are
+    /// missing.
     pub(crate) fn loss(&self) -> Option<String> {
         match self {
             Self::Made(_) => Some(format!("values, of which {}", self.description()?)),
@@ -203,7 +204,7 @@ impl Frame {
     }
 }
 
-/// True for metalayers and user metadata that make of an array one that stands for others. They do not go along with values.
+/// True for metalayers and user metadata that mark an array as a stand-in for others. Copies of its values leave them out.
 pub(crate) fn is_of_stand_in(name: &str) -> bool {
     [OBJECT, LAZY, LAZY_RECIPE].contains(&name) || name.starts_with("proxy-")
 }

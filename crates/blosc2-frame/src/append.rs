@@ -24,7 +24,7 @@ use crate::tensor::{self, Tensor};
 /// Bytes of rows that are added at a time, where chunks are small.
 const STEP_LEN: u64 = 16 << 20;
 
-/// The entry for the table of formats. What is new is encoded as the header says, unless words say otherwise.
+/// The entry for the table of formats. New data are encoded as the header specifies, unless the request has options.
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,

@@ -24,8 +24,8 @@ pub const NAME: &str = "attrs";
 pub(crate) type Entries = Vec<(String, Vec<u8>)>;
 
 impl Frame {
-    /// All attributes in the order of the file, those within `attrs` behind the others. A piece of user metadata hides one of the
-    /// same name within `attrs`. Where `attrs` is no map with text for keys, it is an attribute like the others.
+    /// Returns all attributes in the order of the file, those within `attrs` after the others. A piece of user metadata hides one
+    /// of the same name within `attrs`. If `attrs` is not a map with text for keys, it is an attribute like the others.
     ///
     /// # Errors
     /// As [`Frame::vlmetalayer`]; `Limit`.
@@ -58,8 +58,8 @@ impl Frame {
         Ok(found)
     }
 
-    /// The attribute `name` as msgpack, whichever place it has, as [`from_msgpack`](crate::msgpack::from_msgpack) decodes it. `None` where
-    /// there is none.
+    /// Returns the attribute `name` as msgpack, from either place, for [`from_msgpack`](crate::msgpack::from_msgpack). `None` without
+    /// such an attribute.
     ///
     /// # Errors
     /// As [`Frame::vlmetalayer`].
@@ -76,12 +76,12 @@ impl Frame {
     }
 }
 
-/// Sets an attribute, msgpack by what it is: where it is already, else in a place of its own, else within `attrs`. `all` are names and
+/// Sets an attribute to a msgpack value: in its present place, else as a piece of user metadata, else within `attrs`. `all` are names and
 /// chunks of the user metadata.
 ///
 /// # Errors
-/// `Usage` where there is no room for `attrs` either, where `attrs` is something else, and for what is not one msgpack value; those of the chunk of
-/// `attrs`.
+/// `Usage` when there is no room for `attrs` either, when `attrs` is not such a map, and for bytes that are not one msgpack value; those
+/// of the chunk of `attrs`.
 pub(crate) fn set(all: &mut Entries, name: &str, value: &[u8], limits: &Limits) -> Result<()> {
     if skip(value).is_none_or(|rest| !rest.is_empty()) {
         return Err(Error::usage(format!("the value of the attribute {name:?} is not one msgpack value")));
@@ -145,8 +145,8 @@ fn read(all: &Entries, limits: &Limits) -> Result<Option<Entries>> {
     Ok(entries(&bytes))
 }
 
-/// Whether a map of that name holds what had no place of its own beside the pieces `own`, and is not somebody's own piece of that name:
-/// there is no room for what is in it, or it has a name that no piece has.
+/// Whether a map of that name holds attributes without a place of their own, next to the pieces `own`, and is not an unrelated piece of
+/// that name: there is no room for its entries, or one of them has a name that a piece cannot have.
 pub(crate) fn is_of_the_others(own: &[&str], within: &[&str]) -> bool {
     let distinct: HashSet<&str> = own.iter().chain(within).copied().collect();
     let is_full = own.len() >= MAX_METALAYERS.saturating_sub(2);
@@ -196,7 +196,7 @@ fn skip(bytes: &[u8]) -> Option<&[u8]> {
     while left > 0 {
         left = left.checked_sub(1)?;
         let (marker, behind) = rest.split_first()?;
-        // The number of `len` bytes that says how much there is.
+        // Reads a count of `len` bytes.
         let number = |len: usize| -> Option<(u64, &[u8])> {
             let (number, behind) = behind.split_at_checked(len)?;
             let number = number.iter().fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte));

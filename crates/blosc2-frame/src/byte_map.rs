@@ -112,7 +112,7 @@ pub(crate) fn segments(view: &DatasetView, scan: &ChunkScan, digests: Option<Alg
     all
 }
 
-/// Runs of bytes, each behind the one before: what is left out gets a name, and what overlaps is cut.
+/// Consecutive runs of bytes: gaps get a name, and overlaps are cut.
 struct Tiles<'v> {
     at: u64,
     end: u64,
@@ -122,7 +122,7 @@ struct Tiles<'v> {
 }
 
 impl Tiles<'_> {
-    /// Names what lies before `to`.
+    /// Names the bytes before `to`.
     fn fill(&mut self, to: u64) -> Result<()> {
         let to = to.min(self.end);
         if to <= self.at {

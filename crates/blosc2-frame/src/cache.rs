@@ -1,12 +1,11 @@
-//! Decoded blocks that are kept for the next read.
+//! Cache of decoded blocks for later reads.
 //!
-//! A block that is asked for once is not kept: most are never asked for again, and decoding the part that is wanted is cheaper than
-//! decoding all. The second time all of it is decoded and kept, if that is soon: had it been kept from the first time on, the cache would still
-//! hold it. What was asked for once is remembered in a small table that forgets by overwriting, so that a walk over a large array
-//! leaves nothing behind.
+//! A block that is requested once is not kept: most are never requested again, and decoding the needed part is cheaper than decoding all.
+//! The second request decodes and keeps all of it, if it comes soon: so soon that the cache would still hold the block if it had been
+//! kept the first time. First requests are recorded in a small table that forgets by overwriting, so that a walk over a large array
+//! leaves no blocks.
 //!
-//! All frames of a store share one cache, and the decoders and buffers that no read is using: what is held does not grow with the number of
-//! frames.
+//! All frames of a store share one cache, and the idle decoders and buffers: memory does not grow with the number of frames.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -93,12 +92,12 @@ struct Inner {
 
 struct CachedBlock {
     bytes: Arc<Vec<u8>>,
-    /// Whether it was asked for since it was last looked at.
+    /// Whether it was requested since it was last inspected for eviction.
     is_used: bool,
 }
 
 impl BlockCache {
-    /// A cache of up to `room` bytes; with 0 it keeps nothing.
+    /// Creates a cache of up to `room` bytes; with 0 it stays empty.
     pub(crate) fn new(room: u64) -> Self {
         Self { room, ..Self::default() }
     }
@@ -108,8 +107,8 @@ impl BlockCache {
         self.arrays.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Whether blocks of so many bytes are kept at all, when a read touches `count` of them. A read that would push out what it
-    /// keeps itself is better off without.
+    /// Whether blocks of so many bytes are kept at all, when a read touches `count` of them. A read that would evict its own
+    /// blocks is faster without the cache.
     pub(crate) fn keeps(&self, block_bytes: u64, count: u64) -> bool {
         block_bytes <= self.room / MAX_BLOCK_SHARE && block_bytes.saturating_mul(count) <= self.room / 2
     }
@@ -157,14 +156,14 @@ impl BlockCache {
         bytes
     }
 
-    /// Nothing that holds the lock can panic, and what did would leave nothing half done.
+    /// Locks the cache. No code that holds the lock panics, so a poisoned one still holds valid data.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Inner {
-    /// Forgets the next block that was not asked for since it was last looked at; false when there is none left.
+    /// Evicts the next block that was not requested since it was last inspected; false for an empty cache.
     fn push_out(&mut self) -> bool {
         while let Some(key) = self.ring.pop_front() {
             match self.blocks.get_mut(&key) {
@@ -236,7 +235,7 @@ mod tests {
         assert_eq!(cache.lock().bytes, 100);
         // The buffer of the one that had to go serves the next.
         assert_eq!(cache.spare().len(), 25);
-        // What does not fit at all pushes out nothing.
+        // A block larger than the cache evicts no other.
         cache.keep((0, 0, 5), vec![0; 101]);
         assert_eq!(cache.lock().bytes, 100);
         assert!(!is_kept(&cache, (0, 0, 5)));

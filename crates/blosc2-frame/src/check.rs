@@ -1,4 +1,4 @@
-//! Looking for damage: what the layout shows, then where chunks lie and what their headers say, then every chunk through the decoder.
+//! Searches a frame for damage: by its layout, then by places and headers of chunks, then by decoding every chunk.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use crate::offsets::Offset;
 use crate::tensor;
 use crate::verified_reads;
 
-/// Codes of what a frame says of its array and its chunks contradict.
+/// Codes for contradictions between a frame's array and its chunks.
 pub(crate) const GEOMETRY: [&str; 2] = ["geometry", "dtype"];
 
 /// Codes of unnamed consequences of a damaged index, which are not odd by themselves.
@@ -96,7 +96,7 @@ fn blocks(view: &DatasetView, scan: &ChunkScan) -> Vec<Finding> {
     const MAX_REPORTED: usize = 64;
     let DatasetView::Array(array) = view else { return Vec::new() };
     let own = array.geometry().block_bytes();
-    // One value over and over has blocks as well; what else is special is told of as stored in vain.
+    // A chunk that repeats one value has blocks as well; other special chunks are reported as stored needlessly.
     let has_blocks = |chunk: &ScannedChunk| matches!(chunk.special, None | Some(Special::Value));
     let is_other = |chunk: &&ScannedChunk| has_blocks(chunk) && u64::from(chunk.block_len) != own;
     let tell = |chunk: &ScannedChunk| {
@@ -116,7 +116,7 @@ fn blocks(view: &DatasetView, scan: &ChunkScan) -> Vec<Finding> {
     if more > 0
         && let Some(last) = findings.last()
     {
-        // In its place, so that it comes behind it.
+        // With the place of the last one, so that it comes after it.
         findings.push(Finding { message: format!("{more} more of these"), ..last.clone() });
     }
     findings
@@ -205,7 +205,7 @@ fn padding_finding(view: &DatasetView, chunk: &ScannedChunk) -> Finding {
 struct Decoded {
     /// Stored bytes.
     len: u64,
-    /// Whether it has bytes set where the array has none.
+    /// Whether it has bytes set in the padding of the array.
     padding: bool,
 }
 
@@ -218,18 +218,19 @@ fn decode(
 ) -> Result<Decoded> {
     let (index, len) = (chunk.index, chunk.range.end.saturating_sub(chunk.range.start));
     if frame.layout().expected_len(index).is_some_and(|expected| expected != u64::from(chunk.nbytes)) {
-        // Told by the look at the headers.
+        // The check of the headers has reported it.
         return Ok(Decoded { len, padding: false });
     }
     if chunk.special.is_some() {
-        // Nothing is stored, or one value: parsing is all that can fail, and filling gigabytes would prove nothing.
+        // No bytes are stored, or one value. Only parsing can fail, and filling gigabytes would prove no more.
         let bytes = frame.chunk_uncompared(index)?;
         Chunk::parse(&bytes)?;
         return Ok(Decoded { len, padding: false });
     }
     let is_rounded =
         matches!(chunk.compressor, Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE);
-    // What these lose leaves no zeros. Of other blocks than the array's nobody knows where an element is.
+    // Codecs that lose bits do not keep zeros. In blocks of another size than the array's, the places of elements are
+    // unknown.
     let has_its_blocks = |array: &&NdArray| array.geometry().block_bytes() == u64::from(chunk.block_len);
     let array = array.filter(|_| !is_rounded).filter(has_its_blocks);
     let nbytes = frame.chunk_len(index)?;
@@ -258,7 +259,7 @@ fn decode(
         }
         start = end;
     }
-    // What lies over a block may make it zeros, which decode.
+    // Overwriting zeros may turn a block into one of zeros, which decodes.
     let bytes = frame.chunk_uncompared(index)?;
     let checked = Chunk::parse(&bytes).and_then(|chunk| chunk.check_zeros());
     checked.map_err(|error| error.shifted(chunk.range.start))?;
@@ -274,7 +275,7 @@ fn piece_len(nbytes: u64, block_len: u32, limits: &Limits) -> u64 {
     }
 }
 
-/// Whether the codec or filter of a chunk that cannot be decoded is one of a plugin, as the header of its frame says.
+/// Whether a chunk cannot be decoded because its codec or filter belongs to a missing plugin, by the header of its frame.
 pub(crate) fn misses_plugin(header: &Header, kind: &ErrorKind) -> bool {
     match MissingPlugin::of(kind) {
         Some(MissingPlugin::Codec(id)) => id >= 160 || header.compressor.0 == id,

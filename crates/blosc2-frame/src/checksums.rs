@@ -1,4 +1,4 @@
-//! Digests of chunks, which Blosc2 has none of: an optional piece of user metadata that other programs do not look at.
+//! Digests of chunks, which Blosc2 lacks: an optional piece of user metadata that other programs ignore.
 //!
 //! The user metalayer `holdall.checksums` is a msgpack map:
 //!
@@ -6,13 +6,12 @@
 //! |---|---|
 //! | `version` | 1 |
 //! | `algorithm` | `crc32`, `sha256` … as hashlib and zlib name it |
-//! | `index` | digest of what the frame says of its chunks |
-//! | `chunks` | digests of the stored bytes of all chunks, one behind the other in their order; zeros for a chunk that is a mark in the index. Empty where all are |
+//! | `index` | digest of the lengths and offsets of its chunks |
+//! | `chunks` | digests of the stored bytes of all chunks, one after the other in their order; zeros for a chunk that is a mark in the index. Empty where all are |
 //!
 //! `index` is the digest of 64-bit little-endian numbers: the bytes of all chunks after decoding, and then for each run of equal offsets
-//! the offset as it is in the index and how often it is there. When another program adds or removes chunks, that is another one, and
-//! the digests say nothing any more. (A chunk that another program replaced by one of the same length, in its place, looks like a
-//! damaged one.)
+//! the offset as stored in the index and its count. When another program adds or removes chunks, this digest changes, and the others are
+//! no longer valid. (A chunk that another program replaced by one of the same length, in its place, looks like a damaged one.)
 
 use std::collections::BTreeMap;
 
@@ -185,13 +184,13 @@ impl Stored {
         self.chunks.len() / self.algorithm.digest_len().max(1)
     }
 
-    /// Whether the chunk in the place `index` has the digest that was taken of it; `None` where none was.
+    /// Whether the chunk in the place `index` matches its digest; `None` without a digest.
     pub(crate) fn fit(&self, index: u64, chunk: &[u8]) -> Option<bool> {
         let own = self.chunk(usize::try_from(index).ok()?)?;
         Some(own == self.algorithm.digest(chunk).as_bytes())
     }
 
-    /// Whether they are of a frame with these offsets.
+    /// Whether they belong to a frame with these offsets.
     pub(crate) fn fits(&self, offsets: &Offsets, nbytes: u64) -> bool {
         let len = self.algorithm.digest_len() as u64;
         let all = self.chunks.len() as u64 == offsets.len().saturating_mul(len);
@@ -200,7 +199,7 @@ impl Stored {
         (all || none) && self.algorithm.digest(&index(offsets, nbytes)).as_bytes() == self.index
     }
 
-    /// The digest of the chunk in the place `index`: zeros where nothing is stored.
+    /// Returns the digest of the chunk in the place `index`: zeros for a mark.
     pub(crate) fn chunk(&self, index: usize) -> Option<&[u8]> {
         let len = self.algorithm.digest_len();
         self.chunks.get(index.checked_mul(len)?..)?.get(..len)

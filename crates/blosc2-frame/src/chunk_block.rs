@@ -1,4 +1,4 @@
-//! A chunk as a block of the file, and the codecs that decode it: for code that knows blocks alone.
+//! A chunk as a block of the file, and the codecs that decode it: for code that handles blocks only.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const ZEROS: &str = "blosc2-zeros";
 const UNINIT: &str = "blosc2-uninit";
 const NAN: &str = "blosc2-nan";
 
-/// A chunk of a frame. One that is not stored has no bytes, and lies where the index does.
+/// A chunk of a frame. A mark has no bytes, and gets the range of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkEntry {
     index: u64,

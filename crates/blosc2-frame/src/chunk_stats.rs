@@ -38,7 +38,7 @@ pub(crate) struct ChunkSummary {
     pub(crate) stored: u64,
     /// The codec of the first chunk; of one that is stored as it is, the frame's, unless no chunk takes less than it holds.
     pub(crate) codec: String,
-    /// Blocks of all stored chunks, where they are as long as the frame says, or as those of the first chunk.
+    /// Blocks of all stored chunks, if they have the length in the frame's header, or that of the first chunk's blocks.
     pub(crate) blocks: Option<u64>,
     /// Chunks of one value: those that are not stored, and stored ones where all are.
     pub(crate) special: Counts,
@@ -61,7 +61,7 @@ impl ChunkSummary {
         let count = found.stored;
         summary.stored = match header.kind {
             _ if count == 0 => 0,
-            // What is before the first chunk is no chunk.
+            // The bytes before the first chunk are not a chunk.
             Kind::Contiguous => {
                 let section = layout.chunks();
                 section.end.saturating_sub(section.start).saturating_sub(found.least.unwrap_or(0))
@@ -146,7 +146,7 @@ impl SampledChunks {
     /// `None` where there are more stored chunks, not all in one place, and where they cannot be read.
     pub(crate) fn new(frame: &Frame) -> Option<Self> {
         let offsets = frame.layout().offsets();
-        // Chunks in one place are one chunk to look at.
+        // Chunks in one place are read once.
         let same = match offsets {
             Offsets::Same(_, count) => Some(*count),
             Offsets::Each(_) => None,

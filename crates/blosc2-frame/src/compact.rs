@@ -1,4 +1,4 @@
-//! A frame without what no offset leads to: dead space between chunks, files that nothing uses.
+//! Rewrites a frame without unreferenced bytes: dead space between chunks, unused files.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -30,7 +30,7 @@ pub struct CompactOptions {
     pub limits: Limits,
     /// Durability of the new file before it takes the place of the old one.
     pub durability: Durability,
-    /// Whether bytes that follow the frame go as well. They may be what a crash left behind, or somebody's.
+    /// Whether bytes after the frame are removed as well. They may be left over from a crash, or belong to another program.
     pub drop_trailing: bool,
     /// Whether the protocol of C-Blosc2's sidecar `.b2lock` is kept.
     pub lock: Locking,
@@ -58,14 +58,14 @@ pub struct CompactReport {
     pub after: u64,
 }
 
-/// Takes out of the frame at `path` what no offset leads to. Chunks are copied as they are stored, in the order of the data.
+/// Removes unreferenced bytes from the frame at `path`. Chunks are copied as they are stored, in the order of the data.
 ///
-/// A contiguous frame is written anew and takes the place of the old one in one step; until then, and if anything fails, that stays.
-/// From the directory of a sparse frame unused files of chunks go.
+/// A contiguous frame is written anew and replaces the old one in one step; until then, and after any error, the old one stays. In
+/// the directory of a sparse frame, unused files of chunks are removed.
 ///
 /// # Errors
-/// Those of opening the frame and of reading its chunks; `Usage` where another program writes to it, and where other bytes follow it
-/// that are not to go; `Io`.
+/// Those of opening the frame and of reading its chunks; `Usage` when another program writes to it, and for other bytes after it
+/// that are not to be removed; `Io`.
 pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<CompactReport> {
     let path = path.as_ref();
     let _lock = match options.lock {

@@ -131,21 +131,21 @@ pub(crate) fn open_container(
 /// A frame as a container.
 struct Blosc2Container {
     view: DatasetView,
-    /// Whether metadata that cannot be read are shown with the reason in their place.
+    /// Whether unreadable metadata are replaced by the reason.
     tolerance: Tolerance,
     summary: OnceLock<ChunkSummary>,
-    /// A look at the headers of all chunks; nothing where they are too many.
+    /// Result of reading the headers of all chunks; empty if there are too many.
     scan: OnceLock<ChunkScan>,
     /// The one dataset, where there is one.
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkEntry>>,
-    /// A journal beside the file.
+    /// Journal of the file.
     journal: Option<Notice>,
 }
 
 impl Blosc2Container {
     fn new(open: &dyn Fn(&OpenOptions) -> Result<Frame>, options: &container::OpenOptions) -> Result<Self> {
-        // Damage is for the check to tell, and for reading where it is met.
+        // Damage is reported by the check, and by reads that meet it.
         let mut own = OpenOptions::from(options);
         own.tolerance = Tolerance::Lenient;
         let view = DatasetView::new(|| open(&own), options.tolerance)?;

@@ -30,7 +30,7 @@ const CHUNKS: &str = "chunks/";
 /// Metalayer of an ObjectArray, which has an object in each chunk.
 const OBJECTS: &str = "vlarray";
 
-/// Bytes that a read with a stride looks at in one go.
+/// Bytes that a read with a stride decodes at once.
 const WINDOW_LEN: u64 = 4 << 20;
 
 /// Path of a chunk.
@@ -107,7 +107,7 @@ impl DatasetView {
         self.frame().verified_reads().algorithm(self.frame())
     }
 
-    /// True for elements of which nothing but a size is known.
+    /// True for elements of which only the size is known.
     pub(crate) const fn is_flat(&self) -> bool {
         matches!(self, Self::Flat(..))
     }
@@ -122,7 +122,7 @@ impl DatasetView {
         if self.is_of_chunks() { chunk_path(chunk) } else { DATASET.to_owned() }
     }
 
-    /// The one dataset; none where there are chunks, or nothing can be shown.
+    /// Returns the one dataset; `None` if the chunks are datasets, or if it cannot be shown.
     pub(crate) fn whole(&self, summary: &ChunkSummary) -> Option<Dataset> {
         let (dtype, shape, chunks, attributes) = match self {
             Self::Array(array) => {
@@ -174,7 +174,7 @@ impl DatasetView {
         if number >= frame.chunk_count() {
             return None;
         }
-        // What cannot be read has no bytes, and says so when they are asked for.
+        // An unreadable chunk has no bytes, and reading it returns the error.
         let len = frame.chunk_len(number).unwrap_or(0);
         let header = frame.chunk_header(number).ok();
         let is_stored = matches!(frame.layout().offsets().get(number), Some(Offset::Stored(_)));
@@ -272,10 +272,10 @@ impl DatasetView {
         chunks.all(|chunk| frame.repeated(chunk, itemsize).as_ref() == Some(&element)).then_some(element)
     }
 
-    /// The elements of a region of a dataset.
+    /// Reads the elements of a region of a dataset.
     ///
     /// # Errors
-    /// Those of the frame; `Usage` where there is no such dataset.
+    /// Those of the frame; `Usage` for a dataset that does not exist.
     pub(crate) fn read(
         &self,
         index: usize,

@@ -120,7 +120,7 @@ impl Run<'_> {
     }
 }
 
-/// Fills `dst` from byte `from` of chunk `index` on, and goes on with the chunks behind it.
+/// Fills `dst` from byte `from` of chunk `index` on, and continues with the chunks after it.
 pub(crate) fn read(
     frame: &Frame,
     index: u64,
@@ -173,7 +173,7 @@ pub(crate) fn decode(
     decoder.decode_range(chunk, range, dst)
 }
 
-/// Whether there is a NaN of so many bytes, as C-Blosc2 knows it.
+/// Whether C-Blosc2 has a NaN of so many bytes.
 pub(crate) const fn has_nan(typesize: u32) -> bool {
     matches!(typesize, 4 | 8)
 }
@@ -207,7 +207,7 @@ pub(crate) fn fill(special: Special, typesize: u32, from: u64, dst: &mut [u8]) -
     Ok(())
 }
 
-/// Nothing that holds a lock here can panic, and a lock that did would leave nothing half done.
+/// Locks `mutex`. No code that holds a lock here panics, so a poisoned one still holds valid data.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
-//! Changing a frame where it lies, so that it is the old one or the new one whatever happens.
+//! Edits a frame in place, so that it is the old frame or the new one at any time.
 //!
-//! New payload, index and trailer go behind the old trailer; when they are on the disk, one write of the header makes them the
-//! frame. Until then the file opens as it was, in released versions of C-Blosc2 too, which do not look behind the length that the
-//! header gives.
+//! New payload, index and trailer are appended after the old trailer. When they are on the disk, one write of the header commits
+//! them. Until then the file opens as before, in released versions of C-Blosc2 too, which do not read past the length in the
+//! header.
 
 mod byte_access;
 mod chunks;
@@ -151,7 +151,7 @@ impl Editor {
         &self.metalayers
     }
 
-    /// Sets a metalayer: of the same length as before, or any while there are no chunks.
+    /// Sets a metalayer: of the same length as before, or any in a frame without chunks.
     ///
     /// # Errors
     /// `Usage` otherwise, for a name of no or over 31 bytes, and for a 17th one.
@@ -182,7 +182,7 @@ impl Editor {
         self.trailer.vlmetalayers.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The decoded value of a piece of user metadata, uncommitted ones included. `None` where there is none of this name.
+    /// Returns the decoded value of a piece of user metadata, uncommitted ones included. `None` for an unused name.
     ///
     /// # Errors
     /// Those of the chunk that holds it; `Limit`.
@@ -214,10 +214,10 @@ impl Editor {
     }
 
     /// Sets an attribute: a piece of user metadata, or, where there is no room for one more or its name is too long for one, an entry
-    /// of the piece called `attrs`. What has a place keeps it. See [`Frame::attributes`](crate::Frame::attributes).
+    /// of the piece called `attrs`. An existing attribute keeps its place. See [`Frame::attributes`](crate::Frame::attributes).
     ///
     /// # Errors
-    /// `Usage` where there are 16 pieces and none is `attrs`, or `attrs` is no map; those of
+    /// `Usage` where there are 16 pieces and none is `attrs`, or `attrs` is not a map; those of
     /// [`msgpack::from_value`](crate::msgpack::from_value).
     pub fn set_attribute(&mut self, name: &str, value: &Value) -> Result<()> {
         self.check_usable()?;
@@ -238,11 +238,11 @@ impl Editor {
         Ok(removed)
     }
 
-    /// Keeps digests of all chunks from now on, or no more. Chunks that are there are read and compared with the digests
-    /// that the frame has until now, but not decoded.
+    /// Turns digests of all chunks on or off. Existing chunks are read and compared with the present digests of the frame,
+    /// but not decoded.
     ///
     /// # Errors
-    /// Those of reading chunks; `Usage` where there is no room for user metadata.
+    /// Those of reading chunks; `Usage` without room for user metadata.
     pub fn set_checksums(&mut self, algorithm: Option<Algorithm>) -> Result<()> {
         self.check_usable()?;
         let Some(algorithm) = algorithm else {
@@ -294,13 +294,13 @@ impl Editor {
         self.changed || self.unplaced.is_some()
     }
 
-    /// Makes the changes the frame. When this returns they are as durable as asked for; without changes nothing is written.
+    /// Commits the changes. When this returns they are as durable as requested; without changes the file is not written.
     ///
     /// With [`Durability::Synced`] the file is the old frame or the new one whenever the process ends or the power fails. With
     /// [`Durability::Cached`] that holds for the end of the process only.
     ///
     /// # Errors
-    /// `Io`; the editor is then of no more use, and the file is the old frame or the new one.
+    /// `Io`; the editor is then unusable, and the file is the old frame or the new one.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
         self.check_usable()?;
         if self.changed {
@@ -326,7 +326,7 @@ impl Editor {
         }
         let mut index = Vec::new();
         self.offsets.offsets().encode(&mut index)?;
-        // As C-Blosc2 stores them, they may end before the header does, behind which chunks, index and trailer are.
+        // In the encoding of C-Blosc2 they may end before the end of the header, after which chunks, index and trailer are.
         let mut metalayers = self.metalayers.encode();
         metalayers.resize(metalayers.len().max(room(&header)), 0);
         self.keep_shared();

@@ -70,7 +70,7 @@ impl Frame {
         &self.options
     }
 
-    /// The bytes that the frame lies in; of a sparse frame those of its index file.
+    /// Returns the source of the frame; of a sparse frame that of its index file.
     #[must_use]
     pub fn source(&self) -> &dyn Source {
         &self.source
@@ -87,7 +87,7 @@ impl Frame {
         self.layout.trailer().vlmetalayers.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The decoded value of a piece of user metadata: by convention msgpack. `None` where there is none of this name.
+    /// Returns the decoded value of a piece of user metadata: by convention msgpack. `None` for an unused name.
     ///
     /// # Errors
     /// Those of the chunk that holds it; `Limit`.
@@ -126,7 +126,7 @@ impl Frame {
         self.header().nbytes
     }
 
-    /// Lends a decoder that knows element size and block shape of this frame, and the codecs of the options.
+    /// Lends a decoder with element size and block shape of this frame, and the codecs of the options.
     ///
     /// # Errors
     /// Those of `work`.

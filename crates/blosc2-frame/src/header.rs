@@ -1,7 +1,7 @@
 //! The header of a frame: 87 bytes of msgpack at fixed places, before the metalayers.
 //!
-//! Spec: docs/formats/blosc2.md, "Header". Numbers are big-endian. C-Blosc2 looks at a few markers only; all of them are checked
-//! here. Reader and writer stand side by side, and a test holds them inverse.
+//! Spec: docs/formats/blosc2.md, "Header". Numbers are big-endian. C-Blosc2 checks a few markers only; all of them are checked
+//! here. Reader and writer are next to each other, and a test holds them inverse.
 
 use blosc_chunk::{Compressor, Filter, Pipeline, SplitMode};
 use container_core::{Error, Result};
@@ -26,7 +26,7 @@ pub(crate) const MAX_TYPESIZE: u32 = 512 << 20;
 /// Storage of the chunks of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// One behind the other in one run of bytes.
+    /// All parts in one run of bytes.
     #[default]
     Contiguous,
     /// Each in a file of its own, in a directory.
@@ -36,7 +36,7 @@ pub enum Kind {
 /// Bytes that each chunk holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ChunkSize {
-    /// Not settled: nothing was ever appended (−1).
+    /// Undecided, before the first chunk (−1).
     #[default]
     Unset,
     /// So many, but for a shorter last chunk.
@@ -89,18 +89,18 @@ pub struct Header {
 }
 
 impl Header {
-    /// Parses the first [`FIXED_LEN`] bytes of `bytes`; nothing else is looked at.
+    /// Parses the first [`FIXED_LEN`] bytes of `bytes`; ignores the others.
     ///
     /// # Errors
-    /// `WrongFormat` without the magic; `Truncated`; `Malformed` for another marker or a value that cannot be, with its
-    /// byte range inside the header; `Unsupported` for a version over 3, offsets that are not of 64 bits, and kinds of frames but
+    /// `WrongFormat` without the magic; `Truncated`; `Malformed` for another marker or an impossible value, with its byte range
+    /// inside the header; `Unsupported` for a version over 3, offsets that are not of 64 bits, and kinds of frames other than
     /// contiguous and sparse.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let (header, impossible) = Self::parse_any(bytes)?;
         impossible.into_iter().next().map_or(Ok(header), |(_, error)| Err(error))
     }
 
-    /// As [`Header::parse`], but with numbers that cannot be beside it: in their places are others that say nothing.
+    /// As [`Header::parse`], but returns impossible numbers as faults, with neutral ones in their places.
     pub(crate) fn parse_any(bytes: &[u8]) -> Result<(Self, Vec<(FaultKind, Error)>)> {
         if !bytes.starts_with(&MAGIC) {
             return Err(Error::wrong_format("a Blosc2 frame"));

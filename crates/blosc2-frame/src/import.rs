@@ -38,7 +38,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     array(frame, job, out)
 }
 
-/// Refuses a frame whose shapes contradict its chunks: a copy would say the same.
+/// Refuses a frame whose shapes contradict its chunks: a copy would have the same contradiction.
 fn require_geometry(job: &WriteRequest<'_>) -> Result<()> {
     let report = job.container.check(CheckDepth::Quick, &job.read, Progress::none())?;
     let is_wrong = |it: &Finding| it.severity == Severity::Error && GEOMETRY.contains(&it.code);
@@ -61,7 +61,7 @@ fn has_shape(frame: &Frame) -> bool {
     is_array(frame.metalayers()) || Tensor::is_described_by(frame, tensor::NAME)
 }
 
-/// Element by element. What another frame says of its data is kept.
+/// Copies element by element. Metadata of a Blosc2 frame are kept.
 fn array(frame: Option<&Frame>, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let (index, region) = job.single()?;
     let dataset = &*job.container.require(index)?;
@@ -76,7 +76,7 @@ fn array(frame: Option<&Frame>, job: &WriteRequest<'_>, out: &mut dyn Output) ->
     options.take_words(job.options, &dtype, &shape)?;
     options.params.threads = job.read.threads.max(1);
     if let Some(frame) = frame {
-        // The new array has the values that the old one stands for.
+        // The new array has the values for which the old one stood in.
         let is_left = |name: &str| frame.absence().is_some() && absent_values::is_of_stand_in(name);
         for (name, value) in frame.metalayers().iter().filter(|(name, _)| *name != NAME && *name != OLD_NAME)
         {
@@ -110,8 +110,9 @@ fn array(frame: Option<&Frame>, job: &WriteRequest<'_>, out: &mut dyn Output) ->
 /// Bytes of elements that are held at once, at most, where the source can be read in boxes. A single chunk may take more.
 const MAX_HELD_LEN: u64 = 64 << 20;
 
-/// Writes the elements of the one selected dataset, little-endian where they become bytes, as they lie in the source, as long as a row of
-/// chunks is little, else box by box: chunks that are long along the first axis may take all of the array for their first one.
+/// Writes the elements of the one selected dataset, little-endian if they become bytes. They are written in the order of the source, as
+/// long as a row of chunks is small, else box by box: the first chunk may need all of an array whose chunks are long along the first
+/// axis.
 fn write(
     job: &WriteRequest<'_>,
     dtype: &DType,

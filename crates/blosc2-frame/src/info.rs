@@ -14,7 +14,7 @@ use crate::header::{ChunkSize, Header, Kind};
 use crate::metadata::CHECKSUMS;
 use crate::trailer::Trailer;
 
-/// Containers of python-blosc2 that are frames, by the metalayer that says so.
+/// Containers of python-blosc2 that are frames, by the metalayer that marks them.
 const CONTAINER_METALAYERS: [(&str, &str); 7] = [
     ("vlarray", "ObjectArray: a chunk for each object, as msgpack"),
     ("batcharray", "BatchArray: a chunk for each batch, as msgpack"),
@@ -151,7 +151,7 @@ fn trailer_fields(trailer: &Trailer, len: u64) -> Value {
     ])
 }
 
-/// The fields of the metalayer of an array but its shapes, which are told by themselves.
+/// Returns the fields of the metalayer of an array except its shapes, which are shown separately.
 fn array_fields(meta: &Meta) -> Value {
     map([
         ("version", meta.version.into()),

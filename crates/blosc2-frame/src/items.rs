@@ -35,7 +35,7 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    /// Reads the description of its chunks in a frame; bytes without names where there is none.
+    /// Reads the description of its chunks in a frame; bytes without names if there is no description.
     pub(crate) fn read(frame: &Frame) -> Self {
         let bytes = frame.vlmetalayer(LAYER).ok().flatten();
         let value = bytes.and_then(|bytes| msgpack::to_value(&bytes, &frame.options().limits).ok());

@@ -1,6 +1,6 @@
-//! The journals of this format: `<file>.b2journal`. The mechanism is [`container_core::write::journal`]; this format decides that a journal has
-//! what differs in the header of a frame, where that lies across sectors of a disk. Everything that the new header leads to is on the disk
-//! before, and nothing that the old one leads to is overwritten.
+//! The journals of this format: `<file>.b2journal`. The mechanism is [`container_core::write::journal`]. This format decides the
+//! contents: the changed part of a frame's header, if that crosses sectors of a disk. The data that the new header points to are on the
+//! disk before, and those of the old one are not overwritten.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ pub(crate) fn sidecar(path: &Path) -> FileJournalStore {
     FileJournalStore::beside(path, &KIND)
 }
 
-/// The file at `path` as it is to be read, with the header that a crash kept from being finished if a journal has it, and what there is to
-/// say of the journal. `source` is the file as it is.
+/// Returns the file at `path` as it is to be read, and the notice about its journal. If a crash interrupted a write of the header and a
+/// journal has the rest, the header comes from there. `source` is the file as it is.
 ///
 /// # Errors
 /// `Io`; `Limit` for a journal over the limits; those of the source.
@@ -30,7 +30,7 @@ pub(crate) fn noticed(
     journal::open_recovered(path, &KIND, source, limits)
 }
 
-/// As [`noticed`], for those who have nobody to tell.
+/// As [`noticed`], for callers without a report.
 ///
 /// # Errors
 /// As [`noticed`].

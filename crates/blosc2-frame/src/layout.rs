@@ -1,7 +1,7 @@
 //! Layout of a frame: owned facts, made from any source. Only the index is decoded; chunks are not read.
 //!
-//! Only bytes that are no frame, a frame of an unknown kind, or one without a whole header fail to give a [`Layout`]. All other damage
-//! is recorded as [`Fault`]s, so that a damaged frame can still be shown, explained and repaired.
+//! A [`Layout`] is missing only for bytes that are not a frame, a frame of an unknown kind, or one without a whole header. All other
+//! damage is recorded as [`Fault`]s, so that a damaged frame can still be shown, explained and repaired.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -47,8 +47,8 @@ impl Layout {
     /// Reads header, index and trailer of the frame that begins at byte `start`.
     ///
     /// # Errors
-    /// `WrongFormat` without the magic; `Unsupported` for versions and kinds that nobody has written; `Truncated` and `Malformed` for
-    /// the fixed part of the header; `Limit` when index or trailer do not fit; those of the source.
+    /// `WrongFormat` without the magic; `Unsupported` for undefined versions and kinds; `Truncated` and `Malformed` for the fixed
+    /// part of the header; `Limit` when index or trailer do not fit; those of the source.
     pub fn parse(source: &dyn Source, start: u64, limits: &Limits) -> Result<Self> {
         let file_len = source.len();
         if start > file_len {
@@ -154,7 +154,7 @@ impl Layout {
         }
     }
 
-    /// Bytes that the chunk `index` holds by the header; `None` where the header does not say.
+    /// Returns the bytes of the decoded chunk `index` by the header; `None` if the header does not determine them.
     #[must_use]
     pub fn expected_len(&self, index: u64) -> Option<u64> {
         let ChunkSize::Fixed(len) = self.header.chunksize else { return None };
@@ -162,7 +162,7 @@ impl Layout {
         self.header.nbytes.checked_sub(start).filter(|left| *left > 0).map(|left| left.min(len.into()))
     }
 
-    /// The bytes of the chunk that holds the offsets; empty where there are no chunks.
+    /// Returns the bytes of the chunk that holds the offsets; empty for a frame without chunks.
     #[must_use]
     pub fn index(&self) -> Range<u64> {
         self.index.clone()
@@ -180,7 +180,7 @@ impl Layout {
         self.trailer_range.clone()
     }
 
-    /// Everything that is wrong or odd, as far as it can be told without looking at chunks; errors first.
+    /// Returns all errors and oddities that are found without reading chunks; errors first.
     #[must_use]
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -202,7 +202,7 @@ impl Layout {
         self.end().min(self.file_len)
     }
 
-    /// Checks the lengths of header and frame, and reads the metalayers. False where nothing can be behind such a header.
+    /// Checks the lengths of header and frame, and reads the metalayers. False if the parts after such a header cannot exist.
     fn read_metalayers(&mut self, head: &[u8], source: &dyn Source, limits: &Limits) -> Result<bool> {
         let header_len = u64::from(self.header.header_len);
         let end = self.end();
@@ -303,7 +303,7 @@ impl Layout {
         }
         match self.decode_index(source, expected, limits) {
             Ok(offsets) => self.offsets = offsets,
-            // Where nothing is to be, anything may.
+            // Where no bytes are expected, any are allowed.
             Err(error) if expected == Some(0) && error.is_damage() => {}
             Err(error) => {
                 self.fail(FaultKind::IndexUnreadable, error.shifted(self.index.start), self.index())?;
@@ -347,7 +347,7 @@ impl Layout {
         Ok(offsets)
     }
 
-    /// Records an error as a fault, unless it says nothing of the file.
+    /// Records an error as a fault, unless it does not concern the contents of the file.
     fn fail(&mut self, kind: FaultKind, error: Error, range: Range<u64>) -> Result<()> {
         match error.kind() {
             ErrorKind::Limit { .. } | ErrorKind::Io(_) | ErrorKind::Missing(_) => Err(error),

@@ -1,8 +1,8 @@
-//! The lock that C-Blosc2 keeps beside a frame when it is asked to (3.2 and later).
+//! The optional sidecar lock of C-Blosc2 (3.2 and later).
 //!
 //! `<file>.b2lock`, or `.b2lock` in the directory of a sparse frame: 16 bytes, of which the last 8 are a number in the byte order of the
-//! machine. Who writes locks the whole of it and adds one to the number; who reads shares the lock, and learns from the number whether
-//! somebody has written. Nothing of it belongs to the format.
+//! machine. A writer locks the whole of it and adds one to the number. A reader shares the lock, and detects by the number whether there
+//! was a write. The lock is not part of the format.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -36,17 +36,17 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Time between two attempts to take the lock.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
-/// A lock on the file beside a frame, until it is dropped.
+/// A lock on the sidecar file of a frame, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct SidecarLock {
     file: File,
 }
 
 impl SidecarLock {
-    /// Waits until nobody else reads or writes the frame at `path`, and says that it is written.
+    /// Waits until no other process reads or writes the frame at `path`, and records a write.
     ///
     /// # Errors
-    /// `Usage` where others hold the lock for half a minute; `Io`.
+    /// `Usage` when others hold the lock for half a minute; `Io`.
     pub(crate) fn exclusive(path: &Path) -> Result<Self> {
         let file = open(path)?;
         wait(path, || file.try_lock())?;
@@ -62,7 +62,7 @@ impl SidecarLock {
         Ok(lock)
     }
 
-    /// Waits until nobody writes the frame at `path`.
+    /// Waits until no other process writes the frame at `path`.
     ///
     /// # Errors
     /// As [`SidecarLock::exclusive`].
@@ -91,7 +91,7 @@ impl Drop for SidecarLock {
     }
 }
 
-/// The file beside a frame.
+/// Returns the path of the sidecar file.
 fn beside(path: &Path) -> PathBuf {
     if path.is_dir() {
         return path.join(".b2lock");
@@ -103,7 +103,7 @@ fn beside(path: &Path) -> PathBuf {
 
 fn open(path: &Path) -> Result<File> {
     let name = beside(path);
-    // What is written into a link would be written into whatever it leads to.
+    // A write into a link would go to its target.
     if name.symlink_metadata().is_ok_and(|kind| !kind.is_file()) {
         let problem = format!("{} is no file, where the lock is to be", name.display());
         return Err(Error::usage(problem).with_hint("remove it"));

@@ -40,8 +40,8 @@ pub(crate) fn tree(frame: &Frame, tolerance: Tolerance) -> Result<Value> {
     Ok(Value::Map(entries))
 }
 
-/// The tree without shape, chunks and blocks of an array, and without the description of a tensor: its dataset has type and shape, and the
-/// others are no difference between two files.
+/// Returns the tree without shape, chunks and blocks of an array, and without the description of a tensor. Its dataset has type and
+/// shape, and the others do not count as a difference between two files.
 ///
 /// # Errors
 /// As for [`tree`].
@@ -98,7 +98,7 @@ fn metalayer(name: &str, bytes: &[u8], limits: &Limits) -> Value {
     value.map_or_else(|error| format!("not shown: {error}").into(), msgpack::decode_json_text)
 }
 
-/// User metadata, decoded; the bytes where they are no msgpack.
+/// Decodes user metadata; returns the bytes if they are not msgpack.
 pub(crate) fn decode(bytes: &[u8], limits: &Limits) -> Value {
     metalayer("", bytes, limits)
 }

@@ -16,7 +16,7 @@ pub const MAX_NAME: usize = 31;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metalayers(Vec<(String, Vec<u8>)>, Index);
 
-/// Whether the size of the index is what the entries take, where it was read.
+/// Whether the size of the index that was read matches its entries.
 #[derive(Clone, Copy, Debug, Default)]
 struct Index {
     is_other: bool,
@@ -49,7 +49,7 @@ impl Metalayers {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_slice()))
     }
 
-    /// Whether the size that the index had was not its own.
+    /// Whether the stored size of the index differed from that of its entries.
     pub(crate) const fn has_other_index(&self) -> bool {
         self.1.is_other
     }
@@ -66,7 +66,7 @@ impl Metalayers {
         self.0.is_empty()
     }
 
-    /// Sets the value of `name`, in its place or behind the others.
+    /// Sets the value of `name`, in its place or after the others.
     ///
     /// # Errors
     /// `Usage` for a name of no or over 31 bytes, for a 17th one, and for more than the 64 KiB that the index can count.
@@ -87,7 +87,7 @@ impl Metalayers {
         Ok(())
     }
 
-    /// Parses what lies between the fixed part of a header and its end. `at` is the place of `bytes` in the frame.
+    /// Parses the bytes between the fixed part of a header and its end. `at` is the place of `bytes` in the frame.
     ///
     /// # Errors
     /// `Malformed`, with a range from the start of the frame.
@@ -119,7 +119,7 @@ impl Metalayers {
         Ok(Self(found, Index { is_other: usize::from(index_len) != taken }))
     }
 
-    /// The bytes behind the fixed part of the header.
+    /// Returns the bytes after the fixed part of the header.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         // The value marker's place counts from the start of the frame, the size of the index from byte 87.
@@ -131,7 +131,8 @@ impl Metalayers {
 /// The bytes after a map of names to offsets, and the map.
 type ParsedNames<'b> = (&'b [u8], Vec<(String, i32)>);
 
-/// A map of names to places, as header and trailer have it, and what is behind it; or where it breaks off.
+/// Parses a map of names to places, as header and trailer have it, and returns the bytes after it; or those from the first
+/// invalid one on.
 pub(crate) fn parse_names(bytes: &[u8]) -> std::result::Result<ParsedNames<'_>, &[u8]> {
     let mut rest = bytes;
     let count = decode::read_map_len(&mut rest).map_err(|_| bytes)?;

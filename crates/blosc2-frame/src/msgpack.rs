@@ -1,8 +1,8 @@
-//! msgpack as a [`Value`] to look at, and back: what metalayers and user metadata hold by convention.
+//! msgpack as a [`Value`], and back: the usual encoding of metalayers and user metadata.
 //!
-//! [`to_value`] keeps all that can be kept, and runs nothing: where python-blosc2 makes objects of extensions, here is a map that
-//! says what they are. [`from_value`] writes what python-blosc2 and any other reader of msgpack take. For values with types of
-//! your own there are [`to_msgpack`] and [`from_msgpack`].
+//! [`to_value`] keeps as much as possible, and runs no code: where python-blosc2 makes objects of extensions, it returns a map
+//! that describes them. [`from_value`] writes msgpack for python-blosc2 and any other reader. For values with types of your own
+//! there are [`to_msgpack`] and [`from_msgpack`].
 //!
 //! | msgpack | [`Value`] |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | bin | `Bytes` |
 //! | array | `List` |
 //! | array that begins with `"__tuple__"` | `List` of the rest: python-blosc2's tuples |
-//! | map with nothing but text for keys | `Map`, in order, keys that repeat included |
+//! | map with text for all keys | `Map`, in order, keys that repeat included |
 //! | any other map | `List` of pairs, each a `List` of key and value |
 //! | ext | `Map` of `ext` (its number), `kind` where it is known, and `value` |
 //!
@@ -54,8 +54,8 @@ pub fn to_value(bytes: &[u8], limits: &Limits) -> Result<Value> {
     read::whole(bytes, limits)
 }
 
-/// Decodes one piece of user metadata so that [`from_interchange`] can encode it again: with forms ([`container_core::interchange`]) for maps with
-/// keys that are no text, for extensions, and for bytes that are no msgpack. Numbers have the length that they need.
+/// Decodes one piece of user metadata so that [`from_interchange`] can encode it again. Maps with keys that are not text, extensions, and
+/// bytes that are not msgpack become forms ([`container_core::interchange`]). Numbers have the shortest sufficient length.
 ///
 /// # Errors
 /// `Limit`.
@@ -77,7 +77,7 @@ pub(crate) fn to_values(bytes: &[u8], limits: &Limits) -> Result<Vec<Value>> {
     read::sequence(bytes, limits)
 }
 
-/// Encodes what [`to_interchange`] gives, and metadata of other formats. Forms that msgpack has nothing for are maps.
+/// Encodes values of [`to_interchange`], and metadata of other formats. Forms without a msgpack type are maps.
 ///
 /// # Errors
 /// As [`from_value`].

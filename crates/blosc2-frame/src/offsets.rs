@@ -14,9 +14,9 @@ const MIN_COMPRESSED_OFFSETS: u64 = 4;
 pub enum Offset {
     /// In a contiguous frame the bytes from the end of the header to the chunk; in a sparse one the number of its file.
     Stored(u64),
-    /// Nowhere: it holds nothing but this. Never [`Special::Value`].
+    /// A mark: the chunk is not stored and repeats this value. Never [`Special::Value`].
     Special(Special),
-    /// A negative number without a known meaning.
+    /// A negative number without a defined meaning.
     Unknown(i64),
 }
 
@@ -59,8 +59,8 @@ pub enum Offsets {
 }
 
 impl Offsets {
-    /// Decodes the chunk `bytes` (of which more may follow), which is to hold `count` numbers; where that is not known, as many as it
-    /// says.
+    /// Decodes the chunk `bytes` (of which more may follow), which has to hold `count` numbers; with `None`, the number in its
+    /// header.
     ///
     /// # Errors
     /// Those of the chunk, with ranges inside it; `Malformed` when it holds another number of bytes; `Limit` when the numbers do not
@@ -101,7 +101,7 @@ impl Offsets {
     }
 
     /// Appends the chunk that holds them to `out`, as C-Blosc2 makes it: BloscLZ at level 5, byte shuffle, blocks of 16 KiB.
-    /// Nothing for no chunks.
+    /// Without chunks it appends no bytes.
     ///
     /// # Errors
     /// `Usage` for more than a chunk can hold (268 million), `Io` when there is no memory.
@@ -123,7 +123,7 @@ impl Offsets {
         };
         let bytes: Vec<u8> = match self {
             Self::Each(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
-            // One number says it all, in a chunk that repeats it.
+            // All numbers are equal, so a chunk that repeats one is enough.
             Self::Same(offset, count) if *count >= MIN_COMPRESSED_OFFSETS => {
                 let nbytes = usize::try_from(count.saturating_mul(8)).unwrap_or(usize::MAX);
                 Encoder::new(params)?.value(&offset.to_raw().to_le_bytes(), nbytes, out)?;

@@ -31,7 +31,7 @@ pub struct OpenOptions {
     pub cache: u64,
     /// Codecs and filters with the numbers that Blosc2 leaves to users.
     pub plugins: Plugins,
-    /// Whether the lock of C-Blosc2 is shared as long as the frame is open, which keeps those from writing who ask for it.
+    /// Whether the lock of C-Blosc2 is shared as long as the frame is open, which keeps writers that use it out.
     pub lock: Locking,
     /// Cache and decoders that the frames of a store share; else each frame has its own.
     pub(crate) shared: Option<Arc<Shared>>,
@@ -99,7 +99,7 @@ impl Default for FrameOptions {
     }
 }
 
-/// zstd at level 5 with byte shuffle, as python-blosc2 writes unless told otherwise; elements of `typesize` bytes.
+/// zstd at level 5 with byte shuffle, the default of python-blosc2; elements of `typesize` bytes.
 #[must_use]
 pub fn default_params(typesize: usize) -> Params {
     Params {

@@ -1,19 +1,18 @@
-//! Bringing back what can be proved of a damaged frame, into a new contiguous one without dead space.
+//! Recovers the provable contents of a damaged frame into a new contiguous one without dead space.
 //!
 //! Assumptions and their reasons:
 //!
-//! * the state that the header leads to is the last one, and is kept. Only where its index cannot be read, or leads to no chunk and never
-//!   did, older and newer indexes are looked for, from the end of the file: a commit of ours leaves the one before it whole, and
-//!   C-Blosc2 writes a new one before the header speaks of it;
-//! * an index is believed when all it leads to are chunks, none of them twice;
-//! * of a damaged chunk the indexes of earlier commits tell what was in its place before. That alone is taken from them;
-//! * without one, chunks are taken in the order in which they lie. Deleted ones come back then, and those that are not stored (zeros,
-//!   NaN) are missing, so their number is held against the header's, or the array's shape;
-//! * a chunk is proved when it can be decoded and holds as many bytes as it is to. Of one that cannot, an older one, its own
-//!   blocks that are whole, or zeros take the place, so that those behind it stay where they were;
-//! * a trailer belongs to the index before it. A value that cannot be decoded is lost, the others are not.
+//! * the state that the header points to is the last one, and is kept. Only if its index is unreadable, or points to no chunk and never
+//!   did, older and newer indexes are searched from the end of the file. A commit of ours leaves the one before it whole, and C-Blosc2
+//!   writes a new index before the header points to it;
+//! * an index is valid when all its offsets are those of chunks, none of them twice;
+//! * for a damaged chunk, the indexes of earlier commits give the chunk that was in its place before. They are used for that alone;
+//! * without an index, chunks are taken in the order of their offsets. Deleted ones come back then, and marks (zeros, NaN) are missing,
+//!   so their number is compared with the header's, or the array's shape;
+//! * a chunk is proved when it decodes to the expected number of bytes. A chunk that does not is replaced by an older one, by its own
+//!   intact blocks, or by zeros, so that those after it stay in their places;
+//! * a trailer belongs to the index before it. A value that does not decode is lost, the others are kept.
 //!
-
 //! Chunks are copied as they are.
 
 mod array_shape;
@@ -52,8 +51,8 @@ use recovered_frame::RecoveredFrame;
 /// Repairs the frame at `path` into a new file at `target`. The input, a file or the directory of a sparse frame, is only read.
 ///
 /// # Errors
-/// `WrongFormat` without the magic; `Unsupported` for versions that nobody knows; `Malformed` and `Truncated` when nothing can be
-/// brought back; `Usage` when the target exists; `Io`. No file appears then.
+/// `WrongFormat` without the magic; `Unsupported` for undefined versions; `Malformed` and `Truncated` when no chunk can be
+/// recovered; `Usage` when the target exists; `Io`. No file is created then.
 pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
     let (path, target) = (path.as_ref(), target.as_ref());
     if !path.is_dir() {

@@ -34,10 +34,10 @@ pub(crate) fn params(frame: &Frame) -> Params {
     }
 }
 
-/// Writes all of `frame` anew. Dead space and what follows the frame stay behind. Without words about the encoding, chunks are copied
-/// byte for byte, each after it has been decoded.
+/// Writes all of `frame` anew, without dead space and without the bytes after the frame. Without options for the encoding, chunks are
+/// copied byte for byte, each after it has been decoded.
 pub(crate) fn rewrite(frame: &Frame, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    // What of a damaged frame is left is for a repair to say.
+    // Recovering a damaged frame is left to repair.
     if let Some(fault) = frame.layout().faults().iter().find(|fault| fault.severity() == Severity::Error) {
         return Err(fault.error());
     }
@@ -125,7 +125,7 @@ impl Plan {
         let len = bytes(CHUNKS)?.unwrap_or(own);
         options.chunksize =
             Some(u32::try_from(len).map_err(|_| Error::usage(format!("chunks of {len} bytes")))?);
-        // Blocks of other chunks say nothing.
+        // The block size of other chunks does not apply.
         options.params.blocksize = bytes(BLOCKS)?;
         Ok(Self::Runs { len })
     }
@@ -191,7 +191,7 @@ fn copy(
     let stored =
         if is_stored { Some(frame.chunk_by(index, digests, frame.options().limits.stop)?) } else { None };
     if let Some(stored) = &stored {
-        // What lies over a block may make it zeros, which decode.
+        // Overwriting zeros may turn a block into one of zeros, which decodes.
         let checked = blosc_chunk::Chunk::parse(stored).and_then(|chunk| chunk.check_zeros());
         checked.map_err(|error| {
             error.with_context(format!("chunk {index}")).with_hint("holdall repair FILE -o NEW")

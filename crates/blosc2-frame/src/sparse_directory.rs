@@ -1,6 +1,6 @@
 //! The files of a sparse frame: a directory with `chunks.b2frame`, and each chunk in a file named by its number.
 //!
-//! Names are made of numbers alone, and links are not followed, so that no frame leads out of its directory.
+//! Names are made of numbers alone, and links are not followed, so that all files of a frame are in its directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) fn part_name(number: u64) -> String {
     format!("{number:08X}.chunk")
 }
 
-/// The number that a file's name says.
+/// Returns the number in a file's name.
 pub(crate) fn part_number(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".chunk")?;
     let number = u64::from_str_radix(digits, 16).ok()?;
@@ -38,7 +38,7 @@ impl SparseDirectory {
     /// Opens the file of the chunk with this number.
     ///
     /// # Errors
-    /// `Malformed` where there is none, or what is there is no file; `Io`.
+    /// `Malformed` for a missing file, or an entry that is not a file; `Io`.
     pub(crate) fn open(&self, number: u64, limits: &Limits) -> Result<Box<dyn Source>> {
         let name = part_name(number);
         open_file(&self.dir.join(&name), self.access, limits).map_err(|error| error.in_file(name))
@@ -59,7 +59,7 @@ impl SparseDirectory {
     }
 }
 
-/// Opens a file of a sparse frame, and nothing but a file: no link, no pipe, no directory.
+/// Opens a file of a sparse frame; refuses links, pipes and directories.
 pub(crate) fn open_file(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
     let kind = fs::symlink_metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Error::malformed("the file of a chunk is not there"),

@@ -1,14 +1,14 @@
 //! Stores of python-blosc2, read-only: many frames under keys.
 //!
-//! | ending | what it is |
+//! | ending | contents |
 //! |---|---|
-//! | `.b2z` | a zip file whose members are frames, stored and not deflated, read where they lie |
+//! | `.b2z` | a zip file whose members are frames, stored and not deflated, read in place |
 //! | `.b2d` | a directory of frames |
 //! | `.b2e` | an EmbedStore: one frame of bytes that holds other frames |
 //!
 //! A `.b2z` or `.b2d` is a DictStore, a TreeStore (groups have attributes) or a CTable (a table of columns); small values and references
-//! to servers are in its `embed.b2e`. The key of a leaf is its path without its extension. Nothing that a store refers to is opened, and
-//! nothing that it holds is run.
+//! to servers are in its `embed.b2e`. The key of a leaf is its path without its extension. References of a store are not opened, and its
+//! contents are never run as code.
 //!
 
 //! Spec: docs/formats/blosc2.md, "Stores".
@@ -55,11 +55,11 @@ pub(crate) use sniff::sniff;
 /// The format's name in machine output.
 const FORMAT: &str = "blosc2";
 
-/// Opens what [`sniff`] knows: a zip file of frames, or a directory of them.
+/// Opens an input that [`sniff`] accepts: a zip file of frames, or a directory of them.
 ///
 /// # Errors
-/// `WrongFormat` where there is no frame in it; `Malformed` for a zip file without its directory; `Io`; `Limit`. A leaf that cannot be
-/// opened is no error: the others are there, and a check tells of it.
+/// `WrongFormat` for a store without frames; `Malformed` for a zip file without its directory; `Io`; `Limit`. A leaf that cannot be
+/// opened is not an error: the others are listed, and a check reports it.
 pub(crate) fn open(
     input: Input,
     options: &container_core::container::OpenOptions,

@@ -1,4 +1,4 @@
-//! The trailer: user metadata of any length, each value a Blosc2 chunk, and a fingerprint that nobody fills.
+//! The trailer: user metadata of any length, each value a Blosc2 chunk, and a fingerprint that writers leave empty.
 //!
 //! Spec: docs/formats/blosc2.md, "Trailer". It is found from the end of the frame: its length is the `u32` 22 bytes before.
 
@@ -10,7 +10,7 @@ use crate::metalayer::{encode, parse_names, value};
 /// Bytes of a trailer without metadata.
 pub const BARE_LEN: u32 = 35;
 
-/// Bytes at its end whose place is known: marker and length, marker, type and fingerprint.
+/// Bytes at its end with fixed places: marker and length, marker, type and fingerprint.
 pub const TAIL_LEN: usize = 23;
 
 /// Most entries that C-Blosc2 reads.
@@ -21,7 +21,7 @@ pub const MAX_READ: usize = 8192;
 pub struct Trailer {
     /// Names and encoded values (Blosc2 chunks), in the order of the file.
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
-    /// Type and bytes of the fingerprint. Type 0 is none; no writer has filled one.
+    /// Type and bytes of the fingerprint. Type 0 means that there is no fingerprint; no writer has filled one.
     pub fingerprint: Fingerprint,
 }
 

@@ -51,7 +51,7 @@ pub fn set_user_metadata(
     editor.commit(durability)
 }
 
-/// Names of which the values say what the chunks are.
+/// Refuses names whose values describe the chunks.
 fn check_not_reserved(name: &str) -> Result<()> {
     if RESERVED_NAMES.contains(&name) {
         return Err(Error::usage(format!(

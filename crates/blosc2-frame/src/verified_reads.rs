@@ -33,7 +33,7 @@ impl VerifiedReads {
         self.digests.get_or_init(read).as_ref()
     }
 
-    /// The algorithm of the digests; `None` where there are no valid ones.
+    /// Returns the algorithm of the digests; `None` without valid ones.
     pub(crate) fn algorithm(&self, frame: &Frame) -> Option<Algorithm> {
         self.digests(frame).map(Digests::algorithm)
     }
@@ -71,7 +71,7 @@ pub(crate) fn check_digests(frame: &Frame, scan: &ChunkScan) -> Result<ChecksumF
     let checked = match check_checksums(frame) {
         Ok(checked) => checked,
         Err(error) if error.is_damage() => {
-            // What cannot be decoded is told with the other user metadata.
+            // Undecodable ones are reported with the other user metadata.
             if frame.vlmetalayer(checksums::NAME).is_ok() {
                 let message = "the checksums are damaged: no map of digests, so that no chunk is compared";
                 let finding = Finding::new(Severity::Error, "user_metadata", message).at(trailer);
@@ -108,7 +108,7 @@ pub(crate) fn check_digests(frame: &Frame, scan: &ChunkScan) -> Result<ChecksumF
             let places: HashMap<u64, &ScannedChunk> =
                 scan.chunks.iter().map(|chunk| (chunk.index, chunk)).collect();
             for index in &damaged {
-                // One that is not there is told with the index.
+                // A missing one is reported with the index.
                 let Some(chunk) = places.get(index) else { continue };
                 let message = format!("chunk {index} does not fit its {}", algorithm.name());
                 let mut finding = Finding::new(Severity::Error, "checksum", message).at(chunk.range.clone());
@@ -121,7 +121,7 @@ pub(crate) fn check_digests(frame: &Frame, scan: &ChunkScan) -> Result<ChecksumF
     Ok(found)
 }
 
-/// Digests under another name, which nobody compares.
+/// Reports digests under another name, which are not compared.
 fn other_name(frame: &Frame) -> Option<Finding> {
     let limits = &frame.options().limits;
     let is_digests = |name: &&str| {
@@ -137,8 +137,8 @@ fn other_name(frame: &Frame) -> Option<Finding> {
     Some(Finding::new(Severity::Warning, "checksums_unknown", message).at(range))
 }
 
-/// A chunk that fits its digest where nothing leads to, while the index has another one twice: no program leaves that. With the byte where
-/// it lies.
+/// Finds a chunk that matches its digest at an unreferenced offset, while the index has another one twice: no program leaves that.
+/// Returns its number and its offset.
 fn find_misplaced_chunk(frame: &Frame, scan: &ChunkScan) -> Result<Option<(u64, u64)>> {
     let limits = &frame.options().limits;
     let (Some(value), Offsets::Each(numbers)) =

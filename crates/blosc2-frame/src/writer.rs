@@ -1,4 +1,4 @@
-//! Writing a new contiguous frame from front to back: chunks go out as they come, index and trailer behind them, the header last.
+//! Writes a new contiguous frame from front to back: chunks as they come, index and trailer after them, the header last.
 
 use blosc_chunk::{BatchEncoder, Chunk, Params, Special};
 use container_core::format::Output;
@@ -54,7 +54,7 @@ pub struct Writer<'o> {
     batch_encoder: BatchEncoder,
     metalayers: Metalayers,
     trailer: Trailer,
-    /// An earlier call failed: what is in the output then is not known.
+    /// An earlier call failed: the contents of the output are undefined then.
     failed: bool,
 }
 
@@ -72,7 +72,7 @@ impl<'o> Writer<'o> {
         Self::with_header(out, header, options)
     }
 
-    /// As [`Writer::new`], where the fields of the header that are no matter of its chunks are settled.
+    /// As [`Writer::new`], with the fields of the header that do not depend on its chunks.
     pub(crate) fn with_header(
         out: &'o mut dyn Output,
         mut header: Header,
@@ -113,12 +113,12 @@ impl<'o> Writer<'o> {
     /// than one in the parameters its blocks are encoded at once; see [`Writer::append_all`] for many small chunks.
     ///
     /// # Errors
-    /// `Usage` for nothing, for more than a chunk holds, and where sizes begin to vary and the options do not say that they may; `Io`.
+    /// `Usage` for an empty chunk, for one over the size limit, and for another size if the options do not allow that; `Io`.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.append_all(&[data])
     }
 
-    /// Encodes each of `pieces` as the next chunk, on as many threads as the parameters say. The bytes do not depend on it.
+    /// Encodes each of `pieces` as the next chunk, on the number of threads in the parameters. The bytes do not depend on it.
     ///
     /// # Errors
     /// As [`Writer::append`].
@@ -138,11 +138,11 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Takes an encoded chunk as it is. One of zeros, NaN or nothing becomes a mark in the index, or in a frame of chunks of different
-    /// sizes one that repeats a value.
+    /// Writes an encoded chunk as it is. One of zeros, NaN or uninitialized bytes becomes a mark in the index, or in a frame of chunks
+    /// of different sizes a chunk that repeats a value.
     ///
     /// # Errors
-    /// As [`Writer::append`]; those of a chunk that is none; `Usage` for one of Blosc1.
+    /// As [`Writer::append`]; those of parsing an invalid chunk; `Usage` for one of Blosc1.
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         let chunk = check(chunk)?;
         self.body.sizes.insert(self.body.sizes.count, chunk.nbytes(), 1)?;
@@ -153,16 +153,16 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A chunk that holds `nbytes` bytes of nothing but `special`, which is not [`Special::Value`].
+    /// Writes a chunk of `nbytes` bytes that hold only `special`, which is not [`Special::Value`].
     ///
     /// # Errors
-    /// As [`Writer::append`]; `Usage` for NaN of another width than 4 and 8, and for parts of elements but zeros.
+    /// As [`Writer::append`]; `Usage` for NaN of a width other than 4 and 8, and for partial elements except zeros.
     pub fn append_special(&mut self, special: Special, nbytes: u32) -> Result<()> {
         self.append_specials(special, nbytes, 1)
     }
 
-    /// So many chunks that hold `nbytes` bytes each of nothing but `special`. In a frame of chunks of one size that takes no time and
-    /// no room, however many they are.
+    /// Writes `count` chunks of `nbytes` bytes each that hold only `special`. In a frame of chunks of one size that takes no time and
+    /// no room, for any number of them.
     ///
     /// # Errors
     /// As [`Writer::append_special`].
@@ -198,11 +198,11 @@ impl<'o> Writer<'o> {
         self.append_chunk(&chunk)
     }
 
-    /// Gives a metalayer of the options another value of the same length: what is only known behind the chunks, as the shape of an array
-    /// that grew.
+    /// Gives a metalayer of the options another value of the same length, for values that are final only after the chunks, as the shape
+    /// of an array that grew.
     ///
     /// # Errors
-    /// `Usage` where there is no such metalayer, or it has another length.
+    /// `Usage` for a metalayer that does not exist or has another length.
     pub fn set_metalayer(&mut self, name: &str, value: Vec<u8>) -> Result<()> {
         match self.metalayers.get(name) {
             Some(own) if own.len() == value.len() => self.metalayers.set(name, value),
@@ -229,7 +229,7 @@ impl<'o> Writer<'o> {
     /// of the piece called `attrs`. See [`Frame::attributes`](crate::Frame::attributes).
     ///
     /// # Errors
-    /// `Usage` where there are 16 pieces and none is `attrs`, or `attrs` is no map; those of
+    /// `Usage` where there are 16 pieces and none is `attrs`, or `attrs` is not a map; those of
     /// [`msgpack::from_value`](crate::msgpack::from_value).
     pub fn set_attribute(&mut self, name: &str, value: &Value) -> Result<()> {
         let value = msgpack::from_value(value)?;
@@ -241,10 +241,10 @@ impl<'o> Writer<'o> {
         self.trailer = trailer;
     }
 
-    /// Writes index, trailer and header, and leaves the output behind the frame.
+    /// Writes index, trailer and header, and leaves the output after the frame.
     ///
     /// # Errors
-    /// `Usage` where an earlier call failed; `Io`.
+    /// `Usage` after an earlier call that failed; `Io`.
     pub fn finish(mut self) -> Result<()> {
         self.start_call()?;
         let ChunkWriter { mut sink, mut header, sizes, offsets, digests } = self.body;

@@ -45,7 +45,7 @@ impl CodecPlugin for Runs {
     }
 }
 
-/// Adds a ramp of the slope that its meta says.
+/// Adds a ramp with the slope in its meta.
 struct Ramp;
 
 impl FilterPlugin for Ramp {
@@ -168,7 +168,7 @@ fn a_frame_of_ours_names_its_plugins_and_is_changed_with_them() {
     writer.append(&data()).unwrap();
     writer.append(&data()[..1200]).unwrap();
     writer.finish().unwrap();
-    // What C-Blosc2 looks at: format 6 and level 5, filters, codec and its byte, metas.
+    // The fields that C-Blosc2 checks: format 6 and level 5, filters, codec and its byte, metas.
     assert_eq!(bytes[27], 0x56);
     assert_eq!(bytes[71..85], [201, 1, 0, 0, 0, 0, 200, 0x5A, 7, 0, 0, 0, 0, 0]);
     assert!(bytes.len() < 1500, "{}", bytes.len());

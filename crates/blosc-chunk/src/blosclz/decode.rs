@@ -1,4 +1,4 @@
-//! From BloscLZ streams to bytes.
+//! Decodes BloscLZ streams.
 //!
 //! The loop here judges every byte and can decode all by itself. Where both ends are far off it lets the vector kernel run
 //! ahead, which stops before whatever it is not sure of.
@@ -69,7 +69,8 @@ pub(super) fn run<const WHOLE: bool>(src: &[u8], dst: &mut [u8], ahead: Ahead) -
     }
 }
 
-/// Length and distance of a match; `at` is behind its control byte, and is moved behind its last.
+/// Reads length and distance of a match. `at` is the offset after its control byte, and afterwards that of the next
+/// operation.
 fn operands(src: &[u8], at: &mut usize, control: u8) -> Result<(usize, usize), Fault> {
     let mut next = || {
         let byte = *src.get(*at).ok_or(Fault::at(*at, "the stream ends inside a match"))?;

@@ -1,4 +1,4 @@
-//! From bytes to BloscLZ streams.
+//! Encodes BloscLZ streams.
 
 use super::hash_table::{Long, Short, Table, emptied};
 use super::output::Output;
@@ -28,7 +28,7 @@ pub(crate) struct Encoder {
 struct Effort {
     /// Places tried before each longer step, as a power of two.
     patience: u32,
-    /// Matches shorter than this are taken only after a look at the next place.
+    /// Matches shorter than this are compared with those at the next positions first.
     lazy: usize,
 }
 
@@ -44,12 +44,12 @@ impl Effort {
 }
 
 impl Encoder {
-    /// Encodes `src` into the start of `dst` and gives the length, or `None` as soon as it is known not to fit.
+    /// Encodes `src` into the start of `dst` and returns the length, or `None` as soon as it cannot fit.
     ///
-    /// `level`: 1 to 9, more searches longer; 0 counts as 1 and more than 9 as 9. Data that would hardly
-    /// shrink are given up after a look at some of them; lower levels ask for more.
+    /// `level`: 1 to 9, more searches longer; 0 counts as 1 and more than 9 as 9. A sample of the data is tried first, and
+    /// data that would hardly shrink are refused; lower levels require a better ratio.
     pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
-        // Tables count in 32 bits. No chunk is longer than 31 bits say.
+        // Tables hold 32-bit positions. A chunk is shorter than 2^31 bytes.
         u32::try_from(src.len()).ok()?;
         let text = Input::new(src).filter(|_| src.len() >= MIN_LEN)?;
         let level = level.clamp(1, 9);
@@ -102,7 +102,7 @@ impl<T: Table> Search<'_, T> {
         (self.starts.half(earlier) == low(word) && pos - earlier <= MAX_DISTANCE).then_some(earlier)
     }
 
-    /// The match of `pos` and `earlier`, of which four bytes are known to be equal.
+    /// Returns the match of `pos` and `earlier`, whose first four bytes are equal.
     #[inline(always)]
     fn found(&self, pos: usize, earlier: usize) -> Match {
         // A stream ends in a literal.
@@ -124,7 +124,7 @@ impl<T: Table> Search<'_, T> {
         Some(here.filter(|here| here.gain() > next.gain()).unwrap_or(next))
     }
 
-    /// The best match that a look at the places after `found` shows, and the last of these places.
+    /// Returns the best match at `found` or at the positions after it, and the last position that was tried.
     #[inline(always)]
     fn better(&mut self, mut found: Match, lazy: usize) -> (Match, usize) {
         let mut pos = found.pos;
@@ -150,7 +150,7 @@ fn operations<T: Table>(
     let data = text.bytes();
     let starts = Input::new(&data[..data.len() - (LAST_START - 8)])?;
     let mut search = Search { text, starts, table };
-    // A stream begins with a literal, and a place has nothing but 0 before it.
+    // A stream begins with a literal, and 0 is the only position before 1.
     let (mut anchor, mut first, mut pos) = (0, 1, 1);
     let mut tries = 1 << effort.patience;
     let mut next = None;

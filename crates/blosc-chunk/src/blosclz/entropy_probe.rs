@@ -10,10 +10,10 @@ const MAX_TAIL_LEN: usize = 1 << 10;
 /// The shortest match that counts.
 const MIN_MATCH: usize = 5;
 
-/// Whether `level` would go on with data such as these. `entries` is a table to use.
+/// Whether `text` shrinks enough for `level`. `entries` is room for a hash table.
 ///
-/// C-Blosc looks at as much and asks for as much of each level, but finds a little less, so that hardly anything is refused that
-/// it would take.
+/// C-Blosc tests a part of the same size against the same ratio for each level, but finds slightly fewer matches. So data that
+/// it would compress are hardly ever refused.
 pub(super) fn is_compressible(text: Input<'_>, level: u8, entries: &mut Vec<u16>) -> bool {
     // The part looked at, and bytes of data for 64 bytes of stream.
     let (share, most, wanted) = match level {
@@ -40,7 +40,7 @@ pub(super) fn is_compressible(text: Input<'_>, level: u8, entries: &mut Vec<u16>
     (end < data.len() && shrinks(&data[data.len() - MAX_TAIL_LEN..])) || shrinks(&data[first..end])
 }
 
-/// Whether a stream for `text` would take fewer bytes than `limit`, about.
+/// Whether a stream for `text` would take fewer bytes than about `limit`.
 fn cost_is_under(text: Input<'_>, limit: usize, entries: &mut Vec<u16>) -> bool {
     let table: &mut Short = emptied(entries);
     let len = text.bytes().len();

@@ -1,12 +1,12 @@
 //! Hash table of the last offset of each byte sequence.
 
-/// A table of places by the hash of the bytes there; 0, a place as good as any to look at, before there are any.
+/// Hash table of positions by the bytes there. Empty entries hold 0, which is as good a candidate as any.
 pub(super) trait Table {
     /// Puts `pos` in the place for the first five bytes of `word` and gives what was there.
     fn swap(&mut self, word: u64, pos: usize) -> usize;
 }
 
-/// Bits of an index. Either table takes 32 KiB or less, which stay in the first cache beside the data.
+/// Bits of an index. Either table takes 32 KiB or less, which stay in the L1 cache next to the data.
 const SHORT_TABLE_BITS: u32 = 14;
 const LONG_TABLE_BITS: u32 = 13;
 

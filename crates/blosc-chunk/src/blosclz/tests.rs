@@ -1,4 +1,4 @@
-//! Streams of C-Blosc, streams of ours, and streams of nobody's.
+//! Streams of C-Blosc, streams of our own encoder, and streams of no encoder.
 
 #![allow(clippy::cast_possible_truncation, reason = "bytes made of whatever")]
 
@@ -265,7 +265,7 @@ fn levels_shrink_what_can_be_shrunk() {
             .collect::<Vec<_>>()
     };
     let sizes = [sizes(1), sizes(5), sizes(9)];
-    // Noise is refused by every level, runs take next to nothing, and a copy 73 000 bytes back is found.
+    // Noise is refused by every level, runs take almost no room, and a copy 73 000 bytes back is found.
     assert!(sizes.iter().all(|sizes| sizes[5..].iter().all(|size| size.unwrap() < 300)));
     assert_eq!(sizes[0][4], None);
     assert_eq!(sizes[1][4], None);

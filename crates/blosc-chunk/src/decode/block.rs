@@ -26,7 +26,8 @@ impl<'j> Job<'j, '_> {
         &self.header().filters
     }
 
-    /// Whether blocks but the first need the first: DELTA, unless blocks are of variable length and each its own first.
+    /// Whether later blocks need the first: with DELTA, unless blocks are of variable length, where each is its own
+    /// reference.
     pub(super) fn needs_reference(&self) -> bool {
         self.filters().contains(Filter::DELTA) && !self.header().has_variable_blocks()
     }
@@ -83,7 +84,7 @@ impl Worker {
         result
     }
 
-    /// Decodes all streams of a block, one behind the other.
+    /// Decodes all streams of a block, one after the other.
     fn join(&mut self, job: Job<'_, '_>, streams: &mut Streams<'_, '_>, dst: &mut [u8]) -> Result<()> {
         let len = streams.len;
         for dst in dst.chunks_exact_mut(len) {

@@ -13,14 +13,14 @@ use super::{Decoder, check_len, decode_plain};
 use crate::Chunk;
 
 impl Decoder {
-    /// Decodes the bytes `runs` of the block `index` of `chunk` into `dst`, one run behind the other; nothing else is decoded that
-    /// need not be.
+    /// Decodes the bytes `runs` of the block `index` of `chunk` into `dst`, one run after the other. Parts that no run needs are
+    /// skipped.
     ///
-    /// Runs count from the start of the block, come in order and do not overlap; empty ones do no harm. `dst` is as long as all
+    /// Runs count from the start of the block, come in order and do not overlap; they may be empty. `dst` is as long as all
     /// of them.
     ///
     /// # Errors
-    /// As [`Decoder::decode`]; `Usage` when there is no such block, and for runs that are out of order or end past it.
+    /// As [`Decoder::decode`]; `Usage` for an index past the last block, and for runs that are out of order or end past it.
     pub fn decode_runs(
         &mut self,
         chunk: &Chunk<'_>,
@@ -41,7 +41,7 @@ impl Decoder {
         }
         let cover = first.start..last.end;
         if cover.len() == dst.len() {
-            // One piece, whatever they say.
+            // A block that decodes as one piece, whatever the runs.
             self.find_reference(chunk, index, Some(cover.clone()))?;
             return self.decode_part(chunk, index, cover, dst);
         }

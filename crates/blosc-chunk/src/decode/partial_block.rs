@@ -41,9 +41,9 @@ pub(super) struct Plan {
     align: usize,
     /// Whether all bytes before those that are wanted are made as well.
     from_start: bool,
-    /// Bytes of the block that are wanted and lie in the rows.
+    /// Bytes of the block that are wanted and within the rows.
     pub(super) wanted: Range<usize>,
-    /// Bytes of the block that are wanted and lie behind the rows, in their places.
+    /// Bytes of the block that are wanted and after the rows, which filters leave in place.
     pub(super) tail: Range<usize>,
 }
 
@@ -136,7 +136,7 @@ impl Plan {
             // Sums run from the start of each row.
             let first = if self.restart.is_some() { 0 } else { self.columns.start };
             let last = self.columns.end;
-            // The first row that ends behind the start of the span, and the one after the last that starts before its end.
+            // The first row that ends after the start of the span, and the one after the last that starts before its end.
             let top = if span.start < last { 0 } else { (span.start - last) / self.row_len + 1 };
             let bottom = span.end.saturating_sub(first).div_ceil(self.row_len).min(self.rows);
             if top < bottom {
@@ -154,7 +154,7 @@ impl Plan {
     /// Puts what is needed of a stream of one byte, which makes up `span` of the joined ones.
     fn fill(&self, byte: u8, span: &Range<usize>, joined: &mut [u8]) {
         let needed = self.needed(span);
-        // There may be nothing, which lies nowhere.
+        // An empty range may be out of bounds.
         if !needed.is_empty() {
             joined[needed].fill(byte);
         }
@@ -190,8 +190,8 @@ const fn delta_word(typesize: usize) -> usize {
 }
 
 impl Worker {
-    /// Decodes the bytes `range` of the block `index` into `dst`. `reference` is the start of the first block under DELTA, as far
-    /// as [`Plan::made`] says, or all of it where there is no plan.
+    /// Decodes the bytes `range` of the block `index` into `dst`. `reference` is the start of the first block under DELTA: the
+    /// range of [`Plan::made`], or all of it without a plan.
     pub(super) fn part<'j>(
         &mut self,
         job: Job<'j, '_>,

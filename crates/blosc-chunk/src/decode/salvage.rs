@@ -1,8 +1,9 @@
 //! Decodes the intact blocks of a damaged chunk.
 //!
-//! Each block decodes by itself, but that alone says little: where a sector of zeros lies over the beginning of a block it decodes, to zeros,
-//! and after a damaged start whatever lies there may. Encoders put block to block, so of one that is whole the streams end where another
-//! begins, or the chunk ends, and no other takes of its bytes. A start that is damaged costs the block before as well.
+//! Each block decodes by itself, but that alone proves little. A block whose beginning is overwritten by a sector of zeros decodes to
+//! zeros, and a damaged start makes a block decode from unrelated bytes. Encoders store blocks without gaps. So the streams of an intact
+//! block end where another begins or at the end of the chunk, and do not overlap those of another block. A damaged start therefore costs
+//! the block before it as well.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,10 +16,11 @@ use crate::Chunk;
 use crate::filters::Filter;
 
 impl Chunk<'_> {
-    /// The bytes of the chunk that the streams of the block `index` take, by the lengths that stand before them. Nothing is decoded.
+    /// Returns the range of the chunk that holds the streams of the block `index`, by the lengths stored before each. Decodes
+    /// nothing.
     ///
     /// # Errors
-    /// `Malformed` where they end behind the chunk; `Usage` where there is no such block of streams.
+    /// `Malformed` when they end past the chunk; `Usage` for an index without streams.
     pub fn block_range(&self, index: usize) -> Result<Range<usize>> {
         if index >= self.block_count() || !self.has_blocks() {
             return Err(Error::usage(format!("no streams of a block {index}")));
@@ -32,11 +34,11 @@ impl Chunk<'_> {
         Ok(start..streams.at())
     }
 
-    /// Checks that no zeros lie over the beginning of a block, by which it would be zeros and decode: of such a block, as encoders make it,
-    /// the streams end where another begins, or the chunk ends. Nothing is decoded.
+    /// Checks that no block begins with overwriting zeros, which would decode to zeros. The streams of a block of zeros, as encoders make
+    /// it, end where another begins or at the end of the chunk. Decodes nothing.
     ///
     /// # Errors
-    /// `Malformed`, with the bytes that would belong to no block.
+    /// `Malformed`, with the bytes that would be outside of every block.
     pub fn check_zeros(&self) -> Result<()> {
         if !self.has_blocks() || self.header().has_variable_blocks() || !self.header().extended {
             return Ok(());
@@ -105,7 +107,7 @@ impl Decoder {
             return Ok(Vec::new());
         }
         if chunk.header().has_dictionary() {
-            // Nothing tells whether that is whole, and by another one every block would be another.
+            // The dictionary has no checksum, and a damaged one would change every block.
             return Ok(vec![false; chunk.block_count()]);
         }
         let mut intact = self.in_place(chunk, have)?;
@@ -146,7 +148,7 @@ impl Decoder {
         let mut taken = 0;
         for (at, (range, index)) in ranges.iter().enumerate() {
             let meets_next = ranges.get(at + 1).is_some_and(|(next, _)| next.start < range.end);
-            // Where a block begins is stored in front of all blocks.
+            // The start of a block is stored before all blocks.
             let is_there = range.end <= have && chunk.entry_at(*index).end <= have as u64;
             whole[*index] = is_there && range.start >= taken && !meets_next;
             taken = taken.max(range.end);

@@ -68,7 +68,7 @@ impl<'c, 'a> Streams<'c, 'a> {
             return Err(self.wrong(at..at + 4, "a stream begins behind the chunk".to_owned()));
         };
         self.at = at + 4;
-        // The sign is what tells runs.
+        // A negative length marks a run.
         let size = size.cast_signed();
         match usize::try_from(size) {
             Ok(0) | Err(_) => self.run(at, size).map(Some),
@@ -215,14 +215,14 @@ impl From<Error> for Problem {
 }
 
 impl Problem {
-    /// The error, about the stream that lies at `range`.
+    /// Returns the error for the stream at `range`.
     fn into_error(self, range: &Range<usize>) -> Error {
         match self {
             Self::Fault(fault) => {
                 let at = range.start.saturating_add(fault.position).min(range.end);
                 Error::malformed(fault.reason).with_range(at as u64..range.end as u64)
             }
-            // Where a codec says more, it counts from the start of the stream.
+            // Ranges in errors of a codec count from the start of the stream.
             Self::Error(error) => {
                 let inside = error.range().unwrap_or(0..range.len() as u64);
                 let start = range.start as u64;

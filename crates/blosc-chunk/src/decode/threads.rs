@@ -63,7 +63,7 @@ impl Queue<'_, '_, '_> {
     }
 }
 
-/// Nothing that holds a lock here can panic, and a lock that did would leave nothing half done.
+/// Locks `mutex`. No code that holds a lock here panics, so a poisoned one still holds valid data.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,7 +14,7 @@ use crate::tuning::Blocks;
 
 /// Longest dictionary that C-Blosc2 3.x reads (`BLOSC2_MAXDICTSIZE`).
 const MAX_LEN: usize = 32 << 10;
-/// Shorter ones are not worth their place, nor does zstd train them.
+/// Shorter dictionaries save less than they take; zstd does not train them either.
 const MIN_LEN: usize = 256;
 /// Bytes of samples for each byte of a zstd dictionary, as zstd advises; more only take time.
 const SAMPLES_FOR_EACH: usize = 100;

@@ -12,8 +12,8 @@ use super::{Outcome, le32, reserve};
 /// Below this many bytes for each thread, starting it takes longer than it saves.
 const MIN_NBYTES: usize = 64 << 10;
 
-/// Appends the streams of all blocks to `out`, and notes where each begins at `starts_at`. `chunk` is where the chunk begins in
-/// `out`, and where it must have ended to be worth it.
+/// Appends the streams of all blocks to `out`, and stores the start of each at `starts_at`. `chunk` is the range of the chunk
+/// in `out`: its end is the limit from which on storing the bytes is better.
 ///
 /// The output is the same for any number of threads: an encoded block depends on the block alone, and whether the whole is too long on
 /// the sum alone.
@@ -48,8 +48,8 @@ pub(super) fn encode_blocks(
     Ok(if all_zeros { Outcome::AllZeros } else { Outcome::Encoded })
 }
 
-/// One block after the other. Those at the front that are only stored are held back: most chunks that have one have nothing
-/// else, and are then copied whole.
+/// Encodes one block after the other. Leading blocks that are only stored are held back. Most chunks that have one consist of
+/// such blocks, and are then copied whole.
 fn encode_in_turn(
     worker: &mut Worker,
     plan: &Plan<'_>,

@@ -63,7 +63,7 @@ impl Encoder {
     /// Appends a chunk of `nbytes` full of NaN, as f32 or f64 by the typesize, to `out`, and gives its length.
     ///
     /// # Errors
-    /// As [`Encoder::zeros`]; `Usage` for other typesizes and for `nbytes` that are no multiple of it.
+    /// As [`Encoder::zeros`]; `Usage` for other typesizes and for `nbytes` that are not a multiple of it.
     pub fn nan(&self, nbytes: usize, out: &mut Vec<u8>) -> Result<usize> {
         if !matches!(self.params.typesize, 4 | 8) {
             return Err(Error::usage(format!(
@@ -78,7 +78,7 @@ impl Encoder {
     /// Appends a chunk of `nbytes` that repeat `value`, of any length, to `out`, and gives its length.
     ///
     /// # Errors
-    /// As [`Encoder::zeros`]; `Usage` for an empty value and for `nbytes` that are no multiple of its length.
+    /// As [`Encoder::zeros`]; `Usage` for an empty value and for `nbytes` that are not a multiple of its length.
     pub fn value(&self, value: &[u8], nbytes: usize, out: &mut Vec<u8>) -> Result<usize> {
         if value.is_empty() || nbytes == 0 || value.len() > MAX_BLOCKSIZE {
             return Err(Error::usage(format!("a value of {} bytes to fill {nbytes} bytes", value.len())));
@@ -87,11 +87,11 @@ impl Encoder {
         self.special(&Found::Value(value), nbytes, out)
     }
 
-    /// Appends a chunk of `nbytes` that nobody has written yet to `out`, and gives its length. They read as zeros here, as
+    /// Appends a chunk of `nbytes` of uninitialized data to `out`, and returns its length. They read as zeros here, as
     /// anything elsewhere.
     ///
     /// # Errors
-    /// As [`Encoder::zeros`]; `Usage` for `nbytes` that are no multiple of the typesize.
+    /// As [`Encoder::zeros`]; `Usage` for `nbytes` that are not a multiple of the typesize.
     pub fn uninit(&self, nbytes: usize, out: &mut Vec<u8>) -> Result<usize> {
         self.check_multiple(nbytes, self.params.typesize)?;
         self.special(&Found::Uninit, nbytes, out)

@@ -79,7 +79,7 @@ fn nothing_is_a_header() {
     }
 }
 
-/// As the C libraries write them: level 0, and too short to be worth it.
+/// As the C libraries write them: level 0, and data too short to gain from a codec.
 #[test]
 fn stored_bytes_follow_the_header() {
     let blosc1 = params(BloscVersion::Blosc1, Compressor::LZ4, 4, &["shuffle"]);
@@ -158,7 +158,7 @@ fn values_all_alike_are_special_chunks() {
     let lossy = params(BloscVersion::Blosc2, Compressor::LZ4, 8, &["trunc_prec:10", "shuffle"]);
     assert_eq!(Chunk::parse(&encode(&lossy, &src)).unwrap().header().special(), None);
     assert_eq!(kind(&lossy, &[0; 80]), (Some(Special::Zeros), 32));
-    // Blosc1 knows none.
+    // Blosc1 has no special values.
     let blosc1 = params(BloscVersion::Blosc1, Compressor::LZ4, 8, &["shuffle"]);
     assert_eq!(kind(&blosc1, &[0; 800]).0, None);
 }
@@ -310,7 +310,7 @@ fn noise_is_stored_whatever_the_threads() {
     }
 }
 
-/// Stored blocks at the front are held back until it is known that they are not all.
+/// Leading stored blocks are held back until one that is not stored is found.
 #[test]
 #[cfg_attr(miri, ignore = "long data")]
 fn blocks_come_in_order_wherever_some_are_stored() {

@@ -11,8 +11,8 @@ use crate::filters::BlockContext;
 use crate::tuning::{self, Blocks};
 
 impl Encoder {
-    /// Appends a chunk that holds `blocks`, each encoded on its own and readable without the others, to `out`, and gives its
-    /// length. Split mode and block size of the parameters do not matter.
+    /// Appends a chunk that holds `blocks`, each encoded on its own and readable without the others, to `out`, and returns
+    /// its length. Split mode and block size of the parameters do not matter.
     ///
     /// The chunk takes 8 bytes for each block and 32 more than the bytes themselves at most. C-Blosc2 reads it from 3.0 on.
     ///

@@ -94,7 +94,7 @@ pub(super) enum Made<'a> {
 pub(super) struct Worker {
     codec: StreamCodec,
     scratch: Scratch,
-    /// Buffer for a stream whose encoded length is not known yet.
+    /// Buffer for a stream whose encoded length is not final yet.
     stage: Vec<u8>,
 }
 
@@ -216,7 +216,7 @@ pub(super) fn append(stream: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(stream);
 }
 
-/// A stream of one byte over and over: its negative, and a token; nothing but a zero for zeros. Spec: blosc2 section 1.6.
+/// Appends a stream of one repeated byte: its negative, and a token; only a zero for zeros. Spec: blosc2 section 1.6.
 fn append_run(byte: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&(-i32::from(byte)).to_le_bytes());
     if byte != 0 {
@@ -224,8 +224,8 @@ fn append_run(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The byte that `stream` consists of. Comparing it with itself, one byte on, is as fast as memory; nearly every stream that
-/// is none differs at once.
+/// Returns the byte that `stream` repeats, if it does. Comparing it with itself, one byte on, runs at the speed of memory.
+/// Nearly every other stream differs at once.
 fn constant(stream: &[u8]) -> Option<u8> {
     let (&first, rest) = stream.split_first()?;
     let is_constant = rest.last().is_none_or(|&last| last == first) && *rest == stream[..rest.len()];

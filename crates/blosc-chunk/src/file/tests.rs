@@ -75,7 +75,7 @@ fn a_chunk_that_is_all_of_a_file_is_a_dataset_of_its_elements() {
 #[test]
 fn what_is_longer_or_shorter_than_its_header_says_is_none() {
     assert!(!is_recognised(&HELLO[..30]) && !is_recognised(&[HELLO, b"\0"].concat()) && !is_recognised(b""));
-    // Nothing says how long the file is.
+    // The length of the file is unknown.
     assert!(!(FORMAT.sniff)(&Probe { head: HELLO, directory: None, len: None }));
     for (at, byte) in [(0, 0), (0, 7), (3, 0), (4, 0x10), (8, 0), (12, 0x1e)] {
         let mut other = HELLO.to_vec();
@@ -96,7 +96,7 @@ fn damage_within_a_chunk_is_found() {
     let report = check(&file).unwrap();
     assert_eq!((report.verdict(), report.blocks.bad), (Verdict::Damaged, 1));
     assert_eq!(report.findings[0].code, "undecodable_chunk");
-    // The start of a block that lies outside.
+    // The start of a block outside of the chunk.
     file[last] ^= 0x55;
     file[16..20].fill(0xff);
     assert_eq!(check(&file).unwrap().verdict(), Verdict::Damaged);
@@ -107,7 +107,7 @@ fn a_chunk_of_nothing_and_one_that_claims_much_are_read_within_the_limits() {
     let empty = b"\x02\x01\x12\x01\0\0\0\0\x01\0\0\0\x10\0\0\0";
     assert!(is_recognised(empty));
     assert_eq!((elements(empty, ":"), check(empty).unwrap().verdict()), (vec![], Verdict::Sound));
-    // 32 bytes that say that they are a gigabyte of zeros.
+    // A chunk of 32 bytes that claims a gigabyte of zeros.
     let mut zeros = b"\x05\x01\x05\x08\0\0\0\x40\0\0\x10\0\x20\0\0\0".to_vec();
     zeros.resize(31, 0);
     zeros.push(0x10);

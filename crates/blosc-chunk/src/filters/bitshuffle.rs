@@ -78,8 +78,8 @@ fn tile_elements(typesize: usize) -> usize {
     }
 }
 
-/// The ranges of elements that tiles take. `lead` elements after the first, all begin whole cache lines in the rows; what
-/// lies in the first two is done twice.
+/// Returns the ranges of elements of each tile. With `lead` over 0, the tiles after the first begin at whole cache lines of
+/// the rows, and the overlap of the first two is done twice.
 fn tiles(count: usize, typesize: usize, lead: usize) -> impl Iterator<Item = Range<usize>> {
     let tile = tile_elements(typesize);
     let first = (lead > 0).then_some(0..LINE_ELEMENTS);

@@ -32,11 +32,11 @@ pub fn bytedelta_decode(streams: usize, block: &mut [u8]) {
     }
 }
 
-/// Undoes, in place, what the filter number 34 of C-Blosc2 2.8.0 to 2.9.3 did.
+/// Reverses, in place, the filter number 34 of C-Blosc2 2.8.0 to 2.9.3.
 ///
-/// As [`bytedelta_decode`], but the sum begins anew at the last multiple of 16 of each part: the vector code of those
-/// releases did not hand the last byte on to the loop for the rest. Builds without vector code did not begin anew; chunks do
-/// not tell, and such builds were rare.
+/// As [`bytedelta_decode`], but the sum restarts at the last multiple of 16 of each part. The vector code of those releases
+/// did not pass the last byte on to the loop for the rest. Builds without vector code did not restart. Chunks do not record
+/// the build, and such builds were rare.
 pub fn bytedelta_buggy_decode(streams: usize, block: &mut [u8]) {
     for part in parts(streams, block) {
         let (vectors, rest) = part.split_at_mut(part.len() / BUGGY_LANE * BUGGY_LANE);

@@ -138,7 +138,7 @@ enum Place {
     EndsCell,
 }
 
-/// Partition of a block into cells; the shape is known to fit the block.
+/// Partition of a block into cells; the shape fits the block.
 struct Cells<'a> {
     side: usize,
     shape: &'a [usize],

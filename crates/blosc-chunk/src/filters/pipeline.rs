@@ -9,27 +9,27 @@ use super::{
 };
 use crate::Plugins;
 
-/// Properties of a block that its filters need besides its bytes.
+/// Properties of a block that its filters need in addition to its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockContext<'a> {
-    /// Bytes of an element, as the chunk says it.
+    /// Bytes of an element, by the header of the chunk.
     pub(crate) typesize: usize,
-    /// Bytes of an element, as the frame says it if there is one: what BYTEDELTA means by 0 streams.
+    /// Bytes of an element by the frame, if there is one: the number of streams that 0 means for BYTEDELTA.
     pub(crate) schunk_typesize: usize,
     /// Version of the chunk. Blosc1 (1 and 2) has its own rule for bit shuffle.
     pub(crate) version: u8,
     /// Block 0 as it is decoded, for DELTA; `None` for block 0 and for blocks of variable length.
     ///
-    /// When a lossy filter stands before DELTA this differs from what is encoded ([`Pipeline::is_lossy`]): decode block 0
-    /// first. C-Blosc2 takes the source instead, and gets other values back.
+    /// When a lossy filter is before DELTA this differs from the encoder's input ([`Pipeline::is_lossy`]): decode block 0
+    /// first. C-Blosc2 takes the source instead, and decodes other values.
     pub(crate) reference: Option<&'a [u8]>,
-    /// Shape of a block in elements, outermost axis first; empty where there is none.
+    /// Shape of a block in elements, outermost axis first; empty for a chunk without one.
     pub(crate) blockshape: &'a [usize],
     /// Filters that are not built in.
     pub(crate) plugins: &'a Plugins,
 }
 
-/// Room for what lies between two filters. Kept from block to block.
+/// Buffers between two filters. Kept from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     one: Vec<u8>,
@@ -40,7 +40,7 @@ impl Pipeline {
     /// Encodes one block. The result is in `scratch`, or `src` itself when no slot is filled.
     ///
     /// # Errors
-    /// `Usage` for a filter that does not go with the block, `Unsupported` for one that is not here, `Io` when there is no memory.
+    /// `Usage` for a filter that does not fit the block, `Unsupported` for a missing plugin, `Io` when there is no memory.
     pub(crate) fn encode<'b>(
         &self,
         cx: &BlockContext<'_>,
@@ -62,7 +62,7 @@ impl Pipeline {
     /// Decodes one block from `streams`, its joined streams, into `dst`, which is as long. `streams` is left in any state.
     ///
     /// # Errors
-    /// `Malformed` for a filter that does not fit the block, `Unsupported` for one that is not here, `Io` when there is no memory.
+    /// `Malformed` for a filter that does not fit the block, `Unsupported` for a missing plugin, `Io` when there is no memory.
     pub(crate) fn decode(
         &self,
         cx: &BlockContext<'_>,
@@ -124,12 +124,12 @@ impl BlockContext<'_> {
         if filter.meta == 0 { self.schunk_typesize } else { usize::from(filter.meta) }
     }
 
-    /// Whether `filter` changes nothing here.
+    /// Whether `filter` leaves a block unchanged.
     fn is_identity(&self, filter: Filter) -> bool {
         filter.id == Filter::SHUFFLE && self.width(filter) <= 1
     }
 
-    /// Whether undoing `filter` puts bytes in another place.
+    /// Whether reversing `filter` moves bytes.
     fn moves(&self, filter: Filter) -> bool {
         match filter.id {
             Filter::SHUFFLE => !self.is_identity(filter),
@@ -189,7 +189,7 @@ fn decode_in_place(filter: Filter, cx: &BlockContext<'_>, block: &mut [u8]) -> R
         Filter::DELTA => delta_decode(cx.typesize, cx.reference, block),
         Filter::BYTEDELTA => bytedelta_decode(cx.streams(filter), block),
         Filter::BYTEDELTA_BUGGY => bytedelta_buggy_decode(cx.streams(filter), block),
-        // A shuffle of single bytes, and filters that leave nothing to undo.
+        // A shuffle of single bytes, and filters without an inverse.
         Filter::NONE | Filter::SHUFFLE | Filter::TRUNC_PREC | Filter::INT_TRUNC => {}
         _ => return Err(unknown(filter)),
     }

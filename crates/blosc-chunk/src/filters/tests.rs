@@ -26,7 +26,7 @@ fn made(src: &[u8], encode: impl Fn(&[u8], &mut [u8])) -> Vec<u8> {
     dst
 }
 
-/// Lengths worth trying for elements of `typesize` bytes.
+/// Returns lengths at and around the limits of kernels, for elements of `typesize` bytes.
 fn lengths(typesize: usize) -> Vec<usize> {
     let counts =
         [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 511, 512, 513];

@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 /// many are cleared. The bytes after the last whole value are copied (C-Blosc2 leaves them unset).
 ///
 /// # Errors
-/// `Usage` for other typesizes, for more bits than the mantissa has, and when nothing of it would be left.
+/// `Usage` for other typesizes, for more bits than the mantissa has, and when no bit of it would be left.
 ///
 /// # Panics
 /// When `src` and `dst` differ in length.
@@ -30,7 +30,7 @@ pub fn trunc_prec(bits: i8, typesize: usize, src: &[u8], dst: &mut [u8]) -> Resu
 /// bytes after the last whole value are copied.
 ///
 /// # Errors
-/// `Usage` for other typesizes, for more bits than the type has, and when nothing of it would be left.
+/// `Usage` for other typesizes, for more bits than the type has, and when no bit of it would be left.
 ///
 /// # Panics
 /// When `src` and `dst` differ in length.

@@ -1,4 +1,4 @@
-//! Blocks that the header does not count.
+//! Detects blocks that the header does not count.
 //!
 //! C-Blosc2 3.3.5 cuts a partial last element off, as a block of its own, if the length of blocks is given and is that of the chunk or
 //! more. It writes a header of one block as long as the chunk, which it does not read back. Earlier releases (2.16) write the length
@@ -12,8 +12,8 @@ use super::Header;
 const WORD: usize = 4;
 
 impl Header {
-    /// As [`Header::parse`]; where the starts of blocks follow and show that the last part of an element is a block of its own, `blocksize`
-    /// is what it should be. `bytes` are those of the chunk, as many as there are; twelve behind the header are looked at.
+    /// Parses as [`Header::parse`], but corrects `blocksize` if the starts of blocks show that a partial last element is a block of its
+    /// own. `bytes` are those of the chunk, as many as there are; of those after the header twelve are read.
     ///
     /// # Errors
     /// As [`Header::parse`].
@@ -33,7 +33,7 @@ impl Header {
         (is_one && self.blocksize >= self.nbytes).then_some(len)
     }
 
-    /// Whether there are the starts of two blocks: the first bytes that belong to either of them lie behind both.
+    /// Whether the chunk begins with the starts of two blocks: the first bytes of either block come right after both.
     fn has_two_starts(&self, bytes: &[u8]) -> bool {
         let word = |number: usize| -> Option<u32> {
             let at = number.checked_mul(WORD)?.checked_add(self.len())?;
@@ -42,7 +42,7 @@ impl Header {
         };
         let (Some(first), Some(second)) = (word(0), word(1)) else { return false };
         let table = u32::try_from(self.len()).unwrap_or(u32::MAX).saturating_add(8);
-        // A dictionary lies between the starts and the streams.
+        // A dictionary is stored between the starts and the streams.
         let dictionary =
             if self.has_dictionary() { word(2).map(|len| len.saturating_add(4)) } else { Some(0) };
         dictionary.and_then(|len| table.checked_add(len)) == Some(first.min(second))

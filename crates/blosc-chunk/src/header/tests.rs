@@ -1,7 +1,7 @@
 use super::*;
 use container_core::ErrorKind;
 
-/// A header of 32 bytes, all fields told apart.
+/// A header of 32 bytes with a different value in each field.
 const EXTENDED_HEADER: [u8; 32] = [
     5, 1, 0x3d, 4, 160, 0, 0, 0, 64, 0, 0, 0, 117, 0, 0, 0, 3, 1, 0, 4, 0, 35, 2, 7, 11, 12, 13, 14, 15, 16,
     0, 2,

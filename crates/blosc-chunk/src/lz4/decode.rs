@@ -1,4 +1,4 @@
-//! From LZ4 blocks to bytes.
+//! Decodes LZ4 blocks.
 //!
 //! The loop here judges every byte and can decode all by itself. Where both ends are far off it lets the vector kernel run
 //! ahead, which stops before whatever it is not sure of.

@@ -1,4 +1,4 @@
-//! From bytes to LZ4 blocks, fast: one table of where each few bytes were seen last, no second look.
+//! Fast LZ4 encoder: one hash table with the last position of each short byte sequence, and no lazy matching.
 
 use super::output::Output;
 use super::{LAST_LITERALS, LAST_START, WINDOW, join};
@@ -12,8 +12,8 @@ const LONG_TABLE_BITS: u32 = 13;
 /// Encodes blocks. Keeps its tables between calls; the bytes never depend on earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    /// For data all of which a match can reach. Both tables are empty until they are needed, and take 16 and 32 KiB then, which stay
-    /// in the first cache beside the data.
+    /// Table for data within the reach of one match. Both tables are empty until they are needed. They take 16 and 32 KiB then, which stay
+    /// in the L1 cache next to the data.
     short: Vec<u16>,
     /// For longer data.
     long: Vec<u32>,
@@ -22,9 +22,9 @@ pub(crate) struct Encoder {
 }
 
 impl Encoder {
-    /// Encodes `src` into the start of `dst` and gives the length, or `None` as soon as it is known not to fit.
+    /// Encodes `src` into the start of `dst` and returns the length, or `None` as soon as it cannot fit.
     ///
-    /// `acceleration`: 1 looks everywhere; more skips more, is faster and finds less. 0 counts as 1.
+    /// `acceleration`: 1 tries every position; more skips more, is faster and finds less. 0 counts as 1.
     pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], acceleration: u32) -> Option<usize> {
         self.search(src, 0, dst, acceleration)
     }
@@ -46,7 +46,7 @@ impl Encoder {
 
     /// Encodes what follows the first `start` bytes of `data`, which are only searched.
     fn search(&mut self, data: &[u8], start: usize, dst: &mut [u8], acceleration: u32) -> Option<usize> {
-        // Tables count in 32 bits. No chunk is longer than 31 bits say.
+        // Tables hold 32-bit positions. A chunk is shorter than 2^31 bytes.
         u32::try_from(data.len()).ok()?;
         let mut output = Output::new(dst);
         let mut anchor = start;

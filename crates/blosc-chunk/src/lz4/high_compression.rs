@@ -1,5 +1,4 @@
-//! From bytes to LZ4 blocks, small: chains of all earlier places with the same four bytes, and a look at the next places before
-//! a match is taken.
+//! Slow LZ4 encoder for short output: chains of all earlier positions with the same four bytes, and lazy matching.
 
 use super::encode::offset;
 use super::output::Output;
@@ -14,9 +13,9 @@ const CHAIN_LEN: usize = WINDOW + 1;
 const DEPTHS: [usize; 12] = [2, 4, 8, 16, 32, 64, 96, 160, 256, 512, 1024, 2048];
 /// Places after a match that are looked at before it is taken.
 const MAX_LAZY_STEPS: usize = 2;
-/// Matches of this length are taken right away.
+/// Number of earlier positions that are tried, from level 1 on.
 const SUFFICIENT_MATCH_LEN: usize = 256;
-/// No earlier place.
+/// Positions after a match that are tried before it is taken.
 const NONE: u32 = u32::MAX;
 
 /// Encodes blocks by a slow search. Keeps its tables between calls; the bytes never depend on earlier ones.
@@ -27,7 +26,7 @@ pub(crate) struct Encoder {
     joined: Vec<u8>,
 }
 
-/// A match: how long, how far back. Shorter than [`MIN_MATCH`] is none.
+/// A match: its length and distance. One shorter than [`MIN_MATCH`] means that none was found.
 #[derive(Clone, Copy, Debug, Default)]
 struct Match {
     len: usize,
@@ -39,7 +38,7 @@ struct Chains<'a> {
     text: Input<'a>,
     heads: &'a mut [u32; 1 << HASH_BITS],
     links: &'a mut [u32; CHAIN_LEN],
-    /// Positions before this one are in the chains.
+    /// Largest number of positions that are tried.
     seen: usize,
     /// Most places that are looked at.
     depth: usize,
@@ -48,7 +47,7 @@ struct Chains<'a> {
 }
 
 impl Encoder {
-    /// Encodes `src` into the start of `dst` and gives the length, or `None` as soon as it is known not to fit.
+    /// Encodes `src` into the start of `dst` and returns the length, or `None` as soon as it cannot fit.
     ///
     /// `level`: 1 to 12, more searches longer; 0 counts as 1 and more than 12 as 12.
     pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
@@ -103,7 +102,7 @@ fn sequences(mut chains: Chains<'_>, start: usize, output: &mut Output<'_>, leve
     while pos <= last_start {
         let mut best = chains.best(pos);
         if best.len < MIN_MATCH {
-            // Steps grow where nothing is found for long, and what they pass over is not remembered.
+            // Steps grow in a long part without matches, and the positions they skip do not enter the chains.
             let step = 1 + ((pos - anchor) >> (7 + level));
             pos += step;
             if step > 1 {

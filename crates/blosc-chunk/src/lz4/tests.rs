@@ -1,4 +1,4 @@
-//! Blocks of liblz4's, of lz4_flex's, of ours, and of nobody's.
+//! Blocks of liblz4, of lz4_flex, of our own encoder, and of no encoder.
 
 #![allow(clippy::cast_possible_truncation, reason = "bytes made of whatever")]
 

@@ -79,7 +79,7 @@ fn cells_at_the_edges_are_clipped() {
 fn references_stay_inside_the_stream_and_before_the_token() {
     let first = [&[0][..], &[9; 16]].concat();
     for (second, at) in [
-        // Into the header, before the stream, at itself, of a longer run than lies between.
+        // Into the header, before the stream, at itself, of a longer run than there is in between.
         (vec![0xC0, 18, 0], 27),
         (vec![0xC0, 0xff, 0xff], 27),
         (vec![0xC0, 0, 0], 27),

@@ -193,7 +193,7 @@ fn what_a_filter_makes_zeros_of_comes_back() {
     let mut dst = vec![0xA5; data.len()];
     decoder().decode(&chunk, &mut dst).unwrap();
     assert_eq!(dst, data);
-    // Of zeros there is nothing to filter.
+    // Zeros are stored without filters.
     out.clear();
     encoder.encode(&[0; 1024], &mut out).unwrap();
     assert_eq!(Chunk::parse(&out).unwrap().header().special(), Some(crate::Special::Zeros));
@@ -248,7 +248,7 @@ fn what_is_not_registered_is_refused() {
     assert!(matches!(refused(&dictionary, &plugins()), ErrorKind::Usage(_)));
 }
 
-/// A codec or a filter of any number, which does nothing well.
+/// A codec or a filter of any number that violates its contract.
 struct Careless {
     id: u8,
     says: Option<usize>,
@@ -282,7 +282,7 @@ fn numbers_are_those_of_users_and_taken_once() {
     assert!(matches!(plugins.register_filter(Ramp).unwrap_err().kind(), ErrorKind::Usage(_)));
     plugins.register_codec(Careless { id: 255, says: None }).unwrap();
     plugins.register_codec(Careless { id: 160, says: None }).unwrap();
-    // The one does not know of the other.
+    // Two values are independent.
     plugins.register_codec(Careless { id: 201, says: None }).unwrap();
     assert_eq!(plugins.codec(200).map(CodecPlugin::name), Some("runs"));
     assert_eq!(plugins.filter(201).map(FilterPlugin::name), Some("ramp"));

@@ -13,7 +13,7 @@ use std::arch::x86_64::*;
 /// Elements of one step.
 const STEP: usize = 32;
 
-/// Shuffles as many elements as whole steps take, and says how many. Plane `j` begins at `dst[j * stride]`.
+/// Shuffles as many elements as whole steps take, and returns their number. Plane `j` begins at `dst[j * stride]`.
 #[target_feature(enable = "avx2")]
 pub(super) fn shuffle(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {
     match width {
@@ -38,7 +38,7 @@ pub(super) fn unshuffle(width: usize, src: &[u8], stride: usize, dst: &mut [u8])
     }
 }
 
-/// Transposes each 8 bytes of 8 bits of `bytes` where they are, but a shorter rest; says how many bytes.
+/// Transposes each 8 bytes of 8 bits of `bytes` in place, but a shorter rest; returns the number of bytes.
 #[target_feature(enable = "avx2")]
 pub(super) fn transpose_bits(bytes: &mut [u8]) -> usize {
     // Plain code, which the compiler makes into vector code here.
@@ -47,8 +47,8 @@ pub(super) fn transpose_bits(bytes: &mut [u8]) -> usize {
     whole
 }
 
-/// Each word becomes the sum of all words up to it, XOR or modulo 256 (for words of one byte), as far as whole registers
-/// take; says how many bytes.
+/// Replaces each word by the sum of all words up to it, XOR or modulo 256 (for words of one byte), as far as whole registers
+/// take; returns the number of bytes.
 #[target_feature(enable = "avx2")]
 pub(super) fn scan<const WORD: usize, const XOR: bool>(bytes: &mut [u8]) -> usize {
     let plus = |a, b| if XOR { _mm256_xor_si256(a, b) } else { _mm256_add_epi8(a, b) };

@@ -36,7 +36,7 @@ const fn orders(back: bool) -> [[u8; 64]; 17] {
     orders
 }
 
-/// Shuffles as many elements as whole steps take, and says how many. Plane `j` begins at `dst[j * stride]`.
+/// Shuffles as many elements as whole steps take, and returns their number. Plane `j` begins at `dst[j * stride]`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn shuffle(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {
     match width {
@@ -62,7 +62,7 @@ pub(super) fn unshuffle(width: usize, src: &[u8], stride: usize, dst: &mut [u8])
     }
 }
 
-/// Transposes each 8 bytes of 8 bits of `bytes` where they are, as many as whole registers take; says how many bytes.
+/// Transposes each 8 bytes of 8 bits of `bytes` in place, as many as whole registers take; returns the number of bytes.
 ///
 /// The affine instruction multiplies a matrix of bits with vectors. Here the data are the matrix and the vectors those of
 /// the identity, so that columns come out; it counts rows from the last byte, hence the reversal.

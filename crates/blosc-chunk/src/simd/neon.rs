@@ -9,7 +9,7 @@ use std::arch::aarch64::*;
 /// Elements of one step.
 const STEP: usize = 16;
 
-/// Shuffles as many elements as whole steps take, and says how many. Plane `j` begins at `dst[j * stride]`.
+/// Shuffles as many elements as whole steps take, and returns their number. Plane `j` begins at `dst[j * stride]`.
 #[target_feature(enable = "neon")]
 pub(super) fn shuffle(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usize {
     match width {
@@ -35,8 +35,8 @@ pub(super) fn unshuffle(width: usize, src: &[u8], stride: usize, dst: &mut [u8])
     }
 }
 
-/// Each word of `WORD` bytes becomes the sum of all words up to it, XOR or modulo 256 (for words of one byte), as far as
-/// whole registers take; says how many bytes.
+/// Replaces each word of `WORD` bytes by the sum of all words up to it, XOR or modulo 256 (for words of one byte), as far as
+/// whole registers take; returns the number of bytes.
 #[target_feature(enable = "neon")]
 pub(super) fn scan<const WORD: usize, const XOR: bool>(bytes: &mut [u8]) -> usize {
     let plus = |a, b| if XOR { veorq_u8(a, b) } else { vaddq_u8(a, b) };

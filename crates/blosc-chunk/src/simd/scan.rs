@@ -27,16 +27,16 @@ pub(crate) fn running_xor<const WORD: usize>(level: Level, bytes: &mut [u8]) {
     }
 }
 
-/// As many bytes as whole vectors take; says how many.
+/// Sums as many bytes as whole vectors take, and returns their number.
 fn with_vectors<const WORD: usize, const XOR: bool>(level: Level, bytes: &mut [u8]) -> usize {
     #[cfg(target_arch = "aarch64")]
     if level.has_vectors() {
-        // SAFETY: the level says that the machine has the instructions.
+        // SAFETY: this level is only chosen on machines that have the instructions.
         return unsafe { super::neon::scan::<WORD, XOR>(bytes) };
     }
     #[cfg(target_arch = "x86_64")]
     if level.has_vectors() {
-        // SAFETY: the level says that the machine has the instructions.
+        // SAFETY: this level is only chosen on machines that have the instructions.
         return unsafe { super::avx2::scan::<WORD, XOR>(bytes) };
     }
     let (_, _) = (level, bytes);

@@ -62,8 +62,8 @@ const STEP: usize = 64;
 
 /// Shuffles the elements of `src`, `width` bytes each, into planes of `dst` without gaps.
 ///
-/// Stores across two cache lines cost up to half of the speed. So the first step is done where the planes begin, and the
-/// next ones from where lines do; what lies in both is stored twice.
+/// Stores across two cache lines cost up to half of the speed. So the first step is done from the start of the planes, and
+/// the next ones from the start of cache lines; the overlap is stored twice.
 ///
 /// # Panics
 /// When `src` is not whole elements, or as long as `dst`.
@@ -108,7 +108,7 @@ pub(crate) fn shuffle_planes(level: Level, width: usize, src: &[u8], dst: &mut [
     let count = checked_count(width, src.len(), stride, dst.len());
     let done = match level.0 {
         Instructions::Plain => 0,
-        // SAFETY: the level says that the machine has the instructions.
+        // SAFETY: this level is only chosen on machines that have the instructions.
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => unsafe { super::avx2::shuffle(width, src, dst, stride) },
         // SAFETY: as above.
@@ -138,7 +138,7 @@ pub(crate) fn unshuffle_planes(level: Level, width: usize, src: &[u8], stride: u
     let count = checked_count(width, dst.len(), stride, src.len());
     let done = match level.0 {
         Instructions::Plain => 0,
-        // SAFETY: the level says that the machine has the instructions.
+        // SAFETY: this level is only chosen on machines that have the instructions.
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => unsafe { super::avx2::unshuffle(width, src, stride, dst) },
         // SAFETY: as above.
@@ -164,7 +164,7 @@ pub(crate) fn unshuffle_planes(level: Level, width: usize, src: &[u8], stride: u
 pub(crate) fn transpose_bits(level: Level, bytes: &mut [u8]) {
     let done = match level.0 {
         Instructions::Plain => 0,
-        // SAFETY: the level says that the machine has the instructions.
+        // SAFETY: this level is only chosen on machines that have the instructions.
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2 => unsafe { super::avx2::transpose_bits(bytes) },
         // SAFETY: as above.
@@ -198,7 +198,7 @@ const fn transpose(x: u64) -> u64 {
     x ^ t ^ (t << 28)
 }
 
-/// The number of elements, once planes and elements are known to fit.
+/// Returns the number of elements, and checks that planes and elements fit.
 fn checked_count(width: usize, elements_len: usize, stride: usize, planes_len: usize) -> usize {
     let count = elements_len.checked_div(width).unwrap_or(0);
     assert!(count * width == elements_len, "whole elements");

@@ -1,9 +1,9 @@
 //! Chunks that a proxy has fetched from its source. The others read as zeros.
 //!
-//! python-blosc2 keeps a bit for each chunk in the user metadata `proxy-fetched`, lowest bit first; where its source serves blocks, one
-//! for each block in `proxy-fetched-blocks`, and in `proxy-fetched-bpc` how many blocks a chunk has. A chunk that is a mark for "never
-//! written" was given back, whatever its bit says. `proxy-dirty` is there while a process changes the parts: one that was killed leaves it, and
-//! no bit counts then.
+//! python-blosc2 keeps a bit for each chunk in the user metadata `proxy-fetched`, lowest bit first. If its source serves blocks, it keeps
+//! one for each block in `proxy-fetched-blocks`, and the number of blocks per chunk in `proxy-fetched-bpc`. A chunk that is a mark for
+//! "never written" was given back, whatever its bit. `proxy-dirty` exists while a process changes the parts. A killed process leaves it
+//! behind, and the bits are invalid then.
 
 use blosc_chunk::Special;
 use container_core::Value;
@@ -43,7 +43,7 @@ impl std::fmt::Display for ProxyChunks {
 }
 
 impl ProxyChunks {
-    /// Finds the parts of its source that a proxy holds. `None` where there is nothing to fetch.
+    /// Finds the parts of its source that a proxy holds. `None` for an array with all of its values.
     pub(super) fn of(frame: &Frame) -> Option<Self> {
         let chunks = frame.chunk_count();
         if chunks == 0 {
@@ -61,7 +61,7 @@ impl ProxyChunks {
         {
             ChunkBits::Blocks(bits, per_chunk)
         } else if let Some(bits) = bits(value(frame, "proxy-fetched"), chunks) {
-            // Of a chunk that was fetched as a whole nothing is missing.
+            // A chunk that was fetched as a whole is complete.
             ChunkBits::Chunks(bits)
         } else if per_chunk == 1 {
             ChunkBits::Stored
@@ -115,7 +115,7 @@ impl ProxyChunks {
         }
     }
 
-    /// True where a block was fetched. Blocks beside it may be missing.
+    /// True if the block was fetched. Other blocks of the chunk may be missing.
     pub(super) fn has_block(&self, offsets: &Offsets, chunk: u64, block: u64) -> bool {
         match &self.bits {
             ChunkBits::Blocks(bits, per_chunk) => {

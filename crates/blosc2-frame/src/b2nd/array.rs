@@ -48,15 +48,15 @@ impl NdArray {
         Ok(Self { frame, meta, dtype, geometry, reader })
     }
 
-    /// Reads again what the frame says, as [`Frame::refresh`] does, and forgets the blocks that are kept; true where shape, metadata or
+    /// Reads the metadata of the frame again, as [`Frame::refresh`] does, and drops the cached blocks. True if shape, metadata or
     /// places of chunks have changed. Another program may have appended since.
     ///
     /// # Errors
-    /// Those of [`Frame::refresh`] and of [`NdArray::from_frame`]. A program that writes chunks first and the shape last is seen in
-    /// between as `Malformed`; what was an element before is still read, and the next refresh finds the new shape.
+    /// Those of [`Frame::refresh`] and of [`NdArray::from_frame`]. If a program writes chunks first and the shape last, a refresh
+    /// in between is `Malformed`. Elements that existed before are still read, and the next refresh finds the new shape.
     pub fn refresh(&mut self) -> Result<bool> {
         let changed = self.frame.refresh()?;
-        // Also where nothing has changed that the header or the index tell: a chunk may hold something else.
+        // Even if header and index are unchanged, a chunk may have other contents.
         self.reader = Reader::new(&self.geometry, self.frame.pool().shared());
         let (meta, geometry, dtype) = describe(&self.frame)?;
         self.reader = Reader::new(&geometry, self.frame.pool().shared());
@@ -209,7 +209,7 @@ fn describe(frame: &Frame) -> Result<(Meta, Geometry, DType)> {
     Ok((meta, geometry, dtype))
 }
 
-/// Whether the frame has the chunks that the array says: places of blocks and chunks follow from shapes alone.
+/// Checks that the frame has the chunks of the array: places of blocks and chunks follow from shapes alone.
 pub(super) fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> Result<()> {
     let wrong = |what: String, at: std::ops::Range<u64>| {
         Err(Error::malformed(what)
@@ -236,7 +236,7 @@ pub(super) fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> 
     if Some(header.nbytes) != count.checked_mul(bytes) {
         return wrong(format!("{} bytes in {count} chunks of {bytes}", header.nbytes), 29..38);
     }
-    // 0 leaves it to each chunk, which says it in any case.
+    // 0 leaves the size to the header of each chunk.
     let block = geometry.block_bytes();
     if header.blocksize != 0 && u64::from(header.blocksize) != block {
         return wrong(

@@ -1,4 +1,4 @@
-//! Copying boxes of elements between buffers in C order and chunks, whose elements lie block by block.
+//! Copies boxes of elements between buffers in C order and chunks, whose elements are stored block by block.
 //!
 //! A [`ChunkBoxes`] is a selection of an array with a buffer that holds its elements. It finds the chunks and blocks that it meets, and
 //! copies the longest runs that are contiguous on both sides.
@@ -133,7 +133,7 @@ impl ChunkBoxes {
         })
     }
 
-    /// Whether the chunk at `place` has bytes that are not of the array: the ends of blocks that stick out of it or the array.
+    /// Whether the chunk at `place` has padding: the ends of blocks outside of the chunk or the array.
     pub(super) fn leaves_padding(&self, geometry: &Geometry, place: &[u64]) -> bool {
         let axes =
             chunk_box(geometry, place).into_iter().zip(geometry.block_grid()).zip(geometry.blockshape());
@@ -299,7 +299,7 @@ pub(super) fn chunk_index(geometry: &Geometry, place: &[u64]) -> u64 {
     place.iter().zip(geometry.chunk_grid()).fold(0, |index, (at, len)| index * len + at)
 }
 
-/// Calls `each` with every place of a grid, in C order; once where there are no axes.
+/// Calls `each` with every place of a grid, in C order; once for a grid without axes.
 pub(super) fn for_each_place(
     ranges: &[Range<u64>],
     mut each: impl FnMut(&[u64]) -> Result<()>,

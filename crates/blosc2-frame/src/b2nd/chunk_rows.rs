@@ -14,7 +14,7 @@ pub(crate) fn row_len(geometry: &Geometry) -> u64 {
 }
 
 /// Chunks of an array in boxes, one after the other in the order of chunks: one chunk long along the axes before `axis`, `step` chunks
-/// along that, whole along those behind it.
+/// along that, whole along those after it.
 pub(super) struct Rows {
     axis: usize,
     step: u64,

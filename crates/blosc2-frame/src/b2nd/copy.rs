@@ -58,8 +58,8 @@ impl NdOptions {
     }
 }
 
-/// Writes `array` as a new frame, cut and encoded as `options` say; see [`NdOptions::options_of`] for as it is. Where neither differs, chunks
-/// are not decoded.
+/// Writes `array` as a new frame, cut and encoded by `options`; [`NdOptions::options_of`] returns those of the array. Where neither
+/// differs, chunks are copied without decoding.
 ///
 /// # Errors
 /// Those of [`super::NdWriter::new`], [`NdArray::read`] and [`crate::Frame::chunk`].
@@ -77,8 +77,8 @@ pub fn copy(array: &NdArray, out: &mut dyn Output, options: &NdOptions, read: &R
     )
 }
 
-/// Writes `arrays`, one after the other along `axis`, as one array. Chunks that lie in the new one as they did go over as they are
-/// stored: those of the first array, and of others that begin at the edge of a chunk.
+/// Writes `arrays`, one after the other along `axis`, as one array. Chunks with the same position in the grid of the new array are
+/// copied as stored: those of the first array, and of others that begin at the edge of a chunk.
 ///
 /// # Errors
 /// `Usage` for no arrays, and for other types or lengths along other axes; those of [`copy`].
@@ -196,7 +196,7 @@ pub fn squeeze(array: &NdArray, dropped: &[usize], out: &mut dyn Output, read: &
     let kept = |lens: &[u64]| -> Vec<u64> {
         lens.iter().zip(&keeps).filter(|(_, keeps)| **keeps).map(|(len, _)| *len).collect()
     };
-    // With nothing but zeros and ones for the axes that are not there.
+    // The missing axes have only zeros and ones.
     let with = |lens: &[u64], other: u64| -> Vec<u64> {
         let mut lens = lens.iter();
         keeps.iter().map(|keeps| if *keeps { lens.next().copied().unwrap_or(0) } else { other }).collect()
@@ -205,10 +205,10 @@ pub fn squeeze(array: &NdArray, dropped: &[usize], out: &mut dyn Output, read: &
     reshape(array, out, &options, &geometry, read, &with)
 }
 
-/// Writes `array` with an axis of length 1 before the axis `axis`, or behind the last.
+/// Writes `array` with an axis of length 1 before the axis `axis`, or after the last.
 ///
 /// # Errors
-/// `Usage` for an axis further behind, or a 17th one; those of [`copy`].
+/// `Usage` for an axis further back, or a 17th one; those of [`copy`].
 pub fn expand_dims(array: &NdArray, axis: usize, out: &mut dyn Output, read: &ReadOptions) -> Result<()> {
     let mut shape = array.shape().to_vec();
     if axis > shape.len() {
@@ -266,7 +266,7 @@ fn require_present(array: &NdArray, read: &ReadOptions) -> Result<()> {
     array.require_present(&super::of_region(&Region::whole(array.shape())), &read.limits)
 }
 
-/// Whether chunks of `array` are what an array of `geometry` would have, encoded as `params` say.
+/// Whether chunks of `array` equal those of an array of `geometry`, encoded with `params`.
 fn same_chunks(array: &NdArray, geometry: &Geometry, mut params: Params) -> bool {
     let own = rewrite::params(array.frame());
     params.threads = own.threads;

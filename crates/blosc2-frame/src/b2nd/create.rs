@@ -32,7 +32,7 @@ pub struct NdOptions {
     pub chunkshape: Option<Vec<u32>>,
     /// Elements of a block along each axis; chosen likewise.
     pub blockshape: Option<Vec<u32>>,
-    /// Metalayers behind `b2nd`.
+    /// Metalayers after `b2nd`.
     pub metalayers: Metalayers,
     /// User metadata: by convention msgpack.
     pub vlmetalayers: Vec<(String, Vec<u8>)>,
@@ -67,7 +67,7 @@ impl NdOptions {
     /// Returns the partition of an array of `shape` into chunks and blocks under these options.
     ///
     /// # Errors
-    /// Those of [`partition`]; `Usage` for an axis over 2^63, which may be where there are no elements.
+    /// Those of [`partition`]; `Usage` for an axis over 2^63, which an array without elements may have.
     pub fn geometry(&self, shape: &[u64], itemsize: usize) -> Result<Geometry> {
         if let Some(len) = shape.iter().find(|len| i64::try_from(**len).is_err()) {
             return Err(Error::usage(format!(
@@ -116,8 +116,8 @@ impl NdOptions {
         for filter in &mut params.filters.0 {
             match filter.id {
                 Filter::SHUFFLE if is_text && filter.meta == 0 => filter.meta = 4,
-                // One stream for each byte of the element, as chunks know it. Left open in the header, python-blosc2 fails over it
-                // for elements of over 127 bytes.
+                // One stream for each byte of the element, which is the typesize of chunks. If the header leaves the number open,
+                // python-blosc2 fails for elements of over 127 bytes.
                 Filter::BYTEDELTA if filter.meta == 0 => {
                     filter.meta = u8::try_from(params.typesize).unwrap_or(1);
                 }
@@ -146,10 +146,10 @@ impl NdOptions {
 
 /// Writes `array` as a new frame at `path`, which appears when it is complete and replaces no other file.
 ///
-/// The elements are read in C order; an array in another order is copied once. Chunks of nothing but zeros take no room.
+/// The elements are read in C order; an array in another order is copied once. Chunks that hold only zeros take no room.
 ///
 /// # Errors
-/// Those of [`NdWriter`]; `Usage` where there is a file; `Io`.
+/// Those of [`NdWriter`]; `Usage` for an existing file; `Io`.
 pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &NdOptions) -> Result<()> {
     let mut file = AtomicFile::create(path, Overwrite::Refuse)?;
     write_array_to(&mut file, array, options)?;
@@ -180,8 +180,8 @@ pub enum Fill<'a> {
     Value(&'a [u8]),
 }
 
-/// Writes an array of `shape` in which all elements are the same. None of them is made: zeros, NaN and nothing at all take a few
-/// bytes of index for all chunks together, another value some 40 bytes for each chunk.
+/// Writes an array of `shape` in which all elements are the same, without making the elements. Zeros, NaN and uninitialized
+/// elements take a few bytes of index for all chunks together, another value some 40 bytes for each chunk.
 ///
 /// # Errors
 /// Those of [`NdWriter::new`]; `Usage` for NaN of a type that has none, and a value of another length than an element.
@@ -197,7 +197,7 @@ pub fn write_filled(
     let fill = match fill {
         Fill::Nan => {
             nan = nan_of(dtype)?;
-            // The special value is one of this byte order, and there is none of 2 bytes.
+            // The special value has this byte order, and does not exist for 2 bytes.
             let is_special = matches!(dtype.itemsize(), 4 | 8) && dtype.is_in_order(ByteOrder::Little);
             if is_special { Fill::Nan } else { Fill::Value(&nan) }
         }

@@ -1,10 +1,10 @@
-//! Shapes of chunks and blocks for an array that does not say which it wants.
+//! Default shapes of chunks and blocks.
 //!
 //! The choice depends on shape, element and codec alone, so that the same array makes the same file everywhere (python-blosc2
 //! asks the machine for the sizes of its caches). A block is what has to be decoded for one element: 256 KiB for fast codecs,
 //! 512 KiB for slow ones, twice that at level 9, where ratio is all. A chunk is what is encoded at once and rewritten for one
 //! element: 8 or 16 MiB, some 32 blocks, enough for several threads. Axes are filled from the last, so that blocks are runs of
-//! rows; an axis that has to be cut is cut into equal parts where it has a divisor at hand, else into parts as equal as can be.
+//! rows. An axis that has to be cut is cut into equal parts if it has a suitable divisor, else into parts as equal as possible.
 
 use blosc_chunk::{Compressor, MAX_BLOCKSIZE, MAX_CHUNK_NBYTES, Params};
 use container_core::{Error, Result};
@@ -20,8 +20,8 @@ const MAX_BLOCK: u64 = MAX_BLOCKSIZE as u64;
 /// Divisors that are tried before an axis is cut unevenly.
 const MAX_DIVISORS: u64 = 4096;
 
-/// Settles how an array of `shape`, of elements of `itemsize` bytes, is cut: as asked for, or as described in the module where
-/// nothing is. Along an axis of length 0, which may grow, chunks are as long as along one that never ends.
+/// Returns the partition of an array of `shape`, of elements of `itemsize` bytes: as requested, or by the rules above without
+/// a request. Along an axis of length 0, which may grow, chunks are as long as along one without end.
 ///
 /// # Errors
 /// `Usage` for over 16 dimensions, for elements of no bytes, for shapes of another number of dimensions or with a 0, for blocks
@@ -89,7 +89,8 @@ impl Targets {
     }
 }
 
-/// A box of at most `most` elements in an array of `lens`, as long as possible along the last axes. `most` is under 2^32.
+/// Returns a box of at most `most` elements in an array of `lens`, as long as possible along the last axes. `most` is under
+/// 2^32.
 fn fill(lens: &[u64], most: u64) -> Vec<u32> {
     let mut rest = most.max(1);
     let mut shape: Vec<u32> = Vec::with_capacity(lens.len());
@@ -132,7 +133,7 @@ fn cut(len: u64, most: u64) -> u64 {
         return len;
     }
     let fewest = len.div_ceil(most);
-    // There are no more parts than twice the fewest, and no more lengths than half the most.
+    // The number of parts is at most twice the smallest one, and the number of lengths at most half of `most`.
     let by_count =
         (fewest..=fewest.saturating_mul(2)).take_while(|count| *count <= fewest.saturating_add(MAX_DIVISORS));
     let by_len = (most / 2 + 1..=most).rev().take(usize::try_from(MAX_DIVISORS).unwrap_or(usize::MAX));

@@ -8,14 +8,14 @@ use super::Meta;
 /// The dtype that C-Blosc2 writes when the caller names no type, whatever the size of elements.
 const DEFAULT: &str = "|u1";
 
-/// The element type of an array whose frame says that elements have `itemsize` bytes.
+/// Returns the element type of an array in a frame whose elements have `itemsize` bytes.
 ///
 /// Strings are numpy's, `dtype.str` or the text of `dtype.descr`; names such as `uint8` are taken, too. Without one, or with
 /// C-Blosc2's default for elements of another size, elements are opaque.
 ///
 /// # Errors
-/// `Malformed` where the string is no type or one of another size; `Unsupported` for Python objects and the like, and for strings of
-/// another kind than numpy's.
+/// `Malformed` for a string that is not a type or is one of another size; `Unsupported` for Python objects and the like, and for
+/// strings of a kind that is not numpy's.
 pub(crate) fn parse(meta: &Meta, itemsize: usize) -> Result<DType> {
     let in_meta = |error: Error| error.with_context("b2nd element type");
     if let Some(format) = meta.dtype_format.filter(|format| *format != 0) {

@@ -1,8 +1,8 @@
 //! The element type as python-blosc2 writes it into the metalayer.
 //!
-//! That is `dtype.str` for scalars and `str(dtype)` for records: a list of fields where they lie without gaps, else a dict with
-//! their offsets. Within either, `str` leaves out the `|` of types without a byte order and calls bool `?`. (python-blosc2 before
-//! 4 refuses the dict.)
+//! That is `dtype.str` for scalars and `str(dtype)` for records: a list of fields without gaps, else a dict with their offsets.
+//! Within either, `str` leaves out the `|` of types without a byte order and calls bool `?`. (python-blosc2 before 4 refuses the
+//! dict.)
 
 use container_core::dtype::{DType, Field, Record};
 use container_core::python_literal::Literal;
@@ -50,7 +50,7 @@ fn describe(record: &Record) -> Literal {
     Literal::Dict(pairs)
 }
 
-/// Whether every field begins where the one before ends, and the record ends with the last.
+/// Whether every field begins at the end of the one before, and the record ends with the last.
 fn is_packed(record: &Record) -> bool {
     let mut end = 0_usize;
     record.fields.iter().all(|field| {

@@ -1,4 +1,4 @@
-//! The bytes of a chunk of an array that belong to no element: behind the edge of the array, or of the chunk in its last blocks.
+//! The bytes of a chunk of an array that belong to no element: after the edge of the array, or of the chunk in its last blocks.
 
 use crate::b2nd::Geometry;
 

@@ -1,10 +1,10 @@
-//! Changing an array where it lies.
+//! Edits an array in place.
 //!
-//! [`NdEditor`] translates changes of elements and shapes to changes of whole chunks, which [`Editor`] makes so that the file is the
-//! old frame or the new one. The shape lies in the header, and goes out with it.
+//! [`NdEditor`] translates changes of elements and shapes to changes of whole chunks. [`Editor`] makes these so that the file is the
+//! old frame or the new one. The shape is part of the header, and is written with it.
 //!
-//! Elements between the end of the array and the end of its last chunks are zeros by convention, but C-Blosc2 leaves what was there
-//! when it makes an array shorter. So they are made zeros here when the array gets shorter, and looked at when it grows over them.
+//! Elements between the end of the array and the end of its last chunks are zeros by convention, but C-Blosc2 leaves the old values
+//! when it makes an array shorter. So they are set to zero here when the array gets shorter, and checked when it grows over them.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -65,7 +65,7 @@ impl NdEditor {
         Ok(Self { editor, name, meta, dtype, geometry, limits: *limits, failed: false })
     }
 
-    /// Makes an array of zeros at `path`, where nothing is yet, and opens it. No chunk of it takes room before it gets values.
+    /// Creates an array of zeros at the unused `path`, and opens it. A chunk takes no room before it gets values.
     ///
     /// # Errors
     /// Those of [`Editor::create`] and of [`super::partition()`]; `Unsupported` for types that numpy lacks.
@@ -138,8 +138,8 @@ impl NdEditor {
         self.editor.remove_vlmetalayer(name)
     }
 
-    /// Makes reads and changes to come end with `Cancelled` at the next chunk once `stop` asks for it. A change that ends so has broken
-    /// off: nothing is committed after it.
+    /// Makes further reads and changes end with `Cancelled` at the next chunk once `stop` requests it. Such a change is incomplete, and
+    /// commits are refused after it.
     pub fn set_stop(&mut self, stop: Stop) {
         self.editor.set_stop(stop);
     }
@@ -190,10 +190,10 @@ impl NdEditor {
         self.change(|own| own.write_window(&window, value))
     }
 
-    /// Makes the changes the array. When this returns they are as durable as asked for.
+    /// Commits the changes. When this returns they are as durable as requested.
     ///
     /// # Errors
-    /// As [`Editor::commit`]; `Usage` after a change that broke off, of which nothing is left when the editor is dropped.
+    /// As [`Editor::commit`]; `Usage` after an incomplete change, which is discarded when the editor is dropped.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
         self.check_whole()?;
         self.editor.commit(durability)

@@ -1,6 +1,6 @@
 //! The arithmetic of an array's chunks and blocks.
 //!
-//! Spec: docs/formats/blosc2.md, "b2nd: geometry". Chunks lie in C order over the grid of chunks, blocks in C order over the grid of
+//! Spec: docs/formats/blosc2.md, "b2nd: geometry". Chunks are in C order over the grid of chunks, blocks in C order over the grid of
 //! a chunk (whose last blocks are padded), elements in C order inside a block. The last chunks of an axis are padded too.
 
 use container_core::{Error, Result};
@@ -25,11 +25,11 @@ pub struct Geometry {
 impl Geometry {
     /// Checks shapes against each other and against what chunks can hold.
     ///
-    /// An axis of length 0 leaves nothing to chunk, so that chunk and block may be 0 there. With no dimensions there is one element.
+    /// An axis of length 0 has no chunks, so that chunk and block may be 0 there. With no dimensions there is one element.
     ///
     /// # Errors
-    /// `Malformed` for lists of different lengths, a chunk or block of 0 along an axis that is not, and products that overflow: a
-    /// padded chunk of 2 GiB, a padded array of 2^63 bytes.
+    /// `Malformed` for lists of different lengths, a chunk or block of 0 along an axis of another length, and products that
+    /// overflow: a padded chunk of 2 GiB, a padded array of 2^63 bytes.
     pub fn new(shape: &[u64], chunkshape: &[u32], blockshape: &[u32], itemsize: usize) -> Result<Self> {
         let wrong = |what: String| Err(Error::malformed(what).with_context("b2nd"));
         if chunkshape.len() != shape.len() || blockshape.len() != shape.len() {

@@ -1,7 +1,7 @@
 //! The metalayer `b2nd` (or `caterva`, its ancestor): shape, chunks, blocks and element type of an array.
 //!
-//! Spec: docs/formats/blosc2.md, "b2nd". C-Blosc2 looks at no marker but the one before the dtype, and writes one for 16
-//! dimensions that is none; so places are counted here, and markers of lists are not looked at either.
+//! Spec: docs/formats/blosc2.md, "b2nd". C-Blosc2 checks only the marker before the dtype, and writes an invalid one for a
+//! list of 16 dimensions. So places are counted here, and markers of lists are not checked either.
 
 use container_core::{Error, Result};
 
@@ -98,7 +98,7 @@ impl Meta {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let [dimensions, ..] = self.shape.len().to_le_bytes();
-        // 0x90 + 16 is no marker of a list of 16, but what C-Blosc2 writes and its readers step over.
+        // 0x90 + 16 is not a marker of a list of 16, but C-Blosc2 writes it and its readers skip it.
         let list = 0x90_u8.wrapping_add(dimensions);
         let has_dtype = self.dtype_format.is_some() || !self.dtype.is_empty();
         let items = match (has_dtype, self.dtype_format) {

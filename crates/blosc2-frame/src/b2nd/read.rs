@@ -87,7 +87,7 @@ pub(super) fn read(
     let touched = blocks.saturating_mul(geometry.block_bytes());
     let threads = if touched < MIN_THREADED_LEN { 1 } else { options.threads.max(1) };
     let frame = array.frame();
-    // What nobody compared is not for readers who ask for that.
+    // Blocks that were not compared with a digest are kept from readers that require it.
     let is_trusted = options.digests != Digests::Ignore || frame.verified_reads().algorithm(frame).is_none();
     let keeps = is_trusted && reader.shared.blocks.keeps(geometry.block_bytes(), blocks);
     // Under DELTA each block needs the first of its chunk, which is better decoded once.
@@ -124,14 +124,14 @@ struct Job<'j> {
     reader: &'j Reader,
     plan: &'j Plan,
     shape: Shape,
-    /// Whether blocks are looked for in the cache, and kept there.
+    /// Whether blocks are taken from the cache, and stored in it.
     keeps: bool,
     is_zeroed: bool,
     digests: Digests,
     stop: Stop,
-    /// Whether chunks are cut, so that some are come by more than once.
+    /// Whether the read is cut within chunks, so that some chunks are met more than once.
     cuts_chunks: bool,
-    /// Whether a chunk was met that is better decoded at once.
+    /// Whether the read met a chunk that is better decoded at once.
     refused: AtomicBool,
 }
 
@@ -308,7 +308,7 @@ impl<'j> Job<'j> {
         piece
     }
 
-    /// Bounds on buffers beside the result.
+    /// Bounds on buffers other than the result.
     fn limits(&self) -> &'j Limits {
         &self.array.frame().options().limits
     }
@@ -332,7 +332,7 @@ fn in_chunk(frame: &Frame, error: Error, index: u64) -> Error {
     }
 }
 
-/// Nothing that holds a lock here can panic, and a lock that did would leave nothing half done.
+/// Locks `mutex`. No code that holds a lock here panics, so a poisoned one still holds valid data.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

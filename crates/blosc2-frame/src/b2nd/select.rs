@@ -30,7 +30,7 @@ impl Indices {
         }
     }
 
-    /// True where nothing is selected.
+    /// True for an empty selection.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -73,7 +73,7 @@ pub(crate) fn of_region(region: &Region) -> Vec<Indices> {
 /// Checks a selection against the shape of its array.
 ///
 /// # Errors
-/// `Usage` when the number of axes differs or an index lies outside its axis.
+/// `Usage` when the number of axes differs or an index is outside its axis.
 pub(crate) fn check(selection: &[Indices], shape: &[u64]) -> Result<()> {
     if selection.len() != shape.len() {
         return Err(Error::usage(format!("{} selections for {} dimensions", selection.len(), shape.len())));
@@ -102,7 +102,7 @@ pub(crate) fn count(selection: &[Indices]) -> Option<u64> {
     element_count(selection.iter().map(Indices::len))
 }
 
-/// Indices of one axis that lie in one block, evenly spaced, and go to neighbouring places of the result.
+/// Indices of one axis in one block, evenly spaced, that go to neighbouring places of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tile {
     /// The first, counted from the start of the block.
@@ -116,7 +116,7 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// The smallest index and the one behind the largest.
+    /// Returns the smallest index and the one after the largest.
     fn bounds(&self) -> Range<usize> {
         let last =
             self.src.wrapping_add_signed(self.step.wrapping_mul(self.count.cast_signed().wrapping_sub(1)));
@@ -131,7 +131,7 @@ pub(crate) struct Part {
     pub(crate) block: u64,
     /// In [`AxisPlan::tiles`].
     pub(crate) tiles: Range<usize>,
-    /// From the first index of the block that is needed to behind the last.
+    /// From the first needed index of the block to the one after the last.
     pub(crate) bounds: Range<usize>,
 }
 
@@ -227,7 +227,7 @@ impl AxisPlan {
         self.count = list.len();
     }
 
-    /// The indices of the array that lie in the same block as `index`.
+    /// Returns the indices of the array in the same block as `index`.
     fn block_of(&self, index: u64) -> Range<u64> {
         let chunk = index / self.chunk_len * self.chunk_len;
         let len = self.block_len as u64;

@@ -95,8 +95,8 @@ impl<'o> NdWriter<'o> {
         &self.geometry
     }
 
-    /// First index and length along each axis of the box (or row of chunks) that begins with the next byte, or that the last bytes have
-    /// begun; `None` behind the last one.
+    /// Returns first index and length along each axis of the box (or row of chunks) that the next byte begins or continues; `None`
+    /// after the last one.
     #[must_use]
     pub fn next_box(&self) -> Option<(Vec<u64>, Vec<u64>)> {
         (self.row < self.rows.count).then(|| self.rows.extent(&self.geometry, self.row))

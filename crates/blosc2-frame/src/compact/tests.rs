@@ -69,7 +69,7 @@ fn a_compact_frame_holds_the_same_in_less() {
     assert_sound(&frame);
     let used: u64 = before.1.iter().map(|chunk| chunk.len() as u64).filter(|len| *len > 32).sum();
     assert_eq!(frame.header().cbytes, used);
-    // There is nothing more to do.
+    // A second run finds no dead space.
     let again = compact(&path, &CompactOptions::default()).unwrap();
     assert_eq!((again.before, again.after), (done.after, done.after));
 }

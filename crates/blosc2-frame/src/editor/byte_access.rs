@@ -25,7 +25,7 @@ impl Editor {
         self.sizes.nbytes
     }
 
-    /// Bytes that each chunk has which is added to a frame of equal chunks; `added` bytes settle that where there is none yet. `None` where
+    /// Returns the bytes of each chunk added to a frame of equal chunks; `added` bytes determine that if there is none yet. `None` if
     /// each chunk has its own size.
     #[must_use]
     pub fn extension_len(&self, added: u64) -> Option<u64> {
@@ -39,10 +39,10 @@ impl Editor {
         }
     }
 
-    /// The bytes `range` of all chunks joined.
+    /// Reads the bytes `range` of all chunks joined.
     ///
     /// # Errors
-    /// `Usage` where the range ends behind the data; those of [`Editor::read_chunk`]; `Limit`.
+    /// `Usage` for a range that ends after the data; those of [`Editor::read_chunk`]; `Limit`.
     pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>> {
         self.check_bytes(&range)?;
         let mut bytes: Vec<u8> = try_zeroed_vec(range.end - range.start, &self.limits)?;
@@ -60,10 +60,11 @@ impl Editor {
         Ok(bytes)
     }
 
-    /// Puts `bytes` over those from `start` on, and what is left of them behind the end. Chunks that are covered are not read.
+    /// Overwrites the bytes from `start` on with `bytes`, and appends the rest after the end. Chunks that are covered are not
+    /// read.
     ///
     /// # Errors
-    /// `Usage` for a start behind the end; those of [`Editor::read_chunk`], [`Editor::update`] and [`Editor::extend`].
+    /// `Usage` for a start after the end; those of [`Editor::read_chunk`], [`Editor::update`] and [`Editor::extend`].
     pub fn write_range(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
         self.check_bytes(&(start..start))?;
         let inside = self.data_len().saturating_sub(start).min(bytes.len() as u64);
@@ -87,7 +88,7 @@ impl Editor {
         self.extend(behind)
     }
 
-    /// Adds `bytes` behind the data: a last chunk that is shorter than the others is filled up first. In a frame of chunks of different
+    /// Adds `bytes` after the data: a last chunk that is shorter than the others is filled up first. In a frame of chunks of different
     /// sizes they become one chunk.
     ///
     /// # Errors

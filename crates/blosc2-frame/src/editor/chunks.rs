@@ -17,12 +17,12 @@ impl Editor {
     /// Adds a chunk at the end. One of all zeros or NaN takes no room in a frame of chunks of one size.
     ///
     /// # Errors
-    /// `Usage` for nothing, for more than a chunk holds, and where sizes begin to vary and the options do not say that they may; `Io`.
+    /// `Usage` for an empty chunk, for one over the size limit, and for another size if the options do not allow that; `Io`.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         self.append_all(&[data])
     }
 
-    /// Adds each of `pieces` as a chunk at the end, encoded on as many threads as the parameters say.
+    /// Adds each of `pieces` as a chunk at the end, encoded on the number of threads in the parameters.
     ///
     /// # Errors
     /// As [`Editor::append`]. Pieces before one that cannot be a chunk are appended.
@@ -33,7 +33,7 @@ impl Editor {
     /// Adds an encoded chunk at the end, as it is.
     ///
     /// # Errors
-    /// As [`Editor::append`]; those of a chunk that is none; `Usage` for one of Blosc1.
+    /// As [`Editor::append`]; those of parsing an invalid chunk; `Usage` for one of Blosc1.
     pub fn append_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         self.insert_chunk(self.chunk_count(), chunk)
     }
@@ -51,7 +51,7 @@ impl Editor {
     /// Adds a chunk before the chunk `index`, or at the end.
     ///
     /// # Errors
-    /// As [`Editor::append`]; `Usage` where there is no such place.
+    /// As [`Editor::append`]; `Usage` for an index past the end.
     pub fn insert(&mut self, index: u64, data: &[u8]) -> Result<()> {
         self.encode(&[data], |editor, chunk| editor.take(index, chunk))
     }
@@ -65,11 +65,12 @@ impl Editor {
         self.take(index, &check(chunk)?)
     }
 
-    /// Adds so many chunks of `nbytes` bytes of nothing but `special` before the chunk `index`, or at the end. In a frame of chunks of one
-    /// size that takes no room for each, and none at all where all chunks are alike.
+    /// Adds `count` chunks of `nbytes` bytes that hold only `special` before the chunk `index`, or at the end. In a frame of chunks of
+    /// one size they take no room except in the index, and none at all if all chunks are alike.
     ///
     /// # Errors
-    /// As [`Editor::insert`]; `Usage` for [`Special::Value`], for NaN of another width than 4 and 8, and for parts of elements but zeros.
+    /// As [`Editor::insert`]; `Usage` for [`Special::Value`], for NaN of a width other than 4 and 8, and for partial elements except
+    /// zeros.
     pub fn insert_special(&mut self, index: u64, special: Special, nbytes: u32, count: u64) -> Result<()> {
         self.check_usable()?;
         if count == 0 {
@@ -92,13 +93,13 @@ impl Editor {
     /// Replaces the chunk `index`.
     ///
     /// # Errors
-    /// As [`Editor::append`]; `Usage` where there is no such chunk.
+    /// As [`Editor::append`]; `Usage` for a chunk that does not exist.
     pub fn update(&mut self, index: u64, data: &[u8]) -> Result<()> {
         self.sizes.update(index, data.len())?;
         self.encode(&[data], |editor, chunk| editor.replace(index, chunk))
     }
 
-    /// Replaces the chunks of these numbers, encoded on as many threads as the parameters say.
+    /// Replaces the chunks of these numbers, encoded on the number of threads in the parameters.
     ///
     /// # Errors
     /// As [`Editor::update`]. Chunks before one that cannot be replaced are.
@@ -120,7 +121,7 @@ impl Editor {
         self.replace(index, &check(chunk)?)
     }
 
-    /// Replaces the chunk `index` by as many bytes of nothing but `special`.
+    /// Replaces the chunk `index` by one of the same length that holds only `special`.
     ///
     /// # Errors
     /// As [`Editor::insert_special`] and [`Editor::update`].
@@ -175,7 +176,8 @@ impl Editor {
     /// Puts the chunks in another order: the chunk `order[i]` becomes the chunk `i`.
     ///
     /// # Errors
-    /// `Usage` where that is no permutation, and where a shorter last chunk does not stay the last and sizes may not vary.
+    /// `Usage` for a list that is not a permutation, and when a shorter last chunk would not stay the last and sizes may not
+    /// vary.
     pub fn reorder(&mut self, order: &[u64]) -> Result<()> {
         self.check_usable()?;
         // Judged on a copy: a frame that is refused stays as it was.

@@ -15,15 +15,15 @@ use crate::sparse_directory::{INDEX_NAME, SparseDirectory, part_name};
 pub(super) struct Directory {
     dir: PathBuf,
     parts: SparseDirectory,
-    /// The number of the next file: over all that there are, so that nothing is overwritten that an old index may lead to.
+    /// The number of the next file: over all existing ones, so that no file is overwritten that an old index may point to.
     next: u64,
     /// Files since the last commit, which are not in the index yet.
     new: Vec<u64>,
-    /// Files that the next index does not lead to.
+    /// Files that the next index does not point to.
     dropped: Vec<u64>,
     /// Bytes of all chunks.
     cbytes: u64,
-    /// An index may have come to lead to the new files.
+    /// An index that points to the new files may have been written.
     failed: bool,
     /// Held as long as the frame is being changed.
     _lock: Option<File>,
@@ -93,7 +93,7 @@ impl Directory {
             for number in &self.new {
                 File::open(self.dir.join(part_name(*number)))?.sync_all()?;
             }
-            // The names, before the index leads to them.
+            // The names, before the index points to them.
             sync_directory(&target)?;
         }
         let mut file = AtomicFile::create(&target, Overwrite::Replace)?;
@@ -105,7 +105,7 @@ impl Directory {
         self.failed = false;
         self.new.clear();
         for number in self.dropped.drain(..) {
-            // One that stays does no harm: no index leads to it.
+            // One that stays does no harm: no index points to it.
             let _ = fs::remove_file(self.dir.join(part_name(number)));
         }
         committed
@@ -113,7 +113,7 @@ impl Directory {
 }
 
 impl Drop for Directory {
-    /// Files that no index came to lead to.
+    /// Removes files that no index points to.
     fn drop(&mut self) {
         if !self.failed {
             for number in self.new.drain(..) {

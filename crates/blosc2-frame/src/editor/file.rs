@@ -1,8 +1,8 @@
-//! A contiguous frame that is changed where it lies.
+//! Edits a contiguous frame in place.
 //!
-//! New chunks go behind all that is in the file, then the new index and trailer behind them. When these are on the disk, one write of
-//! what differs in the header makes them the frame, and the old index and trailer dead space between chunks. Nothing that the old
-//! header leads to is ever overwritten.
+//! New chunks are appended to the file, then the new index and trailer. When these are on the disk, one write of the changed part of
+//! the header commits them, and the old index and trailer become dead space between chunks. Bytes that the old header points to are
+//! never overwritten.
 
 use container_core::write::Durability;
 use container_core::write::journal::{Journal, Patch, carry_out};
@@ -22,22 +22,22 @@ pub(super) struct ContiguousFile {
     start: u64,
     /// The header with its metalayers as it is in the file.
     head: Vec<u8>,
-    /// Bytes of the header as it will be: others where metalayers come while there are no chunks.
+    /// Bytes of the new header: it changes when metalayers are added to a frame without chunks.
     head_len: u64,
     /// End of the file at the last commit, and its end now.
     committed_end: u64,
     end: u64,
     /// Chunks since the last commit.
     free_space: FreeSpace,
-    /// A change of the header failed: which one is in the file is not known.
+    /// A write of the header failed: either one may be in the file.
     failed: bool,
 }
 
 impl ContiguousFile {
-    /// `head` are the bytes of the header with its metalayers, `frame_end` where the frame ends in the file.
+    /// `head` are the bytes of the header with its metalayers, `frame_end` the offset of the frame's end in the file.
     ///
     /// # Errors
-    /// `Usage` where the frame begins behind the start of the file and other bytes follow it; `Io`.
+    /// `Usage` for a frame that begins after the start of the file and has other bytes after it; `Io`.
     pub fn new(
         storage: Box<dyn Storage>,
         sidecar: Box<dyn JournalStore>,
@@ -76,13 +76,13 @@ impl ContiguousFile {
         self.sidecar = sidecar;
     }
 
-    /// Says how long the header will be, while there are no chunks.
+    /// Sets the length of the new header, while there are no chunks.
     pub fn set_head_len(&mut self, len: u32) {
         if self.head_len == u64::from(len) {
             return;
         }
         self.head_len = u64::from(len);
-        // Chunks come behind it, and not into space that was left where it will be.
+        // Chunks go after it, and not into free space that the header will cover.
         self.free_space.clear();
         self.end = self.end.max(self.head_end());
     }
@@ -97,7 +97,7 @@ impl ContiguousFile {
         Ok(at.saturating_sub(self.head_end()))
     }
 
-    /// Lets the space of a chunk be overwritten, if the last commit does not lead to it.
+    /// Lets the space of a chunk be overwritten, if the last commit does not point to it.
     pub fn drop_chunk(&mut self, offset: u64) {
         let at = self.head_end().saturating_add(offset);
         self.free_space.give_back(at, &mut self.end);
@@ -116,7 +116,7 @@ impl ContiguousFile {
         let Commit { header, metalayers, index, trailer, durability } = commit;
         let synced = durability == Durability::Synced;
         let head_end = self.head_end();
-        // Of a frame without chunks C-Blosc2 looks for the trailer behind the header, so it goes out in the same write.
+        // In a frame without chunks C-Blosc2 expects the trailer after the header, so it goes out in the same write.
         let (index_at, behind, within) =
             if index.is_empty() { (head_end, &[][..], trailer) } else { (self.end, trailer, &[][..]) };
         header.cbytes = index_at.saturating_sub(head_end);
@@ -188,7 +188,7 @@ impl ContiguousFile {
         Ok(())
     }
 
-    /// So many bytes from the start of the frame as they are in the file, with zeros behind its end.
+    /// Returns so many bytes from the start of the frame as they are in the file, with zeros after its end.
     ///
     /// # Errors
     /// `Usage` where another program has changed the header meanwhile; `Io`.

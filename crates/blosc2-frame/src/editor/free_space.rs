@@ -1,7 +1,7 @@
 //! Free space of chunks that were written and replaced since the last commit.
 //!
-//! Until a commit, nothing leads to new chunks but the editor, so whoever replaces one may overwrite it. Assignments row by row, each of
-//! which replaces the same chunks, would otherwise leave a copy of these for each row.
+//! Until a commit, only the editor refers to new chunks, so it may overwrite one that it replaces. Assignments row by row replace the
+//! same chunks each time, and would otherwise leave a copy of these for each row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ impl FreeSpace {
         }
     }
 
-    /// Forgets all: from a commit on, others lead to these chunks.
+    /// Drops all: after a commit, the file refers to these chunks.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

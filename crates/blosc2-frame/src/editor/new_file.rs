@@ -8,8 +8,8 @@ use super::{EditOptions, Editor};
 use crate::journal::{self, NoJournal};
 
 impl Editor {
-    /// Opens the complete frame in `file` for changes. The first [`Editor::commit`], with or without changes, gives the file its name;
-    /// dropped before, the editor leaves nothing.
+    /// Opens the complete frame in `file` for changes. The first [`Editor::commit`], with or without changes, gives the file its name.
+    /// An editor that is dropped before leaves no file.
     ///
     /// ```
     /// use blosc2_frame::container_core::write::{AtomicFile, Overwrite};

@@ -35,7 +35,8 @@ impl Editor {
     /// Opens the frame that begins at byte `at` of the file at `path`, and ends where that does.
     ///
     /// # Errors
-    /// As [`Editor::open`]; `Unsupported` where the header has no room for metalayers as C-Blosc2 stores them; `Usage` where the frame is to begin behind the start and other bytes follow it.
+    /// As [`Editor::open`]; `Unsupported` for a header without room for metalayers as C-Blosc2 stores them; `Usage` when the frame is to
+    /// begin after the start and other bytes follow it.
     pub fn open_at(path: impl AsRef<Path>, at: u64, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
         let named = |error: Error| error.in_file(path.display().to_string());
@@ -55,7 +56,7 @@ impl Editor {
 
     /// Opens the frame that begins at byte `at` of `storage`.
     ///
-    /// There is no place for a journal, so a header that lies across sectors may be torn by a power cut; see
+    /// There is no place for a journal, so a power cut may tear a header that crosses sectors; see
     /// [`Editor::open_storage_with`].
     ///
     /// # Errors
@@ -206,7 +207,7 @@ impl Editor {
 }
 
 /// # Errors
-/// Those of [`Layout::parse`], and the first fault of the structure: nothing is built on what is damaged.
+/// Those of [`Layout::parse`], and the first fault of the structure: damaged frames are not edited.
 fn parse(source: &dyn Source, at: u64, options: &EditOptions) -> Result<Layout> {
     let layout = Layout::parse(source, at, &options.limits)?;
     match layout.blocking(Tolerance::Strict) {

@@ -9,11 +9,11 @@ use crate::offsets::Offset;
 use crate::writer::{check_range, physical};
 
 impl Editor {
-    /// Bytes that the chunk `index` holds.
+    /// Returns the decoded bytes of the chunk `index`.
     ///
     /// # Errors
-    /// `Usage` where there is no such chunk; `Malformed` where the index leads nowhere; where chunks are of different sizes, those of
-    /// reading its header.
+    /// `Usage` for a chunk that does not exist; `Malformed` for an invalid offset; if chunks are of different sizes, those of reading
+    /// its header.
     pub fn chunk_len(&self, index: u64) -> Result<u64> {
         check_range(&(index..index.saturating_add(1)), self.chunk_count())?;
         if let Some(len) = self.sizes.len_of(index) {
@@ -84,7 +84,7 @@ impl Editor {
         }
     }
 
-    /// The chunk `index` encoded: as it is stored, or for one that is only a mark as 32 bytes that say what it holds.
+    /// Returns the chunk `index` encoded: as it is stored, or for a mark as 32 bytes that express it.
     ///
     /// # Errors
     /// As [`Editor::stored_chunk`].

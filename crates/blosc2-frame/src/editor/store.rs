@@ -38,7 +38,7 @@ impl Store {
         }
     }
 
-    /// Says how long the header will be, while there are no chunks.
+    /// Sets the length of the new header, while there are no chunks.
     pub fn set_head_len(&mut self, len: u32) {
         if let Self::File(file) = self {
             file.set_head_len(len);
@@ -75,10 +75,10 @@ impl Store {
         }
     }
 
-    /// The header of a stored chunk.
+    /// Returns the header of a stored chunk.
     ///
     /// # Errors
-    /// Those of [`ChunkHeader::parse`]; `Truncated` where the chunk would end behind what there is; `Io`.
+    /// Those of [`ChunkHeader::parse`]; `Truncated` for a chunk that would end after the end of the file; `Io`.
     pub fn header(&self, number: u64) -> Result<ChunkHeader> {
         let room = self.available_len(number)?;
         let mut head = [0; ChunkHeader::MAX_LEN];

@@ -359,7 +359,7 @@ fn a_failed_write_poisons_the_editor() {
     let frame = Frame::from_bytes(storage.image()).unwrap();
     assert_eq!(frame.read_chunk(0, &ReadOptions::default()).unwrap(), numbers(0));
 
-    // There is room for the chunk, and not for the index behind it.
+    // There is room for the chunk, and not for the index after it.
     let mut editor = Editor::open_storage(Box::new(storage.clone()), 0, &EditOptions::default()).unwrap();
     editor.append(&numbers(1)).unwrap();
     assert!(storage.image().len() > before.len());
@@ -470,7 +470,7 @@ fn a_header_across_sectors_is_finished_by_whoever_opens_it() {
     assert!(beside.exists(), "a reader writes nothing");
     drop(Editor::open(&place.path, &EditOptions::default()).unwrap());
     assert!(!beside.exists() && std::fs::read(&place.path).unwrap() == new);
-    // One that is about an earlier file means nothing, and stays: nothing is written that needs another.
+    // One about an earlier file has no effect, and stays: none of these writes needs another.
     let mut editor = Editor::open(&place.path, &EditOptions::default()).unwrap();
     editor.append(&numbers(2)).unwrap();
     commit(&mut editor);
@@ -531,7 +531,7 @@ fn what_another_program_writes_is_neither_overwritten_nor_cut_off() {
     assert!(refused.to_string().contains("another program"), "{refused}");
     drop(editor);
     assert!(storage.image() == image);
-    // One that wrote at the same place is found out at its commit, and takes nothing else along.
+    // One that wrote at the same place is detected at its commit, and changes no other data.
     late.commit(Durability::Synced).unwrap_err();
     drop(late);
     assert!(storage.image() == image);

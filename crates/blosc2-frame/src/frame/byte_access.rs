@@ -9,10 +9,10 @@ use super::Frame;
 use crate::decoder_pool;
 
 impl Frame {
-    /// The bytes `range` of all chunks joined, into `dst`, which is as long; on the threads of `options`.
+    /// Reads the bytes `range` of all chunks joined into `dst`, which is as long; on the threads of `options`.
     ///
     /// # Errors
-    /// As [`Frame::read_chunk_into`]; `Usage` where the range ends behind the data.
+    /// As [`Frame::read_chunk_into`]; `Usage` for a range that ends after the data.
     pub fn read_into(&self, range: Range<u64>, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
         let len = self.data_len();
         if range.start > range.end || range.end > len || dst.len() as u64 != range.end - range.start {
@@ -44,7 +44,7 @@ impl Frame {
         self.data_len() / self.header().item_len()
     }
 
-    /// The items `range`, of the frame's typesize each, whichever chunks they lie in.
+    /// Reads the items `range`, of the frame's typesize each, across chunks.
     ///
     /// # Errors
     /// As [`Frame::read_range`].

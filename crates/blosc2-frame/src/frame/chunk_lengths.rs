@@ -9,13 +9,13 @@ use super::chunk_location::LocatedHeader;
 use crate::offsets::Offset;
 
 impl Frame {
-    /// Bytes that the chunk `index` holds.
+    /// Returns the decoded bytes of the chunk `index`.
     ///
-    /// In a frame of chunks of different sizes the chunk itself says it. One of zeros that is not stored cannot (C-Blosc2 wrote such
-    /// frames, and does not read them): if it is the only one, it is as long as the others leave.
+    /// In a frame of chunks of different sizes the header of the chunk stores them. A mark for zeros has no header (C-Blosc2 wrote
+    /// such frames, and does not read them): if it is the only one, its length is the rest that the others leave.
     ///
     /// # Errors
-    /// `Usage` where there is no such chunk; those of reading its header; `Malformed` where nothing says how long it is.
+    /// `Usage` for a chunk that does not exist; those of reading its header; `Malformed` for an unknown length.
     pub fn chunk_len(&self, index: u64) -> Result<u64> {
         let offset = self.offset(index)?;
         if let Some(len) = self.layout.expected_len(index) {

@@ -13,7 +13,7 @@ use crate::fault::FaultKind;
 use crate::offsets::Offset;
 use crate::sparse_directory::part_name;
 
-/// The longest header of a chunk, and what says how many blocks there are.
+/// The longest header of a chunk, and the bytes that determine its number of blocks.
 const HEADER_READ_LEN: usize = ChunkHeader::MAX_LEN + 12;
 
 /// Bytes of a chunk that are read at once with its header: twice what chunks take on average, within these bounds. One read more costs as
@@ -78,12 +78,12 @@ impl<'f> ChunkLocation<'f> {
 }
 
 impl Frame {
-    /// The chunk `index` as it is stored, lent where the source can; for one that is not stored, the 32 bytes that say what it holds. Its digest,
-    /// where the frame has digests, is compared first.
+    /// Returns the chunk `index` as it is stored, borrowed if the source can; for a mark, the 32 bytes that express it. Its digest, if
+    /// the frame has digests, is compared first.
     ///
     /// # Errors
-    /// `Usage` where there is no such chunk, `Truncated` and `Malformed` where it does not lie within the chunks, `Checksum`, those of the
-    /// source.
+    /// `Usage` for a chunk that does not exist, `Truncated` and `Malformed` for one outside of the area of chunks, `Checksum`, those of
+    /// the source.
     pub fn chunk(&self, index: u64) -> Result<Cow<'_, [u8]>> {
         self.chunk_by(index, Digests::Compare, self.options.limits.stop)
     }
@@ -105,8 +105,8 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// The stored bytes of the chunk `index`, whether or not they fit its digest: for checks, which compare them themselves, and for readers
-    /// that were told to ignore digests. What passes bytes on takes [`Frame::chunk`].
+    /// Returns the stored bytes of the chunk `index`, even if they do not match its digest: for checks, which compare them themselves,
+    /// and for readers that ignore digests. Code that passes bytes on calls [`Frame::chunk`].
     ///
     /// # Errors
     /// As [`Frame::chunk`], but for `Checksum`.
@@ -163,7 +163,7 @@ impl Frame {
     /// Returns the offset of the chunk `index` in the index.
     ///
     /// # Errors
-    /// `Usage` where there is no such chunk; what is wrong with the index where the header speaks of it.
+    /// `Usage` for a chunk that does not exist; the error of an index that contradicts the header.
     pub(crate) fn offset(&self, index: u64) -> Result<Offset> {
         if let Some(offset) = self.layout.offsets().get(index) {
             return Ok(offset);

@@ -81,7 +81,7 @@ impl Frame {
         Ok(())
     }
 
-    /// Puts a frame together: its chunks in the order of the index, one behind the other, and nothing else.
+    /// Assembles a frame: its chunks in the order of the index, one after the other, without dead space.
     pub(crate) fn assemble(&self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.compare_all()?;
         let old = self.header();
@@ -127,7 +127,7 @@ impl Frame {
                 self.copy_range(place.source(), place.range(), put)
                     .map_err(|error| place.in_chunk(error, chunk))?;
             }
-            // Nothing of all chunks is stored where one value says it.
+            // For an index that repeats one value no chunk is stored.
             if matches!(offsets, Offsets::Same(..)) {
                 break;
             }

@@ -44,7 +44,7 @@ impl Frame {
         Self::open_at(path, 0, options)
     }
 
-    /// Opens the frame that begins at byte `at` of a larger file, which may go on behind it.
+    /// Opens the frame that begins at byte `at` of a larger file, which may continue after it.
     ///
     /// # Errors
     /// As [`Frame::open`].
@@ -90,7 +90,8 @@ impl Frame {
             open_file_at(path, &self.options)?
         };
         let path = path.clone();
-        // The header does not tell of all changes: chunks may be in another order, and user metadata others of the same length.
+        // The header does not show all changes: chunks may be in another order, and user metadata of the same length may
+        // differ.
         let fresh = Self::build(source, self.layout.start(), Some(&path), &self.options)?;
         let changed = fresh.layout.header() != self.layout.header()
             || fresh.layout.metalayers() != self.layout.metalayers()
@@ -100,8 +101,7 @@ impl Frame {
         Ok(changed)
     }
 
-    /// Another program may append between the look at the length of a file and the look at the header in it: then that is looked at
-    /// again.
+    /// Another program may append between reading the length of a file and reading the header in it: then both are read again.
     fn build_from_file(path: &Path, at: u64, options: &OpenOptions) -> Result<Self> {
         let mut attempts = 0;
         loop {
@@ -153,7 +153,7 @@ impl Frame {
 fn geometry(layout: &Layout) -> Geometry {
     let metalayers = layout.metalayers();
     let stored = metalayers.get(b2nd::NAME).or_else(|| metalayers.get(b2nd::OLD_NAME));
-    // A metalayer that cannot be read is told of when the array is opened; chunks then stand alone.
+    // An unreadable metalayer is reported when the array is opened; chunks are then decoded without it.
     let meta = stored.and_then(|bytes| b2nd::Meta::parse(bytes).ok()).unwrap_or_default();
     let len = |len: &u32| usize::try_from(*len).unwrap_or(usize::MAX);
     Geometry {

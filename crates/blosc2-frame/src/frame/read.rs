@@ -13,10 +13,10 @@ use crate::decoder_pool::{self, Worker};
 use crate::offsets::Offset;
 
 impl Frame {
-    /// Decodes the bytes `range` of the chunk `index` into `dst`, which is as long; only what is needed of it.
+    /// Decodes the bytes `range` of the chunk `index` into `dst`, which is as long; decodes only the needed part.
     ///
     /// # Errors
-    /// As [`Frame::chunk`], and those of the chunk with ranges in the file; `Usage` where the range ends behind the chunk or `dst` has
+    /// As [`Frame::chunk`], and those of the chunk with ranges in the file; `Usage` when the range ends after the chunk or `dst` has
     /// another length.
     pub fn read_chunk_into(
         &self,
@@ -70,10 +70,10 @@ impl Frame {
         Ok(self.chunk_header(index)?.block_count().into())
     }
 
-    /// All bytes of the block `block` of the chunk `index`, whether blocks have one length or each its own.
+    /// Returns all bytes of the block `block` of the chunk `index`, for blocks of equal and of variable length.
     ///
     /// # Errors
-    /// As [`Frame::read_chunk_into`]; `Usage` where there is no such block.
+    /// As [`Frame::read_chunk_into`]; `Usage` for a block that does not exist.
     pub fn read_block(&self, index: u64, block: u64, options: &ReadOptions) -> Result<Vec<u8>> {
         let missing = |count: u64| Error::usage(format!("block {block} of {count} of chunk {index}"));
         if let Offset::Special(special) = self.offset(index)? {
@@ -173,7 +173,7 @@ impl Frame {
         }
         let header = self.chunk_header(index).ok()?;
         let special = header.special()?;
-        // Of a chunk of another length reading tells.
+        // Reading reports a chunk of another length.
         if self.layout.expected_len(index).is_some_and(|len| len != u64::from(header.nbytes)) {
             return None;
         }

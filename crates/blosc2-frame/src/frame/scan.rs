@@ -18,7 +18,7 @@ use crate::sparse_directory::part_name;
 mod checks;
 mod overlaps;
 
-/// Faults of one kind that are told one by one; the rest are counted.
+/// Largest number of faults of one kind that are reported singly; the rest are counted.
 const MAX_REPORTED: u64 = 64;
 
 /// Result of [`Frame::scan_chunks`].
@@ -51,7 +51,7 @@ pub struct ScannedChunk {
     pub block_len: u32,
     /// Its codec.
     pub compressor: Compressor,
-    /// Whether the bytes are there as they are, without codec and filters.
+    /// Whether the bytes are stored as they are, without codec and filters.
     pub is_memcpyed: bool,
     /// Its special value, if it needs no streams.
     pub special: Option<Special>,
@@ -80,7 +80,8 @@ impl ScannedChunk {
 }
 
 impl Frame {
-    /// Reads the header of every chunk, and tells what is wrong or odd. Takes as long as there are chunks, and memory for each.
+    /// Reads the header of every chunk, and reports errors and oddities. Time and memory are proportional to the number of
+    /// chunks.
     ///
     /// # Errors
     /// `Limit`; `Io` and `Missing` of the source. Damage is a fault.
@@ -94,12 +95,12 @@ impl Frame {
             held: 0,
         };
         match self.layout.offsets() {
-            // One value for all, so that there is one thing to say of them.
+            // All are the same mark, so one report covers them.
             Offsets::Same(Offset::Special(special), count) => {
                 scanner.not_stored(0, *special, *count);
                 scanner.held = self.data_len();
             }
-            // All lead to one place: to tell it of two is enough.
+            // All have the same offset, so two reports are enough.
             Offsets::Same(_, count) => {
                 (0..(*count).min(2)).try_for_each(|index| scanner.scan_chunk(index))?;
             }
@@ -211,7 +212,7 @@ impl ChunkScanner<'_> {
             _ => FaultKind::ChunkHeader,
         };
         let offset = self.frame.layout.offsets().get(index);
-        // Offsets that lead nowhere are told of with the layout.
+        // Invalid offsets are reported with the layout.
         let told = self.frame.layout.faults().iter();
         let is_told = told.clone().any(|fault| fault.index() == Some(index));
         if let (Some(Offset::Stored(at)), false) = (offset, is_sparse) {

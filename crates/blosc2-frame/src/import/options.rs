@@ -110,8 +110,8 @@ pub(crate) fn apply_to_copy(
 }
 
 /// # Errors
-/// `Usage` for filters that would not round values of `dtype`, but destroy them: they take each element for one little-endian float, or
-/// one little-endian integer. Of opaque bytes nobody knows.
+/// `Usage` for filters that would destroy values of `dtype` instead of rounding them: they take each element for one little-endian
+/// float, or one little-endian integer. Opaque bytes are not checked.
 pub(crate) fn check_lossy(params: &Params, dtype: &DType) -> Result<()> {
     for filter in params.filters.filters().filter(|filter| filter.is_lossy()) {
         let fits = dtype.as_scalar().is_some_and(|scalar| match scalar.kind {

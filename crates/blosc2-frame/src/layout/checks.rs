@@ -15,7 +15,7 @@ use crate::offsets::{Offset, Offsets};
 /// The most that python-blosc2 takes for the byte of a filter.
 pub(crate) const MAX_FILTER_META: u8 = 127;
 
-/// Faults of single offsets that are told one by one; the rest are counted.
+/// Largest number of faults of single offsets that are reported singly; the rest are counted.
 const MAX_REPORTED: u64 = 64;
 
 impl Layout {

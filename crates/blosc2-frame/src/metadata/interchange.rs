@@ -63,7 +63,7 @@ pub(crate) fn is_of_array(name: &str) -> bool {
     name == b2nd::NAME || name == b2nd::OLD_NAME
 }
 
-/// Whether `attrs`, which holds `within`, is where pieces are that had no place among the others.
+/// Whether `attrs`, with the entries `within`, holds pieces that had no place among the others.
 fn is_of_the_others(pieces: &Chunks, within: &Chunks) -> bool {
     let own: Vec<&str> = pieces.iter().map(|(name, _)| name.as_str()).filter(|name| *name != ATTRS).collect();
     let within: Vec<&str> = within.iter().map(|(name, _)| name.as_str()).collect();
@@ -143,7 +143,7 @@ mod tests {
         )
     }
 
-    /// Anybody's piece of that name: it says nothing of other pieces, and is not theirs.
+    /// An unrelated piece of that name: it has no effect on other pieces, and does not hold any.
     #[test]
     fn a_piece_called_attrs_stays_what_it_is() {
         let one = || ("k", Value::Int(1));
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(of_frame(&Frame::from_bytes(out).unwrap(), Tolerance::Strict).unwrap(), tree);
     }
 
-    /// As many as C-Blosc2 has come back where they were; what is within `attrs` for want of a place stands beside the others elsewhere.
+    /// As many as C-Blosc2 allows come back in their places; those that were put within `attrs` are next to the others elsewhere.
     #[test]
     fn sixteen_pieces_and_those_within_attrs_come_back() {
         let names: Vec<String> = (0..16).map(|number| format!("piece {number}")).collect();

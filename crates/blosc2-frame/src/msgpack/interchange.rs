@@ -17,8 +17,8 @@ pub(super) fn whole(value: &Value) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// True for keys that python-blosc2 reads back: text and bytes, each once. Of others, it refuses all user metadata that stand beside them.
-/// Text that begins as a form does would be taken for one.
+/// True for keys that python-blosc2 reads back: text and bytes, each once. For others, it refuses all user metadata of the frame. Text
+/// that begins like a form would be taken for one.
 fn has_plain_keys(pairs: &[(&Value, &Value)]) -> bool {
     let mut seen = HashSet::with_capacity(pairs.len());
     pairs.iter().all(|(key, _)| match key {

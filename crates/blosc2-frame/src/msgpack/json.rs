@@ -7,7 +7,7 @@ use container_core::Value;
 
 use super::MAX_DEPTH;
 
-/// The same value with every text that is a JSON object or array replaced by what it says; texts inside of it are left alone.
+/// Replaces every text that is a JSON object or array by its parsed value; texts inside of it stay.
 ///
 /// Memory is taken in proportion to the text, about 50 bytes for one at worst.
 #[must_use]
@@ -213,7 +213,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether `text`, what follows the whole part of a number, is a point and digits, an exponent, or both.
+/// Whether `text`, the rest after the whole part of a number, is a point and digits, an exponent, or both.
 fn is_fraction(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (fraction, exponent) = match text.split_once(['e', 'E']) {

@@ -159,7 +159,7 @@ impl<'b> Reader<'b, '_> {
 
     /// An extension of `len` bytes, whose number comes before them.
     fn ext(&mut self, len: usize, start: usize, depth: usize) -> Result<Value> {
-        // Five values and three names are made of it, besides its own.
+        // Five values and three names are made of it, in addition to its own.
         self.charge(size_of::<Value>().saturating_mul(8))?;
         let [code] = self.take()?;
         let code = i8::from_be_bytes([code]);
@@ -191,7 +191,7 @@ impl<'b> Reader<'b, '_> {
         Ok(Value::Map(entries))
     }
 
-    /// The msgpack inside an extension; nothing where it is none.
+    /// Decodes the msgpack inside an extension; `None` for other bytes.
     fn inside(&mut self, bytes: &[u8], depth: usize) -> Result<Option<Value>> {
         match alone(bytes, self.left, self.limits, depth, self.show) {
             Err(error) if error.is_damage() => Ok(None),

@@ -1,4 +1,4 @@
-//! Values with types of the caller's own, as msgpack: structs that serde knows, in metalayers and user metadata.
+//! Encodes and decodes types that implement serde's traits as msgpack, for metalayers and user metadata.
 //!
 //! A struct is a map of its fields by name, so python-blosc2 gives it as a `dict`, and takes a `dict` for it.
 //!
@@ -36,13 +36,13 @@ pub fn to_msgpack<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
     rmp_serde::to_vec_named(value).map_err(|error| Error::usage(format!("this is no msgpack: {error}")))
 }
 
-/// Decodes one msgpack value, which is all there is in `bytes`. Copies.
+/// Decodes one msgpack value, which is all of `bytes`. Copies.
 ///
 /// Fields that the struct does not have are skipped; structs that were written as arrays, without names, are read as well. python
 /// tuples are lists that begin with `"__tuple__"`. Memory is bounded by what `T` makes of each byte.
 ///
 /// # Errors
-/// `Malformed` where `bytes` are no msgpack, hold another type, or more than one value; with the range inside of them.
+/// `Malformed` when `bytes` are not msgpack, hold another type, or more than one value; with the range inside of them.
 pub fn from_msgpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     let mut rest = bytes;
     let mut reader = rmp_serde::Deserializer::new(&mut rest);

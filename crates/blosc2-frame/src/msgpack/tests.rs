@@ -169,7 +169,7 @@ fn what_is_particular_to_python_blosc2_is_shown_for_what_it_is() {
                 ("value", Value::Bytes(vec![0x9e, 0xa8, 0x62])),
             ]),
         ),
-        // What says that it is a set, and is not.
+        // Marked as a set, but not one.
         (
             "d52d9207",
             map([("ext", Value::Int(45)), ("kind", text("set")), ("value", Value::Bytes(vec![0x92, 7]))]),
@@ -215,7 +215,7 @@ fn metalayers_of_arrays_are_lists() {
     let ones = |last: i128| Value::List([vec![Value::Int(1); 15], vec![Value::Int(last)]].concat());
     assert_eq!(items[1..5], [Value::Int(16), ones(3), ones(2), ones(2)]);
     assert_eq!(items[6], text("<f4"));
-    // What is not msgpack is bytes in any other metalayer, and what is no array is what it is.
+    // Other bytes than msgpack are bytes in any other metalayer, and a value that is not an array stays as it is.
     let bytes = unhex(&hex);
     assert_eq!(metalayer_to_value("mine", &bytes, &limits).unwrap(), Value::Bytes(bytes));
     assert_eq!(metalayer_to_value("b2nd", &[0x01], &limits).unwrap(), Value::Int(1));
@@ -341,7 +341,7 @@ fn depth_and_memory_are_bounded() {
     }
     let deep = (0..=MAX_DEPTH).fold(Value::Null, |inner, _| Value::List(vec![inner]));
     assert!(matches!(from_value(&deep).unwrap_err().kind(), ErrorKind::Usage(_)));
-    // A million of nothing.
+    // A million nils.
     let many = [&[0xdd, 0, 0x0f, 0x42, 0x40][..], &[0xc0; 1_000_000]].concat();
     let error = to_value(&many, &Limits::default().with_memory(1 << 20)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");

@@ -3,7 +3,7 @@
 use crate::b2nd::{Geometry, Meta};
 use crate::writer::MAX_CHUNKS;
 
-/// Chunks that a shape may have beyond what is there, where nothing else tells how many there were: more are taken for a damaged shape.
+/// Chunks of a shape beyond those that exist, if their number has no other source: with more the shape counts as damaged.
 const MAX_MISSING: u64 = 1 << 20;
 
 /// Whether a shape of `needed` chunks is plausible for a frame with `there` chunks.
@@ -17,7 +17,7 @@ pub(super) struct GuessedShape {
     pub geometry: Geometry,
     /// The axis with a changed length.
     pub axis: usize,
-    /// Whether the length is that of whole chunks, of which a part may be padding.
+    /// Whether the length is a multiple of the chunk's, and may include padding.
     pub is_padded: bool,
 }
 
@@ -69,7 +69,7 @@ mod tests {
         // 10 by 9 in chunks of 4 by 3: nine chunks.
         assert_eq!(guessed(&[10 | 1 << 40, 9], &[4, 3], 9), Some((vec![10, 9], false)));
         assert_eq!(guessed(&[10, 9 | 1 << 63], &[4, 3], 9), Some((vec![10, 9], false)));
-        // Several bits: the padding is not known.
+        // Several bits: the padding is unknown.
         assert_eq!(guessed(&[10_000_003, 9], &[4, 3], 9), Some((vec![12, 9], true)));
         assert_eq!(guessed(&[10_000_003, 9], &[1, 3], 9), Some((vec![3, 9], false)));
         // Either axis may be it, and more than one bit.

@@ -39,12 +39,12 @@ impl RepairedHeader {
 struct Candidate {
     head: Vec<u8>,
     what: String,
-    /// Whether it cannot be as it is.
+    /// Whether the field is impossible as it is.
     is_wrong: bool,
 }
 
-/// Whether no program can have written the filter: numbers up to 31 are Blosc's own, and those up to 159 are plugins, which the frame
-/// would name as well.
+/// Whether no program can have written the filter: numbers up to 31 are Blosc's own, and those up to 159 are plugins, which the
+/// header of the frame would name as well.
 fn is_impossible_filter(frame: &RecoveredFrame, filter: Filter) -> bool {
     filter.is_unassigned() && (filter.id < 32 || !frame.header.filters.contains(filter.id))
 }

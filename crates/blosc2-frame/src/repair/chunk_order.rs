@@ -137,8 +137,8 @@ impl ChunkOrder<'_> {
         }))
     }
 
-    /// Puts chunks that fit the digest of their place into those of `state` that lead nowhere, or where another one is as well. Of digests that do not
-    /// fit the rest of the index that is a guess.
+    /// Puts chunks that match the digest of a place into the places of `state` with an invalid offset, or with that of another chunk. If
+    /// the digests do not fit the rest of the index the result is a guess.
     ///
     /// # Errors
     /// As for [`ChunkOrder::by_digest`].
@@ -168,8 +168,8 @@ impl ChunkOrder<'_> {
         Ok(())
     }
 
-    /// An index that leads several chunks to one, while as many as there are lie in the file: their order, which fits those that the index leads
-    /// to alone.
+    /// Repairs an index with several equal offsets, if as many chunks are in the file as it counts: takes them in their order, which has
+    /// to fit the offsets that occur once.
     fn fix_duplicates(&self, numbers: &mut Vec<i64>, report: &mut RepairReport) {
         let duplicates = duplicates(numbers);
         let Offsets::Each(scanned) = &self.found.offsets else { return };
@@ -215,7 +215,7 @@ impl ChunkOrder<'_> {
         }
     }
 
-    /// The digests, and the trailer that has them: that of `own`, where the header leads, or the last one.
+    /// Returns the digests, and the trailer that has them: that of `own`, which the header points to, or the last one.
     fn digests(&self, own: Option<&FrameState>) -> Option<(Stored, (Trailer, Range<u64>))> {
         let by_header = || {
             let layout = self.head.layout.as_ref()?;
@@ -293,7 +293,8 @@ impl ChunkOrder<'_> {
         Ok(placed)
     }
 
-    /// Puts what lies unclaimed into the places that lead nowhere, or where another chunk is, in its order and where it is as much.
+    /// Puts unclaimed chunks into the places with an invalid offset, or with that of another chunk, in order and if their numbers
+    /// match.
     fn fill_unclaimed(&self, placed: &mut PlacedChunks) {
         let Offsets::Each(scanned) = &self.found.offsets else { return };
         let is_mark = |raw: i64| matches!(Offset::from_raw(raw), Offset::Special(_));
@@ -312,7 +313,7 @@ impl ChunkOrder<'_> {
                 placed.numbers[index] = raw;
             }
         } else {
-            // Where another chunk belongs there is none.
+            // A place with an offset of another chunk gets none.
             for index in open {
                 placed.numbers[index] = NO_OFFSET;
             }

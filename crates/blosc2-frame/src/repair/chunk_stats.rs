@@ -19,7 +19,7 @@ pub(super) struct ChunkStats {
 }
 
 impl ChunkStats {
-    /// Of as many as tell something.
+    /// Number of chunks that are sampled at most.
     const MAX_SAMPLED: usize = 4096;
 
     pub fn of(origin: &DamagedFrame, base: u64, offsets: &Offsets) -> Self {

@@ -12,7 +12,7 @@ use crate::metalayer::Metalayers;
 use crate::options::{FrameOptions, default_params};
 use crate::writer::new_header;
 
-/// Bytes behind the fixed part in which metalayers are looked for: their index counts in 16 bits, their values rarely need more.
+/// Bytes after the fixed part in which metalayers are searched: their index counts in 16 bits, their values rarely need more.
 const MAX_METALAYERS_LEN: u64 = 1 << 20;
 
 /// The header and metalayers as far as they are readable.
@@ -45,7 +45,7 @@ impl RecoveredHeader {
         };
         let found = metalayers(source)?;
         let (metalayers, end) = match found {
-            // Where header and metalayers differ, what begins there tells which is right; else what the metalayers say of themselves.
+            // Where header and metalayers differ, the data that begin there decide; else the metalayers' own length counts.
             Some((metalayers, end)) => {
                 let own = u64::from(header.header_len);
                 let begins =
@@ -81,7 +81,7 @@ fn blank_header() -> Result<Header> {
     Ok(header)
 }
 
-/// The metalayers behind the fixed part, and where they end.
+/// Returns the metalayers after the fixed part, and their end.
 fn metalayers(source: &dyn Source) -> Result<Option<(Metalayers, u64)>> {
     let start = FIXED_LEN as u64;
     let end = source.len().min(start + MAX_METALAYERS_LEN);

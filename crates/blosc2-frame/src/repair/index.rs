@@ -20,10 +20,10 @@ pub(super) fn is_valid_offset(origin: &DamagedFrame, base: u64, raw: i64) -> boo
     }
 }
 
-/// The state with chunks that the walk `found` in the places of offsets that lead nowhere, where it is clear which they are: as many of
-/// them lie unclaimed between the neighbours as are missing there, or in the whole file as there are such offsets. Chunks that an
-/// older state knows are no candidates. Of an offset behind which no chunk begins any more it is the chunk that is damaged, and another
-/// beside it is a deleted one.
+/// Returns the state with chunks of the scan `found` in the places of invalid offsets, if their assignment is unique. As many of them
+/// are unclaimed between the neighbours as are missing there, or in the whole file as there are such offsets. Chunks in the index of an
+/// older state are no candidates. If no chunk begins at an offset any more, the chunk is damaged and not the offset, and an unclaimed
+/// chunk next to it is a deleted one.
 pub(super) fn fill_bad_offsets(
     origin: &DamagedFrame,
     base: u64,
@@ -41,7 +41,7 @@ pub(super) fn fill_bad_offsets(
         let Offset::Stored(at) = Offset::from_raw(raw) else { return None };
         origin.chunk_header(base, at).map(|(_, range)| range)
     };
-    // Where the chunks are that the walk confirms, and which of them the index knows.
+    // Offsets of the chunks that the scan confirms, and those of them that are in the index.
     let known: BTreeMap<u64, Range<u64>> =
         scanned.iter().filter_map(|raw| place(*raw)).map(|range| (range.start, range)).collect();
     let confirmed = |raw: i64| place(raw).filter(|range| known.get(&range.start) == Some(range));
@@ -54,7 +54,7 @@ pub(super) fn fill_bad_offsets(
         numbers.iter().filter_map(|raw| confirmed(*raw)).map(|range| range.start).collect();
     claimed
         .extend(commits.offsets().into_iter().filter_map(|raw| base.checked_add(u64::try_from(raw).ok()?)));
-    // The place of a chunk that was there, and is none any more.
+    // The place of a former chunk whose header is damaged.
     let hole = |raw: i64| -> Option<u64> {
         let Offset::Stored(at) = Offset::from_raw(raw) else { return None };
         let at = base.checked_add(at)?;
@@ -76,7 +76,8 @@ pub(super) fn fill_bad_offsets(
             .filter(|range| !claimed.contains(&range.start) && range.start >= from && range.end <= to)
             .cloned()
             .collect();
-        // Where commits of ours left indexes, what none of them knows may be of any chunk, and they tell more of a damaged one.
+        // If commits of ours left indexes, a chunk in none of them may belong to any place, and the indexes determine more of a
+        // damaged one.
         let is_other =
             |raw: &i64| hole(*raw).is_some_and(|at| !commits.is_empty() || (from..to).contains(&at));
         if between.len() == len && !numbers[first..first + len].iter().any(is_other) {

@@ -61,7 +61,7 @@ impl DamagedFrame {
         self.parts.is_some().then(|| part_name(at))
     }
 
-    /// The header of the chunk at the offset `at` behind `base`, where it is one that a frame can have and all of it is there.
+    /// Returns the header of the chunk at `base + at`, if a frame can have such a chunk and all of it is in the file.
     pub fn chunk_header(&self, base: u64, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
         match &self.parts {
             Some(parts) => {
@@ -72,21 +72,21 @@ impl DamagedFrame {
         }
     }
 
-    /// The chunk at the offset `at` behind `base`.
+    /// Returns the chunk at `base + at`.
     ///
     /// # Errors
-    /// `Malformed` where there is none, or one that contradicts itself; `Limit`; those of the source.
+    /// `Malformed` for other bytes than a chunk, or a chunk that contradicts itself; `Limit`; those of the source.
     pub fn chunk(&self, base: u64, at: u64) -> Result<Cow<'_, [u8]>> {
         let bytes = self.bytes(base, at)?;
         Chunk::parse(&bytes)?;
         Ok(bytes)
     }
 
-    /// The bytes of the chunk at the offset `at` behind `base`, as many as its header says: zeros stand for those that are not there, of which
-    /// [`DamagedFrame::available_len`] tells.
+    /// Returns the bytes of the chunk at `base + at`, as many as its header counts. Missing ones are zeros;
+    /// [`DamagedFrame::available_len`] counts the others.
     ///
     /// # Errors
-    /// `Malformed` where there is no header of one; `Limit`; those of the source.
+    /// `Malformed` for an invalid header; `Limit`; those of the source.
     pub fn bytes(&self, base: u64, at: u64) -> Result<Cow<'_, [u8]>> {
         let none = || Error::malformed(format!("no chunk at the offset {at}"));
         match &self.parts {

@@ -1,8 +1,8 @@
 //! Intact blocks of chunks that are damaged, or cut by the end of the file.
 //!
-//! Nothing proves them: what digest there is is of the chunk. They decode, and lie where they are to ([`Decoder::decode_intact_blocks`] says how that
-//! is told), so they are guesses, and what the others held is listed as lost. A chunk all of whose blocks decode, and which fits no digest,
-//! stays lost as a whole, because nothing tells which of them is another.
+//! Digests cover whole chunks, so these blocks are not proved. They decode, and are in their expected places (see
+//! [`Decoder::decode_intact_blocks`]). So they count as guesses, and the contents of the others are listed as lost. A chunk all of whose
+//! blocks decode, but which does not match its digest, stays lost as a whole, because the damaged block is unknown.
 //!
 //! [`Decoder::decode_intact_blocks`]: blosc_chunk::Decoder::decode_intact_blocks
 
@@ -73,7 +73,8 @@ impl RecoveredFrame {
         Ok(())
     }
 
-    /// Whether a damaged chunk is one of this frame as far as its header tells: what it says of sizes and filters decides what its blocks hold.
+    /// Whether a damaged chunk belongs to this frame as far as its header shows: its sizes and filters determine the contents of its
+    /// blocks.
     fn is_as_others(&self, index: u64, header: &Header) -> bool {
         let fits = match (self.expected_len(index), self.header.chunksize) {
             (Some(len), _) => u64::from(header.nbytes) == len,

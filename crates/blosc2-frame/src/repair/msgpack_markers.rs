@@ -22,10 +22,10 @@ const MARKERS: [(usize, u8); 11] = [
     (69, 0xd8),
 ];
 
-/// Whether there are user metadata: one of two markers.
+/// Place and values of the marker for user metadata: false or true.
 const HAS_VLMETALAYERS: (usize, [u8; 2]) = (68, [0xc2, 0xc3]);
 
-/// So many of the twelve may be others: of more nobody knows whether the numbers are where they are to be.
+/// Number of the twelve markers that may be wrong: with more, the numbers may not be in their places either.
 const MAX_WRONG_MARKERS: usize = 4;
 
 /// The source with the markers that every frame has, where some are others and the rest of the header can be read with them.
@@ -48,7 +48,7 @@ pub(super) fn with_corrected_markers(
     }
     let (at, markers) = HAS_VLMETALAYERS;
     if let Some(byte) = other.get_mut(at).filter(|byte| !markers.contains(byte)) {
-        // The trailer tells whether there are any.
+        // The trailer shows whether there are any.
         *byte = 0xc3;
     }
     let wrong: Vec<usize> =

@@ -164,7 +164,7 @@ impl RecoveredFrame {
             return;
         }
         let mut is_set = false;
-        // What cannot be read is not known to be zeros.
+        // Unreadable bytes do not count as zeros.
         let read = for_each_piece(&*origin.source, end..origin.len(), Progress::none(), |piece| {
             is_set |= piece.iter().any(|byte| *byte != 0);
             Ok(())
@@ -267,7 +267,7 @@ pub(super) fn write(
                     && !chunk.header().has_variable_blocks()
                     && !matches!(status, ChunkStatus::PluginMissing | ChunkStatus::CodecUnknown)
                 {
-                    // The two kinds do not stand in one frame: it becomes a chunk of one block.
+                    // The two kinds cannot be in one frame: it becomes a chunk of one block.
                     writer.append_blocks(&[verifier.decode(&stored, &recovered.limits)?])?;
                 } else {
                     writer.append_chunk(&stored)?;
@@ -292,10 +292,10 @@ pub(super) fn write(
     writer.finish()
 }
 
-/// Checks that the lengths are known of what is not stored, which a report without a target has to know as well.
+/// Checks that the lengths of all lost chunks are known, which a report without a target needs as well.
 ///
 /// # Errors
-/// `Malformed` for the first chunk of which nothing tells how long it is.
+/// `Malformed` for the first chunk of unknown length.
 pub(super) fn check_lengths(recovered: &RecoveredFrame, statuses: &[ChunkStatus]) -> Result<()> {
     if let Offsets::Same(Offset::Special(_), _) = recovered.offsets {
         return match recovered.count().checked_sub(1) {

@@ -46,7 +46,7 @@ impl RecoveredFrame {
         let commits = PreviousCommits::read(origin, self.base, &self.index, whole, &self.limits, progress)?;
         let mut numbers: Vec<i64> =
             (0..self.offsets.len()).map_while(|index| self.offsets.raw(index)).collect();
-        // What the frame has elsewhere, and what is damaged, are no older states of a chunk.
+        // Chunks elsewhere in the frame, and damaged ones, are not older states of a chunk.
         let mut taken: HashSet<i64> = numbers.iter().copied().filter(|raw| *raw >= 0).collect();
         let mut verifier = ChunkVerifier::new(self);
         for (index, before) in bad.iter().copied().zip(commits.previous_offsets(&self.offsets, &bad)) {

@@ -1,7 +1,7 @@
 //! Previous commits: each commit by this crate leaves the index and the trailer of the one before it.
 //!
-//! Another state is never taken in place of the last one, because it would take back changes that are whole. It only tells what was in
-//! the place of a chunk that is damaged.
+//! An older state never replaces the last one, because that would undo intact changes. It only gives the chunk that was in the place
+//! of a damaged one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
@@ -48,7 +48,7 @@ impl PreviousCommits {
             if kept > MAX_OFFSETS {
                 return ControlFlow::Break(());
             }
-            // What has no trailer behind it was never a state.
+            // Without a trailer after it, an index never was a committed state.
             if state.trailer.is_some() {
                 commits.0.push(state.offsets);
             }
@@ -68,8 +68,8 @@ impl PreviousCommits {
         self.0.iter().flat_map(|offsets| (0..offsets.len()).map_while(|index| offsets.raw(index))).collect()
     }
 
-    /// For each place of `wanted` in `own` what older states had there, the latest first. A place is followed from state to state, by the
-    /// nearest chunks on either side that both have; where these are not as far from each other as they were, nobody knows.
+    /// Returns for each place of `wanted` in `own` the offsets that older states had there, the latest first. A place is followed from
+    /// state to state, by the nearest chunks on either side that both have; if the distance of these differs, the place is unknown.
     pub fn previous_offsets(&self, own: &Offsets, wanted: &[u64]) -> Vec<Vec<i64>> {
         let mut found = vec![Vec::new(); wanted.len()];
         let mut places: Vec<Option<u64>> = wanted.iter().copied().map(Some).collect();
@@ -107,8 +107,8 @@ fn shared(newer: &Offsets, older: &Offsets) -> Vec<(u64, u64)> {
     stored(newer).into_iter().filter_map(|(raw, own)| Some((own, *places.get(&raw)?))).collect()
 }
 
-/// Whether offsets are marks or different places in the `len` bytes before their index. Whether chunks are there is another matter: those
-/// that later states share may be what is damaged.
+/// Whether offsets are marks or different places in the `len` bytes before their index. Does not check that chunks are there: those that
+/// later states share may be damaged.
 pub(super) fn is_plausible_index(offsets: &Offsets, len: u64) -> bool {
     let is_place = |raw: i64| match Offset::from_raw(raw) {
         Offset::Stored(at) => at.checked_add(32).is_some_and(|end| end <= len),

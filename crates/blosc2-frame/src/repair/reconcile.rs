@@ -44,7 +44,7 @@ impl RecoveredFrame {
         if let Some(len) = by_header {
             let usual = stats.most_common_size();
             let fits = stats.nbytes.is_empty() || stats.nbytes.contains(&len);
-            // One short chunk alone is no sign that others would be as short.
+            // One short chunk alone does not prove that others would be as short.
             let chunksize = if fits || (stats.nbytes.len() == 1 && usual < Some(len) && self.trusted) {
                 len
             } else {
@@ -71,7 +71,7 @@ impl RecoveredFrame {
         }
         self.reconcile_count(origin, report)?;
         self.find_left_over(origin);
-        // Among others such a chunk is lost; where all are so, nothing is left.
+        // Among others such a chunk is lost; if all are so, the frame is empty.
         if matches!(self.offsets, Offsets::Same(Offset::Special(_), 1..))
             && self.header.chunksize == ChunkSize::Variable
             && self.left_over.is_none()
@@ -110,7 +110,7 @@ impl RecoveredFrame {
         }
     }
 
-    /// C-Blosc2 marks zeros in the index even where the mark does not say how many they are.
+    /// C-Blosc2 marks zeros in the index even in frames where a mark does not determine their length.
     fn find_left_over(&mut self, origin: &DamagedFrame) {
         let marks = self.offsets.iter().filter(|offset| matches!(offset, Offset::Special(_)));
         if self.header.chunksize != ChunkSize::Variable || !self.trusted || marks.take(2).count() != 1 {
@@ -125,7 +125,7 @@ impl RecoveredFrame {
             others.and_then(|others| self.header.nbytes.checked_sub(others)).filter(|left| *left > 0);
     }
 
-    /// Digests are of the chunks that the index leads to, and of the bytes that the header counts.
+    /// Finds digests of the chunks in the index and of the bytes that the header counts.
     fn find_digests(&mut self) {
         if self.digests.is_some() {
             return;
@@ -290,7 +290,7 @@ impl RecoveredFrame {
         }
     }
 
-    /// Of chunks of different sizes, where no index tells how many there are, the header tells how many bytes they held.
+    /// For chunks of different sizes without an index that counts them, the header gives the sum of their bytes.
     fn reconcile_bytes(&self, origin: &DamagedFrame, report: &mut RepairReport) {
         if self.header.chunksize != ChunkSize::Variable || !self.index.is_empty() {
             return;
@@ -361,7 +361,7 @@ impl RecoveredFrame {
 fn without_metalayer(metalayers: &Metalayers, name: &str) -> Metalayers {
     let mut kept = Metalayers::new();
     for (own, value) in metalayers.iter().filter(|(own, _)| *own != name) {
-        // Names that could be read can be written, or are no loss beside the shape.
+        // Names that were read can be written; a missing one is minor next to the shape.
         let _ = kept.set(own, value.to_vec());
     }
     kept

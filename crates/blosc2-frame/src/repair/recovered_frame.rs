@@ -38,10 +38,10 @@ pub(super) struct RecoveredFrame {
     pub expected: Option<u64>,
     /// Bytes of an array's chunk.
     pub array: Option<u64>,
-    /// Whether sizes in the header can be believed.
+    /// Whether sizes in the header are reliable.
     pub trusted: bool,
     pub limits: Limits,
-    /// The index by which the chunks are known; empty where none is.
+    /// The index that lists the chunks; empty without one.
     pub index: Range<u64>,
     /// Chunks with repaired headers, by index.
     pub repaired_headers: BTreeMap<u64, RepairedHeader>,
@@ -158,9 +158,9 @@ fn choose_state(
 ) -> Result<FrameState> {
     let expected = head.layout.as_ref().and_then(crate::Layout::expected_chunks);
     let fits = |state: &FrameState| expected.is_none_or(|expected| expected == state.offsets.len());
-    // What lies in the file is scanned through once, and only where the index leaves something open.
+    // The file is scanned for chunks once, and only if the index leaves a question open.
     let mut scanned = None;
-    // Where the state is another than the header's, it is told of once it is the one that is taken.
+    // Another state than the header's is reported once it is chosen.
     let mut is_other = false;
     let state = match by_header(origin, head, limits) {
         Some(state) => {
@@ -195,7 +195,7 @@ fn choose_state(
                 }
                 let other = last_state(origin, head.end, limits, progress)?;
                 is_other = other.is_some();
-                // An index that leads to no chunk says less than chunks that are there.
+                // An index without a valid offset counts less than chunks in the file.
                 let is_better = other.is_none() && !found.offsets.is_empty();
                 scanned = is_better.then_some(found);
                 if is_better { None } else { other.or(Some(state)) }
@@ -245,7 +245,7 @@ fn by_header(origin: &DamagedFrame, head: &RecoveredHeader, limits: &Limits) -> 
     let is_index = match layout.offsets() {
         // All chunks cannot be one.
         Offsets::Same(Offset::Stored(_), count) => *count == 1,
-        // Nor are there chunks of different sizes where there is nothing to hold.
+        // A frame without data cannot have chunks of different sizes either.
         offsets => !offsets.is_empty() || layout.header().nbytes == 0,
     };
     let unreadable = |fault: &crate::Fault| fault.kind() == FaultKind::TrailerUnreadable;
@@ -262,8 +262,8 @@ fn by_header(origin: &DamagedFrame, head: &RecoveredHeader, limits: &Limits) -> 
     })
 }
 
-/// Whether what the header leads to is the index of this frame, so that what it leads to in vain is what is damaged: a chunk is where it
-/// says, or all of it could be.
+/// Whether the header points to the index of this frame, so that its invalid offsets are due to damaged chunks: a chunk is at its
+/// offset, or all of it could be.
 fn is_index_of_frame(origin: &DamagedFrame, base: u64, state: &FrameState) -> bool {
     let is_chunk = |offset| match offset {
         Offset::Stored(at) => origin.chunk_header(base, at).is_some(),
@@ -291,7 +291,7 @@ fn scan_all(
     };
     let scanned = scan(origin, head.end, ChunkPattern { typesize, nbytes }, limits, progress)?;
     if scanned.offsets.is_empty() && head.error.is_some() {
-        // What the header says of them may be what is wrong.
+        // The header's values may be the damaged ones.
         return scan(origin, head.end, ChunkPattern::default(), limits, progress);
     }
     Ok(scanned)

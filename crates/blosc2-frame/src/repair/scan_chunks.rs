@@ -48,7 +48,7 @@ pub(super) fn scan(
 ) -> Result<FoundChunks> {
     if let Some(parts) = &origin.parts {
         let files = parts.list()?.into_iter().filter(|(number, _)| {
-            // A stray or half file is none.
+            // A stray or incomplete file is not a chunk.
             origin.chunk_header(0, *number).is_some_and(|(header, _)| pattern.fits(&header))
         });
         let numbers = files.filter_map(|(number, _)| i64::try_from(number).ok()).collect();
@@ -136,8 +136,8 @@ impl Scanner<'_> {
         whole.contains(&true).then_some(range.end)
     }
 
-    /// Offsets of the chunks before, or, where some of these are damaged, what a trailer follows, as one follows each index: in a frame of
-    /// elements of 8 bytes that alone tells them from data.
+    /// Offsets of the chunks before. If some of these are damaged, the chunk followed by a trailer counts, as one follows each index. In
+    /// a frame of elements of 8 bytes only that distinguishes an index from data.
     fn is_index(&self, header: &ChunkHeader, range: &Range<u64>) -> bool {
         if header.typesize != 8
             || !header.nbytes.is_multiple_of(8)

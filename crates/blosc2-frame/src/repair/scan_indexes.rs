@@ -18,7 +18,7 @@ const WINDOW_LEN: u64 = 1 << 20;
 /// Candidates that are decoded at most: a file made for it could hold one at every byte.
 const MAX_CANDIDATES: usize = 4096;
 
-/// Bytes that candidates are decoded to at most, beside a multiple of the file's own: 80 bytes can speak of gigabytes of offsets.
+/// Bytes that candidates may decode to, in addition to a multiple of the file's own: 80 bytes can claim gigabytes of offsets.
 const MAX_DECODED: u64 = 256 << 20;
 
 /// State of a frame: the offsets of one index, with trailer and digests.
@@ -27,7 +27,7 @@ pub(super) struct FrameState {
     /// Range of the index; empty for a reconstructed one.
     pub index: Range<u64>,
     pub trailer: Option<(Trailer, Range<u64>)>,
-    /// Digests of the chunks, where they are known to be of this state.
+    /// Digests of the chunks, if they belong to this state.
     pub digests: Option<Stored>,
     /// End of the chunk within which the file ends; `None` where an index lists the chunks.
     pub cut: Option<u64>,
@@ -49,7 +49,7 @@ pub(super) fn last_state(
     Ok(last)
 }
 
-/// Hands the indexes that begin in `section` to `take`, the last first, where `fits` says so of their offsets and their place.
+/// Passes the indexes that begin in `section` to `take`, the last first, if `fits` accepts their offsets and their place.
 pub(super) fn scan_indexes(
     source: &dyn Source,
     section: Range<u64>,
@@ -137,7 +137,7 @@ pub(super) fn points_to_chunks(origin: &DamagedFrame, base: u64, offsets: &Offse
             let is_new = |raw: i64, seen: &mut HashSet<i64>| raw < 0 || seen.insert(raw);
             !numbers.is_empty()
                 && numbers.iter().all(|raw| {
-                    // Bits beside a mark are no part of it.
+                    // Further bits of a mark are ignored.
                     let offset = Offset::from_raw(*raw);
                     is_new(*raw, &mut seen) && is_chunk(offset) && offset.to_raw() == *raw
                 })
@@ -145,7 +145,7 @@ pub(super) fn points_to_chunks(origin: &DamagedFrame, base: u64, offsets: &Offse
     }
 }
 
-/// The trailer that begins at byte `at`, as far as it says itself how long it is.
+/// Returns the trailer that begins at byte `at`, by its own length.
 pub(super) fn trailer_at(source: &dyn Source, at: u64, limits: &Limits) -> Option<(Trailer, Range<u64>)> {
     let mut head = [0; 4];
     source.read_into(at, &mut head).ok()?;

@@ -34,7 +34,7 @@ fn repaired(bytes: &[u8]) -> Result<(RepairReport, Vec<u8>)> {
 fn chunks(bytes: Vec<u8>, what: &str) -> Vec<Vec<u8>> {
     let frame = Frame::from_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
     let scan = frame.scan_chunks().unwrap();
-    // What those who wrote it did as well, and a new file does not mend.
+    // Faults of the original writers that a new file does not repair.
     let kept = [FaultKind::StoredSpecial, FaultKind::VersionFlags];
     let faults = scan.faults.iter().chain(frame.layout().faults());
     let bad: Vec<_> =
@@ -47,7 +47,7 @@ fn chunks(bytes: Vec<u8>, what: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_damaged_fixture_is_mended_or_refused() {
-    // What nobody can decode is copied, and stays what it is.
+    // Chunks that no program can decode are copied as they are.
     let undecodable = ["chunk_instrumented.b2frame"];
     let (mut mended, mut refused) = (0, 0);
     let mut paths: Vec<_> =
@@ -119,7 +119,7 @@ fn a_frame_without_chunks_loses_the_bytes_behind_it_and_no_more() {
     Writer::new(&mut bytes, FrameOptions::default()).unwrap().finish().unwrap();
     let end = bytes.len();
     bytes.extend_from_slice(b"behind the frame");
-    // The size of a chunk as the frame has it, 100, and 0, which says that chunks are of different sizes.
+    // The size of a chunk in the frame, 100, and 0, which marks chunks of different sizes.
     for size in [None, Some(100_i32), Some(0)] {
         let mut bytes = bytes.clone();
         if let Some(size) = size {
@@ -202,7 +202,7 @@ fn a_mark_may_end_within_an_element() {
     }
 }
 
-/// Bytes between the last metalayer and the end of the header are the header's where the trailer begins behind them.
+/// Bytes between the last metalayer and the end of the header are the header's if the trailer begins after them.
 #[test]
 fn a_header_may_be_longer_than_its_metalayers() {
     let mut bytes = Vec::new();
@@ -306,7 +306,7 @@ fn a_sparse_frame_without_a_chunk_or_its_index_gives_the_others() {
     let read = |target: &Path| chunks(std::fs::read(target).unwrap(), "sparse");
     assert_eq!(read(&target), [chunk(2), vec![0; 150], chunk(6), chunk(8)]);
 
-    // The index file ends behind its header.
+    // The index file ends after its header.
     let index = path.join("chunks.b2frame");
     let bytes = std::fs::read(&index).unwrap();
     std::fs::write(&index, &bytes[..100]).unwrap();
@@ -356,7 +356,7 @@ fn nan_of_elements_that_have_none_is_damage() {
         assert_eq!(faults, ["nan_width"]);
         assert!(matches!(read.unwrap_err().kind(), ErrorKind::Malformed(_)));
         if typesize != 2 {
-            // Its chunks are no elements either.
+            // Its chunks are not elements either.
             continue;
         }
         let (report, out) = repaired(&bytes).unwrap();

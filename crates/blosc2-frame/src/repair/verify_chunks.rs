@@ -69,7 +69,7 @@ impl RecoveredFrame {
         Ok(statuses)
     }
 
-    /// Whether the mark is NaN although elements of this size have no NaN.
+    /// Whether the mark is NaN although elements of this size cannot be NaN.
     pub fn is_undefined_nan(&self, special: Special) -> bool {
         special == Special::Nan && !has_nan(self.header.typesize)
     }
@@ -132,7 +132,7 @@ impl ChunkVerifier {
         let len = u64::from(header.nbytes);
         let fits = match (frame.expected_len(index), frame.header.chunksize) {
             (Some(expected), _) => len == expected,
-            // The last one, of which nothing else tells how long it is.
+            // The last one, whose length has no other source.
             (None, ChunkSize::Fixed(most)) => len <= u64::from(most),
             _ => true,
         };
@@ -142,7 +142,7 @@ impl ChunkVerifier {
         if origin.available_len(frame.base, at, stored.len()) < stored.len() {
             return Ok(ChunkStatus::Damaged);
         }
-        // Of an older one there is no digest.
+        // Digests do not cover older states.
         let as_written = frame.digests.as_ref().filter(|_| is_last).and_then(|it| it.fit(index, &stored));
         if is_last && as_written != Some(true) {
             if let Some(repaired) = self.repair_header(frame, index, &stored, &header) {
@@ -153,7 +153,7 @@ impl ChunkVerifier {
             }
         }
         if header.special().is_some() {
-            // The value is all there is of it, and 2 GiB of it say no more.
+            // The stored value is all of its data, and 2 GiB of copies would prove no more.
             return Ok(if Chunk::parse(&stored).is_ok() {
                 ChunkStatus::Intact
             } else {

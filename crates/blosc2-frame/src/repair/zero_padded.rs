@@ -1,4 +1,4 @@
-//! A chunk within which the file ends: zeros stand for what is missing, so that it has a place, and its blocks in front of the end can be told.
+//! Pads a chunk that the end of the file cuts with zeros, so that it has a place, and its blocks before the end can be identified.
 
 use std::ops::Range;
 
@@ -49,7 +49,8 @@ impl DamagedFrame {
     }
 }
 
-/// A chunk file that ends early, with zeros for what is missing; nothing where the chunk claims more than memory holds.
+/// Reads a chunk file that ends early, with zeros for the missing bytes; `None` for a chunk that claims more than memory
+/// holds.
 ///
 /// # Errors
 /// Those of the source.

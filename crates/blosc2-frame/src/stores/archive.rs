@@ -1,4 +1,4 @@
-//! The zip file that a `.b2z` is. Its members are frames, stored and not deflated, so that they are read where they lie.
+//! The zip file of a `.b2z`. Its members are frames, stored and not deflated, so that they are read in place.
 //!
 //! The crate `rawzip` locates the members; this module decides which of them are valid. The central directory counts, as it does for
 //! Python's `zipfile`; a member is used where its local header agrees, no other member shares its bytes, and it is stored plainly.
@@ -166,7 +166,7 @@ impl Archive {
             let Some(member) = self.members.get(at) else { continue };
             let range = member.header.start..member.data.end;
             if range.is_empty() {
-                // Nobody knows where it is.
+                // Its place is unknown.
                 continue;
             }
             if let Some((before, end)) = last
@@ -221,7 +221,7 @@ pub(crate) fn is_key_path(name: &str) -> bool {
     name.split('/').all(plain) && !drive && !name.contains(['\\', '\0', '\u{fffd}'])
 }
 
-/// Whether the local header at `at`, which is there, has the name that the central directory has.
+/// Whether the local header at `at` exists and has the name in the central directory.
 fn same_name(source: &dyn Source, at: u64, name: &[u8]) -> Result<bool> {
     let start = at.saturating_add(LOCAL_HEADER_LEN);
     let len = source.read(at.saturating_add(26)..at.saturating_add(28))?;
@@ -250,7 +250,7 @@ fn located(error: rawzip::Error, len: u64) -> Error {
     };
     match error.kind() {
         rawzip::ErrorKind::MissingEndOfCentralDirectory => {
-            // Nothing says how long it was to be.
+            // The expected length is unknown.
             Error::malformed("a zip file without its end, where it says what it holds")
                 .with_range(0..len)
                 .with_context("zip")

@@ -103,7 +103,7 @@ fn zip(
     look: &mut dyn FnMut(Segment) -> Result<()>,
 ) -> Result<()> {
     let by_start: HashMap<u64, &Leaf> = leaves.iter().map(|leaf| (leaf.place.range.start, *leaf)).collect();
-    // Of a member without its local header nobody knows where it is.
+    // The place of a member without its local header is unknown.
     let mut members: Vec<&Member> =
         archive.members.iter().filter(|member| !member.header.is_empty()).collect();
     members.sort_by_key(|member| member.header.start);
@@ -146,7 +146,7 @@ fn dataset(leaf: &Leaf, own: Option<&str>) -> Option<String> {
     (leaf.role == Role::Data).then(path)
 }
 
-/// Runs of bytes, each behind the one before: what is left out is told, and what overlaps is cut.
+/// Consecutive runs of bytes: gaps are reported, and overlaps are cut.
 struct Tiles<'l> {
     at: u64,
     look: &'l mut dyn FnMut(Segment) -> Result<()>,

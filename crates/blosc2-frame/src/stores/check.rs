@@ -29,7 +29,7 @@ pub(crate) fn check(
         progress.tick(done, store.size.max(done))?;
         match leaf.open() {
             Ok(container) => {
-                // A leaf counts what it decodes; what is told is how far that is in bytes of the store.
+                // A leaf counts decoded bytes; progress is reported in bytes of the store.
                 let on = |own: u64, total: u64| {
                     let part = u128::from(len) * u128::from(own.min(total)) / u128::from(total.max(1));
                     let at = done.saturating_add(u64::try_from(part).unwrap_or(len));
@@ -99,7 +99,7 @@ fn located_finding(mut finding: Finding, leaf: &Leaf) -> Option<Finding> {
     Some(finding)
 }
 
-/// Why a leaf cannot be looked at; none where that is told already.
+/// Returns the reason that a leaf cannot be checked; `None` if it is reported already.
 fn open_error_finding(error: &Error, leaf: &Leaf) -> Option<Finding> {
     if leaf.is_reported {
         return None;
@@ -147,7 +147,7 @@ pub(crate) fn in_place(error: Error, place: &LeafLocation) -> Error {
         (None, None) => error,
         (None, Some(part)) => error.in_file(part.clone()),
         (Some(_), part) => {
-            // Its range counts bytes that are no bytes of any file.
+            // Its range counts bytes inside the leaf, not in a file.
             let what = error.context().map(str::to_owned);
             let hint = error.hint().map(str::to_owned);
             let mut own = Error::new(error.into_kind()).with_range(place.range.clone());

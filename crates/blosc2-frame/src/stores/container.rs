@@ -181,10 +181,10 @@ impl Store {
         self.column(leaf, own)
     }
 
-    /// The live rows of a table.
+    /// Returns the live rows of a table.
     ///
     /// # Errors
-    /// `Malformed` where nothing says which they are; those of reading that.
+    /// `Malformed` for a table without a record of them; those of reading it.
     pub(crate) fn rows(&self, table: usize) -> Result<Arc<Rows>> {
         let missing = || Error::malformed("the table has no _valid_rows, by which its live rows are known");
         let (cell, table) = self.rows.get(table).zip(self.tables.get(table)).ok_or_else(missing)?;
@@ -216,10 +216,10 @@ impl Store {
         Ok(texts)
     }
 
-    /// The leaf at an index.
+    /// Returns the leaf at an index.
     ///
     /// # Errors
-    /// `Usage` where there is none.
+    /// `Usage` for an index past the end.
     pub(crate) fn leaf_at(&self, index: usize) -> Result<&Leaf> {
         self.leaves.get(index).ok_or_else(|| Error::usage("no such leaf"))
     }

@@ -1,10 +1,10 @@
-//! CTable: a table of columns, each a leaf of its own, as python-blosc2 keeps it in a store. Its columns are shown as python-blosc2 shows them
+//! CTable: a table of columns, each a leaf of its own, as python-blosc2 stores it. Its columns are shown as python-blosc2 shows them
 //! ([`column::TableColumn`]), unless the store is opened with `Defaults::StoredOnly`.
 //!
-//! Below the root of a table, `_meta` has in its user metadata `kind` "ctable" and the `schema` as JSON text; `_valid_rows` says which
-//! rows are there; `_cols/<name>` holds a column, whose name is a path of percent-encoded parts. Columns of text have their bytes in
-//! `<name>.utf8` beside the offsets of their ends, dictionary columns their values in `<name>_dict` beside the codes, and columns with
-//! missing values a mask in `<name>.notnull`.
+//! Below the root of a table, `_meta` has in its user metadata `kind` "ctable" and the `schema` as JSON text. `_valid_rows` flags the
+//! live rows. `_cols/<name>` holds a column, whose name is a path of percent-encoded parts. Columns of text have their bytes in
+//! `<name>.utf8` next to the offsets of their ends, dictionary columns their values in `<name>_dict` next to the codes, and columns
+//! with missing values a mask in `<name>.notnull`.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ const SCHEMA_VERSIONS: std::ops::RangeInclusive<i128> = 1..=3;
 /// A table in a store.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Table {
-    /// The key of its root with a slash behind; empty where the store is the table.
+    /// The key of its root with a slash after it; empty if the store is the table.
     pub(crate) root: String,
     /// Its schema, decoded.
     pub(crate) schema: Value,
@@ -52,7 +52,7 @@ pub(crate) struct Column {
     pub(crate) holds: &'static str,
     /// The kind that the schema gives the column.
     pub(crate) kind: Option<String>,
-    /// Whether the leaf is beside the one of the column's name.
+    /// Whether the leaf holds a part of the column, next to the one of the column's name.
     pub(crate) is_part: bool,
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn columns(
     columns
 }
 
-/// False for what only serves a table: its metadata, which are told elsewhere, and its indexes.
+/// False for leaves that only serve a table: its metadata, which are shown elsewhere, and its indexes.
 pub(crate) fn is_listed(tables: &[Table], key: &str) -> bool {
     let serves = |own: &str| own == META || own == "_vlmeta" || own.starts_with("_indexes/");
     !tables.iter().any(|table| key.strip_prefix(&table.root).is_some_and(serves))

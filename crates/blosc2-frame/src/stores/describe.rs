@@ -119,7 +119,7 @@ fn attributes(leaf: &Leaf) -> Option<Value> {
     Some(meta.get("vlmeta").cloned().unwrap_or_else(|| Value::Map(Vec::new())))
 }
 
-/// Adds what the store says of a dataset beside the frame itself.
+/// Adds the store's metadata of a dataset, in addition to those of the frame itself.
 pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, is_column: bool, dataset: &mut Dataset) {
     if let Some(column) = ctable::column(&store.tables, &leaf.key).filter(|_| !is_column) {
         dataset.attributes.push(("column".to_owned(), column.name.into()));
@@ -146,7 +146,7 @@ pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Va
     leaves.dedup();
     let of_leaf = |at: usize| -> Result<Value> {
         let own: Vec<_> = places.iter().filter(|(leaf, _)| *leaf == at).map(|(_, own)| own.clone()).collect();
-        // What is said of the items of a column is not true of its texts.
+        // Metadata of the items of a column do not apply to its texts.
         let is_of_items = store.columns.get(&at).is_some_and(TableColumn::is_of_items);
         match store.leaves.get(at).and_then(Leaf::container) {
             Some(container) if !is_of_items => container.export_metadata(&own),
@@ -219,7 +219,7 @@ fn store_losses(store: &Store) -> Vec<Loss> {
             }
             // The schema is named below, and indexes are of python-blosc2's own making.
             (Role::Data, _) if ctable::is_own(&store.tables, &leaf.key) => {}
-            // The columns have their values, and what is not decoded is told as such.
+            // The columns have their values, and parts that are not decoded are marked as such.
             (Role::Data, _) if store.shows_tables() && ctable::is_of_column(&store.tables, &leaf.key) => {}
             (Role::Data, Some(container)) => losses.extend(container.losses().into_iter().map(|loss| {
                 let own = loss.dataset.as_deref().unwrap_or(DATASET);

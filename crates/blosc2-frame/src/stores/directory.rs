@@ -1,4 +1,4 @@
-//! The directory that a `.b2d` is: every frame below it, by its path. Links are not followed, so nothing outside is ever read.
+//! The directory of a `.b2d`: every frame below it, by its path. Links are not followed, so files outside are never read.
 
 use std::fs;
 use std::io::Read;
@@ -114,7 +114,7 @@ impl Walk {
     }
 
     fn take(&mut self, path: PathBuf, part: String) -> Result<()> {
-        // What is kept beside a frame while it changes is no part of the store: C-Blosc2's locks, our journals.
+        // Files next to a frame that serve its changes are not part of the store: C-Blosc2's locks, our journals.
         if part.ends_with(".b2lock") || part.ends_with(".b2journal") {
             return Ok(());
         }

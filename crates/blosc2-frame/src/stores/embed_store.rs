@@ -16,7 +16,7 @@ use crate::frame::Frame;
 /// Name of the user metadata that holds the map.
 pub(crate) const MAP: &str = "estore_metadata";
 
-/// Metalayers by which an EmbedStore is known: its own, and those of the stores that have one inside.
+/// Metalayers that identify an EmbedStore: its own, and those of the stores that have one inside.
 pub(crate) const MARKS: [&str; 3] = ["b2embed", "b2dict", "b2tree"];
 
 /// Location of the value of a key.
@@ -26,7 +26,7 @@ pub(crate) enum Value {
     Here(Range<u64>),
     /// On a server.
     Elsewhere(String),
-    /// Nowhere that is known.
+    /// An unrecognized place.
     Nowhere,
 }
 
@@ -40,10 +40,10 @@ pub(crate) fn is_embed(frame: &Frame) -> bool {
 }
 
 impl EmbedMap {
-    /// The map of a frame; empty where it has none, as python-blosc2 takes it.
+    /// Reads the map of a frame; empty for a frame without one, as python-blosc2 takes it.
     ///
     /// # Errors
-    /// Those of the user metadata; `Malformed` where they are no map.
+    /// Those of the user metadata; `Malformed` when they are not a map.
     pub(crate) fn read(frame: &Frame) -> Result<Self> {
         match frame.vlmetalayer(MAP)? {
             None => Ok(Self::default()),
@@ -54,7 +54,7 @@ impl EmbedMap {
     /// Parses the value of the user metadata.
     ///
     /// # Errors
-    /// `Malformed` where it is no map.
+    /// `Malformed` when it is not a map.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         let metadata: Metadata = rmp_serde::from_slice(bytes)
             .map_err(|error| Error::malformed(format!("{MAP} is not as python-blosc2 writes it: {error}")))?;
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Entries {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entries, A::Error> {
-                // The count is not believed: entries are taken as they come.
+                // The count is not trusted: entries are read one by one.
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);

@@ -29,7 +29,7 @@ pub(crate) const EMBED: &str = "embed.b2e";
 pub(crate) enum Role {
     /// Its values.
     Data,
-    /// Its user metadata, which are the attributes of the group it lies in.
+    /// Its user metadata, which are the attributes of the group that contains it.
     Attributes,
     /// Other leaves, which are listed by themselves.
     Embed,

@@ -13,7 +13,7 @@ pub(crate) const LOCAL: [u8; 4] = *b"PK\x03\x04";
 /// Extension of directories that are stores.
 const DIRECTORY: &str = "b2d";
 
-/// Whether an input is a zip file of frames, or a directory that python-blosc2 keeps a store in.
+/// Whether an input is a zip file of frames, or the directory of a python-blosc2 store.
 pub(crate) fn sniff(probe: &Probe<'_>) -> bool {
     match probe.directory {
         Some(directory) => is_store(directory),
@@ -54,7 +54,7 @@ fn local(bytes: &[u8]) -> Option<(&[u8], &[u8], u32)> {
     let size = u32::from_le_bytes(*bytes.get(18..)?.first_chunk()?);
     let (name, extra) = (usize::from(word(26)?), usize::from(word(28)?));
     let rest = bytes.get(30..)?;
-    // A name that goes on behind what is looked at still says how it begins, which is not enough.
+    // A name that continues after the probed bytes shows only its beginning, which is not enough.
     let (name, rest) = rest.split_at_checked(name)?;
     Some((name, rest.get(extra..).unwrap_or_default(), size))
 }

@@ -337,7 +337,7 @@ fn what_is_on_a_server_is_shown_and_not_fetched() {
     assert_eq!(store.dataset_count(), 0);
     let meta = store.meta().unwrap();
     assert_eq!(meta.pointer("/references/~1c"), Some(&text("https://host/ @public/x")));
-    // The frame that nothing names is a hole.
+    // The unreferenced frame is a hole.
     assert_eq!(codes(&*store), ["dead_space"]);
 }
 

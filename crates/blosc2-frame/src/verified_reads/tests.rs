@@ -64,7 +64,7 @@ fn values_are_read_where_their_chunks_fit_their_digests() {
     assert_eq!(read("2, 2", &unguarded).unwrap(), [11 ^ 0x40]);
 }
 
-/// As a program that does not know of them leaves them: the metadata stay, the chunks are others.
+/// As a program without support for them leaves them: the metadata stay, the chunks are others.
 #[test]
 fn digests_of_an_earlier_state_mean_nothing() {
     let frame = Frame::from_bytes(array()).unwrap();

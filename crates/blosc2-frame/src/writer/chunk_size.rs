@@ -14,7 +14,7 @@ use crate::header::ChunkSize;
 /// Most bytes that a chunk of a frame holds.
 pub(crate) const MAX_CHUNK_LEN: usize = BloscVersion::Blosc2.max_nbytes();
 
-/// Sizes of the chunks of a frame, as far as they are no matter of each.
+/// Sizes of the chunks of a frame, as far as they are common to all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkSizes {
     /// Bytes of each chunk.
@@ -51,10 +51,10 @@ impl ChunkSizes {
         Some(self.nbytes.saturating_sub(start).min(u64::from(size)))
     }
 
-    /// Judges `count` new chunks of `len` bytes each before the chunk `index`.
+    /// Checks `count` new chunks of `len` bytes each before the chunk `index`.
     ///
     /// # Errors
-    /// `Usage` where there is no such place, for chunks of nothing or of more than a chunk holds, and for sizes that may not vary.
+    /// `Usage` for an index past the end, for chunks that are empty or over the size limit, and for sizes that may not vary.
     pub(crate) fn insert(&self, index: u64, len: usize, count: u64) -> Result<SizeChange> {
         if index > self.count {
             return Err(no_chunk(index, self.count));
@@ -68,7 +68,7 @@ impl ChunkSizes {
             ChunkSize::Unset => return Ok(SizeChange::Sets(len)),
             ChunkSize::Fixed(size) => {
                 let last = index == self.count && self.nbytes.is_multiple_of(u64::from(size.max(1)));
-                // Whole chunks go anywhere but behind a short one.
+                // Whole chunks go anywhere except after a short one.
                 let whole = len == size && (last || index < self.count);
                 whole || (last && len < size && count <= 1)
             }

@@ -10,7 +10,7 @@ use crate::checksums::Digests;
 use crate::header::Header;
 use crate::offsets::{Offset, Offsets};
 
-/// Header, chunks and index as far as they are known.
+/// Header, chunks and index of a frame that is being written.
 pub(super) struct ChunkWriter<'o> {
     pub sink: Sink<'o>,
     pub header: Header,
@@ -92,7 +92,7 @@ impl<'o> ChunkWriter<'o> {
         Ok(())
     }
 
-    /// Chunks whose blocks the caller cut stand alone (C-Blosc2 takes no mixed_blocks_error).
+    /// Refuses to mix chunks of variable blocks with others (C-Blosc2 does not read such frames).
     pub fn check_uniform_blocks(&mut self, variable_blocks: bool) -> Result<()> {
         if self.sizes.count > 0 && self.header.variable_blocks != variable_blocks {
             return Err(mixed_blocks_error());

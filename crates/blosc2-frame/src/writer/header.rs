@@ -85,7 +85,7 @@ pub(crate) fn header_len(metalayers: &Metalayers) -> Result<u32> {
     }
 }
 
-/// The header of an empty frame, its lengths not yet known.
+/// Returns the header of an empty frame, with its lengths still unset.
 pub(crate) fn new_header(options: &FrameOptions) -> Result<Header> {
     let params = &options.params;
     let number = |value: usize| u32::try_from(value).map_err(|_| Error::usage(format!("{value} bytes")));

@@ -82,7 +82,7 @@ impl OffsetTable {
     /// The chunk `order[i]` becomes the chunk `i`.
     ///
     /// # Errors
-    /// `Usage` where that is no permutation.
+    /// `Usage` for a list that is not a permutation.
     pub(crate) fn reorder(&mut self, order: &[u64]) -> Result<()> {
         let mut seen = vec![false; order.len()];
         let all = order.len() as u64 == self.len();

@@ -1,4 +1,4 @@
-//! Bytes of a frame in the order in which they become known: chunks first, the header before them last.
+//! Bytes of a frame in the order in which they become final: chunks first, the header before them last.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -18,7 +18,7 @@ pub(super) struct Sink<'o> {
     way: Destination,
     /// Not written yet.
     buffer: Vec<u8>,
-    /// Bytes behind the header so far.
+    /// Bytes after the header so far.
     len: u64,
 }
 
@@ -30,7 +30,7 @@ enum Destination {
 }
 
 impl<'o> Sink<'o> {
-    /// Starts behind a header of `header_len` bytes, which are zeros until it is known: a frame that was not finished is none.
+    /// Starts after a header of `header_len` bytes, which are zeros until it is final: an unfinished frame is not valid.
     pub(super) fn new(out: &'o mut dyn Output, header_len: u64) -> Result<Self> {
         let way = match out.as_seek() {
             Some(file) => {
@@ -43,7 +43,7 @@ impl<'o> Sink<'o> {
         Ok(Self { out, way, buffer: Vec::new(), len: 0 })
     }
 
-    /// Bytes behind the header so far.
+    /// Returns the bytes after the header so far.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
@@ -77,7 +77,7 @@ impl<'o> Sink<'o> {
         Ok(())
     }
 
-    /// Puts the header in its place, and the output behind the frame.
+    /// Puts the header in its place, and the output after the frame.
     pub(super) fn finish(mut self, header: &[u8]) -> Result<()> {
         self.flush()?;
         match (self.way, self.out.as_seek()) {

@@ -21,7 +21,7 @@ pub(crate) enum StoredChunk<'a> {
 pub(crate) struct StoreRules {
     /// Bytes of an element.
     pub typesize: u32,
-    /// Whether each chunk has its own size. A mark does not say how long the chunk is, so there are none then.
+    /// Whether each chunk has its own size. A mark does not record the length of its chunk, so it is not used then.
     pub variable_size: bool,
 }
 
@@ -39,7 +39,8 @@ pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
     Ok(chunk)
 }
 
-/// Returns the stored form of `chunk`. C-Blosc2 refuses chunks of zeros, NaN and nothing when it finds them between others.
+/// Returns the stored form of `chunk`. C-Blosc2 refuses chunks of zeros, NaN and uninitialized bytes when it finds them
+/// between others.
 ///
 /// # Errors
 /// As [`physical`].

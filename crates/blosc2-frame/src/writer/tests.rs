@@ -77,7 +77,7 @@ const FROM_PYTHON: &str = "
 fn a_frame_is_byte_for_byte_that_of_python_blosc2() {
     let mut options = plain(4);
     options.params.level = 0;
-    // It puts the shuffle first, and says that it may use so many threads (two for decoding; here one).
+    // It puts the shuffle first, and stores the number of threads it may use (two for decoding; here one).
     options.params.filters = Pipeline::none();
     options.params.filters.0[0] = Filter::new(Filter::SHUFFLE, 0);
     let bytes = written(options, |writer| {

@@ -5,7 +5,7 @@ use container_core::{Error, Result};
 use super::stored_chunk;
 use crate::metalayer::{MAX_METALAYERS, MAX_NAME};
 
-/// Sets a value, in its place or behind the others. Released versions of C-Blosc2 refuse a 17th, and longer names.
+/// Sets a value, in its place or after the others. Released versions of C-Blosc2 refuse a 17th, and longer names.
 ///
 /// # Errors
 /// `Usage` for a name of no or over 31 bytes and for a 17th one.

@@ -15,7 +15,7 @@ const OPENERS: [Opener; 3] = [Opener::Reader, Opener::PathReader, Opener::Writer
 
 #[test]
 fn changes_of_every_kind() {
-    // The second is a frame in a larger file, whose header lies otherwise in its sectors but crosses none.
+    // The second is a frame in a larger file, whose header has another position in its sectors but crosses none.
     for (before, metadata) in [(0, 60), (520, 60), (1024, 30)] {
         for chunks in [1, 40] {
             let file = [vec![7; before], frame(chunks, metadata)].concat();
@@ -31,7 +31,7 @@ fn changes_of_every_kind() {
     }
 }
 
-/// The fields that change when chunks are appended lie in 31 bytes.
+/// The fields that change when chunks are appended are within 31 bytes.
 #[test]
 fn appends_on_file_systems_that_tear_anywhere() {
     let mut script = script(&frame(3, 60), 0);
@@ -67,14 +67,14 @@ fn headers_across_sectors() {
         let mut editor = edit(&script.storage, before as u64).unwrap();
         change_all(&mut script, &mut editor, metadata, Durability::Synced);
         let what = format!("{metadata} bytes behind {before}");
-        // C-Blosc2 knows no journals, and may find such a header torn until somebody finishes it.
+        // C-Blosc2 does not read journals, and may find such a header torn until a reader of ours finishes it.
         let broken = script.broken(Opener::Reader);
         assert!(
             !broken.is_empty() && broken.iter().all(|crash| !crash.contains("after everything")),
             "{what}"
         );
         script.check(&[Opener::PathReader], &what);
-        // What a crash left behind a frame in a larger file may be another's, and is not written over.
+        // Bytes that a crash left after a frame in a larger file may belong to another program, and are not overwritten.
         if before == 0 {
             script.check(&[Opener::Writer], &what);
         }
@@ -131,8 +131,8 @@ fn writers_that_can_be_torn_are_found_out() {
     }
 }
 
-/// Each sync is needed: leave one out, and something breaks. The last of a commit is what its promise stands on, which the script looks
-/// at; and a sync of the journal is one of the file as well here, which a disk does not do. Of a journal, its bytes and its name are synced.
+/// Each sync is needed: without any one, a check fails. The promise of a commit depends on its last one, which the script checks; and a
+/// sync of the journal is one of the file as well here, which a disk does not do. Of a journal, its bytes and its name are synced.
 #[test]
 fn every_sync_is_needed() {
     for (metadata, needed) in [(60, &[0, 2][..]), (1300, &[1, 2, 3, 6, 7, 8])] {

@@ -92,7 +92,7 @@ pub fn frame(count: u64, metadata: usize) -> Vec<u8> {
     bytes
 }
 
-/// A metalayer that says how many chunks there are, at its beginning and at its end.
+/// Makes a metalayer with the number of chunks at its beginning and at its end.
 pub fn shape(count: u64, len: usize) -> Vec<u8> {
     let mut value = vec![0xab; len];
     value[..8].copy_from_slice(&count.to_be_bytes());
@@ -138,7 +138,7 @@ pub fn change_all(
     commit(script, editor, durability);
 }
 
-/// As an array that grows: chunks, and the metalayer that says how many, in one commit.
+/// As an array that grows: chunks, and the metalayer with their number, in one commit.
 pub fn resize(editor: &mut Editor, more: u64, metadata: usize) {
     editor.insert_special(editor.chunk_count(), Special::Nan, 800, more).unwrap();
     editor.append(&numbers(103)).unwrap();

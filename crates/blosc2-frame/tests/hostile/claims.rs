@@ -36,7 +36,7 @@ fn offsets_anywhere() {
         let is_told = |code: &&str| code.starts_with("offset") || code.starts_with("chunk");
         assert!(codes.iter().any(is_told), "{offset}: {codes:?}");
     }
-    // Into another chunk: there is no chunk.
+    // An offset inside another chunk, where no chunk begins.
     for offset in [1, 16, 31, 33, 131, 133] {
         let (_, codes) = said(&three(|offsets| offsets[1] = offset));
         assert!(codes.contains(&"chunk_header"), "{offset}: {codes:?}");
@@ -64,7 +64,7 @@ fn chunks_that_are_others_as_well() {
 
 #[test]
 fn an_index_of_more_chunks_than_there_can_be() {
-    // The header speaks of 2^63 - 1 chunks of a byte, and the index has as many as one can have.
+    // The header claims 2^63 - 1 chunks of a byte, and the index has as many as one can have.
     for count in [1, 5, (1 << 28) - 5] {
         let mut parts = Parts::new(i64::MAX as u64, 1);
         parts.index = same_index(count, ZEROS);
@@ -82,7 +82,7 @@ fn one_offset_for_millions_of_chunks() {
     assert!(opens[1] && codes.contains(&"shared_chunk"), "{codes:?}");
 }
 
-/// 64 KiB that say they are 4 TiB: looking at it takes what is there.
+/// 64 KiB that claim to be 4 TiB: reading it takes the memory of the stored bytes.
 #[test]
 fn thousands_of_chunks_of_two_gibibytes() {
     let (count, len) = (2000_u32, 0x7fff_ff00_u32);
@@ -130,7 +130,7 @@ fn shapes_whose_products_wrap() {
     }
 }
 
-/// The first are told one by one, and how many more there are.
+/// The first are reported one by one, then the number of the others.
 #[test]
 fn chunks_of_other_blocks_than_the_arrays_are_counted() {
     let meta = Meta {

@@ -1,4 +1,4 @@
-//! Frames made part by part, and what everything that reads them says.
+//! Frames made part by part, and the results of all operations that read them.
 
 use std::time::{Duration, Instant};
 
@@ -109,8 +109,8 @@ pub(crate) fn container_options() -> container::OpenOptions {
     options
 }
 
-/// Whether it opens by either tolerance, and the codes of a full check; with it that what opens can be looked at and read or says why,
-/// that the map covers the file, and that none of it takes long.
+/// Returns whether it opens by either tolerance, and the codes of a full check. Also checks that a frame that opens can be described
+/// and read or returns errors, that the map covers the file, and that no step takes long.
 pub(crate) fn said(bytes: &[u8]) -> ([bool; 2], Vec<&'static str>) {
     let began = Instant::now();
     let limits = Limits::default().with_memory(MEMORY);
@@ -197,7 +197,7 @@ fn through(lens: &dyn Container, len: u64, options: &ReadOptions) {
     }
 }
 
-/// Kinds that bytes can be the cause of, and a range where there is one to tell.
+/// Kinds of errors that bytes can cause, with a range if one is known.
 pub(crate) fn expected(error: &Error) {
     use ErrorKind::{Limit, Malformed, Truncated, Unsupported, WrongFormat};
     let kind = error.kind();

@@ -1,4 +1,4 @@
-//! Frames that nobody should have made: nothing panics, hangs, takes memory that was not granted, or writes where it was not asked to.
+//! Invalid and malicious frames: no operation panics, hangs, takes memory over its limits, or writes outside of its files.
 
 mod bit_flips;
 mod claims;

@@ -87,7 +87,7 @@ fn trailers_that_lie_about_their_length() {
     }
 }
 
-/// A value whose chunk says that it holds 2 GiB.
+/// A value whose chunk claims to hold 2 GiB.
 #[test]
 fn a_note_of_two_gibibytes() {
     let trailer = Trailer {
@@ -113,7 +113,7 @@ fn a_note_of_two_gibibytes() {
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
 }
 
-/// Two metalayers of which one lies in the other take less room than they would if they were written again, behind which chunks begin.
+/// Two metalayers, one within the other, take less room than when they are written again, and would then overwrite chunks.
 #[test]
 fn metalayers_within_each_other_are_not_edited() {
     let mut parts = Parts::new(100, 100);

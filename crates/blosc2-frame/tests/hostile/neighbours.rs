@@ -1,4 +1,4 @@
-//! Files beside a frame, and in its directory, that are not what their names say.
+//! Files next to a frame, and in its directory, that do not match their names.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use blosc2_frame::{Durability, EditOptions, Editor, ErrorKind, Frame, FrameOptio
 use container_core::container::ReadOptions;
 use tempfile::TempDir;
 
-/// A frame whose header lies across sectors, so that changes have a journal.
+/// A frame whose header crosses sectors, so that changes have a journal.
 fn wide() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.b2frame");
@@ -37,7 +37,7 @@ fn pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// A link of a journal's name leads to somebody's file, which stays as it is.
+/// A link with a journal's name points to an unrelated file, which stays as it is.
 #[test]
 fn a_journal_that_is_a_link() {
     for target_exists in [true, false] {
@@ -65,7 +65,8 @@ fn a_journal_that_is_a_pipe_or_a_directory() {
     }
 }
 
-/// A file in the place of the journal that is none of the frame has no effect and stays, and a change that needs one is refused until it is gone.
+/// A file with the name of a journal that does not belong to the frame has no effect and stays. A change that needs a journal is refused
+/// until it is gone.
 #[test]
 fn a_journal_of_anything() {
     let claims = |len: u64| [b"b2journ3", &len.to_le_bytes()[..], &[0xff; 24], &[0; 40]].concat();
@@ -156,7 +157,7 @@ fn chunk_files_that_are_no_chunks() {
     }
 }
 
-/// An index of another frame, whose numbers lead to files that are not there.
+/// An index of another frame, whose numbers are those of missing files.
 #[test]
 fn an_index_that_leads_elsewhere() {
     for number in [3_i64, 0xffff_ffff, 0x1_0000_0000, i64::MAX] {

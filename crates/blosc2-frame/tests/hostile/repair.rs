@@ -35,7 +35,7 @@ fn thousands_of_indexes_that_are_none() {
     assert_eq!(frame.read_chunk(1, &options).unwrap(), [2; 100]);
 }
 
-/// Chunks of 32 bytes that say they are 2 GiB each are kept, and none is filled.
+/// Chunks of 32 bytes that claim to be 2 GiB each are kept, and none is filled.
 #[test]
 fn thousands_of_chunks_of_two_gibibytes() {
     let (count, len) = (2000_u32, 0x7fff_ff00_u32);
@@ -64,7 +64,7 @@ fn chunks_of_no_length() {
     assert!(repair(bytes).is_err());
 }
 
-/// A value of a metalayer with a shorter length than C-Blosc2 writes, and bytes behind it.
+/// A value of a metalayer with a shorter length than C-Blosc2 writes, and bytes after it.
 #[test]
 fn metalayers_of_another_writer() {
     let mut parts = Parts::new(100, 100);

@@ -1,4 +1,4 @@
-//! Every frame of the corpus against what its maker says of it.
+//! Every frame of the corpus, compared with its manifest.
 
 use blosc2_frame::{ChunkSize, ErrorKind, Frame, OpenOptions};
 use container_codecs::checksum::Algorithm;
@@ -93,7 +93,7 @@ fn compare_values(frame: &Frame, fixture: &Fixture) {
         let block = container_core::block::read_block(&*source, &entry, frame.codecs(), &limits, 1).unwrap();
         assert!(*block == **chunk, "{path} chunk {index}");
     }
-    // Items whose ends lie in other chunks than their starts.
+    // Items that begin in one chunk and end in another.
     let count = frame.item_count();
     let len = frame.data_len().checked_div(count).unwrap_or(0);
     for (start, stop) in [(count / 7, count - count / 5), (count / 2, count / 2), (count, count)] {
@@ -173,7 +173,7 @@ fn oddities_are_told_and_nothing_else() {
         let scan = frame.scan_chunks().unwrap();
         let mut codes: Vec<&str> =
             frame.layout().faults().iter().chain(&scan.faults).map(blosc2_frame::Fault::code).collect();
-        // What is deleted from a store is the store's to tell.
+        // Deleted entries of a store are reported by the store.
         let expected = fixture.codes.iter().filter(|_| !fixture.path.ends_with(".b2e")).map(String::as_str);
         let mut expected: Vec<&str> = expected.filter(|code| !OF_ARRAYS.contains(code)).collect();
         codes.sort_unstable();

@@ -49,7 +49,7 @@ fn the_worked_frame() {
     assert_eq!(trailer.encode(), bytes(TRAILER));
 }
 
-/// The frame of nothing by C-Blosc2 3.3.5: 132 bytes.
+/// The empty frame by C-Blosc2 3.3.5: 132 bytes.
 #[test]
 fn the_empty_frame() {
     let mut file = bytes(HEADER);

@@ -1,4 +1,4 @@
-//! Every cut, and every byte changed: nothing panics or takes memory that was not granted, and the tolerances agree.
+//! Every cut, and every byte changed: no read panics or takes memory over its limits, and the tolerances agree.
 
 use blosc2_frame::{Frame, Limits, OpenOptions, Result};
 use container_core::container::{ReadOptions, Tolerance};
@@ -8,7 +8,7 @@ use crate::manifest::testdata;
 /// Far more than these files need, and far less than they can claim.
 const MEMORY: u64 = 1 << 20;
 
-/// Chunks that are looked at; a damaged index may speak of millions.
+/// Chunks that are checked; a damaged index may claim millions.
 const MAX_CHUNKS: u64 = 12;
 
 const FILES: &[&str] = &[
@@ -111,7 +111,7 @@ fn every_byte_may_be_another() {
     }
 }
 
-/// A frame of 172 bytes that speaks of half an exabyte opens at once, and gives any part of it.
+/// A frame of 172 bytes that claims half an exabyte opens at once, and returns any part of it.
 #[test]
 fn what_is_not_stored_takes_no_memory() {
     use blosc2_frame::blosc_chunk::Special;

@@ -21,7 +21,7 @@ fn findings(container: &dyn Container, memory: u64) -> Option<Vec<Finding>> {
     }
 }
 
-/// A chunk over the limit is decoded block by block, and says what it says as a whole.
+/// A chunk over the limit is decoded block by block, with the same report as a whole one.
 #[test]
 fn chunks_over_the_limit_are_checked_block_by_block() {
     let (mut seen, mut damaged) = (0, 0);
@@ -31,7 +31,7 @@ fn chunks_over_the_limit_are_checked_block_by_block() {
         let Ok(container) = (FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()) else {
             continue;
         };
-        // Of the damaged files nobody says it.
+        // The manifest does not list it for damaged files.
         let chunk = fixture.chunksize.and_then(|len| u64::try_from(len).ok()).unwrap_or(1 << 14);
         if !(2..1 << 20).contains(&chunk) {
             continue;

@@ -1,4 +1,4 @@
-//! Frames as other programs wrote them, as the specification shows them, and as nobody should have made them.
+//! Frames of other programs, frames of the specification, and invalid frames.
 
 mod corpus;
 mod documents;

@@ -1,4 +1,4 @@
-//! The fixtures, and what scripts that share nothing with this crate say of them.
+//! The fixtures, and their contents by scripts that are independent of this crate.
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ impl Fixture {
         testdata().join(&self.path)
     }
 
-    /// Whether it is one frame, and no store of several, and has no more than a test decodes.
+    /// Whether it is a single frame, not a store, and small enough for a test to decode.
     pub(crate) fn is_small_frame(&self) -> bool {
         self.nchunks.is_some() && self.nbytes.is_some_and(|nbytes| nbytes < 1 << 30)
     }

@@ -74,7 +74,7 @@ fn files_that_are_not_as_they_should_be() {
     assert!(chunks(&path)[3].as_ref().unwrap_err().contains(name));
     assert_eq!(kinds(&path), [(FaultKind::PartMissing, part())]);
 
-    // What is there, but is no file.
+    // An entry that is not a file.
     fs::create_dir(&file).unwrap();
     assert!(chunks(&path)[3].is_err());
     assert_eq!(kinds(&path), [(FaultKind::PartMissing, part())]);
@@ -91,7 +91,7 @@ fn empty_files_and_files_of_others_are_told_and_left() {
     assert_eq!(kinds(&path), [(FaultKind::PartUnused, Some("0000000A.chunk".to_owned()))]);
 }
 
-/// A link may lead anywhere, and what it leads to is not the frame's.
+/// A link may point to any file, which does not belong to the frame.
 #[cfg(unix)]
 #[test]
 fn links_are_not_followed() {

@@ -89,7 +89,7 @@ impl Stored {
         cfg!(feature = "zfp") || !self.is_zfp()
     }
 
-    /// Whether there are streams of ZFP: it may have been of no use.
+    /// Whether it has streams of ZFP. Blocks that ZFP does not shrink are stored.
     fn is_zfp(&self) -> bool {
         self.name.contains("zfp") && !self.name.starts_with("copied") && !self.name.starts_with("runs")
     }

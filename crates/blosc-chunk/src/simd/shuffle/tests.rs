@@ -12,7 +12,7 @@ fn noise(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// The levels of this machine, plain code last. A machine without vectors tests nothing but that.
+/// Returns the levels of this machine, plain code last. A machine without vectors only tests plain code.
 fn levels() -> [Level; 3] {
     [Level::best(), Level::second_best(), Level::PLAIN]
 }

@@ -66,8 +66,8 @@ fn unhex(text: &str) -> Vec<u8> {
     text.as_bytes().chunks(2).map(|pair| digit(&pair[0]) << 4 | digit(&pair[1])).collect()
 }
 
-/// Header, metalayers, places and bytes of chunks are those of python's frame. Python names no threads, and stores the index plainly
-/// where we say that all of it is alike.
+/// Header, metalayers, places and bytes of chunks are those of python's frame. Python leaves the number of threads out, and stores
+/// the index plainly where ours stores one repeated number.
 fn assert_same(own: Vec<u8>, python: &str) {
     let (own, python) = (Frame::from_bytes(own).unwrap(), Frame::from_bytes(unhex(python)).unwrap());
     let header = Header { threads: (1, 1), frame_len: own.header().frame_len, ..python.header().clone() };
@@ -110,7 +110,7 @@ fn filled_arrays_are_those_of_python() {
     }
 }
 
-/// Elements that are all zeros, written one by one, are no more than zeros that were asked for.
+/// Zeros that are written one by one take as little room as requested zeros.
 #[test]
 fn zeros_take_no_room_however_they_come() {
     let mut out = Vec::new();
@@ -210,7 +210,7 @@ fn an_array_gets_as_many_elements_as_it_has() {
     usage(filled("<i4", &[3], Fill::Nan, &NdOptions::default()).unwrap_err());
 }
 
-/// NaN in a byte order or width that no mark in the index stands for.
+/// NaN in a byte order or width without a mark in the index.
 #[test]
 fn nan_is_nan_in_every_type_that_has_it() {
     use container_core::container::ReadOptions;

@@ -13,7 +13,7 @@ fn fast() -> Params {
     Params { compressor: Compressor::LZ4, ..default_params(1) }
 }
 
-/// Worked out by hand from what the module says.
+/// Computed by hand from the rules in the module documentation.
 #[test]
 fn axes_are_filled_from_the_last() {
     let zstd = default_params(1);
@@ -30,7 +30,7 @@ fn axes_are_filled_from_the_last() {
     assert_eq!(shapes(&[1_000_000_000], 4, &zstd), (vec![4_000_000], vec![125_000]));
     // A prime axis: 26 parts of 4 038 462 or one less.
     assert_eq!(shapes(&[104_999_999], 4, &zstd).0, [4_038_462]);
-    // Elements larger than any target stand alone.
+    // An element larger than any target is a block and a chunk of its own.
     assert_eq!(shapes(&[7, 3], 64 << 20, &zstd), (vec![1, 1], vec![1, 1]));
 }
 
@@ -91,7 +91,7 @@ proptest! {
         if shape.iter().product::<u64>() * (itemsize as u64) <= 16 << 20 {
             prop_assert!(geometry.chunk_count() <= 1);
         }
-        // Blocks alone lead to chunks that hold them.
+        // From blocks alone, chunks that hold them are derived.
         let blocks = geometry.blockshape();
         let around = partition(&shape, itemsize, &params, None, Some(blocks)).unwrap();
         prop_assert_eq!(around.blockshape(), blocks);

@@ -60,7 +60,7 @@ impl NdEditor {
         Ok(())
     }
 
-    /// Cuts axes: what stays of the chunks at the new edges gets zeros behind them.
+    /// Cuts axes: the chunks at the new edges get zeros after them.
     pub(super) fn shrink(&mut self, shape: &[u64]) -> Result<()> {
         let old = self.geometry.clone();
         if shape == old.shape() {
@@ -114,8 +114,8 @@ impl NdEditor {
         self.clear(&origin, &slab)
     }
 
-    /// Makes the chunks those of another grid. `old_at` says, by axis, where in the old grid a place of the new one was; chunks that
-    /// were nowhere are zeros, and old ones that are nowhere go.
+    /// Rearranges the chunks into another grid. `old_at` returns, by axis, the position in the old grid of one in the new grid.
+    /// Chunks without an old position are zeros, and old chunks without a new one are removed.
     pub(super) fn rebuild(
         &mut self,
         new: Geometry,

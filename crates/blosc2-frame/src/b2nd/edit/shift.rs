@@ -1,7 +1,7 @@
-//! Elements that come in or go in the middle of an axis, and move the others.
+//! Inserts and removes elements in the middle of an axis, and moves the others.
 //!
-//! Chunks that move by whole chunks only change their place in the index. Where elements do not, all behind them are written again:
-//! C-Blosc2 takes whole chunks only, and what it appends to an array that does not end with a chunk it puts behind that chunk.
+//! Chunks that move by whole chunks only change their place in the index. If elements move by another number, all chunks after them
+//! are written again. C-Blosc2 accepts whole chunks only, and appends to an array after its last chunk, even if that is not full.
 
 use std::ops::Range;
 
@@ -15,7 +15,8 @@ use super::NdEditor;
 use super::resize::Edges;
 
 impl NdEditor {
-    /// Adds `values` behind the end of `axis`, wherever in a chunk that is. They have the array's shape but along that axis.
+    /// Adds `values` after the end of `axis`, in the last chunk if there is room. They have the array's shape except along
+    /// that axis.
     ///
     /// # Errors
     /// `Usage` for another type or shape; those of [`NdEditor::resize`] and [`NdEditor::set`].
@@ -24,10 +25,11 @@ impl NdEditor {
         self.insert(axis, end, values)
     }
 
-    /// Puts `values` before the index `at` of `axis`, and what was there behind them. They have the array's shape but along that axis.
+    /// Inserts `values` before the index `at` of `axis`, and moves the elements from there on after them. They have the array's shape
+    /// except along that axis.
     ///
-    /// With `at` and their length multiples of the chunk's, other chunks stay as they are; with the length alone, those that reach over
-    /// `at` are written again; else all behind it.
+    /// With `at` and their length multiples of the chunk's, other chunks stay as they are. With the length alone, the chunks that
+    /// contain `at` are written again; else all after it.
     ///
     /// # Errors
     /// As [`NdEditor::append`].
@@ -71,10 +73,10 @@ impl NdEditor {
         })
     }
 
-    /// Takes the indices `range` of `axis` away; what is behind them moves to their place. Costs as [`NdEditor::insert`] does.
+    /// Removes the indices `range` of `axis`; the elements after them move to their place. Costs as [`NdEditor::insert`] does.
     ///
     /// # Errors
-    /// `Usage` for indices that the axis does not have; those of [`NdEditor::resize`] and [`NdEditor::set`].
+    /// `Usage` for indices past the end of the axis; those of [`NdEditor::resize`] and [`NdEditor::set`].
     pub fn delete(&mut self, axis: usize, range: Range<u64>) -> Result<()> {
         let (len, chunk) = self.axis(axis)?;
         if range.start > range.end || range.end > len {
@@ -104,7 +106,7 @@ impl NdEditor {
         }
     }
 
-    /// Inserts whole chunks so that `count` elements fit before `at`, and moves what is behind `at` in its chunk.
+    /// Inserts whole chunks so that `count` elements fit before `at`, and moves the elements after `at` in its chunk.
     fn open_columns(&mut self, axis: usize, at: u64, count: u64, shape: &[u64]) -> Result<()> {
         let (len, chunk) = self.axis(axis)?;
         let columns = count / chunk;
@@ -117,14 +119,14 @@ impl NdEditor {
         self.shift(axis, at..len.min(first * chunk), at + count)
     }
 
-    /// Moves what is behind the range in its last chunk to the first, and removes the whole chunks that leaves.
+    /// Moves the elements after the range in its last chunk to the first, and removes the chunks that this leaves unused.
     fn close_columns(&mut self, axis: usize, range: &Range<u64>, shape: &[u64]) -> Result<()> {
         let (len, chunk) = self.axis(axis)?;
         let columns = (range.end - range.start) / chunk;
         let first = range.start.div_ceil(chunk);
         let end = (first + columns).saturating_mul(chunk).min(len);
         self.shift(axis, range.end..end, range.start)?;
-        // Where the array now ends in that chunk, what was there must not stay behind its end.
+        // Where the array now ends in that chunk, the old values must not stay after its end.
         if shape[axis] < first * chunk {
             let mut origin = vec![0; shape.len()];
             let mut rest = self.shape().to_vec();
@@ -133,14 +135,14 @@ impl NdEditor {
             self.clear(&origin, &rest)?;
         }
         let geometry = self.with_shape(shape)?;
-        // Of a last chunk that was moved from, nothing stays; the first has what the array needs of it.
+        // The last chunk is dropped after its elements have moved; the first holds those that the array needs.
         self.rebuild(geometry, |own, place| {
             Some(if own == axis && place >= first { place + columns } else { place })
         })
     }
 
-    /// Copies the indices `from` of `axis` to where `to` begins, chunk by chunk, in an order in which nothing is overwritten that is
-    /// still to be copied. Elements that are copied from stay.
+    /// Copies the indices `from` of `axis` to the ones from `to` on, chunk by chunk, in an order that never overwrites an element
+    /// before it is copied. The source elements stay.
     fn shift(&mut self, axis: usize, from: Range<u64>, to: u64) -> Result<()> {
         if from.is_empty() {
             return Ok(());

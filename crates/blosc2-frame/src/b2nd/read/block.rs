@@ -84,8 +84,8 @@ impl<'s, 'j> Stored<'s, 'j> {
         if is_same { Way::Blocks } else { Way::Whole }
     }
 
-    /// Decodes at once what `count` blocks need, where that is less work. False where no block is to be read: there is nothing to
-    /// do, or the read is to begin anew without cutting chunks.
+    /// Decodes the parts that `count` blocks need at once, if that is less work. False if no block is to be read: everything is
+    /// done, or the read restarts without cutting chunks.
     pub(super) fn prepare(&mut self, parts: &[Range<usize>], count: usize) -> Result<bool> {
         let limits = self.job.limits();
         // Under DELTA each block would have the first decoded again.
@@ -113,7 +113,7 @@ impl<'s, 'j> Stored<'s, 'j> {
         Ok(self.way != Way::Done)
     }
 
-    /// Reads one block; `again` where it is worth to be kept.
+    /// Reads one block; `again` if it is to be cached.
     pub(super) fn read(
         &mut self,
         parts: &[Range<usize>],

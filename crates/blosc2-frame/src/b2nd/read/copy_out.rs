@@ -16,8 +16,8 @@ pub(super) struct Patch<'b> {
 
 /// Part of the memory of a result, in C order.
 ///
-/// Its pieces are one for each combination of indices of the axes before `split`; each holds, without gaps, a range of indices of
-/// that axis and all indices of the axes behind it. So threads can be given disjoint parts of a result.
+/// It has one piece for each combination of indices of the axes before `split`. Each holds, without gaps, a range of indices of
+/// that axis and all indices of the axes after it. So threads can be given disjoint parts of a result.
 pub(super) struct Target<'d> {
     pub(super) pieces: Vec<&'d mut [u8]>,
     pub(super) split: usize,
@@ -93,7 +93,7 @@ impl Copy<'_> {
         behind.fold(longest.saturating_mul(self.shape.itemsize), usize::saturating_mul)
     }
 
-    /// The first axis of which neighbours are neighbours in memory on both sides, with all that is behind it.
+    /// Returns the first axis whose neighbours are neighbours in memory on both sides, with all axes after it.
     fn inner(&self) -> usize {
         let mut axis = self.tiles.len() - 1;
         let mut len = self.shape.itemsize;
@@ -101,7 +101,7 @@ impl Copy<'_> {
             let [tile] = self.tiles[axis] else { break };
             len = len.saturating_mul(tile.count);
             let is_whole = tile.step == 1 && tile.count == self.plan.axes[axis].count;
-            // The stride of the axis before says how many of this one the patch holds.
+            // The stride of the axis before gives the number of indices of this one in the patch.
             let strides = self.from.strides;
             if !is_whole || (strides[axis - 1] != len && strides[axis] != 0) {
                 break;

@@ -21,11 +21,11 @@ pub(super) struct Slab<'d> {
     pub(super) target: Target<'d>,
 }
 
-/// The axis at which a result is best cut, and into how many slabs, for so many threads and a result of so many bytes. Cuts are
-/// between blocks, or between chunks if `by_chunk`.
+/// Returns the axis at which a result is best cut, and into how many slabs, for the number of threads and a result of so many bytes.
+/// Cuts are between blocks, or between chunks if `by_chunk`.
 ///
-/// The slabs of the first axis are the result's own parts, one behind the other. Of an axis further in each slab is a piece of every
-/// index of the axes before.
+/// The slabs of the first axis are consecutive parts of the result. On a later axis each slab has a piece of every index of the axes
+/// before.
 pub(super) fn cut(plan: &Plan, threads: usize, bytes: usize, by_chunk: bool) -> (usize, usize) {
     let want = (bytes / MAX_SLAB_LEN).max(if threads > 1 { 4 * threads } else { 1 });
     let (mut best, mut pieces) = ((0, 1), 1_usize);

@@ -210,7 +210,7 @@ fn parts_of_chunks_under_delta() {
     }
 }
 
-/// Chunks that are not what the header says of chunks to come, in a read that is cut within them.
+/// Chunks that differ from the header's parameters for new chunks, in a read that is cut within them.
 #[test]
 fn chunks_of_other_blocks_are_decoded_once() {
     let plain = Making::new(&[300, 600], &[300, 200], &[10, 200], 8);
@@ -259,7 +259,7 @@ fn an_array_of_zeros_is_read_without_a_chunk() {
 #[test]
 fn chunks_that_contradict_the_shape_are_refused() {
     let (frame, _) = Making::new(&[10], &[4], &[2], 4).make();
-    // The shape in the metalayer: behind markers of the list and of the number.
+    // The shape in the metalayer: after the markers of the list and of the number.
     let at = frame.windows(4).position(|window| window == b"b2nd").unwrap();
     let shape_at = at + frame[at..].windows(3).position(|window| window == [0x97, 0, 1]).unwrap() + 5;
     assert_eq!(frame[shape_at..shape_at + 8], 10_u64.to_be_bytes());
@@ -302,7 +302,7 @@ fn changed_bytes_end_in_errors_or_elements() {
     assert!(sound > 100 && refused > 500, "{sound} {refused}");
 }
 
-/// Also what was kept, and what no header tells of.
+/// Includes cached blocks, and changes that no header shows.
 #[test]
 fn a_refresh_shows_what_another_program_wrote() {
     let dir = tempfile::tempdir().unwrap();

@@ -28,7 +28,7 @@ pub(super) fn check_header(
         let message = format!("chunk {index} has the header of Blosc1, which frames do not have");
         faults.push(Fault::new(FaultKind::ChunkShortHeader, field(0, 16), message));
     }
-    // What cannot be said in a byte is said as 1.
+    // A typesize over 255 is stored as 1.
     let typesize = u8::try_from(frame.header().typesize).unwrap_or(1);
     let is_known = (1..=i32::MAX.unsigned_abs()).contains(&frame.header().typesize);
     if is_known && header.special().is_none() && header.typesize != typesize {
@@ -47,7 +47,7 @@ pub(super) fn check_header(
         };
         faults.push(Fault::new(FaultKind::MixedBlocks, range.clone(), message));
     }
-    // Where each chunk has its own size, an offset could not say it.
+    // A mark in the index cannot express the size that each chunk of a frame with variable sizes has.
     let has_size = frame.header().chunksize != ChunkSize::Variable;
     let special = matches!(header.special(), Some(Special::Zeros | Special::Nan | Special::Uninit));
     if special && has_size {
@@ -57,7 +57,7 @@ pub(super) fn check_header(
     faults
 }
 
-/// Whether the stored header gives blocks another length than they have.
+/// Whether the stored header gives blocks a length that is not theirs.
 pub(super) fn has_wrong_blocksize(place: &ChunkLocation<'_>, header: &ChunkHeader) -> bool {
     let rest = header.nbytes.checked_rem(header.typesize.into()).unwrap_or(0);
     if rest == 0 || header.blocksize.checked_add(rest) != Some(header.nbytes) {

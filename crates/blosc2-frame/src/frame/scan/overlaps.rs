@@ -8,7 +8,7 @@ use crate::offsets::{Offset, Offsets};
 use crate::sparse_directory::part_name;
 
 impl ChunkScanner<'_> {
-    /// Whether every offset leads somewhere.
+    /// Whether every offset is valid.
     fn is_index_valid(&self) -> bool {
         !self.frame.layout.faults().iter().any(|fault| {
             let of_offset = matches!(
@@ -55,7 +55,7 @@ impl ChunkScanner<'_> {
             let next = self.bad.partition_point(|at| *at < gap.start);
             self.bad.get(next).is_none_or(|at| *at >= gap.end)
         });
-        // Of an index that is damaged nobody knows what belongs to nothing.
+        // With a damaged index, unreferenced bytes cannot be determined.
         let is_sound = self.is_index_valid();
         for gap in gaps.iter().filter(|_| is_sound) {
             let message = format!("{} bytes belong to no chunk", gap.end - gap.start);

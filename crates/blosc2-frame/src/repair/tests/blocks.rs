@@ -1,4 +1,4 @@
-//! Chunks of which a block is damaged: the others come back as guesses, and what it held is told.
+//! Chunks with one damaged block: the others come back as guesses, and the contents of that one are reported lost.
 #![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
 use std::ops::Range;
@@ -139,7 +139,7 @@ fn what_an_array_lost_is_told_by_its_axes() {
     }
 }
 
-/// The frame of [`frame`], less what is behind a byte: every block in front of it is there, and of the others nothing is.
+/// The frame of [`frame`], cut at a byte: every block before it is there, and none after it.
 #[test]
 fn of_a_chunk_that_the_file_cuts_the_blocks_in_front_of_the_cut_are_kept() {
     for level in [0, 5] {
@@ -166,7 +166,7 @@ fn of_a_chunk_that_the_file_cuts_the_blocks_in_front_of_the_cut_are_kept() {
                 }
             }
             let all = chunks(out.clone(), "cut").concat();
-            // Chunks that are not there at all are no part of a frame that is no array.
+            // Chunks that are missing completely are not part of a frame without an array.
             let (there, gone) = expected.split_at(all.len());
             let is_empty = gone.iter().all(|byte| *byte == 0);
             assert!(all == there && is_empty, "level {level}, {cut}: {report:?}");
@@ -194,7 +194,7 @@ fn end_of(file: &[u8], chunk: u64, block: usize) -> usize {
     }
 }
 
-/// The one chunk of a small array, of which nothing came back before.
+/// The one chunk of a small array, whose blocks are the only data.
 #[test]
 fn an_array_of_one_chunk_that_is_cut_has_its_first_rows() {
     let bytes: Vec<u8> = data(64 * 25 * 4);
@@ -215,7 +215,7 @@ fn an_array_of_one_chunk_that_is_cut_has_its_first_rows() {
     assert!(repaired(&sound[..place(&sound, 0, 0).start + 3]).is_err());
 }
 
-/// No index is left, and none of the chunks tells how many there were; the header knows their bytes.
+/// Without an index and without a record of the number of chunks; the header counts their bytes.
 #[test]
 fn chunks_of_different_sizes_that_are_cut_off_are_told() {
     let path = corpus("ok").join("variable_growing.b2frame");
@@ -251,7 +251,7 @@ fn the_blocks_of_a_chunk_of_one_value_are_those_of_the_array() {
     }
 }
 
-/// Each chunk is a file of its own: the cut of one costs what was behind it, and none of the others.
+/// Each chunk is a file of its own: the cut of one loses its later blocks, and none of the others.
 #[test]
 fn a_sparse_frame_with_a_cut_chunk_keeps_the_blocks_before_the_cut() {
     let directory = tempfile::tempdir().unwrap();
@@ -292,7 +292,7 @@ fn a_sparse_frame_with_a_cut_chunk_keeps_the_blocks_before_the_cut() {
                     assert!(out == mended && again.lost.is_empty() && again.guessed.is_empty(), "{again:?}");
                 }
             }
-            // It claims more than there is of memory: nothing of it, and all of the others.
+            // It claims more bytes than fit in memory: it is lost, and all others are kept.
             let mut claims = sound[..sound.len() - 100].to_vec();
             claims[12..16].copy_from_slice(&(1_u32 << 31).to_le_bytes());
             std::fs::write(&part, claims).unwrap();

@@ -1,4 +1,4 @@
-//! Indexes that lead astray, and chunks that lie elsewhere: digests tell which is which.
+//! Indexes with wrong offsets, and chunks in other places: digests identify them.
 #![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
 use container_codecs::checksum::Algorithm;
@@ -52,7 +52,7 @@ fn has_line(list: &[RepairItem], start: &str) -> bool {
     list.iter().any(|line| line.what.starts_with(start))
 }
 
-/// Chunk 1 is eight bytes from where it was, and lies over the beginning of chunk 2. Chunk 0 is another.
+/// Chunk 1 is eight bytes from its place, and overwrites the beginning of chunk 2. Chunk 0 has other bytes.
 #[test]
 fn one_chunk_that_was_moved_does_not_switch_off_the_digests_of_the_others() {
     let sound = plain(true);
@@ -137,7 +137,7 @@ fn digests_that_cannot_be_read_are_told() {
     assert_eq!(out, plain(true));
 }
 
-/// Bytes that were put in: no offset fits any more, and digests still tell which chunk is which.
+/// Inserted bytes: no offset is right any more, and digests still identify the chunks.
 #[test]
 fn chunks_that_were_moved_are_where_their_digests_have_them() {
     let sound = plain(true);

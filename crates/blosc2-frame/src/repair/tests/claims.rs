@@ -55,8 +55,8 @@ fn a_shape_that_header_and_index_contradict_is_mended_or_lost() {
     assert_eq!(shape(out), None);
 }
 
-/// A metalayer of the right name that is none of an array, and the array's own beside it, under a name with another byte or the one
-/// that it had once.
+/// A metalayer with the name but without the contents of an array's, and the array's own next to it, under a name with another byte
+/// or a former name.
 #[test]
 fn the_shape_is_where_it_fits_the_chunks_whatever_else_has_its_name() {
     let sound = array();
@@ -120,13 +120,13 @@ fn a_filter_that_does_not_exist_is_damage() {
         let (report, out) = repaired(&bytes).unwrap();
         assert_eq!(chunks(out, "filter"), own, "{slot} {filter}: {report:?}");
         assert!(report.guessed[0].what.starts_with("chunk 0: filters"), "{report:?}");
-        // The frame says otherwise than the chunk elsewhere as well.
+        // The header of the frame contradicts the chunk in another field as well.
         bytes[start + 16 + 3] = 2;
         let (report, out) = repaired(&bytes).unwrap();
         assert_eq!(chunks(out, "filter"), [vec![0; 2000], own[1].clone()], "{slot} {filter}: {report:?}");
         assert!(report.lost[0].what.starts_with("chunk 0"), "{report:?}");
     }
-    // The frame knows of it, or a check calls it damage.
+    // The header of the frame has it too, or a check calls it damage.
     for (filter, in_header) in [(200, false), (100, true)] {
         let mut bytes = sound.clone();
         bytes[start + 16 + 2] = filter;

@@ -1,4 +1,4 @@
-//! Single bits of headers and of the index, in frames without digests: the rest of the file tells what they were.
+//! Single bits of headers and of the index, in frames without digests: the rest of the file determines them.
 #![allow(clippy::cast_possible_truncation, reason = "small numbers made here")]
 
 use container_core::array::Array;
@@ -18,7 +18,7 @@ fn array(dtype: &str) -> Vec<u8> {
     file
 }
 
-/// Flips each bit of each of `bytes`, and looks at the result.
+/// Flips each bit of each of `bytes`, and passes the result to `look`.
 fn each_bit(sound: &[u8], bytes: impl Iterator<Item = usize>, look: impl Fn(&str, RepairReport, Vec<u8>)) {
     for at in bytes {
         for bit in 0..8 {
@@ -41,7 +41,7 @@ fn markers_are_the_same_in_every_frame() {
         let told = report.guessed.iter().any(|item| item.what.contains("msgpack markers"));
         assert!(told || what == "byte 68, bit 0", "{what}: {report:?}");
     });
-    // Four may be others, of more nobody knows.
+    // Four may be wrong; with more the places are uncertain.
     let mut bytes = sound;
     for at in [10, 47, 65, 68] {
         bytes[at] = 0;
@@ -107,7 +107,7 @@ fn elements_wider_than_any_are_damage() {
     for (typesize, is_damage) in [(512_u32 << 20, false), (0x7000_0004, true), (4, false)] {
         let mut bytes = sound.clone();
         bytes[48..52].copy_from_slice(&typesize.to_be_bytes());
-        // Without the shape nothing else speaks for the size.
+        // Without the shape there is no other evidence for the size.
         bytes[name..name + 4].copy_from_slice(b"mine");
         let is_told = match Frame::from_bytes(bytes.clone()) {
             Ok(frame) => frame.layout().faults().iter().any(|fault| fault.code() == "typesize"),

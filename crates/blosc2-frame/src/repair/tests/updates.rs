@@ -9,7 +9,7 @@ use crate::header::Kind;
 
 const LEN: usize = 400;
 
-/// A chunk of which every byte tells its number and its state.
+/// Makes a chunk in which every byte encodes its number and its state.
 fn chunk(number: usize, state: usize) -> Vec<u8> {
     (0..LEN).map(|at| (at % 7 * 31 + number * 5 + state * 89) as u8).collect()
 }
@@ -95,7 +95,7 @@ fn check_repair(frame: &Changed, bytes: &[u8], damaged: usize, what: &str, outco
         outcomes.older += 1;
         let told: Vec<_> = report.guessed.iter().filter(|line| line.what.starts_with(&name)).collect();
         let [line] = told[..] else { panic!("{what}: {report:?}") };
-        // The bytes of that which stands there now.
+        // The bytes of the present occupant.
         let range = line.range.clone().unwrap();
         let stored = &bytes[range.start as usize..range.end as usize];
         let header = blosc_chunk::Header::parse(stored).unwrap();

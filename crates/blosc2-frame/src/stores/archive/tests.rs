@@ -144,7 +144,7 @@ fn members_that_cannot_be_read_in_place_say_why() {
         let archive = read(zip(std::slice::from_ref(&member))).unwrap();
         assert_eq!(codes(&archive), [code], "{}", member.name);
         assert!(archive.members[0].refused.is_some());
-        // Another member beside it is none the worse.
+        // Another member next to it is not affected.
         let archive = read(zip(&[put("sound.b2nd", b"sound"), member])).unwrap();
         assert_eq!(archive.members[0].refused, None, "{code}");
     }

@@ -137,7 +137,7 @@ impl TableColumn {
         }
     }
 
-    /// A column of a table of which nothing is decoded.
+    /// Creates a column of a table that is not decoded.
     pub(crate) fn undecoded(table: usize, name: &str, leaf: &Leaf, why: &str) -> Self {
         Self {
             table,
@@ -159,7 +159,7 @@ impl TableColumn {
         }
     }
 
-    /// Whether the leaf holds no array of the column's shape.
+    /// Whether the leaf holds items instead of an array of the column's shape.
     pub(crate) const fn is_of_items(&self) -> bool {
         matches!(self.encoding, ColumnEncoding::Items(_))
     }

@@ -1,4 +1,4 @@
-//! Null values of a column: by a flag for each row beside it, by a value of its own that means null, or by a code.
+//! Null values of a column: by a flag for each row in a leaf next to it, by a value of its own that means null, or by a code.
 
 use container_core::dtype::{ByteOrder, DType, Kind, Scalar};
 use container_core::to_f64::{self, ComplexPart};

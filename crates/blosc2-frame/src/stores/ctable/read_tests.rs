@@ -88,7 +88,7 @@ fn columns_have_their_live_rows_and_nulls_are_missing() {
         is("number", "<i4", ["0", "1", "3", "4", "5", "6"]);
         is("int_flag", "<i4", ["0", "--", "21", "28", "--", "42"]);
         is("int_value", "<i2", ["0", "--", "300", "400", "--", "600"]);
-        // NaN is a value where flags say what is null, and null where the schema says so.
+        // NaN is a value if there are flags for null, and null if the schema declares it.
         is("float_flag", "<f8", ["0", "--", "NaN", "1", "--", "1.5"]);
         is("float_value", "<f4", ["0", "--", "1.5", "2", "--", "3"]);
         is("bool_value", "|u1", ["0", "--", "1", "0", "--", "0"]);
@@ -249,10 +249,10 @@ fn good() -> (&'static str, Vec<u8>) {
     ("_cols/z", array("<i4", &[3], &[7_i32, 8, 9]))
 }
 
-/// A fault, a schema that says otherwise, and leaves.
+/// A fault, a schema that contradicts the leaves, and the leaves.
 type Case = (&'static str, &'static str, Vec<(&'static str, Vec<u8>)>);
 
-/// A column that is not what its schema says is refused by its name, and the others are read.
+/// A column that contradicts its schema is refused by its name, and the others are read.
 #[test]
 fn a_damaged_column_is_refused_and_the_others_are_read() {
     let ints = |elements: &[i64]| array("<i8", &[elements.len() as u64], elements);

@@ -1,4 +1,4 @@
-//! Frames of arrays, put together element by element from the formulas of the specification, with nothing of the code under test.
+//! Frames of arrays, put together element by element from the formulas of the specification, without the code under test.
 
 use blosc_chunk::{Compressor, Encoder, Filter, Params, Pipeline, SplitMode};
 

@@ -1,5 +1,5 @@
-//! Arrays that python-blosc2 wrote, and some made by hand. That their values are numpy's is what the conformance tests look at;
-//! here parts are compared with chunks that were decoded whole.
+//! Arrays that python-blosc2 wrote, and some made by hand. The conformance tests compare their values with numpy's; here parts
+//! are compared with chunks that were decoded whole.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ fn parts_of_files_are_parts_of_their_chunks() {
     let (mut read, mut unsupported) = (0, Vec::new());
     for path in paths() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        // What is stored, whatever it stands for.
+        // The stored bytes, even if they stand in for other values.
         let options = OpenOptions { placeholders: Tolerance::Lenient, ..OpenOptions::default() };
         let array = match Frame::open_with(&path, &options).and_then(NdArray::from_frame) {
             Ok(array) => array,
