@@ -20,8 +20,7 @@ pub(crate) use values::write_nested;
 
 /// An n-dimensional array over borrowed or owned bytes.
 ///
-/// Bytes are as they were stored: in the byte order of [`Array::dtype`], at the places that the strides give. Making
-/// a view or selecting from it moves none of them.
+/// Bytes are as stored: in the byte order of [`Array::dtype`], at the offsets that the strides give. Views and selections copy no bytes.
 #[derive(Clone)]
 pub struct Array<'a> {
     dtype: DType,
@@ -34,10 +33,10 @@ pub struct Array<'a> {
 }
 
 impl<'a> Array<'a> {
-    /// An array whose elements lie in `bytes` without gaps, in `order`.
+    /// An array whose elements fill `bytes` without gaps, in `order`.
     ///
     /// # Errors
-    /// `Usage` when `bytes` is not exactly as long as the shape says.
+    /// `Usage` when the length of `bytes` is not that of the shape.
     pub fn new(dtype: DType, shape: Vec<u64>, order: Order, bytes: Cow<'a, [u8]>) -> Result<Self> {
         let need = byte_len(&dtype, &shape);
         if need != Some(bytes.len() as u64) {
@@ -47,8 +46,8 @@ impl<'a> Array<'a> {
         Ok(Self { dtype, shape, strides, origin: 0, bytes })
     }
 
-    /// An array whose element with all indices 0 begins at `origin` in `bytes`, and whose others lie `strides` bytes apart along each
-    /// axis: backwards where one is negative, the same bytes again where one is 0.
+    /// An array whose first element (all indices 0) begins at `origin` in `bytes`. `strides` are in bytes, one an axis: a negative one goes
+    /// backwards, 0 repeats the same bytes.
     ///
     /// # Errors
     /// `Usage` when there are not as many strides as axes, or an element is not within `bytes`.
@@ -127,7 +126,7 @@ impl<'a> Array<'a> {
         self.len() == 0
     }
 
-    /// The same elements seen through `region`; nothing is copied.
+    /// A view of the elements in `region`, without a copy.
     ///
     /// # Errors
     /// `Usage` when the region was made for another shape.
@@ -152,7 +151,7 @@ impl<'a> Array<'a> {
         Ok(Self { shape, strides, origin, ..self })
     }
 
-    /// The same elements with the axes in reverse order; nothing is copied. A column-major array becomes row-major.
+    /// A view with the axes in reverse order, without a copy. A column-major array becomes row-major.
     #[must_use]
     pub fn reversed_axes(mut self) -> Self {
         self.shape.reverse();
@@ -160,7 +159,7 @@ impl<'a> Array<'a> {
         self
     }
 
-    /// True where the elements lie without gaps in `order`.
+    /// True where the elements are stored without gaps in `order`.
     #[must_use]
     pub fn is_contiguous(&self, order: Order) -> bool {
         self.is_empty()
@@ -170,7 +169,7 @@ impl<'a> Array<'a> {
             })
     }
 
-    /// The elements in `order`, in the byte order of the dtype: borrowed where they lie so already, else copied.
+    /// The elements in `order`, in the byte order of the dtype: borrowed where they are stored so already, else copied.
     ///
     /// # Errors
     /// `Limit` when a copy would be over `limits`; `Cancelled`.
@@ -202,7 +201,7 @@ impl<'a> Array<'a> {
         gather::gather(self, order, dst, stop)
     }
 
-    /// The elements in `order` as Rust values: borrowed where they lie so, aligned and in this machine's byte order.
+    /// The elements in `order` as Rust values: borrowed where they are stored so, aligned and in this machine's byte order.
     ///
     /// # Errors
     /// `Usage` when the dtype is not `T`'s, byte order aside; `Limit` when a copy would be over `limits`.

@@ -1,4 +1,4 @@
-//! Blocks: stored byte ranges that decode to a known number of bytes.
+//! Blocks: stored byte ranges with a decoded length that is fixed in advance.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -51,8 +51,8 @@ pub enum Covers {
     Decoded,
 }
 
-/// The decoded bytes of a block: lent where the source can and nothing is encoded, else decoded straight into
-/// memory of their own. Its digest is not compared; see [`verify_block`].
+/// The decoded bytes of a block: borrowed from the source where possible if the block is stored plain, else decoded into memory of their
+/// own. The digest is not compared; see [`verify_block`].
 ///
 /// # Errors
 /// `Truncated`, `Malformed` from the codec, `Unsupported` for a codec that is not in `codecs`, `Limit`, and those of

@@ -34,7 +34,7 @@ pub fn check_readable(
     container.check_readable(index, region, options)
 }
 
-/// Reads the element of `region` that lies furthest in the file.
+/// Reads the element of `region` with the largest offset in the file.
 ///
 /// # Errors
 /// Those of [`Container::read`].
@@ -87,7 +87,7 @@ pub fn for_each_chunk(
     for_each_piece(container, index, region, order, options, progress, |_, bytes| sink(bytes))
 }
 
-/// As [`for_each_chunk`], with the mask of each piece; `None` where the dataset has none.
+/// As [`for_each_chunk`], with the mask of each piece; `None` for a dataset without a mask.
 ///
 /// # Errors
 /// As [`for_each_chunk`]; those of [`Container::mask`].

@@ -1,7 +1,7 @@
 //! Codecs: from the stored bytes of one block to its decoded bytes and back.
 //!
-//! A registry is a *value*, [`Codecs`], that travels in the options with which a file is opened;
-//! there is no global one. A format adds its own codecs to a copy.
+//! A registry is a *value*, [`Codecs`], that travels in the options with which a file is opened; it is never global. A format adds its own
+//! codecs to a copy.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,13 +42,13 @@ pub trait Codec: Send + Sync {
     /// Appends the encoded form of `src` to `out`. `level` is the codec's own scale; `None` takes its default.
     ///
     /// # Errors
-    /// `Usage` when `level` is outside the codec's scale, `Unsupported` when the codec only reads or `src`
-    /// is longer than it can hold, `Io` when there is no memory for the result.
+    /// `Usage` when `level` is outside the codec's scale, `Unsupported` when the codec only reads or `src` is longer than it can hold, `Io`
+    /// when memory for the result runs out.
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()>;
 
-    /// Decodes the bytes `range` of what `encoded` holds into `dst`, which is as long as the range, on up to
-    /// [`Encoded::threads`] threads, and decodes nothing that need not be. What follows the range is not looked at; a
-    /// range that reaches the end proves the whole, as [`Codec::decode`] does.
+    /// Decodes bytes `range` of the decoded data into `dst`, which is as long as the range, on up to [`Encoded::threads`] threads. Decodes
+    /// no more than it has to. Bytes after the range are not checked; a range that reaches the end proves the whole, as [`Codec::decode`]
+    /// does.
     ///
     /// # Errors
     /// As [`Codec::decode`]; `Usage` when `range` and `dst` do not fit, `Limit`, `Cancelled`, and those of the source.
@@ -68,18 +68,18 @@ pub trait Codec: Send + Sync {
         take(&whole)
     }
 
-    /// Number of bytes that `src` decodes to, to its end and without a fault, found by decoding it without keeping them, or as its own heads tell.
-    /// `None` where `src` is broken, and for codecs that cannot tell.
+    /// Decoded length of `src`, if all of it is valid: from its frame headers, or found by decoding it without keeping the bytes. `None` where
+    /// `src` is broken, and for codecs that cannot report it.
     ///
     /// # Errors
-    /// Those of the library, none of which is about `src`.
+    /// Those of the library that do not concern `src` (out of memory).
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
         let _ = src;
         Ok(None)
     }
 
-    /// Number of bytes that can be decoded from the start of `encoded`, up to the first damage. `None` for codecs that cannot tell without keeping
-    /// them.
+    /// Number of bytes that can be decoded from the start of `encoded`, up to the first damage. `None` for codecs that cannot count without
+    /// keeping the bytes.
     ///
     /// # Errors
     /// `Unsupported` as for [`Codec::decode`], `Limit`, and those of the source.
@@ -88,7 +88,7 @@ pub trait Codec: Send + Sync {
         Ok(None)
     }
 
-    /// Decoded length as the heads within `src` give it, if they do; nothing is decoded.
+    /// Decoded length that the headers within `src` state, if they do; decodes nothing.
     fn told_len(&self, src: &[u8]) -> Option<u64> {
         let _ = src;
         None

@@ -1,6 +1,6 @@
-//! The lens: what the command, viewers, converters and bindings need to see of any format.
+//! [`Container`]: the interface of every format for the command, viewers, converters and bindings.
 //!
-//! Read-only and object-safe. Writing, appending, repair and what a schema means stay with each format's own API.
+//! Read-only and object-safe. Writing, appending, repair and the meaning of schemas belong to each format's own API.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -16,8 +16,7 @@ use crate::source::Access;
 use crate::value::Value;
 use crate::{Error, Limits, Progress, Result, Stop};
 
-/// A file seen through the lens. Datasets are addressed by their index: the listed ones first, then those that only a recursive
-/// listing shows.
+/// An open file of any format. Datasets are addressed by index: the listed ones first, then those that only a recursive listing shows.
 pub trait Container: Send + Sync {
     /// Format, version, size, and whether all of it is there. Details that are not read at opening and cannot be read now are left out.
     fn about(&self) -> About;
@@ -28,7 +27,7 @@ pub trait Container: Send + Sync {
     /// Those of the source, and `Malformed` for metadata that cannot be read.
     fn meta(&self) -> Result<Value>;
 
-    /// The metadata less what says how values are stored: where two files differ in nothing else, they hold the same.
+    /// The metadata without storage details. Two files that differ only in storage have equal ones.
     ///
     /// # Errors
     /// As [`Container::meta`].
@@ -40,7 +39,7 @@ pub trait Container: Send + Sync {
     /// rest when [`Container::dataset`] is asked for them.
     fn datasets(&self) -> &[Dataset];
 
-    /// False where opening has told that there are no other datasets. Else damage may hide some, which a check tells.
+    /// False where opening proved that all datasets are listed. Else damage may hide some, which a check reports.
     fn may_hide_datasets(&self) -> bool {
         true
     }
@@ -65,8 +64,8 @@ pub trait Container: Send + Sync {
         self.datasets().iter().position(|dataset| dataset.path == path)
     }
 
-    /// True where a dataset may be absent of which the file is to tell: one that is not found is [`Absent`](crate::ErrorKind::Absent), no
-    /// mistake of the caller.
+    /// True where the file decides whether a dataset exists: one that is not found is [`Absent`](crate::ErrorKind::Absent), not a mistake
+    /// of the caller.
     fn may_lack_datasets(&self) -> bool {
         false
     }
@@ -86,9 +85,9 @@ pub trait Container: Send + Sync {
     /// `Unsupported` and `Limit` where the values cannot be read.
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>>;
 
-    /// Makes sure that `region` of a dataset, which is not empty, can be read, before anything is written on the strength of it: reads its element
-    /// that lies furthest in the file. Formats whose data are decoded from their start decode as far as the region reaches, and keep the values for
-    /// the reads that follow. What shows another container passes this on to it.
+    /// Checks that a non-empty `region` of a dataset can be read, before output is written: reads its element with the largest offset in the file.
+    /// Formats that decode data from the start decode up to the end of the region, and keep the values for the reads that follow. A wrapper of
+    /// another container passes the call on.
     ///
     /// # Errors
     /// As [`Container::read`].
@@ -112,22 +111,22 @@ pub trait Container: Send + Sync {
         self.read(index, region, options)?.copy_to(order, dst, options.limits.stop)
     }
 
-    /// The bytes of the element that every element of `region` of a dataset is, where the file says so of all of them at once: chunks of zeros,
-    /// of NaN, of one value. `None` where it does not, and where reading has more to do than that: to refuse, or to compare digests.
+    /// The bytes of the one element that all of `region` repeats, where the file states that for whole chunks: zeros, NaN, one value. `None`
+    /// where it does not, and where a read has to do more: refuse, or compare digests.
     fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
         let _ = (index, region);
         None
     }
 
-    /// False where the file says nothing of the type of a dataset's elements but perhaps their size: its type is an opaque one, or bytes.
+    /// False where the file does not record the element type, except perhaps its size: the dtype is then opaque, or bytes.
     fn is_typed(&self, index: usize) -> bool {
         self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())
     }
 
-    /// Mask of the missing elements of `region` of a dataset: an array of `bool8` of the region's shape, not zero where one is. Of records of which
-    /// fields can be missing one by one, an array of [`mask_dtype`](crate::mask::mask_dtype) of their type; [`Hidden`](crate::mask::Hidden) takes
-    /// either. `None` where the file says so of none, in formats that have no words for it, and where the file was opened with [`Defaults::StoredOnly`].
-    /// [`Container::read`] gives the values of missing elements as they are stored all the same.
+    /// Mask of the missing elements of `region` of a dataset: an array of `bool8` of the region's shape, not zero where one is missing. Records whose
+    /// fields can be missing one by one have an array of the [`mask_dtype`](crate::mask::mask_dtype) of their type; [`Hidden`](crate::mask::Hidden)
+    /// takes either. `None` where no element is missing, in formats without masks, and where the file was opened with [`Defaults::StoredOnly`].
+    /// [`Container::read`] returns the stored values of missing elements.
     ///
     /// # Errors
     /// `Malformed` for a mask that does not fit; as [`Container::read`].
@@ -136,7 +135,7 @@ pub trait Container: Send + Sync {
         Ok(None)
     }
 
-    /// Whether [`Container::mask`] has anything to say of a dataset.
+    /// Whether [`Container::mask`] can return a mask of a dataset.
     ///
     /// # Errors
     /// As [`Container::mask`], but for those of reading elements.
@@ -147,9 +146,9 @@ pub trait Container: Send + Sync {
         Ok(self.mask(index, &Region::new(none, shape)?, options)?.is_some())
     }
 
-    /// The reason why elements of `region` are not in the file, which has type, shape and room for them all the same: they are computed by
-    /// the program that wrote it, or lie in another file. [`Container::read`] refuses with it. `None` where they are in the file, and where
-    /// it was opened leniently: what is stored in their place is read then.
+    /// The reason why elements of `region` are missing from the file although it declares their type and shape: the program that wrote it
+    /// computes them, or they are in another file. [`Container::read`] fails with it. `None` where they are in the file, and in a lenient
+    /// open, which reads the stored placeholder.
     fn absence(&self, index: usize, region: &Region) -> Option<Error> {
         let _ = (index, region);
         None
@@ -169,7 +168,8 @@ pub trait Container: Send + Sync {
     /// The stored blocks, in file order.
     fn blocks(&self) -> Vec<&dyn Block>;
 
-    /// True where no block that has to be decoded takes more than `most` bytes. A format that has a bound for all of its blocks looks at none.
+    /// True where no block that has to be decoded takes more than `most` bytes. A format with a common bound for its blocks inspects none of
+    /// them.
     fn has_small_blocks(&self, most: u64) -> bool {
         let is_small = |block: &&dyn Block| {
             let range = block.range();
@@ -181,7 +181,7 @@ pub trait Container: Send + Sync {
     /// The physical map: what every byte is for. Tiles the file from 0 to its size, without gaps or overlaps.
     fn byte_map(&self) -> Vec<Segment>;
 
-    /// Tells `look` of each entry of the map, in order, until it fails. A format whose map is long makes them one by one.
+    /// Calls `look` with each entry of the map, in order, until it fails. A format whose map is long makes them one by one.
     ///
     /// # Errors
     /// Those of `look`.
@@ -210,8 +210,8 @@ pub trait Container: Send + Sync {
         Vec::new()
     }
 
-    /// Metadata that a conversion of the selected datasets carries: a map in the terms of [`crate::interchange`], without what says how values are
-    /// stored. Copies. A format that says nothing has nothing.
+    /// Metadata that a conversion of the selected datasets carries: a map in the terms of [`crate::interchange`], without storage details. Copies.
+    /// Empty for a format without metadata.
     ///
     /// # Errors
     /// As [`Container::meta`].
@@ -226,7 +226,7 @@ pub trait Container: Send + Sync {
         self.losses()
     }
 
-    /// Parts that a dataset put together from others leaves out of them: quantities of a log that are no column of its table.
+    /// Parts that a dataset assembled from others leaves out of them: quantities of a log that are not a column of its table.
     fn left_out(&self, index: usize) -> Vec<Loss> {
         let _ = index;
         Vec::new()
@@ -287,7 +287,7 @@ pub struct Dataset {
     pub logical: u64,
     /// Further attributes that the file gives it.
     pub attributes: Vec<(String, Value)>,
-    /// Whether a plain listing shows it.
+    /// Visibility in a plain listing.
     pub visibility: Visibility,
 }
 
@@ -301,7 +301,7 @@ impl Dataset {
     }
 }
 
-/// Whether a plain listing shows a dataset.
+/// Visibility of a dataset in listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     /// It does.
@@ -332,7 +332,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Bytes of which nothing is known but what they are for.
+    /// A segment of which only the purpose is given.
     #[must_use]
     pub fn plain(range: Range<u64>, role: &str) -> Self {
         Self { range, role: role.to_owned(), ..Self::default() }
@@ -375,13 +375,13 @@ pub enum CheckDepth {
     Full,
 }
 
-/// Treatment of files that break the rules in a known way.
+/// Treatment of files that break the specification in a documented way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tolerance {
-    /// Files must keep to the specification, known dialects included.
+    /// Files must follow the specification or a documented dialect of it.
     #[default]
     Strict,
-    /// Known mistakes of known writers are read as they were meant.
+    /// Documented mistakes of certain writers are read as they were meant.
     Lenient,
 }
 
@@ -393,15 +393,15 @@ pub struct OpenOptions {
     pub limits: Limits,
     /// Access to its bytes.
     pub access: Access,
-    /// Treatment of known mistakes.
+    /// Treatment of documented mistakes of writers.
     pub tolerance: Tolerance,
     /// The codec to assume where the file leaves it open (RawArray's flag bit 1 has two meanings).
     pub assume_codec: Option<String>,
-    /// The type of elements of which a file says none, of one axis or as large as they are stored (see [`Container::is_typed`]).
+    /// The element type where a file records none, of one axis or as large as stored (see [`Container::is_typed`]).
     pub assume_dtype: Option<DType>,
     /// Presentation of the axes of column-major data.
     pub axes: Axes,
-    /// Whether a schema fills in what is not stored, and masks and tables hide what is.
+    /// Use of schema defaults for values that are not stored, and of masks and tables that hide stored ones.
     pub defaults: Defaults,
     /// Treatment of digests that do not fit, in a repair.
     pub stale_checksums: StaleChecksums,
@@ -417,8 +417,8 @@ pub enum StaleChecksums {
     Renew,
 }
 
-/// Values of a dataset where its file stores nothing and has a schema with defaults (GSD's `hoomd`), and whether elements are missing where it stores
-/// something (ASDF's masks, nulls and deleted rows of Blosc2's tables).
+/// Values that a schema supplies where the file stores none (GSD's `hoomd`), and masks over stored ones (ASDF's masks, nulls and deleted rows of
+/// Blosc2's tables).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Defaults {
     /// Values of the schema.
@@ -444,13 +444,13 @@ pub enum Axes {
 pub struct ReadOptions {
     /// Most threads that one read uses; 1 starts none.
     pub threads: usize,
-    /// Whether digests are compared.
+    /// Comparison of digests.
     pub digests: Digests,
     /// Bounds on what is held in memory in addition to what the open file holds, and the request to end a read while it runs.
     pub limits: Limits,
 }
 
-/// Whether digests are compared while reading.
+/// Comparison of digests while reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Digests {
     /// A differing digest is an error. All that a digest covers is read for it, however little is asked for.
@@ -459,7 +459,7 @@ pub enum Digests {
     /// [`Container::uncompared`] reports.
     #[default]
     Whole,
-    /// They are not looked at.
+    /// Does not compare them.
     Ignore,
 }
 

@@ -70,7 +70,7 @@ pub enum Kind {
     Uint,
     /// IEEE 754 binary floating point of 2, 4 or 8 bytes; 16 is the machine's long double, which is kept but not interpreted.
     Float,
-    /// bfloat16: the upper half of an IEEE single. Always 2 bytes; numpy has no such type.
+    /// bfloat16: the upper half of an IEEE single. Always 2 bytes; numpy lacks it.
     BFloat,
     /// Real part, then imaginary part, each half of the size.
     Complex,
@@ -80,8 +80,8 @@ pub enum Kind {
     Unicode,
     /// Opaque bytes (numpy `V`).
     Void,
-    /// A number that numpy has no type for and that is not interpreted: so many equal parts, each with a byte order. It
-    /// looks like [`Kind::Void`] from outside.
+    /// A number that numpy lacks and that is not interpreted: this many equal parts, each with a byte order. numpy's description of it is
+    /// that of [`Kind::Void`].
     Opaque(u8),
     /// 64-bit count of units since 1970 (numpy `M8`); the unit in numpy's spelling, `[ns]`, or empty.
     Datetime(String),
@@ -134,13 +134,13 @@ pub enum DType {
 }
 
 impl DType {
-    /// A scalar in the machine's byte order (orderless where order has no meaning).
+    /// A scalar in the machine's byte order (orderless where order is meaningless).
     #[must_use]
     pub fn native(kind: Kind, size: usize) -> Self {
         Self::new(kind, size, ByteOrder::NATIVE)
     }
 
-    /// A scalar with a byte order, which is dropped where it has no meaning.
+    /// A scalar with a byte order, which is dropped where it is meaningless.
     #[must_use]
     pub fn new(kind: Kind, size: usize, order: ByteOrder) -> Self {
         let order = if swap_unit(&kind, size) > 1 { order } else { ByteOrder::Little };
@@ -200,14 +200,13 @@ impl DType {
         }
     }
 
-    /// Whether there is a multi-byte part, whose order the elements do not tell by themselves.
+    /// Whether a part of several bytes has an order that its elements do not record.
     #[must_use]
     pub fn has_byte_order(&self) -> bool {
         !self.is_in_order(ByteOrder::Little) || !self.is_in_order(ByteOrder::Big)
     }
 
-    /// Elements of this type as they are written where nothing says their order: little-endian, lent or passed on where they
-    /// are.
+    /// Elements of this type in little-endian, for formats that do not record byte order: borrowed or passed on where they are so already.
     ///
     /// # Errors
     /// As [`DType::swap_to`].
@@ -338,7 +337,7 @@ impl Record {
 
 /// The bytes that reverse together: half of a complex number, one character of UCS-4, else the item.
 ///
-/// 1 where the size is not a whole number of such parts: nothing then says what to reverse.
+/// 1 where the size is not a whole number of such parts: the unit is then undefined.
 fn swap_unit(kind: &Kind, size: usize) -> usize {
     match kind {
         Kind::Bool | Kind::Bytes | Kind::Void => 1,

@@ -62,7 +62,7 @@ pub enum ErrorKind {
     /// The caller asked for something that makes no sense here.
     #[error("{0}")]
     Usage(Cow<'static, str>),
-    /// The file has no such part, and could have: to ask for it is no mistake, and the answer is no.
+    /// The file lacks a part that the format allows it to lack: the question is valid, the answer is no.
     #[error("{0}")]
     Absent(Cow<'static, str>),
     /// The progress callback asked to stop.
@@ -140,7 +140,7 @@ impl Error {
         Self::new(ErrorKind::Cancelled)
     }
 
-    /// Says what was being read ("rawarray dims"). The innermost context wins.
+    /// Sets what was being read ("rawarray dims"). The innermost context wins.
     #[must_use]
     pub fn with_context(mut self, context: impl Into<Cow<'static, str>>) -> Self {
         self.0.context.get_or_insert_with(|| context.into());
@@ -211,13 +211,13 @@ impl Error {
         self.0.kind
     }
 
-    /// The absolute, half-open byte range in the file, where one is known.
+    /// The absolute, half-open byte range in the file, if the error has one.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         self.0.range.clone()
     }
 
-    /// The thing that was being read.
+    /// The part that was being read.
     #[must_use]
     pub fn context(&self) -> Option<&str> {
         self.0.context.as_deref()

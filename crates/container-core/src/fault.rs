@@ -24,7 +24,7 @@ pub struct FaultProperties {
     pub severity: Severity,
     /// The part of the file that it concerns, as errors begin: `asdf block`.
     pub location: &'static str,
-    /// True where nothing is damaged, but nobody knows how to read it.
+    /// True for a valid part that this version cannot read.
     pub is_unsupported: bool,
 }
 
@@ -47,7 +47,7 @@ impl FaultProperties {
         Self { severity: Severity::Note, ..Self::error(code, location) }
     }
 
-    /// Not damaged, but nobody knows how to read it.
+    /// A valid part that this version cannot read.
     #[must_use]
     pub const fn unsupported(code: &'static str, location: &'static str) -> Self {
         Self { is_unsupported: true, ..Self::error(code, location) }
@@ -56,7 +56,7 @@ impl FaultProperties {
 
 /// Defines the enum `FaultKind` of a format by a table: of each kind the constructor of [`FaultProperties`], the code and the location.
 ///
-/// Kinds may share a code: they are told apart by the program, and not in its output.
+/// Kinds may share a code: the program distinguishes them, its output does not.
 ///
 /// ```
 /// use container_core::report::Severity;
@@ -116,7 +116,7 @@ macro_rules! fault_kinds {
     };
 }
 
-/// One thing that is wrong or odd, with its place.
+/// One fault or oddity, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault<K> {
     kind: K,
@@ -242,7 +242,7 @@ impl<K: FaultKind> Fault<K> {
         finding
     }
 
-    /// As the error that reading what it concerns gives. Of damage it says that there is a repair.
+    /// Converts it to the error of reading the part it concerns. For damage, the error hints at a repair.
     #[must_use]
     pub fn error(&self) -> Error {
         let kind = match &self.cause {
@@ -276,7 +276,7 @@ mod tests {
     fault_kinds! {
         /// The file ends within a block.
         Cut = error("cut", "some block"),
-        /// A version without a known meaning.
+        /// A version that the specification does not define.
         Strange = unsupported("strange", "some block"),
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let error = fault.error();
         assert!(matches!(error.kind(), ErrorKind::Truncated { need: 20, have: 4 }));
         assert!(error.hint().is_some());
-        // Nothing of it is in the file.
+        // The whole range is past the end of the file.
         let beyond = Fault::truncated(FaultKind::Cut, 30..40, 14, "a block").error();
         assert!(matches!(beyond.kind(), ErrorKind::Truncated { need: 10, have: 0 }));
     }

@@ -1,4 +1,4 @@
-//! The interface of one format to a program that knows them all: one value, [`Format`], made by each format's crate.
+//! The interface of one format to a program that handles all of them: one value, [`Format`], made by each format's crate.
 
 mod options;
 
@@ -16,10 +16,10 @@ use crate::{Error, Progress, Result, Value};
 
 pub use options::{CodecSpec, Levels, TargetOptions};
 
-/// Writes datasets to an output and says what it could not carry over.
+/// Writes datasets to an output and returns what it could not carry over.
 pub type ImportFn = fn(&WriteRequest<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
 
-/// Writes what can be proved of an input to an output, if there is one, and says what it did.
+/// Writes the provable part of an input to an output, if there is one, and reports the repair.
 pub type RepairFn = fn(Input, &OpenOptions, Option<&mut dyn Output>, Progress<'_>) -> Result<RepairReport>;
 
 /// Adds elements to the end of the file at a path, with the file's own settings where the options name no others. After
@@ -42,11 +42,11 @@ pub struct Format {
     pub order: Option<Order>,
     /// Support for each version or dialect.
     pub support: &'static [Support],
-    /// First bytes of its files, for those whose first bytes are damaged; `sniff` may ask for more, or know others.
+    /// First bytes of its files, to correct damaged ones; `sniff` may check for more, or accept others.
     pub magics: &'static [&'static [u8]],
     /// True where a file is opened by a head of some kilobytes, however large it is: without an index, a table of chunks or a tree.
     pub opens_by_head: bool,
-    /// Says whether an input is this format, by its bytes alone.
+    /// Detects whether an input is this format, by its bytes alone.
     pub sniff: fn(&Probe<'_>) -> bool,
     /// Opens an input.
     pub open: fn(Input, &OpenOptions) -> Result<Box<dyn Container>>,
@@ -65,13 +65,13 @@ pub struct Format {
 pub struct Support {
     /// The version or dialect.
     pub version: &'static str,
-    /// Whether it is read.
+    /// Support for reading.
     pub read: Level,
-    /// Whether it is written.
+    /// Support for writing.
     pub write: Level,
-    /// Whether damage is found.
+    /// Support for finding damage.
     pub verify: Level,
-    /// Whether damage is repaired.
+    /// Support for repairing damage.
     pub repair: Level,
 }
 
@@ -80,7 +80,7 @@ pub struct Support {
 pub enum Level {
     /// Wholly.
     Yes,
-    /// In part, as the format's page says.
+    /// In part, as documented on the format's page.
     Partly,
     /// Not at all.
     No,
@@ -93,7 +93,7 @@ pub struct Probe<'a> {
     pub head: &'a [u8],
     /// The directory, where the input is one.
     pub directory: Option<&'a Path>,
-    /// Bytes of the whole input, where they are known: formats without a signature are recognised by them too.
+    /// Length of the whole input in bytes, if known: formats without a signature are recognised by it too.
     pub len: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// An input that is nothing but bytes.
+    /// An input of bytes without a path.
     #[must_use]
     pub fn bytes(source: Box<dyn Source>) -> Self {
         Self { source: Some(source), path: None }
@@ -128,10 +128,10 @@ impl Input {
 
 /// Destination of a new file.
 pub trait Output: Write {
-    /// Tells how long the file will be, so that a full disk shows before anything is written.
+    /// Announces the length of the file, so that a full disk shows before the first write.
     ///
     /// # Errors
-    /// `Io` when there is no room.
+    /// `Io` when the disk is full.
     fn reserve(&mut self, len: u64) -> Result<()> {
         let _ = len;
         Ok(())
@@ -185,7 +185,7 @@ pub struct WriteRequest<'a> {
     pub options: &'a TargetOptions,
     /// Options for reading them.
     pub read: ReadOptions,
-    /// Told `(done, total)` bytes of elements.
+    /// Called with `(done, total)` in bytes of elements.
     pub progress: Progress<'a>,
 }
 
@@ -238,7 +238,7 @@ impl WriteRequest<'_> {
     /// The one dataset, for formats that hold one.
     ///
     /// # Errors
-    /// `Usage` when there is none or several, listing them.
+    /// `Usage` for zero or several, listing them.
     pub fn single(&self) -> Result<(usize, &Region)> {
         match self.selection {
             [(index, region)] => Ok((*index, region)),
@@ -263,7 +263,7 @@ impl WriteRequest<'_> {
 pub struct Pack<'a> {
     /// The items' bytes, in order.
     pub items: &'a mut dyn Iterator<Item = Result<Vec<u8>>>,
-    /// Number of items, where that is known before the last.
+    /// Number of items, if it is fixed in advance.
     pub count: Option<u64>,
     /// Kind of the items.
     pub kind: ItemKind,
@@ -271,18 +271,18 @@ pub struct Pack<'a> {
     pub dtype: Option<&'a DType>,
     /// Their names, where they have any: as many as there are items.
     pub names: Option<&'a [String]>,
-    /// Further values to be kept of them, in the format's list for such things (`others` in Bloscpack's metadata).
+    /// Further values to store with them, in the format's list for such values (`others` in Bloscpack's metadata).
     pub others: &'a [Value],
     /// Options for writing them.
     pub options: &'a TargetOptions,
-    /// Told `(done, total)` items; the total is 0 while it is not known.
+    /// Called with `(done, total)` in items; the total is 0 while it is not known.
     pub progress: Progress<'a>,
 }
 
-/// The attribute in which a lens says what an item is: [`ItemKind::word`].
+/// The attribute in which a container gives the kind of an item: [`ItemKind::word`].
 pub const ITEM: &str = "item";
 
-/// The attribute in which a lens gives the name of an item that has one.
+/// The attribute in which a container gives the name of an item, if it has one.
 pub const ITEM_NAME: &str = "name";
 
 /// Kind of items. A container gives it as the attribute [`ITEM`] of an item's dataset.

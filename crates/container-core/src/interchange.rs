@@ -1,23 +1,23 @@
-//! Metadata on their way from one format to another.
+//! Metadata in transit from one format to another.
 //!
-//! [`Container::export_metadata`](crate::container::Container::export_metadata) gives them as a [`Value`] that is a map: what the user wrote, by its own names.
-//! What a [`Value`] has no kind for, and what JSON or msgpack cannot say, is a *form*: a map of one key, which begins with [`PREFIX`].
+//! [`Container::export_metadata`](crate::container::Container::export_metadata) gives them as a [`Value`] that is a map: the user's entries under
+//! their own names. Values that [`Value`], JSON or msgpack cannot express become a *form*: a map of one key, which begins with [`PREFIX`].
 //!
-//! | form | is | said natively by |
+//! | form | is | native in |
 //! |---|---|---|
 //! | `{"$holdall:bytes": "00ff"}` | bytes, in hexadecimal digits | msgpack, YAML |
 //! | `{"$holdall:float": "nan"}` | `nan`, `inf`, `-inf`; another NaN by its bits, `0x7ff8000000000001` | msgpack, YAML |
 //! | `{"$holdall:int": "18446744073709551616"}` | an integer beyond 64 bits | YAML |
-//! | `{"$holdall:pairs": [[1, "a"]]}` | a map with keys that are no text, or that are there twice, or that begin with the prefix | YAML, msgpack in part |
+//! | `{"$holdall:pairs": [[1, "a"]]}` | a map whose keys are not text, occur twice, or begin with the prefix | YAML, msgpack in part |
 //! | `{"$holdall:timestamp": "2020-01-02T03:04:05"}` | a date, or date and time | YAML |
 //! | `{"$holdall:tag": ["tag:…", value]}` | a value under a tag | YAML |
-//! | `{"$holdall:anchor": ["a", value]}`, `{"$holdall:alias": "a"}` | a value that stands in several places, cycles among them | YAML |
-//! | `{"$holdall:array": {"path": "a/0", "more": {…}}}` | where an array stands that no path of maps leads to, or of which more is said | ASDF |
+//! | `{"$holdall:anchor": ["a", value]}`, `{"$holdall:alias": "a"}` | a value that is used in several places, cycles included | YAML |
+//! | `{"$holdall:array": {"path": "a/0", "more": {…}}}` | the place of an array that no path of maps reaches, or that has further properties | ASDF |
 //! | `{"$holdall:ext": [5, bytes]}` | an extension of msgpack | msgpack |
-//! | `{"$holdall:raw": bytes}` | user metadata of Blosc2 that are no msgpack | Blosc2 |
+//! | `{"$holdall:raw": bytes}` | user metadata of Blosc2 that are not msgpack | Blosc2 |
 //!
-//! At the top stand, beside the user's own names: [`NAME`], the path that a dataset had where its new file calls it `data`; [`MORE`], names
-//! that the target keeps for itself; [`WHOLE`], metadata that are no map. What belongs to one format is below its name: `gsd`, `blosc2`,
+//! The top level also contains, next to the user's own names: [`NAME`], the path of a dataset that its new file calls `data`; [`MORE`],
+//! names that the target reserves; [`WHOLE`], metadata that are not a map. Entries of one format are below its name: `gsd`, `blosc2`,
 //! `rawarray`.
 
 mod json;
@@ -43,7 +43,7 @@ pub const NAME: &str = "$holdall:name";
 /// Top key: a map of names that the target keeps for itself.
 pub const MORE: &str = "$holdall:more";
 
-/// Top key: metadata that are no map.
+/// Top key: metadata that are not a map.
 pub const WHOLE: &str = "$holdall:whole";
 
 /// Path of the one dataset of a file that gives it no name.
@@ -82,7 +82,7 @@ pub fn pair(item: &Value) -> Option<(&Value, &Value)> {
     }
 }
 
-/// The entries of a map that is carried; none of anything else.
+/// The entries of a map; none for other values.
 #[must_use]
 pub fn entries(tree: &Value) -> &[(String, Value)] {
     match tree {

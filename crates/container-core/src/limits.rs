@@ -8,7 +8,7 @@ use crate::{Error, Result, Stop};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Most bytes that one operation may allocate because a file says so.
+    /// Maximum number of bytes that one operation may allocate on the demand of a file.
     pub memory: u64,
     /// Most dimensions of an array.
     pub ndims: u64,
@@ -58,10 +58,10 @@ impl Limits {
 fn machine_memory() -> u64 {
     static MEMORY: OnceLock<u64> = OnceLock::new();
     *MEMORY.get_or_init(|| {
-        // Miri has no machine to ask.
+        // Miri cannot query the machine's memory.
         let asked = !cfg!(miri);
         let found = if asked { [physical_memory(), cgroup_memory(), address_space()] } else { [None; 3] };
-        // 4 GiB where nothing is asked: macOS, Windows.
+        // 4 GiB where the memory is not queried: macOS, Windows.
         let machine = found.into_iter().flatten().min().unwrap_or(4 << 30);
         // Of 32 bits, what one allocation can have. More would be granted here and end the process where it is taken.
         machine.min(isize::MAX as u64)

@@ -1,4 +1,4 @@
-//! The bytes by which a format is known, where some of them are wrong.
+//! Correction of damaged magic bytes.
 
 use crate::Result;
 use crate::report::{Evidence, RepairItem, RepairReport};
@@ -29,7 +29,7 @@ pub fn closest_magic<'m>(head: &[u8], magics: &[&'m [u8]]) -> Option<&'m [u8]> {
 
 /// Returns the source with its closest magic in place of a damaged one.
 ///
-/// A magic says nothing but the format. The evidence for it is what follows: the caller fails where that is not a file of the format.
+/// A magic proves nothing beyond the format. The evidence is the rest of the file: the caller fails where that is not valid.
 ///
 /// # Errors
 /// Those of the source.

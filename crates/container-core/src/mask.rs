@@ -10,7 +10,7 @@ use crate::{Error, Limits, Result};
 /// The mask of some elements: a byte for each scalar of each element, in the order of the fields, 1 where it is missing.
 ///
 /// An element that is one scalar has one byte; a record has one for each scalar of each of its fields, sub-arrays and records within records
-/// spelled out. Fields without bytes have none.
+/// spelled out. Fields without bytes have no mask bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
     bytes: Vec<u8>,

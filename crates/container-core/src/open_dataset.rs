@@ -51,9 +51,9 @@ impl<'f> ReadRegion<'f> for OfContainer<'f> {
     }
 }
 
-/// A dataset of an open file. Nothing is read before it is asked for.
+/// A dataset of an open file. Reads lazily.
 ///
-/// Errors of reading name the dataset, and the file where its name is known.
+/// Errors of reading name the dataset, and the file if it has a path.
 pub struct OpenDataset<'f> {
     path: String,
     dtype: DType,
@@ -73,7 +73,7 @@ impl<'f> OpenDataset<'f> {
     /// Dataset `index` of a container.
     ///
     /// # Errors
-    /// `Usage` where there is none.
+    /// `Usage` where the index is out of range.
     pub fn of_container(container: &'f dyn Container, index: usize) -> Result<Self> {
         let dataset = container.require(index)?;
         Ok(Self::new(&dataset.path, dataset.dtype.clone(), &dataset.shape, OfContainer(container, index)))

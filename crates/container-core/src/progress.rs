@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{Error, Result};
 
-/// A callback that is told `(done, total)` in bytes and may ask to stop. Shared by threads.
+/// A callback that receives `(done, total)` in bytes and may ask to stop. Shared by threads.
 #[derive(Clone, Copy)]
 pub struct Progress<'a>(&'a (dyn Fn(u64, u64) -> ControlFlow<()> + Sync));
 
@@ -16,7 +16,7 @@ impl<'a> Progress<'a> {
         Self(tick)
     }
 
-    /// Tells nobody.
+    /// A progress callback that does nothing.
     #[must_use]
     pub fn none() -> Self {
         Self(&|_, _| ControlFlow::Continue(()))
@@ -64,7 +64,7 @@ impl Stop {
         Self(Some(flag))
     }
 
-    /// This request, or `other` where there is none.
+    /// This request, or else `other`.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         if self.0.is_some() { self } else { other }

@@ -1,8 +1,8 @@
 //! Python literals as data: the header of a `.npy` file, the type descriptions in Bloscpack metadata.
 //!
-//! [`parse`] reads what Python's `ast.literal_eval` reads, short of complex numbers, sets, adjacent strings and
-//! triple quotes, none of which these files hold. It also takes the `L` after the integers of Python 2. Nothing is
-//! evaluated, nesting is bounded, and no byte is looked at more than a few times. [`Literal::repr`] is the way back.
+//! [`parse`] reads what Python's `ast.literal_eval` reads, except complex numbers, sets, adjacent strings and triple quotes, which these
+//! files do not contain. It also takes the `L` after the integers of Python 2. Literals are not evaluated, nesting is bounded, and each
+//! byte is visited only a few times. [`Literal::repr`] is the inverse.
 //!
 //! `nom` stays within `literal/parse.rs` and `literal/text.rs`; their failures count the bytes
 //! left, because a parser that sees only the rest of its input cannot know its position.
@@ -58,7 +58,7 @@ pub fn parse(text: &str) -> Result<Literal> {
     })
 }
 
-/// [`parse`] for callers that know where in a file the text lies.
+/// [`parse`] for callers that have the file offset of the text.
 pub(crate) fn locate(text: &str) -> Result<Literal, Fault> {
     parse::whole(text)
 }

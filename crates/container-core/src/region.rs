@@ -12,11 +12,11 @@ pub struct AxisSelection {
     pub step: i64,
     /// Number of indices; every one of them is within the axis.
     pub count: u64,
-    /// Whether the axis stays in the result; a plain index drops it.
+    /// Presence of the axis in the result; a plain index drops it.
     pub kept: Kept,
 }
 
-/// Whether an axis stays in the result.
+/// Presence of an axis in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// It stays, as `0:1` does.
@@ -111,7 +111,7 @@ impl Region {
     /// A region from explicit selections, checked against `shape`.
     ///
     /// # Errors
-    /// `Usage` when the number of axes differs or an index lies outside its axis.
+    /// `Usage` when the number of axes differs or an index is outside its axis.
     pub fn new(axes: Vec<AxisSelection>, shape: &[u64]) -> Result<Self> {
         if axes.len() != shape.len() {
             return Err(Error::usage(format!("{} selections for {} dimensions", axes.len(), shape.len())));
@@ -146,8 +146,8 @@ impl Region {
         self.axes.iter().filter(|axis| axis.kept == Kept::Yes).map(|axis| axis.count).collect()
     }
 
-    /// A part of what is selected: along each axis that is kept, so many of its indices from such a one on, as `parts` say (first, length).
-    /// Axes that are not kept, and those behind the last part, stay as they are.
+    /// A part of the selection. `parts` gives for each kept axis the first index and the number of indices, counted within the selection.
+    /// Dropped axes, and those after the last part, are unchanged.
     ///
     /// # Errors
     /// `Usage` for a part that reaches outside.
@@ -174,7 +174,7 @@ impl Region {
         element_count(self.axes.iter().map(|axis| axis.count))
     }
 
-    /// True where nothing is selected.
+    /// True where the selection is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.axes.iter().any(|axis| axis.count == 0)

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub enum Severity {
     /// Odd but legal.
     Note,
-    /// Likely to trouble some reader; the values stand.
+    /// Likely to trouble some reader; the values are valid.
     Warning,
     /// Not to be decided here: bytes whose codec or filter is a plugin that is not here.
     Unchecked,
@@ -28,7 +28,7 @@ impl Severity {
     }
 }
 
-/// One thing that a check found.
+/// One finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Its severity.
@@ -69,9 +69,9 @@ impl Finding {
 /// The outcome of a check in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing wrong; notes and warnings are allowed.
+    /// No error; notes and warnings are allowed.
     Sound,
-    /// Nothing wrong in what could be checked, and something that could not.
+    /// No error in the checked parts, and at least one part that could not be checked.
     Unchecked,
     /// Some finding is an error.
     Damaged,
@@ -171,7 +171,7 @@ pub struct RepairItem {
 }
 
 impl RepairItem {
-    /// An item about `range`, without one where it has no place.
+    /// An item about `range`, or without a range.
     pub fn new(range: impl Into<Option<Range<u64>>>, what: impl Into<String>) -> Self {
         Self { range: range.into(), what: what.into(), evidence: None }
     }
@@ -202,8 +202,8 @@ pub enum Evidence {
     Index,
     /// A frame that was committed before, with which the change agrees.
     CommittedFrame,
-    /// Damage of a kind that public reports show, recognised by its form: a truncation, a killed writer, a text tool, a field that a known
-    /// writer gets wrong.
+    /// Damage of a documented kind, recognised by its form: a truncation, a killed writer, a text tool, a field that a certain writer gets
+    /// wrong.
     KnownDamage,
 }
 

@@ -167,7 +167,7 @@ pub fn check_range(range: &Range<u64>, len: u64) -> Result<()> {
 /// larger ones by itself.
 ///
 /// # Errors
-/// `Limit` when it would be over [`Limits::memory`], or when the machine has no such memory to give.
+/// `Limit` when it would be over [`Limits::memory`], or when the machine cannot provide the memory.
 pub fn try_zeroed_vec<T: bytemuck::Pod>(len: u64, limits: &Limits) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
     limits.allocate(bytes)?;

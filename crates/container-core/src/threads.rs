@@ -6,9 +6,9 @@ use std::thread::{Builder, scope};
 
 use crate::{Error, Result};
 
-/// Runs `work` on up to `threads` threads, this one included, until each call of it has returned. It takes what is to be done from
-/// where all take it, and returns when nothing is left. One thread starts none, and one that the system refuses to start is done
-/// without.
+/// Runs `work` on up to `threads` threads, this one included, and waits until all calls have returned. `work` takes jobs from a shared
+/// source and returns when that is empty. With `threads` of 1 no thread is started, and a thread that the system refuses to start is left
+/// out.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,20 +59,19 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// One with these things.
+    /// A pool with these values.
     #[must_use]
     pub const fn new(things: Vec<T>) -> Self {
         Self(Mutex::new(things))
     }
 
-    /// One of the things, now this thread's; the one that was put back last, which the processor may still have at hand. `None` where all
-    /// are taken: nothing is waited for.
+    /// Takes the value that was put back last, which may still be in the processor's cache. `None`, without waiting, where all are taken.
     #[must_use]
     pub fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    /// Does `work` with one of the things, or with a new one where all are taken; it stays here.
+    /// Runs `work` with a value of the pool, or with a new one where all are taken; either is put back.
     pub fn with<R>(&self, new: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let mut thing = self.take().unwrap_or_else(new);
         let result = work(&mut thing);
@@ -80,12 +79,12 @@ impl<T> Pool<T> {
         result
     }
 
-    /// Gives a thing back, or adds one.
+    /// Puts a value back, or adds one.
     pub fn put(&self, thing: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(thing);
     }
 
-    /// The things that are not taken.
+    /// The values that are not taken.
     #[must_use]
     pub fn into_inner(self) -> Vec<T> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -112,7 +111,7 @@ impl<T> Pool<T> {
 /// ```
 ///
 /// # Errors
-/// One of those of `next`, `work` and `place`; nothing is begun after the first.
+/// One of those of `next`, `work` and `place`; no job is started after the first.
 ///
 /// # Panics
 /// If one of them does.
@@ -197,7 +196,7 @@ struct State<N, T> {
     /// Results that have been placed.
     placed: u64,
     waiting: BTreeMap<u64, T>,
-    /// There are no more jobs.
+    /// True after the last job.
     is_over: bool,
     /// A result will not come.
     is_stopped: bool,
@@ -205,7 +204,7 @@ struct State<N, T> {
 }
 
 impl<N, T> State<N, T> {
-    /// The next job. After the last one and after an error there is none.
+    /// Takes the next job; `None` after the last one and after an error.
     fn take<J>(&mut self) -> Result<Option<(u64, J)>>
     where
         N: FnMut() -> Result<Option<J>>,

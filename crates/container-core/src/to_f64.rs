@@ -40,8 +40,8 @@ pub const fn is_beyond_f64(value: i128) -> bool {
     value.unsigned_abs() > MAX_EXACT_INTEGER
 }
 
-/// Appends the elements in `bytes`, which are in the scalar's byte order, as doubles. Integers beyond 2^53 are rounded. Nothing
-/// is appended where the type is no number ([`is_number`]); bytes that are no whole element are left out.
+/// Appends the elements in `bytes`, which are in the scalar's byte order, as doubles. Integers beyond 2^53 are rounded. Types that are not
+/// numbers ([`is_number`]) append nothing; an incomplete last element is left out.
 pub fn to_f64(scalar: &Scalar, bytes: &[u8], part: ComplexPart, out: &mut Vec<f64>) {
     macro_rules! each {
         ($type:ty, $value:expr) => {{
@@ -92,8 +92,8 @@ pub fn to_f64(scalar: &Scalar, bytes: &[u8], part: ComplexPart, out: &mut Vec<f6
     }
 }
 
-/// The ranks of the two values, of `count` sorted ones, that a percentile (0 to 100) lies between, and how far it is from the first
-/// to the second, 0 to 1. Linear interpolation, numpy's default. Of a percentile that is one of the values both are that one.
+/// The ranks of the two of `count` sorted values that enclose a percentile (0 to 100), and its fraction of the way between them, 0 to 1.
+/// Linear interpolation, numpy's default. For a percentile that equals one of the values, both ranks are that one.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank below count")]
 pub fn percentile_ranks(percent: f64, count: u64) -> ([u64; 2], f64) {

@@ -1,4 +1,4 @@
-//! Arrays of Rust values with their shape: what reading gives to callers who know the element type.
+//! Arrays of Rust values with their shape: the result of reading with a given element type.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +21,7 @@ impl<'a, T: Element> TypedArray<'a, T> {
     /// An array of `elements`, which are in `order`.
     ///
     /// # Errors
-    /// `Usage` where there are not as many as the shape says.
+    /// `Usage` where their number is not that of the shape.
     pub fn new(elements: impl Into<Cow<'a, [T]>>, shape: &[usize], order: Order) -> Result<Self> {
         let elements = elements.into();
         let count = shape.iter().try_fold(1_usize, |count, len| count.checked_mul(*len));

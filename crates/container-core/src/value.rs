@@ -1,4 +1,4 @@
-//! A tree of metadata, for people and machines to look at.
+//! [`Value`]: a tree of metadata.
 
 #[cfg(feature = "serde")]
 mod serde;
@@ -9,7 +9,7 @@ use crate::json_pointer::unescape;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// Nothing.
+    /// No value.
     Null,
     /// True or false.
     Bool(bool),

@@ -1,4 +1,4 @@
-//! Writing files so that a failure leaves nothing behind and a reader never sees half a file.
+//! Atomic writing of files: a failure leaves no partial file, and readers never see one.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -31,7 +31,7 @@ pub enum Overwrite {
     Replace,
 }
 
-/// Whether the bytes are on the disk when a write returns.
+/// Guarantee about the disk when a write returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// File and directory are synced first.
@@ -43,9 +43,9 @@ pub enum Durability {
 
 /// A file that appears under its name only when it is complete.
 ///
-/// It is written beside its target and moved there by [`AtomicFile::commit`]. Dropped without commit, it is gone. On Linux it
-/// is written without any name where the file system has such files, so that a killed process leaves nothing behind either,
-/// but for the moment in which an existing target is replaced. What was left then, the next writer of that target removes.
+/// It is written next to its target and moved there by [`AtomicFile::commit`]. Dropped without commit, it is removed. On Linux it is
+/// written without a name where the file system supports that, so that a killed process leaves no file either, except in the moment in
+/// which an existing target is replaced. The next writer of that target removes such a leftover.
 #[derive(Debug)]
 pub struct AtomicFile {
     temporary: Temporary,
@@ -121,8 +121,8 @@ impl AtomicFile {
         }
     }
 
-    /// Reserves room for `len` bytes, so that a full disk shows at once and the blocks lie together. The file ends where
-    /// the last write ends, not at `len`.
+    /// Reserves room for `len` bytes, so that a full disk shows at once and the blocks are contiguous. The file ends where the last write
+    /// ends, not at `len`.
     ///
     /// # Errors
     /// `Io` when the disk is full. File systems that cannot reserve are left alone.
@@ -130,10 +130,10 @@ impl AtomicFile {
         preallocate::take(self.file(), 0..len)
     }
 
-    /// Compares the room on the disk with `len` bytes, the least that the file will have. Nothing is set aside.
+    /// Compares the room on the disk with `len` bytes, the minimum length of the file. Reserves nothing.
     ///
     /// # Errors
-    /// `Io` when the disk has less. File systems that do not tell are let pass.
+    /// `Io` when the disk has less. File systems that do not report their room pass.
     pub fn require_room(&self, len: u64) -> Result<()> {
         preallocate::look(self.file(), 0..len)
     }
@@ -187,7 +187,7 @@ pub fn sync_directory(path: impl AsRef<Path>) -> Result<()> {
 
 fn sync_open_directory(directory: &File) -> Result<()> {
     match directory.sync_all() {
-        // Some file systems have no such thing.
+        // Some file systems lack it.
         Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error.into()),
         _ => Ok(()),
     }

@@ -16,8 +16,8 @@ pub struct FieldPlace {
 }
 
 impl DType {
-    /// A field by its name, or by the names that lead to it through records within records, with dots between: `position.ra`. A name that
-    /// has a dot itself is found first. `None` where there is no such field, or a sub-array of records is on the way.
+    /// A field by its name, or by the dotted names through nested records: `position.ra`. A name that contains a dot itself is found first.
+    /// `None` where the field does not exist, or a sub-array of records is on the way.
     #[must_use]
     pub fn field(&self, path: &str) -> Option<FieldPlace> {
         let Self::Record(Record { fields, .. }) = self else { return None };
@@ -37,10 +37,10 @@ impl DType {
 }
 
 impl<'a> Array<'a> {
-    /// One field of every record, as numpy's `array['name']`: axes of a sub-array come last. Nothing is copied.
+    /// One field of every record, as numpy's `array['name']`: axes of a sub-array come last. A view, without a copy.
     ///
     /// # Errors
-    /// `Usage` where there is no such field ([`DType::field`]).
+    /// `Usage` where the field does not exist ([`DType::field`]).
     pub fn field(self, path: &str) -> Result<Array<'a>> {
         let place =
             self.dtype.field(path).ok_or_else(|| Error::usage(format!("there is no field {path:?}")))?;

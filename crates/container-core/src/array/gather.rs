@@ -58,7 +58,7 @@ pub(super) fn gather(array: &Array<'_>, order: Order, dst: &mut [u8], stop: Stop
     copy.walk(&merged, origin, dst, 0)
 }
 
-/// The first and the last byte that the copy reads must lie in the bytes of the view.
+/// Checks that the first and the last byte of the copy are within the bytes of the view.
 fn check_reach(array: &Array<'_>, axes: &[Axis], size: usize) -> Result<()> {
     let (mut low, mut high) = (i128::from(array.origin), i128::from(array.origin));
     for axis in axes {

@@ -74,8 +74,8 @@ impl StoredArray {
         Array::new(self.dtype.clone(), counts, self.order, Cow::Owned(bytes))?.select(&kept)
     }
 
-    /// Copies the region to `dst` in storage order, axis by axis from the slowest, until what is left lies closely enough
-    /// together to be read in one go.
+    /// Copies the region to `dst` in storage order, axis by axis from the slowest. Stops splitting once the remaining part is dense enough
+    /// for one read.
     fn read_parts(
         &self,
         source: &dyn Source,

@@ -22,7 +22,7 @@ impl<'a> Array<'a> {
     /// An array of `elements` in C order, borrowed.
     ///
     /// # Errors
-    /// `Usage` where there are not as many as the shape says.
+    /// `Usage` where their number is not that of the shape.
     pub fn from_elements<T: Element>(elements: &'a [T], shape: &[usize]) -> Result<Self> {
         let shape = shape.iter().map(|len| *len as u64).collect();
         Self::new(T::dtype(), shape, Order::C, Cow::Borrowed(bytemuck::cast_slice(elements)))

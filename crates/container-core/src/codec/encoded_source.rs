@@ -1,4 +1,4 @@
-//! Encoded bytes where they lie, for codecs that need not look at all of them.
+//! Encoded bytes in their source, for codecs that need not read all of them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -64,13 +64,13 @@ impl<'a> Encoded<'a> {
         OF_THREAD.saturating_mul(self.threads.max(1) as u64).min(self.limits.memory / 4).max(1)
     }
 
-    /// Whether `range` is all that there is.
+    /// Whether `range` covers all decoded bytes.
     #[must_use]
     pub fn is_all(&self, range: &Range<u64>) -> bool {
         *range == (0..self.decoded_len)
     }
 
-    /// Checks that `range` lies in the decoded bytes, and that `dst` is as long as it.
+    /// Checks that `range` is within the decoded bytes, and that `dst` has its length.
     ///
     /// # Errors
     /// `Usage`.

@@ -1,8 +1,7 @@
 //! Element types as numpy describes them: `dtype.str`, and the list of fields for records.
 //!
-//! The way in is [`DType::parse`] for text and [`DType::from_descr`] for a literal; the way out [`DType::descr`] for a
-//! literal and `Display` for text. What is written is what `numpy.lib.format` writes, byte for byte. What is read is
-//! all that numpy 1 and 2 read from a file, and the `bfloat16` that neither knows.
+//! [`DType::parse`] reads text and [`DType::from_descr`] a literal; [`DType::descr`] gives a literal and `Display` text. Output equals that
+//! of `numpy.lib.format`, byte for byte. Input is all that numpy 1 and 2 read from a file, and `bfloat16`, which neither has.
 //!
 //! Spec: <https://numpy.org/doc/stable/reference/arrays.dtypes.html>
 
@@ -19,8 +18,8 @@ impl DType {
     /// Reads a type from text: `<f4`, `float32`, `bfloat16`, `M8[ns]`, or a record as the literal list of
     /// `(name, type)` and `(name, type, shape)`, where JSON's brackets and quotes will do.
     ///
-    /// A missing order or `=` is little-endian, as for numpy on nearly all machines, and not that of this one: a file says the same
-    /// everywhere (bcolz names types so, whose elements have the order of the machine that wrote them).
+    /// A missing order or `=` is little-endian on every machine, as for numpy on nearly all, so that a file reads the same everywhere.
+    /// (bcolz writes such names; its elements have the order of the machine that wrote them.)
     ///
     /// # Errors
     /// `Malformed` for what is not a type; `Unsupported` for Python objects, variable-length strings, the long
@@ -90,9 +89,9 @@ impl DType {
 
     /// The type as numpy describes it: `dtype.str`, or `dtype.descr` for a record.
     ///
-    /// Gaps in a record are fields `('', '|V<n>')`. Fields that overlap or go backwards have no place in that list;
-    /// such a record gives the dict with `names`, `formats`, `offsets` and `itemsize` that `numpy.dtype` takes.
-    /// Types that numpy lacks are `|V<n>`, but for `bfloat16`, which has its name.
+    /// Gaps in a record are fields `('', '|V<n>')`. That list cannot hold fields that overlap or go backwards; such a record gives the dict
+    /// with `names`, `formats`, `offsets` and `itemsize` that `numpy.dtype` takes. Types that numpy lacks are `|V<n>`, but for `bfloat16`,
+    /// which has its name.
     #[must_use]
     pub fn descr(&self) -> Literal {
         match self {
@@ -101,7 +100,7 @@ impl DType {
         }
     }
 
-    /// True where numpy has every part of this type, so that [`DType::descr`] loses nothing.
+    /// True where numpy has every part of this type, so that [`DType::descr`] is lossless.
     #[must_use]
     pub fn is_plain_numpy(&self) -> bool {
         match self {

@@ -6,7 +6,7 @@ use num_complex::Complex;
 use super::{ByteOrder, DType, Kind};
 use crate::{Error, Result};
 
-/// A Rust type whose values are stored as they lie in memory.
+/// A Rust type whose values are stored with their bytes in memory.
 ///
 /// Implemented for the integers up to 128 bits, `f32`, `f64`, [`half::f16`], [`half::bf16`] and complex numbers
 /// of the IEEE types. For your own plain-old-data record, derive [`bytemuck::Pod`] and write

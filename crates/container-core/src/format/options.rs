@@ -15,7 +15,7 @@ pub struct CodecSpec {
 /// Levels of a codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Levels {
-    /// It has none; level 0 of the codec `none` is that codec.
+    /// Without compression levels; level 0 of the codec `none` is that codec.
     None,
     /// From the first to the second, both included.
     Between(i32, i32),
@@ -138,14 +138,14 @@ impl TargetOptions {
         }
     }
 
-    /// Whether elements of a type that the format lacks are to become bytes.
+    /// True if elements of a type that the format lacks are written as bytes.
     #[must_use]
     pub fn as_bytes(&self) -> bool {
         self.get_some(Self::AS_BYTES).is_some()
     }
 
-    /// Refuses options that the format does not have. `none` is what every format has of everything, and [`AS_BYTES`](Self::AS_BYTES) asks
-    /// nothing of one that lacks no type.
+    /// Refuses options that the format lacks. The value `none` is always accepted, and so is [`AS_BYTES`](Self::AS_BYTES) by formats that
+    /// store every type.
     ///
     /// # Errors
     /// `Usage`, listing those it has.

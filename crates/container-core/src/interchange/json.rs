@@ -3,7 +3,7 @@
 use super::{PREFIX, form, form_of};
 use crate::Value;
 
-/// The value with forms for bytes, numbers that are none and integers beyond 64 bits: what JSON and its readers take.
+/// Replaces bytes, NaN, infinities and integers beyond 64 bits by forms, so that JSON and its readers accept the value.
 #[must_use]
 pub fn to_json_value(value: &Value) -> Value {
     match value {
@@ -20,7 +20,7 @@ pub fn to_json_value(value: &Value) -> Value {
     }
 }
 
-/// The other way: forms of JSON become what they stand for. Those of other formats stay, and so does what only looks like a form.
+/// Replaces the forms of JSON by their values. Forms of other formats stay, and so do values that only resemble a form.
 #[must_use]
 pub fn from_json_value(value: Value) -> Value {
     if let Some(plain) = form_of(&value).and_then(|(kind, payload)| plain(kind, payload)) {

@@ -50,7 +50,7 @@ fn keys_that_could_mislead_become_pairs() {
     let safe = escape_reserved(user.clone(), Forms::None);
     assert_eq!(safe.pointer("/a/$holdall:pairs/0/0"), Some(&"$holdall:bytes".into()));
     assert_eq!(escape_reserved(user.clone(), Forms::Known), user);
-    // It is no form, whatever it looks like; nor is a map that cannot be taken for one other than its form.
+    // It only resembles a form; nor is a map that cannot be taken for one other than its form.
     assert!(!is_equivalent(&safe, &user));
     for key in ["$holdall:new", "$holdall:"] {
         let user = map(&[

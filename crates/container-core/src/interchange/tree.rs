@@ -6,8 +6,8 @@ use super::{DEFAULT_NAME, MAX_DEPTH, MORE, NAME, PREFIX, WHOLE, entries, form, f
 use crate::Value;
 use crate::report::Loss;
 
-/// Metadata of a format as they are carried. A map with keys that are there twice or that could be taken for those of a form becomes the
-/// form `pairs`; what is no map is below [`WHOLE`].
+/// Converts metadata of a format for transit. A map with repeated keys, or with keys that resemble those of a form, becomes the form
+/// `pairs`; values that are not a map are below [`WHOLE`].
 #[must_use]
 pub fn escape_reserved(value: Value, forms: Forms) -> Value {
     match guard(value, forms) {
@@ -16,12 +16,12 @@ pub fn escape_reserved(value: Value, forms: Forms) -> Value {
     }
 }
 
-/// Whether what looks like a form in a file's metadata is one.
+/// Treatment of maps in a file's metadata that resemble a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forms {
     /// The file may have been written by a conversion.
     Known,
-    /// The format has no need of forms: it is the user's.
+    /// The format needs no forms: the map is the user's.
     None,
 }
 
@@ -119,7 +119,7 @@ pub fn depth(value: &Value) -> usize {
     }
 }
 
-/// The part that is no deeper than every format can hold, and the losses of the rest.
+/// Drops entries that are nested deeper than every format can hold: returns the rest, and the losses.
 #[must_use]
 pub fn limit_depth(tree: Value) -> (Value, Vec<Loss>) {
     let Value::Map(all) = tree else { return (tree, Vec::new()) };
@@ -156,7 +156,7 @@ fn named_pairs(value: &Value) -> Option<Vec<(&str, &Value)>> {
     (!matches!(named[..], [(key, _)] if is_form(key))).then_some(named)
 }
 
-/// True where two trees say the same: the order of keys is none, one NaN is as good as another, and a map is the same as a form.
+/// True where two trees are equivalent: the order of keys is ignored, all NaNs are equal, and a map equals its form.
 #[must_use]
 pub fn is_equivalent(a: &Value, b: &Value) -> bool {
     match (a, b) {

@@ -1,4 +1,4 @@
-//! `.npy` files through the lens, and datasets of any container as `.npy` files.
+//! [`Container`] for `.npy` files, and export of datasets of any container as `.npy` files.
 
 use std::ops::Range;
 
@@ -190,10 +190,10 @@ fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     Ok(losses)
 }
 
-/// Writes `region` of a dataset as a `.npy` file and says what numpy has no type for. Memory is bounded by a piece.
+/// Writes `region` of a dataset as a `.npy` file and returns which types numpy lacks. Memory is bounded by a piece.
 ///
-/// Byte order and order of storage are kept. What is opaque to numpy alone (128-bit integers, complex32) is written
-/// little-endian, because nothing in the file could tell.
+/// Byte order and order of storage are kept. Types that are opaque only to numpy (128-bit integers, complex32) are written little-endian,
+/// because the file cannot record their order.
 ///
 /// # Errors
 /// Those of reading the dataset; `Unsupported` for types that numpy cannot describe; `Io`.
@@ -262,7 +262,7 @@ fn numpy_type(stored: &DType, bfloat: Bfloat) -> Result<(DType, Change)> {
     Ok((bits_of_bfloat(&stored.with_order(ByteOrder::Little)), Change::Swap))
 }
 
-/// True where numpy has every part, or takes its bits for integers, and so can tell its byte order.
+/// True where numpy has every part, or stores its bits as integers, so that the header records the byte order.
 fn is_known(dtype: &DType) -> bool {
     match dtype {
         DType::Scalar(scalar) => scalar.kind == Kind::BFloat || dtype.is_plain_numpy(),

@@ -14,7 +14,7 @@ use crate::python_literal::{self, Literal};
 use crate::source::Source;
 use crate::{Error, Limits, Result};
 
-/// Most bytes of a header. numpy stops at 10 000 unless told otherwise; records of some thousand fields need more.
+/// Maximum length of a header in bytes. numpy's default is 10 000; records of some thousand fields need more.
 const MAX_HEADER_LEN: u64 = 1 << 20;
 
 const CONTEXT: &str = "npy header";
@@ -106,7 +106,7 @@ fn prelude(start: &[u8], file_len: u64) -> Result<Prelude> {
     Ok(Prelude { version, text })
 }
 
-/// The error for a fixed part that ends before `need` bytes. With less than the magic it is no `.npy` file.
+/// The error for a fixed part that ends before `need` bytes. With less than the magic it is not a `.npy` file.
 fn cut(start: &[u8], need: u64, error: &nom::Err<nom::error::Error<&[u8]>>) -> Error {
     let have = u64::try_from(start.len()).unwrap_or(u64::MAX);
     match error {
@@ -121,7 +121,7 @@ fn range_of<'a>(head: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
     head.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
 }
 
-/// The Python literal in `bytes`, which lie at `at` in the file.
+/// The Python literal in `bytes`, which start at offset `at` of the file.
 fn dict(bytes: &[u8], version: (u8, u8), at: u64) -> Result<Literal> {
     let place = |index: usize| {
         let start = at.saturating_add(u64::try_from(index).unwrap_or(u64::MAX));

@@ -224,7 +224,7 @@ fn an_empty_axis_makes_any_shape_small() {
 
 #[test]
 fn a_fault_in_the_text_has_its_place_in_the_file() {
-    // Two bytes of latin-1 stand before it, which are four in UTF-8.
+    // Two bytes of latin-1 precede it, which are four in UTF-8.
     let mut bytes = headed("{'xx', }");
     bytes[12..14].copy_from_slice(b"\xe9\xe9");
     assert_eq!(parse(&bytes).unwrap_err().range(), Some(15..16));

@@ -27,11 +27,11 @@ impl Header {
     /// The header that `numpy.save` writes for such an array: version 1.0, or 2.0 where it is over 64 KiB, or 3.0 where
     /// a name is not latin-1.
     ///
-    /// Arrays that lie the same in either order (at most one axis is longer than 1, or one is 0) are marked as C.
+    /// Arrays with the same layout in either order (at most one axis is longer than 1, or one is 0) are marked as C.
     ///
     /// # Errors
-    /// `Unsupported` for what numpy has no description of: bfloat16, fields that overlap or go backwards, elements of
-    /// 2 GiB. `Usage` for arrays larger than a file can be.
+    /// `Unsupported` for types that numpy cannot describe: bfloat16, fields that overlap or go backwards, elements of 2 GiB. `Usage` for
+    /// arrays larger than a file can be.
     pub fn to_bytes(dtype: &DType, shape: &[u64], order: Order) -> Result<Vec<u8>> {
         let descr = npy_descr(dtype)?;
         if shape.iter().any(|dim| i64::try_from(*dim).is_err()) {
@@ -151,7 +151,7 @@ impl<W: Write> Writer<W> {
     /// Writes the next bytes of the elements, which may end within one.
     ///
     /// # Errors
-    /// `Usage`, with nothing written, when they are more than the shape has room for; `Io`.
+    /// `Usage`, before anything is written, when they exceed the shape; `Io`.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let left = u64::try_from(bytes.len()).ok().and_then(|len| self.left.checked_sub(len));
         let Some(left) = left else {

@@ -19,7 +19,7 @@ pub(super) fn write(literal: &Literal, out: &mut String) {
         Literal::Dict(pairs) => joined(out, ('{', '}'), pairs, |(key, value), out| {
             match key {
                 Literal::Str(_) => write(key, out),
-                // JSON has no other keys.
+                // Keys of JSON are text.
                 _ => quoted(key.repr().chars(), out),
             }
             out.push_str(": ");

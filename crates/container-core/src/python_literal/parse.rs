@@ -1,4 +1,4 @@
-//! The grammar of literals, but for what stands between quotes.
+//! The grammar of literals, except for the text between quotes.
 //!
 //! The first character decides which rule applies, so a rule that fails is final and nothing is parsed twice.
 
@@ -37,7 +37,7 @@ pub(super) fn fail<'a, T>(input: &'a str, what: &'static str) -> Step<'a, T> {
     Err(nom::Err::Failure(Left { left: input.len(), what }))
 }
 
-/// One literal and nothing else.
+/// Parses one literal up to the end of the text.
 pub(super) fn whole(text: &str) -> Result<Literal, Fault> {
     let step = value(text, MAX_DEPTH).and_then(|(rest, literal)| match space(rest) {
         Ok(("", ())) => Ok(literal),
@@ -80,7 +80,7 @@ fn value(input: &str, depth: usize) -> Step<'_, Literal> {
     }
 }
 
-/// White space. Line ends are part of it even outside brackets, where Python would end the statement: nothing follows.
+/// Skips white space. Line ends are included even outside brackets, where Python would end the statement: the literal is the whole text.
 fn space(input: &str) -> Step<'_, ()> {
     take_while(|c| matches!(c, ' ' | '\t' | '\r' | '\n' | '\x0c')).map(|_| ()).parse(input)
 }

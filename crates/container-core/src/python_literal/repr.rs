@@ -101,8 +101,8 @@ fn quoted(chars: impl Iterator<Item = char> + Clone, plain: impl Fn(char) -> boo
 
 /// Python's `str.isprintable` for one character: not one of the categories C* and Z*, but for the space.
 ///
-/// Rust's `escape_debug` knows the same categories, in its own version of Unicode. Of a whole string it escapes
-/// combining marks only at the start, hence the letter in front.
+/// Rust's `escape_debug` uses the same categories, in its own version of Unicode. It escapes combining marks only at the start of a string,
+/// hence the letter before the character.
 fn is_printable(c: char) -> bool {
     match c {
         ' '..='~' => true,

@@ -176,7 +176,7 @@ fn any_literal() -> impl Strategy<Value = Literal> {
         Just(Literal::None),
         any::<bool>().prop_map(Literal::Bool),
         any::<i128>().prop_map(Literal::Int),
-        // Infinities and NaN have no literal.
+        // Infinities and NaN cannot be written as literals.
         any::<f64>().prop_filter("finite", |value| value.is_finite()).prop_map(Literal::Float),
         any::<String>().prop_map(Literal::Str),
         any::<Vec<u8>>().prop_map(Literal::Bytes),

@@ -57,7 +57,7 @@ fn characters(input: &str, form: Form, raw: bool) -> Step<'_, String> {
     }
 }
 
-/// Up to two characters that an escape stands for.
+/// Up to two characters that an escape denotes.
 type Meaning = [Option<char>; 2];
 
 /// A backslash in a raw string: it stays, and so does the quote or backslash behind it.
@@ -95,7 +95,7 @@ fn escape(input: &str, form: Form) -> Step<'_, Meaning> {
         Some('u') if form == Form::Text => hexadecimal(rest, 4),
         Some('U') if form == Form::Text => hexadecimal(rest, 8),
         Some('N') if form == Form::Text => fail(input, "characters by name are not supported"),
-        // Python keeps the backslash where it means nothing.
+        // Python keeps the backslash of an undefined escape.
         _ => Ok((input, [Some('\\'), None])),
     }
 }

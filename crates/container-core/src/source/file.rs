@@ -72,7 +72,7 @@ fn read_at(file: &File, dst: &mut [u8], at: u64) -> std::io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, dst, at)
 }
 
-/// Elsewhere (wasm) there are no files to read from; sources there are bytes in memory.
+/// Positioned reads fail elsewhere (wasm), where sources are bytes in memory.
 #[cfg(not(any(unix, windows)))]
 fn read_at(_file: &File, _dst: &mut [u8], _at: u64) -> std::io::Result<usize> {
     Err(std::io::ErrorKind::Unsupported.into())

@@ -36,7 +36,7 @@ impl Of {
 }
 
 impl<S: Source> Joined<S> {
-    /// Nothing of `source` yet.
+    /// A joined source before the first read of `source`.
     pub const fn new(source: S) -> Self {
         Self { source, pieces: Vec::new(), len: 0 }
     }

@@ -15,7 +15,8 @@ const MAX_SMALL_READ: u64 = 16 << 10;
 /// So many small reads are done by position: those that opening takes, and a few more.
 const MAX_SMALL_READS: u32 = 16;
 
-/// A file that is read by position at first, and mapped with the first large read or after some small ones. It lends nothing before.
+/// A file that is read by position at first, and mapped with the first large read or after some small ones. It cannot lend bytes until it
+/// is mapped.
 ///
 /// The conditions of [`MmapSource`] hold for it, too.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl LateSource {
         Ok(Self { positioned: FileSource::new(file)?, map: OnceLock::new(), small: AtomicU32::new(0) })
     }
 
-    /// The map, if reading so many bytes is worth one or it is there already.
+    /// The map, if it exists already or a read of `len` bytes justifies making it.
     fn map(&self, len: u64) -> Option<&MmapSource> {
         if let Some(map) = self.map.get() {
             return map.as_ref();

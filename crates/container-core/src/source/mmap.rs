@@ -1,9 +1,9 @@
 //! Memory-mapped files, and the advice that lets the kernel use huge pages.
 //!
-//! The only unsafe code of the crate. A map is sound as long as nobody else changes the file while it is
-//! mapped: another process that truncates it makes a later access end the process with SIGBUS, and one that
-//! writes to it changes bytes under a shared borrow. That is the documented condition of [`MmapSource`], as it is
-//! of every memory map; callers who cannot grant it use [`FileSource`](super::FileSource).
+//! The only unsafe code of the crate. A map is sound as long as no other process changes the file while it is mapped: another process that
+//! truncates it makes a later access end the process with SIGBUS, and one that writes to it changes bytes under a shared borrow. That is
+//! the documented condition of [`MmapSource`], as it is of every memory map; callers who cannot grant it use
+//! [`FileSource`](super::FileSource).
 
 use std::fs::File;
 use std::ops::Range;
@@ -27,7 +27,7 @@ impl MmapSource {
     /// Maps the regular file at `path`. [`open_path`](super::open_path) does so under [`Access::Auto`](super::Access::Auto).
     ///
     /// # Safety
-    /// Nobody truncates the file or rewrites it in place as long as this value exists.
+    /// No process truncates the file or rewrites it in place as long as this value exists.
     ///
     /// # Errors
     /// `Io`, also for files that cannot be mapped (pipes, some special file systems).
@@ -49,8 +49,8 @@ impl MmapSource {
 
 /// Maps an open file for the sources of [`Access::Auto`](super::Access::Auto), which documents what its user grants.
 pub(super) fn map_file(file: &File) -> Result<MmapSource> {
-    // SAFETY: the map is read-only and private to the value, which hands out shared slices that do not outlive it. That nobody truncates or
-    // rewrites the file meanwhile is the documented condition of `Access::Auto` and of the unsafe functions above.
+    // SAFETY: the map is read-only and private to the value, which hands out shared slices that do not outlive it. The condition that no
+    // process truncates or rewrites the file meanwhile is documented at `Access::Auto` and the unsafe functions above.
     let map = unsafe { Mmap::map(file)? };
     Ok(MmapSource { map })
 }
@@ -80,8 +80,8 @@ pub(super) fn advise_huge_pages(memory: &mut [u8]) {
         let skip = memory.as_ptr().align_offset(page);
         let Some(aligned) = memory.get_mut(skip..) else { return };
         let len = aligned.len() / page * page;
-        // SAFETY: the range is whole pages inside memory that this function borrows mutably, and MADV_HUGEPAGE
-        // changes neither contents nor validity, only how the kernel backs the pages. A refusal is no error.
+        // SAFETY: the range is whole pages inside memory that this function borrows mutably, and MADV_HUGEPAGE changes neither contents nor
+        // validity, only how the kernel backs the pages. A refusal is harmless.
         let _ = unsafe {
             rustix::mm::madvise(aligned.as_mut_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
         };

@@ -15,8 +15,9 @@ pub enum Access {
     /// Mapped where the build and the file allow it, else by position. Pipes and files of some kilobytes are read into memory. Some formats map a
     /// file only when more of it is read than to open it.
     ///
-    /// Nobody may truncate a mapped file or rewrite it in place as long as it is open: reading a page that is gone ends the process (SIGBUS on
-    /// Unix). Writers that replace a file by renaming, as all of this workspace do, are harmless. [`Access::Positioned`] has no such condition.
+    /// No process may truncate a mapped file or rewrite it in place as long as it is open: reading a page that is gone ends the process (SIGBUS
+    /// on Unix). Writers that replace a file by renaming, as all of this workspace do, are harmless. [`Access::Positioned`] lifts this
+    /// condition.
     #[default]
     Auto,
     /// By positioned reads: for files that others may truncate or rewrite meanwhile.
@@ -33,8 +34,8 @@ pub fn open_path(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn
     open_as(path, access, limits, mapped)
 }
 
-/// As [`open_path`], for formats that read little to open a file: under [`Access::Auto`] it is mapped only with the first large
-/// read or after some small ones, and lends nothing before.
+/// As [`open_path`], for formats that read little to open a file. Under [`Access::Auto`] the file is mapped only with the first large read
+/// or after some small ones; until then the source cannot lend bytes.
 ///
 /// # Errors
 /// As [`open_path`].
@@ -42,8 +43,8 @@ pub fn open_path_lazy_mmap(path: &Path, access: Access, limits: &Limits) -> Resu
     open_as(path, access, limits, mapped_late)
 }
 
-/// As [`open_path`], for formats that look at a few bytes in many places to open a file: under [`Access::Auto`] it is mapped at once, and the
-/// first small reads ([`Source::read_into`]) are done by position all the same.
+/// As [`open_path`], for formats that read a few bytes in many places to open a file. Under [`Access::Auto`] it is mapped at once, but the
+/// first small reads ([`Source::read_into`]) are positioned reads.
 ///
 /// # Errors
 /// As [`open_path`].

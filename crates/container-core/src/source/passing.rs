@@ -1,4 +1,4 @@
-//! A file that is mapped while it is opened, and read by position from when it is known that all of it passes through.
+//! A file that is mapped while it is opened, and read by position once a caller announces to read all of it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,8 +22,8 @@ const POSITIONED: u8 = 2;
 pub struct Passing(Arc<AtomicU8>);
 
 impl Passing {
-    /// From now on the source lends nothing but what it has lent before, so that the memory of the process does not grow to the size of the file, and a bad disk is an error
-    /// instead of a signal.
+    /// Switches to positioned reads: the source lends only ranges that it lent during opening. The memory of the process then does not grow to the
+    /// size of the file, and a bad disk is an error instead of a signal.
     pub fn read_by_position(&self) {
         self.0.store(POSITIONED, Ordering::Relaxed);
     }
@@ -120,11 +120,11 @@ mod tests {
         assert!(source.read(99_999..100_001).is_err() && source.read_into(100_000, &mut [0]).is_err());
         drop(passing);
         assert_eq!(source.lend(50_000..50_001), None);
-        // A source that nobody sets to anything is mapped as any other.
+        // Without a call the source is mapped as any other.
         let (source, passing) = open_path_to_pass(&path, &Limits::default()).unwrap();
         drop(passing);
         assert!(source.lend(10..90_000).is_none_or(|lent| lent == &bytes[10..90_000]));
-        // What is no regular file with bytes is in memory.
+        // Empty files and files that are not regular are read into memory.
         std::fs::write(&path, b"").unwrap();
         assert!(open_path_to_pass(&path, &Limits::default()).unwrap().1.is_none());
     }

@@ -8,7 +8,7 @@ use crate::Result;
 /// Another source, but for some of its bytes, and perhaps with an earlier end.
 pub struct Overlay<S> {
     source: S,
-    /// Places and what stands there; of two over one another, the later.
+    /// Offsets and their new bytes; of two that overlap, the later wins.
     patches: Vec<(u64, Vec<u8>)>,
     len: u64,
 }
@@ -19,7 +19,8 @@ impl<S: Source> Overlay<S> {
         Self::patched(source, vec![(0, head)])
     }
 
-    /// `source` with other bytes at some places. Of two that overlap, the later is seen, and of what is behind its end nothing.
+    /// Wraps `source` with other bytes at some offsets. Of two patches that overlap, the later wins; bytes past the end of the source are
+    /// ignored.
     pub fn patched(source: S, patches: Vec<(u64, Vec<u8>)>) -> Self {
         let len = source.len();
         Self { source, patches, len }

@@ -77,7 +77,7 @@ mod tests {
     fn small_and_large_reads_give_the_same_bytes() {
         let (mut file, bytes) = file_of(100_000);
         let source = ProbedSource::new(file.try_clone().unwrap()).unwrap();
-        // What comes behind the end that it had is none of it.
+        // Bytes appended after opening are not part of it.
         file.write_all(&bytes).unwrap();
         assert_eq!(source.lend(10..90_000), Some(&bytes[10..90_000]));
         for round in 0..2 * MAX_SMALL_READS as usize {

@@ -19,7 +19,7 @@ pub struct SparseSource {
 }
 
 impl SparseSource {
-    /// A file of `len` bytes, none of them loaded.
+    /// A file of `len` bytes, all of them still to be loaded.
     #[must_use]
     pub const fn new(len: u64) -> Self {
         Self { len, pieces: BTreeMap::new() }

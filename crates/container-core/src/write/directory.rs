@@ -14,21 +14,21 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct AtomicDirectory {
     temporary: tempfile::TempDir,
-    /// Held while it is filled: what nobody has locked, the next writer of the target removes.
+    /// Lock, held while the directory is filled: the next writer of the target removes unlocked leftovers.
     lock: Option<fs::File>,
     target: PathBuf,
-    /// Whether there was one that may be replaced.
+    /// Whether an existing directory is replaced.
     replaces: bool,
 }
 
 impl AtomicDirectory {
-    /// Starts a directory. Whether one that is there may be replaced is the caller's to say: all that is in it goes.
+    /// Starts a directory. `overwrite` permits replacing an existing one: all of its contents are then removed.
     ///
     /// # Errors
     /// `Usage` when the target exists and may not be replaced, or is not a directory; `Io`.
     pub fn create(target: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self> {
         let target = resolve(target.as_ref(), overwrite)?;
-        // What appears later nobody has looked into.
+        // A target that appears later has not been checked.
         let replaces = target.symlink_metadata().is_ok();
         let (temporary, lock) = temporary::directory(&target)?;
         Ok(Self { temporary, lock, target, replaces })
@@ -62,7 +62,7 @@ impl AtomicDirectory {
             Durability::Cached => Ok(()),
         };
         drop(lock);
-        // After a move nothing has the name any more.
+        // After a move the temporary name is free.
         let closed = match temporary.close() {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::from(error).after_change()),
             _ => Ok(()),
@@ -83,7 +83,7 @@ fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
     }
 }
 
-/// Gives `from` the name `to`, which nothing has.
+/// Renames `from` to `to`, which must not exist.
 #[cfg(target_os = "linux")]
 fn place(from: &Path, to: &Path) -> Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -125,7 +125,7 @@ fn exchange(a: &Path, b: &Path) -> Result<()> {
     exchange_plainly(a, b)
 }
 
-/// In three steps, of which the first is taken back where the second fails.
+/// Exchanges the two in three renames; the first is undone where the second fails.
 fn exchange_plainly(a: &Path, b: &Path) -> Result<()> {
     let mut aside = a.as_os_str().to_owned();
     aside.push(".old");
@@ -204,7 +204,7 @@ mod tests {
         fs::create_dir(&target).unwrap();
         assert!(made.commit(Durability::Cached).is_err());
         assert_eq!(names(place.path()), ["a.zarr"]);
-        // Nobody has looked into it, whatever may be replaced.
+        // It has not been checked, even if replacing is permitted.
         let target = place.path().join("b.zarr");
         let made = AtomicDirectory::create(&target, Overwrite::Replace).unwrap();
         fs::create_dir(&target).unwrap();

@@ -1,19 +1,19 @@
-//! A journal beside a file, for changes that no disk makes in one step.
+//! A journal next to a file, for changes that no disk makes in one step.
 //!
-//! A disk writes a sector of 512 bytes whole or not at all. A change of more than one sector is first written to `<file><suffix>`: the length of
-//! the file before and after, and every byte that the change replaces, adds or cuts off, before and after. Only then is the file changed,
-//! and after a sync the journal is removed. The states of the file that belong to its journal are therefore:
+//! A disk writes a sector of 512 bytes whole or not at all. A change of more than one sector is first written to `<file><suffix>`: the old and
+//! new length of the file, and the old and new bytes of each changed range. Only then is the file changed, and after a sync the journal is
+//! removed. The states of the file that belong to its journal are therefore:
 //!
 //! | state | file |
 //! |---|---|
-//! | [`State::Old`] | nothing has changed: the journal has no effect |
-//! | [`State::Cut`] | bytes were being added at the end, nothing before has changed: the file ends at its old length |
+//! | [`State::Old`] | unchanged: the journal has no effect |
+//! | [`State::Cut`] | bytes were being added at the end, and all before is unchanged: the file ends at its old length |
 //! | [`State::Torn`] | each sector is the old one, the new one, or begins as the new one: the file reads as changed |
-//! | [`State::New`] | all has changed: the journal has no effect |
+//! | [`State::New`] | the change is complete: the journal has no effect |
 //!
-//! In every other state the journal is not about the file, which was replaced, cut or appended to since: it has no effect, and is neither
-//! written nor removed, as is a journal that another user can have put there (see [`Found`]). A format decides which bytes change, and has
-//! its own suffix and magic ([`JournalKind`]).
+//! In every other state the journal does not belong to the file, which was replaced, cut or appended to since. It is then ignored, and
+//! neither written nor removed, as is a journal that another user can have put there (see [`Found`]). A format decides which bytes change,
+//! and has its own suffix and magic ([`JournalKind`]).
 //!
 //! The file, in 64-bit little-endian numbers: the magic of 8 bytes; length of the journal; length of the file before and after; number of
 //! patches; for each, in ascending order, its place, number of old bytes and of new bytes, and these bytes. CRC-32 of all before, 32-bit
@@ -78,7 +78,7 @@ pub enum State {
     Torn,
     /// After the change.
     New,
-    /// None of these: the journal is not about this file.
+    /// Any other state: the journal does not belong to this file.
     Other,
 }
 
@@ -96,7 +96,7 @@ pub struct Failed {
 pub enum Place {
     /// It is free.
     Free,
-    /// A file that is no journal of this file has its name, which is left alone: the reason.
+    /// Another file has the journal's name and is left alone: the reason.
     Taken(String),
 }
 
@@ -110,7 +110,7 @@ impl Patch {
         Some(Self { at: at.saturating_add(start as u64), old: old.to_vec(), new: new.to_vec() })
     }
 
-    /// Whether a disk may write one part of it without the other.
+    /// Whether it spans sectors, so that a disk may write only one part of it.
     #[must_use]
     pub fn spans_sectors(&self) -> bool {
         sectors::spans_sectors(&(self.at..self.at.saturating_add(self.new.len() as u64)))
@@ -202,7 +202,7 @@ impl Journal {
             *rest = after;
             Some(u64::from_le_bytes(*number))
         };
-        // The length is compared before the digest: a long file that is no journal is not hashed.
+        // The length is compared before the digest: a long file that is not a journal is not hashed.
         if number(&mut rest)? != bytes.len() as u64 || crc32fast::hash(body).to_le_bytes() != *sum {
             return None;
         }
@@ -303,11 +303,11 @@ impl Journal {
     }
 }
 
-/// Makes a change by way of a journal, which is on the disk before the file changes and is removed when the change is on the disk. Where that
-/// fails, the change is taken back.
+/// Makes a change by way of a journal, which is on the disk before the file changes and is removed when the change is on the disk. A failed
+/// change is undone.
 ///
 /// # Errors
-/// `Io`, with whether the file is as it was. Where it is not, the journal stays, and the error says that the change takes effect.
+/// `Io`, which states whether the file is unchanged. Where it is not, the journal stays, and the error states that the change takes effect.
 pub fn carry_out(
     journal: &Journal,
     kind: &JournalKind,
@@ -317,13 +317,13 @@ pub fn carry_out(
     let as_it_was = |error| Failed { error, is_undone: true };
     sidecar.put(&journal.encode(kind)).map_err(as_it_was)?;
     let Err(error) = journal.apply(storage).and_then(|()| storage.sync()) else {
-        // The change is made, and a journal that stays has no effect.
+        // The change is complete: a journal that stays is ignored.
         let _ = sidecar.remove();
         return Ok(());
     };
     match journal.undo(storage).and_then(|()| storage.sync()) {
         Ok(()) => {
-            // In this state a journal that stays has no effect.
+            // In this state a journal that stays is ignored.
             let _ = sidecar.remove();
             Err(as_it_was(error))
         }

@@ -7,11 +7,11 @@ use std::ops::Range;
 use crate::Error;
 use crate::Result;
 
-/// Has the file system set aside the blocks of `range`, so that a full disk shows at once and they lie together. The length of the
-/// file stays.
+/// Has the file system allocate the blocks of `range`, so that a full disk shows at once and they are contiguous. The length of the file
+/// stays.
 ///
 /// # Errors
-/// `Io` where there is no room. File systems that cannot set blocks aside are let pass.
+/// `Io` where the disk is full. File systems that cannot allocate in advance pass.
 #[cfg(target_os = "linux")]
 pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
@@ -21,7 +21,7 @@ pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
     if len == 0 {
         return Ok(());
     }
-    // Asked for more than there is, a file system may take all it has before it says no.
+    // A request beyond the free space may fill the disk before it fails.
     look(file, range.clone())?;
     match fallocate(file, FallocateFlags::KEEP_SIZE, range.start, len) {
         Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => {
@@ -31,10 +31,10 @@ pub(super) fn take(file: &File, range: Range<u64>) -> Result<()> {
     }
 }
 
-/// Compares the room that the file system has with what `range` needs, and sets nothing aside.
+/// Compares the free space of the file system with what `range` needs, without allocating.
 ///
 /// # Errors
-/// `Io` where there is no room. File systems that do not tell are let pass.
+/// `Io` where the disk is full. File systems that do not report free space pass.
 #[cfg(target_os = "linux")]
 pub(super) fn look(file: &File, range: Range<u64>) -> Result<()> {
     use rustix::fs::fstatvfs;
@@ -45,7 +45,7 @@ pub(super) fn look(file: &File, range: Range<u64>) -> Result<()> {
     let held = file.metadata().map_or(0, |about| std::os::linux::fs::MetadataExt::st_blocks(&about));
     let wanted = range.end.saturating_sub(held.saturating_mul(512)).min(len);
     let room = fstatvfs(file);
-    // One of no size does not say (ramfs, some FUSE).
+    // A file system of size 0 does not report free space (ramfs, some FUSE).
     if room.is_ok_and(|room| room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < wanted) {
         return Err(Error::from(std::io::Error::from(Errno::NOSPC)).with_range(range));
     }
@@ -76,7 +76,8 @@ pub(super) fn give_back(file: &File, range: Range<u64>) {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn give_back(_file: &File, _range: Range<u64>) {}
 
-/// Refuses what lies past the limit on file sizes of this process: there the kernel would not say no, but end the process (SIGXFSZ).
+/// Refuses a range past the file size limit of this process, where the kernel would end the process (SIGXFSZ) instead of returning an
+/// error.
 ///
 /// # Errors
 /// `Io` of the kind `FileTooLarge`.

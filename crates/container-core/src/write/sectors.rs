@@ -10,7 +10,7 @@ const fn sector(at: u64) -> u64 {
     at / SECTOR
 }
 
-/// Whether a disk may write the one part of a range and not the other.
+/// Whether a range spans sectors, so that a disk may write only one part of it.
 #[must_use]
 pub fn spans_sectors(range: &Range<u64>) -> bool {
     sector(range.start) != sector(range.end.saturating_sub(1))
@@ -25,8 +25,8 @@ pub fn differing(old: &[u8], new: &[u8]) -> Option<Range<usize>> {
     Some(first..last.saturating_add(1))
 }
 
-/// Whether a cut in the middle of writing `new` over `old`, from byte `at` of the file on, may have left `now`: each sector of it is the old
-/// one, the new one, or has the first bytes of the new one. All three are as long; otherwise it may not.
+/// Whether an interrupted write of `new` over `old`, at byte `at` of the file, may have left `now`: each sector is the old one, the new one,
+/// or begins with the first bytes of the new one. False where the three differ in length.
 #[must_use]
 pub fn may_be_torn(at: u64, old: &[u8], new: &[u8], now: &[u8]) -> bool {
     if now.len() != new.len() {

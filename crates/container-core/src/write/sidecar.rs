@@ -1,4 +1,4 @@
-//! Files that stand beside another: journals of changes.
+//! Sidecar files next to another file: journals of changes.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -18,7 +18,7 @@ pub struct SidecarFile {
 }
 
 impl SidecarFile {
-    /// The one beside the file that `path` leads to, through whatever links, with `suffix` behind its name.
+    /// The sidecar of the file at `path`, links resolved: its name with `suffix` appended.
     #[must_use]
     pub fn new(path: &Path, suffix: &str) -> Self {
         // Folders on the way are the same for both names, so that only a link at the end has to be followed.
@@ -44,7 +44,7 @@ impl SidecarFile {
     pub(super) fn open(&self) -> Result<Own> {
         let about = match fs::symlink_metadata(&self.path) {
             Ok(about) => about,
-            // A name that is longer than there are is nobody's.
+            // A name that is too long cannot exist.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename) => {
                 return Ok(Own::Absent);
             }
@@ -66,7 +66,7 @@ impl SidecarFile {
         })
     }
 
-    /// A reason not to believe what is in a file of this name.
+    /// A reason not to trust a file of this name.
     fn reason_against(&self, about: &Metadata) -> Option<String> {
         if about.is_symlink() {
             return Some("it is a link".to_owned());
@@ -88,7 +88,7 @@ impl SidecarFile {
         (!is_owners && !is_ours).then(|| format!("it belongs to another user, {}", about.uid()))
     }
 
-    /// Elsewhere the system does not tell.
+    /// Ownership is not checked elsewhere.
     #[cfg(not(unix))]
     fn owner_against(&self, _about: &Metadata) -> Option<String> {
         None
@@ -132,7 +132,7 @@ impl SidecarFile {
         sync_directory(&self.path)
     }
 
-    /// An error that tells which file it is about.
+    /// An error that names the file.
     pub fn named(&self, error: impl Into<Error>) -> Error {
         error.into().in_file(self.path.display().to_string())
     }
@@ -140,9 +140,9 @@ impl SidecarFile {
 
 /// The file that has the name of a [`SidecarFile`].
 pub(super) enum Own {
-    /// Nothing.
+    /// No file.
     Absent,
-    /// Something that is not believed: the reason.
+    /// A file that is not trusted: the reason.
     Foreign(String),
     /// A file.
     File(OwnFile),
@@ -204,7 +204,7 @@ mod tests {
         let beside = SidecarFile::new(&path, ".journal");
         assert_eq!(bytes(&beside), None);
         beside.put(b"journal").unwrap();
-        // Nothing is replaced.
+        // An existing file is not replaced.
         assert!(matches!(beside.put(b"another").unwrap_err().kind(), crate::ErrorKind::Usage(_)));
         assert_eq!(bytes(&beside).unwrap(), b"journal");
         assert_eq!(fs::read(folder.path().join("a.journal")).unwrap(), b"journal");

@@ -1,7 +1,7 @@
-//! Files that are changed in place: what a writer asks of a file, so that tests can stand in for the disk.
+//! Files that are changed in place: the operations of a writer, so that tests can stand in for the disk.
 //!
-//! Formats that are appended to or updated where they lie write through [`Storage`]. What survives a power cut is what was
-//! written before the last [`Storage::sync`] that returned; what came after may be there or not, in any order, sector by sector.
+//! Formats that append to a file or update it in place write through [`Storage`]. What survives a power cut is what was written before the
+//! last [`Storage::sync`] that returned; what came after may be there or not, in any order, sector by sector.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ pub use file::{FileStorage, require_at, write_all_at};
 
 /// Bytes that can be changed in place.
 ///
-/// A write that failed may have been done in part, and a sync that failed says nothing of what was written before it, nor does a
-/// later one: a writer stops at the first error, and its caller opens the file again.
+/// A failed write may have been done in part. A failed sync, and any later one, guarantees nothing about earlier writes: a writer stops at
+/// the first error, and its caller opens the file again.
 #[expect(clippy::len_without_is_empty, reason = "an empty file is an ordinary one to a writer")]
 pub trait Storage: Send + Sync {
     /// Length in bytes, as it is now.
@@ -72,16 +72,16 @@ pub trait Storage: Send + Sync {
         self.sync().map_err(Error::after_change)
     }
 
-    /// Has blocks set aside for `range`, so that a full disk shows before anything is promised. Neither bytes nor length change.
+    /// Has blocks allocated for `range`, so that a full disk shows early. Neither bytes nor length change.
     ///
     /// # Errors
-    /// `Io` where there is no room.
+    /// `Io` where the disk is full.
     fn reserve(&mut self, range: Range<u64>) -> Result<()> {
         let _ = range;
         Ok(())
     }
 
-    /// Says that the bytes of `range` are of no more use. They may read as zeros from now on, or stay. The length stays.
+    /// Releases the bytes of `range`. They may read as zeros from now on, or stay. The length stays.
     ///
     /// # Errors
     /// `Io`.
@@ -125,7 +125,7 @@ impl<S: Storage + ?Sized> Storage for Box<S> {
     }
 }
 
-/// A file in memory. Nothing of it survives anything.
+/// A file in memory, without any durability.
 impl Storage for Vec<u8> {
     fn len(&self) -> Result<u64> {
         Ok(self.len() as u64)

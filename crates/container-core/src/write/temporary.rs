@@ -1,9 +1,9 @@
-//! Temporary names of new files and directories, and what killed writers left under them.
+//! Temporary names of new files and directories, and removal of what killed writers left under them.
 //!
 //! A name is `.holdall-<hash of the target's name>-<number>.part`, in the directory of the target, so that the next writer of that target
-//! finds what was left without a search through the directory. A writer holds an exclusive lock (`flock`) on what has such a name; a process
-//! that ends loses its locks. So a regular file or a directory of the same user that nobody has locked is a leftover, and is removed. Where
-//! there are no such locks nothing is.
+//! finds leftovers without a search through the directory. A writer holds an exclusive lock (`flock`) on the file or directory; a process
+//! that ends loses its locks. So a regular file or a directory of the same user without a lock is a leftover, and is removed. Without such
+//! locks, leftovers are kept.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::directory_of;
 use crate::{Error, Result};
 
-/// Writers of one target at a time that get such a name. Further ones get a name that nobody finds again.
+/// Maximum number of simultaneous writers of one target with such a name. Further ones get a name that is not searched for.
 const MAX_NAMES: u32 = 4;
 
 /// Number of attempts: another writer may take a leftover away just when its name is taken again.
@@ -147,12 +147,12 @@ fn remove_leftover(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the lock was to be had. It goes when the file, and all handles that share its position, are closed.
+/// Tries to take the lock, which is released when the file, and all handles that share its position, are closed.
 fn try_lock(file: &File) -> bool {
     cfg!(unix) && file.try_lock().is_ok()
 }
 
-/// Whether `path` is still the name of an open file.
+/// Whether `path` still names an open file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -216,7 +216,7 @@ mod tests {
         clean(&target);
         assert!(paths.iter().all(|path| path.exists()));
         assert_eq!(paths[0], path(&target, 0));
-        // A link, and what it leads to, is nobody's leftover.
+        // A link and its target are not leftovers.
         files.remove(0);
         std::os::unix::fs::symlink(&paths[1], &paths[0]).unwrap();
         clean(&target);

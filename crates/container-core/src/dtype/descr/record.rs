@@ -181,7 +181,7 @@ fn end_of(offset: usize, len: usize) -> Result<usize> {
     offset.checked_add(len).filter(|&end| isize::try_from(end).is_ok()).ok_or_else(too_large)
 }
 
-/// numpy's list, or nothing where a field starts before the end of the one in front of it.
+/// numpy's list, or `None` where a field starts before the end of the previous one.
 pub(super) fn to_list(record: &Record) -> Option<Literal> {
     let mut list = Vec::with_capacity(record.fields.len());
     let mut end = 0;
@@ -210,7 +210,7 @@ pub(super) fn to_list(record: &Record) -> Option<Literal> {
     Some(Literal::List(list))
 }
 
-/// The dict that says everything.
+/// The dict with names, formats, offsets and itemsize.
 pub(super) fn to_dict(record: &Record) -> Literal {
     let key = |text: &str| Literal::Str(text.into());
     let of = |item: fn(&Field) -> Literal| Literal::List(record.fields.iter().map(item).collect());

@@ -73,7 +73,7 @@ pub(super) fn text(scalar: &Scalar) -> String {
     }
 }
 
-/// The same where numpy means the same by it, else nothing.
+/// numpy's code for the same scalar, or `None` where numpy lacks it.
 ///
 /// Floats of 16 and complex numbers of 32 bytes are the long doubles of numpy on x86-64.
 pub(super) fn numpy_code(scalar: &Scalar) -> Option<String> {
@@ -137,7 +137,7 @@ pub(super) fn parse(text: &str) -> Result<DType> {
     sized(letter, size, order).unwrap_or_else(|| Err(unknown()))
 }
 
-/// The type of a kind letter and the number behind it; nothing where there is none.
+/// The type of a kind letter and the size after it; `None` for an unknown pair.
 fn sized(letter: char, size: usize, order: ByteOrder) -> Option<Result<DType>> {
     let kind = match (letter, size) {
         ('b', 1) => Kind::Bool,

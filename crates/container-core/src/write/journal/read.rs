@@ -1,4 +1,4 @@
-//! A file as it is read while a journal lies beside it. Nothing is written.
+//! Reading of a file that has a journal next to it. The file is not changed.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use crate::report::{Finding, Severity};
 use crate::source::{Overlay, Source};
 use crate::{Limits, Result, Value};
 
-/// A journal that lies beside a file that was opened.
+/// A journal next to an opened file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// The name of the journal, without its folder.
     pub name: String,
     /// Bytes of the journal.
     pub len: u64,
-    /// Whether it is about the file: else it is ignored.
+    /// Whether it belongs to the file: else it is ignored.
     pub is_pending: bool,
     /// Its effect, for people.
     pub message: String,
@@ -45,7 +45,7 @@ impl Notice {
     }
 }
 
-/// The file at `path` as it is to be read, and what there is to say of the journal beside it. `source` is the file as it is.
+/// Opens the file at `path` as its journal requires, and describes the journal. `source` is the file as it is on disk.
 ///
 /// # Errors
 /// `Io`; `Limit` for a journal over the limits; those of the source.

@@ -1,4 +1,4 @@
-//! The place of a journal: a file beside another, or what stands in for it in tests.
+//! Storage for a journal: a file next to another, or a substitute in tests.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{Limits, Result};
 /// The content of a journal's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing.
+    /// No journal.
     Absent,
     /// Something that is not read, written or removed: a link, a pipe or a directory, a file with several names, one of neither the file's
     /// owner nor this process's user, or one without the magic and length of a journal. The reason.
@@ -27,10 +27,10 @@ pub trait JournalStore: Send + Sync {
     /// `Io`; `Limit` for a journal over the limits: without it the file may be neither the old nor the new one.
     fn read(&self, limits: &Limits) -> Result<Found>;
 
-    /// Puts a journal there, in one step. When this returns it is on the disk. Nothing that is there is replaced.
+    /// Creates the journal in one step. When this returns it is on the disk. Never replaces an existing file.
     ///
     /// # Errors
-    /// `Usage` where something is there; `Io`. No journal is there then.
+    /// `Usage` where a file exists; `Io`. No journal exists then.
     fn put(&mut self, bytes: &[u8]) -> Result<()>;
 
     /// Removes the journal. When this returns it does not come back. What is [`Found::Foreign`] stays.
@@ -40,7 +40,7 @@ pub trait JournalStore: Send + Sync {
     fn remove(&mut self) -> Result<()>;
 }
 
-/// No place: changes are made without a journal, and a power cut may tear them. For storage that is no disk.
+/// No storage: changes are made without a journal, and a power cut may tear them. For storage that is not a disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoJournal;
 

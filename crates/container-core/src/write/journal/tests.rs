@@ -298,7 +298,7 @@ mod files {
         with(old(), &[(510, b"wx")])
     }
 
-    /// The bytes that a reader sees, and whether it is told of a journal that is about the file.
+    /// The bytes that a reader sees, and whether a journal, if reported, is pending.
     fn read(place: &Folder) -> (Vec<u8>, Option<bool>) {
         let source: Box<dyn Source> = Box::new(fs::read(&place.path).unwrap());
         let (source, notice) = open_recovered(&place.path, &KIND, source, &Limits::default()).unwrap();
@@ -334,7 +334,7 @@ mod files {
         let mut storage = fs::read(&place.path).unwrap();
         assert_eq!(recover(&mut storage, &mut sidecar, &KIND, &Limits::default()).unwrap(), Place::Free);
         assert!(storage == new && !place.journal.exists());
-        // Of a change that has not begun nothing is seen.
+        // A change that has not begun is not visible.
         sidecar.put(&within().encode(&KIND)).unwrap();
         fs::write(&place.path, old()).unwrap();
         assert_eq!(read(&place), (old(), Some(true)));

@@ -1,12 +1,12 @@
-//! A storage that knows whether it has been written to.
+//! [`Watched`]: a storage that records whether it has been written to.
 
 use std::ops::Range;
 
 use super::Storage;
 use crate::Result;
 
-/// A storage, and whether anything has been tried to be written to it since the start or [`Watched::forget`]. Whoever cleans up after an error
-/// may cut off what it wrote itself, and nothing that somebody else, who asks for no lock, has written meanwhile.
+/// A storage that records whether a write was attempted since the start or [`Watched::forget`]. Cleaning up after an error may cut off the
+/// writer's own bytes, but not those that another process, without a lock, has written meanwhile.
 #[derive(Debug)]
 pub struct Watched<S> {
     storage: S,
@@ -14,12 +14,12 @@ pub struct Watched<S> {
 }
 
 impl<S> Watched<S> {
-    /// Nothing has been written yet.
+    /// Wraps a storage, as yet unwritten.
     pub const fn new(storage: S) -> Self {
         Self { storage, is_written: false }
     }
 
-    /// Whether bytes or the length have been changed, or were to be: a write that failed may have been done in part.
+    /// Whether a change of bytes or of the length was attempted: a failed write may have been done in part.
     pub const fn is_written(&self) -> bool {
         self.is_written
     }

@@ -24,7 +24,7 @@ impl FileStorage {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         temporary::clean(path);
-        // Whoever had the lock may have put another file in its place before giving it back: this one would be nobody's.
+        // The previous holder of the lock may have replaced the file before releasing it: this handle would then be orphaned.
         for _ in 0..ATTEMPTS {
             let file = options().open(path).map_err(|error| opening(error, path))?;
             let storage = Self::lock(file, path)?;
@@ -75,7 +75,7 @@ impl FileStorage {
         Ok(Self { file })
     }
 
-    /// Whether the name is still that of this file: others may have put another one in its place, with a lock or without.
+    /// Whether `path` still names this file: other processes may have replaced it, with a lock or without.
     ///
     /// # Errors
     /// `Io`.
@@ -93,7 +93,7 @@ impl FileStorage {
 /// Number of attempts to open a file that others replace at the same time.
 const ATTEMPTS: usize = 16;
 
-/// That the name is still that of the file, before another is put in its place.
+/// Checks that `path` still names the file, before another is put in its place.
 ///
 /// # Errors
 /// `Usage` where another program has replaced it; `Io`.
@@ -105,7 +105,7 @@ pub fn require_at(file: &File, path: &Path) -> Result<()> {
     Err(Error::usage(problem).with_hint("nothing is written; try again"))
 }
 
-/// Whether the name is still that of the file.
+/// Whether `path` still names the file.
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -113,7 +113,7 @@ pub(super) fn is_at(file: &File, path: &Path) -> Result<bool> {
     Ok(std::fs::metadata(path).is_ok_and(|named| (named.dev(), named.ino()) == (opened.dev(), opened.ino())))
 }
 
-/// Elsewhere, a file that is open for writing keeps its name, or the system does not tell.
+/// Always true elsewhere: an open file keeps its name, or the system cannot compare them.
 #[cfg(not(unix))]
 pub(super) fn is_at(_file: &File, _path: &Path) -> Result<bool> {
     Ok(true)
@@ -242,7 +242,7 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_write(file, bytes, at)
 }
 
-/// Elsewhere (wasm) there are no files to write to.
+/// Writes fail elsewhere (wasm), which has no files.
 #[cfg(not(any(unix, windows)))]
 fn write_at(_file: &File, _bytes: &[u8], _at: u64) -> io::Result<usize> {
     Err(io::ErrorKind::Unsupported.into())
