@@ -1,8 +1,8 @@
-//! Deflate (RFC 1951), made for arrays: as small as the middle levels of zlib make them, at twice their speed and more.
+//! Deflate encoder (RFC 1951) for arrays: as small as the middle levels of zlib, at over twice their speed.
 //!
-//! A search for matches that goes along chains of what begins alike, as zlib's, spends its time where bytes are noise and nothing is found. Here
-//! two places are looked at, costs decide, and matches are looked for only where the items of an array have them ([`match_selection`]). Data that are no arrays
-//! with noise are left to others.
+//! A search along hash chains, as zlib's, spends its time on noise that has no matches. This encoder checks two candidates per place and lets costs
+//! decide. It searches only at the offsets within array items that have matches ([`match_selection`]). Data that are not arrays with noise are left
+//! to other encoders.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -48,7 +48,7 @@ const MAX_RATIO: u64 = 4;
 /// The continuation after the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// Nothing: the last block is told to be it.
+    /// Ends the stream: the last block is marked as final.
     Last,
     /// More: an empty stored block brings it to a whole byte.
     Open,
@@ -64,17 +64,17 @@ pub(super) enum Taken {
     Arrays,
 }
 
-/// Appends the blocks of `src` to `out`, behind `before`, of which the last [`WINDOW`] bytes count; false, and nothing, where these data are not
-/// `taken`. The result depends on the bytes alone.
+/// Appends the blocks of `src` to `out`. Matches may refer to the last [`WINDOW`] bytes of `before`. Returns false, and appends nothing, where
+/// these data are not `taken`. The result depends on the bytes alone.
 ///
 /// # Errors
-/// `Io` when there is no memory.
+/// `Io` when memory runs out.
 pub(super) fn deflate(before: &[u8], src: &[u8], end: End, taken: Taken, out: &mut Vec<u8>) -> Result<bool> {
     let before = &before[before.len().saturating_sub(WINDOW)..];
     let from = BEFORE + before.len();
     let mut data = Vec::new();
     make_room(&mut data, from + src.len())?;
-    // Not by `resize`, which goes byte by byte where nothing is optimised: seconds under Miri.
+    // Not by `resize`, which goes byte by byte in unoptimised builds: seconds under Miri.
     data.extend_from_slice(&ZEROS);
     data.extend_from_slice(before);
     data.extend_from_slice(src);

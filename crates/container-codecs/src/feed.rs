@@ -38,7 +38,7 @@ impl<'a> Feed<'a> {
         Self { source: None, window: Cow::Borrowed(src), start: 0, len, next_window: 0 }
     }
 
-    /// The bytes of `encoded`. Nothing is read yet.
+    /// The bytes of `encoded`, before the first read.
     ///
     /// # Errors
     /// `Truncated`.
@@ -71,7 +71,7 @@ impl<'a> Feed<'a> {
         Ok(self.window.get(skip..).unwrap_or_default())
     }
 
-    /// Makes more bytes from offset `at` on follow each other, for a decoder that does not take fewer. False where there are no more.
+    /// Extends the contiguous bytes from offset `at` on, for a decoder that does not take fewer. False at the end.
     ///
     /// # Errors
     /// Those of the source.
@@ -99,8 +99,8 @@ impl<'a> Feed<'a> {
     }
 }
 
-/// Runs `decode` on the front of the encoded bytes, for a decoder that needs them in memory: on as many as the first `end` decoded bytes take if all
-/// take as many, and while it answers false on twice as many, up to all. It is told whether it has all. False where it fails on those.
+/// Runs `decode` on the first encoded bytes, for a decoder that needs them in memory. Starts with the share that `end` decoded bytes take on
+/// average, and doubles it while `decode` answers false, up to all. `decode` receives whether these are all. False where it fails on all.
 ///
 /// # Errors
 /// Those of `decode` and of the source; `Limit`.

@@ -1,8 +1,7 @@
 //! LZ4 blocks: the bare block format, without frame and without a stored size, by lz4_flex.
 //!
-//! A block cannot be decoded in part by lz4_flex, and it does not say where it ends; [`block_shape`] and
-//! [`decode_prefix`] walk it for the two questions of damaged and doubtful files: is this a block at all,
-//! and how much of it is still good.
+//! lz4_flex cannot decode a block in part, and a block does not record its end. [`block_shape`] and [`decode_prefix`] walk it for the two
+//! questions of damaged files: whether it is a block at all, and how much of it is intact.
 //!
 //! Spec: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>
 
@@ -74,7 +73,7 @@ fn check_input_len(len: usize) -> Result<()> {
     Ok(())
 }
 
-/// Why `src` is not a block of `want` bytes, with the place, which lz4_flex does not tell.
+/// Describes why `src` is not a block of `want` bytes, with the place, which lz4_flex does not report.
 fn what_is_wrong(src: &[u8], want: usize) -> Cow<'static, str> {
     let shape = block_shape(src, want as u64);
     let BlockShape { decoded_len, encoded_len, end } = shape;

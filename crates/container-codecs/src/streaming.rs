@@ -1,9 +1,9 @@
 //! Whole blocks through streaming libraries: fills one slice exactly, without a second buffer, and feeds
 //! an encoder what its 32-bit counters can hold.
 //!
-//! Streaming decoders stop both when they have no input and when they have no room, and only the end of the
-//! stream tells that the data were whole. So when the slice is full the decoder gets one byte more to
-//! write to: if it writes there, the data are too long; if it stops without that, they are cut.
+//! Streaming decoders stop both without input and without room, and only the end of the stream proves that the data were whole. So when the
+//! slice is full the decoder gets one more byte to write to: if it writes there, the data are too long; if it stops without that, they are
+//! cut.
 
 // Zstandard and xz bring loops of their own, and take of this only how parts are read.
 #![cfg_attr(not(any(feature = "zlib", feature = "bzip2")), allow(dead_code))]
@@ -260,7 +260,7 @@ pub(super) fn reach<D: Decoder, S: FnMut() -> Result<D>>(
     if is_whole || made == most {
         return Ok(made);
     }
-    // A step that fails may have made bytes, and need not tell how many.
+    // A step that fails may have made bytes without reporting how many.
     let most = most.min(made.saturating_add(Part::DROPPED as u64));
     walk(src, most, made, stop, starts()).map(|walked| walked.made)
 }
@@ -312,7 +312,7 @@ fn walk<D: Decoder>(
             return Ok(Walked { made: first_made, is_whole: true });
         }
     }
-    // Something follows the end that is no stream.
+    // The bytes after the end are not a stream.
     Ok(Walked { made: first_made, is_whole: false })
 }
 
@@ -335,8 +335,8 @@ pub(super) trait Encoder {
     fn total_in(&self) -> u64;
 }
 
-/// Both zlib and bzip2 count a call's input in 32 bits. The crates around them clip a longer one to 4 GiB,
-/// and told that this is the last piece the libraries would end the stream there: the rest would be lost.
+/// zlib and bzip2 count a call's input in 32 bits. The crates around them clip a longer one to 4 GiB, and with the flag for the last piece
+/// the libraries would end the stream there: the rest would be lost.
 pub(super) const PIECE_LEN: usize = 1 << 30;
 
 /// Appends the one stream that `encoder` makes of `src`, showing it `piece_len` bytes at most at a time.

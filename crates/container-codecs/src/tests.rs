@@ -184,7 +184,7 @@ fn no_bytes_encode_to_something_that_decodes_to_none() {
     });
 }
 
-/// zlib and bzip2 hold checksums of what they decode to, so a flip is found or changes nothing.
+/// zlib and bzip2 hold checksums of what they decode to, so a flip is found or harmless.
 #[test]
 fn a_flipped_bit_is_an_error_or_harmless() {
     for_each_vector(|codec, encoded, data| {
@@ -213,7 +213,7 @@ fn the_level_none_is_the_default_level() {
     for (name, _, _, default) in SCALES.iter().filter(|scale| codecs.get(scale.0).is_ok()) {
         let codec = codecs.get(name).unwrap();
         if *name == "zlib" {
-            // It has an encoder of its own then, and tells the same level.
+            // It has an encoder of its own then, and writes the same level.
             assert_eq!(encode(codec, &data, None)[..2], encode(codec, &data, Some(*default))[..2]);
             continue;
         }
@@ -306,7 +306,7 @@ proptest! {
     fn random_bytes_never_panic(src in proptest::collection::vec(any::<u8>(), 0..LONGEST / 10), len in 0..LONGEST) {
         for_each_codec(|codec| {
             decode(codec, &src, len).ok();
-            // Behind a sound start, so that more than the magic number is looked at.
+            // After a valid start, so that more than the magic number is checked.
             let start = encode(codec, &src, None);
             decode(codec, &[&start[..start.len() / 2], &src].concat(), len).ok();
         });

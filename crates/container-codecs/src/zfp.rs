@@ -1,8 +1,7 @@
 //! Streams of ZFP without its header, as Blosc2 chunks hold them, by zfp-rs. Only read.
 //!
-//! ZFP cuts an array of f32 or f64 with one to four axes into cells of side 4 and keeps as much of each as its [`Mode`] says. The
-//! stream holds neither the mode nor the shape: they come from elsewhere, and a stream read with others than it was made with is
-//! as good as any, but another array.
+//! ZFP cuts an array of f32 or f64 with one to four axes into cells of side 4 and keeps as much of each as its [`Mode`] allows. The stream
+//! contains neither the mode nor the shape: they come from elsewhere. With wrong ones a stream decodes without error, but to another array.
 //!
 //! The bits are those of little-endian words of 8 bytes (`stream_word_bits` 64 of the C library); the last one is filled up.
 
@@ -48,9 +47,9 @@ impl Scalar {
 /// runs fastest (`nx` of ZFP).
 ///
 /// # Errors
-/// `Malformed` when the stream ends too early or goes on behind the last cell, `Usage` for a shape that is not of `dst.len()` bytes
-/// and a mode that cannot be, `Io` when there is no memory for a copy of the stream (and of the values, where `dst` is not aligned
-/// as they must be). `dst` then holds unspecified bytes.
+/// `Malformed` when the stream ends too early or continues past the last cell. `Usage` for a shape that does not have `dst.len()` bytes,
+/// and for an invalid mode. `Io` when memory runs out for a copy of the stream (and of the values, where `dst` is not aligned for them).
+/// `dst` then holds unspecified bytes.
 pub fn decode(src: &[u8], mode: Mode, shape: &[usize], scalar: Scalar, dst: &mut [u8]) -> Result<()> {
     let len = shape.iter().try_fold(scalar.size(), |len, side| len.checked_mul(*side));
     if len != Some(dst.len()) || dst.is_empty() {
@@ -119,7 +118,7 @@ fn words(src: &[u8]) -> Result<Vec<u64>> {
     Ok(words)
 }
 
-/// Decodes all cells. Behind the end zfp-rs reads zeros and tells of it afterwards: that costs no more than sound cells would.
+/// Decodes all cells. Past the end zfp-rs reads zeros and reports it afterwards, which costs no more than valid cells would.
 fn run<T: ZfpScalar>(
     words: &[u64],
     len: usize,

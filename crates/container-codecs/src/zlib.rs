@@ -20,10 +20,10 @@ mod segments;
 
 pub use segments::{Segments, WINDOW};
 
-/// The level of zlib-rs where none is asked for, for data that are no arrays with noise; those have an encoder of our own, which makes
-/// them 2 % larger to 7 % smaller than 4 does in half the time or less. Of zlib-rs, 4 makes arrays and text about as small as level 6, the default, of the
-/// zlib that Python has (3 % smaller to 4 % larger; Poisson counts of 32 bits 6 %, rare points in a mask 17 % larger), 1.4 to
-/// 5 times as fast. Its own level 6 makes them 0 to 3 % smaller than 4 does, those counts 8 % and masks 23 %, in up to 3 times the time.
+/// The default level of zlib-rs, for data that are not arrays with noise; those have an encoder of our own, which makes them 2 % larger to 7 %
+/// smaller than 4 does in half the time or less. Level 4 of zlib-rs makes arrays and text about as small as level 6, the default, of Python's zlib (3
+/// % smaller to 4 % larger; Poisson counts of 32 bits 6 %, rare points in a mask 17 % larger), 1.4 to 5 times as fast. Its own level 6 makes them 0
+/// to 3 % smaller than 4 does, those counts 8 % and masks 23 %, in up to 3 times the time.
 pub const DEFAULT_LEVEL: i32 = 4;
 
 /// `zlib`: one RFC 1950 stream with the 32 KiB window, levels 0 (stored) to 9. Without a level it is our own encoder or level 4, whichever
@@ -133,8 +133,8 @@ impl Inflater {
         filling.finish()
     }
 
-    /// Decodes the first `dst.len()` bytes of the stream `src`, which holds that many or more. What comes after them is not
-    /// looked at, the checksum neither.
+    /// Decodes the first `dst.len()` bytes of the stream `src`, which holds that many or more. Neither later bytes nor the checksum are
+    /// checked.
     ///
     /// # Errors
     /// As [`Zlib`]'s.
@@ -152,7 +152,7 @@ impl Deflater {
     /// An encoder at `level`, 0 to 9.
     ///
     /// # Errors
-    /// `Usage` when there is no such level.
+    /// `Usage` for an invalid level.
     pub fn new(level: i32) -> Result<Self> {
         let level = level_in("zlib", Some(level), 0..=9, DEFAULT_LEVEL)?.unsigned_abs();
         Ok(Self(Compress::new(Compression::new(level), true)))

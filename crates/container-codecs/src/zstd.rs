@@ -1,8 +1,8 @@
 //! Zstandard frames (RFC 8878), by the reference library.
 //!
-//! Everything goes through its one-shot calls, or in steps with an output that stays in its place. They decode straight into the destination, which is then
-//! also the history that matches refer to, so the window that a frame declares costs nothing: the
-//! reference library allocates windows, and needs `windowLogMax` to bound them, only when it streams.
+//! Everything goes through its one-shot calls, or in steps with an output that stays in its place. They decode straight into the destination, which
+//! also is the history of matches. So the window that a frame declares costs no memory: the reference library allocates windows, and needs
+//! `windowLogMax` to bound them, only when it streams.
 //!
 //! [`Zstd`] is the codec without state; [`Decompressor`] and [`Compressor`] keep theirs, for formats that hold many small
 //! frames, and take dictionaries.
@@ -21,13 +21,12 @@ use super::streaming::{Decoder, Fault, Part, count, pass, reach, step_of};
 use container_core::codec::{Codec, Encoded, Take};
 use container_core::{Error, Limits, Result, Stop};
 
-/// Most bytes that are decoded by one call, which nothing can end: a few milliseconds.
+/// Maximum number of bytes decoded by one call, which cannot be interrupted: a few milliseconds.
 const MAX_AT_ONCE: usize = 8 << 20;
 
 /// `zstd`: levels -7 (fastest) to 22, default 3, which is also what level 0 means to zstd.
 ///
-/// Reads any number of frames, skippable ones among them; writes one frame that states its content size
-/// and has no checksum.
+/// Reads any number of frames, skippable ones among them; writes one frame that states its content size, without a checksum.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Zstd;
 
@@ -68,7 +67,7 @@ impl Codec for Zstd {
         Ok(())
     }
 
-    /// Length from the heads of the frames, without decoding them; where one has no length, by decoding all.
+    /// Length from the headers of the frames, without decoding them; if one lacks it, by decoding all.
     fn decoded_len(&self, src: &[u8]) -> Result<Option<u64>> {
         match told_len(src) {
             Told::Len(len) => Ok(Some(len)),
@@ -127,13 +126,13 @@ fn in_steps(src: &[u8], dst: &mut [u8], stop: Stop) -> Result<bool> {
 enum Told {
     /// They hold so many bytes, all together.
     Len(u64),
-    /// One does not say.
+    /// A frame does not state its length.
     Nothing,
-    /// They are no frames to the end.
+    /// The bytes are not frames to the end.
     Broken,
 }
 
-/// Goes from frame to frame. Skippable ones hold nothing.
+/// Sums the stated lengths frame by frame. Skippable ones have length 0.
 fn told_len(src: &[u8]) -> Told {
     let (mut rest, mut total) = (src, 0_u64);
     loop {
@@ -165,7 +164,7 @@ struct Streaming {
 impl Streaming {
     fn new(limits: &Limits) -> Result<Self> {
         let mut context = DCtx::try_create().ok_or_else(out_of_memory)?;
-        // Windows of 1 KiB to 2 GiB are what the library knows.
+        // The library supports windows of 1 KiB to 2 GiB.
         let most = limits.memory.max(1).ilog2().clamp(10, MAX_WINDOW_LOG);
         context.set_parameter(DParameter::WindowLogMax(most)).map_err(refused)?;
         Ok(Self { context, total_in: 0, total_out: 0 })
@@ -200,7 +199,7 @@ impl Decompressor {
     /// A decoder without a dictionary.
     ///
     /// # Errors
-    /// `Io` when there is no memory.
+    /// `Io` when memory runs out.
     pub fn new() -> Result<Self> {
         DCtx::try_create().map(Self).ok_or_else(out_of_memory)
     }
@@ -210,7 +209,7 @@ impl Decompressor {
     /// # Errors
     /// `Malformed` when it begins as a trained one and is not sound.
     pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
-        // The library says "no memory" of a damaged dictionary, too.
+        // The library reports "no memory" for a damaged dictionary, too.
         let unsound = |_| Error::malformed("this zstd dictionary is not sound");
         self.0.load_dictionary(dictionary).map(drop).map_err(unsound)
     }
@@ -230,16 +229,16 @@ impl std::fmt::Debug for Decompressor {
     }
 }
 
-/// Encodes one frame from data that come in pieces, at one level. It has no checksum, and depends on the data alone, however they
+/// Encodes one frame from data that come in pieces, at one level. The frame lacks a checksum, and depends on the data alone, however they
 /// are cut.
 pub struct FrameEncoder(CCtx<'static>);
 
 impl FrameEncoder {
-    /// An encoder at `level`, -7 to 22, default 3. `len` is how many bytes will come, where that is known: the frame then states it,
-    /// which some readers ask for.
+    /// An encoder at `level`, -7 to 22, default 3. `len` is the total number of bytes, if it is known: the frame then states it, which some
+    /// readers require.
     ///
     /// # Errors
-    /// `Usage` when there is no such level, `Io` when there is no memory.
+    /// `Usage` for an invalid level, `Io` when memory runs out.
     pub fn new(level: Option<i32>, len: Option<u64>) -> Result<Self> {
         let level = level_in("zstd", level, -7..=22, 3)?;
         let mut context = CCtx::try_create().ok_or_else(out_of_memory)?;
@@ -292,15 +291,15 @@ impl std::fmt::Debug for FrameEncoder {
     }
 }
 
-/// Encodes many frames with one context, at one level, and with a dictionary if it is given one. Each frame states its content
-/// size, has no checksum, and depends on the source alone.
+/// Encodes many frames with one context, at one level, and with a dictionary if one is given. Each frame states its content size, lacks a
+/// checksum, and depends on the source alone.
 pub struct Compressor(CCtx<'static>);
 
 impl Compressor {
     /// An encoder at `level`, -7 to 22; 0 is 3.
     ///
     /// # Errors
-    /// `Usage` when there is no such level, `Io` when there is no memory.
+    /// `Usage` for an invalid level, `Io` when memory runs out.
     pub fn new(level: i32) -> Result<Self> {
         let level = level_in("zstd", Some(level), -7..=22, 3)?;
         let mut context = CCtx::try_create().ok_or_else(out_of_memory)?;
@@ -343,8 +342,8 @@ impl std::fmt::Debug for Compressor {
     }
 }
 
-/// A dictionary of at most `max_len` bytes for data like `samples`, which lie one after the other and are `sizes` long; `None`
-/// when none can be made of them.
+/// Trains a dictionary of at most `max_len` bytes for data like `samples`, which are stored contiguously with the lengths `sizes`; `None`
+/// when training fails.
 #[must_use]
 pub fn train(samples: &[u8], sizes: &[usize], max_len: usize) -> Option<Vec<u8>> {
     ::zstd::dict::from_continuous(samples, sizes, max_len).ok().filter(|made| !made.is_empty())

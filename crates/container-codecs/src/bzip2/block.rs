@@ -1,10 +1,9 @@
-//! One bzip2 block decoded.
+//! Decoder for one bzip2 block.
 //!
-//! A decoder that is quick with what encoders write, and gives up on the rest: blocks that are damaged, that use what was given up with
-//! version 0.9.5, or that are written as nobody writes them. The library then says what they are. What a block decodes to is given only
-//! where its checksum and its end are right.
+//! Fast for the blocks that encoders write, it gives up on the rest: blocks that are damaged, that use features withdrawn in version 0.9.5,
+//! or that no encoder produces. The library then decides about them. A block is only returned where its checksum and its end are right.
 //!
-//! Spec: there is none but the source of bzip2; its constants are those of `BZ2_decompress`.
+//! Spec: only the source of bzip2; its constants are those of `BZ2_decompress`.
 
 use std::ops::Range;
 

@@ -1,10 +1,9 @@
-//! One bzip2 stream made of blocks that are encoded apart, so that threads can share them; bit for bit what the library writes
-//! from one end to the other.
+//! Parallel encoder of one bzip2 stream from blocks that are encoded apart; bit for bit what the library writes in one run.
 //!
-//! A block is full when its data, once runs of equal bytes are shortened, have as many bytes as the level allows. [`Cutter`] finds these
+//! A block is full when its data, after runs of equal bytes are shortened, have as many bytes as the level allows. [`Cutter`] finds these
 //! places as the library does; each block is then a stream of its own, of which [`Joined`] takes the bits of the block.
 //!
-//! Spec: there is none but the source of bzip2; its constants are those of `BZ2_compressBlock` and `add_pair_to_block`.
+//! Spec: only the source of bzip2; its constants are those of `BZ2_compressBlock` and `add_pair_to_block`.
 
 use std::io;
 
@@ -39,7 +38,7 @@ pub struct Cutter {
     len: usize,
     /// The last byte, and how many of it there are.
     run: Option<(u8, u8)>,
-    /// Bytes looked at since the block began.
+    /// Number of input bytes since the block began.
     seen: usize,
 }
 
@@ -47,7 +46,7 @@ impl Cutter {
     /// A cutter for blocks of `level` times 100 kB, 1 to 9, default 9.
     ///
     /// # Errors
-    /// `Usage` when there is no such level.
+    /// `Usage` for an invalid level.
     pub fn new(level: Option<i32>) -> Result<Self> {
         let level = level_in("bzp2", level, 1..=9, 9)?.unsigned_abs();
         let full = usize::try_from(level).unwrap_or(9).saturating_mul(100_000).saturating_sub(19);
@@ -83,10 +82,10 @@ const fn stored_len(run: u8) -> usize {
     if run < 4 { run as usize } else { 5 }
 }
 
-/// The stream of one block, as [`Cutter`] cut it. Empty data have no block.
+/// The stream of one block, as [`Cutter`] cut it. Empty data need no block.
 ///
 /// # Errors
-/// `Usage` when there is no such level, `Io` when there is no memory.
+/// `Usage` for an invalid level, `Io` when memory runs out.
 pub fn encode_block(level: Option<i32>, src: &[u8]) -> Result<Vec<u8>> {
     let level = level_in("bzp2", level, 1..=9, 9)?.unsigned_abs();
     let mut out = Vec::new();
@@ -107,7 +106,7 @@ impl Joined {
     /// A stream at `level`, 1 to 9, default 9.
     ///
     /// # Errors
-    /// `Usage` when there is no such level.
+    /// `Usage` for an invalid level.
     pub fn new(level: Option<i32>) -> Result<Self> {
         let level = level_in("bzp2", level, 1..=9, 9)?.unsigned_abs();
         let mut bits = Joiner::default();

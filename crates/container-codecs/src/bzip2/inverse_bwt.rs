@@ -1,7 +1,7 @@
-//! The way back through the Burrows-Wheeler transform: bytes in the order of what follows them become text again.
+//! Inverse Burrows-Wheeler transform: restores text from bytes that are sorted by the text that follows them.
 //!
-//! Each byte says where the next one is, anywhere in a table of megabytes: what takes time is waiting for memory. So the way is begun
-//! at many places at once, a few of them followed in turn, and the pieces are put together when it is known which comes after which.
+//! Each byte gives the index of the next one, anywhere in a table of megabytes, so the time goes into cache misses. The walk therefore
+//! starts at many places at once and advances a few of these lanes in turn. Their pieces are joined once their order is established.
 
 use crate::shared::make_room;
 
@@ -14,7 +14,7 @@ const STARTS: usize = 1024;
 /// Ways that are followed in turn.
 const LANES: usize = 8;
 
-/// Steps between two looks at what has become of the lanes.
+/// Number of steps between two checks whether a lane has reached the start of another.
 const STEPS_PER_CHECK: usize = 128;
 
 /// Set in the table where a piece begins, and another one ends.
@@ -51,8 +51,8 @@ struct Lane {
 }
 
 impl Walk {
-    /// Puts the text whose transform is `last` into `out`, from the byte on that is the `first` of the sorted ones. `None` where there
-    /// is no such byte, more than [`MAX_BLOCK_LEN`], or no memory.
+    /// Appends the text whose transform is `last` to `out`; `first` is the index of its first byte among the sorted ones. `None` for an
+    /// index out of range, more than [`MAX_BLOCK_LEN`], or when memory runs out.
     pub(super) fn text(&mut self, last: &[u8], first: usize, out: &mut Vec<u8>) -> Option<()> {
         if first >= last.len() || last.len() > MAX_BLOCK_LEN {
             return None;

@@ -13,12 +13,11 @@ use container_core::{Error, ErrorKind, Result, Stop};
 /// Less than this is decoded before a thread is started.
 const MIN_THREAD_LEN: usize = 64 << 10;
 
-/// Decodes the bytes `range` of `decoded_len` into `dst`, which is as long. False where that did not work, as where a block decodes to more
-/// than `most` bytes: what is wrong is then for the other way to find, which goes from bit to bit and is not misled by what only looks
-/// like a block.
+/// Decodes the bytes `range` of `decoded_len` into `dst`, which is as long. False where that failed, or a block decodes to more than `most`
+/// bytes. The sequential decoder then finds the fault: it goes from bit to bit and is not misled by data that only resemble a block.
 ///
 /// # Errors
-/// `Io` when there is no memory; `Cancelled`, before the next block, once `stop` is asked for.
+/// `Io` when memory runs out; `Cancelled`, before the next block, once `stop` is asked for.
 pub(super) fn decode_range(
     src: &[u8],
     decoded_len: u64,
@@ -79,7 +78,7 @@ pub(super) fn decode_range(
     Ok(made >= range.end && (!to_end || made == decoded_len))
 }
 
-/// Copies what lies in the range, which begins at `first`, of the bytes from `start` on.
+/// Copies the overlap of `bytes`, which start at `start`, with the range that starts at `first`.
 fn keep(bytes: &[u8], start: u64, first: u64, dst: &mut [u8]) {
     let from = usize::try_from(first.saturating_sub(start)).unwrap_or(usize::MAX);
     let to = usize::try_from(start.saturating_sub(first)).unwrap_or(usize::MAX);

@@ -2,8 +2,8 @@
 
 use crate::shared::make_room;
 
-/// Appends what `bytes` expand to: four equal ones are followed by how many more there are. `None` where that is missing, where they
-/// come to more than `most`, and where there is no memory.
+/// Appends the expansion of `bytes`: four equal ones are followed by the number of further ones. `None` where that number is missing, where
+/// the result exceeds `most`, and when memory runs out.
 pub(super) fn expand(bytes: &[u8], most: u64, out: &mut Vec<u8>) -> Option<()> {
     let mut rest = bytes;
     make_room(out, rest.len()).ok()?;
@@ -26,7 +26,7 @@ pub(super) fn expand(bytes: &[u8], most: u64, out: &mut Vec<u8>) -> Option<()> {
 
 /// Position of the first four equal bytes.
 fn four(bytes: &[u8]) -> Option<usize> {
-    /// Places that are looked at together.
+    /// Number of places that are checked together.
     const TOGETHER: usize = 32;
     let mut at = 0_usize;
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ TOGETHER + 3 }>) {

@@ -47,7 +47,7 @@ impl<'s> Blocks<'s> {
         self.found.len()
     }
 
-    /// True where there is none.
+    /// True if no block was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
@@ -60,7 +60,7 @@ impl<'s> Blocks<'s> {
         bits.start / 8..bits.end.div_ceil(8)
     }
 
-    /// Whether the block `index` begins right behind the one before, or where the first one has to.
+    /// Whether the block `index` starts directly after the previous one, or at the place of the first.
     #[must_use]
     pub fn follows(&self, index: usize) -> bool {
         self.found.get(index).is_some_and(|(_, follows)| *follows)
@@ -72,11 +72,10 @@ impl<'s> Blocks<'s> {
         self.reach_end
     }
 
-    /// Decoded bytes of the block `index`, if that is no more than `most` bytes and fits its checksum; `None` for damaged blocks and behind the last
-    /// one.
+    /// Decoded bytes of the block `index`, if they are at most `most` and fit its checksum; `None` for damaged blocks and past the last one.
     ///
     /// # Errors
-    /// `Io` when there is no memory.
+    /// `Io` when memory runs out.
     pub fn decode(&self, index: usize, most: u64) -> Result<Option<Vec<u8>>> {
         let Some((found, _)) = self.found.get(index) else { return Ok(None) };
         let mut bytes = Vec::new();

@@ -1,8 +1,8 @@
-//! Search for the blocks of bzip2 streams. No field gives their positions: blocks have no lengths and begin at any bit, so their magics are searched
+//! Search for the blocks of bzip2 streams. Blocks record neither their position nor their length and begin at any bit, so their magics are searched
 //! for.
 //!
-//! Compressed data can look like a magic, by chance once in 2^48 bits. A block that is cut there does not decode, which its checksum
-//! proves; so what is found here is a guess until everything has been decoded.
+//! Compressed data can contain a magic by chance, once in 2^48 bits. A block that is cut there fails its checksum; so each result is a
+//! guess until everything has been decoded.
 
 use std::ops::Range;
 
@@ -64,7 +64,7 @@ pub(super) struct Scan<'s> {
     crc: u32,
 }
 
-/// The reason why a source cannot be split into blocks: damage, or a magic that is none.
+/// The reason why a source cannot be split into blocks: damage, or a false magic.
 pub(super) struct Odd;
 
 impl<'s> Scan<'s> {

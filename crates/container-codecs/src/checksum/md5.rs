@@ -1,7 +1,8 @@
 //! MD5 of one input, as fast as a core can follow its chain of steps.
 //!
-//! All that a step adds up is known early but for the function of the last result, which has to come last. Compilers that know the table of
-//! constants add them last instead, and lengthen the chain of each of 64 steps by an addition: a fifth of the time. So they are not told.
+//! Every summand of a step is available early except the function of the last result, which therefore has to be added last. Compilers that
+//! see the table of constants add the constants last instead, which lengthens the chain of each of 64 steps by an addition: a fifth of the
+//! time. So the table is hidden from them.
 //!
 //! Spec: RFC 1321
 
@@ -25,7 +26,7 @@ pub(super) struct Md5 {
 }
 
 impl Md5 {
-    /// That of nothing yet.
+    /// State before the first byte.
     pub(super) const fn new() -> Self {
         Self { state: START, rest: [0; BLOCK], len: 0 }
     }
@@ -114,13 +115,13 @@ pub(super) fn compress(state: &mut [u32; 4], blocks: &[[u8; BLOCK]]) {
     *state = now;
 }
 
-// The functions of the specification, added to what is known early.
+// The functions of the specification, added to the summands that are available early.
 
 const fn f(early: u32, b: u32, c: u32, d: u32) -> u32 {
     early.wrapping_add(d ^ (b & (c ^ d)))
 }
 
-/// Its two halves have no bit in common, so that they can be added apart: the one without `b` early.
+/// Its two halves share no bits, so they can be added apart: the one without `b` early.
 const fn g(early: u32, b: u32, c: u32, d: u32) -> u32 {
     early.wrapping_add(c & !d).wrapping_add(b & d)
 }

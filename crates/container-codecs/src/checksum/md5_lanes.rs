@@ -90,7 +90,7 @@ pub struct Md5Lanes {
 }
 
 impl Md5Lanes {
-    /// Digests of nothing yet, of `count` inputs: of any number, but more than [`Md5Lanes::width`] are no faster.
+    /// Starts the digests of `count` inputs: of any number, but more than [`Md5Lanes::width`] are no faster.
     #[must_use]
     pub fn new(count: usize) -> Self {
         Self::with(Kernel::all().next().unwrap_or(Kernel::Portable), count)

@@ -164,7 +164,7 @@ fn digests_are_those_of_the_standards_and_of_python() {
     }
 }
 
-/// RFC 1321, A.5, without the two messages that are in [`known`].
+/// RFC 1321, A.5, without the two messages of [`known`].
 #[test]
 fn the_md5_test_suite_passes() {
     let suite: [(&[u8], &str); 5] = [

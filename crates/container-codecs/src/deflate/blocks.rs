@@ -18,7 +18,7 @@ const STORED: usize = 65_535;
 /// The order in which lengths of the codes for lengths come.
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// Appends one block, or several where it is stored: the bytes `src`, which `steps` tell and `counts` count.
+/// Appends one block, or several where it is stored: the bytes `src` with their tokens `steps` and symbol counts `counts`.
 pub(super) fn write(bits: &mut Bits<'_>, src: &[u8], steps: &[Step], counts: &mut Counts, is_last: bool) {
     counts.literals[END] = 1;
     let dynamic = Lens::of(counts);
@@ -80,7 +80,7 @@ impl Lens {
         Self { literals, distances: [5; 32] }
     };
 
-    /// The lengths for symbols that occur as often as `counts` tell.
+    /// Code lengths for symbols with the frequencies `counts`.
     fn of(counts: &Counts) -> Self {
         let mut this = Self { literals: [0; 288], distances: [0; 32] };
         lengths(&counts.literals[..LITERALS], LONGEST_LITERAL, &mut this.literals[..LITERALS]);
@@ -206,7 +206,7 @@ const ALL: u32 = u32::MAX;
 struct Symbols {
     literals: [u32; 256],
     end: u32,
-    /// Of each length, with the bits that follow.
+    /// Code of each match length, with its extra bits.
     lengths: [u32; 512],
     distances: [u32; 32],
 }
@@ -238,7 +238,7 @@ impl Symbols {
                 bits.flush();
             }
             match rest[fours.len() * 4..].first_chunk::<3>() {
-                // No jump on how many there are, which cannot be foretold: what is too much is no bits.
+                // Branch-free in the number of literals, which cannot be predicted: superfluous ones add no bits.
                 Some(three) => three.iter().enumerate().for_each(|(at, literal)| {
                     self.put(bits, *literal, if at < few.len() { ALL } else { 0 });
                 }),
@@ -260,7 +260,7 @@ impl Symbols {
         bits.flush();
     }
 
-    /// Puts the code of a literal, or nothing where `kept` is 0.
+    /// Appends the code of a literal, or no bits where `kept` is 0.
     #[inline(always)]
     fn put(&self, bits: &mut Bits<'_>, literal: u8, kept: u32) {
         let code = self.literals[usize::from(literal)] & kept;

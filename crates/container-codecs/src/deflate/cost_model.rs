@@ -7,11 +7,11 @@ use super::tokens::{
 /// Bits, times [`UNIT`].
 pub(super) struct Costs {
     literals: [i32; 256],
-    /// Of each length, with what follows its symbol.
+    /// Cost of each match length, with its extra bits.
     lengths: [i32; 512],
-    /// Of the distances, with what follows.
+    /// Cost of each distance symbol, with its extra bits.
     distances: [i32; 32],
-    /// Of a literal, on average.
+    /// Mean cost of a literal.
     mean: i32,
     /// Longest distance at which a match of so many bytes pays.
     reach: [u16; 8],
@@ -24,7 +24,7 @@ fn distance_base(symbol: usize) -> u16 {
 }
 
 impl Costs {
-    /// Costs where nothing is known but the bytes.
+    /// Initial costs, estimated from the bytes alone.
     pub(super) fn of_bytes(src: &[u8]) -> Self {
         let mut counts = Counts::NONE;
         for byte in src {
@@ -36,8 +36,7 @@ impl Costs {
         Self::of(&counts)
     }
 
-    /// Costs of symbols that occur as often as `counts` says. Matches that did not occur are taken to be likely enough that they will when there is
-    /// something to gain.
+    /// Costs of symbols with the frequencies `counts`. Matches that did not occur get a cost low enough to be chosen when they save bits.
     pub(super) fn of(counts: &Counts) -> Self {
         let cost = |count: u32, sum: u32| (log2(sum) - log2(count.clamp(1, sum))) as i32;
         let sum = counts.literals[..LITERALS].iter().sum::<u32>().max(1);

@@ -1,19 +1,19 @@
 //! Match finder: hash tables of earlier sequences of bytes.
 //!
-//! Two tables tell where three and six bytes were last: the nearest match costs least, and longer ones are found without walking over chains
-//! of shorter ones. No jump of the search depends on what is found: in arrays with noise jumps that cannot be foretold would take most of the time.
+//! Two tables give the last place of each three and six bytes: the nearest match costs least, and longer ones are found without walking chains of
+//! shorter ones. The search has no branch that depends on its results: in arrays with noise, mispredicted branches would take most of the time.
 
 use super::WINDOW;
 use super::cost_model::Costs;
 use super::tokens::{LONGEST, SHORTEST};
 
-/// Bytes that are there before the data, so that no place kept lies before the first.
+/// Number of bytes before the data, so that every stored place is within the buffer.
 pub(super) const BEFORE: usize = 1 << 16;
 
-/// Places that are looked at together.
+/// Number of places that are searched together.
 pub(super) const GROUP: usize = 64;
 
-/// Of the table of three bytes, which mostly is the only one: more of it would not stay in the nearest cache.
+/// Size of the table of three bytes, usually the only one: a larger one would not stay in the nearest cache.
 const SHORT_BITS: u32 = 14;
 
 const LONG_BITS: u32 = 15;
@@ -35,13 +35,13 @@ pub(super) struct Group {
     long: [u16; GROUP],
 }
 
-/// A match: how many bits it saves in the unit of [`Costs`], none where there is no match.
+/// A match: the bits that it saves in the unit of [`Costs`], 0 without a match.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Match {
     pub(super) gain: i32,
     pub(super) len: usize,
     pub(super) back: usize,
-    /// Of `gain`, what the match of three bytes would not have saved.
+    /// Part of `gain` beyond that of the match of three bytes.
     pub(super) over: i32,
 }
 
@@ -60,7 +60,7 @@ impl Finder {
         }
     }
 
-    /// Looks at `places` from `from` on, and takes notice of them. There are [`GROUP`] bytes and eight more.
+    /// Searches for matches at `places` from `from` on, and enters these into the tables. Reads [`GROUP`] bytes and eight more.
     #[inline(always)]
     pub(super) fn look<const LONG: bool>(
         &mut self,
@@ -134,7 +134,7 @@ impl Group {
     pub(super) const NONE: Self = Self { found: 0, short: [0; GROUP], long: [0; GROUP] };
 }
 
-/// Whether what lies `back` before `at` deserves a closer look.
+/// Whether the bytes `back` before `at` qualify as a candidate.
 #[inline(always)]
 fn is_worth(src: &[u8], word: u64, at: usize, back: u16, reach: &[u16; 8]) -> bool {
     let differ = load(src, at - usize::from(back)) ^ word;
@@ -171,13 +171,13 @@ fn load(src: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Of the first three bytes.
+/// Hash of the first three bytes.
 #[inline(always)]
 const fn short_hash(word: u64) -> usize {
     (((word as u32) << 8).wrapping_mul(0x9e37_79b1) >> (32 - SHORT_BITS)) as usize
 }
 
-/// Of the first six.
+/// Hash of the first six bytes.
 #[inline(always)]
 const fn long_hash(word: u64) -> usize {
     ((word << 16).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LONG_BITS)) as usize

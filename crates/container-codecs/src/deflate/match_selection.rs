@@ -1,7 +1,7 @@
 //! Selection of matches, made for arrays, whose items have a few bytes of which some are noise.
 //!
-//! At most places of such arrays there is no match, or one of three bytes, so that what it costs decides whether it is worth having. And matches begin
-//! at the same places of all items: from time to time it is found out which these are, and elsewhere nothing is looked for.
+//! Most places of such arrays have no match, or one of three bytes, so that its cost decides whether it saves bits. Matches begin at the same offsets
+//! in all items. From time to time a chunk is searched at all places to find these offsets; elsewhere only they are searched.
 
 use super::cost_model::Costs;
 use super::match_finder::{Finder, GROUP, Group};
@@ -10,16 +10,16 @@ use super::tokens::{Counts, Step, UNIT};
 /// Bytes after which the places of items repeat, of whatever length they are: of three as well as can be.
 const RECORD: usize = 8;
 
-/// Of so many chunks one is explored.
+/// Number of chunks of which one is explored.
 const EXPLORED: usize = 8;
 
-/// Bytes of such a chunk of which all places are looked at.
+/// Bytes of such a chunk that are searched at all places.
 const PART: usize = 4 << 10;
 
-/// Bits that a place of a record has to save each time that it is looked at, in the unit of [`Costs`]: a tenth.
+/// Bits that a place of a record has to save for each search, in the unit of [`Costs`]: a tenth.
 const MIN_RECORD_GAIN: i64 = UNIT as i64 / 10;
 
-/// Bits that a match has to save, in the unit of [`Costs`]: it takes time, and costs are not known well.
+/// Bits that a match has to save, in the unit of [`Costs`]: it takes time, and costs are estimates.
 const MIN_MATCH_GAIN: i32 = UNIT as i32;
 
 /// Matches of this length and longer are taken at once.
@@ -32,7 +32,7 @@ pub(super) struct Parser {
     chunks: usize,
     /// Places of a record that are searched, a bit for each.
     phases: u8,
-    /// Whether six bytes are looked for, too.
+    /// Whether matches of six bytes are searched for, too.
     is_long: bool,
     /// Groups without a match, since the last that had one.
     missed: usize,
@@ -52,7 +52,7 @@ pub(super) struct Chunk<'a> {
 #[derive(Default)]
 struct Gains {
     phases: [i64; RECORD],
-    /// Of these, by what six bytes tell.
+    /// Part of these that the table of six bytes found.
     long: i64,
 }
 
@@ -61,7 +61,7 @@ impl Parser {
         Self { finder, chunks: 0, phases: u8::MAX, is_long: true, missed: 0 }
     }
 
-    /// Tells `chunk` as steps, and counts their symbols; gives where its last match ends, which may lie beyond.
+    /// Parses `chunk` into steps, and counts their symbols; returns the end of its last match, which may be past the chunk.
     pub(super) fn parse(&mut self, chunk: Chunk<'_>) -> usize {
         let is_explored = self.chunks.is_multiple_of(EXPLORED);
         self.chunks += 1;
@@ -83,7 +83,7 @@ impl Parser {
         if self.is_long { self.walk::<true>(chunk).0 } else { self.walk::<false>(chunk).0 }
     }
 
-    /// Whether what matches save depends on where in a record they begin.
+    /// Whether the gain of matches depends on their offset in a record.
     pub(super) const fn has_records(&self) -> bool {
         self.phases.count_ones() <= 5
     }
@@ -103,7 +103,7 @@ impl Parser {
         self.is_long = gains.long * 16 > gains.phases.iter().sum();
     }
 
-    /// The places of a group that begins at `from` that are looked at.
+    /// Selects the places to search in a group that begins at `from`.
     fn places(&self, from: usize, places: &mut [u8; GROUP]) -> usize {
         let mut used = 0;
         for place in 0..GROUP {
@@ -120,7 +120,7 @@ impl Parser {
         counts.add_literals(&src[from..until]);
         let mut places = [0; GROUP];
         let used = self.places(from, &mut places);
-        // Of the last bytes no group is left to be looked at.
+        // The last bytes are too few for a group.
         let end = until.min(src.len().saturating_sub(GROUP + 8));
         let (mut at, mut literals_from, mut start) = (from, from, from);
         let (mut group, mut gains, mut is_run) = (Group::NONE, Gains::default(), false);
@@ -140,7 +140,7 @@ impl Parser {
                 group.found |= found;
             }
             if group.found == 0 {
-                // Where nothing is found for long, less is looked for.
+                // After many misses the search is reduced.
                 self.missed += 1;
                 start = to + GROUP * (self.missed / 4).min(7);
                 continue;

@@ -72,7 +72,7 @@ pub(super) const fn distance_symbol(back: u32) -> (usize, u32) {
 /// Number of occurrences of each symbol.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    /// All of 512, so that no index has to be looked at.
+    /// All have 512 entries, so that no index needs a bounds check.
     pub(super) literals: [u32; 512],
     pub(super) distances: [u32; 32],
     /// Bits behind the symbols.

@@ -6,7 +6,7 @@ use crate::zlib::Zlib;
 use container_core::codec::Codec;
 use container_core::{ErrorKind, Limits};
 
-/// A source that lends nothing and counts the bytes that are read.
+/// A source that never lends and counts the bytes that are read.
 struct Counted<'a>(&'a [u8], AtomicU64);
 
 impl Source for Counted<'_> {

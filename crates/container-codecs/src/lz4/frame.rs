@@ -97,14 +97,14 @@ struct Reading<'a> {
     want: usize,
     limits: &'a Limits,
     threads: usize,
-    /// Who gets the bytes before the range, if somebody does.
+    /// Receiver of the bytes before the range, if any.
     passing: Option<Passing<'a>>,
 }
 
 /// Bytes that are passed on.
 struct Passing<'a> {
     take: &'a mut Take<'a>,
-    /// Of those of the frame so far.
+    /// Checksum of the content of the frame so far.
     content: XxHash32,
 }
 
@@ -169,8 +169,8 @@ impl Reading<'_> {
         Ok((at.saturating_add(4), made))
     }
 
-    /// Reads a whole frame on the assumption that every block but the last is full, as writers make them that are given all data at
-    /// once: then all places are known, and threads can share the work. `None` where that does not hold.
+    /// Reads a whole frame on the assumption that every block but the last is full, as writers make them that are given all data at once:
+    /// all offsets then follow from the block size, and threads can share the work. `None` where that does not hold.
     fn full_blocks(&mut self, frame: &Frame, start: u64) -> Result<Option<Option<(usize, u64)>>> {
         if self.threads <= 1 || self.skip > start || !self.to_end {
             return Ok(None);
@@ -222,7 +222,7 @@ impl Reading<'_> {
             }
         };
         on_threads(self.threads.min(blocks.len().max(1)), &take)?;
-        // What does not fit is found again by the other way, which knows what to say of it.
+        // The sequential decoder finds the fault again, and describes it.
         let other = other.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((!other).then(|| Some((at, start.saturating_add(content as u64)))))
     }
@@ -242,7 +242,7 @@ impl Reading<'_> {
             at = block.next;
             block.check(self.src).map_err(|problem| self.wrong(problem))?;
             let bytes = self.src.get(block.data.clone()).unwrap_or_default();
-            // A block before the range that nothing refers to need not be decoded.
+            // An independent block before the range need not be decoded.
             if frame.independent && made < self.skip && self.passing.is_none() {
                 let len = self.decoded_len(&block, bytes, frame)?;
                 if made.saturating_add(len) <= self.skip {

@@ -1,8 +1,8 @@
 //! A walk over the sequences of an LZ4 block, with and without writing them.
 //!
-//! A sequence is a token (two 4-bit lengths), more length bytes, literals, a 16-bit offset, more length
-//! bytes. The last one ends after its literals; that is the only mark of a complete block, so a block cut
-//! elsewhere is known to be cut, and a block cut just after some literals passes for a shorter one.
+//! A sequence is a token (two 4-bit lengths), more length bytes, literals, a 16-bit offset, more length bytes. The last one ends after its
+//! literals, which is the only mark of a complete block. A block cut elsewhere is detected; one cut just after some literals passes for a
+//! shorter block.
 
 use std::ops::ControlFlow;
 

@@ -92,7 +92,7 @@ fn pieces_are_the_whole() {
     });
 }
 
-/// Of a whole that is cut, changed or of another length, pieces say what one call says.
+/// For data that are cut, changed or of another length, pieces give the same result as one call.
 #[test]
 fn pieces_prove_the_whole() {
     for_each_vector(|codec, encoded, data| {
@@ -127,8 +127,8 @@ fn a_part_that_does_not_fit_is_a_usage_error() {
     });
 }
 
-/// Of a stream that is cut or changed, as much as a part from the start can be, and no byte more. What is decoded by one step too few ends up
-/// here: the library fails within a step that has made bytes.
+/// From a stream that is cut or changed, a prefix decodes exactly as far as possible. A step too few shows here: the library fails within a
+/// step that has made bytes.
 #[test]
 fn the_reach_is_the_longest_part_that_decodes() {
     let mut told = std::collections::BTreeSet::new();
@@ -230,7 +230,7 @@ mod bzip2_blocks {
         src.extend([0x31, 0x41, 0x59, 0x26, 0x53, 0x59, 0, 0, 0, 0]);
         let error = decode_range(&bzip2::Bzip2, &src, data.len(), 0..data.len(), 2).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
-        // What follows the range is not looked at.
+        // Bytes after the range are not checked.
         let part = decode_range(&bzip2::Bzip2, &src, data.len(), 0..1000, 2).unwrap();
         assert!(part == data[..1000]);
         src.truncate(end);

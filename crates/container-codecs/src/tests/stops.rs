@@ -7,7 +7,7 @@ use super::*;
 use container_core::source::{STOP_LEN, Source};
 use container_core::{Limits, Stop};
 
-/// A flag that nobody else has.
+/// A flag of this test alone.
 fn flag() -> &'static AtomicBool {
     Box::leak(Box::default())
 }

@@ -172,7 +172,7 @@ const ZSTD: &[Vector] = &[
         hex: "28b52ffd04001d0200c403686f6c64616c6c2000050a0f14191e23282d32373c41464b50555a5f64696e73787d8\
               2878c91969ba0a5aaafb4b9bec3c8cdd2d7dce1e6ebf0f5faff010075ba5c09e78027",
     },
-    // Of 32 bits the library has no larger window than 1 GiB, and these data are unsupported.
+    // The library's window is at most 1 GiB on 32-bit targets, where these data are unsupported.
     #[cfg(target_pointer_width = "64")]
     Vector {
         codec: "zstd",

@@ -16,7 +16,7 @@ use crate::shared::{level_in, make_room};
 use crate::streaming::PIECE_LEN;
 use container_core::Result;
 
-/// Longest distance of a match, in bytes: more than this before the data has no use for [`Segments::encode`].
+/// Maximum distance of a match, in bytes: [`Segments::encode`] uses at most this many bytes before the data.
 pub const WINDOW: usize = deflate::WINDOW;
 
 /// Bytes of the segments of [`super::Zlib`] where no level is asked for.
@@ -26,15 +26,15 @@ pub(super) const SEGMENT_LEN: usize = 512 << 10;
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     level: u32,
-    /// Whether no level was asked for, so that arrays with noise have an encoder of their own.
+    /// True without an explicit level: arrays with noise then have an encoder of their own.
     is_default: bool,
 }
 
 impl Segments {
-    /// An encoder at `level`, 0 to 9; without one, as [`DEFAULT_LEVEL`] tells.
+    /// An encoder at `level`, 0 to 9; without one, see [`DEFAULT_LEVEL`].
     ///
     /// # Errors
-    /// `Usage` when there is no such level.
+    /// `Usage` for an invalid level.
     pub fn new(level: Option<i32>) -> Result<Self> {
         let is_default = level.is_none();
         Ok(Self { level: level_in("zlib", level, 0..=9, DEFAULT_LEVEL)?.unsigned_abs(), is_default })
@@ -52,11 +52,11 @@ impl Segments {
         }
     }
 
-    /// Appends the segment of `src` to `out`. `before` are the bytes before it, of which the last [`WINDOW`] count; the last segment of a
-    /// stream is to be told, and may be empty.
+    /// Appends the segment of `src` to `out`. `before` are the bytes before it, of which the last [`WINDOW`] count. `is_last` marks the
+    /// last segment of a stream, which may be empty.
     ///
     /// # Errors
-    /// `Io` when there is no memory or the library fails.
+    /// `Io` when memory runs out or the library fails.
     pub fn encode(self, before: &[u8], src: &[u8], is_last: bool, out: &mut Vec<u8>) -> Result<()> {
         let end = if is_last { End::Last } else { End::Open };
         if self.is_default && deflate(before, src, end, Taken::Arrays, out)? {

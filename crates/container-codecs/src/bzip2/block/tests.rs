@@ -17,7 +17,7 @@ fn unpacked(unpacker: &mut Unpacker, stream: &[u8], most: u64) -> Option<()> {
     unpacker.unpack(stream, &found.bits, 900_000, most)
 }
 
-/// The library is not needed for what it writes itself: nothing here falls back to it.
+/// Blocks of the library's encoder never fall back to the library.
 #[test]
 fn blocks_of_the_library_come_back() {
     let mut unpacker = Unpacker::default();
@@ -74,7 +74,7 @@ fn no_damage_passes() {
     let mut unpacker = Unpacker::default();
     let mut is_refused = |stream: &[u8], range: &Range<u64>| {
         let done = unpacker.unpack(stream, range, 100_000, 300);
-        // A bit of a code that no byte has is nothing that counts.
+        // A flipped bit in a code that no byte uses has no effect.
         assert!(done.is_none() || unpacker.out == data);
         done.is_none()
     };

@@ -1,6 +1,6 @@
 //! Eight lanes to a register, and one such register or two in turn: one alone still waits for itself.
 //!
-//! Bytes and words come into registers and out of them by `bytemuck`, so that nothing here is unsafe but to call it without AVX2.
+//! Bytes and words come into registers and out of them by `bytemuck`, so that the only unsafe act is a call without AVX2.
 
 use std::arch::x86_64::*;
 
@@ -103,7 +103,7 @@ fn transpose([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
     ]
 }
 
-// The functions of the specification, added to what is known early.
+// The functions of the specification, added to the summands that are available early.
 
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -111,7 +111,7 @@ fn f(early: __m256i, b: __m256i, c: __m256i, d: __m256i) -> __m256i {
     _mm256_add_epi32(early, _mm256_xor_si256(d, _mm256_and_si256(b, _mm256_xor_si256(c, d))))
 }
 
-/// Its two halves have no bit in common, so that they can be added apart.
+/// Its two halves share no bits, so they can be added apart.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn g(early: __m256i, b: __m256i, c: __m256i, d: __m256i) -> __m256i {

@@ -20,7 +20,7 @@ pub(super) struct Frame {
     pub(super) blocks_at: usize,
     /// Most decoded bytes of a block.
     pub(super) block_max: usize,
-    /// Whether no block refers to one before it.
+    /// Whether blocks are independent of earlier ones.
     pub(super) independent: bool,
     /// Whether each block is followed by a checksum.
     block_checksums: bool,

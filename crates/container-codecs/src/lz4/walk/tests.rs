@@ -14,7 +14,7 @@ fn shapes_of_handmade_blocks() {
     let cut = BlockEnd::Cut;
     let bad = BlockEnd::BadOffset;
     let cases: &[(&[u8], u64, usize, BlockEnd)] = &[
-        // Nothing, and the block of nothing.
+        // Empty input, and the block of empty data.
         (&[], 0, 0, cut),
         (&[0x00], 0, 1, complete),
         // Literals: all there, cut, with more length bytes, with those cut.
@@ -25,7 +25,7 @@ fn shapes_of_handmade_blocks() {
         (&[&[0xF0, 0xFF, 0x00][..], &[7; 269]].concat(), 269, 272, cut),
         (&[0xF0], 0, 0, cut),
         (&[0xF0, 0xFF, 0xFF], 0, 0, cut),
-        // The match length in the last token means nothing.
+        // The match length in the last token is ignored.
         (&[0x1F, b'a'], 1, 2, complete),
         // A match: whole but not followed by the last literals, whole, cut in each part.
         (&[0x10, b'a', 1, 0], 5, 4, cut),
