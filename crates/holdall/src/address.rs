@@ -37,7 +37,7 @@ impl Address {
         Self { file: path.into(), dataset: None, selection: None }
     }
 
-    /// Takes an address apart. Looks at the file system for files that have `::` in their names.
+    /// Parses an address. Checks the file system for files that have `::` in their names.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Self::parse_os(OsStr::new(text))
@@ -63,18 +63,18 @@ impl Address {
         Self { file, dataset, selection }
     }
 
-    /// As [`Address::parse_os`], for the bytes of a list. `None` where the machine has no files of such a name.
+    /// As [`Address::parse_os`], for the bytes of a list. `None` where the machine cannot have files of such a name.
     #[must_use]
     pub fn parse_bytes(typed: &[u8]) -> Option<Self> {
         named(typed).map(|typed| Self::parse_os(typed.as_os_str()))
     }
 
-    /// The datasets that are meant, by their index, each with the region to take: all listed ones where the address is
-    /// the file alone. With one listed dataset its path may be left out.
+    /// The datasets that the address selects, by their index, each with its region: all listed ones where the address is the file alone.
+    /// With one listed dataset its path may be left out.
     ///
     /// # Errors
-    /// `Usage` for a path that is not there, `Absent` where the format has frames that may lack it; `Usage` for a selection that fits no dataset or does not say which, listing those
-    /// there are; `Malformed` where there are none because of damage; and as [`Region::parse`].
+    /// `Usage` for a path that does not exist, `Absent` where the format has frames that may lack it. `Usage` for a selection that fits no dataset or
+    /// is ambiguous, listing the datasets. `Malformed` where damage leaves no dataset; and as [`Region::parse`].
     pub fn select(&self, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
         if let Some(literal) = self.literal()
             && let Some(index) = container.find(&literal)
@@ -145,11 +145,11 @@ impl Address {
         error.with_hint(format!("one of: {}", names(container)))
     }
 
-    /// The error for brackets behind a dataset's path that are no selection: `data[0][1:]`, `data[-1][x==1]`, `data[x>3].sum()`. Where the
-    /// dataset may be absent, any path counts: an address that cannot be read asks for nothing that a file could lack.
+    /// The error for brackets after a dataset's path that are not a selection: `data[0][1:]`, `data[-1][x==1]`, `data[x>3].sum()`. Where
+    /// the dataset may be absent, any path counts: an invalid address is not a question for an absent part.
     fn bad_selection(&self, path: &str, container: &dyn Container) -> Option<Error> {
         let is_dataset = |path: &str| container.may_lack_datasets() || container.find(path).is_some();
-        // A list or a condition is no selection however it is written.
+        // Lists and conditions are not selections in any spelling.
         let bad = |group: &str| Region::check_syntax(group).err();
         let several = || {
             let problem = "a selection is one group of brackets behind the path, with a number or a slice for each axis";
@@ -172,7 +172,7 @@ impl Address {
             }
             _ => {}
         }
-        // A bracket that nothing closes, or something behind the brackets.
+        // An unclosed bracket, or text after the brackets.
         let mut opened = rest.match_indices(['[', ']']).filter_map(|(at, _)| rest.split_at_checked(at));
         let (_, text) = opened.find(|(before, _)| is_dataset(before))?;
         let group = text.trim_start_matches(['[', ']']);
@@ -226,7 +226,7 @@ fn named(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-/// Why there is nothing to address: damage, or the file has no datasets.
+/// The error for a file without datasets: damage, or it has none.
 fn nothing(container: &dyn Container) -> Error {
     first_damage(container).unwrap_or_else(|| Error::usage("there is no dataset in this file"))
 }
@@ -241,8 +241,8 @@ fn whole((index, dataset): (usize, Cow<'_, Dataset>)) -> (usize, Region) {
     (index, Region::whole(&dataset.shape))
 }
 
-/// A path as it can be typed: that of an array under an empty key of an ASDF tree is its JSON pointer, because nothing behind `::` is the file
-/// alone.
+/// A path for use in an address: an array under an empty key of an ASDF tree has its JSON pointer, because an empty path after `::` means the
+/// file alone.
 #[must_use]
 pub const fn typed(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }

@@ -48,17 +48,17 @@ pub enum Addition<'a> {
 /// Options of an append.
 #[derive(Clone)]
 pub struct AppendOptions<'a> {
-    /// Whether the file is on the disk when the call returns.
+    /// Guarantee about the disk when the call returns.
     pub durability: Durability,
-    /// Options for writing the new data; the file's own settings where this has none. Its limits are those of `open`.
+    /// Options for writing the new data, else the file's own settings. Its limits are those of `open`.
     pub import: TargetOptions,
     /// Options for opening the file and the data.
     pub open: OpenOptions,
-    /// Options for reading values. Digests are compared whatever this says.
+    /// Options for reading values. Digests are always compared.
     pub read: ReadOptions,
     /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
     pub fill: Option<&'a str>,
-    /// Told `(done, total)` bytes of elements.
+    /// Called with `(done, total)` in bytes of elements.
     pub progress: Progress<'a>,
 }
 
@@ -89,12 +89,12 @@ pub struct Appended {
     pub warning: Option<String>,
 }
 
-/// Adds to the file at `path`. It changes in one step: whatever fails, it is what it was. A streamed ASDF array alone grows row by row: an error takes
-/// the rows back, and a kill may leave some of them, whole.
+/// Adds to the file at `path`. The change is atomic, except for a streamed ASDF array, which grows row by row: an error removes the new rows, and a
+/// kill may leave some of them, complete.
 ///
 /// # Errors
-/// `Usage` for a format that nothing is added to (listing those that have it), for a file added to itself, and for what
-/// does not fit the file's type or shape; those of opening and reading either; `Io`.
+/// `Usage` for a format without appending (listing those that have it), for a file added to itself, and for data that do not fit the file's
+/// type or shape; those of opening and reading either; `Io`.
 pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) -> Result<Appended> {
     if is_stream(path) {
         return Err(Error::usage("nothing can be added to standard input"));
@@ -154,7 +154,7 @@ pub fn append_from(
     Job::new(path, options)?.run(container, selection)
 }
 
-/// Says that an error is about what is added, not about the file it is added to.
+/// Marks an error as one of the added data, not of the file they are added to.
 fn error_of(error: Error, path: &Path) -> Error {
     match error.context() {
         Some(_) => error,
@@ -244,7 +244,7 @@ fn like(path: &Path, source: &Path, given: Option<&DType>, options: &AppendOptio
     let mut dtype = given.unwrap_or(&dataset.dtype).clone();
     dtype.order_for(&dataset.dtype)?;
     if dtype.is_void() && rest.is_empty() && !bytes.len().is_multiple_of(itemsize) {
-        // Bytes without a type: what Bloscpack calls the size of their elements binds nobody.
+        // Bytes without a type: Bloscpack's typesize does not bind the new ones.
         dtype = DType::new(Kind::Uint, 1, ByteOrder::NATIVE);
     }
     // What grows is the slowest axis: of a format that is column major the last one.

@@ -1,4 +1,4 @@
-//! ASDF with the codecs of blocks that hold Blosc2 frames: its own crate does not know another format.
+//! ASDF with codecs for blocks that hold Blosc2 frames, which its own crate cannot depend on.
 
 use container_core::codec::Codecs;
 use container_core::format::Format;
@@ -88,7 +88,7 @@ mod frame {
         ReadOptions::default().with_limits(*encoded.limits).with_threads(encoded.threads)
     }
 
-    /// Ranges within the frame are none of the file.
+    /// Drops ranges within the frame, which are not ranges of the file.
     fn without_place(error: Error) -> Error {
         let context = error.context().map(ToOwned::to_owned);
         let error = match error.kind() {

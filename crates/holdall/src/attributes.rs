@@ -6,7 +6,7 @@ use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::{Result, Value};
 
-/// Entries by name, and what cannot be told as one.
+/// Entries by name, and losses of those that cannot be entries.
 pub(crate) type Entries = (Vec<(String, Value)>, Vec<Loss>);
 
 /// Attributes of the file beside the selected arrays.

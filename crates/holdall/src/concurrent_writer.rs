@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 /// Time that a writer needs between two writes of one change, most often.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Age of the last change from which on nobody is taken to be writing.
+/// Age of the last change from which on the file is not considered as being written.
 const MAX_AGE: Duration = Duration::from_secs(2);
 
 /// Length and time of the last change of a regular file.
@@ -15,12 +15,12 @@ fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
     Some((about.len(), about.modified().ok()?))
 }
 
-/// Looks at a file, and where that finds damage and the file has just been changed, again after a pause.
+/// Checks a file; if that finds damage and the file has just been changed, checks again after a pause.
 pub(crate) fn look<T>(path: &Path, mut look: impl FnMut() -> T, is_damaged: impl Fn(&T) -> bool) -> T {
     let before = stamp(path);
     let seen = look();
     let Some(now) = stamp(path) else { return seen };
-    // A clock that is behind the file's is no reason to wait.
+    // A clock that is slower than the file's is not a reason to wait.
     let is_new = now.1.elapsed().is_ok_and(|age| age < MAX_AGE);
     if (before == Some(now) && !is_new) || !is_damaged(&seen) {
         return seen;
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!((looks(true, &|_| ()), looks(false, &|_| ())), (2, 1));
         age(60);
         assert_eq!(looks(true, &|_| ()), 1);
-        // It grows while it is looked at.
+        // The file grows during the check.
         let grow = |count: u32| {
             if count == 0 {
                 std::fs::write(&path, b"whole").unwrap();

@@ -36,22 +36,22 @@ pub struct ConvertOptions<'a> {
     pub to: Option<&'a str>,
     /// Treatment of a target that exists.
     pub overwrite: Overwrite,
-    /// Whether the target is on the disk when the call returns.
+    /// Guarantee about the disk when the call returns.
     pub durability: Durability,
     /// Options for writing the target. Its limits are those of `open`.
     pub import: TargetOptions,
     /// Options for opening the source.
     pub open: OpenOptions,
-    /// Options for reading values. Digests are compared whatever this says.
+    /// Options for reading values. Digests are always compared.
     pub read: ReadOptions,
-    /// The value of missing elements in targets without masks, as a cell of CSV; `None` for NaN, NaT, and what is stored. With a value, ASDF
-    /// targets have no masks either.
+    /// The value of missing elements in targets without masks, as a cell of CSV; `None` for NaN, NaT, and otherwise the stored value. With a
+    /// value, ASDF targets are written without masks, too.
     pub fill: Option<&'a str>,
-    /// Whether the target is read back before it takes its place.
+    /// Verification of the target before it takes its place.
     pub verify: ReadBack,
-    /// Whether a target that lacks something of its source is written.
+    /// Treatment of targets that lack parts of their source.
     pub losses: Losses,
-    /// Told `(done, total)` bytes of elements; a second time while reading back.
+    /// Called with `(done, total)` in bytes of elements; a second time while reading back.
     pub progress: Progress<'a>,
 }
 
@@ -73,7 +73,7 @@ impl Default for ConvertOptions<'_> {
     }
 }
 
-/// Whether a target is read back and compared with its source.
+/// Verification of a target by reading it back and comparing it with its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadBack {
     /// It is trusted.
@@ -83,7 +83,7 @@ pub enum ReadBack {
     Yes,
 }
 
-/// Whether a target that lacks something of its source is written.
+/// Treatment of targets that lack parts of their source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Losses {
     /// It is, and [`Conversion::losses`] lists what it lacks.
@@ -130,7 +130,7 @@ pub struct Conversion {
 pub(crate) struct Written {
     /// Losses: metadata and values that it does not hold.
     pub(crate) losses: Vec<Loss>,
-    /// Differences after reading it back: then there is no directory.
+    /// Differences after reading it back: the directory is then removed.
     pub(crate) differences: Vec<Difference>,
     /// Why it may not survive a power cut.
     pub(crate) warning: Option<String>,
@@ -141,18 +141,17 @@ pub(crate) struct Written {
 pub enum ConvertOutcome {
     /// The target is in its place.
     Done(Conversion),
-    /// Read back, the target was not the source. There is no target.
+    /// The target differed from the source when read back, and was removed.
     Differs(Vec<Difference>),
 }
 
-/// Writes the datasets of an address to a new file in another format, or the same. The target `-` is standard output, which
-/// needs a format that streams. Memory is bounded by the pieces in which values pass, not by the data. Where it fails
-/// nothing is left behind, and a target that existed is as it was.
+/// Writes the datasets of an address to a new file in another format, or the same. The target `-` is standard output, which needs a format
+/// that streams. Memory is bounded by the pieces in which values pass, not by the data. A failure removes new files and leaves an existing
+/// target unchanged.
 ///
 /// # Errors
-/// `Usage` for a target that is the source, exists, or whose format is not known, for several datasets into a format of
-/// one, and for reading back from a pipe or what is only some of the frames; `Unsupported` for what the target's format cannot hold; those of opening
-/// and reading the source; `Io`.
+/// `Usage` for a target that is the source, exists, or has an unknown format, for several datasets into a format of one, and for reading back from a
+/// pipe or a subset of the frames. `Unsupported` for data that the target's format cannot hold; those of opening and reading the source; `Io`.
 pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
     let format = target_format(target, options.to)?;
     refuse_source(&source.file, target)?;
@@ -197,7 +196,7 @@ pub fn write(
         let problem = "losses cannot be refused of what goes to standard output";
         return Err(Error::usage(problem).with_hint("convert to a file"));
     }
-    // Before the target's format says what it lacks: values that are not there are of no type.
+    // Before the target's format reports losses: absent values are of no type.
     selection.iter().try_for_each(|(index, region)| require_present(container, *index, region))?;
     let mut read = options.read;
     read = read.with_limits(options.open.limits);
@@ -217,7 +216,7 @@ pub fn write(
 /// The format whose files have masks.
 const HAS_MASKS: &str = "asdf";
 
-/// As [`write`], with the losses that are `known` already.
+/// As [`write`], with losses that were found before.
 fn write_as_it_is(
     container: &dyn Container,
     selection: &[(usize, Region)],
@@ -312,8 +311,8 @@ fn refuse_damaged(
     }
 }
 
-/// The selection with one dataset of each path, and the others as losses, for formats that know datasets by their paths. Two chunks of one name in one
-/// frame of a GSD file have one, as keys of an ASDF tree that read the same; a tree that stays one keeps them.
+/// The selection with one dataset of each path, and the others as losses, for formats that identify datasets by path. Two chunks of one name in one
+/// frame of a GSD file share a path, as do keys of an ASDF tree that have the same text; a tree that stays a tree keeps them.
 fn one_of_each_path<'s>(
     container: &dyn Container,
     selection: &'s [(usize, Region)],
@@ -351,7 +350,7 @@ fn done(
     ConvertOutcome::Done(Conversion { target_format: format.name, datasets, losses, warning })
 }
 
-/// Reopens the target, which has no name yet.
+/// Reopens the target, which is still unnamed.
 fn reopened(task: &WriteRequest<'_>, format: &Format, out: &Target) -> Result<Box<dyn Container>> {
     let written = out.written().ok_or_else(|| Error::usage("a pipe cannot be read back"))??;
     open_written(task, format, Box::new(FileSource::new(written)?))

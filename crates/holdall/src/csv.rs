@@ -1,12 +1,12 @@
-//! Tables of text on their way into a container: comma-separated values (RFC 4180), as `cat --format csv` and others write them.
+//! Import of text tables into a container: comma-separated values (RFC 4180), as `cat --format csv` and others write them.
 //!
-//! The text is read twice, but for one of integers alone: once for what its columns are, once for their values, which go to an unnamed
-//! temporary file of the array's size if they are many. Memory is bounded by the longest row and its elements.
+//! The text is read twice, except for tables of integers alone: first for the types of its columns, then for their values. Many values go
+//! to an unnamed temporary file of the array's size. Memory is bounded by the longest row and its elements.
 //!
-//! Without a type that is asked for, a column is the first of these that every cell of it is: `True` and `False`, `|b1`; integers, `<i8`, or `<u8` where they
-//! need it; decimals, `<f8`; complex numbers as Python spells them, `<c16`; text, `<U<n>`, or `|S<n>` where it is not UTF-8. Nothing is taken for a number that would lose what
-//! is written: integers of more than 64 bits and those with leading zeros are text. Decimals are rounded to the nearest number of their type. An empty cell
-//! among numbers is NaN.
+//! Without a requested type, a column has the first of these types that fits all its cells: `True` and `False`, `|b1`; integers, `<i8`, or `<u8`
+//! where they need it; decimals, `<f8`; complex numbers as Python spells them, `<c16`; text, `<U<n>`, or `|S<n>` where it is not UTF-8. Text that
+//! would lose digits as a number stays text: integers of more than 64 bits and those with leading zeros. Decimals are rounded to the nearest number
+//! of their type. An empty cell among numbers is NaN.
 
 use std::path::Path;
 
@@ -60,8 +60,9 @@ impl Default for Csv {
 /// Meaning of the first row of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
-    /// Names, where all of its cells are text that does not begin as numbers do, and they stand above places along `axis0`, `axis1` and so on, or above a column that is no text, or where they are no values of
-    /// the type that is asked for. Records of text alone take it for names where it has those of their columns. Else values.
+    /// Names, where all of its cells are text that does not begin as numbers do, and one of these holds: they are above places along `axis0`, `axis1`
+    /// and so on; they are above a column that is not text; they are not values of the requested type. For records of text alone, names only if they
+    /// are those of the columns. Else values.
     #[default]
     Auto,
     /// The names of the columns, which become those of fields.
@@ -101,10 +102,11 @@ pub fn open_csv(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Box<dyn
     Ok(Box::new(decode(text, csv, limits)?))
 }
 
-/// A table as rows of an array that there is, of elements of `dtype` and `row` as the shape of each.
+/// A table as rows for an existing array, of elements of `dtype` and `row` as the shape of each.
 ///
 /// # Errors
-/// As [`pack_csv`], and `Usage` for names that are not those of the record's columns. Where the rows are of another shape, the array is; whoever adds it will say so.
+/// As [`pack_csv`], and `Usage` for names that are not those of the record's columns. Rows of another shape are returned as such, and the append
+/// reports them.
 pub(crate) fn rows_like(
     text: &dyn Source,
     csv: &Csv,
@@ -112,7 +114,7 @@ pub(crate) fn rows_like(
     limits: &Limits,
 ) -> Result<Plain> {
     let csv = Csv { dtype: Some(csv.dtype.as_ref().unwrap_or(dtype).clone()), ..*csv };
-    // Names of columns make no fields of what has none.
+    // Names of columns do not turn a type without fields into records.
     let mut table = Table::find(text, &csv, OneType::Elements, limits)?;
     table.check_names(Names::Same)?;
     // A single column is one axis, and a table without rows is no more than that.
@@ -127,14 +129,14 @@ pub(crate) fn rows_like(
 /// The array that a table is.
 fn decode(text: &dyn Source, csv: &Csv, limits: &Limits) -> Result<Plain> {
     let table = Table::find(text, csv, OneType::Fields, limits)?;
-    // Whoever says a type means it.
+    // A requested type is not questioned.
     if csv.dtype.is_none() {
         table.check_size(text.len())?;
     }
     values(text, csv, table, limits)
 }
 
-/// The second reading, where it takes one: the values of a table of which all else is known.
+/// The second reading, if needed: the values of a table whose type and shape are settled.
 fn values(text: &dyn Source, csv: &Csv, table: Table, limits: &Limits) -> Result<Plain> {
     if let Some(elements) = table.integers {
         return Plain::new(elements.into_source()?, table.dtype, table.shape, Order::C);

@@ -1,6 +1,6 @@
-//! Whether two files hold the same: shapes, types, values, and the metadata where the formats are one.
+//! Comparison of two files: shapes, types, values, and the metadata where the formats are equal.
 //!
-//! Storage is no difference: byte order, storage order, codec and chunks may differ.
+//! Storage is not compared: byte order, storage order, codec and chunks may differ.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -19,7 +19,7 @@ use values::{Ruler, Side};
 use crate::glob;
 use crate::verify::first_damage;
 
-/// Told of a dataset that is passed over, by its path, and why.
+/// Callback for a dataset that is skipped: its path, and the error.
 pub type PassOver<'a> = &'a dyn Fn(&str, Error);
 
 /// Rules of a comparison.
@@ -33,21 +33,21 @@ pub struct DiffOptions<'a> {
     pub ignore: &'a [String],
     /// Options for reading values.
     pub read: ReadOptions,
-    /// Told of each dataset that cannot be read, by its path; the others are compared then. Without it the first one ends the work.
+    /// Called for each dataset that cannot be read; the others are then compared. Without it the first error ends the comparison.
     pub unreadable: Option<PassOver<'a>>,
-    /// Told `(done, total)` bytes of the first container's elements.
+    /// Called with `(done, total)` in bytes of the first container's elements.
     pub progress: Progress<'a>,
 }
 
 impl Default for DiffOptions<'_> {
-    /// Bit by bit, nothing passed over.
+    /// Compares bit by bit; the first unreadable dataset is an error.
     fn default() -> Self {
         let (read, progress) = (ReadOptions::default(), Progress::none());
         Self { rtol: 0.0, atol: 0.0, ignore: &[], read, unreadable: None, progress }
     }
 }
 
-/// One thing in which two containers differ.
+/// One difference between two containers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The dataset; `None` for the file as a whole.
@@ -58,15 +58,15 @@ pub struct Difference {
 
 /// Compares parts of two containers, given by the index of each dataset and its region.
 ///
-/// Datasets are paired by path; one against one is a pair whatever the paths are. Values are the same if their bits are
-/// (so NaNs by their payload, and -0.0 is not 0.0), or within the tolerances if one is above 0 (then NaN is NaN; complex
-/// numbers by the modulus of what lies between; integers without rounding). Padding within records is not looked at.
-/// Attributes are compared where both containers have the same format, and so is metadata where all that is listed is
-/// compared whole. Memory is bounded by the pieces read.
+/// Datasets are paired by path; a single dataset on each side is a pair whatever the paths are. Values are equal if their bits are (so NaNs
+/// by their payload, and -0.0 differs from 0.0). With a tolerance above 0 they may differ by it: then NaN equals NaN, complex numbers are
+/// compared by the modulus of their difference, integers without rounding. Padding within records is ignored. Attributes are compared where
+/// both containers have the same format, and so is metadata where all listed datasets are compared whole. Memory is bounded by the pieces
+/// read.
 ///
 /// # Errors
-/// Those of reading, with the side named as the part, unless [`DiffOptions::unreadable`] takes them; `Malformed` where nothing is chosen because a damaged file has nothing
-/// that can be; `Cancelled`.
+/// Those of reading, with the side named as the part, unless [`DiffOptions::unreadable`] takes them; `Malformed` where damage leaves no dataset to
+/// choose; `Cancelled`.
 pub fn diff(
     a: &dyn Container,
     a_sel: &[(usize, Region)],
@@ -74,7 +74,7 @@ pub fn diff(
     b_sel: &[(usize, Region)],
     options: &DiffOptions<'_>,
 ) -> Result<Vec<Difference>> {
-    // Where damage hides every dataset there is nothing to compare, which is not the same as no difference.
+    // Damage that hides every dataset is an error, not equality.
     if let Some(error) = hidden(a, a_sel) {
         return Err(first(error));
     }
@@ -95,14 +95,14 @@ pub fn diff(
     Ok(found)
 }
 
-/// Whether attributes of datasets are compared.
+/// Comparison of datasets' attributes.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Attributes {
     Compared,
     PassedOver,
 }
 
-/// Whether the second may hold a type that its format lacks in another: bfloat16 as `f4`, bool as `u1`, any as its bytes.
+/// Permission for the second to hold a type that its format lacks as another: bfloat16 as `f4`, bool as `u1`, any as its bytes.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Retyped {
     Refused,
@@ -158,8 +158,8 @@ pub(crate) fn compare_datasets(
     Ok(found)
 }
 
-/// Spellings that a target may have for the path of a dataset, where it has none that is the same: the steps of a path of ASDF have escapes, and
-/// where one name begins another (`a` and `a/b`) the whole path is one step. On the way back they are undone.
+/// Spellings that a target may have for the path of a dataset, if it lacks the path itself. Steps of an ASDF path have escapes, and where one
+/// name begins another (`a` and `a/b`) the whole path is one step. On the way back both are undone.
 fn spellings(path: &str) -> Vec<String> {
     let steps = path.replace('~', "~0");
     let mut all = vec![escape(path).into_owned()];

@@ -1,9 +1,9 @@
 //! A digest of an array: the same for the same type, shape and values, whatever the format, order, byte order, codec or chunks.
 //!
-//! Hashed, with SHA-256, are: one line of JSON, `{"holdall.digest":1,"dtype":"<f4","shape":[2,3]}` and a line feed; then the elements in C order,
-//! every number little-endian. Records are their fields one after the other, without padding and titles. Where elements are missing, as their file
-//! says, their bytes are zeros, and a line `{"mask":true}` and a byte for each scalar follow: 1 where it is missing. `docs/digest.md` has the whole
-//! of it, and a program of numpy's that gives the same.
+//! Hashed with SHA-256 are one line of JSON, `{"holdall.digest":1,"dtype":"<f4","shape":[2,3]}`, a line feed, and the elements in C order, every
+//! number little-endian. Records are their fields one after the other, without padding and titles. Missing elements have zero bytes; then a line
+//! `{"mask":true}` and a byte for each scalar follow, 1 for a missing one. `docs/digest.md` has the full definition, and a numpy program with the
+//! same result.
 
 use container_codecs::checksum::Algorithm;
 use container_core::checksum::Digest;
@@ -46,8 +46,8 @@ pub fn select(address: &Address, container: &dyn Container) -> Result<Vec<(usize
     Ok(selection)
 }
 
-/// The digest of the elements of `region` of a dataset. Memory is bounded by a piece of it. Digests that the file has are
-/// compared, whatever `read` says.
+/// The digest of the elements of `region` of a dataset. Memory is bounded by a piece of it. Digests of the file are always compared,
+/// whatever `read` is.
 ///
 /// # Errors
 /// Those of [`Container::read`]; `Unsupported` for records of very many parts; `Cancelled`.
@@ -89,7 +89,7 @@ pub fn digest(
         for_each_masked_chunk(container, index, region, Order::C, &read, progress, |run, hidden| {
             let Some(hidden) = hidden.filter(|hidden| hidden.any()) else { return add(run) };
             any = true;
-            // What is below a mask is no value.
+            // Masked elements are not values.
             let mut shown = run.to_vec();
             hidden.fill(&stored, &mut shown, &|_, part| part.fill(0));
             add(&shown)

@@ -17,7 +17,7 @@ use crate::output_file::{Target, refuse_source};
 pub struct ExplodeOptions {
     /// Treatment of files that exist.
     pub overwrite: Overwrite,
-    /// Whether files are on the disk when the call returns.
+    /// Guarantee about the disk when the call returns.
     pub durability: Durability,
     /// Options for opening the source.
     pub open: OpenOptions,
@@ -34,12 +34,12 @@ pub struct Exploded {
     pub losses: Vec<String>,
 }
 
-/// Writes the tree of the ASDF file at `path` to `<name>_exploded.asdf` in `folder` (that of the file where there is none), and each block to a
-/// file beside it, those that its arrays have in other files among them. The folder is made where it is not there,
-/// and goes again with the files where something fails.
+/// Writes the tree of the ASDF file at `path` to `<name>_exploded.asdf` in `folder` (by default that of the file), and each block to a file
+/// next to it. Blocks that its arrays have in other files are included. A missing folder is created, and removed with the files on failure.
 ///
 /// # Errors
-/// `Usage` for other formats, and for files that exist; `Checksum`; `Malformed` for a file that a check calls damaged; those of opening the file; `Io`. No file stays then.
+/// `Usage` for other formats, and for files that exist; `Checksum`; `Malformed` for a file that a check reports as damaged; those of opening the
+/// file; `Io`. New files are then removed.
 pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
     let opened = open_with(path, Accept::Containers, &options.open)?;
     let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));

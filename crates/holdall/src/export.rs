@@ -34,8 +34,8 @@ pub enum ExportFormat {
     /// Comma-separated: a column for one axis, rows for two; for more, the indices and the value. Records give a column
     /// for each field, under a line of their names.
     Csv,
-    /// Nested lists. Complex numbers are `[re, im]`, records are objects, bytes are hexadecimal text, and what JSON has no
-    /// number for is text: `"NaN"`, `"Infinity"`, integers beyond 64 bits.
+    /// Nested lists. Complex numbers are `[re, im]`, records are objects, bytes are hexadecimal text. Numbers that JSON lacks are text:
+    /// `"NaN"`, `"Infinity"`, integers beyond 64 bits.
     Json,
     /// The elements alone, row by row (C order), little-endian.
     Raw,
@@ -79,7 +79,7 @@ impl ExportFormat {
         })
     }
 
-    /// The form that the extension of a file name asks for; `None` for an extension that says nothing.
+    /// The form for the extension of a file name; `None` for other extensions.
     #[must_use]
     pub fn for_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -114,12 +114,12 @@ pub fn least_len(dataset: &Dataset, region: &Region, format: ExportFormat) -> u6
 
 /// Writes the elements of `region` of a dataset to `out`. `as_stored` concerns [`ExportFormat::Npy`] alone.
 ///
-/// Missing elements are `--` as text, an empty cell as CSV and null as JSON. The other forms cannot say that they are: they have the values of
+/// Missing elements are `--` as text, an empty cell as CSV and null as JSON. The other forms cannot mark them: they have the values of
 /// [`Filled`], which is a loss.
 ///
 /// # Errors
-/// Those of [`Container::read`] and `Io` from `out`, which then holds a part of the values; `Unsupported` for what the
-/// form cannot hold; `Limit` for an array without bytes that claims very many elements; `Cancelled`.
+/// Those of [`Container::read`] and `Io` from `out`, which then holds a part of the values; `Unsupported` for values that the form cannot
+/// hold; `Limit` for an array without bytes that claims very many elements; `Cancelled`.
 #[expect(clippy::too_many_arguments, reason = "each is a choice of its own of the command line's")]
 pub fn export(
     container: &dyn Container,
@@ -140,7 +140,7 @@ pub fn export(
     };
     let losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
     let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
-    // Nothing is written of what cannot be read.
+    // Output starts only if the data can be read.
     check_readable(container, index, region, read)?;
     let walk = iterate::Walk::new(container, index, region, read, progress)?;
     match format {
@@ -155,7 +155,7 @@ pub fn export(
                 AsStored::No => npy::Bfloat::Widened,
                 AsStored::Yes => npy::Bfloat::Bits,
             };
-            // What numpy has no type for is written as opaque bytes, which its dtype tells.
+            // Types that numpy lacks are written as opaque bytes, as their dtype shows.
             npy::export(container, index, region, bfloat, read, progress, &mut Pipe(&mut *out))?;
         }
     }

@@ -45,7 +45,7 @@ pub struct Extracted {
     pub losses: Vec<Loss>,
 }
 
-/// True for an item, which `--items` takes out as its bytes: by the attribute that its lens gives it.
+/// True for an item, which `--items` extracts as its bytes: by the attribute that its container gives it.
 #[must_use]
 pub fn is_item(dataset: &Dataset) -> bool {
     attribute(dataset, ITEM).is_some()
@@ -86,14 +86,14 @@ pub struct ExtractOptions<'a> {
     pub read: ReadOptions,
     /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
     pub fill: Option<&'a str>,
-    /// Told of each dataset that cannot be written, by its path; the others are written then. Without it the first one ends the work.
+    /// Called for each dataset that cannot be written; the others are then written. Without it the first error ends the extraction.
     pub failed: Option<PassOver<'a>>,
-    /// Told `(done, total)` bytes of elements.
+    /// Called with `(done, total)` in bytes of elements.
     pub progress: Progress<'a>,
 }
 
 impl Default for ExtractOptions<'_> {
-    /// All or nothing, over no other file.
+    /// Writes all or none, without replacing files.
     fn default() -> Self {
         let (overwrite, read) = (Overwrite::default(), ReadOptions::default());
         Self { overwrite, read, fill: None, failed: None, progress: Progress::none() }
@@ -152,12 +152,12 @@ fn bytes_of(container: &dyn Container, selection: &[(usize, Region)]) -> u64 {
     datasets.map(|dataset| dataset.logical).fold(0, u64::saturating_add)
 }
 
-/// Writes datasets to files below `directory`, which is made if it is not there. Names from the container are kept below it:
-/// what leads out of it, or fits no file system, is left away or replaced by `items/<number>`.
+/// Writes datasets to files below `directory`, which is made if it does not exist. Names from the container stay below it: parts that leave
+/// it, or that no file system accepts, are dropped or replaced by `items/<number>`.
 ///
 /// # Errors
-/// `Usage` where a file exists and may not be replaced (before anything is written), or a link leads elsewhere; those of
-/// reading, unless [`ExtractOptions::failed`] takes them; `Io`. The files and folders that were new are then removed again.
+/// `Usage` where a file exists and may not be replaced (before anything is written), or a link points elsewhere; those of reading, unless
+/// [`ExtractOptions::failed`] takes them; `Io`. New files and folders are then removed.
 pub fn extract_files(
     container: &dyn Container,
     selection: &[(usize, Region)],
@@ -243,7 +243,7 @@ fn write_file(
     Ok(losses)
 }
 
-/// New files, removed when they are no use without the rest.
+/// New files, removed when the others fail.
 struct Undo(Vec<PathBuf>);
 
 impl Drop for Undo {
@@ -302,7 +302,7 @@ fn plan(
     named.collect()
 }
 
-/// Refuses names that a link below the directory would lead out of it.
+/// Refuses names that leave the directory through a link below it.
 fn no_link(directory: &Path, name: &str) -> Result<()> {
     let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
     for end in ends {

@@ -36,7 +36,7 @@ pub static FORMAT: Format = Format {
     name: "fits",
     title: "FITS",
     extensions: &["fits", "fit", "fts"],
-    // Readers show the order in which it lies as C.
+    // Readers show the storage order as C.
     order: Some(Order::C),
     support: &[Support {
         version: "4.0, images",
@@ -58,7 +58,7 @@ pub static FORMAT: Format = Format {
 /// A header and the data behind it.
 struct Unit<'a> {
     header: Header,
-    /// Nothing in a primary header before extensions.
+    /// `None` in a primary header before extensions.
     image: Option<Image<'a>>,
 }
 
@@ -80,7 +80,7 @@ fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let mut stream = Stream { job, total, done: 0 };
     match out.as_seek() {
         Some(out) => units.iter().try_for_each(|unit| stream.patch(unit, out))?,
-        // The sum of the data stands before them, and a pipe takes nothing back.
+        // The sum of the data precedes them, and a pipe cannot be rewound.
         None => {
             stream.total = total.saturating_mul(2);
             for unit in &units {
@@ -100,7 +100,7 @@ fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
 /// Indices of datasets, each with the elements of it that are selected.
 type Selection = Vec<(usize, Region)>;
 
-/// The datasets that FITS images can hold, and the others as losses. All of them where there is none that it can, which is an error later.
+/// The datasets that FITS images can hold, and the others as losses. All of them where it can hold none, which is an error later.
 pub(crate) fn able(job: &WriteRequest<'_>) -> Result<(Selection, Vec<Loss>)> {
     let (mut kept, mut losses) = (Vec::new(), Vec::new());
     for (index, region) in job.selection {
@@ -170,7 +170,7 @@ impl Unit<'_> {
     }
 }
 
-/// Data on their way, with what is told of them.
+/// Data being written, with their progress.
 struct Stream<'j, 'a> {
     job: &'j WriteRequest<'a>,
     total: u64,
@@ -178,7 +178,7 @@ struct Stream<'j, 'a> {
 }
 
 impl Stream<'_, '_> {
-    /// Writes a unit, the header a second time when the sum of the data is known.
+    /// Writes a unit; the header a second time when the sum of the data is complete.
     fn patch(&mut self, unit: &Unit<'_>, out: &mut dyn WriteSeek) -> Result<()> {
         let start = out.stream_position()?;
         out.write_all(&unit.header.to_bytes(&Sum::default()))?;

@@ -9,7 +9,7 @@ use container_core::format::Probe;
 
 use crate::formats::FORMATS;
 
-/// The index of a sparse frame of Blosc2, beside which lie files `00000000.chunk` and so on.
+/// The index of a sparse frame of Blosc2, next to which are the files `00000000.chunk` and so on.
 const INDEX: &str = "chunks.b2frame";
 
 /// Folders within folders beyond this are a mistake, or a trap.
@@ -26,14 +26,13 @@ pub enum Found {
 }
 
 /// The containers below a folder, by name within each folder, files and folders together. A folder that cannot be listed, or a file that cannot be
-/// read, is told among them, and hides no other.
+/// read, is listed among them and does not hide others.
 ///
-/// A Blosc chunk without the extension of one is taken for a part of something else, a Zarr array perhaps.
+/// A Blosc chunk without the extension of one is not listed: it may be part of a Zarr array.
 ///
-/// They are told by their bytes; files with the extension of a format are taken too, so that one with a ruined beginning is not passed over. A folder that
-/// is itself a container is one, and its parts are not looked at; what else lies in a sparse frame of Blosc2 is, and so it is where `folder` is
-/// one itself. Symbolic links to files are followed, those to
-/// folders are not; one that leads nowhere is a container if it is called as one.
+/// Containers are detected by their bytes; files with the extension of a format are listed too, so that one with a ruined start is not skipped. A
+/// folder that is itself a container is listed as one, without its parts. Other files in a sparse frame of Blosc2 are listed, also if `folder` is one
+/// itself. Symbolic links to files are followed, those to folders are not; a broken link is listed if its name has the extension of a format.
 #[must_use]
 pub fn containers(folder: &Path) -> Vec<Found> {
     let mut found = Vec::new();
@@ -41,7 +40,7 @@ pub fn containers(folder: &Path) -> Vec<Found> {
     found
 }
 
-/// True for a folder that is no container itself, and may hold some.
+/// True for a folder that is not a container itself, and may hold some.
 #[must_use]
 pub fn is_plain_folder(path: &Path) -> bool {
     path.is_dir() && !is_container(&Probe { head: &[], directory: Some(path), len: None })
@@ -81,7 +80,7 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
                 walk(&path, deeper, found);
             }
         } else if has_parts && is_part(&path) {
-            // The frame is looked at as a whole.
+            // The frame is one container.
         } else if has_extension(&path) && (path.is_file() || is_broken_link(&path)) {
             found.push(Found::Container(path));
         } else if path.is_file() {
@@ -122,7 +121,7 @@ fn has_extension(path: &Path) -> bool {
     FORMATS.iter().flat_map(|format| format.extensions).any(is)
 }
 
-/// True for a link that leads nowhere, or only to itself.
+/// True for a broken link, or one to itself.
 fn is_broken_link(path: &Path) -> bool {
     path.is_symlink() && path.metadata().is_err()
 }
@@ -170,7 +169,7 @@ mod tests {
         assert!(is_plain_folder(root.path()) && !is_plain_folder(&root.path().join("set.b2nd")));
     }
 
-    /// Of a folder that can be listed to its end.
+    /// Paths of a folder that can be listed to its end.
     fn paths(folder: &Path) -> Vec<PathBuf> {
         let path = |found| match found {
             Found::Container(path) => path,
@@ -226,7 +225,7 @@ mod tests {
         assert!(matches!(error.kind(), container_core::ErrorKind::Limit { .. }), "{error}");
     }
 
-    /// A folder whose name is longer than the system takes, which nobody can list, whoever runs this.
+    /// A folder whose path is longer than the system accepts, which no user can list.
     #[cfg(all(target_os = "linux", feature = "rawarray"))]
     #[test]
     fn a_folder_that_cannot_be_listed_hides_no_file() {

@@ -22,8 +22,8 @@ pub static FORMATS: &[&Format] = &[
     &blosc_chunk::FORMAT,
 ];
 
-/// Files of single arrays that are no containers: values come from them and go to them, but nothing else is asked of
-/// them (`convert`, `cat` and `diff` know them, `verify` and `repair` do not).
+/// Files of single arrays that are not containers: they are only read and written (`convert`, `cat` and `diff` take them, `verify` and
+/// `repair` do not).
 pub static ARRAY_FILES: &[&Format] = &[&container_core::npy::FORMAT];
 
 /// Formats that are only written: targets of `convert` for other programs.
@@ -46,7 +46,7 @@ pub fn by_name(name: &str) -> Result<&'static Format> {
 }
 
 /// The format in which a target is written: the one called `to` or with that extension, else the one whose extension `path` has, in any case of
-/// letters. The path `-` (standard output) has no extension.
+/// letters. The path `-` (standard output) is without extension.
 ///
 /// # Errors
 /// `Usage` when no format fits or the one that does cannot be written, listing those that can.

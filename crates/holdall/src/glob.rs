@@ -5,8 +5,7 @@ pub(crate) fn any(patterns: &[String], name: &str) -> bool {
     patterns.iter().any(|pattern| fits(pattern, name))
 }
 
-/// True where a pattern fits the whole name: `*` stands for any characters, `?` for one. Linear in the product of the lengths, whatever
-/// the pattern.
+/// True where a pattern matches the whole name: `*` is any characters, `?` one. Linear in the product of the lengths, whatever the pattern.
 #[must_use]
 pub fn fits(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();

@@ -31,7 +31,7 @@ pub enum ItemSource<'a> {
     Lines(&'a Path),
     /// Files, each with its name.
     Files(&'a [PathBuf]),
-    /// Arrays of one axis and of one type: addresses of datasets. With a type, files of no known format are elements of it.
+    /// Arrays of one axis and of one type: addresses of datasets. With a type, files of unknown formats are elements of it.
     Arrays(&'a [PathBuf], Option<&'a DType>),
 }
 
@@ -97,7 +97,7 @@ impl Items {
     /// The bytes of an item.
     ///
     /// # Errors
-    /// `Usage` where there is none of that number; `Io`; `Limit` for a file over the limit on memory.
+    /// `Usage` where the number is out of range; `Io`; `Limit` for a file over the limit on memory.
     pub(crate) fn get(&self, index: usize) -> Result<Cow<'_, [u8]>> {
         let missing = || Error::usage(format!("no item {index}"));
         match &self.from {
@@ -128,7 +128,7 @@ impl Items {
     /// The items as datasets `items/0`, `items/1`, ….
     ///
     /// # Errors
-    /// `Io` where the length of a file cannot be told.
+    /// `Io` where the length of a file cannot be determined.
     pub(crate) fn into_container(mut self) -> Result<Self> {
         let word = self.kind.word();
         let dtype = self.dtype().cloned().unwrap_or_else(|| DType::native(Kind::Uint, 1));
@@ -171,7 +171,7 @@ pub(crate) fn attribute<'d>(dataset: &'d Dataset, name: &str) -> Option<&'d str>
     })
 }
 
-/// The names under which files are kept: their paths without what leads out of a directory.
+/// The names of items from files: their paths without the parts that leave a directory.
 fn names(paths: &[PathBuf]) -> Result<Vec<String>> {
     let mut seen = std::collections::HashSet::new();
     let name = |path: &PathBuf| {
@@ -192,7 +192,7 @@ fn names(paths: &[PathBuf]) -> Result<Vec<String>> {
     paths.iter().map(name).collect()
 }
 
-/// Says what of a name is in the way.
+/// The error for a name that cannot be an item's, with the reason.
 fn cannot_be_kept(path: &Path) -> Error {
     let name = path.to_string_lossy();
     let what = match name.chars().find(|c| is_odd(*c)) {
@@ -214,8 +214,8 @@ fn is_odd(c: char) -> bool {
     c.is_control() || c == '\\' || c == ':'
 }
 
-/// A path that stays below the directory it is put in: no root, no `..`, parts separated by slashes. `None` where nothing is
-/// left, or where a part cannot be a file's name everywhere.
+/// A path that stays below the directory it is put in: without root and `..`, parts separated by slashes. `None` where no part is left, or
+/// one is not a valid file name on every system.
 pub(crate) fn relative_name(name: &str) -> Option<String> {
     let mut parts = Vec::new();
     for component in Path::new(name).components() {

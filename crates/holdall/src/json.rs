@@ -181,7 +181,7 @@ pub fn append_json(sources: &[String], target: &str, appended: &Appended) -> Jso
     with_warning(line, appended.warning.as_deref())
 }
 
-/// `holdall.repair/1`: what a repair kept, guessed and lost. `target` is null where nothing was written.
+/// `holdall.repair/1`: what a repair kept, guessed and lost. `target` is null in a dry run.
 #[must_use]
 pub fn repair_json(source: &str, target: Option<&str>, repaired: &Repaired) -> Json {
     let report = &repaired.report;
@@ -276,7 +276,7 @@ pub fn dtype_json(dtype: &DType) -> Json {
     literal_json(&dtype.descr())
 }
 
-/// Lists and tuples are arrays; nothing else than text, numbers and these is in a type's description.
+/// Converts a type's description, which consists of text, numbers, lists and tuples. The latter two become arrays.
 fn literal_json(literal: &Literal) -> Json {
     match literal {
         Literal::None => Json::Null,
@@ -310,7 +310,7 @@ pub fn value_json(value: &Value) -> Json {
         }
         Value::List(items) => items.iter().map(value_json).collect(),
         Value::Map(entries) => entries_json(entries),
-        // The tree is open to new kinds of values; what this build does not know is not guessed at.
+        // The tree is open to new kinds of values; those that this build lacks are not guessed.
         _ => Json::Null,
     }
 }
@@ -347,7 +347,7 @@ fn float_json(value: f64) -> Json {
     }
 }
 
-/// The words that stand for the numbers which JSON lacks.
+/// The words for the numbers that JSON lacks.
 pub(crate) fn special_float(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("NaN")

@@ -1,7 +1,7 @@
-//! Bytes in front of a file: the header of an answer of HTTP, padding, a mark of the byte order.
+//! Bytes before a file: an HTTP response header, padding, a byte order mark.
 //!
-//! Such a file is none of any format, since all are known by their first bytes. Errors say where one begins, and
-//! [`crate::repair`] takes it from there.
+//! Detection fails for such a file, since formats are detected by their first bytes. Errors state where one begins, and [`crate::repair`]
+//! reads it from there.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::open::repair_command;
 /// A file is looked for among so many bytes.
 const MAX_PREFIX_LEN: usize = 64 << 10;
 
-/// Places that begin as a file does that are tried, nothing of which may be a file: text about a format has its magic.
+/// Maximum number of magics that are tried as the start of a file. Most may be false: text about a format contains its magic.
 const MAX_CANDIDATES: usize = 16;
 
 /// A file that does not begin with its first byte.

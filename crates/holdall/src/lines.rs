@@ -1,7 +1,7 @@
-//! Text, line by line: what `pack --items lines` takes apart and `extract` puts together again, byte for byte.
+//! Text, line by line: split by `pack --items lines` and joined again by `extract`, byte for byte.
 //!
-//! A line is what lies between line feeds; the line feed is not part of it, a carriage return before it is. Whether the last
-//! line had one is kept beside the items ([`Ending`]), because nothing in the items tells.
+//! A line is the text between line feeds; the line feed is not part of it, a carriage return before it is. The presence of the last line
+//! feed is stored next to the items ([`Ending`]), because the items do not record it.
 
 use std::ops::Range;
 
@@ -87,7 +87,7 @@ pub(crate) fn ending_of(notes: Option<&Value>) -> Option<Ending> {
     }
 }
 
-/// Whether bytes that come in pieces are UTF-8.
+/// Validation of UTF-8 that comes in pieces.
 #[derive(Default)]
 struct Utf8 {
     /// The start of a character that the last piece cut.

@@ -1,4 +1,4 @@
-//! Opening a file of any known format: told by its bytes, never by its name.
+//! Opening a file of any supported format, which is detected by its bytes, never by its name.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,10 +35,10 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// The dataset at `path`: `"roman/data"`. Values are read when they are asked for.
+    /// The dataset at `path`: `"roman/data"`. Values are read lazily.
     ///
     /// # Errors
-    /// `Usage` where the file has none of that path, with paths that it has; `Absent` where the file may lack it.
+    /// `Usage` where the path does not exist, with paths that do; `Absent` where the file may lack it.
     pub fn dataset(&self, path: &str) -> Result<OpenDataset<'_>> {
         let address = Address { file: PathBuf::new(), dataset: Some(path.to_owned()), selection: None };
         let found = address.select(&*self.container).map_err(|error| self.named(error))?;
@@ -83,7 +83,7 @@ impl std::fmt::Debug for OpenFile {
 /// The format of an input.
 ///
 /// # Errors
-/// `WrongFormat` when it is none of those accepted.
+/// `WrongFormat` when it is not one of those accepted.
 pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
     let fits = |format: &&&Format| (format.sniff)(probe);
     if let Some(format) = FORMATS.iter().find(fits) {
@@ -125,12 +125,12 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
     })
 }
 
-/// The command that mends a file of a format.
+/// The command that repairs a file of a format.
 pub(crate) fn repair_command(format: &Format) -> String {
     format!("holdall repair FILE -o NEW.{}", format.extensions.first().unwrap_or(&""))
 }
 
-/// The format of an input that is none as it is, but begins nearly as those of one that can be repaired.
+/// The format of an undetected input that begins nearly as the files of a repairable one.
 fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
     let is_near = |format: &&&Format| {
         format.repair.is_some() && container_core::magic::closest_magic(probe.head, format.magics).is_some()
@@ -243,7 +243,7 @@ fn open_to_pass_once(
 pub(crate) enum Pass {
     /// It stays as it is: another access was asked for, or the bytes come once.
     Never,
-    /// Its one source is told so.
+    /// Its one source is switched.
     Switch(Passing),
     /// A directory, whose format opens the files: they are opened again.
     Reopen,
@@ -268,7 +268,7 @@ pub(crate) fn recognise_to_pass(
 /// A larger block that has to be decoded is mapped rather than copied before.
 const MAX_SMALL_BLOCK: u64 = 4 << 20;
 
-/// A file of more datasets is not passed through as a whole, and to look at all of its blocks would take longer than a read.
+/// Maximum number of datasets of a file that is read by position as a whole: to inspect all blocks of more would take longer than a read.
 const MAX_PASSED_DATASETS: usize = 1000;
 
 /// True where pieces in `order` are pieces of the file, or are decoded from small ones.
@@ -281,7 +281,7 @@ pub(crate) fn passes(container: &dyn Container, order: Option<Order>) -> bool {
     container.has_small_blocks(MAX_SMALL_BLOCK) && all_datasets(container).all(|(_, dataset)| along(&dataset))
 }
 
-/// Opens bytes from anywhere. `path` is told to formats that are stored in several files.
+/// Opens bytes of any source. Formats that are stored in several files use `path`.
 ///
 /// # Errors
 /// As [`open`].
@@ -295,7 +295,7 @@ pub fn open_source(
     opened(format, input, options)
 }
 
-/// Finds the format without opening it, so that a file that then fails to open is still known for what it is.
+/// Detects the format without opening the file, so that a failure to open can still name it.
 pub(crate) fn recognise(
     path: &Path,
     accept: Accept,
@@ -310,7 +310,7 @@ pub(crate) struct Damaged {
     pub(crate) input: Input,
     /// The error for a file that cannot be repaired, where its first bytes are damaged.
     pub(crate) unknown: Option<Error>,
-    /// Bytes in front of it, which are none of its own.
+    /// Number of foreign bytes before it.
     pub(crate) prefix: u64,
 }
 
@@ -368,7 +368,7 @@ fn find_source(
     }
 }
 
-/// The bytes of a file, or of standard input, which has no path.
+/// The bytes of a file, or of standard input, without a path.
 fn read(path: &Path, options: &OpenOptions) -> Result<(Box<dyn Source>, Option<PathBuf>)> {
     if is_stream(path) {
         let bytes = read_stream(&mut io::stdin().lock(), &options.limits)?;
@@ -386,7 +386,7 @@ fn is_directory(path: &Path) -> bool {
     !is_stream(path) && path.is_dir()
 }
 
-/// True for the path that stands for standard input or output: `-`.
+/// True for the path of standard input or output: `-`.
 #[must_use]
 pub fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"

@@ -68,7 +68,7 @@ impl Target {
         done.map_err(|error| blame(error, &name))
     }
 
-    /// As [`Target::commit`], of a target that something is still to be told about: gives an error after the change as a warning.
+    /// As [`Target::commit`], but returns an error after the change as a warning, for callers that still report on the target.
     ///
     /// # Errors
     /// As [`Target::commit`], but for those after the change.
@@ -198,7 +198,7 @@ fn parts(source: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let mut options = OpenOptions::default();
-    // A look at the tree, which need not map what is going to be read in another way.
+    // Reads only the tree, so a file that is then read by position need not be mapped.
     options.access = Access::Positioned;
     let found = recognise(source, Accept::Containers, &options);
     let Ok((format, input)) = found else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Putting what is no container into one: raw elements, the lines of a text, whole files.
+//! Packing of other data into containers: raw elements, the lines of a text, whole files.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Packing {
 pub enum PackOutcome {
     /// The target is in its place.
     Done(Packing),
-    /// Read back, the target was not the source. There is no target.
+    /// The target differed from the source when read back, and was removed.
     Differs(Vec<Difference>),
 }
 
@@ -55,11 +55,11 @@ pub struct RawBytesSpec {
     pub order: Order,
 }
 
-/// Writes items to a new file, in bounded memory but for one item and eight bytes or so for each.
+/// Writes items to a new file. Memory is bounded, except for one item and about eight bytes for each.
 ///
 /// # Errors
-/// `Usage` for a target that is a source, exists, or whose format has no items (listing those that have), for files that
-/// share a name; `Limit` for an item over the limit on memory; `Io`. Nothing is left behind then.
+/// `Usage` for a target that is a source, exists, or whose format lacks items (listing those that have them), for files that share a name;
+/// `Limit` for an item over the limit on memory; `Io`. New files are then removed.
 pub fn pack_items(
     source: ItemSource<'_>,
     target: &Path,
@@ -120,7 +120,7 @@ fn no_items(format: &Format) -> Error {
     if able.is_empty() { error } else { error.with_hint(format!("a target that does: {}", able.join(", "))) }
 }
 
-/// Opens what has been written, which has no name yet, and compares it item by item.
+/// Opens the unnamed new file, and compares it item by item.
 fn read_back(
     items: &Items,
     format: &Format,
@@ -149,7 +149,7 @@ fn read_back(
 /// Writes raw elements to a new file of any format that is written. `-` is standard input, which is read into memory.
 ///
 /// # Errors
-/// As [`convert`](crate::convert()), and `Usage` where the bytes are not what `array` says.
+/// As [`convert`](crate::convert()), and `Usage` where the bytes do not fit `array`.
 pub fn pack_raw(
     source: &Path,
     array: &RawBytesSpec,
@@ -165,7 +165,7 @@ pub fn pack_raw(
     write(&plain, &plain.whole(), format, target, options)
 }
 
-/// The format of a target that none of the sources is, and that can be read back where that is asked for.
+/// The format of a target, checked to be none of the sources, and readable if it is to be read back.
 pub(crate) fn check_target<'a>(
     sources: impl IntoIterator<Item = &'a Path>,
     target: &Path,

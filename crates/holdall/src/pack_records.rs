@@ -6,7 +6,7 @@ use container_core::{Error, Result};
 /// More parts than any honest record has: nested sub-arrays of records multiply.
 const MAX_PARTS: usize = 1 << 20;
 
-/// Copies elements without what lies between the fields of records.
+/// Copies elements without the padding between fields of records.
 pub(crate) struct Packer {
     dtype: DType,
     size: usize,
@@ -28,7 +28,7 @@ impl Packer {
         &self.dtype
     }
 
-    /// True where nothing is left out or moved.
+    /// True where elements are copied unchanged.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.parts.as_slice(), [(0, len)] if *len == self.size) || self.size == 0
     }
@@ -66,7 +66,7 @@ fn collect(dtype: &DType, base: usize, parts: &mut Vec<(usize, usize)>) -> Resul
             keep(start, size.saturating_mul(items), parts);
             continue;
         }
-        // Of elements without bytes nothing is kept, however many there are.
+        // Elements without bytes are not iterated, however many there are.
         for at in 0..if size == 0 { 0 } else { items } {
             collect(&field.dtype, start.saturating_add(at.saturating_mul(size)), parts)?;
             if parts.len() > MAX_PARTS {

@@ -10,11 +10,10 @@ use crate::formats::target_format;
 use crate::open::{Accept, is_stream, open_with, opens_again};
 use crate::output_file::refuse_source;
 
-/// Writes a file again in its own format, as the options say. Space that nothing uses is not written again.
-/// [`ConvertOptions::to`] is not looked at.
+/// Writes a file again in its own format, with other options. Unused space is dropped. [`ConvertOptions::to`] is ignored.
 ///
 /// # Errors
-/// As [`convert()`], and `Usage` for a target that is called like another format.
+/// As [`convert()`], and `Usage` for a target whose name has the extension of another format.
 pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
     refuse_source(source, target)?;
     let opened = open_with(source, Accept::Containers, &options.open)?;

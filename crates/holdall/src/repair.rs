@@ -37,13 +37,12 @@ pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Repair
     repair_with(path.as_ref(), Some(target.as_ref()), Overwrite::Refuse, &options, Progress::none())
 }
 
-/// Writes what can be proved of the container at `path` to `target`; without a target it only reports what it would do, by way of a file
-/// without a name in the folder for temporary files.
-/// Nothing is left behind where it fails. A file may begin behind up to 64 KiB that are none of its own.
+/// Writes the provable part of the container at `path` to `target`. Without a target it only reports, by way of an unnamed file in the
+/// folder for temporary files. A failure removes new files. A file may begin after up to 64 KiB of foreign bytes.
 ///
 /// # Errors
-/// `WrongFormat`; `Unsupported` where the format has no repair; `Usage` when the target exists and may not be replaced, or
-/// is the damaged file itself, or has a name that tells another format; `Io`; and those of the format where there is nothing to bring back.
+/// `WrongFormat`; `Unsupported` where the format lacks repair; `Usage` when the target exists and may not be replaced, is the damaged file
+/// itself, or has the extension of another format; `Io`; and those of the format where no part can be restored.
 pub fn repair_with(
     path: &Path,
     target: Option<&Path>,
@@ -63,7 +62,7 @@ pub fn repair_with(
     }
     let refused = |error: &Error| error.is_damage() || is_foreign(error);
     let named = |report: Result<RepairReport>| match (report, unknown) {
-        // What only begins nearly as such a file, and has nothing else of one, is none.
+        // A file that only begins nearly as one of the format, and has no other part of one, is not of the format.
         (Err(error), Some(unknown)) if refused(&error) => Err(unknown),
         (report, _) => report,
     };
@@ -72,7 +71,7 @@ pub fn repair_with(
             let mut target = Target::create(path, overwrite)?;
             let mut report = named(repair(input, options, Some(&mut target), progress))?;
             let warning = target.commit_or_warn(Durability::Synced)?;
-            // What is told as lost already makes no one take the new file for the old one.
+            // With reported losses, the new file is already not taken for the old one.
             if path.as_os_str() != "-" && report.lost.is_empty() {
                 report.lost = still_wrong(open_with(path, Accept::Containers, options), options, progress)?;
             }
@@ -103,7 +102,7 @@ pub fn repair_with(
     Ok(Repaired { format: format.name, report, warning })
 }
 
-/// Repairs into `file`, which has no name, and checks that as [`repair`] does a target.
+/// Repairs into the unnamed `file`, and checks it as [`repair`] checks a target.
 fn tried(
     format: &Format,
     input: Input,
@@ -118,7 +117,8 @@ fn tried(
     let file = spool.0.into_inner().map_err(|error| Error::from(error.into_error()))?;
     if report.lost.is_empty() {
         let source: Box<dyn Source> = Box::new(FileSource::new(file)?);
-        // Other files are looked for where they would be, under a name that none has: what lies beside the old file is not of the new one.
+        // External files are resolved relative to the old path, but under an unused name: sidecars of the old file do not belong to the new
+        // one.
         let name = file_name_of_none(path);
         let opened = open_source(source, name, Accept::Containers, options);
         report.lost = still_wrong(opened, options, progress)?;
@@ -137,7 +137,7 @@ fn is_no_room(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull)
 }
 
-/// Errors that a check finds in the new file, which nothing could be done about: leaves of stores, what the shapes of an array contradict.
+/// Errors that a check finds in the new file, which repair cannot fix: leaves of stores, contradictory shapes of an array.
 fn still_wrong(
     opened: Result<OpenFile>,
     options: &OpenOptions,
@@ -154,7 +154,8 @@ fn still_wrong(
     Ok(errors.map(|finding| item(finding.message)).collect())
 }
 
-/// A repair writes the format that the file has: a name that tells another one would be believed. One that the file has, too, is the user's.
+/// Refuses a target whose extension is that of another format, since a repair keeps the format. An extension that the file has as well is
+/// the user's choice.
 fn refuse_other_name(path: &Path, target: &Path, format: &Format) -> Result<()> {
     let extension = |path: &Path| path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let Ok(told) = target_format(target, None) else { return Ok(()) };
@@ -184,8 +185,8 @@ fn behind(report: &mut RepairReport, prefix: u64) {
     report.guessed.insert(0, RepairItem::new(0..prefix, what).with_evidence(Evidence::Walk));
 }
 
-/// Moves bytes at the end of the file that were left out, and begin as another file does, to what is lost: they hold
-/// something, for which the new file has no place.
+/// Reports left-out bytes at the end of the file that begin as another file does as lost: they are data for which the new file has no
+/// place.
 fn lose_other_files(report: &mut RepairReport, source: &dyn Source) -> Result<()> {
     let mut kept = Vec::with_capacity(report.guessed.len());
     for item in std::mem::take(&mut report.guessed) {
@@ -207,7 +208,7 @@ fn lose_other_files(report: &mut RepairReport, source: &dyn Source) -> Result<()
     Ok(())
 }
 
-/// The words with which reports say that bytes are not in the new file.
+/// The words of reports for bytes that are not in the new file.
 const LEFT_OUT: &str = "left out";
 
 /// The kind of file that begins so, with its article.
@@ -297,7 +298,7 @@ mod tests {
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
         let file = crate::testing::ra_bytes();
         let run = |bytes: &[u8]| mend(&path, &target, bytes);
-        // The first place looks like a file, and is none.
+        // The first place resembles a file, but is not one.
         let prefixes: [&[u8]; 3] =
             [b"HTTP/1.1 200 OK\r\n\r\n", &[0; 4096], b"a rawarray is one whose header"];
         for prefix in prefixes {
@@ -437,7 +438,7 @@ mod tests {
         assert!(matches!(again.unwrap_err().kind(), ErrorKind::Usage(_)));
     }
 
-    /// The key of one leaf names bytes that are no frame: nothing brings it back, and the new file lacks it as well.
+    /// The key of one leaf refers to bytes that are not a frame: it cannot be restored, and the new file lacks it as well.
     #[cfg(feature = "blosc2")]
     #[test]
     fn a_leaf_that_stays_unreadable_is_told_as_lost() {
@@ -477,7 +478,7 @@ mod tests {
         assert_eq!(dry("c.b2e").report.lost, lost);
     }
 
-    /// A truth value of 4, which nothing brings back.
+    /// A truth value of 4, which cannot be restored.
     #[cfg(feature = "asdf")]
     #[test]
     fn a_report_without_a_target_is_that_of_one_with_a_target() {
@@ -492,7 +493,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
-    /// Frames are known to repairs as they are to readers: a byte within one is told as a loss.
+    /// Repairs read frames as readers do: a byte within one is reported as a loss.
     #[cfg(all(feature = "asdf", feature = "blosc2"))]
     #[test]
     fn a_damaged_frame_in_an_asdf_block_is_told() {

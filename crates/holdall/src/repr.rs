@@ -1,8 +1,8 @@
-//! Values for people, as Python's interpreter and numpy would show them.
+//! Values as text, as Python's interpreter and numpy would show them.
 //!
-//! Numbers are the shortest decimals that read back as the same number of their own type, positional from 1e-4 up to
-//! 1e16 as numpy's scalars are: `0.1`, `1.0`, `1e+16`, `nan`, `(1+2j)`. Where numpy has no such type the same rules are
-//! applied. Text comes from files: control characters are escaped, so that no value can steer a terminal or break a line.
+//! Numbers are the shortest decimals that read back as the same number of their own type, positional from 1e-4 up to 1e16 as numpy's
+//! scalars are: `0.1`, `1.0`, `1e+16`, `nan`, `(1+2j)`. The same rules apply to types that numpy lacks. Text comes from files: control
+//! characters are escaped, so that no value can steer a terminal or break a line.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ use float::{Float, write_complex};
 use integer::Integer;
 pub(crate) use time::count as date_count;
 
-/// One scalar, decoded as far as its type is known.
+/// One scalar, decoded if its type is supported.
 pub(crate) enum Item<'a> {
     Bool(bool),
     Integer(Integer),
@@ -33,7 +33,7 @@ pub(crate) enum Item<'a> {
     Datetime(String),
     /// `None` for NaT.
     Timedelta(Option<i64>),
-    /// Bytes of no known meaning.
+    /// Bytes without an interpretation.
     Opaque(&'a [u8]),
 }
 
@@ -86,15 +86,15 @@ pub(crate) const MISSING: &str = "--";
 
 /// Appends one element in the words of Python and numpy. `bytes` are those of the element, in the type's byte order.
 ///
-/// Byte strings are Python literals (`b'ab'`), text is itself with control characters escaped, datetimes are ISO 8601
-/// as numpy's, time differences are their count of units, records are `(1, 2.5)` with sub-arrays as `[1, 2]` and text in
-/// quotes, and bytes without a known meaning are `0x` and their digits in stored order.
+/// Byte strings are Python literals (`b'ab'`), text is itself with control characters escaped, datetimes are ISO 8601 as numpy's, time
+/// differences are their count of units, records are `(1, 2.5)` with sub-arrays as `[1, 2]` and text in quotes, and uninterpreted bytes are
+/// `0x` and their digits in stored order.
 pub fn write_item(dtype: &DType, bytes: &[u8], out: &mut String) {
     write_masked(dtype, bytes, &[], out);
 }
 
 /// As [`write_item`], with `--` for each scalar that is missing: `mask` has a byte for each, as in [`Hidden`](container_core::mask::Hidden), or
-/// none at all where nothing is.
+/// is empty where none is missing.
 pub(crate) fn write_masked(dtype: &DType, bytes: &[u8], mask: &[u8], out: &mut String) {
     match dtype {
         DType::Scalar(_) if is_missing(mask) => out.push_str(MISSING),
@@ -111,7 +111,7 @@ pub(crate) fn is_missing(mask: &[u8]) -> bool {
     mask.first().is_some_and(|byte| *byte != 0)
 }
 
-/// Appends a scalar as it stands within a record: text in quotes.
+/// Appends a scalar as within a record:
 fn write_scalar(item: &Item<'_>, out: &mut String) {
     match item {
         Item::Bool(true) => out.push_str("True"),
@@ -172,7 +172,7 @@ pub(crate) struct FieldMasks<'m> {
 }
 
 impl<'m> FieldMasks<'m> {
-    /// Of the mask of one record; empty where nothing is missing.
+    /// The mask of one record; empty where no scalar is missing.
     pub(crate) const fn new(mask: &'m [u8]) -> Self {
         Self { rest: mask }
     }

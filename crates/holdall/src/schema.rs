@@ -21,7 +21,7 @@ impl Schema {
     /// The schemas of the tags, and the schema in the file at `path` for the whole.
     ///
     /// # Errors
-    /// `Io`; `Malformed` for what is no schema.
+    /// `Io`; `Malformed` for an invalid schema.
     pub fn load(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
         let custom = (std::fs::read(path)?, path.display().to_string());
@@ -30,8 +30,8 @@ impl Schema {
         Ok(Self { custom: Some(custom) })
     }
 
-    /// Adds what does not fit to the outcome of a check of the file at `path`. A format without schemas gets a warning, because nothing was
-    /// judged.
+    /// Adds mismatches to the outcome of a check of the file at `path`. A format without schemas gets a warning, because it was not
+    /// checked.
     pub fn judge(&self, path: &Path, open_options: &OpenOptions, verification: &mut Verification) {
         if verification.verdict == VerifyStatus::Unreadable {
             return;

@@ -30,20 +30,20 @@ pub enum MetaChange {
     },
 }
 
-/// Whether a value may take the place of a mapping or of an array.
+/// Permission for a value to take the place of a mapping or of an array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
     /// Only that of scalars, and of lists of scalars.
     #[default]
     Scalars,
-    /// That of anything.
+    /// Any value.
     Anything,
 }
 
 /// Metadata of the user from a file: a JSON object.
 ///
 /// # Errors
-/// `Io`; `Limit`; `Usage` for what is no JSON object.
+/// `Io`; `Limit`; `Usage` for anything but a JSON object.
 pub fn metadata_of_file(path: &Path, limits: &Limits) -> Result<Value> {
     let bytes = match is_stream(path) {
         true => read_stream(&mut std::io::stdin().lock(), limits)?,
@@ -56,14 +56,15 @@ pub fn metadata_of_file(path: &Path, limits: &Limits) -> Result<Value> {
     }
 }
 
-/// Changes the metadata of the file at `path`, in the order of `changes`, all or none: the tree of ASDF, the metadata of Bloscpack, the user
-/// metadata of Blosc2 below `/vlmeta`, the trailer of RawArray below `/trailer`, application and schema of GSD. GSD files and Blosc2 frames change in place, Bloscpack and RawArray files are
-/// written anew and take the place of the old ones in one step. Of ASDF, nothing of the tree but what is named changes, and no block does. A tree that becomes longer than its padding takes a new file in the place of the old one, with the blocks byte for byte.
-/// Gives notes on tags that go with what they were on, and on values that YAML 1.1 reads as something that they do not look like.
+/// Changes the metadata of the file at `path`, in the order of `changes`, all or none: the tree of ASDF, the metadata of Bloscpack, the user metadata
+/// of Blosc2 below `/vlmeta`, the trailer of RawArray below `/trailer`, application and schema of GSD. GSD files and Blosc2 frames change in place;
+/// Bloscpack and RawArray files are written anew and replaced in one step. ASDF trees change only at the given places, and blocks are unchanged. A
+/// tree that outgrows its padding needs a new file, with the blocks byte for byte. Returns notes on tags that were removed with their values, and on
+/// values that YAML 1.1 reads as another type than they appear to be.
 ///
 /// # Errors
-/// `Usage` for other formats, for standard input, for a pointer that finds nothing to change, for a mapping or an array that a value would
-/// replace unless `replace` says so, and for a value that is no YAML; those of opening the file; `Io`.
+/// `Usage` for other formats, for standard input, for a pointer that finds no place to change, for a mapping or an array that a value would
+/// replace unless `replace` permits it, and for invalid YAML; those of opening the file; `Io`.
 pub fn set_meta(
     path: &Path,
     changes: &[MetaChange],
@@ -87,7 +88,7 @@ fn change(
     durability: Durability,
 ) -> Result<Vec<String>> {
     let changed = |tree: Value, root: Option<&str>| tree::changed(tree, changes, root);
-    // Without the features of the formats nothing else takes them.
+    // Unused without the features of the formats.
     let _ = (path, replace, open, durability, &changed);
     match format.name {
         #[cfg(feature = "asdf")]

@@ -1,9 +1,9 @@
-//! Numbers about numbers: counts, extremes, moments, percentiles and a histogram of a dataset, in bounded memory.
+//! Statistics: counts, extremes, moments, percentiles and a histogram of a dataset, in bounded memory.
 //!
-//! Everything but the counts is about the **finite** values that no mask of the file hides. Complex numbers are measured by their modulus, booleans as 0 and 1.
-//! Integers and times have an exact minimum, maximum and sum. Percentiles are those of numpy's default method (linear
-//! interpolation between the two nearest values), exact however large the data are: what does not fit in memory is read
-//! again, until few enough values are left where the percentiles lie.
+//! Everything but the counts is about the **finite** values that no mask of the file hides. Complex numbers are measured by their modulus, booleans
+//! as 0 and 1. Integers and times have an exact minimum, maximum and sum. Percentiles are those of numpy's default method (linear interpolation
+//! between the two nearest values), exact however large the data are. Data that exceed the memory are read again, until few enough values are left
+//! around the percentiles.
 
 use container_core::chunked_read::{check_readable, chunk_len};
 use container_core::container::{Container, Dataset, ReadOptions};
@@ -51,7 +51,7 @@ pub struct Stat {
     pub of: Measured,
     /// Number of elements, all of them.
     pub count: u64,
-    /// Those of them that the file says are missing. They are no part of the other numbers.
+    /// Those of them that the file marks as missing. They are excluded from the other numbers.
     pub masked: u64,
     /// NaN among the others, or NaT.
     pub nan: u64,
@@ -76,7 +76,7 @@ pub enum Measured {
     Dates,
     /// The lengths of strings, in characters, without the NULs that pad them.
     Length,
-    /// Nothing: elements that are only counted.
+    /// Elements that are only counted.
     Nothing,
 }
 
@@ -163,7 +163,7 @@ pub fn stat(
     Ok(found.into_iter().map(Found::into_stat).collect())
 }
 
-/// A column and what is known of it so far.
+/// A column and its results so far.
 struct Found {
     column: Column,
     count: u64,
@@ -306,7 +306,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Tells `merge` the moments of each column in each piece, and how many of its scalars are missing.
+    /// Calls `merge` with the moments of each column in each piece, and the number of its missing scalars.
     fn go(
         &self,
         found: &mut [Found],
@@ -427,7 +427,7 @@ struct Measure {
     histogram: Option<Histogram>,
 }
 
-/// Elements that are looked at together: they stay in the cache.
+/// Number of elements processed together, small enough to stay in the cache.
 const BATCH: usize = 4096;
 
 fn measure(found: &Found, elements: Elements<'_>, is_first: bool) -> Measure {

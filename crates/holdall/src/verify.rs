@@ -26,13 +26,13 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Of what could not be opened or read, with the error as its one finding.
+    /// The result for a file that could not be opened or read, with the error as its one finding.
     #[must_use]
     pub fn unreadable(path: &Path, error: &Error) -> Self {
         Self { findings: vec![unreadable(error)], ..Self::new(path) }
     }
 
-    /// Of a file of which nothing is known yet.
+    /// The initial result of a file.
     fn new(path: &Path) -> Self {
         Self {
             path: path.display().to_string(),
@@ -44,14 +44,14 @@ impl Verification {
     }
 }
 
-/// The outcome of a check: a [`Verdict`], or that there was nothing to give one on.
+/// The outcome of a check: a [`Verdict`], or that the file could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyStatus {
-    /// Nothing wrong; notes and warnings are allowed.
+    /// No error; notes and warnings are allowed.
     Sound,
     /// Some finding is an error.
     Damaged,
-    /// Nothing wrong in what could be checked; some chunks need a codec or filter that is not here.
+    /// No error in the checked parts; some chunks need a codec or filter that is not available.
     Unchecked,
     /// The format was not recognised, or the file could not be opened or read.
     Unreadable,
@@ -134,8 +134,7 @@ fn look(
     verification
 }
 
-/// The first error of a container's structure, for saying why there is nothing to read in it. `None` where the structure
-/// is sound, or cannot be checked.
+/// The first error of a container's structure, to explain why it cannot be read. `None` where the structure is sound, or cannot be checked.
 #[must_use]
 pub fn first_damage(container: &dyn Container) -> Option<Error> {
     damage(container, CheckDepth::Quick, &ReadOptions::default()).ok()?
@@ -226,7 +225,7 @@ mod tests {
         assert_eq!(cut.findings[0].range, Some(64..76));
         let shorter = verdict(&file[..20]);
         assert_eq!((shorter.verdict, shorter.format), (VerifyStatus::Unreadable, Some("rawarray")));
-        // An array file is none of the containers.
+        // An array file is not a container.
         let array = verdict(&crate::testing::npy_bytes("|u1", "False", "(1,)", &[1]));
         assert_eq!((array.verdict, array.format), (VerifyStatus::Unreadable, None));
     }

@@ -19,8 +19,8 @@ pub fn tags(container: &dyn Container) -> Result<HashMap<String, String>> {
     Ok(HashMap::new())
 }
 
-/// Metadata at a JSON pointer, as a YAML document; for the empty pointer the text as it stands in the file. The outer `None` is for formats whose
-/// metadata are no YAML, the inner for a pointer that finds nothing.
+/// Metadata at a JSON pointer, as a YAML document; for the empty pointer the text of the file. The outer `None` is for formats whose metadata are
+/// not YAML, the inner for a pointer without a target.
 ///
 /// # Errors
 /// `Limit` for a tree over the limits, and those of the source.
@@ -33,7 +33,7 @@ pub fn yaml(container: &dyn Container, pointer: &str) -> Result<Option<Option<St
     Ok(None)
 }
 
-/// The file as text alone: the elements of every array in the tree, and no blocks. `None` for formats whose metadata are no YAML.
+/// The file as text alone: the elements of every array in the tree, and no blocks. `None` for formats whose metadata are not YAML.
 ///
 /// # Errors
 /// `Usage` for arrays that are too large for a text; those of reading them.

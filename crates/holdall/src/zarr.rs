@@ -1,7 +1,7 @@
 //! Writing Zarr: a directory, version 3, of an array or of a group of arrays.
 //!
-//! One dataset is an array; several are a group, with groups below it by the steps of their paths. Chunks and codecs are those of
-//! the source where Zarr can say them. Chunks of nothing but zeros are left out: a reader fills them with the fill value, which is zero.
+//! One dataset is an array; several are a group, with groups below it by the steps of their paths. Chunks and codecs are those of the
+//! source where Zarr has them. Chunks of zeros are left out: a reader fills them with the fill value, which is zero.
 //!
 //! Spec: <https://zarr-specs.readthedocs.io/en/latest/v3/core/index.html>, and the registered extensions `numpy.datetime64`,
 //! `numpy.timedelta64`, `fixed_length_utf32`, `null_terminated_bytes`, `raw_bytes` and `struct` of zarr-python.
@@ -40,10 +40,10 @@ use codecs::Own;
 /// The file of metadata in each directory of a node.
 const METADATA: &str = "zarr.json";
 
-/// Marks of directories that `-f` replaces: one of these, or nothing at all.
+/// Marks of directories that `-f` replaces; it also replaces empty ones.
 const MARKS: [&str; 4] = [METADATA, ".zgroup", ".zarray", ".zmetadata"];
 
-/// Zarr in the table of formats. A directory is no stream, so `convert` writes it by itself.
+/// Zarr in the table of formats. A directory is not a stream, so `convert` writes it by itself.
 pub static FORMAT: Format = Format {
     name: "zarr",
     title: "Zarr",
@@ -201,8 +201,8 @@ impl Job {
         self.each_chunk(read, progress, work, |_, ()| {})
     }
 
-    /// Does `work` to every chunk, several at a time, and passes what comes of it to `place`, in order. `work` tells the bytes of the source
-    /// that it took, too.
+    /// Runs `work` on every chunk, several at a time, and passes the results to `place`, in order. `work` also returns the number of source
+    /// bytes that it took.
     fn each_chunk<T: Send>(
         &self,
         read: &ReadOptions,

@@ -30,11 +30,11 @@ pub(super) fn asked(format: &Format, options: &TargetOptions) -> Option<TargetOp
     })
 }
 
-/// Writes a contiguous frame that has no name, and its chunks into a new directory, which appears when it is complete. `known` are losses that were found
+/// Writes an unnamed contiguous frame, and its chunks into a new directory, which appears when it is complete. `known` are losses that were found
 /// before.
 ///
 /// # Errors
-/// `Usage` for standard output, and for a directory of something else; those of the conversion; `Io`.
+/// `Usage` for standard output, and for an existing directory of another kind; those of the conversion; `Io`.
 pub(super) fn write(
     task: &WriteRequest<'_>,
     import: ImportFn,

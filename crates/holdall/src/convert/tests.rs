@@ -131,7 +131,7 @@ fn a_target_that_would_lack_something_is_not_written() {
     let source = place.put("a.npy", &npy_bytes("|u1", "False", "(2,)", &[1, 2]));
     let error = convert(&source, Path::new("-"), &options).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Usage(_)));
-    // The same file as without the question, where nothing is lost.
+    // The same file as without the option, where the conversion is lossless.
     done(convert(&source, &place.at("b.npy"), &ConvertOptions { to: None, ..options }).unwrap());
     assert_eq!(std::fs::read(place.at("b.npy")).unwrap(), std::fs::read(place.at("a.npy")).unwrap());
 }
@@ -273,8 +273,8 @@ mod rawarray {
     }
 }
 
-/// Keys that read the same: a target that knows datasets by their paths has the one that the path leads to. Of several chunks of one
-/// name in one frame, GSD has the one that gsd 5.0.1 reads: `gsd.fl` reads 2 for `a` of this file.
+/// Keys with the same text: a target that identifies datasets by path has the one that the path finds. Of several chunks of one name in one
+/// frame, GSD has the one that gsd 5.0.1 reads: `gsd.fl` reads 2 for `a` of this file.
 #[cfg(all(feature = "gsd", feature = "asdf"))]
 #[test]
 fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
@@ -381,7 +381,7 @@ fn elements_that_become_bytes_are_little_endian_everywhere() {
     }
 }
 
-/// A key of a tree may be empty, and is again after formats that name nothing. A chunk is called by something.
+/// A key of a tree may be empty, and is again after formats without names. A chunk needs a name.
 #[cfg(all(feature = "gsd", feature = "asdf", feature = "rawarray"))]
 #[test]
 fn an_empty_key_comes_back() {
@@ -399,7 +399,7 @@ fn an_empty_key_comes_back() {
     assert!(losses.iter().any(|loss| loss.what.contains("which is empty")), "{losses:?}");
 }
 
-/// The name of the chunk that carried metadata stand in, which no reader lists.
+/// The name of the chunk that contains carried metadata, which no reader lists.
 #[cfg(all(feature = "gsd", feature = "asdf"))]
 #[test]
 fn an_array_that_would_be_the_chunk_of_metadata_is_refused() {
@@ -431,7 +431,7 @@ fn frames_are_added_to_a_file_with_carried_metadata() {
     assert_eq!((file.nframes(), file.index().len()), (2, 3));
 }
 
-/// Frames that there are none of are a loss from a file of frames as from an array.
+/// Absent frames are a loss from a file of frames as from an array.
 #[cfg(feature = "gsd")]
 #[test]
 fn a_choice_of_no_frames_is_told() {

@@ -1,4 +1,4 @@
-//! Whether a target that was read back carries the metadata of its source.
+//! Check that a target that was read back carries the metadata of its source.
 
 use container_core::container::Container;
 use container_core::format::WriteRequest;
@@ -10,7 +10,7 @@ use container_core::{Result, Value};
 
 use crate::diff::{Difference, compare_trees};
 
-/// The format that says by itself where arrays stand.
+/// The format whose tree records the places of arrays.
 const ASDF: &str = "asdf";
 /// The format whose cards are not read back.
 const FITS: &str = "fits";
@@ -25,8 +25,8 @@ const RAWARRAY: &str = "rawarray";
 /// First words of losses after which no metadata are expected in the target.
 const LOST: [&str; 2] = ["metadata", "trailer"];
 
-/// Differences between what the source carries and what the target does. Of a file of the same kind, the format's own import takes more along
-/// than what is carried, and its tests say so.
+/// Differences between the carried metadata of source and target. Between files of the same format, the format's own import carries more,
+/// which its tests cover.
 pub(super) fn compare(
     task: &WriteRequest<'_>,
     target: &dyn Container,
@@ -76,7 +76,7 @@ pub(super) fn compare(
     Ok(found)
 }
 
-/// The tree without places of arrays at its top that the source does not tell: the tree says by itself where they stand.
+/// The tree without top-level places of arrays that the source lacks: the tree itself records them.
 fn without_places(written: Value, source: &Value) -> Value {
     let Value::Map(mut all) = written else { return written };
     all.retain(|(key, value)| {

@@ -19,7 +19,7 @@ const ALWAYS_FIT: usize = 19;
 /// Writes the elements of rows.
 pub(super) struct Encoder<'a> {
     slots: Slots<'a>,
-    /// Cells at the start of a row that are no values.
+    /// Cells at the start of a row that are not values.
     skipped: usize,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The scalars of a record in the order in which their columns stand.
+/// The scalars of a record in the order of their columns.
 fn flatten<'a>(record: &'a Record, base: usize, slots: &mut Vec<(usize, &'a Scalar)>) -> Result<()> {
     for field in record.fields.iter().filter(|field| has_columns(field)) {
         let count = field.shape.iter().copied().fold(1, usize::saturating_mul);
@@ -119,7 +119,7 @@ pub(super) fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()>
         return (cell.last() != Some(&0) && put(out, cell).is_some()).then_some(());
     }
     let order = scalar.order;
-    // Most cells are numbers without spaces, of which nothing has to be known to be text.
+    // Most cells are numbers without spaces, which need no check for UTF-8.
     if matches!(scalar.kind, Kind::Int | Kind::Uint)
         && let Some(value) = whole(cell)
     {
@@ -153,7 +153,7 @@ pub(super) fn encode(cell: &[u8], scalar: &Scalar, out: &mut [u8]) -> Option<()>
         Kind::Timedelta(_) if text == "NaT" => put_number(out, &i64::MIN.to_le_bytes(), order),
         Kind::Timedelta(_) => integer(whole(text.as_bytes())?, &Kind::Int, order, out),
         Kind::BFloat => None,
-        // Without a meaning, and shown in the order in which it lies.
+        // Uninterpreted bytes, shown in stored order.
         _ => {
             let bytes = repr::unhex(text.strip_prefix("0x")?.as_bytes())?;
             (bytes.len() == out.len()).then(|| put(out, &bytes))?
@@ -209,7 +209,7 @@ fn integer(value: i128, kind: &Kind, order: ByteOrder, out: &mut [u8]) -> Option
     (least..beyond).contains(&value).then(|| put_number(out, bytes.get(..out.len())?, order))?
 }
 
-/// The integer that a text spells; `None` where it is none, or further from 0 than 2⁶⁴ − 1.
+/// The integer that a text spells; `None` for other text, and for integers further from 0 than 2⁶⁴ − 1.
 pub(super) fn whole(text: &[u8]) -> Option<i128> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -243,7 +243,7 @@ fn real(text: &str, order: ByteOrder, out: &mut [u8]) -> Option<()> {
     }
 }
 
-/// The nearest number; `None` for what is none, and for digits beyond the greatest.
+/// The nearest number; `None` for other text, and for digits beyond the greatest number.
 pub(super) fn decimal<T: FromStr + Copy + Into<f64>>(text: &str) -> Option<T> {
     let number: T = text.parse().ok()?;
     let is_beyond = number.into().is_infinite() && text.contains(|letter: char| letter.is_ascii_digit());
@@ -261,7 +261,7 @@ pub(super) fn is_complex(text: &str) -> bool {
 fn complex_parts(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
     let Some(digits) = inner.strip_suffix(['j', 'J']) else { return Some((inner, "0")) };
-    // The sign between the parts: the last that is no part of an exponent.
+    // The sign between the parts: the last that is not part of an exponent.
     let is_exponent = |at: usize| {
         at.checked_sub(1)
             .and_then(|before| digits.as_bytes().get(before))

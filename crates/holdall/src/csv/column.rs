@@ -38,17 +38,17 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Of one cell.
+    /// The column of one cell.
     fn of(cell: &[u8]) -> Self {
         let mut column = Self::default();
         column.push(cell);
         column
     }
 
-    /// Takes in one more cell, and tells its value where it is an integer of 64 bits.
+    /// Adds a cell, and returns its value if it is an integer of 64 bits.
     pub(super) fn push(&mut self, cell: &[u8]) -> Option<i64> {
         self.bytes = self.bytes.max(cell.len());
-        // Most cells, of which nothing has to be known to be text.
+        // Most cells are integers, which need no check for UTF-8.
         if let Some(value) = integer(cell) {
             self.characters = self.characters.max(cell.len());
             self.push_integer(value);
@@ -61,7 +61,7 @@ impl Column {
         if cell.len() > self.characters {
             self.characters = self.characters.max(text.chars().count());
         }
-        // Nothing beside it makes text anything else.
+        // Text stays text whatever the other cells are.
         if self.text {
             return None;
         }
@@ -102,7 +102,7 @@ impl Column {
         self.not_utf8 |= other.not_utf8;
     }
 
-    /// Whether its cells are anything but text.
+    /// Whether its cells have a type other than text.
     pub(super) fn has_values(&self) -> bool {
         !matches!(self.kind(), Kind::Unicode | Kind::Bytes)
     }

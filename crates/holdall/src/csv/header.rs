@@ -15,7 +15,7 @@ pub(super) fn axes(names: &[String]) -> usize {
     if axes < 2 || axes == names.len() { 0 } else { axes }
 }
 
-/// Whether the first columns count through an array in C order.
+/// Check whether the first columns count through an array in C order.
 pub(super) struct Counter {
     last: Vec<u64>,
     most: Vec<u64>,
@@ -88,14 +88,14 @@ pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
 pub(super) enum Names {
     /// Its own, each in its place.
     Same,
-    /// Any, but none of its own in another place.
+    /// Any names, except the record's own in another place.
     InTheirOrder,
 }
 
-/// Holds the names of columns, of which there are none or one for each, against those of the record that they become.
+/// Compares the names of columns (none, or one for each) with those of the record that they become.
 ///
 /// # Errors
-/// `Usage`: a column that is called as another one would go into it without a word.
+/// `Usage`: a column with the name of another field, which would silently go into the wrong one.
 pub(super) fn check_names(names: &[String], skipped: usize, record: &Record, asked: Names) -> Result<()> {
     let mut columns = Vec::new();
     record_names(record, "", &mut columns)?;

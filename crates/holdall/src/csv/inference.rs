@@ -25,13 +25,13 @@ const MAX_UNCHECKED_SIZE: u64 = 64 << 20;
 pub(super) struct Table {
     pub(super) dtype: DType,
     pub(super) shape: Vec<u64>,
-    /// Whether the first row is no values.
+    /// Whether the first row is not values.
     pub(super) has_header: bool,
     /// Columns at the start that only count.
     pub(super) skipped_columns: usize,
     /// The names of the columns after those, where it has names.
     pub(super) names: Vec<String>,
-    /// All values, where they are known already.
+    /// All values, if the first pass collected them.
     pub(super) integers: Option<Elements>,
 }
 
@@ -95,7 +95,7 @@ impl Table {
         let after_axes = names.get(if counted.is_some() { axes } else { 0 }..).unwrap_or_default();
         let has_header = match csv.header {
             Header::Auto if !could_be_names => false,
-            // Nothing but the names of axes stands above the places along them.
+            // The places along axes have only the names of the axes above them.
             Header::Auto => {
                 counted.is_some() || is_above_values(&body, csv.dtype.as_ref(), is_a_row, after_axes)?
             }
@@ -145,7 +145,7 @@ impl Table {
         }
     }
 
-    /// A table without values has no elements, of the type that is asked for.
+    /// A table without values is an empty array of the requested type.
     fn empty(csv: &Csv) -> Result<Self> {
         let dtype = csv.dtype.clone().ok_or_else(|| {
             Error::usage("a table without a row of values, which could be of any type")
@@ -181,7 +181,7 @@ impl Table {
     }
 }
 
-/// Whether the first row, which is all text, is names: something below is not like it, or it is none of the type that is asked for.
+/// Whether the first row, which is all text, is names: a later row is of another kind, or it does not fit the requested type.
 fn is_above_values(body: &[Column], dtype: Option<&DType>, is_a_row: bool, names: &[String]) -> Result<bool> {
     let Some(dtype) = dtype else { return Ok(body.iter().any(Column::has_values)) };
     match dtype {

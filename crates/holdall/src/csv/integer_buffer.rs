@@ -1,4 +1,4 @@
-//! Integers that are kept while a table is read for the first time: of a table of nothing else there is no second.
+//! Buffers integers in the first pass, so that all-integer tables need no second pass.
 
 use container_core::dtype::{ByteOrder, DType, Kind};
 use container_core::{Limits, Result};

@@ -10,7 +10,8 @@ use memchr::{memchr_iter, memchr3};
 /// Room for the cells of a row to begin with.
 const INITIAL_ROW_CAPACITY: usize = 1 << 10;
 
-/// Reads rows, by the rules of `csv_core`; lines without quotes are split at once, which is several times as fast. Empty lines are none, as for Python's `csv.DictReader` and pandas.
+/// Reads rows, by the rules of `csv_core`; lines without quotes are split at once, which is several times as fast. Empty lines are skipped, as by
+/// Python's `csv.DictReader` and pandas.
 pub(super) struct Rows<'a> {
     source: &'a dyn Source,
     core: csv_core::Reader,
@@ -59,7 +60,7 @@ impl<'a> Rows<'a> {
     /// The next row; `None` after the last.
     ///
     /// # Errors
-    /// Those of the source; `Limit` for a row longer than the limit on memory, such as one after a quote that nothing ends.
+    /// Those of the source; `Limit` for a row longer than the limit on memory, such as one after an unclosed quote.
     pub(super) fn next(&mut self) -> Result<Option<Row<'_>>> {
         match self.plain_line() {
             Some(line) => self.split(line).map(Some),
@@ -69,7 +70,7 @@ impl<'a> Rows<'a> {
 
     /// The next line that is not empty, of what is in memory, if it is without quotes, as most rows are.
     fn plain_line(&mut self) -> Option<Range<usize>> {
-        // A mark of the byte order is no part of the first row.
+        // A byte order mark is not part of the first row.
         if self.number == 0 {
             return None;
         }

@@ -51,7 +51,7 @@ fn columns_are_the_first_type_that_has_all_their_cells() {
         ("(1+2j)\n3\n", "<c16", &[2]),
         ("1e-5-2e+3j\n", "<c16", &[1]),
         ("a\n\u{e9}\u{1d11e}b\n", "<U3", &[2]),
-        // What would not come back as a number is none.
+        // Text that a number would not reproduce stays text.
         ("007\n8\n", "<U3", &[2]),
         ("18446744073709551616\n", "<U20", &[1]),
         ("-1\n18446744073709551615\n", "<U20", &[2]),
@@ -79,7 +79,7 @@ fn values_are_in_little_endian_order_row_by_row() {
     let doubles = [1.5, f64::NAN, -0.0, 0.0].map(f64::to_le_bytes).concat();
     assert_eq!(bytes(&found(" 1.5 ,\r\n\r\n-0,1e-400")), doubles);
     assert_eq!(bytes(&found("\u{feff}1\n2\n")), [1_i64, 2].map(i64::to_le_bytes).concat());
-    // A mark of the byte order is no part of the first cell, and what `cat` writes has none.
+    // A byte order mark is not part of the first cell, and `cat` writes without it.
     let text = ["\u{feff}1\0\0", "\u{feff}\0\0\0"].concat();
     let elements: Vec<u8> = text.chars().flat_map(|character| u32::from(character).to_le_bytes()).collect();
     let written = as_csv("<U4", &[2], &elements);
@@ -193,7 +193,7 @@ fn names_are_held_against_those_of_the_records() {
             assert_eq!(error.to_string(), r#"column 3 is called "in.x", where the records have "p[1]""#);
         }
     }
-    // One of them in another place is enough, and a space behind a comma is none of a name.
+    // One of them in another place is enough, and a space after a comma is not part of a name.
     let three = r#"[["x", "<i2"], ["y", "<i2"], ["z", "<i2"]]"#;
     for lead in ["y,x,w", "y, x, z", "w,v,x"] {
         let error = asked(format!("{lead}\n1,2,3\n").as_bytes(), three, Header::Auto).err().unwrap();
@@ -214,7 +214,7 @@ fn names_are_held_against_those_of_the_records() {
     assert_eq!(bytes(&unnamed.unwrap()), [1, 0, 2, 0]);
 }
 
-/// Records of text alone, dates that are none: what could be values is a row of names where it has those of the columns.
+/// Records of text alone, invalid dates: a row that could be values is names where it has those of the columns.
 #[test]
 fn names_of_text_and_dates_are_told_from_values() {
     let texts = r#"[["x", "<U4"], ["p", "<U4", [2]], ["in", [["y", "|S4"]]]]"#;
@@ -272,7 +272,7 @@ fn tables_of_integers_are_what_they_are_by_their_type() {
     assert_eq!(kind(&found("1,2\n-3,4\n")), ("<i8".to_owned(), vec![2, 2]));
 }
 
-/// Names make no fields of what has none, and axes are axes.
+/// Names do not turn a type without fields into records, and axes are axes.
 #[test]
 fn rows_of_more_axes_are_added_with_their_names() {
     let text = b"axis0,axis1,axis2,value\n0,0,0,1\n0,0,1,2\n1,0,0,3\n1,0,1,4\n".to_vec();
@@ -367,7 +367,7 @@ fn memory_and_size_are_bounded() {
     assert!(decode(&text[..1 << 16].to_vec(), &wide, &Limits::default()).is_ok());
 }
 
-/// 65535³ records of nothing, beside one byte.
+/// 65535³ records without bytes, next to one byte.
 #[test]
 fn fields_of_nothing_have_no_columns_and_take_no_time() {
     let nothing = "['a', [['b', [['c', [], [65535]]], [65535]]], [65535]]";

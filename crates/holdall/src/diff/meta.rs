@@ -27,12 +27,12 @@ pub(super) fn is_all(container: &dyn Container, chosen: &[(usize, Region)]) -> b
     (0..container.listed_count()).all(|index| whole.contains(&index))
 }
 
-/// Tells `note` of every place in which two trees differ. The order of keys is none.
+/// Calls `note` for every difference between two trees. The order of keys is ignored.
 pub(crate) fn compare(what: &str, a: &Value, b: &Value, ignore: &[String], note: &mut dyn FnMut(String)) {
     Comparison { what, ignore, note }.values("", a, b);
 }
 
-/// Tells `note` of values that both trees have under different tags.
+/// Calls `note` for values that both trees have under different tags.
 #[cfg(feature = "asdf")]
 pub(super) fn compare_tags(
     (a, of_a): (&dyn Container, &Value),
@@ -119,8 +119,8 @@ impl Comparison<'_> {
     }
 }
 
-/// The entries of a map, each with how many of its name stand up to it: keys of other kinds may read the same, as the number 1 and
-/// the text, and each is compared with its own.
+/// The entries of a map, each with the number of earlier entries of the same name. Keys of different kinds can have the same text, as the
+/// number 1 and the text, and each is compared with its counterpart.
 fn numbered(map: &Value) -> Vec<((&str, usize), &Value)> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let entries = named_entries(map).unwrap_or_default().into_iter();

@@ -62,7 +62,7 @@ fn an_element_that_is_missing_on_one_side_differs() {
         exact(&plain, &masked(&[0, 1, 1])),
         ["data: values: 2 of 3 differ, the first at [1]: 0.0 and --"]
     );
-    // What is below a mask is no value.
+    // Masked elements are not values.
     let other = doubles(&[1.0, f64::NAN, 3.0]).masked("data", &[0, 1, 0]);
     assert!(exact(&masked(&[0, 1, 0]), &other).is_empty());
     let close = DiffOptions { rtol: 0.5, ..DiffOptions::default() };
@@ -158,7 +158,7 @@ fn padding_within_records_is_not_looked_at() {
 fn shapes_and_types_are_told() {
     let (a, b) = (one("<f4", &[2], &[0; 8]), one("<f8", &[1], &[0; 8]));
     assert_eq!(exact(&a, &b), ["data: shape: [2] and [1]", "data: dtype: <f4 and <f8"]);
-    // What numpy has no name for is told by its size alone.
+    // Types that numpy lacks are distinguished by size alone.
     let wide = DType::native(Kind::Int, 16);
     let wide = Memory::new().with_type("data", wide, &[1], Order::C, &[5; 16]);
     assert!(exact(&wide, &one("|V16", &[1], &[5; 16])).is_empty());

@@ -24,7 +24,7 @@ use close::Tolerance;
 /// Characters of a value that a message shows.
 const MAX_SHOWN: usize = 60;
 
-/// One of the two things compared.
+/// One of the two sides of a comparison.
 pub(super) struct Side<'a> {
     container: &'a dyn Container,
     index: usize,
@@ -33,7 +33,7 @@ pub(super) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// `None` where the container has no such dataset.
+    /// `None` where the index is out of range.
     pub(super) fn new(container: &'a dyn Container, index: usize, region: &'a Region) -> Option<Self> {
         Some(Self { container, index, dataset: container.dataset(index)?, region })
     }
@@ -75,7 +75,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Measures pairs of datasets, and tells how far it is.
+/// Compares pairs of datasets, and reports progress.
 pub(super) struct Ruler<'a> {
     options: &'a DiffOptions<'a>,
     tolerance: Option<Tolerance>,
@@ -94,7 +94,7 @@ impl<'a> Ruler<'a> {
         is_same_type(a, b) || (self.retyped == Retyped::Allowed && is_retyped(a, b))
     }
 
-    /// Counts a dataset whose values are not looked at.
+    /// Counts a dataset whose values are not compared.
     pub(super) fn skip(&mut self, side: &Side<'_>) -> Result<()> {
         self.tick(side.byte_len())
     }
@@ -104,7 +104,7 @@ impl<'a> Ruler<'a> {
         self.options.progress.tick(self.done, self.total)
     }
 
-    /// The difference between two datasets of one shape and comparable types; `None` if there is none.
+    /// The difference between two datasets of one shape and comparable types; `None` if they are equal.
     pub(super) fn compare(&mut self, a: &Side<'_>, b: &Side<'_>) -> Result<Option<String>> {
         let shape = a.region.shape();
         let limits = &self.options.read.limits;
@@ -117,7 +117,7 @@ impl<'a> Ruler<'a> {
         let common = Common::of(a_type, b_type);
         let itemsize = a_type.itemsize().max(b_type.itemsize()).max(1);
         let mut tally = Tally::default();
-        // Where there is nothing to compare, what is wrong with the files shows all the same.
+        // Errors of the files show even without elements to compare.
         a.prove(&self.options.read).map_err(first)?;
         b.prove(&self.options.read).map_err(second)?;
         if side_is_void(a_type, b_type) {
@@ -143,7 +143,7 @@ impl<'a> Ruler<'a> {
             if a_type != b_type || a_bytes != b_bytes || a_mask.is_some() || b_mask.is_some() {
                 let a_bytes = common.bring(a_type, a_bytes)?;
                 let b_bytes = common.bring(b_type, b_bytes)?;
-                // What is below a mask is no value.
+                // Masked elements are not values.
                 let a_bytes = shown_bytes(&common.dtype, a_bytes, a_mask);
                 let b_bytes = shown_bytes(&common.dtype, b_bytes, b_mask);
                 if a_bytes != b_bytes || a_mask != b_mask {
@@ -165,7 +165,7 @@ fn shown_bytes<'b>(dtype: &DType, bytes: Cow<'b, [u8]>, mask: Option<&Hidden>) -
     Cow::Owned(bytes)
 }
 
-/// Types whose elements mean the same, byte order aside. What numpy has no name for is told by its size.
+/// Whether elements of two types have the same meaning, byte order aside. Types that numpy lacks are compared by size.
 fn is_same_type(a: &DType, b: &DType) -> bool {
     let (a, b) = (a.with_order(ByteOrder::Little), b.with_order(ByteOrder::Little));
     a == b || a.to_string() == b.to_string()
@@ -272,7 +272,7 @@ struct Tally {
 type Element = (Vec<u8>, Vec<u8>);
 
 impl Tally {
-    /// Counts in a piece, which lies in `order` in both.
+    /// Adds a piece, which is stored in `order` in both.
     fn count(
         &mut self,
         dtype: &DType,
@@ -329,7 +329,7 @@ fn index_of(at: u64, piece: &Region, order: Order) -> Vec<u64> {
     index
 }
 
-/// Whether two elements, little-endian, are the same. Padding between fields is no part of them.
+/// Whether two elements, little-endian, are the same. Padding between fields is ignored.
 fn is_same(dtype: &DType, a: &[u8], b: &[u8], tolerance: Option<Tolerance>) -> bool {
     let record = match dtype {
         DType::Scalar(scalar) => return a == b || tolerance.is_some_and(|within| within.holds(scalar, a, b)),

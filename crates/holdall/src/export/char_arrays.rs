@@ -10,7 +10,7 @@ use super::iterate::{Gathered, Walk};
 use super::text_bytes::push_safely;
 use crate::items::attribute;
 
-/// True for bytes that a format says are characters of text (GSD's type 11), in the attribute `type`.
+/// True for bytes that a format marks as characters of text (GSD's type 11), in the attribute `type`.
 pub(super) fn are_characters(dataset: &Dataset) -> bool {
     let byte = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Bytes && scalar.size == 1);
     byte && attribute(dataset, "type") == Some("character")
@@ -44,5 +44,5 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     gathered.finish()
 }
 
-/// Texts of no bytes, which cost a file nothing, that are shown.
+/// Maximum number of empty texts shown, as they take no space in a file.
 const MAX_EMPTY: u64 = 1 << 20;

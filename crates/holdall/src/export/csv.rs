@@ -19,7 +19,7 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
         DType::Record(record) => Some(record),
         DType::Scalar(_) => None,
     };
-    // A matrix of records has no columns left for its second axis.
+    // A matrix of records needs index columns for its second axis.
     let has_indices = ndim > 2 || (ndim == 2 && record.is_some());
     if has_indices || record.is_some() {
         let mut names: Vec<String> =
@@ -63,7 +63,7 @@ fn write_header(names: &[String], out: &mut String) {
     out.push('\n');
 }
 
-/// False for records of nothing, of which a type may claim any number.
+/// False for records without bytes, of which a type may claim any number.
 pub(crate) fn has_columns(field: &Field) -> bool {
     match &field.dtype {
         _ if field.shape.contains(&0) => false,

@@ -9,7 +9,7 @@ use container_core::dtype::Order;
 use container_core::region::Region;
 use container_core::{Error, Progress, Result};
 
-/// Elements of no bytes, which cost a file nothing, that are spelled out one by one.
+/// Maximum number of elements without bytes that are spelled out one by one, as they take no space in a file.
 const MAX_EMPTY: u64 = 1 << 20;
 
 /// Bytes of text that are gathered before they are written.
@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
         for_each_chunk(self.container, self.index, self.region, order, self.read, self.progress, sink)
     }
 
-    /// Every element in C order, with its mask: a byte for each of its scalars, or nothing where none is missing.
+    /// Every element in C order, with its mask: a byte for each of its scalars, or empty where none is missing.
     pub(super) fn items(&self, mut sink: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
         let size = self.dataset.dtype.itemsize();
         if size > 0 && self.container.has_mask(self.index, self.read)? {
@@ -84,7 +84,7 @@ impl Odometer {
         Self { at: vec![0; shape.len()], shape: shape.to_vec() }
     }
 
-    /// Goes to the next element, and tells how many axes (the last ones) have come to their end with the one it leaves.
+    /// Goes to the next element, and returns the number of axes (the last ones) that end with the one it leaves.
     pub(super) fn step(&mut self) -> usize {
         for (ended, (at, len)) in self.at.iter_mut().zip(&self.shape).rev().enumerate() {
             *at += 1;

@@ -91,7 +91,7 @@ fn csv_spreads_records_and_quotes_what_needs_it() {
     assert_eq!(text_of(&matrix, "...", Csv), "axis0,axis1,a\n0,0,5\n0,1,6\n");
 }
 
-/// The numbers are those of Python's json.dumps; the rest is what cli.md says of machine output.
+/// The numbers are those of Python's json.dumps; the rest follows cli.md on machine output.
 #[test]
 fn json_nests_lists_and_spells_what_json_lacks() {
     use ExportFormat::Json;
@@ -140,7 +140,7 @@ fn missing_elements_are_shown_as_such() {
     );
 }
 
-/// `numpy.ma.MaskedArray.filled` with NaN, and what is stored where there is none.
+/// `numpy.ma.MaskedArray.filled` with NaN, and the stored value for types without NaN.
 #[test]
 fn forms_without_masks_have_nan_and_tell_it() {
     let halves = one(">f2", &[3], &[0x3c, 0, 0x40, 0, 0x42, 0]).masked("data", &[0, 1, 0]);
@@ -183,7 +183,7 @@ fn json_keeps_the_shape_of_arrays_without_elements() {
     {
         assert_eq!(text_of(&one("<f8", shape, &[]), "...", ExportFormat::Json), text);
     }
-    // numpy has no such array; the lists are not spelled out.
+    // numpy cannot have such an array; the lists are not spelled out.
     assert_eq!(text_of(&one("<f8", &[1 << 60, 0], &[]), "...", ExportFormat::Json), "[]\n");
 }
 
@@ -198,7 +198,7 @@ fn raw_is_row_by_row_and_little_endian() {
 fn npy_keeps_byte_order_and_column_major_data() {
     let file = exported(&column_major(), "...", ExportFormat::Npy, AsStored::No).unwrap();
     let expected = npy_bytes(">i2", "True", "(2, 3)", &[0, 0, 0, 3, 0, 1, 0, 4, 0, 2, 0, 5]);
-    // numpy leaves room in the header for the last axis to grow, so only what it says is compared.
+    // numpy leaves room in the header for the last axis to grow, so only its text is compared.
     assert_eq!(file[10..70], expected[10..70]);
     assert_eq!(file[file.len() - 12..], expected[expected.len() - 12..]);
 }
@@ -309,7 +309,7 @@ mod any_type {
         (kind, 0_usize..19, order).prop_map(|(kind, size, order)| DType::new(kind, size, order))
     }
 
-    /// Records whose fields lie anywhere, some of them outside.
+    /// Records with fields at any offset, some of them outside.
     fn types() -> impl Strategy<Value = DType> {
         scalars().prop_recursive(3, 12, 3, |inner| {
             let field = (inner, 0_usize..40, prop::collection::vec(0_usize..4, 0..3));
@@ -349,7 +349,7 @@ mod any_type {
     }
 }
 
-/// 65535³ records of nothing, within one element of one byte.
+/// 65535³ records without bytes, within one element of one byte.
 #[test]
 fn csv_has_no_columns_for_records_of_nothing() {
     let nothing = "['a', [['b', [['c', [], [65535]]], [65535]]], [65535]]";

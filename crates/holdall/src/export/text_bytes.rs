@@ -7,8 +7,8 @@ use container_core::dtype::Order;
 
 use super::iterate::{Gathered, Walk};
 
-/// Writes the characters, and a line feed where there is none at the end. Line feeds and tabs pass; other control characters,
-/// and those that reorder a line, are escaped; what is not UTF-8 becomes U+FFFD.
+/// Writes the characters, and a line feed if the last is missing. Line feeds and tabs pass; other control characters, and those that
+/// reorder a line, are escaped; invalid UTF-8 becomes U+FFFD.
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let mut gathered = Gathered::new(out);
     let mut cut = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     gathered.finish()
 }
 
-/// Appends all but a character that the end cuts, and tells how many bytes that were.
+/// Appends all but a character that the end cuts, and returns the number of bytes.
 fn push(bytes: &[u8], text: &mut String) -> usize {
     let mut taken = 0;
     for chunk in bytes.utf8_chunks() {

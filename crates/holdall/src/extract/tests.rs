@@ -125,7 +125,7 @@ fn what_can_be_read_is_written_beside_what_cannot() {
     extract_lines(&container, &all, &options, &mut out).unwrap();
     assert_eq!(out, b"1\n3\n");
     assert_eq!(*named.borrow(), [("items/1".to_owned(), true), ("items/1".to_owned(), true)]);
-    // Nothing is left where nothing could be read.
+    // No folder is left where no dataset could be read.
     let ruined = items(&[("y/b", b"2")]).damaged("items/0");
     let into = place.path().join("new");
     assert!(extract_files(&ruined, &ruined.all(), ExtractAs::Items, &into, &options).unwrap().is_empty());

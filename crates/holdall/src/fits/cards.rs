@@ -19,7 +19,7 @@ impl Card {
         Self::fixed(key, &value.to_string())
     }
 
-    /// Text that is known to be short and plain.
+    /// A card of text that is short and plain.
     pub(super) fn text(key: &str, value: &str) -> Self {
         Self(format!("{key:<8}= '{value}'"))
     }
@@ -49,7 +49,7 @@ impl Card {
         (card.len() <= WIDTH).then_some(Self(card))
     }
 
-    /// The part before the value, by which cards are told apart.
+    /// The part before the value, which identifies the card.
     fn name(&self) -> &str {
         self.0.split_once('=').map_or(self.0.as_str(), |(name, _)| name).trim_end()
     }
@@ -58,7 +58,7 @@ impl Card {
 /// The value of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CardValue {
-    /// A number, `T` or `F`, as it stands.
+    /// A number, `T` or `F`, unquoted.
     Plain(String),
     Text(String),
 }
@@ -71,7 +71,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Adds a card, but for one whose name is there; says whether it did.
+    /// Adds a card unless its name exists; returns whether it did.
     pub(super) fn push(&mut self, card: Card) -> bool {
         let is_new = self.names.insert(card.name().to_owned());
         if is_new {

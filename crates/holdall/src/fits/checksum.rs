@@ -42,7 +42,7 @@ impl Sum {
     }
 }
 
-/// The complement of a sum in sixteen letters and digits, as they stand in the card from its twelfth column on, which is the last of a word.
+/// The complement of a sum in sixteen letters and digits, rotated as in the card, whose twelfth column has the last character of a word.
 pub(super) fn encoded(sum: u32) -> String {
     let mut columns = [[0_u8; 4]; 4];
     for (column, byte) in columns.iter_mut().zip((!sum).to_be_bytes()) {

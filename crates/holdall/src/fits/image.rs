@@ -25,7 +25,7 @@ pub(super) struct Image<'a> {
     /// Bytes.
     pub(super) len: u64,
     dtype: DType,
-    /// Whether elements of two bytes become singles, which have every value of them.
+    /// Whether elements of two bytes become singles, which can represent all their values.
     is_widened: bool,
 }
 
@@ -108,7 +108,7 @@ fn widened(dtype: &DType, items: &[u8]) -> Vec<f32> {
     .collect()
 }
 
-/// Whether FITS images have no elements as a dataset has them.
+/// Whether FITS images lack the type of a dataset's elements.
 pub(super) fn is_lacking(dataset: &Dataset, region: &Region, job: &WriteRequest<'_>) -> bool {
     match Image::new(0, region, dataset, job, &mut Vec::new()) {
         Err(error) => matches!(error.kind(), ErrorKind::Unsupported(_)),

@@ -12,14 +12,14 @@ use super::cards::{Card, CardValue, Header};
 /// Names that a loss lists before it only counts.
 const MAX_LISTED: usize = 1000;
 
-/// Keywords that say how data are stored or how a header is read. What is called like one stands under `HIERARCH`.
+/// Keywords that describe data storage or the header itself. Entries of these names are written under `HIERARCH`.
 const RESERVED: [&str; 22] = [
     "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "GROUPS", "BSCALE", "BZERO",
     "BLANK", "BUNIT", "EXTNAME", "EXTVER", "EXTLEVEL", "INHERIT", "CHECKSUM", "DATASUM", "COMMENT",
     "HISTORY", "CONTINUE", "END",
 ];
 
-/// The metadata of the file, less what arrays stand for, and what of the file is lost in any case.
+/// The metadata of the file, without the arrays, and the losses that FITS cannot avoid.
 pub(super) fn of_file(job: &WriteRequest<'_>) -> Result<Entries> {
     attributes::of(job.container, job.selection)
 }
@@ -32,8 +32,8 @@ pub(super) fn name(path: &str, header: &mut Header, losses: &mut Vec<Loss>) {
     }
 }
 
-/// Adds a card for each entry that is a scalar and fits; maps are gone into, and their names stand before those of their entries. What has
-/// no card is a loss. The attribute `unit` of an image is its BUNIT.
+/// Adds a card for each entry that is a scalar and fits; entries of maps get the map's name as a prefix. Others are losses. The attribute
+/// `unit` of an image is its BUNIT.
 pub(super) fn cards(
     entries: &[(String, Value)],
     header: &mut Header,
@@ -100,7 +100,7 @@ fn scalar(value: &Value) -> Option<CardValue> {
         Value::Bool(value) => CardValue::Plain(if *value { "T" } else { "F" }.into()),
         Value::Int(value) => CardValue::Plain(value.to_string()),
         Value::Float(value) if value.is_finite() => CardValue::Plain(real(*value)),
-        // Blanks at the end mean nothing in a card.
+        // Trailing blanks are insignificant in a card.
         Value::Text(text) if !text.ends_with(' ') => CardValue::Text(text.clone()),
         _ => return None,
     })

@@ -46,7 +46,7 @@ impl Written {
                 || Error::malformed("there are more images than datasets").with_range(range.clone());
             let (path, axes) = names.next().ok_or_else(unnamed)?;
             if *axes == 0 && image.stored.shape == [1] {
-                // FITS has no array without axes.
+                // FITS lacks arrays without axes.
                 image.stored.shape.clear();
             }
             let len = range.end.saturating_sub(range.start);
@@ -94,7 +94,7 @@ fn cards(source: &dyn Source, at: u64) -> Result<(HashMap<String, i128>, u64)> {
     }
 }
 
-/// Description of the data after a header; `None` where there are none.
+/// Description of the data after a header; `None` without data.
 fn image(cards: &HashMap<String, i128>, data_at: u64) -> Result<Option<Image>> {
     let absent = |key: &str| Error::malformed(format!("a header without {key}")).with_range(data_at..data_at);
     let card = |key: &str| cards.get(key).copied().ok_or_else(|| absent(key));

@@ -20,7 +20,7 @@ pub(super) struct Arrays {
     places: Vec<Place>,
     /// Type of the elements of every item, with its byte order.
     pub(super) dtype: DType,
-    /// The type that was asked for, which files of no known format have.
+    /// The requested type, which files of unknown formats have.
     asked: Option<DType>,
     options: OpenOptions,
     /// The file that was read last.
@@ -34,7 +34,7 @@ struct Place {
 }
 
 impl Arrays {
-    /// Finds the arrays and their names. With `asked`, files of no known format are elements of that type.
+    /// Finds the arrays and their names. With `asked`, files of unknown formats are elements of that type.
     ///
     /// # Errors
     /// `Usage` for arrays of several axes, and of another type than the one asked for or that of the first; those of opening the
@@ -89,7 +89,7 @@ impl Arrays {
     /// The bytes of an item, in the byte order of the type.
     ///
     /// # Errors
-    /// `Usage` where there is none of that number; those of opening and reading.
+    /// `Usage` where the number is out of range; those of opening and reading.
     pub(super) fn get(&self, index: usize) -> Result<Vec<u8>> {
         let place = self.places.get(index).ok_or_else(|| Error::usage(format!("no item {index}")))?;
         let read = || {

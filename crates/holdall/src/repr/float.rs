@@ -1,8 +1,7 @@
 //! Floating point as text: the fewest digits that read back as the same number, laid out as numpy's scalars are.
 //!
-//! The standard library finds the fewest digits of singles and doubles, but where the exact value lies in the middle
-//! between two such decimals it takes the larger, while Python and numpy take the even one (`580807545643588.2` for …8.25).
-//! For halves and bfloats it has nothing.
+//! The standard library finds the fewest digits of singles and doubles. Where the exact value is halfway between two such decimals, it
+//! takes the larger, while Python and numpy take the even one (`580807545643588.2` for …8.25). It lacks halves and bfloats.
 
 use std::fmt::{LowerExp, Write};
 use std::str::FromStr;
@@ -10,7 +9,7 @@ use std::str::FromStr;
 use container_core::dtype::ByteOrder;
 use half::{bf16, f16};
 
-/// A floating-point number in its own precision, which decides how many digits tell it from its neighbours.
+/// A floating-point number in its own precision, which decides how many digits distinguish it from its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Float {
     F16(f16),
@@ -20,7 +19,7 @@ pub(crate) enum Float {
 }
 
 impl Float {
-    /// IEEE 754 of 2, 4 or 8 bytes. The 16 bytes of a long double mean another thing on each machine: `None`.
+    /// IEEE 754 of 2, 4 or 8 bytes. The 16 bytes of a long double differ between machines: `None`.
     pub(crate) fn ieee(bytes: &[u8], order: ByteOrder) -> Option<Self> {
         let bits = word(bytes, order)?;
         Some(match bytes.len() {
@@ -86,7 +85,7 @@ impl Float {
     }
 }
 
-/// Whether a number was written as digits alone.
+/// Notation of a number: digits alone, or any other.
 #[derive(PartialEq)]
 enum Form {
     Whole,
@@ -147,7 +146,7 @@ fn narrow_digits(bits: u16, value_of: fn(u16) -> f64) -> String {
         let at_edge = |decimal: f64| bits & 1 == 0 && (decimal == low || decimal == high);
         text.parse().is_ok_and(|decimal| decimal == value || within(decimal) || at_edge(decimal))
     };
-    // 5 digits tell all halves apart, 4 all bfloats.
+    // 5 digits distinguish all halves, 4 all bfloats.
     for decimals in 0..5 {
         let nearest = format!("{value:.decimals$e}");
         if reads_back(&nearest) {

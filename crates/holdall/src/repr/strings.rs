@@ -10,7 +10,7 @@ pub(crate) fn without_padding(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or_default()
 }
 
-/// UCS-4 as text, without the NULs at the end. What is no character becomes U+FFFD.
+/// UCS-4 as text, without the NULs at the end. Invalid characters become U+FFFD.
 pub(crate) fn unicode(bytes: &[u8], order: ByteOrder) -> String {
     let (points, _) = bytes.as_chunks::<4>();
     let points = points.iter().map(|bytes| match order {
@@ -30,7 +30,7 @@ pub(crate) fn hex(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Bytes from their digits, two for each; `None` for what is none.
+/// Bytes from their hexadecimal digits, two for each; `None` for other text.
 pub(crate) fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
     let nibble = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
     let pair = |pair: &[u8]| match pair {
@@ -64,7 +64,7 @@ pub(super) fn bytes_literal(bytes: &[u8], out: &mut String) {
     out.push(quote);
 }
 
-/// Appends Python's `repr` of text, but for printable characters that Python's older tables do not know.
+/// Appends Python's `repr` of text, but for printable characters that Python's older tables lack.
 pub(super) fn text_literal(text: &str, out: &mut String) {
     let quote = quote_for(text.contains('\''), text.contains('"'));
     out.push(quote);

@@ -77,8 +77,7 @@ fn narrower_floats_have_the_digits_of_their_own_precision() {
     }
 }
 
-/// numpy has no bfloat16. 0.1 is nearest to 0x3dcd, and 3.39e38 is the shortest for the largest number: 3.4e38 would
-/// round to infinity.
+/// numpy lacks bfloat16.
 #[test]
 fn bfloats_follow_the_same_rules() {
     let bfloat = |bits: u16| shown("bfloat16", &bits.to_le_bytes());
@@ -100,7 +99,7 @@ fn complex_numbers_are_written_as_numpy_does() {
     assert_eq!(complex(f64::NAN, -f64::NAN), "(nan+nanj)");
     assert_eq!(complex(1e16, 1e-5), "(1e+16+1e-05j)");
     assert_eq!(complex(1e15, -1.0), "(1000000000000000-1j)");
-    // complex32 has no numpy type; its parts are halves.
+    // numpy lacks complex32;
     let mut out = String::new();
     let dtype = DType::new(Kind::Complex, 4, ByteOrder::Little);
     write_item(&dtype, &[0x00, 0x3c, 0x66, 0x2e], &mut out);
@@ -151,7 +150,7 @@ fn text_cannot_steer_a_terminal_or_break_a_line() {
         |text: &str| text.chars().flat_map(|point| u32::from(point).to_le_bytes()).collect::<Vec<_>>();
     assert_eq!(shown("<U6", &points("\x1b[31m\n")), r"\x1b[31m\n");
     assert_eq!(shown("<U2", &points("\u{202e}a")), r"\u202ea");
-    // Surrogates and numbers past Unicode are no characters.
+    // Surrogates and numbers past Unicode are not characters.
     assert_eq!(shown("<U2", &[0x00, 0xd8, 0, 0, 0xff, 0xff, 0xff, 0xff]), "\u{fffd}\u{fffd}");
 }
 
@@ -182,7 +181,7 @@ fn dates_are_iso_as_far_as_the_unit_goes() {
     for (count, unit, text) in cases {
         assert_eq!(shown(&format!("<M8[{unit}]"), &i64::to_le_bytes(count)), text, "{count} {unit}");
     }
-    // Without a unit there is no date to tell.
+    // A count without a unit is not a date.
     assert_eq!(shown("<M8", &5_i64.to_le_bytes()), "5");
 }
 

@@ -54,7 +54,7 @@ fn parse(unit: &str) -> Option<(i128, Unit)> {
     Some((factor, unit))
 }
 
-/// The date that is `count` units after 1970 began; `None` for units that are not known.
+/// The date that is `count` units after 1970 began; `None` for unknown units.
 pub(super) fn iso(count: i64, unit: &str) -> Option<String> {
     let (factor, kind) = parse(unit)?;
     // i64 × i64 fits; so does that × 604 800 seconds of a week.
@@ -117,8 +117,8 @@ fn write_date(days: i128, out: &mut String) -> Option<()> {
     Some(())
 }
 
-/// The units after 1970 began that a date as [`iso`] writes it is, or one that leaves out what is none of its day or year; `None` for
-/// what is no whole number of them, or no date.
+/// The number of units from the start of 1970 to a date as [`iso`] writes it, or to one that omits smaller parts (day, year). `None` for a
+/// fraction of the unit, and for other text.
 pub(crate) fn count(text: &str, unit: &str) -> Option<i64> {
     let (factor, kind) = parse(unit)?;
     let (date, clock) = match text.split_once(['T', ' ']) {
@@ -156,7 +156,7 @@ fn exactly(value: i128, divisor: i128) -> Option<i128> {
     value.checked_div(divisor).filter(|_| value.checked_rem(divisor) == Some(0))
 }
 
-/// In a second.
+/// Attoseconds in a second.
 const ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
 
 /// `hh`, `hh:mm`, `hh:mm:ss` or with decimals, in attoseconds.

@@ -5,11 +5,11 @@ use container_core::{Error, Result, Value};
 
 use super::MetaChange;
 
-/// The tree with the changes, in order. A place that is not there is made where what holds it is, in the tree itself and in
-/// `root`, the map below which the file has its metadata; `/list/-` appends.
+/// Applies the changes to the tree, in order. A missing entry is created where its parent exists, in the tree itself and in `root`, the map
+/// below which the file has its metadata; `/list/-` appends.
 ///
 /// # Errors
-/// `Usage` for a pointer that finds nothing to change, and for a value that begins as JSON and is none.
+/// `Usage` for a pointer that finds no place to change, and for a value that begins as JSON but is invalid.
 pub(super) fn changed(mut tree: Value, changes: &[MetaChange], root: Option<&str>) -> Result<Value> {
     for change in changes {
         match change {

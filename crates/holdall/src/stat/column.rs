@@ -113,7 +113,7 @@ impl Column {
         (run, missing)
     }
 
-    /// Adds scalars that lie one after the other.
+    /// Adds contiguous scalars.
     pub(super) fn load_items(&self, run: &[u8], batch: &mut Batch) {
         if let Some(scalar) = &self.scalar {
             self.load_run(scalar, run, batch);

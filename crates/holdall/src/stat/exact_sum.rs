@@ -11,7 +11,7 @@ pub(super) struct Total {
 }
 
 impl Total {
-    /// Of `values`, over eight lanes: as fast as the machine can, and the same on every machine.
+    /// Sum of `values`, over eight lanes: as fast as the machine can, and the same on every machine.
     pub(super) fn of(values: &[f64]) -> Self {
         let (eights, rest) = values.as_chunks::<8>();
         let (mut highs, mut lows) = ([0.0; 8], [0.0; 8]);
@@ -27,7 +27,7 @@ impl Total {
         lanes.chain(rest).fold(Self::default(), Self::and)
     }
 
-    /// Of both.
+    /// Sum of both.
     pub(super) fn and(self, other: Self) -> Self {
         let (high, rounded) = added(self.high, other.high);
         let (high, low) = added(high, rounded + (self.low + other.low));

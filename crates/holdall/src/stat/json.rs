@@ -7,8 +7,7 @@ use crate::address::typed;
 use crate::json::dtype_json;
 use crate::repr::write_item;
 
-/// `holdall.stat/1`: what is known of one dataset, or of one field of its records. `path` and `selection` as the user
-/// named them.
+/// `holdall.stat/1`: the statistics of one dataset, or of one field of its records. `path` and `selection` as the user named them.
 #[must_use]
 pub fn stat_json(path: &str, dataset: &str, selection: Option<&str>, stat: &Stat) -> Json {
     let mut line = Map::new();

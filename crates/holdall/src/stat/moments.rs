@@ -19,7 +19,7 @@ pub(super) struct Moments {
     total: Total,
     /// Beyond `base`: what distances are measured from, the double nearest to the mean.
     mean: f64,
-    /// The rest of the mean beyond `mean`: the distances from that are many, and their squares would tell.
+    /// The difference between the exact mean and `mean`, which would matter in the squares of many distances.
     rest: f64,
     /// Base that is subtracted from integers that doubles would round.
     base: i128,
@@ -137,7 +137,7 @@ impl Moments {
         if distance.is_finite() {
             (self.mean, self.rest) = added(mean, self.rest + distance * part);
         } else {
-            // Floating-point numbers, which have no base.
+            // Floating-point numbers, whose base is 0.
             (self.mean, self.rest) = (within(mean * (n / (n + m)) + other.mean * part), 0.0);
         }
         self.squares = self.squares.joined(other.squares, |unit| {

@@ -1,15 +1,15 @@
 //! Percentiles of more values than fit in memory.
 //!
-//! Values are keys that sort as they do. Keys are counted by their first 16 bits; the ranks that are wanted then lie in a few
-//! of those groups, whose keys are counted by the next 16 bits in another pass, and so on until what the groups hold can be
-//! kept and sorted.
+//! Values are mapped to keys that sort alike. A first pass counts keys by their first 16 bits. The wanted ranks fall into a few of those
+//! groups, whose keys the next pass counts by the next 16 bits. Passes continue until the keys of the groups fit in memory and can be
+//! sorted.
 
 use container_core::to_f64::{interpolate, percentile_ranks};
 
 use super::sort_keys::Keys;
 use super::{Number, PERCENTILES};
 
-/// Bits that a pass tells apart.
+/// Number of key bits that a pass distinguishes.
 const STEP: u32 = 16;
 
 /// The search for the ranks of percentiles.
@@ -232,7 +232,7 @@ fn count(counts: &mut [u64], at: u64) {
 mod tests {
     use super::*;
 
-    /// Each budget takes another number of passes; the sorted keys say what is right.
+    /// Each budget takes another number of passes; the expected values come from the sorted keys.
     #[test]
     fn percentiles_are_the_same_however_little_is_kept() {
         let keys: Vec<u64> =

@@ -1,9 +1,9 @@
-//! Pieces that need not be read: every element of them is the same, as the file says. They are counted by their lengths, so that terabytes of
-//! zeros take no longer than their pieces take to be numbered.
+//! Pieces that need not be read, because the file states that all their elements are equal. They are counted by their lengths, so that the
+//! time for terabytes of zeros depends only on the number of pieces.
 
 use container_core::region::{Chunks, Region};
 
-/// Most pieces that are counted at once, between two looks at whether to go on.
+/// Maximum number of pieces counted between two checks for cancellation.
 const MAX_RUN: usize = 1 << 16;
 
 /// Work on some pieces.

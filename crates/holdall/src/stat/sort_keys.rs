@@ -33,7 +33,7 @@ impl Keys {
         }
     }
 
-    /// From which integer the numbers between two keys are counted, so that doubles tell them apart: 0 where they do so of themselves.
+    /// The integer from which the numbers between two keys are counted, so that doubles distinguish them: 0 where they do so without it.
     pub(super) fn base(self, (low, high): (u64, u64)) -> i128 {
         match self.number(low) {
             Number::Integer(base) if !self.is_double(low) || !self.is_double(high) => base,

@@ -102,7 +102,7 @@ fn percentiles_of_integers_beyond_doubles_are_exact() {
     assert_eq!(of_unsigned[0], Number::Integer(9_315_605_757_223_323_566));
 }
 
-/// numpy's: `np.percentile([-3, 0, 2**60], [1, 5, 25, 50])`. What is far away is no reason to round what is near.
+/// numpy's: `np.percentile([-3, 0, 2**60], [1, 5, 25, 50])`. Distant values do not round near ones.
 #[test]
 fn percentiles_between_small_integers_are_doubles_whatever_else_there_is() {
     let percentiles = |values: &[i64]| {
@@ -114,7 +114,7 @@ fn percentiles_between_small_integers_are_doubles_whatever_else_there_is() {
     let found = percentiles(&[-3, 0, far]);
     assert_eq!(found[..4], [float(-2.94), float(-2.7), float(-1.5), float(0.0)]);
     assert_eq!(found[4], Number::Integer(1 << 59));
-    // 2⁵³ is a double, the integer after it is none.
+    // 2⁵³ is a double, the integer after it is not.
     let most = 1_i64 << 53;
     assert_eq!(percentiles(&[most - 3, most - 2, far])[2], float((most - 2) as f64));
     assert_eq!(percentiles(&[most - 2, most + 1, far])[2], Number::Integer((most - 1).into()));
@@ -175,7 +175,7 @@ fn the_widest_range_overflows_nothing() {
     assert_eq!(percentiles[2..5], [-quarter, 0.0, quarter].map(Number::Float));
 }
 
-/// Squares of these numbers are no doubles. Expected: the root of the mean of the squares of exact differences, with Python's fractions.
+/// Squares of these numbers exceed doubles.
 #[test]
 fn the_deviation_of_numbers_whose_squares_are_no_doubles_is_one() {
     let most = f64::MAX;

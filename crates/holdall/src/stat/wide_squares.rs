@@ -36,8 +36,8 @@ impl Unit {
 }
 
 impl Squares {
-    /// The sum that `sum` gives for a factor that goes to each number before it is squared. Where all numbers are the same, what rounding
-    /// leaves of them is not looked at more closely.
+    /// The sum that `sum` gives for a factor that is applied to each number before it is squared. Rounding errors of constant data are not
+    /// resolved further.
     pub(super) fn of(is_constant: bool, sum: impl Fn(f64) -> f64) -> Self {
         let of = |unit: Unit| Self { sum: sum(unit.factor()), unit };
         let ordinary = of(Unit::One);
@@ -61,7 +61,7 @@ impl Squares {
         }
     }
 
-    /// In the ordinary unit, where the sum has room there.
+    /// Converts to the ordinary unit if the sum is in its range.
     fn settled(self) -> Self {
         let ordinary = self.in_unit(Unit::One);
         if self.sum == 0.0 || ordinary >= MIN_SUM { Self { sum: ordinary, unit: Unit::One } } else { self }

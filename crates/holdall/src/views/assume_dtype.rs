@@ -1,4 +1,4 @@
-//! A container whose elements without a type are seen as of one: super-chunks and packed bytes of which nothing but a size is known.
+//! A view that gives untyped elements a type: super-chunks and packed bytes of which only a size is recorded.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -23,10 +23,10 @@ pub(crate) struct Assumed {
 }
 
 impl Assumed {
-    /// `dtype` for all that has none in `inner`.
+    /// The view of `inner` with `dtype` for all untyped datasets.
     ///
     /// # Errors
-    /// `Usage` for a type without bytes, and where a dataset that a plain listing shows is no whole number of its elements.
+    /// `Usage` for a type without bytes, and where a dataset that a plain listing shows is not a whole number of its elements.
     pub(crate) fn new(inner: Box<dyn Container>, dtype: DType) -> Result<Self> {
         if dtype.itemsize() == 0 {
             return Err(Error::usage(format!("elements of {dtype} have no bytes")));
@@ -192,7 +192,7 @@ impl Container for Assumed {
         if same { self.inner.absence(index, region) } else { None }
     }
 
-    /// The file itself, whose elements have no type, is what the view is not.
+    /// `None` if the view changes a type: the file itself then differs from it.
     fn as_any(&self) -> Option<&dyn Any> {
         let is_typed = |index| self.inner.is_typed(index);
         if (0..self.inner.listed_count()).all(is_typed) { self.inner.as_any() } else { None }

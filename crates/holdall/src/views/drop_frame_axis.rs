@@ -3,7 +3,7 @@
 use container_core::container::Container;
 use container_core::region::{Kept, Region};
 
-/// The region without the axis of frames; `None` where there is no such axis, or several frames.
+/// The region without the axis of frames; `None` without such an axis, or for several frames.
 pub(crate) fn without_frame_axis(container: &dyn Container, index: usize, region: &Region) -> Option<Region> {
     let dataset = container.dataset(index)?;
     if dataset.shape.first() != Some(&1) || !container.has_frame_axis(&dataset) {

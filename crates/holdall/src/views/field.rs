@@ -23,7 +23,7 @@ impl<'a> OneField<'a> {
     /// The field `path` of dataset `index`: a name, or names with dots between for records within records.
     ///
     /// # Errors
-    /// `Usage` where there is no such dataset or field, which lists those there are.
+    /// `Usage` where the dataset or field does not exist, listing those that do.
     pub fn new(inner: &'a dyn Container, index: usize, path: &str) -> Result<Self> {
         let mut dataset = inner.require(index)?.into_owned();
         let place = dataset.dtype.field(path).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! A container whose missing elements have values: for formats that have no masks.
+//! A view that gives missing elements values, for formats without masks.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -18,8 +18,8 @@ use crate::csv::element;
 /// Most bytes of masks that are read at once.
 const PIECE: u64 = 1 << 20;
 
-/// The view: missing floating-point numbers are NaN, missing dates NaT, other missing elements what is stored; or all of them one value that is
-/// asked for. It has no masks.
+/// The view: missing floating-point numbers are NaN, missing dates NaT, other missing elements have their stored value; or all have one given
+/// value. It has no masks itself.
 pub struct Filled<'a> {
     inner: &'a dyn Container,
     fill: Option<&'a str>,
@@ -36,7 +36,7 @@ struct Masked {
     total: u64,
     /// The value that is asked for in the type of each scalar that can be missing.
     fills: HashMap<Scalar, Vec<u8>>,
-    /// Whether a missing scalar is of a type that keeps the stored value, and whether one is of another.
+    /// Whether a type that keeps the stored value, and whether another type, has a missing scalar.
     is_kept: bool,
     is_filled: bool,
 }
@@ -57,7 +57,7 @@ impl<'a> Filled<'a> {
         Ok((!filled.masked.is_empty()).then_some(filled))
     }
 
-    /// The view of `inner` in which nothing is filled yet. `fill` is what missing elements are, as a cell of CSV.
+    /// The view of `inner` before any dataset is filled. `fill` is the value of missing elements, as a cell of CSV.
     #[must_use]
     pub fn of(inner: &'a dyn Container, fill: Option<&'a str>) -> Self {
         Self { inner, fill, masked: HashMap::new() }
@@ -91,7 +91,7 @@ impl<'a> Filled<'a> {
 /// The missing elements of a region.
 struct Seen {
     count: u64,
-    /// Whether a scalar is missing of any element, for each scalar.
+    /// For each scalar, whether any element misses it.
     any: Vec<bool>,
 }
 
@@ -198,8 +198,8 @@ impl Masked {
     }
 }
 
-/// The bytes that stand for a missing scalar of a type that has a value for that: NaN, NaT; NaN with an imaginary part of 0 for complex numbers,
-/// as `numpy.ma.MaskedArray.filled(nan)` has it.
+/// The bytes of a missing scalar for types with such a value: NaN, NaT; NaN with an imaginary part of 0 for complex numbers, as in
+/// `numpy.ma.MaskedArray.filled(nan)`.
 fn missing_value(scalar: &Scalar) -> Option<Vec<u8>> {
     let nan = |size: usize| -> Option<Vec<u8>> {
         let mut little = match size {
@@ -355,7 +355,7 @@ impl Container for Filled<'_> {
 
     fn losses(&self) -> Vec<Loss> {
         let mut losses = self.inner.losses();
-        // The mask itself is told by [`Filled::losses`].
+        // [`Filled::losses`] reports the mask itself.
         losses.retain(|loss| {
             let is_masked = |path: &str| self.masked.values().any(|masked| masked.path == path);
             !(loss.dataset.as_deref().is_some_and(is_masked) && loss.what.starts_with("mask "))

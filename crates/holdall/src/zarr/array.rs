@@ -132,7 +132,7 @@ impl ArrayPlan {
     /// Number of chunks that are made at a time, within the limit on memory.
     ///
     /// # Errors
-    /// `Limit` where there is no room for one.
+    /// `Limit` where one exceeds it.
     pub(super) fn workers(&self, read: &ReadOptions) -> Result<usize> {
         let len = self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(self.stored.itemsize() as u64);
         // What is read, what is made of it, filled up and encoded.
@@ -149,7 +149,7 @@ impl ArrayPlan {
     /// The bytes of the file of a chunk that holds `plain`.
     ///
     /// # Errors
-    /// `Io` when there is no memory.
+    /// `Io` when memory runs out.
     pub(super) fn encode(&self, plain: Vec<u8>) -> Result<Vec<u8>> {
         self.compression.encode(plain)
     }
@@ -157,15 +157,15 @@ impl ArrayPlan {
     /// Whether the file `stored` of a chunk holds `plain`.
     ///
     /// # Errors
-    /// `Limit`; `Io` when there is no memory.
+    /// `Limit`; `Io` when memory runs out.
     pub(super) fn holds(&self, stored: &[u8], plain: &[u8], read: &ReadOptions) -> Result<bool> {
         self.compression.holds(stored, plain, &read.limits)
     }
 
-    /// Contents of the chunk at `place`, `None` where it is all zeros; and the bytes of the source that it has.
+    /// Contents of the chunk at `place`, `None` where it is all zeros; and the number of its source bytes.
     ///
     /// # Errors
-    /// Those of reading; `Limit`; `Io` when there is no memory.
+    /// Those of reading; `Limit`; `Io` when memory runs out.
     pub(super) fn plain(
         &self,
         container: &dyn Container,

@@ -44,7 +44,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// A Blosc2 frame tells level and filters; what Zarr lacks of these is not there.
+    /// Settings of the source: level and filters of a Blosc2 frame, as far as Zarr has them.
     pub(super) fn of(about: &About) -> Self {
         let mut own = Self { format: about.format, ..Self::default() };
         if about.format != "blosc2" {
@@ -109,7 +109,7 @@ impl Compression {
                 None if given.is_some() => Err(Error::usage(format!(
                     "Zarr has no codec {other:?} (it has none, zstd, zlib, blosclz, lz4, lz4hc)"
                 ))),
-                // What Zarr has no word for is compressed all the same.
+                // Codecs that Zarr lacks are replaced by zstd.
                 None => Ok(Self::Zstd(3)),
             },
         }
@@ -147,7 +147,7 @@ impl Compression {
     /// The bytes of the file of a chunk.
     ///
     /// # Errors
-    /// `Io` when there is no memory.
+    /// `Io` when memory runs out.
     pub(super) fn encode(&self, plain: Vec<u8>) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         match self {
@@ -182,7 +182,7 @@ impl Compression {
     /// Whether the file `stored` of a chunk holds `plain`.
     ///
     /// # Errors
-    /// `Limit`; `Io` when there is no memory.
+    /// `Limit`; `Io` when memory runs out.
     pub(super) fn holds(&self, stored: &[u8], plain: &[u8], limits: &Limits) -> Result<bool> {
         if *self == Self::None {
             return Ok(stored == plain);
@@ -195,7 +195,7 @@ impl Compression {
         };
         match done {
             Ok(()) => Ok(decoded == plain),
-            // These say nothing of the file.
+            // These are not about the file.
             Err(error) if matches!(error.kind(), ErrorKind::Limit { .. } | ErrorKind::Io(_)) => Err(error),
             Err(_) => Ok(false),
         }
@@ -301,7 +301,7 @@ mod tests {
             let chosen = Compression::choose(&options, "zstd", &Own::of(&about), 4).unwrap();
             let compressor = Compressor::ZSTD;
             assert_eq!(chosen, Compression::Blosc { compressor, level: 9, filter, typesize: 4 });
-            // Chunks of one value have no codec; those in Zarr, which has bytes for them, take the frame's.
+            // Chunks of one value lack a codec; in Zarr, which stores bytes for them, they take the frame's.
             about.details.push(("codec".into(), text("lz4")));
             let none = |about: &About| Compression::choose(&options, "none", &Own::of(about), 4).unwrap();
             assert_eq!(none(&about), Compression::None);

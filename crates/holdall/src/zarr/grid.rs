@@ -7,7 +7,7 @@ use container_core::dtype::Order;
 use container_core::region::{Kept, Region};
 use container_core::{Error, Result};
 
-/// Bytes of a chunk where the source has none.
+/// Bytes of a chunk for sources without chunks.
 const USUAL: u64 = 4 << 20;
 
 /// More files than this are not made of one array, if its chunks are small.
@@ -25,10 +25,10 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The grid of `region` of a dataset: as `--chunks` has it, else as the source has it, else in whole runs of storage.
+    /// The grid of `region` of a dataset: that of `--chunks`, else that of the source, else whole runs of storage.
     ///
     /// # Errors
-    /// `Usage` for words that are no shape.
+    /// `Usage` for text that is not a shape.
     pub(super) fn new(dataset: &Dataset, region: &Region, word: Option<&str>, itemsize: u64) -> Result<Self> {
         let shape = region.shape();
         if let Some(word) = word.filter(|word| *word != "none") {
@@ -52,7 +52,7 @@ impl Grid {
         self.chunk.iter().try_fold(1_u64, |len, axis| len.checked_mul(*axis))
     }
 
-    /// The places of all chunks, in C order. None where there are no elements.
+    /// The places of all chunks, in C order. Empty for a region without elements.
     pub(super) fn chunks(&self) -> Chunks {
         let counts: Vec<u64> = self.counts().collect();
         Chunks { next: (!counts.contains(&0)).then(|| vec![0; counts.len()]), counts }

@@ -6,11 +6,11 @@ use container_core::{Error, Result};
 
 use super::METADATA;
 
-/// The place of each array, by its path: the steps are directories. What an array is called cannot be a group as well, so what is below
-/// it stands beside it (`x/mask` as `x.mask`); steps that Zarr forbids are escaped as in URLs.
+/// The place of each array, by its path: the steps are directories. An array's directory cannot be a group as well, so arrays below it are
+/// placed next to it (`x/mask` as `x.mask`); steps that Zarr forbids are escaped as in URLs.
 ///
 /// # Errors
-/// `Unsupported` where two would have one place.
+/// `Unsupported` where two would share a place.
 pub(super) fn places(paths: &[&str]) -> Result<Vec<String>> {
     let arrays: HashSet<&str> = paths.iter().copied().collect();
     let mut taken = HashSet::new();
@@ -42,7 +42,7 @@ fn is_below_another(place: &str, arrays: &HashSet<String>) -> bool {
     place.match_indices('/').any(|(at, _)| place.get(..at).is_some_and(|above| arrays.contains(above)))
 }
 
-/// A step that is no place of its own in a directory, nor reserved.
+/// Escapes a step that is reserved or not a valid directory name.
 fn escaped(step: &str) -> String {
     let step = step.replace('%', "%25").replace('\0', "%00").replace('\\', "%5C");
     match step.as_str() {

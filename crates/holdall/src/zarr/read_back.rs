@@ -11,11 +11,11 @@ use super::{ArrayPlan, Job, METADATA, grid};
 use crate::diff::Difference;
 
 impl Job {
-    /// Reads every file below `root` and says what is not as it should be: metadata by their bytes, chunks by what they decode to. What they
-    /// should hold is read from the source once more.
+    /// Reads every file below `root` and reports differences: metadata by their bytes, chunks by their decoded values. The expected values
+    /// are read from the source once more.
     ///
     /// # Errors
-    /// Those of reading the source, and of reading files that are there.
+    /// Those of reading the source, and of reading existing files.
     pub(super) fn read_back(
         &self,
         container: &dyn Container,
@@ -64,7 +64,7 @@ mod tests {
     use container_core::format::TargetOptions;
     use container_core::write::Durability;
 
-    /// 6 × 5 numbers, none of them 0 but those of the last chunk.
+    /// 6 × 5 numbers, of which only those of the last chunk are 0.
     fn source() -> Plain {
         let numbers = (0..30_u16).map(|number| if number < 20 { number + 1 } else { 0 });
         let bytes: Vec<u8> = numbers.flat_map(u16::to_be_bytes).collect();
@@ -105,7 +105,7 @@ mod tests {
                 let mut other = bytes.clone();
                 other[at] ^= 0x10;
                 fs::write(&chunk, other).unwrap();
-                // Codecs have bytes that nobody reads: the time and the system of gzip, among others.
+                // Codecs have bytes that no reader uses: the time and the system of gzip, among others.
                 let is_free = codec != "none" && at < 24;
                 assert!(look() == 1 || is_free, "{codec}: byte {at}");
             }

@@ -3,16 +3,16 @@
 use container_core::dtype::{DType, Kind, Scalar};
 use serde_json::{Map, Value as Json, json};
 
-/// A type as the metadata say it.
+/// A type as written in the metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ZarrType {
     pub(super) name: Json,
     pub(super) fill: Json,
-    /// True where the codec `bytes` has to be told an order.
+    /// True where the codec `bytes` needs an order.
     pub(super) has_order: bool,
 }
 
-/// Zarr's type for elements of `dtype`, little-endian, records packed; `None` where it has none that zarr-python reads.
+/// Zarr's type for elements of `dtype`, little-endian, records packed; `None` for types that zarr-python cannot read.
 pub(super) fn zarr_type(dtype: &DType) -> Option<ZarrType> {
     let record = match dtype {
         DType::Scalar(scalar) => return of_scalar(scalar),
@@ -20,7 +20,7 @@ pub(super) fn zarr_type(dtype: &DType) -> Option<ZarrType> {
     };
     let (mut fields, mut fill) = (Vec::new(), Map::new());
     for field in &record.fields {
-        // Sub-arrays have no place in it.
+        // It cannot hold sub-arrays.
         let of_field = zarr_type(&field.dtype).filter(|_| field.shape.is_empty())?;
         fields.push(json!({ "name": field.name, "data_type": of_field.name }));
         fill.insert(field.name.clone(), of_field.fill);
@@ -64,7 +64,7 @@ fn of_scalar(scalar: &Scalar) -> Option<ZarrType> {
     })
 }
 
-/// `unit` in numpy's spelling: `[ns]`, `[25s]`, or nothing for the generic one.
+/// `unit` in numpy's spelling: `[ns]`, `[25s]`, or empty for the generic one.
 fn of_time(name: &str, unit: &str) -> Option<ZarrType> {
     let inner = unit.trim_start_matches('[').trim_end_matches(']');
     let word = inner.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -19,7 +19,7 @@ impl Ruler<'_> {
             && shape == b.region.shape()
     }
 
-    /// The difference between elements and their bytes, little-endian; `None` if there is none.
+    /// The difference between elements and their bytes, little-endian; `None` if they are equal.
     pub(in crate::diff) fn compare_bytes(&mut self, a: &Side<'_>, b: &Side<'_>) -> Result<Option<String>> {
         let limits = &self.options.read.limits;
         let dtype: &DType = &a.dataset().dtype;

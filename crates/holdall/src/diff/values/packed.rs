@@ -1,4 +1,4 @@
-//! Records against the same fields without padding, which is how formats that know no offsets hold them.
+//! Records against the same fields without padding, as formats without field offsets store them.
 
 use container_core::dtype::{ByteOrder, DType};
 
