@@ -22,7 +22,7 @@ pub(crate) fn offset(low: f64, high: f64) -> f64 {
     let (power, middle) = (power(high - low), low / 2.0 + high / 2.0);
     let exponent = |text: &str| text.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
     let exponent_of_middle = exponent(&format!("{middle:e}")).unwrap_or(0);
-    // What is nearer to 0 than that has nothing in common.
+    // Labels nearer to 0 than that share no offset.
     let Some(decimals) = usize::try_from(exponent_of_middle - power).ok().filter(|count| *count < 30) else {
         return 0.0;
     };
@@ -41,8 +41,7 @@ pub(crate) fn offset(low: f64, high: f64) -> f64 {
     nearest
 }
 
-/// The same of integers that are counted from `base`; and what is added to such numbers to get what is beyond it. `span` is how much
-/// labels may tell.
+/// As above, for integers that are counted from `base`; and the offset to add to the labels. `span` bounds the numbers in labels.
 #[expect(clippy::cast_possible_truncation, reason = "spans of integers of 8 bytes")]
 pub(crate) fn common(base: i128, low: f64, high: f64, span: f64) -> (i128, f64) {
     let start = base.saturating_add(low.floor() as i128);
@@ -80,7 +79,7 @@ fn joined(note: &str, is_negative: bool, common: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Floors of multiples of doubles were told: 999999999.99, 0.034420000000000006, 1.49999998999999998×10⁻³⁰⁰.
+    /// Offsets were once shown as floors of multiples of doubles: 999999999.99, 0.034420000000000006, 1.49999998999999998×10⁻³⁰⁰.
     #[test]
     fn what_is_left_out_has_few_digits() {
         for (low, high, common) in [

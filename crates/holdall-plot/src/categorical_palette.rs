@@ -1,9 +1,9 @@
-//! Colours that are told apart.
+//! Categorical palettes of distinguishable colours.
 
 use crate::palette::lab;
 use crate::scene::Rgba;
 
-/// Ten colours that are told apart, for lines and for types of particles.
+/// Ten distinguishable colours, for lines and for types of particles.
 #[must_use]
 pub fn distinct(number: usize) -> Rgba {
     let color = colorous::TABLEAU10[number % colorous::TABLEAU10.len()];
@@ -73,7 +73,7 @@ mod tests {
         let many = distinct_colors(MAX_COLOURS);
         assert!((0..10).all(|number| many[number] == distinct(number)));
         assert_eq!(distinct_colors(17), many[..17]);
-        // A difference of 2.3 is just seen; these are told apart.
+        // A difference of 2.3 is just visible; these are distinguishable.
         for (count, least) in [(10, 20.0), (15, 20.0), (30, 15.0), (60, 10.0), (MAX_COLOURS, 5.0)] {
             assert!(nearest(&many[..count]) > least, "{count}: {}", nearest(&many[..count]));
         }

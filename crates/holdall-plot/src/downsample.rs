@@ -46,7 +46,7 @@ fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f
         return Err(Error::usage("a heat map has two axes"));
     };
     let dataset = subject.container.require(subject.index)?;
-    // Lines lie along the fast axis.
+    // Lines run along the fast axis.
     let is_turned = dataset.order == Order::F;
     let (lines, places, line_block, place_block) = match is_turned {
         false => (rows.count, columns.count, block.0, block.1),
@@ -134,7 +134,7 @@ fn index_or_0(count: u64) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
-/// The least and the greatest of the values that were looked at.
+/// Minimum and maximum of the values seen so far.
 #[derive(Clone, Copy, Debug)]
 struct Extremes {
     low: f64,
@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// They were told to have no finite value.
+    /// Such data were once reported to have no finite value.
     #[test]
     fn means_of_the_greatest_numbers_are_finite() {
         let values = [f64::MAX, f64::MAX, f64::MAX, f64::MAX, f64::NAN, 1e308, -f64::MAX, 1.0];

@@ -29,7 +29,7 @@ pub fn png(pixels: &Pixels, dpi: u32, recipe: Option<&str>) -> Result<Vec<u8>> {
     encoder.set_pixel_dims(Some(png::PixelDimensions { xppu: per_metre, yppu: per_metre, unit }));
     if let Some(recipe) = recipe {
         encoder.add_text_chunk("Software".into(), "holdall".into()).map_err(refused)?;
-        // A file's name may be in any script, which tEXt cannot say.
+        // A file's name may be in any script, but tEXt is Latin-1.
         let stored = match recipe.is_ascii() {
             true => encoder.add_text_chunk("Comment".into(), recipe.into()),
             false => encoder.add_itxt_chunk("Comment".into(), recipe.into()),
@@ -149,7 +149,7 @@ fn color(name: &str, color: Rgba) -> String {
     text
 }
 
-/// Text between tags. Control characters have no place in XML.
+/// Text between tags. XML forbids control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

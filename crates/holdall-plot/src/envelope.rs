@@ -10,9 +10,9 @@ use crate::frame::{Frame, Style};
 use crate::scene::{Item, Rect, Rgba};
 use crate::values::{PIECE, PlotData};
 
-/// Values for each pixel up to which a curve is drawn point by point. Above it, the number of values in neighbouring columns
-/// differs by a quarter at most, which nobody sees: the least and the greatest of 4 and of 5 random values are 2.06 and 2.33
-/// standard deviations apart, those of 1 and 2 are 0 and 1.13.
+/// Number of values per pixel up to which a curve is drawn point by point. Above it, the number of values in neighbouring columns differs
+/// by a quarter at most, which is invisible: minimum and maximum of 4 and of 5 random values are 2.06 and 2.33 standard deviations apart,
+/// those of 1 and 2 are 0 and 1.13.
 const MAX_POINTS_PER_PIXEL: u64 = 4;
 
 /// Rows of a table, cut into runs: one for each row, or one for each column of pixels.

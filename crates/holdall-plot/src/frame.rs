@@ -16,7 +16,7 @@ pub struct Style {
     pub size: Option<(u32, u32)>,
     /// Pixels per inch: text and lines grow with it.
     pub dpi: u32,
-    /// The title; `None` is none.
+    /// The title, if any.
     pub title: Option<String>,
     /// The data alone, to the edges.
     pub bare: bool,
@@ -128,7 +128,7 @@ impl<'s> Frame<'s> {
         }
     }
 
-    /// The picture is ready: what of it there was no room for, and no letters.
+    /// Finishes the picture: returns the parts that had no room, and characters missing from the font.
     pub(crate) fn told(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.notes);
         if !self.left_out.is_empty() {

@@ -46,11 +46,11 @@ struct Fit {
     pixels: u32,
 }
 
-/// The first axis that is kept goes down, the second to the right; larger planes are drawn by the means of blocks. `label` is what
-/// the colour bar says.
+/// The first axis that is kept goes down, the second to the right; larger planes are drawn by the means of blocks. `label` is the text of
+/// the colour bar.
 ///
 /// # Errors
-/// `Usage` for a region without two axes, without elements, or of elements that are no numbers; those of reading.
+/// `Usage` for a region without two axes, without elements, or of elements that are not numbers; those of reading.
 pub fn heatmap(
     subject: &PlotData<'_>,
     colors: &Colors,

@@ -16,7 +16,7 @@ fn is_long(scalar: &Scalar) -> bool {
     )
 }
 
-/// The elements, as doubles that say how far they are beyond `base`, which is 0 for all that are no integers of 8 bytes.
+/// Appends the elements as doubles, relative to `base`, which is 0 except for integers of 8 bytes.
 pub(crate) fn beyond(scalar: &Scalar, bytes: &[u8], part: ComplexPart, base: i128, out: &mut Vec<f64>) {
     if base == 0 || !is_long(scalar) {
         return to_f64(scalar, bytes, part, out);
@@ -25,7 +25,7 @@ pub(crate) fn beyond(scalar: &Scalar, bytes: &[u8], part: ComplexPart, base: i12
     out.extend(integers(scalar, bytes).map(distance));
 }
 
-/// Integers of 8 bytes; `None` for what is no time.
+/// Integers of 8 bytes; `None` for NaT.
 fn integers<'b>(scalar: &Scalar, bytes: &'b [u8]) -> impl Iterator<Item = Option<i128>> + 'b {
     let (is_unsigned, order) = (scalar.kind == Kind::Uint, scalar.order);
     let is_time = matches!(scalar.kind, Kind::Datetime(_) | Kind::Timedelta(_));
@@ -45,7 +45,7 @@ pub(crate) fn extremes(scalar: &Scalar, stored: Stored<'_>) -> Option<(i128, i12
     if !is_long(scalar) {
         return None;
     }
-    // There is no mask, or a byte for each.
+    // The mask is empty, or has a byte for each.
     let mask = stored.mask.iter().copied().chain(std::iter::repeat(0));
     let shown = integers(scalar, stored.bytes).zip(mask).filter(|(_, masked)| *masked == 0);
     shown.filter_map(|(value, _)| value).fold(None, |found, value| wider(found, Some((value, value))))
@@ -60,7 +60,7 @@ fn wider(one: Option<(i128, i128)>, other: Option<(i128, i128)>) -> Option<(i128
     }
 }
 
-/// The integer that values are counted from, and what else is known of them.
+/// The integer that values are counted from, and the extremes found with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counting {
     pub(crate) base: i128,
@@ -70,7 +70,7 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
-    /// By the range that is asked for, or by what there is: a pass over integers of 8 bytes, and nothing else.
+    /// Chooses it by the requested range, or by the data: one pass over integers of 8 bytes, none for other types.
     pub(crate) fn of(subject: &PlotData<'_>, range: Range) -> Result<Self> {
         let scalar = subject.scalar()?;
         if !is_long(&scalar) {
@@ -114,7 +114,7 @@ impl Counting {
 
     fn bound(&self, beyond: f64) -> Bound {
         let (low, high) = self.extremes.unzip();
-        // Far from the base, the double of the greatest integer stands for it.
+        // Far from the base, a double may represent the greatest integer.
         let same = |extreme: &i128| (*extreme - self.base) as f64 == beyond;
         match low.filter(same).or(high.filter(same)) {
             Some(extreme) => Bound::integer(extreme),

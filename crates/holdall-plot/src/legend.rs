@@ -12,11 +12,11 @@ pub(crate) enum Mark {
     Square,
 }
 
-/// Most rows: of more, nobody tells the colours.
+/// Maximum number of rows: more colours cannot be distinguished.
 const MAX_ROWS: usize = 24;
 
 impl Frame<'_> {
-    /// A row for each entry, as many as there is room for; the last one says how many more there are.
+    /// A row for each entry, as many as there is room for; the last one gives the number of those left out.
     pub(crate) fn legend(&mut self, mark: Mark, entries: &[(Rgba, String)]) {
         if self.style.bare || entries.is_empty() {
             return;

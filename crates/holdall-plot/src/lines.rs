@@ -17,11 +17,11 @@ use crate::values::{PIECE, PlotData};
 /// Most columns that are drawn as lines.
 pub const MAX_LINES: u64 = 8;
 
-/// One line for one axis, or one for each column of two: the values over the index. Of many more values than pixels, each column of pixels is
-/// filled from the least to the greatest, so that no spike is lost.
+/// Draws one line for one axis, or one for each column of two: the values over the index. With many more values than pixels, each column of
+/// pixels is filled from the minimum to the maximum, so that no spike is lost.
 ///
 /// # Errors
-/// `Usage` for no or more than [`MAX_LINES`] columns, for no values, and for elements that are no numbers; those of reading.
+/// `Usage` for no or more than [`MAX_LINES`] columns, for no values, and for elements that are not numbers; those of reading.
 pub fn lines(
     subject: &PlotData<'_>,
     range: Range,
@@ -121,8 +121,8 @@ fn nothing(frame: &mut Frame<'_>, style: &Style) {
     }
 }
 
-/// A little room above and below, but not where someone has said what is to be seen. A stretch begins at the lower end, so that room
-/// below would take the place of the least values: most of the axis, of a logarithmic one.
+/// Adds a little room above and below, unless the user fixed the range. A stretch begins at the lower end, so that room below would
+/// displace the smallest values: most of the axis, of a logarithmic one.
 fn padded((low, high): (f64, f64), is_fixed: bool, stretch: Stretch) -> (f64, f64) {
     if is_fixed {
         return (low, high);
@@ -146,7 +146,7 @@ fn area(frame: &mut Frame<'_>, places: &[Option<(f64, f64)>], color: Rgba, style
     fill(frame, &columns, color, style);
 }
 
-/// Draws a curve with gaps where there are no values; a value without neighbours is a dot.
+/// Draws a curve with gaps at missing values; a value without neighbours is a dot.
 fn curve(
     frame: &mut Frame<'_>,
     places: impl Iterator<Item = Option<(f64, f64)>>,

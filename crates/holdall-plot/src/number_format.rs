@@ -36,7 +36,7 @@ pub(crate) fn exact(value: f64) -> String {
     if digits == "1" { power } else { format!("{digits}×{power}") }
 }
 
-/// With the minus sign of typography; zero has none.
+/// Replaces the hyphen by the minus sign U+2212; zero loses its sign.
 pub(crate) fn minus(text: &str) -> String {
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|letter| matches!(letter, '0' | '.')) => rest.to_owned(),

@@ -86,7 +86,7 @@ impl Palette {
 /// axis of greys (`s`) and the hue (`h`).
 fn coolwarm(place: f64) -> Rgba {
     let ends = [[59.0, 76.0, 192.0], [180.0, 4.0, 38.0]].map(polar);
-    // At least so light is the middle, which has no saturation.
+    // Minimum lightness of the unsaturated middle.
     let middle = ends[0][0].max(ends[1][0]).max(88.0);
     let (end, part) = if place < 0.5 { (ends[0], 2.0 * place) } else { (ends[1], 2.0 - 2.0 * place) };
     let [m, s, h] = end;

@@ -91,7 +91,7 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The edges of a box between its corners, which are numbered by the edges that lead to them: 1, 2 and 4.
+/// The edges of a box between its corners. A corner's number is the sum of the edges that reach it from the origin: 1, 2 and 4.
 const EDGES: [(usize, usize); 12] =
     [(0, 1), (0, 2), (0, 4), (1, 3), (1, 5), (2, 3), (2, 6), (4, 5), (4, 6), (3, 7), (5, 7), (6, 7)];
 

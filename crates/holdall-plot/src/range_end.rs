@@ -74,7 +74,7 @@ impl Bound {
         }
     }
 
-    /// The integer from which numbers near it are counted, so that doubles tell them apart; 0 where they do so of themselves.
+    /// The integer from which numbers near it are counted, so that doubles distinguish them; 0 where they do so without it.
     pub(crate) fn base(self) -> i128 {
         match self.0 {
             Held::Double(_) => 0,

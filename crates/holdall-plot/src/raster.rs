@@ -50,7 +50,7 @@ pub fn raster(scene: &Scene, limits: &Limits) -> Result<Pixels> {
         }
     }
     let mut rgba = map.take();
-    // All lies on an opaque sheet, so nothing has to be divided by its opacity.
+    // The sheet is opaque, so the colours need no division by opacity.
     rgba.chunks_exact_mut(4).for_each(|point| point[3] = 255);
     Ok(Pixels { width, height, rgba })
 }

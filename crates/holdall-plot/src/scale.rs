@@ -50,8 +50,8 @@ impl Stretch {
     }
 }
 
-/// The values at the ends of the colours. Percentiles and `zscale` look at the finite values that are drawn: of a picture of block
-/// means, at the means.
+/// The values at the ends of the colours. Percentiles and `zscale` use the finite values that are drawn: for a picture of block means, the
+/// means.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Range {
     /// The least and the greatest finite value of the data.
@@ -87,7 +87,7 @@ impl FromStr for Range {
             true if low < high && within(percents.0) && within(percents.1) => {
                 Ok(Self::Percentiles(percents.0, percents.1))
             }
-            // The range of data that are all the same is told so, too.
+            // The range of constant data has equal ends, too.
             false if low <= high => Ok(Self::Fixed(low, high)),
             _ => Err(bad()),
         }
@@ -136,7 +136,7 @@ impl Range {
     }
 }
 
-/// Of the sorted values.
+/// Percentile of the sorted values.
 #[expect(clippy::cast_possible_truncation, reason = "a place in the slice")]
 fn percentile(sorted: &[f64], percent: f64) -> f64 {
     let (ranks, part) = percentile_ranks(percent, sorted.len() as u64);
@@ -144,7 +144,7 @@ fn percentile(sorted: &[f64], percent: f64) -> f64 {
     interpolate(low, high, part)
 }
 
-/// Values that are looked at.
+/// Number of sampled values.
 const SAMPLES: usize = 1000;
 /// Slope of the line is divided by this.
 const CONTRAST: f64 = 0.25;

@@ -1,4 +1,4 @@
-//! A picture as a list of things to draw, from back to front. Places are in pixels from the upper left corner.
+//! A picture as a list of shapes, from back to front. Places are in pixels from the upper left corner.
 
 /// A colour with its opacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,9 +7,9 @@ pub struct Rgba(pub u8, pub u8, pub u8, pub u8);
 impl Rgba {
     /// White.
     pub const WHITE: Self = Self(255, 255, 255, 255);
-    /// Of axes and text.
+    /// Colour of axes and text.
     pub const BLACK: Self = Self(32, 32, 32, 255);
-    /// Of marks inside a picture that must not outshine the data.
+    /// Colour of marks inside a picture, weaker than the data.
     pub const GRID: Self = Self(120, 120, 120, 255);
 }
 
@@ -18,7 +18,7 @@ impl Rgba {
 pub enum Anchor {
     /// At its first character.
     Start,
-    /// In the middle.
+    /// Centred.
     Middle,
     /// Behind its last character.
     End,
@@ -45,7 +45,7 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// Nothing but transparent points.
+    /// An image of transparent points.
     #[must_use]
     pub fn transparent(width: u32, height: u32) -> Self {
         Self { width, height, rgba: vec![0; width as usize * height as usize * 4] }
@@ -82,7 +82,7 @@ pub enum Item {
     Rect {
         /// Position and size.
         rect: Rect,
-        /// In which colour.
+        /// Fill colour.
         fill: Rgba,
     },
     /// A line through points.
@@ -98,7 +98,7 @@ pub enum Item {
     Area {
         /// The points.
         points: Vec<(f64, f64)>,
-        /// In which colour.
+        /// Fill colour.
         fill: Rgba,
     },
     /// A line of text.

@@ -1,4 +1,4 @@
-//! One frame of particles, in the words of the schema `hoomd`, seen through the lens.
+//! One frame of particles with the quantities of the schema `hoomd`, read through [`Container`](container_core::container::Container).
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::Order;

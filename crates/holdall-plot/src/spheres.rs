@@ -1,8 +1,8 @@
-//! Spheres that hide each other, seen from afar.
+//! Drawing of spheres that hide each other, in parallel projection.
 //!
-//! They are drawn from the nearest to the furthest, so that most of what is hidden is known to be before its points are looked at: a square of
-//! points that is nearer everywhere than a sphere can be there is left out. What is left is bounded by [`Budget`], since the sizes
-//! of particles come from the file.
+//! They are drawn from the nearest to the furthest, so that most hidden parts are skipped before their points are tested: a square of points
+//! that is nearer everywhere than the sphere can be there is left out. The remaining work is bounded by [`Budget`], since the sizes of
+//! particles come from the file.
 
 use std::ops::Range;
 
@@ -120,7 +120,7 @@ struct Canvas {
     height: usize,
     points: Vec<[u8; 4]>,
     near: Vec<f32>,
-    /// Of each square of points the one that is furthest away.
+    /// Depth of the furthest point of each square.
     furthest: Vec<f32>,
     /// Squares in a row.
     squares: usize,
@@ -139,7 +139,7 @@ impl Canvas {
         }
     }
 
-    /// Draws what of a disc nothing hides; how many points, and squares, were looked at.
+    /// Draws the visible part of a disc; returns the number of points and squares tested.
     fn draw(&mut self, disc: &Disc) -> u64 {
         let rows = span(disc.y, disc.radius, self.height);
         let columns = span(disc.x, disc.radius, self.width);

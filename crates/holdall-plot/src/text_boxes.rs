@@ -27,7 +27,7 @@ pub(crate) fn texts(scene: &Scene) -> Vec<(String, [f64; 4])> {
     scene.items.iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
 }
 
-/// No text leaves the sheet, none lies on another or on the data.
+/// Asserts that all text is on the sheet, and overlaps neither other text nor the data.
 pub(crate) fn assert_apart(scene: &Scene, data: Rect, what: &str) {
     let (w, h) = (f64::from(scene.width), f64::from(scene.height));
     let data = ("the data".to_owned(), [data.x, data.x + data.w, data.y, data.y + data.h]);

@@ -14,11 +14,11 @@ pub(crate) struct Tick {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ticks {
     pub(crate) ticks: Vec<Tick>,
-    /// ` ×10⁵ + 3`, for the end of the axis; empty for labels that say all.
+    /// ` ×10⁵ + 3`, for the end of the axis; empty for labels that are complete.
     pub(crate) note: String,
 }
 
-/// Labels of more digits than this are told by what they have in common.
+/// Labels of more digits than this leave out a common offset.
 const DIGITS: f64 = 2e5;
 
 /// Letters of a label, its sign aside, that are too many in the same way.
@@ -91,7 +91,7 @@ fn step(low: f64, high: f64, most: usize, least: f64) -> Option<f64> {
         let (first, last) = marks(low, high, step);
         last - first + 1.0
     };
-    // One mark alone tells no scale: a smaller step, if its marks have room.
+    // A single mark does not show the scale:
     for smaller in [5.0, 2.0, 1.0, 0.5, 0.2, 0.1].map(|nice| nice * base) {
         let is_better = smaller < step * 0.9 && count(smaller) > count(step);
         if count(step) < 2.0 && is_better && smaller >= least && count(smaller) <= most as f64 + 1.0 {
@@ -147,7 +147,7 @@ mod tests {
         expect(1e9 + 0.04, 1e9 + 1.0, 2, &["0.5", "1.0"], "+ 1000000000");
         expect(123_456.125, 123_456.25, 3, &["0.15", "0.20", "0.25"], "+ 123456");
         expect(0.0, 3e-8, 3, &["0", "1", "2", "3"], "×10⁻⁸");
-        // One alone tells no scale.
+        // A single mark does not show the scale.
         expect(90.0, 19031.0, 3, &["5000", "10000", "15000"], "");
         expect(-3.2, 3.2, 2, &["−2", "0", "2"], "");
         expect(0.1, 1.9, 1, &["1"], "");
@@ -158,7 +158,7 @@ mod tests {
         expect(0.0, 3e-310, 3, &["0", "1", "2", "3"], "×10⁻³¹⁰");
         expect(0.0, 4e300, 4, &["0", "1", "2", "3", "4"], "×10³⁰⁰");
         assert_eq!(linear(1.0, 1.0, 5, false), Ticks::default());
-        // What is between these ends is no double.
+        // The difference of these ends overflows a double.
         expect(f64::MIN, f64::MAX, 4, &["−1", "0", "1"], "×10³⁰⁸");
         expect(0.0, 1.7e308, 4, &["0.0", "0.5", "1.0", "1.5"], "×10³⁰⁸");
         expect(1e-300, 1.0001e-300, 4, &["1.00000", "1.00005", "1.00010"], "×10⁻³⁰⁰");

@@ -10,10 +10,10 @@ const LABEL: usize = 7;
 /// Marks further from each other than this many times the least gap get one between them.
 const WIDE: f64 = 3.0;
 
-/// Numbers of more digits than this many differ too late to be told by short labels: what they have in common is left out.
+/// Numbers whose ratio to the span exceeds this differ too late for short labels: a common offset is left out.
 const MAX_LABEL_RATIO: f64 = 1e3;
 
-/// Of fewer marks than this the labels leave out a power of ten, if that gives more.
+/// With fewer marks than this, the labels leave out a power of ten, if that gives more.
 const MIN_MARKS: usize = 5;
 
 /// An axis from `low` to `high`, which are counted from the integer `base`.
@@ -29,7 +29,7 @@ pub(crate) struct Bent {
 }
 
 impl Bent {
-    /// The marks, where `place` says how far along, from 0 to 1, a number is. Values are counted from `base`, as the ends are.
+    /// Chooses the marks; `place` maps a number to its place along the axis, from 0 to 1. Values are counted from `base`, as the ends are.
     #[expect(clippy::cast_possible_truncation, reason = "an exponent")]
     pub(crate) fn ticks(&self, place: impl Fn(f64) -> f64) -> Ticks {
         let Self { base, low, high, .. } = *self;
@@ -83,7 +83,7 @@ struct Marks<P> {
 }
 
 impl<P: Fn(f64) -> f64> Marks<P> {
-    /// Adds a number if it has room and a label that tells it.
+    /// Adds a number if it has room and a label that distinguishes it.
     fn add(&mut self, value: f64) {
         if !(self.low..=self.high).contains(&value) || (self.whole && value.fract() != 0.0) {
             return;
@@ -99,7 +99,7 @@ impl<P: Fn(f64) -> f64> Marks<P> {
         }
     }
 
-    /// The greatest first: they stand for most of the values.
+    /// Adds powers, the greatest first: they cover most of the values.
     fn powers(&mut self) {
         self.add(0.0);
         let top = self.low.abs().max(self.high.abs()).log10().floor();
@@ -114,7 +114,7 @@ impl<P: Fn(f64) -> f64> Marks<P> {
         }
     }
 
-    /// A number near each end, where there is none.
+    /// Adds a number near each end that lacks one.
     fn ends(&mut self) {
         for end in [0.0, 1.0_f64] {
             let places = self.found.iter().map(|tick| ((self.place)(tick.value) - end).abs());
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Of ends of all sizes, near to each other and far.
+    /// Ends of all sizes, near to each other and far.
     #[test]
     fn no_axis_has_a_single_number() {
         let mut state = 1_u64;

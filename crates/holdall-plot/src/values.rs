@@ -24,7 +24,7 @@ pub struct PlotData<'a> {
     pub part: ComplexPart,
     /// Options for reading it.
     pub read: &'a ReadOptions,
-    /// Who is told how far it is.
+    /// Callback for progress.
     pub progress: Progress<'a>,
 }
 
@@ -47,12 +47,12 @@ impl PlotData<'_> {
         }
     }
 
-    /// Whether the file says that some elements are missing.
+    /// Whether the file marks some elements as missing.
     pub(crate) fn has_mask(&self) -> Result<bool> {
         self.container.has_mask(self.index, self.read)
     }
 
-    /// The bytes of the element that all elements are, where the file says so of all at once: terabytes of zeros need not be read.
+    /// The bytes of the one element that all repeat, where the file states that at once: terabytes of zeros need not be read.
     pub(crate) fn repeated(&self) -> Result<Option<Vec<u8>>> {
         if self.has_mask()? {
             return Ok(None);
@@ -101,7 +101,7 @@ impl PlotData<'_> {
     }
 
     /// Passes pieces of `most` bytes, in the order in which `order` stores the region, through `work` on several threads, and the results to
-    /// `place` in their order. `work` is told how many elements come before the piece.
+    /// `place` in their order. `work` receives the number of elements before the piece.
     pub(crate) fn bytes<T: Send>(
         &self,
         order: Order,
@@ -146,7 +146,7 @@ impl PlotData<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Stored<'b> {
     pub(crate) bytes: &'b [u8],
-    /// A byte for each element, not 0 where the file says that it is missing; none where it says so of no element.
+    /// A byte for each element, not 0 for a missing one; empty if none is missing.
     pub(crate) mask: &'b [u8],
 }
 

@@ -103,8 +103,8 @@ impl Frame<'_> {
         small * (room * 0.999 / widest).clamp(MIN_LABEL_SCALE, 1.0)
     }
 
-    /// As [`Frame::note_place`]. Where there is no room for it the numbers, which are `what`, go as well: without what they leave out they
-    /// would be others.
+    /// As [`Frame::note_place`]. Without room for it the numbers, which are `what`, are left out as well: without the offset they would be
+    /// wrong.
     pub(crate) fn place_note(
         &mut self,
         at: f64,
@@ -120,8 +120,8 @@ impl Frame<'_> {
         place
     }
 
-    /// Position of the note of what numbers leave out, above the data, from `at` on or further left where it is too long for that, and the height of
-    /// its letters.
+    /// Position of the note with the common offset of the labels, above the data, from `at` on or further left where it is too long, and the height
+    /// of its letters.
     fn note_place(&self, at: f64, note: &str) -> Option<(f64, f64)> {
         let (sheet, small) = (f64::from(self.scene.width) - 4.0, self.small());
         let wide = self.font.width(note, small);
