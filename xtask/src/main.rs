@@ -20,6 +20,7 @@ mod fuzz;
 mod licences;
 mod links;
 mod miri;
+mod mutants;
 mod package;
 mod parallel;
 mod python;
@@ -110,6 +111,7 @@ pub(crate) const TASKS: &[Task] = &[
     task("bench", "NAME|--peers [ARGS…]", "setup, then a benchmark against other libraries, or all of them and the table of their ratios", test::bench),
     task("licences", "", "what deny.toml says of licences, bans and sources, against what cargo metadata says", licences::licences),
     task("deny", "[--advisories]", "licences, bans, sources and advisories by cargo-deny, which is built for it", tools::deny),
+    task("mutants", "CRATE", "a sample of changes to a crate's code, and how many its own tests notice", mutants::mutants),
     task("miri", "[--big-endian]", "the core and the chunks under Miri, where it is installed; --big-endian: as another machine", miri::miri),
     task("cross", "[--check] [i686] [s390x]", "check and test for 32 bits and big-endian; --check: no tests", cross::cross),
 ];
