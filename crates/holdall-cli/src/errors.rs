@@ -16,7 +16,7 @@ use crate::output::printable;
 pub enum Outcome {
     /// Yes, or clean.
     Yes,
-    /// It ran, and the answer is no.
+    /// The command ran, and the answer is no.
     No,
     /// It could not answer.
     CouldNot,
@@ -51,12 +51,12 @@ pub struct Failure {
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
-    /// A mistake in the command line that is no single file's.
+    /// A mistake in the command line that concerns no single file.
     pub fn usage(what: impl Into<String>) -> Self {
         Self { subject: None, error: Error::usage(what.into()) }
     }
 
-    /// True where the reader of our output has gone, which is no error.
+    /// True where the reader of our output has gone, which is not an error.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self.error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -120,7 +120,7 @@ impl Failure {
     }
 }
 
-/// True where `holdall verify` would know the file: array files are only read.
+/// True where `holdall verify` would accept the file: array files are only read.
 fn is_container(file: &str) -> bool {
     // Opening a pipe would wait for its writer.
     if !std::fs::metadata(file).is_ok_and(|kind| kind.is_file()) {
@@ -190,7 +190,7 @@ fn push_octal(word: &mut String, bytes: &[u8]) {
     bytes.iter().for_each(|byte| word.push_str(&format!("\\{byte:03o}")));
 }
 
-/// Says which file an error is about.
+/// Adds the file to an error.
 pub trait ErrorContext<T> {
     /// Names the file.
     fn on(self, subject: impl Into<String>) -> Result<T>;
@@ -203,7 +203,7 @@ impl<T> ErrorContext<T> for container_core::Result<T> {
 }
 
 impl From<io::Error> for Failure {
-    /// For writes to standard output, whose errors say so. Everything else knows its file.
+    /// For writes to standard output, whose errors name it. All other errors have a file.
     fn from(error: io::Error) -> Self {
         Self { subject: None, error: Error::from(error) }
     }

@@ -53,7 +53,7 @@ fn push(c: char, escapes: Escapes, text: &mut String) {
     }
     match escapes {
         Escapes::Text => text.extend(c.escape_default()),
-        // None of them is beyond the first plane.
+        // All of them are in the first plane.
         Escapes::Json => {
             let _ = write!(text, "\\u{:04x}", u32::from(c));
         }

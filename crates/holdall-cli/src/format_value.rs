@@ -7,7 +7,7 @@ use container_core::Value;
 
 use crate::output::printable;
 
-/// Levels of a metadata tree that are shown; what lies deeper is told as such. Keeps the stack bounded.
+/// Maximum depth of a metadata tree that is shown; deeper levels are reported as such. Keeps the stack bounded.
 pub const MAX_DEPTH: usize = 128;
 
 /// Bytes of an opaque value that are shown in hexadecimal.

@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP where something would be left behind: a directory is written under another name until it is whole, and only the process
-//! that makes it can take that away. Files have no name before they are whole, so other verbs end at once.
+//! Handling of Ctrl-C, SIGTERM and SIGHUP while a directory is written: it has a temporary name until it is complete, and only this process can
+//! remove it. Files are unnamed until they are complete, so other verbs end at once.
 
 #[cfg(unix)]
 mod lost_pages;
@@ -35,7 +35,7 @@ mod signals {
         }
     }
 
-    /// True for a signal that the process was started to ignore, as `nohup` does, and where nobody tells.
+    /// True for a signal that the process was started to ignore, as by `nohup`, and where that cannot be determined.
     fn is_ignored(signal: i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -51,7 +51,7 @@ mod signals {
     /// Ends the process as the signal would have, so that a shell sees what became of it.
     pub fn end() {
         if let Ok(signal) = i32::try_from(SIGNAL.load(Ordering::Relaxed)) {
-            // It returns where there was none.
+            // It returns if no signal has arrived.
             drop(low_level::emulate_default_handler(signal));
         }
     }

@@ -1,8 +1,7 @@
-//! The `holdall` command: arguments in, verbs out. What it does is the library's; this crate speaks to people.
+//! The `holdall` command: parses arguments, calls the library, and formats results and errors.
 //!
-//! As a library it is what the program and the Python package share: [`main`], the command as a function, and [`library`], parts of verbs that
-
-//! need no console.
+//! As a library it contains the parts that the program and the Python package share: [`main`], the command as a function, and [`library`],
+//! parts of verbs that need no console.
 
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
 #![deny(unsafe_code)]

@@ -36,7 +36,7 @@ pub fn draw(
         #[command(flatten)]
         plot: plot::Args,
     }
-    // The address is that of an open file; the verb's own argument has no part in it.
+    // The address is that of an open file, so the verb's own argument is a placeholder.
     let words = words.iter().cloned().chain(["--".into(), "FILE".into()]);
     let parsed = Words::try_parse_from(words).map_err(|error| {
         let text = error.to_string();

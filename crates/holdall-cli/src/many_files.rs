@@ -1,4 +1,4 @@
-//! Many files at once: which they are, several at a time, and told in the order in which they were named.
+//! Work on many files: finds them, handles several at a time, and reports in the order in which they were named.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::errors::{Failure, Result};
 use crate::output::to_stderr;
 use crate::progress::{ProgressReporter, ShowProgress};
 
-/// A file that is looked at, or a folder whose files nobody can tell, or a file of which nobody can tell what it is.
+/// A file to work on, a folder that cannot be listed, or a file that cannot be read.
 #[derive(Debug)]
 pub struct Named {
     /// As the user named it.
@@ -35,8 +35,8 @@ impl From<Found> for Named {
     }
 }
 
-/// The files that arguments name: of a folder those below it, and itself where it is a container. One without any stays, and
-/// is told to be a folder when it is opened.
+/// The files that arguments name: for a folder those below it, and itself where it is a container. A folder without any stays, and opening
+/// it gives the error.
 pub fn expand(named: &[PathBuf]) -> Vec<Named> {
     let mut files = Vec::with_capacity(named.len());
     for path in named {
@@ -60,12 +60,12 @@ pub struct Share<'a> {
     pub threads: usize,
     /// Its share of the memory, or all of it.
     pub limits: Limits,
-    /// Tells how far it is.
+    /// Progress of this file.
     pub meter: &'a ProgressReporter,
 }
 
-/// Looks at each file, several at a time where there are several, and reports on them in order. Each has its share of
-/// the memory; one for which that was too little is looked at again alone, with all of it.
+/// Runs `look` on each file, several at a time, and reports on them in order. Each has its share of the memory; one for which that was too
+/// little is run again alone, with all of it.
 ///
 /// # Errors
 /// Those of the reports; the others are not made then.
@@ -77,7 +77,7 @@ pub fn in_order<'f, T: Send>(
     is_short: impl Fn(&T) -> bool + Sync,
     mut report: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    // Standard input is there once only, and a file that is looked at again needs it again.
+    // Standard input can be read only once, and a file that is run again needs it again.
     let streams = files.iter().any(|file| is_stream(&file.path));
     let workers = if streams { 1 } else { jobs.min(files.len()) };
     let threads = (jobs / workers.max(1)).max(1);
@@ -122,7 +122,7 @@ pub fn in_order<'f, T: Send>(
                 while let Some(seen) = early.remove(&due) {
                     due += 1;
                     if let Err(failure) = report(seen) {
-                        // Nobody listens any more.
+                        // The receiver is gone.
                         next.store(files.len(), Ordering::Relaxed);
                         quiet.cancel();
                         return Err(failure);

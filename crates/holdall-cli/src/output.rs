@@ -44,7 +44,7 @@ impl Console {
 
     /// Reports a file that could not be answered for, and goes on.
     pub fn fail(&mut self, failure: &Failure) {
-        // What was said before appears before.
+        // Earlier output appears first.
         let _ = self.out.flush();
         print_error(failure);
         if !failure.error.is_after_change() {
@@ -68,7 +68,7 @@ impl Console {
     }
 }
 
-/// Writes an error to standard error, and counts for nothing.
+/// Writes an error to standard error, without effect on the exit code.
 pub fn print_error(failure: &Failure) {
     let paint = Paint::of(&io::stderr());
     let mut text = format!("{}: ", paint.with(ERROR, "holdall"));
@@ -87,7 +87,7 @@ pub fn to_stderr(line: &str) {
     let _ = writeln!(stderr, "{line}");
 }
 
-/// Whether to colour.
+/// Colouring of a stream: on or off.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint(bool);
 
@@ -103,7 +103,7 @@ impl Paint {
     }
 }
 
-/// A writer whose errors say what was being written, so that they are not taken for the source's.
+/// A writer whose errors name its destination, so that they are not taken for the source's.
 pub struct Named<W> {
     /// The writer.
     pub inner: W,
@@ -138,7 +138,7 @@ impl<W: Write> Write for Named<W> {
 pub struct Out {
     writer: Named<BufWriter<StdoutLock<'static>>>,
     terminal: bool,
-    /// Whether this output is coloured.
+    /// Colouring of this output.
     pub paint: Paint,
 }
 
@@ -201,7 +201,7 @@ impl Out {
         if !self.terminal {
             return rows.into_iter().try_for_each(|row| self.row(&row));
         }
-        // Nobody sees more at a time, and there may be more than the memory holds.
+        // Maximum number of rows aligned together: more do not fit on a screen, and may not fit in memory.
         const MAX_ALIGNED: usize = 10_000;
         let mut rows = rows.into_iter();
         let mut has_heading = true;

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;
 
-/// Told how far an operation is; shows it where a person waits for it.
+/// Receives the progress of an operation; shows it where a person waits for it.
 pub struct ProgressReporter {
     what: String,
     unit: Unit,
@@ -28,7 +28,7 @@ enum Unit {
     Things,
 }
 
-/// Whether a bar may appear.
+/// Permission to show a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShowProgress {
     /// On a standard error that is a terminal.
@@ -38,7 +38,7 @@ pub enum ShowProgress {
 }
 
 impl ProgressReporter {
-    /// Before this, nothing is shown.
+    /// Delay before the bar appears.
     const PATIENCE: Duration = Duration::from_millis(500);
 
     /// A meter for `what`, from now on, in bytes.
@@ -46,7 +46,7 @@ impl ProgressReporter {
         Self::with_unit(what.into(), Unit::Bytes, shown)
     }
 
-    /// The same in things that are counted.
+    /// As [`ProgressReporter::new`], for a count of items.
     pub fn counting(what: impl Into<String>, shown: ShowProgress) -> Self {
         Self::with_unit(what.into(), Unit::Things, shown)
     }
@@ -81,7 +81,7 @@ impl ProgressReporter {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Runs an operation that tells this meter, and takes the bar away again.
+    /// Runs an operation that reports to this meter, and removes the bar.
     pub fn watch<T>(&self, operation: impl FnOnce(Progress<'_>) -> T) -> T {
         let tick = |done, total| self.tick(done, total);
         let result = operation(Progress::new(&tick));

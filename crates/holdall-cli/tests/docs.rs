@@ -1,4 +1,4 @@
-//! The sessions in the README and in docs/ run as they stand, and the reference of the command is what the command says.
+//! Runs the sessions in the README and in docs/, and compares the command's reference with its help.
 //!
 //! `cargo xtask docs` writes answers and reference anew.
 
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Says whether generated files are written or compared; without it they are compared.
+/// Variable that selects whether generated files are written or compared; without it they are compared.
 const GOLDENS: &str = "HOLDALL_GOLDENS";
 
 /// Program that starts the command where this machine cannot: see `cargo xtask cross`.
@@ -17,7 +17,7 @@ fn repository() -> PathBuf {
     root.canonicalize().expect("the repository")
 }
 
-/// They speak of `testdata/` beside them, and write files of their own, which must not end in the repository.
+/// They refer to `testdata/` next to them, and write files of their own, which must not end in the repository.
 #[test]
 #[cfg(unix)]
 fn sessions() {

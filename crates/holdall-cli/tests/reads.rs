@@ -1,4 +1,4 @@
-//! Reads of the command, counted by the kernel: what takes a part of a file of many chunks does not look at each of them.
+//! Reads of the command, counted by the kernel: reading a part of a file of many chunks does not read each of them.
 //!
 //! One test to a process: the kernel adds what an ended child has read to the counter of its parent.
 #![cfg(target_os = "linux")]

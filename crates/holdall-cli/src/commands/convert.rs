@@ -72,13 +72,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let mut options =
             args.make.options(args.to.as_deref(), args.import_options(), console.limits, progress);
         if args.format_name() == ZARR {
-            // A folder that is not whole is taken away after an error, and not after a signal.
+            // An incomplete folder is removed after an error, but not after a signal.
             options.open.access = Access::Positioned;
         }
         holdall::convert::convert(&source, &args.target, &options)
     });
     if matches!(&outcome, Err(error) if matches!(error.kind(), ErrorKind::Cancelled)) {
-        // Nobody else stops it, and what was begun has been taken away.
+        // Only a signal cancels it, and unfinished files have been removed.
         interrupt::end();
     }
     args.make.show(outcome.on(shown(&source.file))?, &source_name, &target_name, args.format_name(), console)

@@ -40,7 +40,7 @@ enum HeaderIs {
 fn delimiter(text: &str) -> std::result::Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
-        // What ends rows or cells itself is none.
+        // Quotes and line ends have their own meaning in CSV.
         [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
         _ => Err("one character of ASCII, or tab".into()),
     }

@@ -365,7 +365,7 @@ impl Work<'_> {
             |answers| {
                 for answer in answers {
                     if let Err(gone) = show(answer) {
-                        // Nobody listens any more.
+                        // The receiver is gone.
                         quiet.cancel();
                         failure = Some(gone);
                         return Err(Error::cancelled());

@@ -49,7 +49,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let container = opened.container.as_ref();
     if address.dataset.is_none() && container.listed_count() == 0 && container.may_hide_datasets() {
         let file = shown(&address.file);
-        // Perhaps nobody can tell, as of a tree that cannot be read.
+        // An unreadable tree leaves that open.
         container.meta().on(&file)?;
         if let Some(error) = first_damage(container) {
             print_error(&Failure { subject: Some(file), error: error.with_context("no dataset is listed") });

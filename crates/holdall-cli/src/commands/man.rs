@@ -66,7 +66,7 @@ fn page(command: clap::Command) -> Page {
     let source = format!("holdall {}", env!("CARGO_PKG_VERSION"));
     let man = Man::new(command).source(source).manual("holdall");
     let mut text = Vec::new();
-    // Memory takes every byte; there is no other error.
+    // Writing to memory cannot fail.
     let _ = man.render(&mut text);
     Page { name: man.get_filename(), text }
 }

@@ -1,4 +1,4 @@
-//! `holdall pack`: what is no container, into one.
+//! `holdall pack`: raw elements, lines, files and tables into a container.
 
 use std::path::{Path, PathBuf};
 
@@ -166,7 +166,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
                 holdall::pack::pack_raw(source, &array, target, &options)
             }
             None => match holdall::convert::convert(&address(source.as_os_str()), target, &options) {
-                // Nothing in a table says that it is one but its name.
+                // A table is recognised by its name alone.
                 Err(error) if is_table(&error, source) => of_table(),
                 outcome => outcome,
             },

@@ -385,7 +385,7 @@ impl Args {
         let unit = match kind {
             Some(Kind::Datetime(unit)) => Some(format!("{} since 1970", unit.trim_matches(['[', ']']))),
             Some(Kind::Timedelta(unit)) => Some(unit.trim_matches(['[', ']']).to_owned()),
-            // What is said of the records need not hold for one of their fields.
+            // Attributes of the records need not apply to one of their fields.
             _ if self.field.is_some() => None,
             _ => unit(container, &dataset),
         };

@@ -91,7 +91,7 @@ pub fn nodes(container: &dyn Container, depth: Option<usize>) -> container_core:
     let has_tag = |path: &str| tags.contains_key(&format!("/{path}"));
     let (mut parts, mut others) = (HashMap::<String, Vec<Dataset>>::new(), Vec::new());
     for (_, dataset) in visible_datasets(container) {
-        // Those with a tag stand in the tree, and what is part of one of them below it.
+        // Arrays with a tag are in the tree, and parts of one of them below it.
         if has_tag(&dataset.path) {
             continue;
         }

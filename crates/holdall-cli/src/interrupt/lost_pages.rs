@@ -10,17 +10,17 @@ const MESSAGE: &[u8] = b"holdall: a file became shorter while it was read, or it
 /// Set by the thread that reports the error: several may want lost pages at once.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
-/// From now on a page that is not there ends the command with an error and its exit code instead of a signal.
+/// Installs a handler that ends the command with an error and its exit code, instead of a signal, when a mapped page is lost.
 ///
-/// Files have no name before they are whole, so nothing is left behind. Where a folder is made, files are read by position
+/// Files are unnamed until they are complete, so no partial file remains. Where a folder is made, files are read by position
 /// ([`Access::Positioned`](container_core::source::Access::Positioned)), which gives an error that can be handled.
 ///
-/// The handler of the standard library, which `signal-hook` would call first, takes itself away at such a signal: a second thread that wants a
-/// lost page would then end the process. So this one replaces it.
+/// The handler of the standard library, which `signal-hook` would call first, removes itself at such a signal: a second thread at a lost page
+/// would then end the process. So this one replaces it.
 #[expect(unsafe_code, reason = "the one signal handler of the command")]
 pub fn end_on_lost_pages() {
     // SAFETY: all bytes 0 are a valid sigaction, whose mask is then made empty and whose handler is a function of the type that is called without
-    // SA_SIGINFO. The handler makes two system calls, write and _exit, that POSIX allows in one; it takes no lock, allocates nothing and does not
+    // SA_SIGINFO. The handler makes two system calls, write and _exit, that POSIX allows in one; it takes no lock, does not allocate and does not
     // return, so no state that it interrupts is seen again.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -38,8 +38,8 @@ extern "C" fn handle(_signal: libc::c_int) {
         // The first thread ends the process.
         std::hint::spin_loop();
     }
-    // Whether it can be told does not change how this ends.
+    // A failed message does not change the exit.
     let _ = rustix::io::write(rustix::stdio::stderr(), MESSAGE);
-    // SAFETY: it ends the process, and runs nothing of it.
+    // SAFETY: it ends the process without running any of its code.
     unsafe { libc::_exit(Outcome::CouldNot.code().into()) }
 }

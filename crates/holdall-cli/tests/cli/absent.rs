@@ -1,4 +1,4 @@
-//! Arrays whose values are not in their file: expressions, functions, references to servers, proxies that fetched a part or nothing.
+//! Arrays whose values are not in their file: expressions, functions, references to servers, proxies that fetched a part or none.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ const VERBS: [&[&str]; 9] = [
 
 const TARGETS: [&str; 9] = ["npy", "b2nd", "asdf", "blp", "ra", "gsd", "zarr", "fits", "csv"];
 
-/// Every verb that gives values refuses `address`, says `why`, and leaves no file.
+/// Asserts that every verb that gives values refuses `address` with `why`, and writes no file.
 fn refused(at: &Path, file: &str, address: &str, why: &str) {
     let mut commands: Vec<Vec<String>> =
         VERBS.iter().map(|words| words.iter().map(|word| word.replace("IN", address)).collect()).collect();
@@ -41,7 +41,7 @@ fn refused(at: &Path, file: &str, address: &str, why: &str) {
     for words in commands {
         let done = run(at, &words);
         assert_eq!((done.expect(2), done.err.contains(why)), ("", true), "{words:?}: {done:#?}");
-        // A folder may be left, but nothing in it.
+        // A folder may be left, but must be empty.
         let _ = std::fs::remove_dir(at.join("out"));
         let left: Vec<_> = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert!(left.iter().all(|name| name == file || name == "rows.npy"), "{words:?}: {left:?}");
@@ -96,7 +96,7 @@ fn a_proxy_gives_what_it_fetched_and_no_more() {
     for said in [run(at, &["info", "proxy.b2nd"]).out, run(at, &["ls", "proxy.b2nd"]).err] {
         assert!(said.contains(why), "{said}");
     }
-    // What was taken out stands for nothing any more.
+    // The extracted part is an ordinary array.
     run(at, &["convert", held, "part.b2nd"]).expect(0);
     assert_eq!(run(at, &["cat", "part.b2nd", "--format", "json"]).expect(0), values.out);
     run(at, &["convert", held, "part.asdf"]).expect(0);

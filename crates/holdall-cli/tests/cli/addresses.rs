@@ -71,7 +71,7 @@ fn options_about_reading_reach_the_format() {
     std::fs::write(at.join("julia.ra"), rawarray_with_flags(2, 3, 4, &[2], &floats(2))).unwrap();
     run(at, &["cat", "julia.ra"]).expect(2);
     assert_eq!(run(at, &["cat", "--lenient", "julia.ra"]).expect(0), "0.0\n1.0\n");
-    // 300, -65, 0 as signed LEB128; what the flag means can be said instead of found out.
+    // 300, -65, 0 as signed LEB128; the byte length of the flag is given instead of guessed.
     let mut bytes = rawarray_with_flags(2, 1, 2, &[3], &[0; 6]);
     bytes.truncate(56);
     bytes.extend([0xd8, 0x04, 0x81, 0x01, 0x00]);

@@ -126,7 +126,7 @@ fn types_that_asdf_lacks_need_a_word() {
             assert_eq!(values.expect(0), "7 6 5 4 3 2 1 0\n15 14 13 12 11 10 9 8\n", "{descr} {target}");
         }
     }
-    // Nothing to do for formats that lack none of the types.
+    // Without effect for formats that have all the types.
     for target in ["big.ra", "big.blp", "big.b2nd", "copy.npy"] {
         run(at, &["convert", "big.npy", target, "--as-bytes", "--verify"]).expect(0);
     }
@@ -259,7 +259,7 @@ fn a_file_is_exploded_edited_and_imploded() {
     let imploded = std::fs::read(at.join("b.asdf")).unwrap();
     assert!(imploded.starts_with(&[edited.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat()));
     assert_eq!(run(at, &["diff", "a.asdf", "b.asdf"]).expect(0), "");
-    // Nothing is replaced unasked, and other formats have no such form.
+    // Existing files are kept by default, and other formats lack this form.
     run(at, &["explode", "a.asdf", "-o", "parts"]).expect(2);
     run(at, &["explode", "a.asdf", "-o", "parts", "-f"]).expect(0);
     assert!(run(at, &["explode", "good.ra"]).err.contains("ASDF"));
@@ -286,7 +286,7 @@ fn an_exploded_stream_takes_rows() {
     let part = at.join("parts/a_exploded0000.asdf");
     let bytes = std::fs::read(&part).unwrap();
     assert!(bytes.ends_with(&[&header[..], &rows].concat()), "still streamed, and no index");
-    // The tree says what a row is, so that the file of the block alone takes none.
+    // The tree defines a row, so the file of the block alone cannot be appended to.
     let alone = run(at, &["append", "parts/a_exploded0000.asdf", "row.npy"]);
     alone.expect(2);
     assert!(alone.err.contains("the file with the tree"), "{alone:#?}");
@@ -404,7 +404,7 @@ fn files_that_arrays_are_in_are_checked_with_the_tree() {
         let none = json!({"total": 0, "checked": 0, "bad": 0});
         assert_eq!(findings(at, tree, 1), ("damaged".to_owned(), none, vec![of("external", name)]));
     }
-    // A file without a block has nothing of the array.
+    // A file without a block has no part of the array.
     write(&other, b"#ASDF 1.0.0\n%YAML 1.1\n--- {}\n...\n");
     assert_eq!(findings(at, tree, 1).2, [of("external", "-")]);
     std::fs::remove_file(&other).unwrap();
@@ -421,12 +421,12 @@ fn files_that_name_one_another_are_checked_once() {
         std::fs::create_dir_all(at.join("sub")).unwrap();
         write(&at.join(name), &[tree.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat());
     }
-    // From below, nothing leads up.
+    // A path from below cannot go up.
     let tree = TREE.replace("source: 0", "source: ../a.asdf");
     write(&at.join("sub/d.asdf"), &[tree.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat());
     let (verdict, blocks, found) = findings(at, "a.asdf", 0);
     assert_eq!((verdict.as_str(), &blocks["checked"]), ("sound", &json!(4)));
-    // The first block of each is named by another; what is odd about the others is told where they are looked at for themselves.
+    // The first block of each is referred to by another file; other oddities of these files are reported when they are checked themselves.
     assert_eq!(found, [["no_index".to_owned(), "-".to_owned(), "-".to_owned()]]);
     let outside = run(at, &["verify", "sub/d.asdf"]);
     assert!(

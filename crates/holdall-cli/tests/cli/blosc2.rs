@@ -182,7 +182,7 @@ fn packed_tensors_have_their_type_and_shape() {
                 assert f.dtype == a.dtype and (f == a).all() and (t == np.concatenate([a, a[:3]])).all()\n\
                 blosc2.save_tensor(a[0], 'row.b2frame')";
     python(at, code);
-    // Rows of another length, and elements of another order, are no rows of it.
+    // Rows of another length, and elements in another order, do not fit.
     for other in ["row.b2frame", "t.b2frame::[:, :3]"] {
         run(at, &["append", "f.b2frame", other]).expect(2);
     }

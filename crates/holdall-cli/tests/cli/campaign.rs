@@ -1,8 +1,7 @@
 //! A campaign of hostile files: every verb over mutants of the fixtures of every format, under limits of memory and time.
 //!
-//! Claims that hold for any bytes: the command ends by itself with 0, 1 or 2 and says no more than an error of three lines; what it prints for
-//! programs is whole and does not contradict itself; what fails leaves nothing behind; what it writes is sound. The mutant with a number is the same
-//! on every run with the same seed.
+//! Claims that hold for any bytes: the command ends by itself with 0, 1 or 2 and prints at most an error of three lines; machine output is complete
+//! and consistent; a failure leaves no file behind; output files are valid. The mutant with a number is the same on every run with the same seed.
 
 mod bombs;
 mod judge;
@@ -20,7 +19,7 @@ use judge::{Trial, Verb};
 const ADDRESS_SPACE_KIB: u64 = 1 << 20;
 /// Most seconds of a processor that it may take.
 const PROCESSOR_SECONDS: u64 = 20;
-/// After so many failures there is enough to look at.
+/// Number of failures after which the campaign stops.
 const MAX_FAILURES: usize = 40;
 
 #[test]

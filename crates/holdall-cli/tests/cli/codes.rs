@@ -183,7 +183,7 @@ fn assert_no_verb_breaks(directory: &Path, what: &str) {
         let run = run(directory, args);
         assert!(matches!(run.code, Some(0..=2)), "{what}: {args:?} {run:#?}");
         assert!(!run.err.contains("internal error"), "{what}: {args:?} {run:#?}");
-        // A conversion says what it loses, too.
+        // A conversion reports its losses, too.
         let silent = run.err.lines().all(|line| line.contains("not carried over"));
         assert_eq!(run.code == Some(2), !silent, "{what}: {args:?} {run:#?}");
         let _ = std::fs::remove_file(directory.join("new.ra"));
@@ -285,10 +285,10 @@ fn of_a_folder_every_container_below_is_reported_in_order() {
         of(&verified),
         ["good.ra".to_owned(), below("cut.ra"), below("deep/er/other.name"), below("good.ra")]
     );
-    // An empty file with the extension of a format is looked at, other files are not.
+    // An empty file with the extension of a format is checked, other files are not.
     assert_eq!(verified.err.lines().last(), Some("5 files: 3 sound, 1 damaged, 1 unreadable"));
     assert!(!verified.out.contains("other.txt") && verified.out.contains("empty.ra"), "{}", verified.out);
-    // For programs there is no such line.
+    // JSON output lacks this line.
     let json = run(at, &["verify", "--json", "deep", "good.ra"]);
     assert_eq!((json.expect(0).lines().count(), json.err.as_str()), (2, ""));
     let info = run(at, &["info", "--json", "-j", "2", "good.ra", "deep", "cut.ra"]);
@@ -298,7 +298,7 @@ fn of_a_folder_every_container_below_is_reported_in_order() {
     assert_eq!(info.err.lines().last(), Some("2 files: 1 shown, 1 unreadable"));
 }
 
-/// The names of folders more than 128 deep are not looked at.
+/// Folders more than 128 levels deep are not searched.
 #[test]
 fn a_folder_that_cannot_be_listed_hides_no_file() {
     let directory = files();

@@ -95,7 +95,7 @@ fn what_a_file_is_goes_before_what_it_is_called() {
     std::fs::rename(at.join("t.npy"), at.join("n.csv")).unwrap();
     run(at, &["pack", "n.csv", "n.ra"]).expect(0);
     assert_eq!(bytes_of(at, &["cat", "n.ra"]), b"1\n2\n");
-    // Elements are elements where a type says that they are.
+    // With a type, a table's bytes are raw elements.
     run(at, &["pack", "--dtype", "|u1", "t.csv", "bytes.npy"]).expect(0);
     assert_eq!(bytes_of(at, &["cat", "bytes.npy", "--format", "raw"]), b"1\n2\n");
 }

@@ -1,4 +1,4 @@
-//! Damage in places where nothing has to be read to go wrong, and targets that are their own source.
+//! Damage that shows without reading elements, and targets that are their own source.
 
 use std::path::{Path, PathBuf};
 
@@ -125,7 +125,7 @@ fn memory_does_not_grow_with_what_passes_through() {
     }
 }
 
-/// A file behind an answer of HTTP, or behind zeros, is brought back as it would be alone; other verbs say where it begins.
+/// A file after an HTTP header, or after zeros, is repaired as it would be alone; other verbs report where it begins.
 #[test]
 fn a_file_behind_other_bytes_is_brought_back_as_it_would_be_alone() {
     let directory = files();
@@ -163,7 +163,7 @@ fn an_empty_listing_tells_of_damage_and_reads_no_metadata() {
     let at = directory.path();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let ls = |name: &str| run(at, &["ls", data.join(name).to_str().unwrap()]);
-    // Its metadata, with aliases written out, are over the limit. Its arrays are none.
+    // Its metadata, with aliases expanded, exceed the limit. Its arrays do not.
     let bomb = ls("asdf/ok/tree_alias_bomb.asdf");
     assert_eq!((bomb.expect(0), bomb.err.as_str()), ("", ""));
     for name in ["gsd/bad/names_noise.gsd", "blosc2/bad/array_axes_17.b2nd", "rawarray/bad/eltype_6.ra"] {

@@ -97,7 +97,7 @@ fn targets_for_other_programs_are_written_whole_or_not_at_all() {
     );
 }
 
-/// `::` and bytes that are no text in the name of a file are no hindrance to its own list.
+/// `::` and invalid UTF-8 in the name of a file do not break its own list.
 #[cfg(unix)]
 #[test]
 fn a_list_names_files_in_the_bytes_that_they_have() {
@@ -125,7 +125,7 @@ fn a_list_names_files_in_the_bytes_that_they_have() {
     );
 }
 
-/// `FILE::` is the file: a list that said so of one array told of all others that they had changed.
+/// `FILE::` is the file: a list with that name for one array once reported all others as changed.
 #[test]
 fn an_array_whose_key_is_empty_has_an_address() {
     let directory = files();

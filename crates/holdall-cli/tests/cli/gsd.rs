@@ -261,7 +261,7 @@ fn a_chunk_that_is_not_there_is_an_answer() {
         said.expect(1);
         run(at, &["ls", &format!("a.gsd::{path}")]).expect(1);
     }
-    // What frame 0 stands for is there, but not stored.
+    // Values from frame 0 exist, but are not stored.
     run(at, &["cat", "a.gsd::frames/1/particles/mass"]).expect(0);
     run(at, &["cat", "--stored", "a.gsd::frames/1/particles/mass"]).expect(1);
     // Elsewhere a name that is not there is a mistake.

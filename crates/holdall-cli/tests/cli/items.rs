@@ -85,7 +85,7 @@ fn an_item_is_a_line_without_its_line_feed() {
     let at = directory.path();
     std::fs::write(at.join("t.txt"), "one\r\n\nthree, é\x1b[2J").unwrap();
     run(at, &["pack", "--items", "lines", "t.txt", "t.blp"]).expect(0);
-    // Version 4, offsets and metadata and variable length, adler32, typesize 1, sizes not known, 3 items.
+    // Version 4, offsets and metadata and variable length, adler32, typesize 1, sizes unknown, 3 items.
     let file = std::fs::read(at.join("t.blp")).unwrap();
     assert_eq!(file[..24], *b"blpk\x04\x07\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\x03\0\0\0\0\0\0\0");
     let meta = run(at, &["meta", "--json", "t.blp"]);
@@ -143,7 +143,7 @@ fn files_come_back_under_their_names() {
         );
     }
     assert_eq!(bytes_of(at, &["cat", "all.blp::items/0"]), b"\x00\xff\n");
-    // They are no lines.
+    // These items are not lines.
     run(at, &["extract", "--items", "all.blp"]).expect(2);
     run(at, &["extract", "all.blp", "-o", "out"]).expect(2);
     // One of them, and over what is there only when asked.

@@ -113,7 +113,7 @@ fn a_file_larger_than_the_address_space_is_read_in_pieces() {
     assert!(limited("info large.ra").expect(0).contains("complete\tyes"));
     assert!(limited("verify -j 2 large.ra good.ra").expect(0).contains("large.ra\tsound"));
     assert_eq!(limited("cat 'large.ra::data[0:2, -1]'").expect(0), "0\n0\n");
-    // A file that says it decodes to 8 GiB.
+    // A file that declares a decoded size of 8 GiB.
     let block = lz4_zeros(1 << 20);
     let bomb = rawarray_with_flags(2, 2, 1, &[8 << 30], &block);
     std::fs::write(directory.path().join("bomb.ra"), bomb).unwrap();

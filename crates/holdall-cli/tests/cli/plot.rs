@@ -54,7 +54,7 @@ fn pixels_hash(file: &Path) -> u64 {
     size.iter().chain(&pixels).fold(0xcbf2_9ce4_8422_2325, fold)
 }
 
-/// Each picture was looked at when its number was written down. Text included, so that no label moves unseen.
+/// Each picture was inspected when its number was recorded. Text included, so that no label moves unseen.
 const PICTURES: [(&[&str], u64); 11] = [
     (&["ramp.npy", "--range", "p5,95", "--cmap", "inferno_r"], 0x8ca0_772f_421f_c7e5),
     (
@@ -112,7 +112,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The recipe had U+FFFD in the place of the bytes, and drew nothing.
+/// The recipe had U+FFFD in place of the bytes, and could not draw the file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_recipe_names_files_whose_names_are_no_text() {
@@ -157,7 +157,7 @@ fn integers_beyond_doubles_are_drawn_and_told_as_they_are() {
     assert_eq!(range, "1152921504606846976,1152921504606846986");
     assert!(recipe.contains("--range=1152921504606846976,1152921504606846986"), "{recipe}");
     assert!(long == small && long.iter().any(|row| *row != long[0]));
-    // A fill value takes nothing from the range that is asked for.
+    // A fill value does not change the requested range.
     let (filled, ..) = blocks(&["filled.npy", "--range", &range]);
     assert_eq!(filled, small);
     let (_, range, _) = blocks(&["filled.npy"]);
@@ -182,10 +182,10 @@ fn a_field_of_records_is_drawn_as_an_array_of_it_is() {
     let (field, recipe) = drawn(&["records.npy::[5:50:2]", "--field", "data"]);
     assert_eq!(alone, field);
     assert!(recipe.contains("'records.npy::data[5:51:2]' --field data"), "{recipe}");
-    // Seconds since 1970; the fourth is no time.
+    // Seconds since 1970; the fourth is NaT.
     let times = run(directory.path(), &["plot", "records.npy", "--field", "inner.t", "-o", "t.svg"]);
     times.expect(0);
-    // What is no time counts for nothing.
+    // NaT is ignored.
     assert!(times.err.contains("--range=1699999825.95,1700003655.05"), "{times:#?}");
     let text = fs::read_to_string(directory.path().join("t.svg")).unwrap();
     assert!(text.contains(">inner.t (s since 1970)  (+ 1700000000)</text>"), "{text}");

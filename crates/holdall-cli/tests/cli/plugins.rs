@@ -35,7 +35,7 @@ fn a_chunk_of_a_user_s_codec_could_not_be_checked() {
     let json = run(at, &["verify", "--json", "a.b2nd"]);
     assert!(json.expect(2).contains(r#""verdict":"unchecked""#), "{json:#?}");
     run(at, &["cat", "a.b2nd"]).expect(2);
-    // Damage is told all the same.
+    // Damage is still reported.
     let mut file = std::fs::read(at.join("a.b2nd")).unwrap();
     file.truncate(file.len() - 1);
     std::fs::write(at.join("cut.b2nd"), file).unwrap();

@@ -1,4 +1,4 @@
-//! Files with digests in which a bit was flipped: nothing that passes their bytes on signs them anew.
+//! Files with digests in which a bit was flipped: verbs that copy their bytes must not make a new digest over them.
 
 use std::path::Path;
 

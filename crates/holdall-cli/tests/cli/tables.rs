@@ -1,4 +1,4 @@
-//! Tables of python-blosc2, through the verbs: live rows, nulls as missing elements, and what is said of the rest, once.
+//! Tables of python-blosc2, through the verbs: live rows, nulls as missing elements, and one report of the rest.
 
 use std::path::Path;
 

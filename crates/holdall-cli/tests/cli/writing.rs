@@ -134,7 +134,7 @@ fn the_extension_of_a_target_tells_the_form() {
 fn every_sound_fixture_converts_there_and_back() {
     let directory = files();
     let at = directory.path();
-    // numpy has no axis as long as that file's.
+    // numpy cannot have an axis as long as that file's.
     for path in fixtures("ok").into_iter().filter(|path| !path.ends_with("empty_2e63x0x5.ra")) {
         let args =
             [Path::new("convert"), &path, Path::new("new.npy"), Path::new("-f"), Path::new("--verify")];
@@ -180,7 +180,7 @@ fn elements_without_a_type_are_of_the_one_that_is_assumed() {
         for target in ["a.npy", "a.b2nd", "a.asdf", "a.ra", "a.blp"] {
             run(at, &["convert", "--verify", "-f", "--assume-dtype", dtype, from, target]).expect(0);
             assert!(raw(target) == stored, "{from} {target}");
-            // RawArray and Bloscpack have no records.
+            // RawArray and Bloscpack lack records.
             let takes_records = ["a.b2nd", "a.asdf"].contains(&target);
             if target != "a.npy" && (takes_records || !dtype.starts_with('[')) {
                 let listed = run(at, &["ls", target]);
@@ -225,7 +225,7 @@ fn an_interrupted_conversion_to_a_directory_leaves_nothing() {
         names.sort();
         names
     };
-    // Under `nohup` SIGHUP stops nothing, nor does the command take it back.
+    // Under `nohup` SIGHUP is ignored, and the command keeps it so.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map(str::trim);
     let is_held_up = ignored.map(|mask| u64::from_str_radix(mask, 16).unwrap() & 1 == 0);
@@ -269,7 +269,7 @@ fn metadata_of_the_user_are_given_changed_and_taken_out() {
         run(at, &["meta", name, "--set", &long]).expect(0);
         run(at, &["verify", name]).expect(0);
         assert_eq!(run(at, &["cat", name]).expect(0), values);
-        // What cannot be done changes nothing.
+        // A refused change leaves the file unchanged.
         let before = std::fs::read(at.join(name)).unwrap();
         for wrong in [format!("{top}/nothing/here=1"), format!("{top}/x={{a: 1}}"), "/dtype=<f8".to_owned()] {
             run(at, &["meta", name, "--set", &wrong]).expect(2);

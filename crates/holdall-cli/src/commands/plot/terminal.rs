@@ -47,7 +47,7 @@ fn blocks(env: &dyn Fn(&str) -> Option<String>) -> Protocol {
 /// By what terminals say of themselves. Nothing is asked, because an answer may never come.
 fn detected(env: &dyn Fn(&str) -> Option<String>) -> Protocol {
     let (term, program) = (env("TERM").unwrap_or_default(), env("TERM_PROGRAM").unwrap_or_default());
-    // A multiplexer passes neither on unless it is told to.
+    // A multiplexer passes neither on by default.
     if term.starts_with("screen") || term.starts_with("tmux") {
         return blocks(env);
     }
@@ -85,7 +85,7 @@ pub fn style(protocol: Protocol, size: Option<(u32, u32)>, dpi: u32) -> Style {
         // The title, the range, the recipe and the prompt need lines, too.
         Some((columns.clamp(16, 400), (rows.clamp(14, 300) - 6) * 2))
     } else {
-        // Pixels of a character that are common where the terminal does not tell.
+        // Common pixel sizes of a character, for terminals that do not report them.
         let width = if width > 0 { width } else { columns * 9 };
         let height = if height > 0 { height } else { rows * 18 };
         (width < 900 || height < 760).then(|| (width.clamp(320, 900), (height * 8 / 10).clamp(240, 720)))

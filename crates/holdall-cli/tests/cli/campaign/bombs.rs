@@ -130,7 +130,7 @@ fn zeros(chunk: i32, chunks: i32) -> Vec<u8> {
     bytes.extend(b"\xd1\0\x01\xd1\0\x01\xc2\xd8\x06\0\0\0\0\0\x01\x05");
     bytes.extend([0; 9]);
     bytes.extend(b"\x93\xcd\0\x07\xde\0\0\xdc\0\0");
-    // The chunk of offsets: elements of eight bytes, all the same, which is said in the last byte of its header.
+    // The chunk of offsets: elements of eight bytes, all the same, as marked in the last byte of its header.
     bytes.extend(b"\x05\x01\x17\x08");
     [chunks * 8, chunks * 8, 40].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
     bytes.extend([0; 15]);

@@ -69,7 +69,7 @@ impl Verb {
         }
     }
 
-    /// Whether a target is there when it ends well.
+    /// Whether success writes a target.
     fn writes(self) -> bool {
         matches!(self, Self::Repair | Self::Recode | Self::To(_))
     }
@@ -216,7 +216,7 @@ impl Trial {
         Ok(())
     }
 
-    /// A target is there exactly where the command says so, and is sound; nothing else is.
+    /// Checks that a target exists exactly where the command reports one, and is sound, and that no other file exists.
     fn files(&self, verb: Verb, code: i32, run: &Run, work: &Path, target: &Path) -> Judged<()> {
         let left: Vec<PathBuf> =
             std::fs::read_dir(work).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -239,8 +239,8 @@ impl Trial {
         }
         if wrote && verb != Verb::To("npy") {
             let check = self.execute(&["verify".into(), target.to_str().unwrap().into()])?;
-            // What nobody but its author can mend stays in an ASDF file, and was told as lost; so do leaves of a store that are no frames, and, as a
-            // guess, what needs another codec.
+            // Faults that only the author could repair stay in an ASDF file, and were reported as lost; so do leaves of a store that are not frames,
+            // and, as a guess, parts that need another codec.
             let is_asdf = target.extension().is_some_and(|extension| extension == "asdf");
             let is_said = String::from_utf8_lossy(&run.out).contains("as it is");
             let is_leaf = String::from_utf8_lossy(&run.out).contains("in the new store: ");

@@ -1,4 +1,4 @@
-//! Files made from fixtures: flipped, cut, spliced, and with lies in their fields.
+//! Files made from fixtures: flipped, cut, spliced, and with false values in their fields.
 
 use super::seeds::Seed;
 
@@ -24,7 +24,7 @@ impl Numbers {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
     }
 
-    /// A number below `count`; 0 where there is none.
+    /// A number below `count`; 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         usize::try_from(self.next() % (count as u64).max(1)).unwrap()
     }
@@ -59,7 +59,7 @@ const LIES: [u64; 20] = [
     u64::MAX,
 ];
 
-/// The same for numbers that are written out, and words that stand in their places.
+/// Numbers as text, and words in their places.
 const WORDS: [&str; 14] = [
     "0",
     "-1",

@@ -10,7 +10,7 @@ use crate::support::testdata;
 /// Folder of a mutant in the working folder, with whatever belongs to it.
 pub const FOLDER: &str = "in";
 
-/// Larger fixtures say little more and take longer.
+/// Larger fixtures add little coverage and take longer.
 const MAX_SEED_LEN: usize = 256 << 10;
 
 /// A fixture.
@@ -27,7 +27,7 @@ pub struct Seed {
 }
 
 impl Seed {
-    /// Writes a mutant of this seed below the working folder; gives what the command is told to read.
+    /// Writes a mutant of this seed below the working folder; returns the path for the command.
     pub fn put(&self, folder: &Path, mutant: &[u8]) -> PathBuf {
         let at = folder.join(FOLDER);
         std::fs::create_dir_all(&at).unwrap();
