@@ -2,8 +2,8 @@
 //! A crash at any time leaves the old file. Until then the old one is locked: of two programs that append at once, the second
 //! would replace the file that the first has written.
 //!
-//! The last chunk is filled up first, after its digest has been compared. What the reference refuses is done as well: files
-//! without offsets, with a full table, of a single small chunk (which gets a new chunk size), and of no bytes at all.
+//! The last chunk is filled up first, after its digest has been compared. Files that the reference refuses are accepted, too:
+//! files without offsets, with a full table, of a single small chunk (which gets a new chunk size), and of no bytes at all.
 
 mod items;
 mod metadata;
@@ -47,11 +47,11 @@ pub struct AppendOptions {
     pub codec: Option<(Compressor, u8)>,
     /// The filter.
     pub shuffle: Option<Shuffle>,
-    /// Most threads.
+    /// Maximum number of threads.
     pub threads: usize,
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,
-    /// Bounds on what the file may ask for.
+    /// Limits on the memory that the file may claim.
     pub limits: Limits,
 }
 
@@ -77,7 +77,7 @@ impl AppendOptions {
     }
 }
 
-/// Appends the `len` bytes that `reader` gives to the data of the file at `path`. Of an array they are whole rows, and its shape
+/// Appends the `len` bytes of `reader` to the data of the file at `path`. For an array they are whole rows, and its shape
 /// grows along the first axis.
 ///
 /// # Errors
@@ -158,7 +158,7 @@ pub(crate) fn append(
     Ok(losses)
 }
 
-/// Bytes of elements of a shape; 1 at least.
+/// Number of bytes of a shape's elements; at least 1.
 fn row_len(dtype: &DType, shape: &[u64]) -> Result<u64> {
     let len = byte_len(dtype, shape).ok_or_else(|| Error::usage("rows of more than 2^64 bytes"))?;
     Ok(len.max(1))
@@ -184,9 +184,9 @@ pub(crate) struct ExistingFile {
 }
 
 impl ExistingFile {
-    /// Opens a file that has no fault that could spread to the new one.
+    /// Opens a file without faults that could spread to the new one.
     pub(crate) fn open(path: &Path, open: &OpenOptions) -> Result<Self> {
-        // Before anything is read: what is read is what the new file takes over.
+        // Locked before reading, because the new file takes over what is read.
         let storage = FileStorage::open(path)?;
         let source = open_path(path, open.access, &open.limits)?;
         let layout = Layout::parse(&*source, &open.limits)?;
@@ -198,7 +198,7 @@ impl ExistingFile {
         Ok(Self { storage, path: path.to_owned(), source, layout, limits: open.limits })
     }
 
-    /// Puts the new file in the place of this one.
+    /// Replaces this file by the new one.
     pub(crate) fn replace_by(&self, new: AtomicFile, durability: Durability) -> Result<()> {
         // Some programs replace a file without taking the lock.
         require_at(self.storage.file(), &self.path)?;
@@ -230,7 +230,7 @@ impl ExistingFile {
         own
     }
 
-    /// Rows that a region adds to the array of the file.
+    /// Number of rows that a region adds to the array of the file.
     fn rows_of(&self, region: &Region) -> Result<u64> {
         let Some(array) = self.layout.numpy() else { return Ok(0) };
         let shape = region.shape();
@@ -245,7 +245,7 @@ impl ExistingFile {
         }
     }
 
-    /// The metadata, with so many more rows.
+    /// The metadata with an added number of rows.
     fn grown_tree(&self, rows: u64) -> Result<Value> {
         let (Some(array), Some(tree)) = (self.layout.numpy(), self.layout.tree()) else {
             return Err(Error::usage("the file holds no array"));
@@ -261,7 +261,7 @@ impl ExistingFile {
         Ok(with_entry(tree, "shape", shape.into_iter().map(Value::from).collect::<Vec<_>>().into()))
     }
 
-    /// The metadata section, changed to hold `tree` where that is given. It keeps its length where it can.
+    /// The metadata section, with `tree` as its new content if that is given. It keeps its length if possible.
     fn section(&self, tree: Option<&Value>) -> Result<Vec<u8>> {
         let Some(metadata) = self.layout.metadata() else { return Ok(Vec::new()) };
         let (Some(tree), Some(header)) = (tree, &metadata.header) else {
@@ -310,13 +310,13 @@ impl ExistingFile {
     }
 }
 
-/// Codec and filter of a chunk. A chunk that is stored plainly names them all the same.
+/// Codec and filter of a chunk. A chunk stored uncompressed contains them, too.
 pub(crate) fn made_by(chunk: &crate::ChunkEntry) -> (Compressor, Shuffle) {
     let compressor = match chunk.flags >> 5 {
         1 => Compressor::LZ4,
         3 => Compressor::ZLIB,
         4 => Compressor::ZSTD,
-        // Snappy is not written.
+        // Snappy cannot be written.
         _ => Compressor::BLOSCLZ,
     };
     let shuffle = match chunk.flags & 0b101 {
@@ -330,10 +330,10 @@ pub(crate) fn made_by(chunk: &crate::ChunkEntry) -> (Compressor, Shuffle) {
 /// Plan for growing a file of fixed-size chunks.
 struct Growth {
     head: Head,
-    /// Chunks that stay as they are.
+    /// Number of chunks that are copied unchanged.
     keep: usize,
     chunk_size: usize,
-    /// Contents of the last chunk, where it is to be filled up.
+    /// Contents of the last chunk, if it is filled up.
     refilled: Vec<u8>,
 }
 
@@ -361,7 +361,7 @@ impl Growth {
         let signed = |number: u64| i64::try_from(number).map_err(|_| too_long());
         let spare = match header.offset_count().filter(|_| header.has_offsets()) {
             None => 0,
-            // A table that is full gets as much more room as a new file has.
+            // A full table gets as many spare entries as that of a new file.
             Some(entries) => entries.checked_sub(new_count).unwrap_or_else(|| new_count.saturating_mul(10)),
         };
         let header = Header {

@@ -1,7 +1,7 @@
 //! bcolz directories, read-only: a carray is one array in many chunk files of version 1, a ctable a directory of them.
 //!
 //! Under the root of a carray, `meta/sizes` holds the shape, `meta/storage` type and chunk length, both JSON, and
-//! `data/__0.blp`, `data/__1.blp` … one chunk each, the last one what is left over.
+//! `data/__0.blp`, `data/__1.blp` … one chunk each, the last one with the remaining elements.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::check::{self, DATASET};
 use crate::file::File;
 use crate::metadata::from_json;
 
-/// Metadata files are a few lines.
+/// Maximum length of a metadata file in bytes. Such files have a few lines.
 const MAX_METADATA: u64 = 16 << 20;
 
 /// The file in which a ctable lists its columns.
@@ -57,7 +57,7 @@ pub(crate) struct Directory {
     datasets: Vec<Dataset>,
     meta: Value,
     size: u64,
-    /// The columns that a ctable names, or why that is unknown.
+    /// The columns that a ctable lists, or the reason why they cannot be read.
     named: std::result::Result<Option<Vec<String>>, String>,
 }
 
@@ -67,11 +67,11 @@ struct Column {
     shape: Vec<u64>,
     /// Bytes of the elements in each chunk file but the last.
     chunk_len: u64,
-    /// Directory of the chunk files: its path from the root (`part`), and that for the system (`data`).
+    /// Directory of the chunk files: its path from the root (`part`), and its path in the file system (`data`).
     part: String,
     data: PathBuf,
     files: u64,
-    /// Number of chunk files that the shape counts.
+    /// Number of chunk files by the shape.
     needed: u64,
     options: OpenOptions,
     /// The number of the column in its table.
@@ -79,10 +79,10 @@ struct Column {
     open: Arc<OpenFiles>,
 }
 
-/// Chunk files that stay open: each may hold a decoded chunk, of up to a quarter of the limit on memory.
+/// Maximum number of open chunk files: each may hold a decoded chunk, of up to a quarter of the limit on memory.
 const MAX_OPEN: usize = 4;
 
-/// The chunk files of all columns that were read from last, by their columns and numbers; the last one is the latest.
+/// The chunk files of all columns that were read last, by column and number; the last one is the latest.
 type OpenFiles = Mutex<VecDeque<((usize, u64), Arc<File>)>>;
 
 impl Directory {
@@ -115,7 +115,7 @@ impl Directory {
 }
 
 impl Column {
-    /// Opens a carray; gives its metadata and the bytes of its chunk files, too.
+    /// Opens a carray; also returns its metadata and the bytes of its chunk files.
     fn open(
         root: &Path,
         name: &str,
@@ -190,7 +190,7 @@ impl Column {
         byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX)
     }
 
-    /// The chunk file `index`, which holds as many bytes as it should.
+    /// The chunk file `index`, of the expected decoded length.
     fn file(&self, index: u64) -> Result<Arc<File>> {
         let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (self.number, index);
@@ -207,7 +207,7 @@ impl Column {
         }
         let file = Arc::new(file);
         let mut open = lock();
-        // Of one column the next file follows.
+        // Of one column the next file is likely.
         open.retain(|((column, _), _)| *column != self.number);
         open.push_back((key, file.clone()));
         if open.len() > MAX_OPEN {

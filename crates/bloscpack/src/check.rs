@@ -1,4 +1,4 @@
-//! Looking for damage: what the layout shows, then every chunk against its digest and through the decoder.
+//! Checks a file for damage: the faults of the layout, then every chunk against its digest and through the decoder.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ pub(crate) fn item_path(index: u64) -> String {
     format!("items/{index}")
 }
 
-/// Looks for damage and oddities.
+/// Checks for damage and oddities.
 pub(crate) fn check(
     file: &File,
     depth: CheckDepth,
@@ -54,7 +54,7 @@ pub(crate) fn check(
     Ok(Report::new(findings, blocks))
 }
 
-/// Says which dataset a finding concerns.
+/// Sets the dataset that a finding concerns.
 fn place(file: &File, finding: Finding, chunk: Option<u64>) -> Finding {
     match chunk {
         Some(index) if file.header().dialect.is_variable_length() => finding.dataset(item_path(index)),
@@ -63,7 +63,7 @@ fn place(file: &File, finding: Finding, chunk: Option<u64>) -> Finding {
     }
 }
 
-/// Entries of the table of offsets that no chunk has, and that are set.
+/// Set entries of the table of offsets that belong to no chunk.
 fn spare_offsets(file: &File) -> Result<Option<Fault>> {
     let (table, used) = (file.layout().offsets(), file.layout().used_offsets());
     let first = file.chunks().iter().map(|chunk| chunk.range().start).min();
@@ -78,7 +78,7 @@ fn spare_offsets(file: &File) -> Result<Option<Fault>> {
     Ok(set.map(|range| Fault::new(FaultKind::SpareOffset, range, message)))
 }
 
-/// Bytes after the metadata that are set.
+/// Nonzero bytes after the metadata.
 fn padding(file: &File) -> Result<Option<Fault>> {
     let Some(metadata) = file.layout().metadata() else { return Ok(None) };
     let range = metadata.payload.end..metadata.digest.start;
@@ -93,7 +93,7 @@ fn padding(file: &File) -> Result<Option<Fault>> {
     Ok(set.then(|| Fault::new(FaultKind::MetadataPadding, range, message)))
 }
 
-/// Compares every digest and decodes every chunk that has a place.
+/// Compares every digest and decodes every chunk that was located.
 fn check_chunks(file: &File, options: &ReadOptions, progress: Progress<'_>) -> Result<Vec<Finding>> {
     let chunks = file.chunks();
     let total = chunks.iter().map(|chunk| u64::from(chunk.cbytes)).fold(0, u64::saturating_add);
@@ -118,7 +118,7 @@ fn check_chunks(file: &File, options: &ReadOptions, progress: Progress<'_>) -> R
     Ok(findings.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// Damage as a finding; anything else is why the check cannot go on.
+/// Returns damage as a finding; other errors end the check.
 fn finding(error: Error, file: &File, index: usize) -> Result<Finding> {
     let code = match error.kind() {
         ErrorKind::Checksum { .. } => "checksum",
@@ -128,7 +128,7 @@ fn finding(error: Error, file: &File, index: usize) -> Result<Finding> {
     };
     let chunk = file.chunks().get(index);
     let range = error.range().or_else(|| chunk.map(crate::ChunkEntry::range)).unwrap_or(0..0);
-    // Sentence without the place, which the finding has.
+    // The message without the position, which the finding contains.
     let message = format!("chunk {index}: {}", error.kind());
     let is_plugin = MissingPlugin::of(error.kind()).is_some();
     let severity = if is_plugin { Severity::Unchecked } else { Severity::Error };

@@ -1,4 +1,4 @@
-//! The checksums by their codes, and their digests as files hold them.
+//! The checksums by their codes, and their digests as stored in files.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl ChecksumCode {
         Self(place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(0)))
     }
 
-    /// The code by its word: `none`, or the name of an algorithm.
+    /// The code with a name: `none`, or the name of an algorithm.
     ///
     /// # Errors
     /// `Usage`, listing the names.
@@ -73,8 +73,8 @@ impl ChecksumCode {
         self.algorithm().map_or("unknown", |algorithm| algorithm.map_or("none", Algorithm::name))
     }
 
-    /// Appends the digest of `bytes` to `out` as a file holds it: the 32-bit sums least significant byte first (unlike
-    /// zlib's own), the hashes as they are. Nothing for code 0 and for unknown ones.
+    /// Appends the digest of `bytes` to `out` as files store it: the 32-bit sums least significant byte first (unlike
+    /// zlib's own), the hashes as they are. Code 0 and unknown ones append no bytes.
     pub fn append_digest(self, bytes: &[u8], out: &mut Vec<u8>) {
         if let Ok(Some(algorithm)) = self.algorithm() {
             out.extend(stored(algorithm, algorithm.digest(bytes).as_bytes()));
@@ -104,7 +104,7 @@ impl fmt::Display for ChecksumCode {
     }
 }
 
-/// From printed order to the file's, and back.
+/// Converts from printed order to the file's, and back.
 fn stored(algorithm: Algorithm, digest: &[u8]) -> Vec<u8> {
     let mut bytes = digest.to_vec();
     if matches!(algorithm, Algorithm::Adler32 | Algorithm::Crc32) {

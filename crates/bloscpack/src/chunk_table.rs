@@ -17,7 +17,7 @@ use crate::offsets_index::{ENTRY, UNSET};
 /// Maximum number of faults of one kind that are reported one by one.
 const MAX_REPORTED: usize = 64;
 
-/// Bytes of a chunk that are looked at on the way to the next: those that the headers of Blosc1 and Blosc2 share.
+/// Number of bytes of a chunk that the walk reads: those that the headers of Blosc1 and Blosc2 share.
 pub(crate) const HEADER_LEN: u64 = Header::MIN_LEN as u64;
 
 /// Result of checking a chunk's header against its bytes.
@@ -31,11 +31,11 @@ pub enum ChunkState {
     Cut,
     /// The next chunk starts before it ends.
     Overlapping,
-    /// Nothing points to it.
+    /// The offset does not point to a chunk.
     Missing,
 }
 
-/// One chunk, small: a file may have millions of them.
+/// One chunk, in few bytes: a file may have millions of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkEntry {
     at: u64,
@@ -84,7 +84,7 @@ impl ChunkEntry {
         Self { cbytes, data_at, nbytes, state: ChunkState::Whole, ..Self::missing(at) }
     }
 
-    /// The stored bytes of the chunk, without its digest. Of one with an impossible header, what is there instead.
+    /// The stored bytes of the chunk, without its digest. For an impossible header, the available bytes.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.at..self.end()
@@ -103,7 +103,7 @@ impl ChunkEntry {
         self.data_at..self.data_at.saturating_add(self.nbytes.into())
     }
 
-    /// Bytes after decoding.
+    /// Number of bytes after decoding.
     #[must_use]
     pub const fn nbytes(&self) -> u32 {
         self.nbytes
@@ -154,13 +154,13 @@ impl ChunkEntry {
 pub(crate) struct ChunkFinder<'s> {
     pub(crate) source: &'s dyn Source,
     pub(crate) limits: &'s Limits,
-    /// Bytes of the digest after each chunk.
+    /// Length of the digest after each chunk, in bytes.
     pub(crate) digest_len: u64,
     /// Number of chunks; `None` where the header does not give it.
     pub(crate) count: Option<u64>,
     /// Lowest possible offset of the first one.
     pub(crate) start: u64,
-    /// The table of offsets, where there is one.
+    /// The table of offsets, if the file has one.
     pub(crate) table: Range<u64>,
     /// True where the header announces such a table.
     pub(crate) has_table: bool,
@@ -229,7 +229,7 @@ impl ChunkTable {
 }
 
 impl ChunkFinder<'_> {
-    /// Finds the chunks. `offsets` are as many entries as there are chunks, or none.
+    /// Finds the chunks. `offsets` has as many entries as there are chunks, or none.
     pub(crate) fn find(&self, offsets: &[i64]) -> Result<ChunkTable> {
         self.find_any(offsets).map(ChunkTable::add_fault_counts)
     }
@@ -270,7 +270,7 @@ impl ChunkFinder<'_> {
         self.by_offsets(offsets)
     }
 
-    /// From chunk to chunk by their own lengths.
+    /// Walks from chunk to chunk by their own lengths.
     fn walk_chunks(&self) -> Result<ChunkTable> {
         let mut found = ChunkTable::default();
         let mut at = self.start;
@@ -418,7 +418,7 @@ impl ChunkFinder<'_> {
         Ok(())
     }
 
-    /// Tells which offsets point elsewhere than the walk led.
+    /// Reports offsets that differ from the walk.
     fn compare(&self, walked: &mut ChunkTable, offsets: &[i64]) {
         let ats: Vec<u64> = walked.entries.iter().map(|entry| entry.at).collect();
         for (index, (offset, at)) in (0_u64..).zip(offsets.iter().zip(ats)) {
@@ -464,7 +464,7 @@ impl ChunkFinder<'_> {
     }
 }
 
-/// Reads the header of a chunk at `at`, as far as all headers are alike; `None` where the file ends within it.
+/// Reads the part of the header at `at` that all chunks share; `None` where the file ends within it.
 pub(crate) fn header_at(source: &dyn Source, at: u64) -> Result<Option<Header>> {
     if at.saturating_add(HEADER_LEN) > source.len() {
         return Ok(None);
@@ -474,7 +474,7 @@ pub(crate) fn header_at(source: &dyn Source, at: u64) -> Result<Option<Header>> 
     Ok(Header::parse_prefix(&head))
 }
 
-/// True where the header of a chunk is at `at`, and a possible one.
+/// True where a possible chunk header is at `at`.
 pub(crate) fn is_chunk_at(source: &dyn Source, at: u64) -> Result<bool> {
     Ok(header_at(source, at)?.is_some_and(|header| header_problem(&header).is_none()))
 }

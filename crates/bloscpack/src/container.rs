@@ -71,13 +71,13 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Container>> {
     Ok(Box::new(BloscpackContainer::new(input, options)?))
 }
 
-/// Bytes that the description of one item takes in memory, about.
+/// Approximate memory of the description of one item, in bytes.
 const DESCRIPTION: u64 = 512;
 
 /// An open file as a container.
 struct BloscpackContainer {
     file: File,
-    /// Made when they are asked for: there may be millions of items.
+    /// Created on demand: there may be millions of items.
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkBlock>>,
 }
@@ -188,7 +188,7 @@ impl Container for BloscpackContainer {
             None => {}
         }
         let trailing = self.file.head().trailing();
-        // Zeros after the last item are room that was reserved for it.
+        // Zeros after the last item are space reserved for it.
         let is_room = self.is_variable() && is_zero(self.file.source(), trailing.clone());
         if !trailing.is_empty() && !is_room {
             lose(format!("{} bytes after the last chunk", trailing.end - trailing.start));
@@ -223,7 +223,7 @@ fn is_zero(source: &dyn Source, range: std::ops::Range<u64>) -> bool {
 }
 
 impl BloscpackContainer {
-    /// Whether the axes of a column-major array are to be shown in reverse.
+    /// Whether the axes of a column-major array are shown in reverse.
     fn is_reversed(&self) -> bool {
         let column_major = self.file.numpy().is_some_and(|numpy| numpy.order == Order::F);
         column_major && self.file.options().axes == Axes::Reversed
@@ -235,7 +235,7 @@ fn array(file: &File) -> Vec<Dataset> {
     let Ok(array) = file.array_type() else { return Vec::new() };
     let itemsize = array.dtype.itemsize() as u64;
     let chunk_size = u64::try_from(file.header().chunk_size).unwrap_or(0);
-    // An outline is of several.
+    // An outline exists only for several chunks.
     let chunk_size = match file.outline().map_or_else(|| file.chunks(), |_| &[]) {
         [only] => only.nbytes().into(),
         _ => chunk_size,
@@ -272,7 +272,7 @@ fn array(file: &File) -> Vec<Dataset> {
     }]
 }
 
-/// The items of a variable-length file: as many as there is memory to describe.
+/// The items of a variable-length file, as many as the memory limit allows.
 fn items(file: &File) -> Vec<Dataset> {
     let names = names(file);
     let item_type = file.layout().item_type();

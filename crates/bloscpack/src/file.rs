@@ -35,9 +35,9 @@ pub struct File {
     source: Box<dyn Source>,
     /// The chunks by their offsets, where these agree with the rest of the file.
     outline: Option<Outline>,
-    /// True once a chunk was not what its place in the outline announces.
+    /// True once a chunk differed from the outline.
     is_misled: AtomicBool,
-    /// The chunks by their headers, which are looked at when they are first needed.
+    /// The chunks by their headers, which are read when they are first needed.
     layout: OnceLock<Layout>,
     codecs: Codecs,
     options: OpenOptions,
@@ -66,12 +66,12 @@ impl File {
         Ok(file)
     }
 
-    /// Opens bytes from anywhere.
+    /// Opens bytes of any source.
     ///
     /// # Errors
     /// As [`File::open`], and those of the source.
     pub fn from_source(source: Box<dyn Source>, options: &OpenOptions) -> Result<Self> {
-        // What is read leniently is looked at whole.
+        // Files opened leniently are read completely.
         let outline = match options.tolerance {
             Tolerance::Strict => Outline::read(&source, &options.limits)?,
             Tolerance::Lenient => None,
@@ -116,28 +116,28 @@ impl File {
         Ok(self.layout.get_or_init(|| layout))
     }
 
-    /// Header and metadata: with all chunks where those have been looked at.
+    /// Header and metadata, with all chunks once these have been read.
     pub(crate) fn head(&self) -> &Layout {
         match (self.layout.get(), &self.outline) {
             (Some(layout), _) => layout,
             (None, Some(outline)) => outline.layout(),
-            // Without an outline, the chunks were looked at when the file was opened.
+            // Without an outline, the chunks were read when the file was opened.
             (None, None) => self.layout(),
         }
     }
 
-    /// The outline, as long as no chunk has been looked at for more.
+    /// The outline, until all chunk headers have been read.
     pub(crate) fn outline(&self) -> Option<&Outline> {
         let is_used = self.layout.get().is_none() && !self.is_misled.load(Ordering::Relaxed);
         self.outline.as_ref().filter(|_| is_used)
     }
 
-    /// Records that a chunk is not what its place announces.
+    /// Records that a chunk differs from the outline.
     pub(crate) fn mislead(&self) {
         self.is_misled.store(true, Ordering::Relaxed);
     }
 
-    /// True where a chunk was not what its place announces.
+    /// True once a chunk differed from the outline.
     pub(crate) fn is_misled(&self) -> bool {
         self.is_misled.load(Ordering::Relaxed)
     }
@@ -148,19 +148,19 @@ impl File {
         &self.source
     }
 
-    /// The tree of the metadata, where there are any that can be read.
+    /// The tree of the metadata, if they exist and can be read.
     #[must_use]
     pub fn metadata(&self) -> Option<&Value> {
         self.head().tree()
     }
 
-    /// Type, shape and order of the array that the metadata describe, where they do.
+    /// Type, shape and order of the array that the metadata describe; `None` for other metadata.
     #[must_use]
     pub fn numpy(&self) -> Option<&NumpyArray> {
         self.head().numpy()
     }
 
-    /// The chunks, in the order of what they hold.
+    /// The chunks, in the order of their data.
     #[must_use]
     pub fn chunks(&self) -> &[ChunkEntry] {
         self.layout().chunks()
@@ -171,7 +171,7 @@ impl File {
         self.outline().map_or_else(|| self.chunks().first(), |outline| Some(outline.first()))
     }
 
-    /// Bytes after decoding, as the header announces them where some are not there.
+    /// Number of bytes after decoding; as announced by the header where chunks are missing.
     ///
     /// # Errors
     /// The most severe fault of a file whose length cannot be determined.
@@ -179,7 +179,7 @@ impl File {
         self.head().data_len().ok_or_else(|| self.worst())
     }
 
-    /// True for a file of no bytes.
+    /// True for a file without data.
     ///
     /// # Errors
     /// As [`File::len`].
@@ -187,8 +187,8 @@ impl File {
         Ok(self.len()? == 0)
     }
 
-    /// The decoded bytes `range`, over the bytes of all chunks in order. Only the chunks that hold them are read, and those only
-    /// as far as they must be.
+    /// The decoded bytes `range` of the data of all chunks in order. Only the chunks with these bytes are read, and only the necessary part
+    /// of those.
     ///
     /// # Errors
     /// The fault of these chunks: `Truncated`, `Malformed`, `Checksum` unless digests are ignored, `Unsupported`; `Usage` for a range that
@@ -262,8 +262,8 @@ impl File {
         self.read_stored(&stored, region, options).map_err(misfit)
     }
 
-    /// The array, whose values are read by type and selection: `file.dataset()?.read::<f64>()?`. Of a file without the metadata of one, its
-    /// bytes.
+    /// The array, whose values are read by type and selection: `file.dataset()?.read::<f64>()?`. A file without array metadata is an array
+    /// of bytes.
     ///
     /// # Errors
     /// As [`File::array_type`].
@@ -281,10 +281,10 @@ impl File {
         self.read(&Region::whole(&self.array_type()?.shape), options)
     }
 
-    /// The indices `rows` along the first axis, and all there is along the others.
+    /// The indices `rows` along the first axis, and all indices along the others.
     ///
     /// # Errors
-    /// As [`File::read`]; `Usage` for a scalar and for rows that are not there.
+    /// As [`File::read`]; `Usage` for a scalar and for rows past the end.
     pub fn rows(&self, rows: Range<u64>, options: &ReadOptions) -> Result<Array<'static>> {
         let shape = self.array_type()?.shape;
         let mut axes = Region::whole(&shape).axes().to_vec();
@@ -297,7 +297,7 @@ impl File {
         self.read(&Region::new(axes, &shape)?, options)
     }
 
-    /// Decodes all of chunk `index`, whatever its place in the data.
+    /// Decodes all of chunk `index`, whatever its offset in the data.
     ///
     /// # Errors
     /// As [`File::read_range`]; `Usage` when the chunk does not exist.
@@ -356,7 +356,7 @@ impl File {
         options: &ReadOptions,
     ) -> Result<Array<'static>> {
         let decoded = Decoded { file: self, options };
-        // Nothing was lent: the bytes are the array's own.
+        // The buffer is not borrowed: the bytes are the array's own.
         let limits = self.options.limits.with_stop(options.limits.stop);
         stored.read(&decoded, region, &limits, 1)?.into_owned(&limits)
     }
@@ -421,7 +421,7 @@ impl File {
         Ok(())
     }
 
-    /// The worst that is wrong, for values that are not there.
+    /// The most severe fault, for values that are missing.
     pub(crate) fn worst(&self) -> Error {
         let worst = self.layout().faults().first();
         worst.map_or_else(
@@ -448,7 +448,7 @@ fn explain(fault: &Fault) -> Error {
     fault.error().with_hint(hint)
 }
 
-/// The decoded bytes of a file as a source, so that regions are found as in any other.
+/// The decoded bytes of a file as a source, so that regions are read as in any other.
 struct Decoded<'f> {
     file: &'f File,
     options: &'f ReadOptions,
@@ -456,7 +456,7 @@ struct Decoded<'f> {
 
 impl Source for Decoded<'_> {
     fn len(&self) -> u64 {
-        // Of a variable-length file with items that are lost, those that are not have a place.
+        // In a variable-length file with lost items, the others have offsets in the data.
         let found = || self.file.chunks().last().map_or(0, |chunk| chunk.data().end);
         self.file.head().data_len().unwrap_or_else(found)
     }

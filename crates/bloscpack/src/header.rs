@@ -13,10 +13,10 @@ use crate::ChecksumCode;
 /// The first four bytes of every file.
 pub const MAGIC: [u8; 4] = *b"blpk";
 
-/// Bytes of the longest header.
+/// Length of the longest header in bytes.
 pub const MAX_LEN: usize = 32;
 
-/// Most bytes that a chunk may hold: 2^31 - 1 less Blosc's header.
+/// Maximum number of bytes that a chunk may hold: 2^31 - 1 less Blosc's header.
 pub const MAX_CHUNK: u32 = 2_147_483_631;
 
 /// Dialect of a file: one of the layouts that share the magic.
@@ -40,7 +40,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Bytes of the header.
+    /// Length of the header in bytes.
     #[must_use]
     pub const fn header_len(self) -> u64 {
         match self {
@@ -93,9 +93,9 @@ impl Dialect {
 pub struct Options(pub u8);
 
 impl Options {
-    /// A table of offsets is there.
+    /// The file has a table of offsets.
     pub const OFFSETS: u8 = 1;
-    /// Metadata are there.
+    /// The file has metadata.
     pub const METADATA: u8 = 2;
     /// One item of any length a chunk (the proposal). In the interim version 3: the metadata are a zlib stream.
     pub const VARIABLE_LENGTH: u8 = 4;
@@ -107,7 +107,7 @@ impl Options {
     }
 }
 
-/// File header: the fields of the first 8, 16 or 32 bytes, unchecked. Fields that a dialect lacks are 0, and 0 is written for none of them.
+/// File header: the fields of the first 8, 16 or 32 bytes, unchecked. Fields that a dialect lacks are 0, and are not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The layout of the header.
@@ -157,7 +157,7 @@ impl Header {
 
     /// Parses the header at the start of `bytes`, the first [`MAX_LEN`] bytes of a file or all that there are.
     ///
-    /// Nothing is judged but what decides where the fields are. Version byte 3 with option bit 2 comes out as
+    /// Only the fields that determine the layout are checked. Version byte 3 with option bit 2 comes out as
     /// [`Dialect::V3Interim`]; only the bytes after the header distinguish it from [`Dialect::VlAsV3`], which has the same
     /// fields.
     ///
@@ -229,8 +229,8 @@ impl Header {
         !matches!(self.dialect, Dialect::P0 | Dialect::V1) && self.options.has(Options::OFFSETS)
     }
 
-    /// Entries of the table of offsets: the chunks, and in version 3 the spare ones. `None` where −1 or a number below
-    /// hides it, or the sum is over 2^63.
+    /// Number of entries of the table of offsets: the chunks, and in version 3 the spare ones. `None` if a count is negative, or the sum is
+    /// over 2^63.
     #[must_use]
     pub fn offset_count(&self) -> Option<u64> {
         if !self.has_offsets() {

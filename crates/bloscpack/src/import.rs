@@ -18,10 +18,10 @@ use crate::write::{MAX_CHUNK_SIZE, Offsets, WriteOptions};
 use crate::writer::{Writer, with_seek};
 use options::{CHECKSUM, FILTER};
 
-/// Word for the length of a chunk: indices along the slowest axis.
+/// Option word for the length of a chunk: indices along the slowest axis.
 const CHUNKS: &str = "chunks";
 
-/// Word for whether there is a table of offsets: `table`, `none`.
+/// Option word for the table of offsets: `table`, `none`.
 const OFFSETS: &str = "offsets";
 
 /// Writes the one selected dataset as version 3, with its type, shape and order as bloscpack keeps them for numpy. Byte order and
@@ -50,7 +50,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     }
     let total = byte_len(&dataset.dtype, &numpy.shape);
     let total = total.ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
-    // Nothing is written for what a cut file merely claims.
+    // Data that a truncated file lacks are an error, before the new file is started.
     check_readable(job.container, index, region, &job.read)?;
     with_seek(out, |out| {
         let mut writer = Writer::new(out, Some(total), &options)?;
@@ -67,7 +67,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     Ok(losses)
 }
 
-/// Type, shape and order in the file, and what the type loses.
+/// Type, shape and order in the file, and the losses of the type.
 fn target(dataset: &Dataset, region: &Region, axes: Axes) -> (NumpyArray, Vec<Loss>) {
     let mut shape = region.shape();
     let mut order = dataset.order;
@@ -75,7 +75,7 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> (NumpyArray, Vec<Lo
         shape.reverse();
         order = order.reversed();
     }
-    // As numpy has it: what is both counts as row-major.
+    // As numpy does: an array that is both counts as row-major.
     if shape.iter().filter(|len| **len != 1).count() < 2 {
         order = Order::C;
     }
@@ -97,7 +97,7 @@ fn options(job: &WriteRequest<'_>, numpy: &NumpyArray) -> Result<WriteOptions> {
     options.chunks = options::apply(options.chunks, job.options)?.with_threads(job.read.threads);
     options.chunk_size = chunk_size(job.options.get_some(CHUNKS), numpy)?;
     if let Some(size) = options.chunk_size {
-        // The chunk as it is, and encoded.
+        // The chunk uncompressed, and encoded.
         let whole = byte_len(&numpy.dtype, &numpy.shape).unwrap_or(u64::MAX);
         let taken = (size as u64).min(whole).saturating_mul(2);
         job.read.limits.allocate(taken).map_err(|error| error.with_hint("--chunks, for smaller ones"))?;

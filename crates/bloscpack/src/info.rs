@@ -1,4 +1,4 @@
-//! The details that `info` shows of a file: all that `blpk info` does, and the codecs and filters of all chunks where they are few.
+//! The details that `info` shows of a file: those of `blpk info`, and the codecs and filters of the chunks.
 
 use container_core::Value;
 
@@ -8,13 +8,13 @@ use crate::header::{Dialect, Options};
 use crate::metadata::header::MetadataHeader;
 use crate::offsets_index;
 
-/// Offsets that are shown, as `blpk info` does.
+/// Maximum number of offsets that are shown, as in `blpk info`.
 const MAX_SHOWN_OFFSETS: u64 = 5;
 
 /// Maximum number of chunks whose headers are read for their codecs and filters, where opening did not read them.
 const MAX_SAMPLED_CHUNKS: u64 = 8;
 
-/// Longer metadata are not shown here, but by the metadata verbs.
+/// Maximum length of metadata that are shown here; longer ones only by the metadata commands.
 const MAX_SHOWN_METADATA_LEN: usize = 4 << 10;
 
 /// The details, in the order of the file.
@@ -178,7 +178,7 @@ fn add_items(file: &File, list: &mut List) {
     }
 }
 
-/// To three digits after the point.
+/// Rounds to three digits after the point.
 #[allow(clippy::cast_precision_loss, reason = "three digits are left of it")]
 fn ratio(decoded: u64, stored: u64) -> f64 {
     (decoded as f64 / stored.max(1) as f64 * 1000.0).round() / 1000.0

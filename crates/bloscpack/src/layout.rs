@@ -1,4 +1,4 @@
-//! Layout of a file: owned facts, made from any source. Every chunk's header is read, no chunk is decoded.
+//! Layout of a file: owned data, read from any source. Every chunk's header is read, no chunk is decoded.
 //!
 //! Only a file that is not Bloscpack, has an unknown version, or no whole header fails to give a [`Layout`]. All other
 //! damage is recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
@@ -60,7 +60,7 @@ impl Layout {
         Ok(is_placed.then_some(layout))
     }
 
-    /// Takes it that the chunks hold `len` bytes and start at byte `start`, as header and offsets announce.
+    /// Assumes that the chunks hold `len` bytes and start at byte `start`, as header and offsets announce.
     pub(crate) fn announce(&mut self, len: u64, start: u64, limits: &Limits) {
         self.data_len = Some(len);
         self.offsets.end = start;
@@ -106,31 +106,31 @@ impl Layout {
         self.file_len
     }
 
-    /// The metadata, where there are any.
+    /// The metadata, if there are any.
     #[must_use]
     pub fn metadata(&self) -> Option<&Metadata> {
         self.metadata.as_ref()
     }
 
-    /// The tree of the metadata, where they can be read.
+    /// The tree of the metadata, if they can be read.
     #[must_use]
     pub fn tree(&self) -> Option<&Value> {
         self.metadata.as_ref()?.tree.as_ref()
     }
 
-    /// The array that the metadata describe, where they do.
+    /// The array that the metadata describe; `None` for other metadata.
     #[must_use]
     pub fn numpy(&self) -> Option<&NumpyArray> {
         self.numpy.as_ref()
     }
 
-    /// The type of the items of a variable-length file, where the metadata name one.
+    /// The type of the items of a variable-length file, if the metadata contain one.
     #[must_use]
     pub fn item_type(&self) -> Option<ItemType> {
         ItemType::from_metadata(self.tree()?).filter(|_| self.header.dialect.is_variable_length())
     }
 
-    /// Number of chunks as the header has it, or, where it is −1 and the chunks are items, as their offsets do.
+    /// Number of chunks by the header, or, where that is −1 and the chunks are items, by their offsets.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         u64::try_from(self.header.nchunks).ok().or(self.told)
@@ -149,7 +149,7 @@ impl Layout {
         self.offsets.start..self.offsets.start.saturating_add(len).min(self.offsets.end)
     }
 
-    /// The chunks, in the order of what they hold.
+    /// The chunks, in the order of their data.
     #[must_use]
     pub fn chunks(&self) -> &[ChunkEntry] {
         &self.chunks
@@ -199,7 +199,7 @@ impl Layout {
         self.faults.push(Fault::new(kind, range, message));
     }
 
-    /// The table of offsets, and the chunks by it and by the walk.
+    /// Reads the table of offsets, and finds the chunks by it and by the walk.
     fn find_chunks(&mut self, source: &dyn Source, limits: &Limits) -> Result<()> {
         let header = self.header;
         let table_at = self.offsets.start;
@@ -265,7 +265,7 @@ impl Layout {
         let range = if header.dialect == Dialect::V1 { 8..16 } else { 16..24 };
         let table = self.offsets.start..self.file_len;
         if header.has_offsets() && header.dialect.is_variable_length() {
-            // The first of items may be anywhere: the table ends at the lowest of their offsets.
+            // The first item may be anywhere: the table ends at the lowest of the items' offsets.
             if let Some(end) = offsets_index::end_by_offsets(source, table.clone())? {
                 let count = end.saturating_sub(table.start) / ENTRY;
                 self.add_fault(
@@ -283,7 +283,7 @@ impl Layout {
             self.add_fault(FaultKind::OffsetsUnset, 16..24, message);
             // The placeholder of writers is −1.
             let set = offsets_index::first_set(source, table.clone())?.map_or(self.file_len, |set| set.start);
-            // The first of other chunks than items comes first.
+            // In files of fixed-size chunks the first chunk comes first.
             let is_told = set == table.start && !header.dialect.is_variable_length();
             let pointed_to = if is_told { offsets_index::end_by_first(source, table)? } else { None };
             self.offsets.end = pointed_to.unwrap_or(set);
@@ -335,7 +335,7 @@ impl Layout {
         let fixed = matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim);
         let count = self.count();
         let mut at = 0_u64;
-        // Bytes that are there, and no chunk among them.
+        // The remaining bytes contain no chunk.
         let lost = self.chunks.is_empty() && self.offsets.end < self.file_len;
         let mut known = count.map_or(!lost, |count| count == self.chunks.len() as u64);
         for (index, chunk) in (1_u64..).zip(&mut self.chunks) {
@@ -349,7 +349,7 @@ impl Layout {
             chunk.place(at, nbytes);
             at = at.saturating_add(nbytes.into());
         }
-        // Chunks are missing: no sum that is less than what there is can be right.
+        // Chunks are missing: a sum smaller than the bytes found is wrong.
         let announced = || header.decoded_len().filter(|len| fixed && *len > at);
         self.data_len = if known { Some(at) } else { announced() };
     }
@@ -379,7 +379,7 @@ impl Layout {
     }
 }
 
-/// Bytes that are read at once with the header: most metadata are in them.
+/// Number of bytes that are read at once with the header: they include most metadata.
 const START_LEN: u64 = 1 << 10;
 
 /// A source whose first bytes have been read.
@@ -389,7 +389,7 @@ struct Start<'s> {
 }
 
 impl<'s> Start<'s> {
-    /// Reads the first bytes, unless the source lends them. Where they cannot be read together, each read is made by itself.
+    /// Reads the first bytes, unless the source lends them. If they cannot be read together, each read goes to the source.
     fn read(source: &'s dyn Source) -> Self {
         let range = 0..source.len().min(START_LEN);
         let is_lent = source.lend(range.clone()).is_some();
@@ -419,7 +419,7 @@ impl Header {
         matches!(self.dialect, Dialect::P0 | Dialect::V1) || self.checksum.is_known()
     }
 
-    /// Bytes of the digest after each chunk.
+    /// Length of the digest after each chunk, in bytes.
     #[must_use]
     pub fn digest_len(&self) -> u64 {
         if matches!(self.dialect, Dialect::P0 | Dialect::V1) { 0 } else { self.checksum.digest_len() as u64 }

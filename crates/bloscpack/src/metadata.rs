@@ -1,7 +1,7 @@
 //! Metadata: JSON text and its tree, and the section of version 3 that holds it.
 //!
-//! The output equals that of Python's `json.dumps(…, separators=(',', ':'))`, byte for byte. The input is JSON, and the little more
-//! that Python's reader takes or the proposal's example shows: see [`Spelling`].
+//! The output equals that of Python's `json.dumps(…, separators=(',', ':'))`, byte for byte. The input is JSON, with the few
+//! extensions that Python's reader accepts or the proposal's example shows: see [`Spelling`].
 
 use std::fmt::Write as _;
 
@@ -23,14 +23,14 @@ pub(crate) mod section;
 
 /// Spelling of the text of metadata.
 ///
-/// Of what goes together the last counts.
+/// If several apply, the last counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spelling {
     /// JSON as RFC 8259 has it.
     Json,
     /// JSON with `NaN`, `Infinity` and `-Infinity`, which Python reads and writes.
     NonFinite,
-    /// JSON with integers over 128 bits, which only Python reads as they are. They come out as the nearest float.
+    /// JSON with integers over 128 bits, which only Python reads unchanged. They come out as the nearest float.
     HugeIntegers,
     /// JSON with lone surrogates such as `\ud800`, which Python reads and writes. They come out as U+FFFD.
     LoneSurrogates,
@@ -41,7 +41,7 @@ pub enum Spelling {
 /// The tree of JSON text, and how it is spelt. Key order is kept; of a key that repeats the last value counts, as in Python.
 ///
 /// # Errors
-/// `Malformed` for what is neither JSON nor a Python literal, and for more than 128 brackets within brackets; `Limit` when
+/// `Malformed` for text that is neither JSON nor a Python literal, and for more than 128 nested brackets; `Limit` when
 /// the tree might be over the limit. The range counts from the start of `bytes`.
 pub fn from_json(bytes: &[u8], limits: &Limits) -> Result<(Value, Spelling)> {
     // The most that a tree takes is for `[[],[],[]…`: a dozen words for three bytes.
@@ -64,7 +64,7 @@ pub fn from_json(bytes: &[u8], limits: &Limits) -> Result<(Value, Spelling)> {
         .with_context("bloscpack metadata"))
 }
 
-/// The tree as JSON text: no blanks, everything but printable ASCII escaped.
+/// The tree as JSON text: no blanks, all characters except printable ASCII escaped.
 ///
 /// # Errors
 /// `Usage` for bytes, infinities and NaN, which JSON has no place for.
@@ -75,7 +75,7 @@ pub fn to_json(value: &Value) -> Result<String> {
     to_python_json(value)
 }
 
-/// The same with `NaN`, `Infinity` and `-Infinity`, as Python writes them: for metadata that another file has.
+/// The same with `NaN`, `Infinity` and `-Infinity`, as Python writes them: for metadata of another file.
 ///
 /// # Errors
 /// `Usage` for bytes.
@@ -189,7 +189,7 @@ pub(crate) fn inflate_unsized(payload: &[u8], limits: &Limits) -> Result<Vec<u8>
         let mut json: Vec<u8> = try_zeroed_vec(len, limits)?;
         Ok(inflater.decode_prefix(payload, &mut json).is_ok())
     };
-    // Between `low`, which is there, and `high`, which is not.
+    // Bisects between `low`, which is part of the text, and `high`, which is not.
     let (mut low, mut high) = (0, 256);
     while has(high)? {
         low = high;

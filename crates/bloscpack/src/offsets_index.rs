@@ -11,13 +11,13 @@ use nom::{IResult, Parser};
 
 use crate::chunk_table::is_chunk_at;
 
-/// Bytes of an entry.
+/// Length of an entry in bytes.
 pub const ENTRY: u64 = 8;
 
-/// An entry that points nowhere yet.
+/// An entry that is not set.
 pub const UNSET: i64 = -1;
 
-/// Parses entries: as many whole ones as `bytes` holds.
+/// Parses the whole entries in `bytes`.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Vec<i64> {
     let parsed: IResult<&[u8], Vec<i64>, nom::error::Error<&[u8]>> = nom::multi::many0(le_i64).parse(bytes);
@@ -30,7 +30,7 @@ pub fn to_bytes(entries: &[i64]) -> Vec<u8> {
     entries.iter().flat_map(|entry| entry.to_le_bytes()).collect()
 }
 
-/// Reads the entries in `range`, which the caller has found to be within the file.
+/// Reads the entries in `range`, which is within the file.
 pub(crate) fn read(source: &dyn Source, range: Range<u64>, limits: &Limits) -> Result<Vec<i64>> {
     let mut entries = try_zeroed_vec(range.end.saturating_sub(range.start) / ENTRY, limits)?;
     source.read_into(range.start, bytemuck::cast_slice_mut(&mut entries))?;

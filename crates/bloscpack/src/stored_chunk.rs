@@ -1,4 +1,4 @@
-//! One chunk with its digest, as a file holds it.
+//! One chunk with its digest, as stored in a file.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -17,13 +17,13 @@ use crate::header::MAX_CHUNK;
 use crate::metadata::MetadataOptions;
 use crate::writer::Writer;
 
-/// Most bytes that one chunk holds.
+/// Maximum number of bytes that one chunk holds.
 pub const MAX_CHUNK_SIZE: usize = MAX_CHUNK as usize;
 
 /// Filter of the bytes of a block before its codec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shuffle {
-    /// Nothing.
+    /// No filter.
     None,
     /// Byte shuffle.
     #[default]
@@ -33,7 +33,7 @@ pub enum Shuffle {
 }
 
 impl Shuffle {
-    /// The filter by the command's word: `none`, `shuffle`, `bitshuffle`.
+    /// The filter with a name of the command: `none`, `shuffle`, `bitshuffle`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -56,23 +56,23 @@ impl Shuffle {
     }
 }
 
-/// Whether a file has a table of where its chunks are.
+/// Table of the chunks' offsets in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Offsets {
-    /// It has one, with room for chunks to be appended.
+    /// The file has one, with room for chunks to be appended.
     #[default]
     Table,
-    /// It has none. Such a file can be written to a stream of unknown length.
+    /// The file has none, so that it can be written to a stream of unknown length.
     None,
 }
 
-/// Whether an element may begin in one chunk and end in the next.
+/// Treatment of elements at the border of two chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Straddle {
-    /// No: chunks hold whole elements, and the size that was asked for is rounded down.
+    /// Chunks hold whole elements; the requested size is rounded down.
     #[default]
     Never,
-    /// Yes: chunks have the very size that was asked for, as `blpk` makes them.
+    /// Chunks have exactly the requested size, as in files of `blpk`.
     Allowed,
 }
 
@@ -90,7 +90,7 @@ pub struct ChunkOptions {
     pub typesize: usize,
     /// The digest after each chunk, over the chunk as stored. The default is Adler-32.
     pub checksum: ChecksumCode,
-    /// Most threads. The bytes of the file do not depend on it.
+    /// Maximum number of threads. The bytes of the file do not depend on it.
     pub threads: usize,
 }
 
@@ -123,7 +123,7 @@ impl ChunkOptions {
         self
     }
 
-    /// The same for elements of so many bytes.
+    /// The same for elements of another size.
     #[must_use]
     pub const fn with_typesize(mut self, typesize: usize) -> Self {
         self.typesize = typesize;
@@ -137,14 +137,14 @@ impl ChunkOptions {
         self
     }
 
-    /// The same on up to so many threads.
+    /// The same on up to this many threads.
     #[must_use]
     pub const fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// The typesize as header and chunks hold it.
+    /// The typesize as stored in header and chunks.
     pub(crate) fn stored_typesize(&self) -> u8 {
         u8::try_from(self.typesize).unwrap_or(1).max(1)
     }
@@ -161,7 +161,7 @@ impl ChunkOptions {
             level: self.level,
             typesize: self.stored_typesize().into(),
             filters: self.shuffle.pipeline(),
-            // What every reader takes, releases before 1.14 included.
+            // Accepted by every reader, including releases before 1.14.
             split: SplitMode::ForwardCompat,
             blocksize: None,
             dictionary: false,
@@ -191,7 +191,7 @@ pub struct WriteOptions {
     pub offsets: Offsets,
     /// Room in that table for chunks to be appended. `None` is ten times as many as there are chunks.
     pub max_app_chunks: Option<u64>,
-    /// Metadata: any value that JSON has.
+    /// Metadata: any value that JSON can represent.
     pub metadata: Option<Value>,
     /// The metadata text of another file, where `metadata` cannot represent it.
     pub(crate) json: Option<Vec<u8>>,
@@ -204,7 +204,7 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Metadata as JSON text, which is stored byte for byte in the place of what `metadata` would be written as.
+    /// Metadata as JSON text, which is stored byte for byte instead of `metadata`.
     #[must_use]
     pub fn with_metadata_json(mut self, json: impl Into<Vec<u8>>) -> Self {
         self.json = Some(json.into());

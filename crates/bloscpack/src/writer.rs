@@ -47,7 +47,7 @@ impl Writer<AtomicFile> {
         Self::new(AtomicFile::create(path, options.overwrite)?, total, options)
     }
 
-    /// Completes the file and puts it in its place; gives the number of bytes that it holds before encoding.
+    /// Completes the file and moves it to its path; returns the number of bytes before encoding.
     ///
     /// # Errors
     /// `Usage` when the number of bytes differs from the announced one, `Io`. No file appears then.
@@ -93,7 +93,7 @@ impl<W: Write + Seek> Writer<W> {
         self.chunker.push(bytes, &mut self.sink)
     }
 
-    /// Takes all that `reader` gives; gives the number of bytes.
+    /// Takes all bytes of `reader`; returns their number.
     ///
     /// # Errors
     /// As [`Writer::push`], and those of the reader.
@@ -101,7 +101,7 @@ impl<W: Write + Seek> Writer<W> {
         self.chunker.push_all(reader, &mut self.sink)
     }
 
-    /// Completes the file and gives the output back, positioned at its end, with the number of bytes before encoding.
+    /// Completes the file and returns the output, positioned at its end, with the number of bytes before encoding.
     ///
     /// # Errors
     /// `Usage` when the number of bytes differs from the announced one, or an earlier call failed; `Io`.

@@ -42,7 +42,7 @@ pub fn append_items<T: AsRef<[u8]>>(
     })
 }
 
-/// Appends each dataset as an item, by the name that it has in the attribute `name`, or else by its path.
+/// Appends each dataset as an item, named by the attribute `name`, or else by its path.
 pub(super) fn append_datasets(
     old: &ExistingFile,
     job: &WriteRequest<'_>,
@@ -118,7 +118,7 @@ pub(crate) fn read_item(
 }
 
 impl ExistingFile {
-    /// The names of the items, where the metadata have as many as there are items.
+    /// The names of the items, if the metadata have one for each item.
     fn names(&self) -> Option<Vec<String>> {
         let Some(Value::List(names)) = self.layout.tree()?.get("names") else { return None };
         let names = names.iter().map(|name| match name {
@@ -128,7 +128,7 @@ impl ExistingFile {
         names.collect::<Option<Vec<_>>>().filter(|names| names.len() == self.layout.chunks().len())
     }
 
-    /// Options under which a rewritten file has the metadata of this one.
+    /// Options with which a rewritten file has the metadata of this one.
     pub(crate) fn var_options(&self, chunks: &ChunkOptions) -> VarOptions {
         VarOptions {
             chunks: chunks.clone(),

@@ -13,7 +13,7 @@ use crate::metadata::{MetadataOptions, encode_section, to_python_json};
 use crate::stored_chunk::stored_range;
 use crate::writer::{Head, OrderedOutput};
 
-/// Changes the metadata of the file at `path` to what `change` makes of them. A file without metadata has an empty map. The
+/// Changes the metadata of the file at `path` with `change`. A file without metadata starts with an empty map. The
 /// section of version 3 keeps its length where the new text fits into it.
 ///
 /// # Errors
@@ -76,7 +76,7 @@ impl ExistingFile {
     fn rewrite_items(&self, tree: Value, durability: Durability) -> Result<()> {
         let entries = self.layout.chunks();
         let mut options = self.var_options(&self.own_options());
-        // As they are in the tree, which may have changed them.
+        // The entries as they are in the tree, which may have changed them.
         options.names = None;
         options.base = Some(tree);
         let head = options.head(entries.len() as u64)?;
@@ -122,7 +122,7 @@ mod tests {
             let file = File::open(&path).unwrap();
             assert_eq!(file.metadata().unwrap().get("b"), Some(&"short".into()));
             assert_eq!(starts(&file) == before, has_metadata);
-            // Beyond the room, the section and the offsets move.
+            // Without enough room, the section is enlarged and the offsets move.
             let noise: String = (0..4000_u32)
                 .map(|i| char::from(b'a' + (i.wrapping_mul(2_654_435_761) >> 27) as u8 % 26))
                 .collect();

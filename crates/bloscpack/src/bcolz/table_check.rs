@@ -1,4 +1,4 @@
-//! Consistency of a table: its list of columns, their lengths, and chunk files that no size counts.
+//! Consistency of a table: its list of columns, their lengths, and surplus chunk files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use container_core::{Limits, Value};
 use super::{Column, MAX_METADATA, ROOTDIRS};
 use crate::metadata::from_json;
 
-/// The columns that the table names, in its order; `None` where it has no such list.
+/// The columns that the table lists, in its order; `None` without such a list.
 ///
 /// # Errors
 /// The reason why the list cannot be read.
@@ -30,7 +30,7 @@ pub(super) fn named(root: &Path, limits: &Limits) -> Result<Option<Vec<String>>,
     names.map(Some).ok_or_else(|| format!("{ROOTDIRS}: names that are not text"))
 }
 
-/// Columns that are named and missing, and those that are there and not named.
+/// Listed columns that are missing, and columns that are not listed.
 pub(super) fn of_names(named: &Result<Option<Vec<String>>, String>, there: &[String]) -> Vec<Finding> {
     let names = match named {
         Ok(None) => return Vec::new(),
@@ -58,7 +58,7 @@ pub(super) fn of_lengths(columns: &[(&str, u64)]) -> Option<Finding> {
 }
 
 impl Column {
-    /// Chunk files after those that the shape counts: rows that were never flushed, or that a trim left.
+    /// Chunk files after those of the shape: rows that were never flushed, or that a trim left.
     pub(super) fn uncounted(&self) -> Option<Finding> {
         let entries = std::fs::read_dir(&self.data).into_iter().flatten().filter_map(Result::ok);
         let number = |name: std::ffi::OsString| -> Option<u64> {

@@ -11,12 +11,12 @@ use crate::write::{ChunkOptions, Shuffle};
 pub(crate) const FILTER: &str = "filter";
 pub(crate) const CHECKSUM: &str = "checksum";
 
-/// Puts what the caller asked for in the place of the defaults.
+/// Replaces defaults by the caller's options.
 ///
 /// # Errors
 /// `Usage` for codecs, levels, filters and digests that Bloscpack does not have, listing those it has.
 pub(crate) fn apply(mut chunks: ChunkOptions, options: &TargetOptions) -> Result<ChunkOptions> {
-    // A file that was stored plainly does not contain a level.
+    // An uncompressed file does not contain a level.
     let own_level = if chunks.level == 0 { ChunkOptions::default().level } else { chunks.level };
     if let Some(chosen) = Compressor::from_options(options, "Bloscpack", own_level)? {
         (chunks.compressor, chunks.level) = chosen;

@@ -1,4 +1,4 @@
-//! Files of our own kind as sources: what another format has no place for is kept.
+//! Bloscpack files as sources: content that other formats lack is kept.
 
 use container_core::container::{Container, Dataset};
 use container_core::format::{Output, WriteRequest};
@@ -44,7 +44,7 @@ pub(super) fn is_numpy(tree: &Value) -> bool {
 /// Keys by which numpy arrays are described.
 const NUMPY: [&str; 4] = ["dtype", "shape", "order", "container"];
 
-/// The metadata as another format takes them: less the description of an array.
+/// The metadata for another format, without the description of an array.
 pub(crate) fn carried(metadata: Option<&Value>, is_numpy: bool) -> Value {
     let own = match metadata {
         None => return Value::Map(Vec::new()),
@@ -80,7 +80,7 @@ pub(crate) fn losses(container: &dyn Container) -> Vec<Loss> {
     losses
 }
 
-/// True where all items of a variable-length file are wanted.
+/// True where all items of a variable-length file are selected.
 pub(super) fn is_all_items(job: &WriteRequest<'_>) -> bool {
     let container = job.container;
     let datasets = container.datasets();

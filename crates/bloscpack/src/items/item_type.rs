@@ -17,7 +17,7 @@ pub enum ItemType {
     Bytes,
     /// `vlen:<dtype>`: any number of elements of one type.
     Ragged(DType),
-    /// Anything else, by its word. The items are bytes; pickles are never opened.
+    /// Any other type, by its word. The items are bytes; pickles are never opened.
     Other(String),
 }
 
@@ -35,7 +35,7 @@ impl ItemType {
         })
     }
 
-    /// The type, where the word `vlen:` with it names it again.
+    /// The element type, read back from its `vlen:` word, so that unsupported types are refused.
     ///
     /// # Errors
     /// `Usage` for records and for types that numpy does not have.
@@ -49,7 +49,7 @@ impl ItemType {
         }
     }
 
-    /// Bytes of an element, as the header's typesize has it: 1 for text and bytes, and for what is over 255.
+    /// Bytes of an element in the header's typesize: 1 for text and bytes, and for sizes over 255.
     #[must_use]
     pub fn typesize(&self) -> u8 {
         match self {

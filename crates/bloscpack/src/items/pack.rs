@@ -8,7 +8,7 @@ use crate::import::options::{self, CHECKSUM, FILTER};
 use crate::items::writer::{VarOptions, VarWriter};
 use crate::writer::with_seek;
 
-/// Word for bytes left free after each item.
+/// Option word for the bytes left free after each item.
 const RESERVE: &str = "reserve";
 
 /// Writes a variable-length file.

@@ -13,7 +13,7 @@ use crate::items::item_type::ItemType;
 
 /// An open variable-length file.
 ///
-/// Items are read one by one, each through its own offset. What they mean is the metadata's word, [`ItemType`]; Python's pickles
+/// Items are read one by one, each through its own offset. The metadata determine their type, [`ItemType`]; Python's pickles
 /// are never opened.
 #[derive(Debug)]
 pub struct VarReader {

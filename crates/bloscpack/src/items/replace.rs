@@ -33,7 +33,7 @@ pub enum InPlace {
 pub enum Replaced {
     /// The item was written into its slot.
     InPlace,
-    /// The file was written anew, and took the place of the old one in one step.
+    /// The file was written anew, and replaced the old one in one step.
     Rewritten,
 }
 
@@ -72,15 +72,15 @@ pub fn replace(
     Ok(Replaced::Rewritten)
 }
 
-/// Offset of an item, and its room.
+/// Offset of an item, and its slot.
 #[derive(Clone, Debug)]
 struct Slot {
     index: usize,
-    /// Absolute place of its offset.
+    /// Absolute position of its offset in the table.
     entry_at: u64,
-    /// Chunk and digest.
+    /// Range of chunk and digest.
     stored: Range<u64>,
-    /// From the end of the chunk before to the start of the chunk after, in the order of the file.
+    /// Slot: from the end of the previous chunk to the start of the next, in file order.
     free: Range<u64>,
 }
 
@@ -101,7 +101,7 @@ impl Slot {
         Ok(Self { index, entry_at: table.start.saturating_add(8 * index as u64), stored, free })
     }
 
-    /// Finds an offset for `len` bytes: close to the old item, so that its neighbours keep what was reserved for them.
+    /// Finds an offset for `len` bytes: close to the old item, so that neighbours keep their reserved space.
     fn place(&self, len: u64, in_place: InPlace) -> Option<u64> {
         let after = Some(self.stored.end).filter(|at| at.saturating_add(len) <= self.free.end);
         let before = self.stored.start.checked_sub(len).filter(|at| *at >= self.free.start);
@@ -125,7 +125,7 @@ impl Slot {
         sync(file).map_err(Error::after_change)
     }
 
-    /// A new file: all other chunks, with the gaps between them, as they are.
+    /// Writes a new file with all other chunks, and the gaps between them, unchanged.
     fn rewrite(
         &self,
         old: &ExistingFile,
@@ -153,7 +153,7 @@ impl Slot {
             let range = start_of(*first)..old.layout.file_len();
             sink.take_over_gaps(old.storage.file(), range, after.iter().map(|index| start_of(*index)))?;
         }
-        // Places so far are in the order of the file; the table wants that of the items.
+        // Offsets so far are in file order; the table has the order of the items.
         let written = before.iter().chain([&self.index]).chain(&after);
         sink.reorder(written.copied());
         old.replace_by(sink.finish(&head)?, durability)

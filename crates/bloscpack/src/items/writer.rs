@@ -1,4 +1,4 @@
-//! Writing files whose items have a length of their own: one chunk for each.
+//! Writes files whose items have individual lengths: one chunk for each.
 
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::metadata::{to_json, to_python_json};
 use crate::write::{ChunkOptions, MAX_CHUNK_SIZE, Shuffle};
 use crate::writer::{Head, OrderedOutput};
 
-/// Small items are encoded together, up to so many bytes for each thread…
+/// Small items are encoded together, up to this many bytes for each thread…
 const MAX_BATCH_LEN: usize = 1 << 20;
 
-/// … and so many items.
+/// … and this many items.
 const MAX_BATCH_ITEMS: usize = 4096;
 
 /// Refuses bytes that are not an item of the type.
@@ -48,13 +48,13 @@ pub struct VarOptions {
     pub names: Option<Vec<String>>,
     /// Other metadata to keep, as the list `others` of the metadata.
     pub others: Vec<Value>,
-    /// Entries of the metadata under other names than holdall's own.
+    /// Entries of the metadata besides holdall's own.
     pub metadata: Vec<(String, Value)>,
     /// Treatment of an existing file.
     pub overwrite: Overwrite,
     /// Whether the file is on the disk when the call returns.
     pub durability: Durability,
-    /// Metadata to start from: those of the file that is written anew, null for none.
+    /// Metadata to start from: those of the file that is rewritten, null for none.
     pub(crate) base: Option<Value>,
 }
 
@@ -88,7 +88,7 @@ impl VarOptions {
         Self { chunks, items: ItemType::Ragged(dtype), ..Self::default() }
     }
 
-    /// The metadata of so many items, as JSON; none where the file had none.
+    /// The metadata for a number of items, as JSON; none where the file had none.
     fn metadata(&self, count: u64) -> Result<String> {
         let mut tree = match &self.base {
             Some(Value::Null) => return Ok(String::new()),
@@ -99,7 +99,7 @@ impl VarOptions {
                 ("others".to_owned(), self.others.clone().into()),
             ]),
         };
-        // A shape of several axes stays as long as it is true, and none is made up.
+        // A shape of several axes is kept as long as it is true; none is invented.
         if tree.get("shape").is_some_and(|shape| items_of_shape(shape) != Some(count)) {
             tree = with_entry(&tree, "shape", vec![Value::from(count)].into());
         }
@@ -179,7 +179,7 @@ impl VarWriter<AtomicFile> {
         Self::new(AtomicFile::create(path, options.overwrite)?, count, options)
     }
 
-    /// Completes the file and puts it in its place; gives the number of items.
+    /// Completes the file and moves it to its path; returns the number of items.
     ///
     /// # Errors
     /// `Usage` when the number of items differs from the announced one, `Io`. No file appears then.
@@ -208,7 +208,7 @@ impl<W: Write + Seek> VarWriter<W> {
         Self::over(OrderedOutput::new(out, head.as_ref())?, options, expected)
     }
 
-    /// Goes on after the items that a sink has already; `expected` counts them in.
+    /// Continues after the items that a sink has already; `expected` includes them.
     pub(crate) fn over(sink: OrderedOutput<W>, options: &VarOptions, expected: Option<u64>) -> Result<Self> {
         Ok(Self {
             sink,
@@ -267,7 +267,7 @@ impl<W: Write + Seek> VarWriter<W> {
         self.len() == 0
     }
 
-    /// Completes the file and gives the output back, positioned at its end, with the number of items.
+    /// Completes the file and returns the output, positioned at its end, with the number of items.
     ///
     /// # Errors
     /// `Usage` when the number of items differs from the announced one, or an earlier call failed; `Io`.

@@ -14,7 +14,7 @@ use crate::header::{Dialect, MAX_CHUNK, Options};
 use crate::items::item_type::{Elements, ItemType, items_of_shape};
 
 impl Layout {
-    /// Checks the header by itself.
+    /// Checks the fields of the header.
     pub(super) fn check_header(&mut self) {
         self.check_options();
         let header = self.header;
@@ -55,7 +55,7 @@ impl Layout {
             }
         }
         let (chunk, last) = (header.chunk_size, header.last_chunk);
-        // Version 2 wrote a last chunk that is larger, and a chunk size of 0 for a single one.
+        // Version 2 wrote a larger last chunk, and a chunk size of 0 for a single one.
         if header.dialect != Dialect::V2 && last > chunk && chunk >= 0 {
             let message = format!("the last chunk of {last} bytes is larger than the others of {chunk}");
             self.add_fault(FaultKind::ImpossibleSize, 8..16, message);
@@ -91,7 +91,7 @@ impl Layout {
             Dialect::V2 if options.has(Options::VARIABLE_LENGTH) => {
                 self.add_fault(FaultKind::UndefinedOptions, 5..6, undefined(options.0 & !1));
             }
-            // Its reader looked at bit 0 alone.
+            // Its reader checks bit 0 only.
             Dialect::V2 if options.0 > 1 => {
                 self.add_fault(FaultKind::ReservedNotZero, 5..6, undefined(options.0 & !1));
             }
@@ -122,8 +122,7 @@ impl Layout {
         }
     }
 
-    /// The proposal gives no number of its version. Bit 2 of a version 3 may be damage as well: then something else does not
-    /// fit.
+    /// The proposal defines no version number. Bit 2 of a version 3 may be damage as well: then another field does not fit.
     pub(super) fn check_proposal(&mut self) {
         if self.header.dialect != Dialect::VlAsV3 {
             return;
@@ -164,7 +163,7 @@ impl Layout {
         }
     }
 
-    /// Why shape and bytes may differ.
+    /// The reason why shape and bytes may differ.
     fn explain_misfit(&self, need: Option<u64>, have: u64) -> String {
         let Some(need) = need else { return "the shape is larger than 2^64 bytes".to_owned() };
         let message = format!("the shape needs {need} bytes, the chunks hold {have}");

@@ -9,7 +9,7 @@ use nom::{IResult, Parser};
 
 use crate::ChecksumCode;
 
-/// Bytes of this header.
+/// Length of this header in bytes.
 pub const LEN: u64 = 32;
 
 /// Metadata header: the fields of the 32 bytes before the metadata, unchecked.
@@ -23,20 +23,20 @@ pub struct MetadataHeader {
     pub meta_checksum: ChecksumCode,
     /// 0 none, 1 zlib.
     pub meta_codec: u8,
-    /// 0 to 9. Writers leave it as it was asked for when they store without a codec.
+    /// 0 to 9. Writers keep the requested level when they store without a codec.
     pub meta_level: u8,
-    /// Bytes of the metadata themselves.
+    /// Length of the metadata text in bytes.
     pub meta_size: u32,
-    /// Bytes of the payload with the zeros after it.
+    /// Length of the payload with the zeros after it, in bytes.
     pub max_meta_size: u32,
-    /// Bytes of the payload.
+    /// Length of the payload in bytes.
     pub meta_comp_size: u32,
     /// Reserved for codecs by name; empty.
     pub user_codec: [u8; 8],
 }
 
 impl MetadataHeader {
-    /// `JSON`, as files have it.
+    /// `JSON`, as it is stored.
     pub const JSON: [u8; 8] = *b"JSON\0\0\0\0";
 
     /// Parses the header at the start of `bytes`.
@@ -60,7 +60,7 @@ impl MetadataHeader {
         out
     }
 
-    /// Bytes of the whole section: this header, the payload and the zeros after it, and the digest.
+    /// Length of the whole section in bytes: this header, the payload and the zeros after it, and the digest.
     #[must_use]
     pub fn section_len(&self) -> u64 {
         let digest = self.meta_checksum.digest_len() as u64;

@@ -12,7 +12,7 @@ use container_core::{Error, Limits, Result, Value};
 pub struct NumpyArray {
     /// Element type, with its byte order.
     pub dtype: DType,
-    /// Length of each axis; none for a scalar.
+    /// Length of each axis; empty for a scalar.
     pub shape: Vec<u64>,
     /// Order of the elements in the file; the shape is the same in both.
     pub order: Order,
@@ -53,7 +53,7 @@ impl NumpyArray {
         Ok(Self { dtype, shape, order })
     }
 
-    /// The metadata as the reference writes them today, keys in its order.
+    /// The metadata as the reference writes them today, with its order of keys.
     #[must_use]
     pub fn to_metadata(&self) -> Value {
         let shape: Vec<Value> = self.shape.iter().map(|dim| (*dim).into()).collect();

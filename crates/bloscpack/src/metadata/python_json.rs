@@ -1,7 +1,7 @@
-//! Extensions of JSON that Python's `json` reads and RFC 8259 does not have, and integers that a float would round.
+//! Extensions of JSON that Python's `json` reads and RFC 8259 lacks, and integers that a float would round.
 //!
 //! Such a number is marked: it becomes a string of NUL and its own text. Strings of the file that begin with NUL get one more,
-//! so that none is taken for a mark.
+//! so that none is mistaken for a mark.
 
 use container_core::Value;
 
@@ -10,7 +10,7 @@ use super::Spelling;
 /// The escape of the mark.
 const MARK: &[u8] = b"\\u0000";
 
-/// The text so that any reader of JSON takes it, if it is JSON at all; and how it was spelt.
+/// The text in a form that any JSON reader accepts, if it is JSON at all; and its spelling.
 pub(super) fn marked(bytes: &[u8]) -> (Vec<u8>, Spelling) {
     let mut out = Vec::with_capacity(bytes.len());
     let mut spelling = Spelling::Json;
@@ -73,7 +73,7 @@ fn number(word: &str) -> Option<(Value, Spelling)> {
     }
     let digits = word.strip_prefix('-').unwrap_or(word);
     let is_integer = digits.bytes().all(|digit| digit.is_ascii_digit()) && !digits.starts_with('0');
-    // No more than 18 digits are less than 64 bits.
+    // Numbers of up to 18 digits fit 64 bits.
     if digits.len() <= 18 || !is_integer || word.parse::<u64>().is_ok() || word.parse::<i64>().is_ok() {
         return None;
     }

@@ -13,17 +13,17 @@ use crate::metadata::{Spelling, decode_payload, from_json, inflate_unsized};
 /// The metadata of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
-    /// The section's own header, which version 3 alone has.
+    /// The section's own header, in version 3 only.
     pub header: Option<MetadataHeader>,
-    /// All that belongs to the metadata.
+    /// Range of the whole metadata section.
     pub range: Range<u64>,
-    /// The text as stored: compressed, perhaps.
+    /// Range of the stored text, which may be compressed.
     pub payload: Range<u64>,
     /// The digest of the payload; empty for a section without one.
     pub digest: Range<u64>,
-    /// The text, where it can be had.
+    /// The text, if it can be decoded.
     pub json: Option<Vec<u8>>,
-    /// Its tree, where it can be read.
+    /// Its tree, if it can be parsed.
     pub tree: Option<Value>,
 }
 
@@ -82,7 +82,7 @@ fn read_section(source: &dyn Source, limits: &Limits, faults: &mut Vec<Fault>) -
     };
     check_header(&header, &metadata, faults);
     if !header.meta_checksum.is_known() {
-        // The length of the digest is unknown, and with it where the rest is.
+        // Without the length of the digest, the start of the rest is unknown.
         return Ok(Section { metadata: Some(metadata), end: None });
     }
     if payload.end <= area.end {
@@ -91,7 +91,7 @@ fn read_section(source: &dyn Source, limits: &Limits, faults: &mut Vec<Fault>) -
     Ok(Section { metadata: Some(metadata), end: Some(range.end) })
 }
 
-/// Checks the header of the section by itself.
+/// Checks the fields of the section's header.
 fn check_header(header: &MetadataHeader, metadata: &Metadata, faults: &mut Vec<Fault>) {
     let start = metadata.range.start;
     let field = |from: u64, to: u64| start.saturating_add(from)..start.saturating_add(to);
@@ -192,7 +192,7 @@ fn read_bare(
     let stored = copy(source, range.clone(), limits)?;
     let mut json = Ok(stored);
     if header.dialect == Dialect::V3Interim {
-        // The text of neither can be the other: JSON does not start with an `x`.
+        // The two texts are distinguishable: JSON does not start with an `x`.
         let zlib = json.as_ref().is_ok_and(|stored| stored.first() == Some(&0x78));
         if zlib {
             json = json.and_then(|stored| inflate_unsized(&stored, limits));

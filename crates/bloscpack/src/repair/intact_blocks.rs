@@ -24,18 +24,18 @@ const MAX_LISTED: usize = 16;
 pub(super) struct PartialChunk {
     /// Description of the whole parts, in words.
     whole: String,
-    /// Bytes that it gives to the new file: all that it held, or, of the last one of a file that is cut, those up to its last whole block.
+    /// Number of bytes in the new file: all that it held, or, for the last chunk of a truncated file, those up to its last intact block.
     len: usize,
     /// Offset of its bytes in the data.
     start: u64,
-    /// Bytes of the data that the others held.
+    /// Bytes of the data of the damaged blocks.
     lost: Vec<Range<u64>>,
 }
 
 /// Damaged chunks by their numbers.
 pub(super) type PartialChunks = BTreeMap<usize, PartialChunk>;
 
-/// Looks for whole blocks in the chunks that are not proved.
+/// Finds intact blocks in the chunks that are not proved.
 ///
 /// # Errors
 /// `Limit`, and those of the source.
@@ -71,7 +71,7 @@ pub(super) fn recover(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Result
         }
         start = start.saturating_add(entry.nbytes().into());
     }
-    // Nothing takes the place of a torn end.
+    // A torn end is not replaced.
     if let (Some(ChunkStatus::Truncated), Some(mut last)) = (statuses.last(), partials.last_entry())
         && statuses
             .get(*last.key()..)
@@ -86,13 +86,13 @@ pub(super) fn recover(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Result
     Ok(partials)
 }
 
-/// The rest of a chunk.
+/// The recovered blocks of a chunk.
 pub(super) struct DecodedBlocks {
-    /// Contents of its whole blocks, between zeros.
+    /// Contents of its intact blocks, with zeros between them.
     pub(super) data: Vec<u8>,
-    /// Range of bytes of each block, and whether it is whole.
+    /// Range of bytes of each block, and whether it is intact.
     blocks: Vec<(Range<usize>, bool)>,
-    /// It holds its data as they are: the blocks are what is there, and what is not.
+    /// True for uncompressed data: the blocks are the part that is there, and the missing part.
     is_plain: bool,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn decode(
     let mut stored = damaged.source.read(there)?;
     let have = stored.len();
     if have < usize::try_from(entry.end().saturating_sub(range.start)).unwrap_or(usize::MAX) {
-        // Zeros in the place of what is not there: of the blocks none is taken that has one of them.
+        // Missing bytes are padded with zeros: blocks that contain one of them are not used.
         let mut padded = try_zeroed_vec(entry.end().saturating_sub(range.start), &damaged.limits)?;
         padded.iter_mut().zip(stored.iter()).for_each(|(to, from)| *to = *from);
         stored = padded.into();
@@ -153,7 +153,7 @@ fn plain(chunk: &Chunk<'_>, have: usize, mut data: Vec<u8>) -> Option<DecodedBlo
 }
 
 impl PartialChunk {
-    /// Bytes that it gives to the new file.
+    /// Number of bytes in the new file.
     pub(super) const fn len(&self) -> usize {
         self.len
     }

@@ -12,7 +12,7 @@ use crate::metadata::header::{LEN, MetadataHeader};
 use crate::metadata::inflate_unsized;
 use crate::metadata::section;
 
-/// Bytes of metadata, stored and as they are, that are read with every header they may have had.
+/// Maximum length of metadata, compressed and decoded, that are tried with each candidate header.
 const MAX_METADATA_LEN: u32 = 8 << 20;
 
 /// Returns the source with the most likely header of its metadata: one field changed, so that the metadata are read and fit their digest,
@@ -72,7 +72,7 @@ struct MetadataEvidence {
 }
 
 impl MetadataEvidence {
-    /// By a digest, or because what follows is where it is to be.
+    /// True with a fitting digest, or where all bytes after the metadata are where they should be.
     fn is_confirmed(&self, source: &dyn Source, limits: &Limits) -> Result<bool> {
         Ok(self.is_right && (self.has_digest || HeaderEvidence::of(source, limits)?.is_proof()))
     }
@@ -122,7 +122,7 @@ fn candidates(
         all.extend(own.map(size));
     }
     let room = |max_meta_size| ("max-meta-size", MetadataHeader { max_meta_size, ..*stored });
-    // As much as the reference keeps.
+    // As much room as the reference reserves.
     all.extend(stored.meta_size.checked_mul(10).map(room));
     for bit in 0..u32::BITS {
         let turned = |number: u32| number ^ 1_u32.checked_shl(bit).unwrap_or(0);

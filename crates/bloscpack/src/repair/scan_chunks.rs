@@ -1,7 +1,7 @@
 //! Scans for chunks that neither the offsets nor the previous chunk point to, because inserted or deleted bytes moved them.
 //!
-//! A chunk is found by 16 bytes that can be its header and fit the file's, and is proved as all others are: by its digest, and by being
-//! decoded. What holds no such chunk is passed over a byte at a time. The work is bounded: a hostile file is made of headers.
+//! A chunk is found by 16 bytes that are a possible header and fit the file's, and is proved as all others are: by its digest, and by
+//! decoding it. Bytes without such a chunk are skipped one by one. The work is bounded, because a hostile file may consist of headers.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use crate::chunk_table::{ChunkEntry, ChunkState, HEADER_LEN, header_problem};
 
 /// Maximum number of bytes that are digested and decoded without finding a chunk, for each byte of the file.
 const WORK_PER_BYTE: u64 = 16;
-/// Bytes that may be so in any case.
+/// Number of such bytes that are always allowed.
 const MIN_WORK: u64 = 64 << 20;
 
 /// Result of a scan.
 #[derive(Default)]
 pub(super) struct FoundChunks {
-    /// In the order of the file.
+    /// In file order.
     pub(super) chunks: Vec<ChunkEntry>,
     /// Offset at which the scan stopped because it exceeded its work limit.
     pub(super) given_up: Option<u64>,
@@ -80,12 +80,12 @@ fn sizes(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Vec<u32> {
 
 struct ChunkScanner<'d> {
     damaged: &'d DamagedFile,
-    /// Bytes that a chunk may hold.
+    /// Possible decoded lengths of a chunk.
     sizes: Vec<u32>,
     decoder: Decoder,
     /// Bytes that may still be digested and decoded without finding a chunk.
     left: u64,
-    /// A chunk that ends by then is not looked for.
+    /// Chunks that end before this offset are not searched for.
     beyond: u64,
     /// Offsets of chunks that were accepted as proved, and refused because others were found within them.
     refused: Vec<u64>,

@@ -8,10 +8,10 @@ use container_core::write::AtomicFile;
 use container_core::{Error, Result};
 use tempfile::SpooledTempFile;
 
-/// Bytes that are held in memory before they go to a temporary file.
+/// Maximum number of bytes held in memory before they go to a temporary file.
 const MAX_SPOOL_IN_MEMORY: usize = 8 << 20;
 
-/// Bytes of the buffer that gathers small chunks.
+/// Length of the buffer that gathers small chunks, in bytes.
 const BUFFER_LEN: usize = 64 << 10;
 
 /// Takes encoded chunks, and puts header, metadata and table before them.
@@ -37,7 +37,7 @@ pub(crate) struct Head {
 }
 
 impl<W: Write + Seek> OrderedOutput<W> {
-    /// Starts at the place where `out` is: with `head`, or without one yet, so that the chunks have to wait.
+    /// Starts at the position of `out`: with `head`, or without one yet, so that the chunks have to wait.
     pub(crate) fn new(mut out: W, head: Option<&Head>) -> Result<Self> {
         let start = out.stream_position()?;
         let spool = head.is_none().then(|| SpooledTempFile::new(MAX_SPOOL_IN_MEMORY));
@@ -55,7 +55,7 @@ impl<W: Write + Seek> OrderedOutput<W> {
         repeat(&mut self.out, 0xff, head.entries.saturating_mul(8))
     }
 
-    /// The next chunk with its digest, and `slack` zeros after it.
+    /// Writes the next chunk with its digest, and `slack` zeros after it.
     pub(crate) fn chunk(&mut self, encoded: &[u8], slack: u64) -> Result<()> {
         self.places.push(self.body_len);
         self.body_len = self.body_len.saturating_add(encoded.len() as u64).saturating_add(slack);
@@ -72,15 +72,15 @@ impl<W: Write + Seek> OrderedOutput<W> {
         self.places.len() as u64
     }
 
-    /// Says which item each chunk so far is, in the order in which they were written.
+    /// Sets the item of each chunk so far, in the order in which they were written.
     pub(crate) fn reorder(&mut self, items: impl Iterator<Item = usize>) {
         let mut order: Vec<(usize, u64)> = items.zip(self.places.iter().copied()).collect();
         order.sort_unstable_by_key(|(item, _)| *item);
         self.places = order.into_iter().map(|(_, place)| place).collect();
     }
 
-    /// Puts `head` in its place, which is as long as the one that was there at the start, and fills the table in; gives the
-    /// output back, positioned at its end.
+    /// Writes `head`, which has the same length as the one written at the start, and fills in the table; returns the output,
+    /// positioned at its end.
     pub(crate) fn finish(mut self, head: &Head) -> Result<W> {
         if let Some(mut spool) = self.spool.take() {
             self.write_head(head)?;
@@ -105,8 +105,7 @@ impl<W: Write + Seek> OrderedOutput<W> {
 }
 
 impl OrderedOutput<AtomicFile> {
-    /// Takes chunks with their digests over from another file as they are: `ranges` of it, in order. The kernel copies them
-    /// where it can.
+    /// Copies chunks with their digests unchanged from another file: `ranges` of it, in order. The kernel copies them if it can.
     pub(crate) fn take_over(&mut self, from: &File, ranges: impl Iterator<Item = Range<u64>>) -> Result<()> {
         self.out.flush()?;
         let mut run = 0..0;
@@ -122,7 +121,7 @@ impl OrderedOutput<AtomicFile> {
         self.copy(from, run)
     }
 
-    /// Takes bytes over that hold chunks at `starts`, absolute in the other file.
+    /// Copies bytes with chunks at `starts`, absolute in the other file.
     pub(crate) fn take_over_gaps(
         &mut self,
         from: &File,
@@ -154,7 +153,7 @@ fn offset(chunks_at: u64, place: u64) -> Result<[u8; 8]> {
     Ok(offset.ok_or_else(|| Error::usage("a file over 2^63 bytes"))?.to_le_bytes())
 }
 
-/// Writes `count` times the same byte.
+/// Writes one byte `count` times.
 fn repeat(out: &mut dyn Write, byte: u8, count: u64) -> Result<()> {
     if count > 0 {
         io::copy(&mut BufReader::with_capacity(BUFFER_LEN, io::repeat(byte).take(count)), out)?;

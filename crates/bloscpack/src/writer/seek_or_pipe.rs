@@ -1,4 +1,4 @@
-//! Writing what has to be patched to an output that may be a pipe.
+//! Writes to a pipe what has to be patched at the end.
 
 use std::io::{self, Seek};
 
@@ -6,7 +6,7 @@ use container_core::Result;
 use container_core::format::{Output, WriteSeek};
 use tempfile::SpooledTempFile;
 
-/// Bytes that are held in memory before they go to a temporary file.
+/// Maximum number of bytes held in memory before they go to a temporary file.
 const MAX_SPOOL_IN_MEMORY: usize = 8 << 20;
 
 /// Runs `write` on `out`, which it may seek and patch. For a pipe it writes to a temporary file without a name (in memory, up to

@@ -1,4 +1,4 @@
-//! Cutting a stream of bytes into chunks.
+//! Splits a stream of bytes into chunks.
 
 use std::io::{Read, Seek, Write};
 
@@ -17,10 +17,10 @@ pub(crate) struct Chunker {
     checksum: ChecksumCode,
     chunk_size: usize,
     batch_len: usize,
-    /// Fewer bytes than a batch has.
+    /// Pending bytes, fewer than a batch.
     pending: Vec<u8>,
     taken: u64,
-    /// Bytes before encoding, where that was announced.
+    /// Number of bytes before encoding, if announced.
     total: Option<u64>,
     /// An earlier call failed, which leaves the file in an undefined state.
     failed: bool,
@@ -68,7 +68,7 @@ impl Chunker {
         Ok(())
     }
 
-    /// Takes all that `reader` gives, straight into the batch.
+    /// Takes all bytes of `reader`, straight into the batch.
     pub(crate) fn push_all<W: Write + Seek>(
         &mut self,
         reader: &mut dyn Read,
@@ -91,7 +91,7 @@ impl Chunker {
         }
     }
 
-    /// Encodes what is left, which is one chunk of no bytes where there were none at all; gives the number of bytes.
+    /// Encodes the remaining bytes, which is one empty chunk for an empty stream; returns the number of bytes.
     pub(crate) fn finish<W: Write + Seek>(mut self, sink: &mut OrderedOutput<W>) -> Result<u64> {
         self.start_call()?;
         if let Some(total) = self.total.filter(|total| self.taken != *total) {
@@ -107,7 +107,7 @@ impl Chunker {
         Ok(self.taken)
     }
 
-    /// Until the call has succeeded, the writer counts as failed.
+    /// Marks the writer as failed until the call has succeeded.
     fn start_call(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.failed, true) {
             return Err(Error::usage("an earlier write failed, so bytes are missing"));

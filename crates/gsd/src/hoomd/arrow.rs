@@ -26,15 +26,15 @@ pub use {arrow_array, arrow_schema};
 /// Representation of values that were inherited from frame 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InheritedValues {
-    /// By how many they are, in the field's metadata: `gsd:inherited`.
+    /// As their number, in the field's metadata: `gsd:inherited`.
     #[default]
     Count,
-    /// In a Boolean column after the quantity's, `<name>:inherited`, as well.
+    /// Also as a Boolean column after the quantity's, `<name>:inherited`.
     Columns,
 }
 
-/// The table as one record batch; numbers are moved, not copied. `limits` bound what texts take, which are held once in the table
-/// and once a row in the batch.
+/// The table as one record batch; numbers are moved, not copied. `limits` bound the memory of texts, which are held once in the
+/// table and once a row in the batch.
 ///
 /// # Errors
 /// `Limit`; `Unsupported` for texts of more than 2 GiB in one column, and for quantities of more than 2^31 values a frame.
@@ -143,7 +143,7 @@ fn array(column: Column, limits: &Limits) -> Result<ArrayRef> {
     })
 }
 
-/// The bits are Arrow's: a byte's lowest first.
+/// The bits as Arrow stores them: a byte's lowest first.
 fn null_buffer(stored: &ValidityBitmap, rows: usize) -> NullBuffer {
     let words: Vec<u64> = stored.words().iter().map(|word| word.to_le()).collect();
     NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(words), 0, rows))

@@ -62,7 +62,7 @@ pub struct LogOptions {
     pub changes: Changes,
     /// Shapes of the selected quantities.
     pub shapes: Shapes,
-    /// Threads that work on it; 0 counts as 1.
+    /// Number of threads; 0 counts as 1.
     pub threads: usize,
 }
 
@@ -88,7 +88,7 @@ impl LogOptions {
         self
     }
 
-    /// The same with another way to treat changes.
+    /// The same with another treatment of changes.
     #[must_use]
     pub const fn with_changes(mut self, changes: Changes) -> Self {
         self.changes = changes;
@@ -121,7 +121,7 @@ pub struct LogTable {
     pub stored_steps: ValidityBitmap,
     /// The quantities, in the order of their names in the file.
     pub columns: Vec<Column>,
-    /// Quantities left out, by [`Changes::Skip`] or because no frame asked for has a value.
+    /// Quantities left out, by [`Changes::Skip`] or because none of the selected frames has a value.
     pub skipped: Vec<SkippedColumn>,
 }
 
@@ -188,7 +188,7 @@ pub struct SkippedColumn {
     pub name: String,
     /// The first frame that differs from those before it; `None` where no frame has a value.
     pub frame: Option<u64>,
-    /// Why, for people.
+    /// The reason, for people.
     pub why: String,
 }
 
@@ -206,7 +206,7 @@ impl LogTable {
         collect::read(file, &ids, &frames, options)
     }
 
-    /// Reads the logs that are called exactly so, as [`LogTable::read`] does those that [`LogOptions::names`] fit.
+    /// Reads the logs with exactly these names; see [`LogTable::read`].
     ///
     /// # Errors
     /// As [`LogTable::read`].
@@ -245,7 +245,7 @@ impl LogTable {
     }
 }
 
-/// Ids of the logs that are asked for, rising.
+/// Ids of the selected logs, ascending.
 fn chosen(file: &File, patterns: &[String]) -> Result<Vec<u16>> {
     let mut used = vec![false; patterns.len()];
     let mut ids = Vec::new();

@@ -10,7 +10,7 @@ use crate::hoomd::{Scalars, SimulationBox};
 pub struct ConfigurationData<'a> {
     /// Time step. Default 0.
     pub step: Option<u64>,
-    /// 2 or 3. Default 3. Where it is `None` and there is a box, the writer takes 2 for an Lz of 0, else 3.
+    /// 2 or 3. Default 3. Where it is `None` and there is a box, the writer uses 2 for an Lz of 0, else 3.
     pub dimensions: Option<u8>,
     /// Lx, Ly, Lz in units of length, xy, xz, yz: six numbers. Default 1, 1, 1, 0, 0, 0.
     pub simulation_box: Option<Scalars<'a>>,
@@ -34,7 +34,7 @@ impl<'t> FrameView<'t> {
         self.scalar(const { field_index("configuration/step") })
     }
 
-    /// 2 or 3, by the schema; what is stored.
+    /// 2 or 3 by the schema; the stored number is not checked.
     ///
     /// # Errors
     /// As [`FrameView::step`].

@@ -16,7 +16,7 @@ use crate::stacked::names::{Listing, NameStats, attributes};
 /// The name of a dataset that is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefaultName {
-    /// One of the schema, by its place there.
+    /// A field of the schema, by its index there.
     Field(usize),
     /// A log, by its id.
     Log(u16),
@@ -65,7 +65,7 @@ impl DefaultDataset {
         matches!(self, Self::Partly(_))
     }
 
-    /// A number of its own.
+    /// The number of the dataset, unique in the file.
     pub(crate) fn number(self) -> Option<usize> {
         let number = match self {
             Self::Stacked(field) => field as u64,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use container_core::{Error, Result};
 
-/// A number or a row of numbers in single precision, and what it is in double precision.
+/// A number or a row of numbers in single precision, and its counterpart in double precision.
 pub trait SinglePrecision: bytemuck::Pod + PartialEq + Send + Sync {
     /// The same in f64.
     type Double: bytemuck::Pod + PartialEq + Send + Sync;
@@ -29,7 +29,7 @@ impl<const M: usize> SinglePrecision for [f32; M] {
     }
 }
 
-/// Rows of reals in the precision in which they are stored. Nothing here narrows: f64 come out as f64, or not at all.
+/// Rows of reals in the precision in which they are stored. Values are never narrowed from f64 to f32.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FloatArray<'a, S: SinglePrecision> {
     /// Single precision.

@@ -1,4 +1,4 @@
-//! A frame as values, to write and to keep.
+//! A frame as owned or borrowed values, for writing.
 
 use container_core::Result;
 
@@ -63,7 +63,7 @@ impl Frame<'_> {
 }
 
 impl<'t> FrameView<'t> {
-    /// Every field, read: those that the frame does not store come from frame 0 or are the defaults.
+    /// Every field, read: fields that the frame does not store come from frame 0 or are the defaults.
     ///
     /// # Errors
     /// As the methods for the fields; `Limit` where the defaults together would be over the limits.

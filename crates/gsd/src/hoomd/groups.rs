@@ -97,7 +97,7 @@ where
         self.frame.rows(self.places[1])
     }
 
-    /// Tags of each group's particles. Where the file holds i32, as `gsd.hoomd` up to 5.0.0 wrote them, a negative tag comes
+    /// Tags of each group's particles. Where the file stores i32, as `gsd.hoomd` up to 5.0.0 wrote them, a negative tag comes
     /// out as one above 2^31.
     ///
     /// # Errors

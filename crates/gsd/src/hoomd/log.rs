@@ -241,7 +241,7 @@ impl<'t> FrameView<'t> {
         }
     }
 
-    /// Everything that is logged in this frame, values of frame 0 included where the frame has none.
+    /// Everything that is logged in this frame, including values of frame 0 where the frame lacks them.
     ///
     /// # Errors
     /// As [`File::read_chunk`].

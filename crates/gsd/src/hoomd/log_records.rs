@@ -19,7 +19,7 @@ pub(crate) const PATH: &str = "log";
 /// Start of the names of logs.
 const PREFIX: &str = "log/";
 
-/// Quantities that a sentence names before it only counts.
+/// Maximum number of quantities that a message lists.
 const MAX_NAMED: usize = 8;
 
 /// The records and what they consist of.
@@ -129,7 +129,7 @@ impl LogRecords {
         Ok(Self { dataset, bytes, mask, left_out: left_out.collect() })
     }
 
-    /// The quantities that the records lack, and why.
+    /// The quantities that the records lack, with the reason.
     pub(crate) fn left_out(&self) -> &[Loss] {
         &self.left_out
     }
@@ -148,7 +148,7 @@ impl LogRecords {
         &self.dataset
     }
 
-    /// The records, lent.
+    /// The records, borrowed.
     pub(crate) fn array(&self) -> Result<Array<'_>> {
         let Dataset { dtype, shape, order, .. } = &self.dataset;
         Array::new(dtype.clone(), shape.clone(), *order, self.bytes.as_slice().into())

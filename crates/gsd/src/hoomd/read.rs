@@ -85,8 +85,7 @@ pub(crate) enum FieldSource {
     Default,
 }
 
-/// One frame, read field by field as they are asked for. A field that the frame does not store is that of frame 0, or the
-/// default: see [`Inherit`].
+/// One frame, read field by field on demand. A field that the frame does not store is that of frame 0, or the default: see [`Inherit`].
 ///
 /// Arrays are borrowed where the file is mapped, the chunk aligned and of this machine's byte order, and where
 /// they are frame 0's; else they are copies.
@@ -217,8 +216,8 @@ impl<'t> FrameView<'t> {
         Ok(chunk_type.integer(&bytes, self.file().header().byte_order))
     }
 
-    /// Describes the problem of a single integer of another type than the schema's: the schema's type cannot hold it, so that no frame is read which
-    /// needs it.
+    /// Describes the problem of a single integer of another type than the schema's: the schema's type cannot hold it, so that frames that
+    /// need it cannot be read.
     pub(crate) fn range_problem(&self, field: &Field, entry: &IndexEntry) -> Result<Option<String>> {
         let bits = match field.chunk_type {
             _ if field.rows != Rows::Fixed(1) || field.columns != 1 => return Ok(None),
@@ -236,7 +235,7 @@ impl<'t> FrameView<'t> {
 
     /// Compares the memory of all defaults with the limits, for callers that read every field: a large N takes no space in a file.
     pub(crate) fn check_defaults(&self) -> Result<()> {
-        /// Up to here they take no more than a few mebibytes.
+        /// Up to this number of rows they take no more than a few mebibytes.
         const MAX_CACHED_ROWS: u32 = 1 << 16;
         let mut counts = [0; Container::COUNTED.len()];
         for (container, count) in Container::COUNTED.into_iter().zip(&mut counts) {
@@ -255,7 +254,7 @@ impl<'t> FrameView<'t> {
         self.file().options().limits.allocate(total).map(|_| ())
     }
 
-    /// Rows that the field has in this frame; `None` where the schema leaves them open.
+    /// Number of rows of the field in this frame; `None` where the schema leaves them open.
     fn row_count(&self, field: &Field) -> Result<Option<u64>> {
         Ok(match field.rows {
             Rows::Fixed(rows) => Some(rows),
@@ -264,7 +263,7 @@ impl<'t> FrameView<'t> {
         })
     }
 
-    /// Holds a chunk's type and shape against the schema.
+    /// Compares a chunk's type and shape with the schema.
     fn check(&self, field: &Field, entry: &IndexEntry, row_len: usize) -> Result<()> {
         let chunk_type = self.fitting_type(field, entry)?;
         if let Some(problem) = self.shape_problem(field, entry)? {
@@ -282,7 +281,7 @@ impl<'t> FrameView<'t> {
         let Some(rows) = self.row_count(field)? else { return Ok(None) };
         let (columns, m) = (u64::from(field.columns), u64::from(entry.m));
         let size = entry.n.checked_mul(m);
-        // The six numbers of a box are taken as a column or as a row.
+        // The six numbers of a box may be a column or a row.
         let fixed = matches!(field.rows, Rows::Fixed(_)) && size == rows.checked_mul(columns);
         let empty = rows == 0 && size == Some(0);
         if fixed || empty || (entry.n == rows && m == columns) {
@@ -354,7 +353,7 @@ impl<'t> FrameView<'t> {
         self.fitting_type(field, entry)?;
         let bytes =
             self.file().read_chunk(entry).map_err(|error| self.place_error(error, field, Some(entry)))?;
-        // Rows of one byte, or of none, are far smaller in the file.
+        // Rows of one byte, or of none, take far less space in the file.
         self.file().options().limits.allocate(entry.n.saturating_mul(size_of::<String>() as u64))?;
         string_table::rows(&bytes, entry.n, entry.m)
             .map_err(|error| self.place_error(error, field, Some(entry)))

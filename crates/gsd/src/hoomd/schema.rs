@@ -1,4 +1,4 @@
-//! The chunks of the `hoomd` schema, one table: names, types, shapes, defaults, and what an absent one falls back to.
+//! The chunks of the `hoomd` schema, one table: names, types, shapes, defaults, and the source of absent ones.
 //!
 //! Spec: "HOOMD Schema", versions 1.0 to 1.4 and 2.0. A chunk that a frame lacks is that of frame 0, for the quantities of
 //! particles, bonds and so on only where the frame has as many of them as frame 0; else it is the default.
@@ -42,12 +42,12 @@ pub enum Container {
     Pairs,
     /// `state/`: shapes and move sizes of HPMC integrators, schema 1.2 to 1.4.
     State,
-    /// `log/`: what users log.
+    /// `log/`: quantities logged by users.
     Log,
 }
 
 impl Container {
-    /// Those that count something, in writing order.
+    /// Containers with a count, in writing order.
     pub const COUNTED: [Self; 7] = [
         Self::Particles,
         Self::Bonds,
@@ -75,7 +75,7 @@ impl Container {
         }
     }
 
-    /// The chunk that counts: `particles/N`, `bonds/N` … `None` for configuration, state and log.
+    /// The count chunk: `particles/N`, `bonds/N` … `None` for configuration, state and log.
     #[must_use]
     pub const fn count_chunk(self) -> Option<&'static str> {
         match self {
@@ -122,7 +122,7 @@ pub enum Inherit {
     Always,
     /// Frame 0's chunk where the container has the same N in both frames, else the default.
     IfSameN,
-    /// Nothing: `state/` is there only where it is stored.
+    /// None: `state/` is not inherited.
     Never,
 }
 
@@ -148,9 +148,9 @@ pub struct Field {
     /// Element type. [`ChunkType::Float`] may be [`ChunkType::Double`] from schema 2.0 on. [`ChunkType::Int8`] is a table of strings, one
     /// per row, NUL-padded UTF-8.
     pub chunk_type: ChunkType,
-    /// Rows.
+    /// Number of rows.
     pub rows: Rows,
-    /// Columns; 0 for any, the width of a table of strings.
+    /// Number of columns; 0 for any, the width of a table of strings.
     pub columns: u32,
     /// Values of one row by default (all rows of a [`Rows::Fixed`] chunk). Empty for strings, see [`Field::default_text`],
     /// and for fields without a default.
@@ -240,7 +240,7 @@ impl Field {
         }
     }
 
-    /// As [`Field::default_shape`], with at least two columns of text: gsd.hoomd takes a table of one column for no table at all, and fails.
+    /// As [`Field::default_shape`], with at least two columns of text: gsd.hoomd cannot read a table of one column.
     #[must_use]
     pub fn written_shape(&self, n: u64) -> (u64, u32) {
         let (rows, columns) = self.default_shape(n);

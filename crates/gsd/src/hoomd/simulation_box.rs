@@ -22,7 +22,7 @@ impl Default for SimulationBox {
 }
 
 impl SimulationBox {
-    /// The box of the six numbers of `configuration/box`.
+    /// The box with the six numbers of `configuration/box`.
     #[must_use]
     pub const fn new(values: [f64; 6], dimensions: u8) -> Self {
         let [lx, ly, lz, xy, xz, yz] = values;
@@ -121,14 +121,14 @@ impl SimulationBox {
             }
             let mut cells = (sheared / length + 0.5).floor();
             if cells == 0.0 {
-                // Outside by less than the division resolves.
+                // Outside by less than the precision of the division.
                 cells = if sheared < 0.0 { -1.0 } else { 1.0 };
             }
             for (coordinate, part) in position.iter_mut().zip(vectors[axis]) {
                 *coordinate -= cells * part;
             }
             image[axis] = image[axis].saturating_add(flag(cells));
-            // A rounding away from the upper face: the lower one is the same place.
+            // A rounding away from the upper face, which is equivalent to the lower one.
             if self.sheared(position)[axis] >= length / 2.0 {
                 for (coordinate, part) in position.iter_mut().zip(vectors[axis]) {
                     *coordinate -= part;
@@ -167,7 +167,7 @@ impl SimulationBox {
     }
 }
 
-/// A whole number of cells as an image flag, at most i32's.
+/// A number of cells as an image flag, limited to i32.
 #[allow(clippy::cast_possible_truncation, reason = "float to integer casts saturate")]
 fn flag(cells: f64) -> i32 {
     cells as i32

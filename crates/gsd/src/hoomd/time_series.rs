@@ -77,7 +77,7 @@ impl<'a> TimeSeries<'a> {
         self
     }
 
-    /// Reads them in the type that the file has them in, C order, in the byte order of the file.
+    /// Reads them in their type in the file, C order, in the byte order of the file.
     ///
     /// # Errors
     /// `Usage` where the frames do not hold one type and shape, naming the first frame that differs, and for rows past the last;
@@ -86,7 +86,7 @@ impl<'a> TimeSeries<'a> {
         self.stack()?.read(&self.rows, self.threads)
     }
 
-    /// Reads real numbers as double precision, whichever precision each frame has. Gives the shape (frames, rows, columns), with
+    /// Reads real numbers as double precision, whichever precision each frame has. Returns the shape (frames, rows, columns), with
     /// columns of 1, and the values in C order.
     ///
     /// # Errors
@@ -99,7 +99,7 @@ impl<'a> TimeSeries<'a> {
         Ok(([frames, rows, columns.into()], stack.read_f64(&self.rows, self.threads)?))
     }
 
-    /// Returns the locations of the values; for reads into memory of one's own.
+    /// Returns the locations of the values, for reads into the caller's memory.
     ///
     /// # Errors
     /// As [`StackedChunks::new`].

@@ -15,8 +15,8 @@ use crate::{File, OpenOptions};
 /// Marker for chunk ids of names that are not fields of the schema.
 pub(crate) const NO_FIELD: u8 = u8::MAX;
 
-/// An open file of schema `hoomd`, read as a list of frames. Frames are read as they are asked for, and of a frame only
-/// what is asked for; what later frames share with frame 0 is read once.
+/// An open file of schema `hoomd`, read as a list of frames. Frames and their fields are read on demand; values that later frames
+/// share with frame 0 are read once.
 ///
 /// ```
 /// # use gsd::hoomd::Trajectory;
@@ -80,7 +80,7 @@ impl Trajectory {
         &self.file
     }
 
-    /// The file again.
+    /// Another handle of the file.
     #[must_use]
     pub fn into_file(self) -> File {
         self.file
@@ -170,7 +170,7 @@ impl Trajectory {
         end: u64,
         step: u64,
     ) -> impl ExactSizeIterator<Item = FrameView<'_>> + DoubleEndedIterator {
-        // The number of frames is that of index entries at most, which are in memory.
+        // The number of frames is at most that of index entries, which are in memory.
         let count = usize::try_from((end - start).div_ceil(step)).unwrap_or(usize::MAX);
         (0..count).map(move |at| FrameView::new(&self.file, &self.core, start + at as u64 * step))
     }

@@ -119,12 +119,12 @@ impl Shape {
     }
 }
 
-/// The shape of an object that has the keys of one type and no others.
+/// The shape of an object that has exactly the keys of one type.
 fn known(object: &Map<String, Value>) -> Option<Shape> {
     let real = |key: &str| object.get(key)?.as_f64();
     let has = |keys: usize| object.len() == keys;
     let Some(kind) = object.get("type") else { return object.is_empty().then_some(Shape::None) };
-    // Absent, the radius is 0.
+    // An absent radius is 0.
     let rounding = || object.get("rounding_radius").map_or(Some(0.0), Value::as_f64);
     let rounded = has(2 + usize::from(object.contains_key("rounding_radius")));
     Some(match kind.as_str()? {

@@ -24,13 +24,13 @@ const TOLERANCE: f64 = 1e-6;
 pub enum Grade {
     /// Another spelling of what the schema requires: groups in i32.
     Note,
-    /// Values that a simulation would not have: not finite, outside the box, steps that do not rise.
+    /// Unphysical values: not finite, outside the box, steps that do not rise.
     Warning,
     /// Values that contradict each other or the schema: counts, shapes, types, ids and tags out of range, names twice.
     Error,
 }
 
-/// Something that the schema has otherwise.
+/// A deviation from the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -42,19 +42,19 @@ pub struct Problem {
     pub code: &'static str,
     /// Name of the chunk.
     pub chunk: String,
-    /// The first frame that has it.
+    /// The first frame with the problem.
     pub frame: u64,
-    /// Number of frames that have it.
+    /// Number of frames with the problem.
     pub frames: u64,
-    /// Bytes of the chunk in the first frame; `None` for what is not in a file.
+    /// Bytes of the chunk in the first frame; `None` for a frame that is not in a file.
     pub range: Option<Range<u64>>,
     /// The message about the first frame, for people.
     pub message: String,
 }
 
 impl Problem {
-    /// The problem as `verify` reports it: an error by the schema is a warning of a file, whose bytes are what was written.
-    /// The dataset is the chunk in its first frame.
+    /// The problem as `verify` reports it: an error by the schema is a warning for a file, whose bytes are intact. The dataset is the chunk
+    /// in its first frame.
     #[must_use]
     pub fn finding(&self) -> Finding {
         let severity = if self.grade == Grade::Note { Severity::Note } else { Severity::Warning };
@@ -136,7 +136,7 @@ pub fn check_frame(frame: &FrameView<'_>, previous: Option<u64>) -> Result<Vec<P
     Ok(found.problems)
 }
 
-/// The value, or `None` where the file is at fault, which other checks report.
+/// The value, or `None` for faults of the file, which other checks report.
 fn skip_damage<T>(value: Result<T>) -> Result<Option<T>> {
     match value {
         Ok(value) => Ok(Some(value)),
@@ -223,7 +223,7 @@ fn check_chunk(
         }
         check_text(frame, at, field, entry, found)?;
     } else if field.is_real() && field.container != Container::State && name != "configuration/box" {
-        // The shape was held against the frame's counts above.
+        // The shape was compared with the frame's counts above.
         found.check_once(CheckedChunk::new(ChunkCheck::Finite, at, entry), entry, |_| {
             Ok(match field.columns {
                 1 => skip_damage(frame.reals::<f32>(at))?.and_then(|values| not_finite(name, &values)),
@@ -296,7 +296,7 @@ fn check_ids(
         }
         _ => (usize::MAX, usize::MAX, Some(field_index("constraints/group"))),
     };
-    // Ids of another type are reported as that.
+    // Ids of another type are reported by the type check.
     let exact = |entry: &IndexEntry| entry.chunk_type() == Some(crate::ChunkType::Uint32);
     let rows = skip_damage(frame.count(container))?.map_or(u64::MAX, u64::from);
     if let Some(entry) = frame.stored_at(typeid).filter(exact)
@@ -408,7 +408,7 @@ pub(crate) fn outside_box(positions: &Vectors<'_>, simulation_box: &SimulationBo
     let inside = |[x, y, z]: [f64; 3]| {
         let within =
             ((x - shear * z - xy * y).abs() <= half_x) & ((y - yz * z).abs() <= half_y) & (z.abs() <= half_z);
-        // What is not finite is reported as that.
+        // Values that are not finite are reported separately.
         within || !(x.is_finite() && y.is_finite() && z.is_finite())
     };
     let (first, count) = match positions {
@@ -450,7 +450,7 @@ pub(crate) fn largest(tags: &[u32]) -> Option<u32> {
 
 pub(crate) fn bad_tag(name: &str, largest: Option<u32>, particles: u32) -> Option<Problem> {
     let tag = largest.filter(|tag| *tag >= particles)?;
-    // i32 groups of older writers come as the same bits.
+    // i32 groups of older writers have the same bits.
     #[allow(clippy::cast_possible_wrap, reason = "the bits of an i32")]
     let tag = if tag > u32::MAX / 2 { i64::from(tag as i32) } else { tag.into() };
     let message = format!("tag {tag} of {particles} particles");
@@ -469,9 +469,9 @@ pub(crate) fn shape_count(shapes: usize, types: usize) -> Option<Problem> {
     (shapes != types).then_some(problem)
 }
 
-/// The first row that fails, and how many do.
+/// The first row that fails, and the number of such rows.
 fn failing<T>(rows: &[T], good: impl Fn(&T) -> bool) -> (Option<usize>, usize) {
-    // Nearly always none fails.
+    // In most files no row fails.
     if rows.iter().all(&good) {
         return (None, 0);
     }

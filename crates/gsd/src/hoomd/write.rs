@@ -1,10 +1,10 @@
 //! Writing frames of schema `hoomd`.
 //!
-//! A field is left out where reading gives it anyhow: where it equals frame 0's, or where it is the default and frame 0 has no
-//! such chunk. Logs and state are always written. Order of chunks and rules are those of `gsd.hoomd`, with these differences:
+//! A field is left out where reading gives its value without the chunk: where it equals frame 0's, or where it is the default and frame 0
+//! has no such chunk. Logs and state are always written. Order of chunks and rules are those of `gsd.hoomd`, with these differences:
 //! * `configuration/step` is written in every frame (see [`StepRule`]), so that no frame is without a chunk;
 //! * reals keep the precision in which they are given, but for defaults that frame 0 does not store: these are left out in either
-//!   precision, as `gsd.hoomd` does, and come back in single;
+//!   precision, as `gsd.hoomd` does, and are read back in single precision;
 //! * values count as equal when their bytes are: −0 is not 0, and the same NaN is;
 //! * an N that is `None` is frame 0's, where `gsd.hoomd` has 0.
 
@@ -25,23 +25,22 @@ pub(super) mod fields;
 pub(super) mod frame0;
 pub(super) mod validate;
 
-/// Extent of the checks of a frame before it is written. Numbers of rows always are.
+/// Extent of the checks of a frame before it is written. Numbers of rows are always checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Validation {
-    /// Contradictions are refused ([`Grade::Error`]: ids and tags out of range, names twice); values that a simulation would not have pass, and are
-    /// reported.
+    /// Contradictions are refused ([`Grade::Error`]: ids and tags out of range, names twice); unphysical values are written, and reported.
     #[default]
     Errors,
     /// Both are refused.
     Strict,
-    /// Nothing is looked for.
+    /// Neither is checked.
     Off,
 }
 
-/// When `configuration/step` is written.
+/// The frames in which `configuration/step` is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StepRule {
-    /// In every frame. A frame that has no chunk is not there when a file is opened again.
+    /// In every frame. Readers do not see a last frame without a chunk.
     #[default]
     Always,
     /// As any other field, like `gsd.hoomd`: not where it equals frame 0's, nor where it is 0 and frame 0 has none.
@@ -57,7 +56,7 @@ pub struct TrajectoryOptions {
     pub writer: WriterOptions,
     /// Extent of the checks of frames.
     pub validation: Validation,
-    /// When steps are written.
+    /// The frames in which steps are written.
     pub step: StepRule,
 }
 
@@ -95,7 +94,7 @@ impl TrajectoryOptions {
     }
 }
 
-/// A file of schema `hoomd` to which frames are added. Frame 0 is kept in memory: later ones are written as what differs from it.
+/// A file of schema `hoomd` to which frames are added. Frame 0 is kept in memory: of later ones only the differences are written.
 pub struct TrajectoryWriter<S: Storage = FileStorage> {
     writer: Writer<S>,
     validation: Validation,
@@ -106,7 +105,7 @@ pub struct TrajectoryWriter<S: Storage = FileStorage> {
 }
 
 impl TrajectoryWriter<FileStorage> {
-    /// Makes a file, in place of any that is there.
+    /// Creates a file, replacing an existing one.
     ///
     /// # Errors
     /// As [`Writer::create`].
@@ -122,7 +121,7 @@ impl TrajectoryWriter<FileStorage> {
         Self::open_mode(path, WriteMode::ReadWrite, options)
     }
 
-    /// Opens or makes a file: the modes `r+`, `w`, `x` and `a` of the reference.
+    /// Opens or creates a file: the modes `r+`, `w`, `x` and `a` of the reference.
     ///
     /// # Errors
     /// As [`Writer::open_mode`] and [`TrajectoryWriter::from_writer`].
@@ -134,7 +133,7 @@ impl TrajectoryWriter<FileStorage> {
 }
 
 impl<S: Storage> TrajectoryWriter<S> {
-    /// Adds frames to what a writer has open, which has no unended frame.
+    /// Adds frames to the file of a writer without an unended frame.
     ///
     /// # Errors
     /// `Usage` for another schema, `Unsupported` for a version of it that is not 1.x or 2.x, `Malformed` for chunks of frame 0
@@ -222,7 +221,7 @@ impl<S: Storage> TrajectoryWriter<S> {
     /// Adds frames, and returns the doubtful values in them.
     ///
     /// # Errors
-    /// As [`TrajectoryWriter::append`]; frames before the one that is refused are there.
+    /// As [`TrajectoryWriter::append`]; frames before the refused one are added.
     pub fn extend<'f>(&mut self, frames: impl IntoIterator<Item = Frame<'f>>) -> Result<Vec<Problem>> {
         let mut passed = Vec::new();
         for frame in frames {
@@ -231,7 +230,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         Ok(passed)
     }
 
-    /// Commits what has been added: see [`Writer::flush`].
+    /// Commits the added frames: see [`Writer::flush`].
     ///
     /// # Errors
     /// As [`Writer::flush`].
@@ -247,7 +246,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         self.writer.close()
     }
 
-    /// True where reading would not give the value without a chunk.
+    /// True where reading without the chunk would not give the value.
     fn is_needed(&self, given: &FrameField<'_>) -> bool {
         let is_step = given.at == const { field_index("configuration/step") };
         if is_step && self.step_rule == StepRule::Always {
@@ -279,7 +278,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         Ok(())
     }
 
-    /// Refuses what the version of the schema does not have.
+    /// Refuses fields that the version of the schema lacks.
     fn check_versions(&self, frame: &Frame<'_>, fields: &[FrameField<'_>]) -> Result<()> {
         let schema = self.schema_version();
         for given in fields {
@@ -307,7 +306,7 @@ impl<S: Storage> TrajectoryWriter<S> {
         Ok(())
     }
 
-    /// Lists the problems of a frame that is to be written despite them.
+    /// Lists the problems of a frame that is written nevertheless.
     fn check(
         &self,
         frame: &Frame<'_>,
@@ -331,7 +330,7 @@ impl<S: Storage> TrajectoryWriter<S> {
     }
 }
 
-/// The number in the first eight bytes, little-endian; fewer are filled up with zeros.
+/// The number in the first eight bytes, little-endian; fewer are padded with zeros.
 fn first_word(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);

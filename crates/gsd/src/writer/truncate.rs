@@ -15,7 +15,8 @@ impl<S: Storage> Writer<S> {
     /// [`write_restart`](crate::write_restart), which leaves the old frame or the new one.
     ///
     /// # Errors
-    /// `Io`, which ends the writing, marked by [`Error::after_change`] where the frames are gone all the same; `Usage` while rows of a reserved chunk are being written.
+    /// `Io`, which ends the writing, marked by [`Error::after_change`] where the frames are gone all the same; `Usage` while rows of a
+    /// reserved chunk are being written.
     pub fn truncate(&mut self) -> Result<()> {
         self.check_usable()?;
         self.close_reservations()?;

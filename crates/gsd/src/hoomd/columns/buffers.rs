@@ -43,7 +43,7 @@ macro_rules! values {
                 }
             }
 
-            /// Turns numbers that were copied as they are in a file of `order` into this machine's.
+            /// Converts numbers copied from a file of `order` to this machine's byte order.
             pub(super) fn swap_from(&mut self, order: ByteOrder) {
                 if order == ByteOrder::NATIVE {
                     return;
@@ -112,7 +112,7 @@ impl Values {
     }
 }
 
-/// Texts of any length; equal ones of one chunk are held once.
+/// Texts of any length; equal ones of one chunk are stored once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     pub(super) bytes: String,

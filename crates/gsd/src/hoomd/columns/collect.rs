@@ -15,10 +15,10 @@ use crate::file::File;
 use crate::frames::{Frames, sweep};
 use crate::index::IndexEntry;
 
-/// Bytes that a text takes in its column while the index is passed: start and end of its chunk.
+/// Bytes that a text takes in its column during the pass over the index: start and end of its chunk.
 const TEXT_SPAN_LEN: usize = 16;
 
-/// Least number of rows per thread; a multiple of 64, so that threads share no word of the bitmap.
+/// Minimum number of rows per thread; a multiple of 64, so that threads share no word of the bitmap.
 const MIN_ROWS_PER_THREAD: u64 = 1 << 14;
 
 pub(super) fn read(file: &File, ids: &[u16], frames: &Frames, options: &LogOptions) -> Result<LogTable> {
@@ -97,7 +97,7 @@ impl Budget {
     }
 }
 
-/// Type and shape of a quantity. Texts are all alike.
+/// Type and shape of a quantity. All texts are equal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ColumnShape {
     chunk_type: ChunkType,
@@ -126,15 +126,15 @@ impl ColumnShape {
 /// A column being filled.
 struct ColumnBuilder {
     id: u16,
-    /// Frame 0's chunk, where gaps have its value.
+    /// Frame 0's chunk, where gaps take its value.
     ancestor: Option<IndexEntry>,
-    /// `None` until a chunk has been seen.
+    /// `None` until a chunk is found.
     shape: Option<ColumnShape>,
-    /// Not of the shapes that are asked for.
+    /// True for a shape that is not selected.
     left: bool,
     values: Values,
     stored: ValidityBitmap,
-    /// The first frame whose chunk is another.
+    /// The first frame whose chunk differs.
     changed: Option<(u64, String)>,
 }
 
@@ -309,7 +309,7 @@ struct TextRows {
     count: usize,
 }
 
-/// Replaces the places of texts in the file by the texts. Rows one after the other that have one chunk share its text.
+/// Replaces the positions of texts in the file by the texts. Consecutive rows with one chunk share its text.
 fn fetch_texts(file: &File, columns: &mut [ColumnBuilder], budget: &mut Budget) -> Result<()> {
     let is_read =
         |column: &ColumnBuilder| column.changed.is_none() && matches!(column.values, Values::Text(_));
@@ -358,7 +358,7 @@ fn chunk_range(file: &File, entry: &IndexEntry) -> Result<Range<u64>> {
 
 enum Outcome {
     Column(Column),
-    /// Not asked for.
+    /// Not selected.
     Left,
     SkippedColumn(SkippedColumn),
 }
@@ -410,7 +410,7 @@ impl ColumnBuilder {
         self.changed = Some((entry.frame, why));
     }
 
-    /// The place of the value of frame 0, which rows without one have.
+    /// The position of frame 0's value, for rows without one.
     fn inherited(&mut self, file: &File, frames: &Frames) -> Result<Option<Range<u64>>> {
         let Some(shape) = self.shape.filter(|_| self.changed.is_none()) else { return Ok(None) };
         let Some(entry) = self.ancestor.filter(|_| !self.stored.all()) else { return Ok(None) };
@@ -422,7 +422,7 @@ impl ColumnBuilder {
         chunk_range(file, &entry).map(Some)
     }
 
-    /// Gives rows without a value one.
+    /// Sets the value of rows without one.
     fn fill_gaps(&mut self, value: &[u8]) {
         let data = self.values.bytes_mut();
         for row in self.stored.zeros_at() {
@@ -460,7 +460,7 @@ impl ColumnBuilder {
             (_, Values::U32(steps)) => Ok(steps.into_iter().map(u64::from).collect()),
             (_, Values::U16(steps)) => Ok(steps.into_iter().map(u64::from).collect()),
             (_, Values::U8(steps)) => Ok(steps.into_iter().map(u64::from).collect()),
-            // Two's complement, as everywhere that a step is read.
+            // Two's complement, as in every read of a step.
             (_, Values::I64(steps)) => Ok(steps.into_iter().map(i64::cast_unsigned).collect()),
             _ => wrong("a step is an unsigned integer"),
         }

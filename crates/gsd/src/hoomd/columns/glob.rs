@@ -4,7 +4,7 @@
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
-    // Where to go on when the last `*` takes one character more.
+    // Position to continue at when the last `*` takes one character more.
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         if pattern.get(p) == Some(&'*') {
@@ -30,7 +30,7 @@ fn one(pattern: &[char], c: char) -> Option<usize> {
         ['[', rest @ ..] => {
             let negated = rest.first() == Some(&'!');
             let set = &rest[usize::from(negated)..];
-            // A bracket that comes first is one of the set.
+            // A bracket in first position belongs to the set.
             let end = set.iter().skip(1).position(|c| *c == ']').map(|at| at + 1);
             let Some(end) = end else { return (c == '[').then_some(1) };
             let mut inside = false;

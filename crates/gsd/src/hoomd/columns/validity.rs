@@ -14,7 +14,7 @@ impl ValidityBitmap {
     /// `len` zeros.
     pub(super) fn zeros(len: u64, limits: &Limits) -> Result<Self> {
         let words = try_zeroed_vec(len.div_ceil(64), limits)?;
-        // As many words have been had.
+        // The length fits: that many words have been allocated.
         Ok(Self { words, len: usize::try_from(len).unwrap_or(usize::MAX) })
     }
 
@@ -54,7 +54,7 @@ impl ValidityBitmap {
         &self.words
     }
 
-    /// Rows whose bit is not set, rising.
+    /// Rows whose bit is not set, ascending.
     pub(super) fn zeros_at(&self) -> impl Iterator<Item = usize> + '_ {
         let word = |(at, word): (usize, &u64)| {
             let (start, mut left) = (at * 64, !*word);

@@ -1,4 +1,4 @@
-//! The values of a field: lent, copied, or made of defaults.
+//! The values of a field: borrowed, copied, or made of defaults.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -129,7 +129,7 @@ impl<'t> FrameView<'t> {
         Ok(cell.get_or_init(|| aligned))
     }
 
-    /// The rows of a chunk where they can be lent.
+    /// The rows of a chunk where they can be borrowed.
     fn lend<T: Pod>(&self, entry: &IndexEntry) -> Option<&'t [T]> {
         let order = self.file().header().byte_order;
         if order != ByteOrder::NATIVE && entry.chunk_type()?.size() > 1 {

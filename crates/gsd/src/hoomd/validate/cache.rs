@@ -9,7 +9,7 @@ use crate::hoomd::Problem;
 use crate::hoomd::read::field_at;
 use crate::index::IndexEntry;
 
-/// Number of results that are kept. More disjoint ranges than these are small ones of a large file, which are soon read again.
+/// Number of results that are kept. A file with more distinct ranges has small ones, which are quickly read again.
 const MAX_REMEMBERED: usize = 1 << 14;
 
 /// The kind of check of a chunk.
@@ -34,7 +34,7 @@ pub(crate) struct CheckedChunk {
     n: u64,
     m: u32,
     type_code: u8,
-    /// Rows wanted, types there are, or the box, as bits.
+    /// Number of rows required, number of types, or the box, as bits.
     parameters: [u64; 8],
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct ValidationCache {
     pub(crate) frame: u64,
     /// Places of the problems of a chunk, by its name.
     places: HashMap<String, Vec<usize>>,
-    /// The code of the problem that a check had.
+    /// The code of the problem that a check found.
     results: HashMap<CheckedChunk, Option<&'static str>>,
     numbers: HashMap<CheckedChunk, Option<u64>>,
     /// Types of frame 0's chunks, by id.

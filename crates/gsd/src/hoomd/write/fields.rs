@@ -16,7 +16,7 @@ pub(crate) type Counts = [u32; Container::COUNTED.len()];
 /// A field that is set in a frame to write.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameField<'f> {
-    /// Its place in the schema's table.
+    /// Its index in the schema's table.
     pub(crate) at: usize,
     pub(crate) value: Value<'f>,
 }
@@ -97,7 +97,7 @@ pub(crate) fn counts(frame: &Frame<'_>, initial: &Counts) -> Counts {
     std::array::from_fn(|at| said[at].unwrap_or(initial[at]))
 }
 
-/// The fields that a frame gives, in the order in which `gsd.hoomd` writes them, their rows held against `counts`.
+/// The fields set in a frame, in the order in which `gsd.hoomd` writes them, their rows compared with `counts`.
 ///
 /// # Errors
 /// `Usage` for another number of rows than there are particles, bonds …

@@ -19,7 +19,7 @@ pub(crate) struct Frame0 {
 }
 
 impl Frame0 {
-    /// Frame 0 of what has just been written.
+    /// Returns frame 0 from the fields that were just written.
     pub(crate) fn of_frame(fields: Vec<FrameField<'_>>, counts: Counts) -> Self {
         let mut values = std::array::from_fn(|_| None);
         for given in fields {
@@ -30,7 +30,7 @@ impl Frame0 {
         Self { values, counts }
     }
 
-    /// Frame 0 of the file that a writer has open.
+    /// Reads frame 0 of the file that a writer has open.
     pub(crate) fn load<S: Storage>(writer: &Writer<S>) -> Result<Self> {
         let mut values = std::array::from_fn(|_| None);
         for (field, place) in FIELDS.iter().zip(&mut values) {

@@ -12,7 +12,7 @@ use crate::hoomd::write::fields::{Counts, FrameField, Value};
 use crate::hoomd::write::frame0::Frame0;
 use crate::hoomd::{Frame, SimulationBox};
 
-/// Checks the fields that a frame gives against each other and against what it takes from frame 0.
+/// Checks the fields of a frame against each other and against those that it inherits from frame 0.
 pub(crate) fn check(
     frame: &Frame<'_>,
     fields: &[FrameField<'_>],
@@ -111,7 +111,7 @@ impl Context<'_, '_> {
         at.and_then(|at| self.counts.get(at)).copied().unwrap_or(0)
     }
 
-    /// The value of a field, frame 0's where the frame has none.
+    /// The value of a field, frame 0's where the frame lacks it.
     fn value(&self, at: usize) -> Option<&Value<'_>> {
         match self.fields.iter().find(|given| given.at == at) {
             Some(given) => Some(&given.value),
