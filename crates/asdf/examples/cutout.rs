@@ -10,7 +10,7 @@ fn main() -> asdf::Result<()> {
     }
 
     let image = file.dataset(&arguments.next().unwrap_or_else(|| "roman/data".into()))?;
-    // Of compressed blocks only what the selection needs is decoded.
+    // In compressed blocks only the chunks under the selection are decoded.
     let cutout = image.read_region::<f32>((30..33, 40..44))?;
     println!("{cutout:?}, the first pixel is {}", cutout[[0, 0]]);
     Ok(())

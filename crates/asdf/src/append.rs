@@ -1,4 +1,4 @@
-//! Adding rows to the streamed array of a file.
+//! Appends rows to the streamed array of a file.
 
 use std::path::{Path, PathBuf};
 

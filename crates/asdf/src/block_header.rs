@@ -18,7 +18,7 @@ pub const MIN_SIZE: u16 = 48;
 /// Bytes of a block before its data, where the header is as short as it can be.
 pub const MIN_LEN: u64 = 54;
 
-/// The flag of a block that goes on to the end of the file.
+/// The flag of a block that extends to the end of the file.
 pub const STREAMED: u32 = 1;
 
 /// The fields of a block header.
@@ -48,7 +48,7 @@ impl BlockHeader {
         fields(bytes).ok().map(|(_, header)| header).filter(|header| header.header_size >= MIN_SIZE)
     }
 
-    /// The first 54 bytes of the block. A longer header goes on with zeros, which the caller writes.
+    /// The first 54 bytes of the block. The caller writes the zeros of a longer header after them.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; 54] {
         let mut bytes = Vec::with_capacity(54);

@@ -44,7 +44,7 @@ pub(crate) fn resolve_index(number: i64, count: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|_| index < count)
 }
 
-/// All arrays with a source, in the order of the text. One that several aliases name is found once.
+/// All arrays with a source, in the order of the text. An array with several aliases is found once.
 ///
 /// # Errors
 /// `Limit`.

@@ -23,7 +23,7 @@ use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
 use crate::repair::block_without_magic;
 
-/// Most findings of one kind that are reported one by one.
+/// Maximum number of findings of one kind that are reported one by one.
 const MAX_REPORTED: usize = 100;
 
 /// Checks a file and the external files of its arrays. `path` is the path of the file, if it has one; `datasets` has the first array in each block.
@@ -63,7 +63,7 @@ pub(crate) fn check(
             finding.part = finding.part.take().or_else(|| part.name.clone());
         }
         findings.extend(own);
-        // A header that makes no sense is a block that was meant to be.
+        // An invalid header counts as a block, too.
         let total = part.file.blocks().len() as u64;
         blocks.total += total.max(file_check.bad.last().map_or(0, |last| *last as u64 + 1));
         blocks.checked += file_check.checked;

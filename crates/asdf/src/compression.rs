@@ -8,7 +8,7 @@
 //! | `lz4` | an LZ4 frame | ASDF.jl, by request |
 //! | `lz4f` | an LZ4 frame | asdf-cxx, asdf-compression |
 //! | `blsc` | one chunk of Blosc1 | asdf-cxx, asdf-compression, ASDF.jl |
-//! | `blsc` | chunks of Blosc1, each behind its length (big-endian) | abacusutils |
+//! | `blsc` | chunks of Blosc1, each after its length (big-endian) | abacusutils |
 //! | `bls2` | a Blosc2 frame | asdf-cxx |
 //! | `bls2` | one chunk of Blosc2 | asdf-compression |
 //! | `bsc2` | a Blosc2 frame | abacusutils |

@@ -89,7 +89,7 @@ impl AsdfContainer {
         let mut source = input.into_source()?;
         let mut notice = None;
         if let Some(path) = &path {
-            // What a crash cut short is shown as it is going to be.
+            // A change that a crash interrupted is shown as completed.
             (source, notice) = journal::read_with_notice(path, source, &options.limits)?;
         }
         let folder = path.as_deref().and_then(Path::parent);
@@ -98,7 +98,7 @@ impl AsdfContainer {
         let own = crate::OpenOptions::from(options).with_codecs(codecs);
         let open = |own| File::from_source(Box::new(Arc::clone(&source)), folder, own);
         let file = match open(own.clone()) {
-            // Of a file without a readable tree there are blocks to show and to check.
+            // A file without a readable tree has blocks to show and to check.
             Err(error) if error.is_damage() => {
                 open(own.with_strictness(Strictness::Lenient)).map_err(|_| error)?
             }

@@ -138,7 +138,7 @@ pub(crate) fn matching_prefix_len(
     let (header, range) = (&block.header, block.range());
     let mut sizes = vec![header.used_size, header.data_size, header.allocated_size];
     let len = range.end.saturating_sub(range.start);
-    // Where an index follows, all of them may be what the digest is of.
+    // Where an index follows, the digest may be that of all bytes.
     let most = if range.end < source.len() { len } else { len.saturating_sub(1) };
     sizes.retain(|size| (1..=most).contains(size));
     sizes.sort_unstable();
@@ -158,7 +158,7 @@ pub(crate) struct Decoding<'a> {
     pub(crate) codecs: &'a Codecs,
     pub(crate) limits: &'a Limits,
     pub(crate) threads: usize,
-    /// Most bytes that are decoded at once.
+    /// Maximum number of bytes that are decoded at once.
     pub(crate) most: u64,
 }
 
@@ -176,7 +176,7 @@ impl Decoding<'_> {
         Ok(running.finish())
     }
 
-    /// Passes all decoded bytes to `take`, and proves them: at once where they are no more than `most`, else in pieces, on fewer threads.
+    /// Passes all decoded bytes to `take`, and checks them: at once where they are no more than `most`, else in pieces, on fewer threads.
     ///
     /// # Errors
     /// `Truncated`, `Malformed`, `Unsupported`, `Limit` where a codec cannot decode in pieces; those of the source and of `take`.

@@ -52,7 +52,7 @@ impl TreeEditor {
     /// Replaces the value at a path, or adds the last key of it to the mapping that the rest of it names. A key that a mapping has from another by
     /// `<<` is added to the mapping itself. `-` as the last step is the place after the last item of a sequence. The empty path is the root.
     ///
-    /// An alias at the path gives way itself; what it names stays. Anchors in `value` get other names where the document has theirs.
+    /// An alias at the path is replaced itself; the anchored node stays. Anchors in `value` get other names where the document has theirs.
     ///
     /// # Errors
     /// `Usage` where there is no such place, where other places name what would go by an alias, where the text around has no room for the edit, or
@@ -91,7 +91,7 @@ impl TreeEditor {
         self.apply(wide, path)
     }
 
-    /// Gives the last key of a path another name.
+    /// Renames the last key of a path.
     ///
     /// # Errors
     /// As [`TreeEditor::remove`]; `Usage` too where the mapping has the new key, or the old one twice.

@@ -1,7 +1,7 @@
 //! Splits a file into several and joins them: the tree in one, each block in another next to it (ASDF standard 1.6.0, file layout, "Exploded form").
 //!
-//! Not a byte of the tree changes but the values of `source`, so that it can be edited by hand in between; blocks keep their stored
-//! bytes, labels, sizes and digests.
+//! Only the values of `source` in the tree change, so that it can be edited by hand in between; blocks keep their stored bytes, labels, sizes and
+//! digests.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl FileBatch {
         AtomicFile::create(path, self.overwrite)
     }
 
-    /// Gives a complete file its name, unless that is the name of another: this one waits.
+    /// Renames a complete file to its path, unless another file has that path: then this one waits.
     fn end(&mut self, path: &Path, file: AtomicFile) -> Result<()> {
         if path.symlink_metadata().is_ok() {
             self.waiting.push(file);
@@ -90,7 +90,7 @@ impl FileBatch {
         done
     }
 
-    /// Gives a file its name. An error after that is kept for the end: the other files are not given up for it.
+    /// Renames a file to its path. An error after that is kept for the end, so that the other files are still written.
     fn commit(&mut self, file: AtomicFile) -> Result<()> {
         match file.commit(self.durability) {
             Err(error) if error.is_after_change() => {
@@ -106,6 +106,7 @@ impl FileBatch {
     }
 }
 
+/// Names the referenced blocks in their order, builds the text of the tree with these names, then writes the blocks and, last, the tree.
 fn explode_all(
     file: &File,
     target: &Path,
@@ -167,8 +168,8 @@ fn explode_all(
 /// the numbers in their names, or in the order in which the tree names them.
 ///
 /// # Errors
-/// Those of [`File::external`]; `Malformed` for another file without a block, and for damaged ones; `Unsupported` where blocks cannot be
-/// given other numbers; `Io`. Gives the number of blocks that were brought in.
+/// Those of [`File::external`]; `Malformed` for another file without a block, and for damaged ones; `Unsupported` where blocks cannot be given other
+/// numbers; `Io`. Returns the number of blocks that were brought in.
 pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Result<usize> {
     let (layout, document) = (file.layout(), file.tree().document());
     require_intact(layout)?;
@@ -291,7 +292,7 @@ fn write(
     writing.finish()
 }
 
-/// The number at the end of a name as [`explode`] gives it: at least four digits.
+/// The number at the end of a name from [`explode`]: at least four digits.
 fn number_of(uri: &str) -> Option<u64> {
     let stem = uri.strip_suffix(".asdf")?;
     let digits = stem.get(base_of(uri)?.len()..)?;

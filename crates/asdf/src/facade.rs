@@ -1,5 +1,5 @@
-//! ASDF-specific access for the façade: YAML tags, the tree as text, and edits by JSON pointer. Used by programs that open every format and hold a
-//! [`File`] behind the `Container`.
+//! ASDF-specific access for the façade: YAML tags, the tree as text, and edits by JSON pointer. Used by programs that open every format through
+//! `Container`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub fn logical_tags(file: &File) -> Result<HashMap<String, String>> {
 /// As [`emit_document`]; `Malformed` for a pointer into a tree that cannot be read.
 pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
     if file.unread_tree().is_some() {
-        // Its text can be shown all the same, with replacement characters for invalid UTF-8.
+        // Its text can still be shown, with replacement characters for invalid UTF-8.
         let Some(range) = file.layout().tree.clone().filter(|_| pointer.is_empty()) else {
             return file.require_tree().map(|()| None);
         };

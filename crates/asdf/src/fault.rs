@@ -35,7 +35,7 @@ container_core::fault_kinds! {
     BlockFlags = warning("block_flags", "asdf block"),
     /// A streamed block with a name of a codec.
     StreamedCompressed = error("streamed_compressed", "asdf block"),
-    /// A codec without a known meaning.
+    /// A codec with an unknown label.
     UnknownCompression = warning("compression", "asdf block"),
     /// Bytes between blocks that no block has set aside.
     Gap = warning("gap", "asdf block"),

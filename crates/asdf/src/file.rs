@@ -76,7 +76,7 @@ impl File {
         let (path, options) = (path.as_ref(), options.into());
         let named = |error: Error| error.in_file(path.display().to_string());
         let source = open_path(path, options.access, &options.limits).map_err(named)?;
-        // What a crash kept from being finished is read as if it were.
+        // An unfinished change in a journal is read as if it were complete.
         let source = crate::update::read_through_journal(path, source, &options.limits).map_err(named)?;
         let folder = match path.parent() {
             Some(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),

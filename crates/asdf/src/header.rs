@@ -17,7 +17,7 @@ pub const LINE: &[u8; 11] = b"#ASDF 1.0.0";
 /// The comment line that names the version of the standard, by convention the second line.
 pub const STANDARD: &[u8] = b"#ASDF_STANDARD";
 
-/// Most bytes that header and comment lines may take together.
+/// Maximum number of bytes that header and comment lines may take together.
 pub const MAX_BYTES: u64 = 1 << 20;
 
 /// The version of the file format: `1.0.0` in every file so far.
@@ -83,8 +83,8 @@ impl Header {
     /// at least 1 MiB.
     ///
     /// # Errors
-    /// `WrongFormat` where the bytes do not begin with `#ASDF` and a version; `Unsupported` for a major version other than
-    /// 1; `Malformed` for a header line that goes on after its version, or lines without end.
+    /// `WrongFormat` where the bytes do not begin with `#ASDF` and a version; `Unsupported` for a major version other than 1; `Malformed` for a
+    /// header line with more after its version, or lines without end.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let wrong = || {
             Error::wrong_format("ASDF").with_context("asdf header").with_range(0..first_line(bytes).0 as u64)

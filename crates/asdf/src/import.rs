@@ -27,7 +27,7 @@ use tree_paths::TreeBuilder;
 /// Word for the version of the standard.
 const STANDARD: &str = "standard";
 
-/// Word for where data of blocks begin: a multiple of so many bytes.
+/// Option for the start of block data: a multiple of a number of bytes.
 const ALIGN: &str = "align";
 
 /// Option for room after the tree and in blocks.
@@ -41,6 +41,9 @@ const STREAMED: &str = "streamed";
 
 /// Writes the selected datasets, each as an array at its path, with its mask. Byte order stays, and so does the order of the axes: column-major arrays
 /// have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
+///
+/// First all datasets are checked and declared in a plan, which gives a node for each. Then the tree is built from the metadata and these nodes and
+/// written. Last come the data of the blocks, in the order of declaration, each mask before its array.
 pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options
         .check_options("ASDF", &[CHECKSUM, TargetOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
@@ -90,7 +93,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
         let is_last = is_streamed && number + 1 == parts.len();
         let mask = part.mask.as_ref().map(|dtype| plan.array(&mask::spec(dtype, &part.spec))).transpose()?;
         let node = match mask {
-            // Rows that come later would have no place in it.
+            // The mask would have no place for rows that come later.
             Some(_) if is_last => {
                 return Err(Error::usage(format!(
                     "{path}: an array with a mask cannot be streamed: rows are added to the array alone"

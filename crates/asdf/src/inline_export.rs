@@ -46,7 +46,7 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     let (named, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|(path, _)| is_named(path));
     let mut editor = TreeEditor::new(document.clone());
     editor.set_all(others.iter().map(|(path, value)| (path.as_str(), value)))?;
-    // What aliases name stays where it is, and changes inside.
+    // A node with aliases stays where it is, and changes inside.
     for (path, value) in &named {
         set_pairs(&mut editor, path, value)?;
     }
@@ -55,7 +55,7 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Gives the array at a pointer the pairs of another, and takes out those of its storage.
+/// Replaces the pairs of the array at a pointer by those of another, and takes out those of its storage.
 fn set_pairs(editor: &mut TreeEditor, path: &str, value: &Yaml) -> Result<()> {
     let below = |key: &str| format!("{path}/{key}");
     if let Yaml::Tagged(_, value) = value

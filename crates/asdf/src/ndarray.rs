@@ -55,7 +55,7 @@ pub enum Mask {
     Array(Box<NdArray>),
 }
 
-/// Most masks of masks.
+/// Maximum depth of masks of masks.
 const MAX_MASKS: usize = 8;
 
 impl NdArray {

@@ -12,7 +12,7 @@ use crate::yaml::{DuplicateKeys, YamlLimits};
 /// Strictness towards files that break the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// Whatever [check](crate::File::faults) calls a warning or an error keeps the file from being opened.
+    /// A warning or an error of [check](crate::File::faults) keeps the file from being opened.
     Strict,
     /// The file opens, and what is damaged is an error when it is read. What is whole is read.
     #[default]
@@ -52,9 +52,9 @@ pub struct OpenOptions {
     pub duplicate_keys: DuplicateKeys,
     /// External files that may be opened.
     pub external: ExternalFiles,
-    /// Most other files that are opened.
+    /// Maximum number of other files that are opened.
     pub max_external_files: usize,
-    /// Most files in a chain in which each names the next.
+    /// Maximum number of files in a chain in which each names the next.
     pub max_external_depth: usize,
 }
 

@@ -107,14 +107,14 @@ fn follow<'f>(file: &'f File, uri: &str, left: &mut usize) -> Result<Referent<'f
         return Ok(here);
     }
     for step in pointer.split('/') {
-        // What is on the way may be a reference, too.
+        // A node on the way may be a reference, too.
         here = resolve(here, left)?;
         let nothing = || {
             let shown: String = uri.chars().take(80).collect();
             Error::malformed(format!("{shown:?} leads to nothing"))
         };
         let key = decoded(step).ok_or_else(nothing)?;
-        // Indices have no zeros before them (RFC 6901, section 4).
+        // Indices have no leading zeros (RFC 6901, section 4).
         let padded = here.node.kind() == Kind::Sequence && key.len() > 1 && key.starts_with('0');
         here.node = child(here.node, &key).filter(|_| !padded).ok_or_else(nothing)?;
     }

@@ -116,7 +116,7 @@ pub struct Options<'a> {
     pub schemas: Option<&'a Schemas>,
     /// URI of a schema for the root, as [`Schemas::add`] answered it or one of the standard's.
     pub custom: Option<&'a str>,
-    /// Most violations that are reported.
+    /// Maximum number of violations that are reported.
     pub max_violations: usize,
     /// Limit of steps: one for each check of a value by a schema, and one for each item or key visited.
     pub max_steps: u64,

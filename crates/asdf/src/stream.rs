@@ -1,8 +1,8 @@
 //! Rows at the end of a file whose last block is streamed.
 //!
-//! A streamed block has no length: it ends with the file. So a row counts as soon as it is there, and what a crash leaves is every row that
-//! was committed, perhaps rows that came after, and perhaps a part of one, which readers leave out and the next [`Appender`] writes over.
-//! After a power cut, rows that were not committed may be zeros.
+//! A streamed block has no length: it ends with the file, so a row counts as soon as it is written. A crash leaves every committed row, and perhaps
+//! later rows and a part of one. Readers ignore the partial row, and the next [`Appender`] overwrites it. After a power cut, rows that were not
+//! committed may be zeros.
 
 use std::path::Path;
 
@@ -251,7 +251,7 @@ fn no_rows(path: &str) -> Error {
     Error::usage(format!("{path} is no array of rows without an end")).with_context("asdf tree")
 }
 
-/// Bytes of a row, and those before the first; `None` for what has no rows.
+/// Bytes of a row, and those before the first; `None` for an array without rows.
 fn row_of(array: &NdArray) -> Option<(u64, u64)> {
     let (first, rest) = array.shape.split_first()?;
     let dtype = &array.datatype.as_ref()?.dtype;

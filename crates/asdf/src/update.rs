@@ -38,7 +38,7 @@ use block::ReplacedBlock;
 pub struct UpdateOptions {
     /// Options for writing new blocks: checksums, padding, alignment, threads. Standard, index and history follow the file.
     pub write: WriteOptions,
-    /// Most bytes that are changed and added by a journal, which are in memory meanwhile; more are by a new file. 64 MiB by default.
+    /// Maximum number of bytes that are changed and added by a journal, which are in memory meanwhile; more are by a new file. 64 MiB by default.
     pub journal: u64,
     /// Bounds on what the file may ask for.
     pub limits: Limits,

@@ -154,7 +154,7 @@ impl<'o> Writer<'o> {
         self.offsets.len() - usize::from(self.open.is_some())
     }
 
-    /// Writes the index, and gives the file its name.
+    /// Writes the index, and renames the file to its path.
     ///
     /// # Errors
     /// `Usage` where an array lacks data, or a streamed one ends within a row; those of [`AtomicFile::commit`]; `Io`.

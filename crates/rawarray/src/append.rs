@@ -85,8 +85,8 @@ pub(crate) fn append(
 /// object is a map, and other text or bytes are themselves.
 ///
 /// # Errors
-/// `Usage` for LEB128, which has no room for a trailer, and where `change` names anything else; those of `change`; the first
-/// error of a damaged file; `Io`. The file is then what it was.
+/// `Usage` for LEB128, which has no room for a trailer, and where `change` names another entry; those of `change`; the first error of a damaged file;
+/// `Io`. The file is then unchanged.
 pub fn set_trailer(
     path: impl AsRef<Path>,
     open: &OpenOptions,

@@ -136,7 +136,7 @@ pub(crate) fn segments(file: &File) -> Vec<Segment> {
         });
     }
     if file.segment().is_err() && file.cut_short().is_some() {
-        // What is there of them reads.
+        // The present part of the data can be read.
         add(Segment { dataset: Some(DATASET.into()), ..Segment::plain(end..len, "data") });
         end = len;
     }

@@ -9,7 +9,7 @@ use crate::header::{Eltype, Flags, Header};
 pub(crate) enum EltypeError {
     /// The code is over 5.
     Code,
-    /// The width makes no sense for the code.
+    /// The width is invalid for the code.
     Width(&'static str),
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn element_type(header: &Header, order: ByteOrder) -> Result<DType, E
         (Eltype::COMPLEX, _) => Kind::Complex,
         (Eltype::BFLOAT16, 2) => Kind::BFloat,
         (Eltype::BFLOAT16, 1) => Kind::Bool,
-        // No description gives them a meaning; their width is that of whole elements all the same.
+        // The description does not define them; their width is that of whole elements.
         (Eltype::BFLOAT16, 4) => Kind::Opaque(1),
         _ => return Err(EltypeError::Width("eltype 5 is bfloat16 in 2 bytes or bool in 1, and opaque in 4")),
     };

@@ -28,7 +28,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// All of them.
+    /// All encodings.
     pub const ALL: [Self; 4] = [Self::Plain, Self::Lz4, Self::Leb128, Self::Bits];
 
     /// The word users type: `none`, `lz4`, `leb128` or `bits`.

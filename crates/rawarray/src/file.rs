@@ -167,7 +167,7 @@ impl File {
         &self.source
     }
 
-    /// Everything that is wrong or odd as far as opening shows; errors first.
+    /// All faults and oddities that opening detects; errors first.
     #[must_use]
     pub fn faults(&self) -> Vec<&Fault> {
         let mut faults: Vec<&Fault> = self.layout.faults().iter().chain(&self.detected.faults).collect();
@@ -178,7 +178,7 @@ impl File {
     /// Number of elements.
     ///
     /// # Errors
-    /// As reading the values.
+    /// As [`File::read`].
     pub fn len(&self) -> Result<u64> {
         let count = self.layout.element_count();
         count.ok_or_else(|| self.blocking().unwrap_or_else(|| Error::malformed("the file has no dimensions")))
@@ -196,8 +196,7 @@ impl File {
     /// stored plainly, else copied. Encoded data are decoded once and kept.
     ///
     /// # Errors
-    /// What is wrong with the file (`Truncated`, `Malformed`, `Unsupported`), `Usage` for a region that does not fit,
-    /// `Limit`, and those of the source.
+    /// `Truncated`, `Malformed` or `Unsupported` for a damaged file, `Usage` for a region that does not fit, `Limit`, and those of the source.
     pub fn read(&self, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         let cut = self.cut_short();
         let segment = if cut.is_none() { Some(self.segment()?) } else { None };
@@ -207,7 +206,7 @@ impl File {
             let stored = StoredArray { dtype, shape: dims, order: Order::F, data_at: self.layout.data_at() };
             let limits = self.options.limits.with_stop(options.limits.stop);
             let array = stored.read(&self.source, region, &limits, options.threads);
-            // What is asked for may be there although the file is cut.
+            // The wanted part may be there although the file is cut.
             return array.map_err(|error| match cut {
                 Some(fault) if error.is_damage() => explain(fault),
                 _ => error,
@@ -301,7 +300,7 @@ impl File {
     /// The data segment as a block, where it can be read.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// The first error of a damaged file.
     pub fn segment(&self) -> Result<DataSegment> {
         self.check_detected()?;
         if let Some(error) = self.blocking() {

@@ -41,7 +41,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     };
     let target = Target {
         eltype,
-        // Opaque elements have no order that could be marked, so what numbers they hold are little-endian.
+        // Opaque elements have no order to mark, so numbers in them are little-endian.
         dtype: dataset.dtype.with_order(if big_endian == BigEndian::Yes {
             ByteOrder::Big
         } else {

@@ -253,12 +253,12 @@ impl Layout {
 
     /// Another number of dimensions with which dimensions, size field and file length all fit together.
     fn other_dims(&self, source: &dyn Source, limits: &Limits) -> Result<Option<Vec<u64>>> {
-        // A size of 0 fits any words with a 0 among them, which proves nothing.
+        // A size of 0 fits any words with a 0 among them, so it is no evidence.
         if self.header.size == 0 {
             return Ok(None);
         }
         let room = self.file_len.saturating_sub(FIXED_LEN).checked_sub(self.header.size);
-        // With another count the data must end exactly where the file does: that is what gives the mistake away.
+        // With another count the data must end exactly where the file does, which is the evidence of the mistake.
         let Some(count) = room.filter(|room| room.is_multiple_of(8)).map(|room| room / 8) else {
             return Ok(None);
         };

@@ -51,7 +51,7 @@ impl<T: Element> RawArray<T> {
     /// Opens a file without reading its values: mapped, so that they can be borrowed.
     ///
     /// # Errors
-    /// What is wrong with the file; `Usage` when its elements are not `T`.
+    /// The first error of a damaged file; `Usage` when its elements are not `T`.
     pub fn open(path: impl AsRef<Path>) -> Result<TypedFile<T>> {
         TypedFile::new(File::open(path)?)
     }
@@ -59,8 +59,8 @@ impl<T: Element> RawArray<T> {
     /// Reads a whole file, trailer included, into memory. Large ones are read on two threads where the machine has them.
     ///
     /// # Errors
-    /// What is wrong with the file; `Usage` when its elements are not `T`; `Limit` when it is larger than this machine's
-    /// memory (see [`Limits`](crate::Limits)); `Io`.
+    /// The first error of a damaged file; `Usage` when its elements are not `T`; `Limit` when it is larger than this machine's memory (see
+    /// [`Limits`](crate::Limits)); `Io`.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let mut options = OpenOptions::default();
         // Reading into fresh memory is faster than copying out of a map, and truncation by others is an error, not a signal.

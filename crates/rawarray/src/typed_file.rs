@@ -27,7 +27,7 @@ impl<T: Element> TypedFile<T> {
     /// Takes an open file.
     ///
     /// # Errors
-    /// What is wrong with the file; `Usage` when its elements are not `T`. A `T` of your own takes whatever has its size.
+    /// The first error of a damaged file; `Usage` when its elements are not `T`. A `T` of your own takes elements of its size.
     pub fn new(file: File) -> Result<Self> {
         file.segment()?;
         let (have, want) = (file.dtype()?, T::dtype());

@@ -107,7 +107,7 @@ enum Step {
     Plain {
         scratch: Vec<u8>,
     },
-    /// All values are held: of LZ4, whose length comes before it, and of few varints, which must not pass for LZ4.
+    /// All values are held: LZ4 has its length before it, and a few varints must not pass for LZ4.
     Whole {
         held: Vec<u8>,
     },

@@ -55,7 +55,7 @@ impl<T: Element> Writer<T, AtomicFile> {
         Self::new(AtomicFile::create(path, Overwrite::Replace)?, slab)
     }
 
-    /// Completes the file and puts it in its place, synced; gives its dimensions.
+    /// Completes the file and puts it in its place, synced; returns its dimensions.
     ///
     /// # Errors
     /// `Usage` when the last slab is not whole; `Io`. No file appears then.
@@ -126,8 +126,8 @@ impl<T: Element, W: Write + Seek> Writer<T, W> {
         self.count == 0
     }
 
-    /// Patches the header, writes the trailer, and gives the output back, positioned after it, with the dimensions. What the
-    /// output held beyond is left there, and would be taken for trailer.
+    /// Patches the header, writes the trailer, and returns the output, positioned after it, with the dimensions. Bytes that the output held beyond
+    /// are left there, and would be taken for trailer.
     ///
     /// # Errors
     /// `Usage` when the last slab is not whole; `Io`.

@@ -52,7 +52,7 @@ pub(super) fn findings(file: &File, set: &CheckedSet<'_>, bad: &BTreeSet<usize>)
     findings
 }
 
-/// Arrays of more axes or elements than anyone reads.
+/// Arrays of more axes or elements than the limits allow.
 fn over_limits(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, entry) in file.arrays().iter().enumerate() {

@@ -22,7 +22,7 @@ use crate::layout::StoredBlock;
 /// Blocks to check, with codecs and options.
 pub(super) struct Blocks<'a> {
     pub(super) source: &'a dyn Source,
-    /// Those that are all there.
+    /// The blocks that the file has as a whole.
     pub(super) blocks: &'a [&'a StoredBlock],
     /// Numbers of referenced blocks. Only these need a codec.
     pub(super) referenced: &'a BTreeSet<usize>,
@@ -43,7 +43,7 @@ pub(super) struct Outcome {
 }
 
 impl Blocks<'_> {
-    /// Reads every block. Several at a time, each on its share of the threads; plain ones side by side.
+    /// Reads every block. Several are read at a time, each on its share of the threads. Plain blocks with a digest are hashed in groups.
     pub(super) fn check(&self, meter: &Meter<'_>) -> Result<Outcome> {
         let threads = self.options.threads.max(1);
         let is_plain =

@@ -20,7 +20,7 @@ pub(super) fn groups(mut blocks: Vec<&StoredBlock>, threads: usize) -> Vec<Vec<&
     let mut groups: Vec<Vec<&StoredBlock>> = Vec::new();
     for block in blocks {
         match groups.last_mut() {
-            // What is left of the longest when the others have ended is digested by fewer lanes.
+            // The rest of the longest after the others have ended is digested by fewer lanes.
             Some(group)
                 if group.len() < size && group.first().is_some_and(|first| len(first) / 2 <= len(block)) =>
             {

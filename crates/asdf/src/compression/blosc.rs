@@ -127,7 +127,7 @@ pub(super) fn is_bare(encoded: &Encoded<'_>) -> bool {
     }
     match chunks::chunk_at(encoded, start, &counted_head) {
         Err(_) => true,
-        // Both make sense: lengths decide.
+        // Both layouts are valid: lengths decide.
         Ok(_) => bare.decoded_len == encoded.decoded_len && !chunks::is_chain(encoded, &counted_head),
     }
 }

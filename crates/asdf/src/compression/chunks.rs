@@ -56,7 +56,7 @@ pub(super) fn decode_range(
         decode(&bytes, len, part, dst, threads).map_err(|error| error.with_range(chunk.stored))
     };
     let first = walk.next()?;
-    // All in one chunk: the threads are for its inside.
+    // All in one chunk: the threads decode its blocks.
     let alone = first.as_ref().is_some_and(|job| job.dst.len() == wanted);
     if let Some(job) = first {
         run(job, if alone { encoded.threads } else { 1 })?;

@@ -28,7 +28,7 @@ pub struct EncodeOptions {
     /// The codec's own scale; `None` takes its default: zlib 6 of 0 to 9, bzp2 9 of 1 to 9, zstd 3 of -7 to 22, blsc 5 of 0 to 9. `lz4`
     /// has none.
     pub level: Option<i32>,
-    /// Most threads, this one included. The bytes do not depend on it.
+    /// Maximum number of threads, this one included. The bytes do not depend on it.
     pub threads: usize,
     /// Bytes of an element, for `blsc`, which sorts the bytes of elements.
     pub typesize: usize,
@@ -72,7 +72,7 @@ pub struct Encoder {
     method: Method,
     threads: usize,
     len: Option<u64>,
-    /// Data that make no whole segments yet.
+    /// Data that do not fill a segment yet.
     kept: Vec<u8>,
     sizes: Sizes,
     /// Whether the last segment has been encoded.

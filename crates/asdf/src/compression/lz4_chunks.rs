@@ -15,7 +15,7 @@ use super::chunks::{Chunk, chunk_at, decode_in_pieces, decode_range, is_chain};
 /// Bytes of data in a chunk, as Python asdf cuts them by default (`compression_block_size`).
 pub(super) const CHUNK_LEN: usize = 4 << 20;
 
-/// `lz4`: chunks of LZ4 blocks, or an LZ4 frame. Chunks are written, of 4 MiB of data each; there are no levels.
+/// `lz4`: chunks of LZ4 blocks, or an LZ4 frame. The encoder writes chunks of 4 MiB of data each; there are no levels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lz4Chunks;
 
@@ -61,7 +61,7 @@ impl Codec for Lz4Chunks {
 /// there is no such chunk.
 ///
 /// # Errors
-/// As [`Codec::decode_range`], for heads that make no sense; those of the source.
+/// As [`Codec::decode_range`], for invalid heads; those of the source.
 pub(crate) fn chunk_of(encoded: &Encoded<'_>, at: u64) -> Result<Option<Range<u64>>> {
     if encoded.range.is_empty() || is_frame(encoded)? {
         return Ok(None);
@@ -137,7 +137,7 @@ fn is_in_frames(encoded: &Encoded<'_>) -> Result<bool> {
     if encoded.range.is_empty() {
         return Err(Error::malformed("lz4 data without a chunk"));
     }
-    // A chunk of 66 MiB can begin as a frame does, but chunk after chunk no frame goes on.
+    // A chunk of 66 MiB can begin like a frame, but a frame is never a whole chain of chunks.
     Ok(is_frame(encoded)? && !is_chain(encoded, &head))
 }
 

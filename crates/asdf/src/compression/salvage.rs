@@ -6,8 +6,8 @@
 //!   the end.
 //! * Blocks of a Blosc chunk are at the offsets in its header, both in the chunk and in the data.
 //!
-//! Whatever has its place from the end needs the end of the payload. LZ4 and Blosc have no checksums: what decodes without an error may be
-//! other data all the same.
+//! Placing data from the end needs the end of the payload. LZ4 and Blosc have no checksums: bytes that decode without an error may still be other
+//! data.
 
 use std::ops::Range;
 
@@ -189,7 +189,7 @@ fn bzip2(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> {
     };
     let (mut next, mut made, mut at) = (0, 0_u64, encoded.range.start);
     while let Some(decoded) = blocks.decode(next, total.saturating_sub(made))? {
-        // What does not begin where the last one ended is not what follows it.
+        // A block that does not begin at the end of the last one does not follow it.
         if !blocks.follows(next) {
             break;
         }
@@ -227,7 +227,7 @@ fn blosc_blocks(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> 
     let len = header.cbytes as usize;
     let mut padded = Vec::new();
     if !whole {
-        // What decodes to the same whatever is in the place of what is missing does not depend on it.
+        // A block that decodes to the same bytes with different padding does not depend on the missing bytes.
         for pad in [0x55, 0xaa] {
             let mut copy: Vec<u8> = try_zeroed_vec(len as u64, encoded.limits)?;
             copy.fill(pad);
@@ -236,7 +236,7 @@ fn blosc_blocks(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> 
         }
     }
     let sources: Vec<&[u8]> = if whole { vec![&bytes] } else { padded.iter().map(Vec::as_slice).collect() };
-    // What is damaged here leaves no block its place.
+    // Damage here leaves the place of every block unknown.
     let chunks: Result<Vec<_>> = sources.iter().map(|bytes| BloscChunk::parse(bytes)).collect();
     let Ok(chunks) = chunks else { return Ok(None) };
     let Some(first) = chunks.first() else { return Ok(None) };

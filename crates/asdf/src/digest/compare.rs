@@ -50,7 +50,7 @@ impl Source for BlockBytes<'_> {
 /// the others decode. Stored bytes that memory has no room for are read twice.
 ///
 /// # Errors
-/// As [`checksum_status`]; of a block whose digest fits its stored bytes, those of decoding it.
+/// As [`checksum_status`]; where the digest matches the stored bytes, those of decoding them.
 pub(crate) fn decode_comparing(
     source: &dyn Source,
     block: &StoredBlock,
@@ -100,7 +100,7 @@ fn bytes_within<'a>(encoded: &Encoded<'a>) -> Result<Option<Cow<'a, [u8]>>> {
     }
 }
 
-/// Fills `dst` from `at` on, and gives the digest of these bytes. Each piece is hashed after it was copied; of several threads, one hashes while
+/// Fills `dst` from `at` on, and returns the digest of these bytes. Each piece is hashed after it was copied; with several threads, one hashes while
 /// another copies.
 ///
 /// # Errors

@@ -159,7 +159,7 @@ pub(super) fn insert_item(sequence: Node<'_>, index: usize, value: &Yaml) -> Res
     if index == sequence.len() {
         return behind(sequence, indent, &item);
     }
-    // Behind the item before, so that lines of comments stay with the item that follows them.
+    // After the item before, so that lines of comments stay with the item that follows them.
     let before = index.checked_sub(1).and_then(|before| spans::item(sequence, before));
     let before = before.ok_or_else(|| unclear(sequence))?;
     at_end(document, sequence, before.end, indent, &item)
@@ -224,7 +224,7 @@ pub(super) fn remove(
     Ok(splices)
 }
 
-/// Behind the lines of comments that follow the line that ends at `end` and are indented by more than `indent` columns.
+/// End of the comment lines that follow the line that ends at `end` and are indented by more than `indent` columns.
 fn after_comments(text: &str, end: usize, indent: usize) -> usize {
     let (mut behind, mut at) = (end, end);
     loop {

@@ -11,7 +11,7 @@ pub(super) fn end(text: &str, at: usize) -> usize {
     at.saturating_add(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()))
 }
 
-/// Behind the line break of the line of `at`.
+/// Start of the line after that of `at`.
 pub(super) fn next(text: &str, at: usize) -> usize {
     let end = end(text, at);
     let rest = text.as_bytes().get(end..).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn column(text: &str, at: usize) -> usize {
     text.get(start(text, at)..at).unwrap_or_default().chars().count()
 }
 
-/// Behind the blanks at `at`.
+/// End of the blanks at `at`.
 pub(super) fn skip_blanks(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
     at.saturating_add(rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
@@ -46,7 +46,7 @@ pub(super) fn before_blanks(text: &str, at: usize) -> usize {
     at.saturating_sub(before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
 }
 
-/// Behind blanks, line breaks and comments.
+/// End of the blanks, line breaks and comments at `at`.
 pub(super) fn skip_ignored(text: &str, at: usize) -> usize {
     let mut at = at;
     loop {

@@ -78,7 +78,7 @@ pub(super) enum Target<'d> {
         sequence: Node<'d>,
         index: usize,
     },
-    /// Behind the last item.
+    /// The place after the last item.
     End {
         sequence: Node<'d>,
     },
@@ -181,7 +181,7 @@ pub(super) fn missing(document: &Document, path: &str) -> Error {
     }
 }
 
-/// Names the first step of a path that is not there, where it makes no sense to set it.
+/// Names the first step of a path that is not there, in the error of an edit that cannot create it.
 pub(super) fn absent(document: &Document, path: &str) -> Error {
     let step = first_absent(document, path).map_or(path, |(step, _)| step);
     Error::usage(format!("the tree has no {step:?}"))
@@ -218,7 +218,7 @@ pub(super) fn check_anchors(document: &Document, taken: &[Range<usize>]) -> Resu
     Ok(())
 }
 
-/// Gives the last key of a path another name.
+/// Renames the last key of a path.
 pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<Plan<'y>> {
     let (mapping, index) = match find(document, path)? {
         Target::Pair { mapping, index } => (mapping, index),

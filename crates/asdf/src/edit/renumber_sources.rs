@@ -4,8 +4,8 @@ use container_core::{Error, Result};
 
 use crate::yaml::{Collection, Document, EmitOptions, NodeId, Scalar, Yaml, YamlLimits, emit_node};
 
-/// The text of a tree with other values at some scalars. Every other byte is as it was, which is proved: the outcome is read again, and all
-/// nodes but these are compared.
+/// Replaces some scalars in the text of a tree, and keeps every other byte. The result is parsed again, and all other nodes are compared
+/// with the old ones.
 ///
 /// # Errors
 /// `Unsupported` where a value does not fit its place, as a text under a tag of numbers; `Limit`.

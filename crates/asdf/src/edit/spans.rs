@@ -14,7 +14,7 @@ pub(super) struct Pair<'d> {
     pub(super) is_explicit: bool,
     /// End of the `:`; `None` without one.
     pub(super) colon: Option<usize>,
-    /// Behind its last byte.
+    /// End of its last byte.
     pub(super) end: usize,
 }
 
@@ -24,9 +24,9 @@ pub(super) struct Item<'d> {
     pub(super) node: Node<'d>,
     /// Its first byte: the dash, in flow style that of the item.
     pub(super) start: usize,
-    /// Behind the dash; in flow style the first byte of the item.
+    /// End of the dash; in flow style the first byte of the item.
     pub(super) head: usize,
-    /// Behind its last byte.
+    /// End of its last byte.
     pub(super) end: usize,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn is_block(node: Node<'_>) -> bool {
     !node.is_alias() && node.collection_style() == Some(Collection::Block)
 }
 
-/// Behind the last byte of a node whose mark (dash or colon) ends at `mark`.
+/// End of a node whose mark (dash or colon) ends at `mark`.
 pub(super) fn end(node: Node<'_>, mark: usize) -> usize {
     let mut node = node;
     let mut mark = mark;
@@ -65,13 +65,13 @@ pub(super) fn end(node: Node<'_>, mark: usize) -> usize {
     if is_void(node) { mark } else { node.span().end }
 }
 
-/// Behind the colon that follows a key.
+/// End of the colon that follows a key.
 fn colon(text: &str, key: Node<'_>) -> Option<usize> {
     let at = lines::skip_ignored(text, key.span().end);
     (lines::byte(text, at) == Some(b':')).then(|| at.saturating_add(1))
 }
 
-/// Behind the dash of the last item, which has no text.
+/// End of the dash of the last item, which has no text.
 fn last_dash(sequence: Node<'_>) -> Option<usize> {
     item(sequence, sequence.len().checked_sub(1)?).map(|item| item.head)
 }
@@ -121,8 +121,8 @@ pub(super) fn item(sequence: Node<'_>, index: usize) -> Option<Item<'_>> {
         let span = node.span();
         return Some(Item { node, start: span.start, head: span.start, end: span.end });
     }
-    // Where an item has text, the dash is right before it, but for blanks, line breaks and comments, which may hold dashes: from the
-    // front, from the end of the item before.
+    // Where an item has text, the dash is right before it, except for blanks, line breaks and comments, which may contain dashes. So the search runs
+    // forward, from the end of the item before.
     let mut at = sequence.content_span().start;
     let mut from = 0;
     if index > 0 {

@@ -277,7 +277,7 @@ fn keys_and_items_are_removed_with_their_lines() {
         ("- 1\n-\n- 3\n", "remove 1", "- 1\n- 3\n"),
         ("? a\n: 1\nb: 2\n", "remove a", "b: 2\n"),
         ("a: 1\nb: 2\na: 3\n", "remove a", "b: 2\n"),
-        // What is left of a collection without children.
+        // The text that is left of a collection without children.
         ("k:\n  a: 1\nz: 1\n", "remove k/a", "k: {}\nz: 1\n"),
         ("k: # c\n  # own\n  a: 1 # a\nz: 1\n", "remove k/a", "k: {} # c\n  # own\nz: 1\n"),
         ("k: !t # c\n  a: 1\nz: 1\n", "remove k/a", "k: !t {} # c\nz: 1\n"),

@@ -102,7 +102,7 @@ fn collect<'y>(value: &'y Yaml, depth: usize, names: &mut Vec<&'y str>) -> Resul
     }
 }
 
-/// As deep as [`collect`] went.
+/// Recurses as deep as [`collect`].
 fn renamed(value: &Yaml, new: &HashMap<&str, String>) -> Yaml {
     let name = |name: &String| new.get(name.as_str()).unwrap_or(name).clone();
     match value {

@@ -31,7 +31,7 @@ impl TreeEditor {
         let mut notes = Vec::new();
         let mut kept = None;
         if let Some(node) = self.document().find(path) {
-            // What an alias names stays where it is.
+            // An alias may be replaced, since its anchored node stays.
             if replace == Replace::Scalars
                 && !node.is_alias()
                 && let Some(what) = replaced_kind(node)

@@ -49,6 +49,8 @@ impl<'o, 'n> Comparison<'_, 'o, 'n> {
         true
     }
 
+    /// Compares a node that the edit changes. The planned child is checked against the plan and taken out of the lists of children. The rest must be
+    /// pairs of old and new children in the same order, which are queued for comparison. `None` where the new node lacks the planned child.
     fn matches_outcome(&mut self, old: Node<'o>, new: Node<'n>, outcome: &Outcome<'_>) -> Option<bool> {
         match outcome {
             Outcome::Value(value) => return Some(is_value(value, new)),

@@ -133,7 +133,7 @@ fn nothing_stays_where_something_fails() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// An explosion over an earlier one, which somebody may have edited since.
+/// An explosion over an earlier one, which may have been edited since.
 #[test]
 fn what_was_there_stays_where_something_fails() {
     let folder = tempfile::tempdir().unwrap();

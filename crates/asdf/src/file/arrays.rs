@@ -16,10 +16,10 @@ use crate::yaml::{Document, Kind, Node, NodeId, key_text};
 
 use super::ArrayEntry;
 
-/// Most entries that aliases may make.
+/// Maximum number of entries that aliases may make.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// Most nodes within one another on the way to an array, aliases followed.
+/// Maximum depth of nodes on the way to an array, aliases followed.
 const MAX_DEPTH: usize = 512;
 
 /// The arrays of a tree, in its order.
@@ -46,7 +46,7 @@ pub(super) fn find(
 /// Nodes that are arrays or contain one.
 struct ArrayAncestors {
     leads_to_array: Vec<bool>,
-    /// Without any, each node is come by once.
+    /// Without any, each node is visited once.
     has_aliases: bool,
 }
 
@@ -111,12 +111,12 @@ enum VisitCount {
     Unknown,
     /// It contains the collection that is being counted.
     Open,
-    /// Nodes come by within it, aliases followed, and how many are within one another.
+    /// Visits within it, aliases followed, and the depth of its nodes.
     Known(u64, usize),
 }
 
-/// Counts the nodes that [`Search::run`] visits when it follows aliases, without visiting them: a small tree may have more than anyone can list.
-/// `None` where it would stop early, at a collection within itself or too deep.
+/// Counts the nodes that [`Search::run`] visits when it follows aliases, without visiting them: a small tree may have more than can be listed. `None`
+/// where it would stop early, at a collection within itself or too deep.
 fn visits(document: &Document, ways: &ArrayAncestors) -> Option<u64> {
     let root = document.root().target();
     let mut known = vec![VisitCount::Unknown; document.len()];

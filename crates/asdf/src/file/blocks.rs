@@ -20,10 +20,10 @@ use crate::ndarray::{ByteSource, NdArray};
 use crate::open_options::Strictness;
 use crate::yaml::NodeId;
 
-/// Most bytes of a plain block that are kept from comparing its digest: one piece of those in which data pass.
+/// Maximum number of bytes of a plain block that are kept from comparing its digest: one piece of those in which data pass.
 const MAX_HELD_PLAIN: u64 = 16 << 20;
 
-/// Most bytes of a block of chunks that are kept from comparing its digest. Chunks are decoded one by one otherwise, in little memory.
+/// Maximum number of bytes of a block of chunks that are kept from comparing its digest. Chunks are decoded one by one otherwise, in little memory.
 const MAX_HELD_CHUNKS: u64 = 256 << 20;
 
 /// Decoded values that a file keeps in memory: no more than one block, or one array of the tree, and one chunk or part of a block.
@@ -45,7 +45,7 @@ pub(super) struct Cache {
 struct SkippedDigest {
     /// The array that was read.
     path: String,
-    /// Most bytes of the block that one read took.
+    /// Maximum number of bytes of the block that one read took.
     read: u64,
     /// Bytes of the block.
     of: u64,
@@ -79,7 +79,7 @@ pub(super) enum CacheKey {
 
 impl Cache {
     fn lock(&self) -> MutexGuard<'_, Option<(CacheKey, Arc<Vec<u8>>)>> {
-        // What was being made when a thread panicked has not been stored.
+        // A value that was being made when a thread panicked has not been stored.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -175,7 +175,7 @@ impl File {
         }
     }
 
-    /// The block of a number as the tree gives it.
+    /// The block with a number from the tree.
     pub(super) fn block(&self, number: i64) -> Result<&StoredBlock> {
         let blocks = self.blocks();
         let known = if number < 0 {
@@ -360,6 +360,8 @@ impl File {
     }
 
     /// Decoded bytes of a block, from `at` on.
+    /// A part comes from the cache, if it is there. Plain blocks are read directly. Parts of `lz4` blocks are decoded by chunk, whole blocks on all
+    /// threads.
     pub(super) fn decode_into(
         &self,
         block: &StoredBlock,

@@ -82,7 +82,7 @@ impl File {
         let deeper = deep.checked_sub(1).ok_or_else(|| Error::limit("files that name one another", 1, 0))?;
         let (path, root) = self.resolve(uri)?;
         let named = |error: Error| error.in_file(uri.to_owned());
-        // Anything but a regular file may block, or have no end.
+        // A file that is not regular may block, or have no end.
         let kind = std::fs::metadata(&path).map_err(|error| named(error.into()))?;
         if !kind.is_file() {
             return Err(named(Error::unsupported("this is no regular file")));
@@ -96,7 +96,7 @@ impl File {
     /// The path of the file that a URI in this one names, and the folder that it has to be below, both without links.
     ///
     /// # Errors
-    /// As [`File::external`], but that the file is not opened.
+    /// As [`File::external`], without opening the file.
     pub fn external_path(&self, uri: &str) -> Result<PathBuf> {
         self.resolve(uri.split_once('#').map_or(uri, |(uri, _)| uri)).map(|(path, _)| path)
     }

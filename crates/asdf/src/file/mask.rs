@@ -16,8 +16,8 @@ use super::File;
 use crate::ndarray::{ByteSource, Geometry, Mask, NdArray, inline};
 
 impl File {
-    /// Reads the mask of `region` of the array at `path`: an array of `bool8` of the region's shape, true where one is; of records
-    /// an array of [`mask_dtype`], since each of their fields can be missing. `None` where the array has no mask and no item that is null.
+    /// Reads the mask of `region` of the array at `path`: an array of `bool8` of the region's shape, true where an element is missing; of records an
+    /// array of [`mask_dtype`], since each of their fields can be missing. `None` for an array with neither a mask nor a null item.
     ///
     /// A value is compared exactly, as a number of the array's type, in records with each number; NaN hides every NaN. Another array hides what it is not zero for, its
     /// axes aligned with the last ones, an axis of length 1 standing for any. One of records hides field by field, the first field by the first,
@@ -109,6 +109,7 @@ impl File {
             let problem = format!("a mask of shape {:?} for an array of shape {shape:?}", geometry.shape);
             Error::malformed(problem).with_context("asdf ndarray").with_range(self.node(mask).range())
         };
+        // The mask may have fewer axes, which are the last ones of the array, and axes of length 1: both apply to the whole axis of the array.
         let missing = shape.len().checked_sub(geometry.shape.len()).ok_or_else(unfit)?;
         let mut axes = Vec::new();
         for ((len, of_array), axis) in
@@ -120,6 +121,7 @@ impl File {
                 _ => return Err(unfit()),
             });
         }
+        // Only the part of the mask under the region is read.
         let part = self.read_array(mask, &Region::new(axes, &geometry.shape)?, options)?;
         let elements = part.bytes(Order::C, &options.limits)?;
         let limits = &options.limits;
@@ -131,7 +133,7 @@ impl File {
         let each = scalars(dtype);
         let bytes = match &geometry.dtype {
             DType::Scalar(_) if each == 1 => bytes,
-            // The whole of a record.
+            // One byte for the whole of a record becomes one for each of its scalars.
             DType::Scalar(_) => {
                 let mut spread = try_zeroed_vec((bytes.len() as u64).saturating_mul(each as u64), limits)?;
                 let parts = spread.chunks_exact_mut(each.max(1));
@@ -146,7 +148,7 @@ impl File {
                     .with_range(self.node(mask).range()));
             }
         };
-        // The same bytes again along each axis that the mask has but one of, or none.
+        // A stride of 0 repeats the bytes along axes that the mask lacks or has with length 1.
         let mut strides = vec![0_i64; shape.len()];
         let mut step = i64::try_from(each).unwrap_or(i64::MAX);
         for (at, len) in part.shape().iter().enumerate().rev() {
@@ -235,7 +237,7 @@ enum MaskedValue {
     Nothing,
     /// The same bytes.
     Bytes(Vec<u8>),
-    /// The same number, or NaN where it is NaN: each part of so many bytes.
+    /// The same number, or NaN where it is NaN: each part of the given number of bytes.
     Real(Vec<f64>, usize, ByteOrder),
 }
 

@@ -34,8 +34,8 @@ impl File {
     /// Returns the geometry of an array of [`File::arrays`]: the location of its elements, and its shape. Computed once.
     ///
     /// # Errors
-    /// `Usage` for an index that there is not; `Malformed` for a source that names no block, elements outside of it, or inline data that
-    /// make no array; `Limit`; those of an external file.
+    /// `Usage` for an absent index; `Malformed` for a source without a block, elements outside of it, or inline data that are not an array; `Limit`;
+    /// those of an external file.
     pub fn geometry(&self, index: usize) -> Result<&Geometry> {
         let (entry, known) = self
             .arrays
@@ -406,7 +406,7 @@ impl File {
             }
             at = at.saturating_add(piece.len() as u64);
             is_done = next.is_none();
-            // What follows is not needed.
+            // The bytes after these are not needed.
             if is_done { Err(Error::cancelled()) } else { Ok(()) }
         };
         let (codecs, threads) = (&self.options.codecs, decoded.options.threads);

@@ -180,7 +180,7 @@ const VIEWS: [(&str, u64, [i64; 2]); 4] =
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever the strides, the codec and the source, a region is what the whole array has there.
+    /// A region equals that part of the whole array, for any strides, codec and source.
     #[test]
     fn regions_are_parts_of_the_whole(
         view in 0..VIEWS.len(),
@@ -306,7 +306,7 @@ fn what_other_files_hold_decoded_is_bounded_over_all_of_them() {
             }
         }
     }
-    // As much as one file may hold, and what was decoded last.
+    // As much as one file may hold, and the last decoded block.
     assert!((1000..=4000).contains(&file.others.held_len()));
 }
 

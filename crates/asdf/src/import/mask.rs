@@ -10,7 +10,7 @@ use crate::File;
 use crate::ndarray::{Mask, NdArray};
 use crate::writer::{ArraySpec, Writer};
 
-/// Most bytes of a mask that are read at once.
+/// Maximum number of bytes of a mask that are read at once.
 const MAX_PIECE_LEN: u64 = 1 << 20;
 
 /// The type of the mask that has to be written with a dataset. `None` where no element can be missing, and where the tree that is carried has
@@ -46,7 +46,7 @@ fn is_selected(job: &WriteRequest<'_>, file: &File, path: &str) -> bool {
 }
 
 fn has_nulls(file: &File, array: &NdArray) -> bool {
-    // What cannot be read is an error where it is read.
+    // Unreadable items give an error when they are read.
     file.has_nulls(array).unwrap_or(true)
 }
 

@@ -16,7 +16,7 @@ use crate::ndarray::{ByteSource, Mask};
 use crate::rewrite::{Recompression, RewriteOptions};
 use crate::{File, explode, rewrite};
 
-/// The ASDF file behind the container, where all of its datasets are wanted.
+/// The ASDF file of the container, where all of its datasets are wanted.
 ///
 /// # Errors
 /// The first fault of a damaged file, which only `repair` reads past.

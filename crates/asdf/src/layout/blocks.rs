@@ -229,7 +229,7 @@ fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result
     };
     let Some(marker) = marker else {
         if !has_blocks && lost_tree(source, at..size, layout)? {
-            // That is what is there.
+            // `lost_tree` has reported these bytes.
         } else if let Some(junk) = search::other_than(source, at..size, fill)? {
             let (kind, what) = if has_blocks {
                 (FaultKind::JunkAfterBlocks, "the last block")
@@ -256,7 +256,7 @@ fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result
         }
     } else {
         if lost_tree(source, at..marker, layout)? {
-            // As above.
+            // `lost_tree` has reported these bytes.
         } else if let Some(junk) = search::other_than(source, at..marker, fill)? {
             let message = "bytes between the tree and the block index";
             layout.fault(Fault::new(FaultKind::JunkAfterTree, junk..marker, message));

@@ -290,7 +290,7 @@ fn a_block_that_only_the_index_lists_is_missing() {
     assert_eq!(missing(bytes(&[0, at[1], at[2]], &[0])), []);
 }
 
-/// The specification has no index after a streamed block (file layout, "Block index"). Other writers append one all the same.
+/// The specification has no index after a streamed block (file layout, "Block index"). Other writers append one nevertheless.
 #[test]
 fn an_index_after_a_streamed_block_is_no_row() {
     let streamed = BlockHeaderFields { flags: 1, allocated: 0, used: 0, data: 0 }.bytes();
@@ -311,7 +311,7 @@ fn an_index_after_a_streamed_block_is_no_row() {
             assert_eq!(forbidden.count(), 1, "{:?}", layout.faults);
         }
     }
-    // What lists other blocks, or does not end the file, may be of a file among the rows.
+    // An index that lists other blocks, or does not end the file, may be that of a file among the rows.
     let others = [
         (index(&[second]), 0),
         (index(&[first, second, second + 58]), 0),

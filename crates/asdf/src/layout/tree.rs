@@ -13,7 +13,7 @@ use crate::fault::{Fault, FaultKind};
 /// Limit of the blanks before a tree that are read.
 const MAX_BLANKS: u64 = 4096;
 
-/// Fills in the tree, and gives the byte at which padding or blocks begin.
+/// Fills in the tree, and returns the offset of the padding or blocks after it.
 pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     let at = layout.header.comments.end;
     let size = layout.size;
@@ -121,7 +121,7 @@ fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
     }
 }
 
-/// A tree without dots goes on to the first NUL, which no YAML holds: padding begins there.
+/// A tree without dots ends at the first NUL, which YAML does not allow: padding begins there.
 fn unterminated(source: &dyn Source, range: Range<u64>) -> Result<End> {
     let nul = search::first(source, range.clone(), |bytes| memchr::memchr(0, bytes))?;
     Ok(End { tree: nul.unwrap_or(range.end), blanks: false, unterminated: true })

@@ -64,8 +64,7 @@ fn what_other_formats_lack_comes_back_as_the_same_tree() {
     assert!(is_equivalent(&of(&again), &tree), "{text}\n{tree:?}\n{:?}", of(&again));
 }
 
-/// Keys that other formats have no names for, and those that carried metadata have at their top: none is lost, taken for ours, or moved away from
-/// its anchor.
+/// Keys that other formats have no names for, and those at the top of carried metadata: none is lost, mistaken, or moved away from its anchor.
 #[test]
 fn any_key_of_the_root_comes_back() {
     let array = "!core/ndarray-1.1.0 {data: [1], datatype: int64, shape: [1]}";
@@ -78,7 +77,7 @@ fn any_key_of_the_root_comes_back() {
         let tree = of(&file);
         assert_eq!(tree.get(interchange::NAME), None);
         assert_eq!(tree.get(ROOT_ANCHOR), None);
-        // As formats with JSON carry it.
+        // In the form of formats with JSON.
         let json = interchange::from_json_value(interchange::to_json_value(&tree));
         let back = interchange::escape_reserved(json, interchange::Forms::Known);
         assert!(is_equivalent(&back, &tree), "{back:?}\n{tree:?}");

@@ -79,7 +79,7 @@ pub(crate) fn short_tag(tag: &str) -> String {
 /// Extent of the metadata that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
-    /// All of it.
+    /// All of the tree.
     Whole,
     /// The tree without array storage and the entries of the writing library.
     Logical,
@@ -88,7 +88,7 @@ pub(crate) enum View {
 struct Walk<'l> {
     view: View,
     limits: &'l Limits,
-    /// Nodes that may still be visited: aliases of aliases soon name more than anyone waits for.
+    /// Number of nodes that may still be visited: aliases of aliases soon name too many.
     left: usize,
     held: u64,
     /// The collections that the present node is part of, each with its path.
@@ -103,6 +103,8 @@ impl Walk<'_> {
         self.limits.allocate(self.held).map(|_| ()).map_err(|error| error.with_context("asdf tree"))
     }
 
+    /// Converts one node. Scalars and arrays are leaves. Before its children are visited, a collection is entered into `above`, so that an alias to
+    /// it from within becomes a `$ref` instead of a cycle.
     fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
         let node = node.target();
         let Some(left) = self.left.checked_sub(1) else {
@@ -240,7 +242,7 @@ fn scalar_value(scalar: Scalar<'_>) -> Value {
     }
 }
 
-/// As ISO 8601 has it: `2020-01-02`, `2020-01-02T03:04:05.000678+01:00`.
+/// Formats a time as in ISO 8601: `2020-01-02`, `2020-01-02T03:04:05.000678+01:00`.
 pub(crate) fn timestamp(time: &Timestamp) -> String {
     let mut text = format!("{:04}-{:02}-{:02}", time.year, time.month, time.day);
     if let Some((hour, minute, second, micros)) = time.time {

@@ -39,10 +39,10 @@ const SCALARS: [(&str, Kind, usize); 17] = [
 /// Number of entries of [`SCALARS`] that are in the standard.
 const STANDARD_SCALAR_COUNT: usize = 14;
 
-/// Most fields of a record, nested ones and items of sub-arrays not counted.
+/// Maximum number of fields of a record, nested ones and items of sub-arrays not counted.
 const MAX_FIELDS: usize = 1 << 16;
 
-/// Most records within records.
+/// Maximum depth of nested records.
 const MAX_DEPTH: usize = 32;
 
 impl Datatype {
@@ -169,7 +169,7 @@ fn record(node: Node<'_>, order: ByteOrder, depth: usize, left: &mut usize) -> R
     let mut offset = 0_usize;
     for (at, item) in node.items().enumerate() {
         let (name, dtype, shape) = field(item, order, depth, left)?;
-        // What numpy calls a field without a name.
+        // numpy's name of a field without one.
         let name = name.filter(|name| !name.is_empty()).map_or_else(|| format!("f{at}"), str::to_owned);
         if !names.insert(name.clone()) {
             return Err(malformed(item, format!("two fields are called {name:?}")));

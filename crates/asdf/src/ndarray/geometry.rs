@@ -212,7 +212,7 @@ impl Row {
     fn of(array: &NdArray, dtype: &DType) -> Option<Self> {
         let itemsize = dtype.itemsize() as u64;
         let inner: Vec<u64> = array.shape.iter().skip(1).map(|axis| axis.unwrap_or(0)).collect();
-        // So many that no block has one of them.
+        // Beyond 2^64 bytes: no block has such a row.
         let packed = byte_len(dtype, &inner).unwrap_or(u64::MAX);
         let Some(strides) = &array.strides else {
             return Some(Self { step: packed, extent: packed });
@@ -228,7 +228,7 @@ impl Row {
 
     /// Whole rows within `len` bytes; 0 for rows without bytes, which cannot be counted.
     fn within(&self, len: u64) -> u64 {
-        // Of rows that overlap the last ones reach further than they step.
+        // The last of overlapping rows end after the next row's start.
         len.checked_div(self.step).unwrap_or(0).min(self.reached(len))
     }
 

@@ -14,7 +14,7 @@ use crate::yaml::{Int, Kind as NodeKind, Node, Scalar};
 
 mod encode;
 
-/// Most lists within lists: as many axes as any array has, and some for records. A list that holds itself ends here.
+/// Maximum depth of nested lists: as many axes as any array has, and some for records. A list that contains itself ends here.
 const MAX_DEPTH: usize = 128;
 
 /// Inline data as bytes, in C order, and which of their scalars are null where any is.
@@ -175,9 +175,9 @@ struct ItemTypes {
     int: bool,
     bool: bool,
     negative: bool,
-    /// Beyond 64 bits, or beyond 63 without a sign.
+    /// Some number is beyond 64 bits, or beyond 63 without a sign.
     large: bool,
-    /// Most characters of any item, were all of them text.
+    /// Maximum number of characters of any item, were all of them text.
     chars: usize,
 }
 

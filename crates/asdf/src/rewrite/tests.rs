@@ -69,7 +69,7 @@ fn what_no_array_names_goes() {
     }
     let text = String::from_utf8_lossy(&new);
     let sources: Vec<&str> = text.lines().filter(|line| line.contains("source:")).map(str::trim).collect();
-    // What counts from the end is right still where the end is the same.
+    // Numbers from the end are still right where the end is the same.
     assert_eq!(sources, ["source: 0", "source: 1", "source: -1", "source: 0"]);
     let all = RewriteOptions { drop_unreferenced: false, ..RewriteOptions::default() };
     assert_eq!(rewritten(&old, &all).0, old);

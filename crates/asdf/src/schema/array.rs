@@ -9,7 +9,7 @@ use super::work_limit::WorkLimit;
 use crate::ndarray::NdArray;
 use crate::yaml::{Kind, Node, Scalar};
 
-/// Most lists within one another of inline data or datatypes.
+/// Maximum depth of lists in inline data or datatypes.
 const MAX_DEPTH: usize = 64;
 
 /// Class of a number type; the order is that of NumPy's casts within a kind.

@@ -205,6 +205,8 @@ struct Reader<'r, 's> {
 }
 
 impl Reader<'_, '_> {
+    /// Parses the keywords of one schema, in their order. Unknown keywords are ignored. `properties`, `patternProperties` and `additionalProperties`
+    /// depend on one another and become one check. Nested schemas are only recorded by their place here.
     fn read(&mut self, schema: Node<'_>) -> Result<CompiledSchema> {
         if schema.kind() != Kind::Mapping {
             return Err(invalid(schema, "a schema is a mapping"));

@@ -7,7 +7,7 @@ macro_rules! resources {
     ($($uri:literal $path:literal)*) => { &[$(($uri, include_str!(concat!("../../schemas/", $path)))),*] };
 }
 
-/// All of them, by URI in ascending order.
+/// All resources, by URI in ascending order.
 pub(super) const RESOURCES: &[Embedded] = resources![
     "asdf://asdf-format.org/astronomy/manifests/astronomy-1.0.0" "stable/manifests/asdf-format.org/astronomy/astronomy-1.0.0.yaml"
     "asdf://asdf-format.org/astronomy/manifests/astronomy-1.1.0" "stable/manifests/asdf-format.org/astronomy/astronomy-1.1.0.yaml"

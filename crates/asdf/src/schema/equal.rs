@@ -10,7 +10,7 @@ use super::number::Number;
 use super::work_limit::WorkLimit;
 use crate::yaml::{Kind, Node, Scalar};
 
-/// Most collections within one another that are compared; aliases can make cycles.
+/// Maximum depth of collections that are compared; aliases can make cycles.
 const MAX_DEPTH: usize = 512;
 
 /// Whether the values of two nodes, perhaps of two documents, are equal.

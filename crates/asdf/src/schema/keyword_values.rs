@@ -8,7 +8,7 @@ use super::equal::key_name;
 use super::number::Number;
 use crate::yaml::{Kind, Node, Scalar};
 
-/// Most bytes that a compiled pattern may take.
+/// Maximum number of bytes that a compiled pattern may take.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// An error about a value in a schema.

@@ -4,10 +4,10 @@ use super::compiled::Type;
 use super::number::Number;
 use crate::yaml::{Kind, Node, Scalar};
 
-/// Most characters of a value that are shown.
+/// Maximum number of characters of a value that are shown.
 const MAX_SHOWN_CHARS: usize = 40;
 
-/// Most names or reasons that are listed.
+/// Maximum number of names or reasons that are listed.
 const MAX_LISTED: usize = 6;
 
 /// Formats a value for a message.
@@ -31,7 +31,7 @@ pub(super) fn number(number: &Number) -> String {
     }
 }
 
-/// The tag that is written, or the one that YAML gives to such a value.
+/// The tag in the text, or YAML's tag for such a value.
 pub(super) fn tag(node: Node<'_>) -> &str {
     if let Some(tag) = node.tag() {
         return tag;

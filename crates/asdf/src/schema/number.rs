@@ -127,7 +127,7 @@ mod tests {
             (Int(-1), Float(-1.5), Some(Ordering::Greater)),
             (Int(0), Float(-0.0), Some(Ordering::Equal)),
             (Int(0), Float(-0.5), Some(Ordering::Greater)),
-            // 2^53 + 1 has no float of its own.
+            // No float equals 2^53 + 1.
             (Int(9_007_199_254_740_993), Float(9_007_199_254_740_992.0), Some(Ordering::Greater)),
             (Int(i128::MAX), Float(f64::INFINITY), Some(Ordering::Less)),
             (Int(5), Float(f64::NAN), None),

@@ -62,7 +62,7 @@ pub(super) fn matches(pattern: &str, uri: &str) -> bool {
     }
     let parts = glob(pattern);
     let text: Vec<char> = uri.chars().collect();
-    // Which places of the text can be reached; each part moves all of them, so no pattern takes more than parts × characters.
+    // Marks the reachable places of the text. Each part moves all of them, so no pattern takes more than parts × characters.
     let mut reached = vec![false; text.len().saturating_add(1)];
     if let Some(first) = reached.first_mut() {
         *first = true;

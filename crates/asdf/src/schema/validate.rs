@@ -13,10 +13,10 @@ use super::work_limit::WorkLimit;
 use super::{Violation, messages};
 use crate::yaml::{Kind, Node, NodeId, Scalar};
 
-/// Most schemas that may be within one another while one value is judged. Each level of a tree takes about four.
+/// Maximum depth of nested schemas while one value is checked. Each level of a tree takes about four.
 const MAX_DEPTH: usize = 512;
 
-/// Most pairs of value and schema that are remembered; above it the memory is emptied between values with tags.
+/// Maximum number of pairs of value and schema that are remembered; above it the memory is emptied between values with tags.
 const MAX_REMEMBERED: usize = 1 << 20;
 
 /// State of a pair of value and schema.
@@ -394,7 +394,7 @@ impl<'s> Validator<'s> {
             self.check(node, *schema, &mut Some(&mut found))?;
             let Some(first) = found.into_iter().next() else { continue };
             let within = first.path.strip_prefix(&here).unwrap_or(&first.path).trim_start_matches('/');
-            // Of another kind altogether, or of the right kind with something wrong: the second is what people mean.
+            // A value of the right kind with an error is nearer to the author's intention than one of another kind.
             let of_kind = first.pointer.ends_with("/type") || first.pointer.ends_with("/tag");
             let other_kind = within.is_empty() && (of_kind || messages::is_of_no_kind(&first.message));
             let reasons = if other_kind { &mut far } else { &mut near };

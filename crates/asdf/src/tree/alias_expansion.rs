@@ -55,7 +55,7 @@ fn child(node: Node<'_>, index: usize) -> Option<Node<'_>> {
     Some(if index.is_multiple_of(2) || is_merged { key } else { value })
 }
 
-/// Most nodes that a value of a caller's type may come of: of a text of many nodes more than of one of few.
+/// Maximum number of nodes that a value of a caller's type may come of: of a text of many nodes more than of one of few.
 pub(crate) fn max_nodes(document: &Document) -> usize {
     /// Text that is copied by aliases some times over.
     const MAX_EXPANSION_FACTOR: usize = 16;

@@ -67,7 +67,7 @@ impl<'f> Time<'f> {
     }
 }
 
-/// Most lists within one another that times are looked for in.
+/// Maximum depth of lists that are searched for times.
 const MAX_DEPTH: usize = 64;
 
 fn first_text(list: Node<'_>) -> Option<&str> {

@@ -96,7 +96,7 @@ fn number(text: &str) -> Option<usize> {
     let mut len = whole;
     if text.get(len..)?.starts_with('.') {
         let behind = digits(len.saturating_add(1));
-        // The specification has no `1.`.
+        // The specification does not allow `1.`.
         if behind == 0 {
             return None;
         }

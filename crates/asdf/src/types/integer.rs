@@ -11,7 +11,7 @@ use crate::writer::root::{PREFIX, ndarray_tag};
 use crate::yaml::{Collection, Int, Node, Yaml};
 use crate::{File, Version};
 
-/// Most words: half a million bits. Making digits of more takes longer than anyone waits.
+/// Maximum number of words: half a million bits. Converting more to digits takes too long.
 const MAX_WORDS: u64 = 1 << 14;
 
 /// A whole number of any size.
@@ -36,7 +36,7 @@ impl Integer {
         let geometry = file.geometry_of(&array)?;
         let native = geometry.dtype.with_order(ByteOrder::NATIVE);
         let of_words = native == DType::native(Kind::Uint, 4);
-        // Words that are inline without a datatype are numbers all the same.
+        // Inline words without a datatype are numbers, too.
         let inferred = array.datatype.is_none() && native == DType::native(Kind::Int, 8);
         if geometry.is_empty() {
             return Ok(Self { negative, words: Vec::new() });

@@ -94,7 +94,7 @@ impl Updater<'_> {
         }
         // The new file is locked before it has its name: no other program changes it in between.
         let storage = FileStorage::lock(out.file().try_clone()?, &path)?;
-        // Not everyone who replaces a file asks for the lock.
+        // Other programs may replace the file without asking for the lock.
         if let Some(FileLocation { path, opened }) = &self.file {
             require_at(opened, path)?;
         }

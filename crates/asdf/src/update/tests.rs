@@ -85,7 +85,7 @@ fn a_tree_that_does_not_fit_moves_the_blocks() {
     assert!(new[..index(&new)] == expected);
     let file = place.read();
     assert_eq!((file.layout().index_state, values(&file, "b")), (IndexState::Valid, vec![2; 200]));
-    // The same updater goes on with the new file, which is locked.
+    // The same updater continues with the new file, which is locked.
     assert!(cfg!(windows) || Updater::open(place.path(), UpdateOptions::default()).is_err());
     updater.set("text", &Yaml::text("x")).unwrap();
     assert_eq!(updater.commit().unwrap(), CommitKind::OneWrite);
@@ -93,7 +93,7 @@ fn a_tree_that_does_not_fit_moves_the_blocks() {
     assert_eq!(place.read().tree().find("text").unwrap().text(), "x");
 }
 
-/// Not everyone who replaces a file asks for the lock.
+/// Other programs may replace the file without asking for the lock.
 #[cfg(unix)]
 #[test]
 fn a_file_that_another_program_has_replaced_is_not_replaced_again() {

@@ -43,7 +43,7 @@ pub(crate) enum BlockPadding {
 /// Options of a file that is assembled.
 pub(crate) struct Assembly<'a> {
     pub(crate) block_padding: BlockPadding,
-    /// Behind the tree.
+    /// Padding after the tree.
     pub(crate) padding: Padding,
     pub(crate) index: bool,
     /// Whether blocks that keep their bytes have a digest from now on; `None` leaves each the one that it has.
@@ -76,7 +76,7 @@ impl<'a> Assembly<'a> {
         target.write(head)?;
         target.write(text.as_bytes())?;
         let mut len = head.len() as u64 + text.len() as u64;
-        // Dots that NULs or the end of the file followed would be no line before a block.
+        // Dots that were followed by NULs or the end of the file need a newline before a block.
         if has_blocks && !text.ends_with('\n') {
             target.write(b"\n")?;
             len += 1;
@@ -112,7 +112,8 @@ impl AssemblyWriter<'_, '_> {
 }
 
 impl Assembly<'_> {
-    /// Writes a block, and gives its length.
+    /// Writes a block, and returns its length. The header is adapted to one of three cases: encoded anew, copied, or formerly streamed and now followed
+    /// by other blocks, so that it needs sizes. Then come its digest, its alignment, and the bytes.
     fn block(
         &self,
         at: u64,
@@ -139,7 +140,7 @@ impl Assembly<'_> {
                 header.allocated_size = header.used_size + padding_len;
             }
         } else if !is_last {
-            // What follows needs its end.
+            // The next block begins at its end.
             let len = data.end - data.start;
             header.flags &= !STREAMED;
             (header.used_size, header.data_size) = (len, len);

@@ -191,7 +191,7 @@ impl OpenBlock {
             self.write_header(target)?;
             spool.copy_to(target)?;
         } else if options.checksums || self.header.is_compressed() {
-            // Only where the header was not final from the start.
+            // Needed only where the header was not final from the start.
             self.patch_header(target)?;
         }
         target.fill(padding)?;

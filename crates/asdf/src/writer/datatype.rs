@@ -9,14 +9,14 @@ use crate::yaml::{Collection, Yaml};
 /// `datatype` of an array, and its `byteorder`.
 ///
 /// # Errors
-/// `Unsupported` for a type that the standard has no name for, in that version of it.
+/// `Unsupported` for a type without a name in that version of the standard.
 pub(crate) fn datatype(dtype: &DType, standard: Version) -> Result<(Yaml, &'static str)> {
     match dtype {
         DType::Scalar(scalar) => Ok((scalar_type(scalar, standard)?, order(scalar))),
         DType::Record(record) => {
             let fields: Result<Vec<Yaml>> =
                 record.fields.iter().map(|field| field_type(field, standard)).collect();
-            // Every field has its own; the array's is needed all the same, and is that of the first number.
+            // Every field has its own; the array's, which is still required, is that of the first number.
             Ok((Yaml::Sequence(fields?, Some(Collection::Block)), first_order(record).unwrap_or("little")))
         }
     }

@@ -58,7 +58,7 @@ impl Encoder {
         done.map_err(|error| put.failed.unwrap_or(error))
     }
 
-    /// Gives the number of bytes that were encoded.
+    /// Returns the number of bytes that were encoded.
     pub(crate) fn finish(self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let mut put = EncodedSink { put, failed: None };
         let sizes = self.0.finish(&mut put);

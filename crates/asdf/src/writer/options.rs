@@ -18,8 +18,8 @@ pub struct WriteOptions {
     pub index: bool,
     /// Room after the tree and in each block.
     pub padding: Padding,
-    /// Data of every block begin at a multiple of so many bytes, a power of two up to 32768: 4096 lets them be mapped. Block headers are
-    /// made longer for it, which Python asdf 5.2 and 6.0 understand, and 2.15 does not. `None` by default.
+    /// Data of every block begin at a multiple of this number of bytes, a power of two up to 32768: 4096 lets them be mapped. Block headers are made
+    /// longer for it, which Python asdf 5.2 and 6.0 read, and 2.15 does not. `None` by default.
     pub align: Option<u64>,
     /// Library that wrote the file, for `asdf_library` of the tree: name and version. `None` leaves out `asdf_library`.
     pub software: Option<(String, String)>,
@@ -83,7 +83,8 @@ pub enum Padding {
     /// None.
     #[default]
     None,
-    /// So many times what is there, then up to the next multiple of 4096 bytes, and 4096 more. Python's `True` is 1.1. Factors below 1 count as 1.
+    /// The present bytes times this factor, then up to the next multiple of 4096 bytes, and 4096 more. Python's `True` is 1.1. Factors below 1 count
+    /// as 1.
     Factor(f64),
 }
 

@@ -5,7 +5,7 @@ use container_core::{Error, Result};
 
 use super::datatype::{count, packed_size};
 
-/// Most runs of bytes in a record.
+/// Maximum number of runs of bytes in a record.
 const MAX_RUNS: usize = 1 << 20;
 
 /// Takes the bytes of fields out of padded records, in pieces of any size.
@@ -21,7 +21,7 @@ impl RecordPacker {
     /// `None` where a record of `dtype` has no padding, so that its bytes can be taken as they are.
     ///
     /// # Errors
-    /// `Unsupported` for records of more fields than anyone has.
+    /// `Unsupported` for records of very many fields.
     pub(super) fn of(dtype: &DType) -> Result<Option<Self>> {
         let mut runs = Vec::new();
         collect(dtype, 0, &mut runs)?;

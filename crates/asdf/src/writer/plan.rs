@@ -122,7 +122,7 @@ impl ArraySpec {
 pub(super) enum Planned {
     /// The data of an array.
     Array(PlannedArray),
-    /// Rows of so many bytes, until the file ends.
+    /// Rows of `row` bytes, to the end of the file.
     Streamed { row: u64 },
 }
 

@@ -92,7 +92,7 @@ fn history(had: Option<Yaml>, options: &WriteOptions) -> Option<Yaml> {
             others.append(&mut pairs);
             let _ = style;
         }
-        // Whatever it is, it is the caller's.
+        // Any other value is the caller's.
         Some(other) => return Some(other),
     }
     entries.extend(options.history.iter().map(super::options::HistoryEntry::to_yaml));

@@ -1,4 +1,4 @@
-//! From text to the arena of its nodes: text that is checked, then events, then places.
+//! Builds the arena of nodes from a text: checks its characters, then takes the parser's events and finds the range of each node.
 
 use std::borrow::Cow;
 use std::ops::Range;

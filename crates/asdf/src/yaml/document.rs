@@ -11,15 +11,15 @@ use super::{Node, directives, fast_parser, mapping};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct YamlLimits {
-    /// Most collections within one another.
+    /// Maximum depth of collections.
     pub depth: usize,
-    /// Most nodes.
+    /// Maximum number of nodes.
     pub nodes: usize,
-    /// Most bytes of text.
+    /// Maximum number of bytes of text.
     pub bytes: u64,
-    /// Most nodes that walks which follow aliases may visit.
+    /// Maximum number of nodes that walks which follow aliases may visit.
     pub expanded: usize,
-    /// Most pairs that merge keys (`<<`) make, those of each mapping that merges counted with all that it merges.
+    /// Maximum number of pairs that merge keys (`<<`) make, those of each mapping that merges counted with all that it merges.
     pub merged: u64,
     /// Treatment of a mapping that has a key twice.
     pub duplicate_keys: DuplicateKeys,
@@ -41,7 +41,7 @@ impl Default for YamlLimits {
 /// Treatment of a mapping that has a key twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DuplicateKeys {
-    /// The last one counts, as for Python asdf. [`Strictness::Strict`](crate::Strictness::Strict) refuses them all the same.
+    /// The last one counts, as for Python asdf. [`Strictness::Strict`](crate::Strictness::Strict) refuses them nevertheless.
     #[default]
     LastWins,
     /// The document is not read, and the file not opened.

@@ -1,4 +1,4 @@
-//! From values to text that PyYAML reads back as the same values, laid out as libyaml does it, which is what Python asdf writes by.
+//! Writes values as text that PyYAML reads back as the same values. The layout is that of libyaml, which Python asdf writes with.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ pub(crate) mod tag;
 
 pub(crate) use node::bare;
 
-/// Most collections within one another that are written, and that [`Yaml::from_node`] makes.
+/// Maximum depth of collections that are written, and that [`Yaml::from_node`] makes.
 pub(crate) const MAX_DEPTH: usize = 300;
 
 /// Layout options for text.
@@ -37,13 +37,13 @@ impl Default for EmitOptions {
 /// Position of a node, which decides what may be on the same line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NodePosition {
-    /// Behind `---`.
+    /// After `---`.
     Root,
-    /// Behind `-`.
+    /// After `-`.
     Item,
     /// Before `:` on one line.
     SimpleKey,
-    /// Behind `key:`.
+    /// After `key:`.
     Value,
     /// After `?`, or after `:` on a line of its own.
     Complex,

@@ -48,7 +48,7 @@ impl Tag {
 pub(super) enum Failure {
     /// A dash before the end of an item in a flow collection, which libyaml takes for plain text.
     Dash(Error),
-    /// All else.
+    /// Any other error.
     Other(Error),
 }
 
@@ -74,7 +74,7 @@ impl<'t> Events<'t> {
         let mut options = Options::default();
         options.emit_anchor_events = true;
         options.set_emit_comments(false);
-        // As libyaml, which PyYAML and so Python asdf read with.
+        // The option of libyaml, which PyYAML and so Python asdf read with.
         options.block_scalar_eof_without_line_feed = true;
         options.bom_inside_document_as_content = true;
         options.flow_nesting_limit = limits.depth;

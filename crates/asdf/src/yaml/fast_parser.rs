@@ -1,6 +1,9 @@
 //! Fast path parser for the part of YAML in which nearly all trees are written: block collections by indentation, with scalars of every
-//! style, flow collections, tags, anchors and aliases. Whatever else there is, an error above all, is left to the library: this gives `None`
-//! and is forgotten. Both ways give the same arena, which tests hold them to.
+//! style, flow collections, tags, anchors and aliases. On any other syntax, and on every error, it returns `None`, and the library parses the text
+//! from its start. Tests check that both ways give the same arena.
+//!
+//! The parser goes line by line. `levels` is the stack of open block collections with their indentation. A line that is indented less closes levels,
+//! and each level records whether an item or value is still to come.
 
 mod flow;
 mod multi_line;
@@ -113,7 +116,7 @@ impl FastParser<'_> {
         Some(())
     }
 
-    /// One line, or several if a flow collection goes on; false at the end of the document.
+    /// One line, or several if a flow collection continues; false at the end of the document.
     fn line(&mut self) -> Option<bool> {
         if self.byte(self.at) == Some(b'\n') {
             self.at = self.at.saturating_add(1);
@@ -132,7 +135,7 @@ impl FastParser<'_> {
             Some(b'-' | b'.') if indent == 0 => {
                 let rest = self.text.get(self.at..)?;
                 if let Some(rest) = rest.strip_prefix("...") {
-                    // What follows the document is the library's to judge.
+                    // The library checks the text after the document.
                     return rest.bytes().all(|byte| byte == b'\n').then_some(false);
                 }
                 if rest.starts_with("---") {
@@ -158,7 +161,7 @@ impl FastParser<'_> {
                 level.wanted = None;
                 self.empty_node(at, before)?;
             } else if indent > level.indent {
-                // Plain text that goes on, or an error.
+                // Plain text that continues, or an error.
                 return None;
             } else if indent == level.indent && level.is_mapping != is_item {
                 return Some(());
@@ -210,6 +213,7 @@ impl FastParser<'_> {
     /// item) can block collections begin.
     fn node(&mut self, mut column: usize, mut block: bool) -> Option<()> {
         loop {
+            // Each turn takes a dash, the properties, or a key, after which a node may follow on the same line. Any other node ends the function.
             let wanted = self.levels.last().map_or(self.root.is_some(), |level| level.wanted.is_some());
             match self.byte(self.at)? {
                 b'-' if self.is_blank(self.at.saturating_add(1)) => {

@@ -33,7 +33,7 @@ fn behind(text: &str, len: usize) -> &str {
     text.get(len..).unwrap_or_default()
 }
 
-/// Takes the blanks and line breaks that `text` begins with, writes what they mean, and gives the rest.
+/// Takes the blanks and line breaks that `text` begins with, writes their value, and returns the rest.
 fn gap<'t>(text: &'t str, out: &mut String) -> &'t str {
     let rest = text.trim_start_matches([' ', '\t']);
     let Some((len, first)) = line_break(rest) else {

@@ -1,4 +1,4 @@
-//! A node of a document, as it is asked about.
+//! A node of a document, with its accessors.
 
 use std::ops::Range;
 

@@ -33,6 +33,8 @@ impl Styles {
             let (literal, folded, multiline) = (false, false, false);
             return Self { block_plain: true, flow_plain: true, single: true, literal, folded, multiline };
         }
+        // One pass over the characters. Indicators at the start, `: ` and ` #` rule out plain text; `flow_plain` also excludes the marks of flow
+        // collections.
         let mut plain = !text.is_empty();
         let mut flow_plain = plain;
         let mut printable = true;

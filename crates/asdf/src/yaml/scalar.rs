@@ -40,7 +40,7 @@ pub enum Scalar<'a> {
 pub enum Int {
     /// Within 128 bits.
     Small(i128),
-    /// Beyond: decimal digits, perhaps with a leading `-`, without leading zeros.
+    /// Beyond 128 bits: decimal digits, perhaps with a leading `-`, without leading zeros.
     Big(String),
 }
 

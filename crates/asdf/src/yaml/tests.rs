@@ -254,7 +254,7 @@ fn merges(keys: usize, count: usize) -> String {
 fn merge_keys_make_no_more_pairs_than_allowed() {
     let limits = YamlLimits { merged: 1000, ..YamlLimits::default() };
     let parse = |text: &str| Document::parse(text.as_bytes(), 0, &limits);
-    // Of each merging mapping its own pair, that of the key `<<`, the mapping that it names, and the pairs of that.
+    // For each merging mapping: its own pair, that of the key `<<`, the merged mapping, and its pairs.
     assert!(parse(&merges(98, 10)).is_ok());
     let refused = parse(&merges(98, 11)).unwrap_err();
     assert!(matches!(refused.kind(), ErrorKind::Limit { allowed: 1000, .. }), "{refused}");

@@ -89,7 +89,7 @@ fn every_sync_of_an_addition_is_needed() {
     }
 }
 
-/// Updaters that come after a crash: a new one goes on, and crashes as well.
+/// Updaters that come after a crash: a new one continues, and crashes as well.
 #[test]
 fn crashes_after_crashes() {
     let mut script = script(&file(&[700, 900], 100, padded()));
@@ -148,8 +148,8 @@ fn every_sync_is_needed() {
     }
     drop(updater);
     check(&script, "all syncs");
-    // Of each commit: of the journal's bytes and its name, of the file, of the journal that is gone. The first is covered by the second, and the
-    // last is needed by changes without a journal only.
+    // For each commit: the journal's bytes and its name, the file, the removal of the journal. The first is covered by the second, and only changes
+    // without a journal need the last.
     assert_eq!(script.syncs().len(), 8);
     for number in [1, 2, 5, 6] {
         let broken = script.broken_without_sync(Opener::Writer, number);

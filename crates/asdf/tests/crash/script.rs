@@ -90,7 +90,7 @@ pub fn bytes(len: usize) -> ArraySpec {
     ArraySpec::new(DType::new(Kind::Uint, 1, ByteOrder::Little), [len as u64])
 }
 
-/// A file with arrays of so many bytes, and words in its tree.
+/// A file with arrays of these numbers of bytes, and words in its tree.
 pub fn file(lens: &[usize], words: usize, options: WriteOptions) -> Vec<u8> {
     let mut plan = Plan::new(options);
     let nodes: Vec<Yaml> = lens.iter().map(|len| plan.array(&bytes(*len)).unwrap()).collect();

@@ -191,7 +191,7 @@ pub fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
         Ok(_) => {
             let file = open(&out, Strictness::Compatible);
             if let Err(error) = file {
-                // What was too large is so still.
+                // A file beyond the limits stays so.
                 assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "repaired, and not opened: {error}");
             }
             Some(out)

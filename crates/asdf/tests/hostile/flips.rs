@@ -87,7 +87,7 @@ fn a_changed_block_is_never_read_as_if_it_were_whole() {
             Some(read.bytes(Order::C, &Default::default()).unwrap().into_owned())
         };
         let right = values(&whole, Strictness::Strict).unwrap();
-        // Behind the checksum are the stored bytes: of them none may be changed and read.
+        // After the checksum come the stored bytes: a change of any of them must be found.
         let end = usize::try_from(open(&whole, Strictness::Strict).unwrap().blocks()[1].data.end).unwrap();
         for at in starts[1] + 54..end {
             for bit in 0..8 {

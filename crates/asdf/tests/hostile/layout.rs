@@ -189,7 +189,7 @@ fn indices() {
     let lying = with(&index(&[at + 58]));
     let file = open(&lying, Strictness::Compatible).unwrap();
     assert_eq!(*file.read_block(0, &Default::default()).unwrap(), *b"abcd");
-    // Of two blocks it may list one twice, one alone, or a magic within the data of the first.
+    // With two blocks it may list one twice, one alone, or a magic within the data of the first.
     let two = format!("{ONE}\nb: {}", ONE[3..].replace("source: 0", "source: 1"));
     let (at, first) = (tree(&two).len() as u64, plain(b"\xd3BLK"));
     let second = at + first.len() as u64;

@@ -91,7 +91,7 @@ fn names_that_lead_out() {
         assert!(try_uri(uri, ExternalFiles::SameFolder), "{uri}");
         assert!(!try_uri(uri, ExternalFiles::Deny), "{uri}");
     }
-    // A root that the caller names is a root all the same.
+    // A root that the caller names is allowed.
     assert!(try_uri("../x.asdf", ExternalFiles::Under(outer.path().into())));
     assert!(!try_uri("../../x.asdf", ExternalFiles::Under(outer.path().into())));
     assert!(!try_uri("../x.asdf", ExternalFiles::Under(inner.clone())));

@@ -28,7 +28,7 @@ fn depth() {
     assert!(!said(tree(&block).as_bytes()).opens[0]);
     let unclosed = format!("{HEAD}%YAML 1.1\n--- {}", "[".repeat(100_000));
     assert!(!said(unclosed.as_bytes()).opens[0]);
-    // As deep as is allowed, in everything that walks, writes and edits.
+    // The maximum depth, in all code that walks, writes and edits.
     let text = format!("{}1{}", "[".repeat(256), "]".repeat(256));
     let document = parse(&text).unwrap();
     let written = emit_document(&Yaml::from_node(document.root()).unwrap(), &EmitOptions::default()).unwrap();

@@ -86,7 +86,7 @@ impl Segments {
         self.least_len().saturating_mul(each).saturating_add(1)
     }
 
-    /// Encodes the whole segments of `data`, or all of it where it is the last; gives how many bytes that were. The rest is to come again.
+    /// Encodes the whole segments of `data`, or all of it where it is the last; returns the number of their bytes. The caller passes the rest again.
     pub(super) fn encode(
         &mut self,
         data: &[u8],
@@ -158,7 +158,7 @@ impl Joiner {
         Ok(header.len() as u64)
     }
 
-    /// Writes the next segment; gives how many bytes that were.
+    /// Writes the next segment; returns the number of bytes written.
     fn join(&mut self, segment: &[u8], made: &[u8], out: &mut dyn Write) -> Result<u64> {
         if self.kind == Kind::Bzip2 {
             self.bzip2.push(made)?;

@@ -283,7 +283,7 @@ impl DocumentWriter<'_, '_> {
         anchored(anchor, value)
     }
 
-    /// Behind a `-`, `?` or `:` at `indent` columns. Ends the line.
+    /// A node after a `-`, `?` or `:` at `indent` columns. Ends the line.
     fn node(&mut self, indent: usize, in_mapping: bool, compact: bool, depth: usize) -> Yaml {
         if self.choices.one_in(10) {
             // An absent value.
@@ -366,7 +366,7 @@ impl DocumentWriter<'_, '_> {
         }
     }
 
-    /// Behind literal text a comment would belong to it if it were indented.
+    /// After literal text a comment would belong to it if it were indented.
     fn between_dedented(&mut self) {
         if self.choices.one_in(6) {
             self.comment("");

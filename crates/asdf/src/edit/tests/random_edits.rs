@@ -159,7 +159,7 @@ proptest! {
             let len = match collection { Yaml::Sequence(items, _) => items.len(), Yaml::Mapping(pairs, _) => pairs.len(), _ => 0 };
             let index = choices.below(len.max(1));
             let kept = collection.clone();
-            // All comments of the document but those within the place stay; this many may go.
+            // All comments of the document except those within the place stay; this many may go.
             let (result, what, may_go) = match (choices.below(4), collection) {
                 (0, Yaml::Sequence(items, _)) if len > 0 => {
                     let path = format!("{path}/{index}");

@@ -87,7 +87,7 @@ fn mappings_and_arrays_are_replaced_when_that_is_asked_for() {
     assert_eq!(replaced("b", "[3]"), (ndarray, 0));
 }
 
-/// PyYAML 6 (`yaml.safe_load`) of each text; what looks like what it is has no note.
+/// PyYAML 6 (`yaml.safe_load`) of each text; a text of the type that it seems to have gets no note.
 #[test]
 fn texts_that_yaml_1_1_reads_in_its_own_way_are_told() {
     for (typed, told) in [

@@ -65,7 +65,7 @@ fn descriptions_that_say_too_little_are_refused() {
         let error = file.array("a").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{array}: {error}");
     }
-    // One byte has no order.
+    // A single byte has no byte order.
     let file =
         open("a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, shape: [4]}", &[plain(&[1, 2, 3, 4])]);
     assert_eq!(all(&file, "a").unwrap(), [1, 2, 3, 4]);
@@ -78,7 +78,7 @@ fn of_a_block_that_is_cut_whole_rows_are_left() {
     assert!(open_as(Strictness::Strict, cut).is_err());
     let file = open_as(Strictness::Compatible, cut).unwrap();
     assert!(matches!(all(&file, "a").unwrap_err().kind(), ErrorKind::Truncated { .. }));
-    // What is asked for is there.
+    // The wanted elements are there.
     let head = Region::parse("0:2", &[4]).unwrap();
     let read = file.read("a", &head, &ReadOptions::default()).unwrap();
     assert_eq!(&*read.bytes(Order::C, &Limits::default()).unwrap(), [1, 2, 3, 4]);

@@ -6,10 +6,10 @@ use super::{Emitter, MAX_DEPTH, NodeContext, NodePosition, tag};
 use crate::yaml::quote::is_printable;
 use crate::yaml::{Collection, Int, Yaml};
 
-/// Most characters of a key that is on one line with its value, as libyaml has it; readers take up to 1024.
+/// Maximum number of characters of a key that is on one line with its value, as libyaml has it; readers take up to 1024.
 const MAX_SIMPLE: usize = 128;
 
-/// Most characters of such a key after escapes.
+/// Maximum number of characters of such a key after escapes.
 const MAX_ESCAPED: usize = 800;
 
 /// Properties of a node: its anchor and tag.
@@ -211,7 +211,7 @@ fn is_flow_sequence(items: &[Yaml], style: Option<Collection>) -> bool {
 
 /// True for keys that readers find without a `?` before them.
 pub(super) fn is_simple(key: &Yaml) -> Result<bool> {
-    // So few bytes are few characters, escapes and all.
+    // A text of so few bytes has few characters, even with escapes.
     if let Yaml::Text(text, _) = key
         && text.len() <= MAX_SIMPLE / 2
         && !text.contains('\n')

@@ -1,4 +1,4 @@
-//! Scalars: which style, and each style's lines.
+//! Scalars: the choice of a style, and the lines of each style.
 
 use std::fmt::Write as _;
 
@@ -227,7 +227,7 @@ impl Emitter<'_> {
         self.newline();
     }
 
-    /// Writes what of the header depends on the end of the text, and gives the text without its last line break.
+    /// Writes the part of the header that depends on the end of the text, and returns the text without its last line break.
     fn header<'t>(&mut self, text: &'t str) -> &'t str {
         let Some(text) = text.strip_suffix('\n') else {
             self.write("-");

@@ -53,7 +53,7 @@ pub(crate) fn push_float(value: f64, out: &mut String) {
             out.push_str(first);
             out.push_str(rest);
         }
-        // Where Python goes over to exponents.
+        // The range in which Python uses exponents.
         _ => {
             out.push_str(first);
             out.push('.');

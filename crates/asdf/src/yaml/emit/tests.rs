@@ -62,7 +62,7 @@ fn the_layout_is_that_of_pyyaml() {
         ),
         ("bytes", Yaml::Binary((0..100).collect())),
     ]);
-    // What `yaml.dump(..., Dumper=CSafeDumper, default_flow_style=None, allow_unicode=True, explicit_end=True)` of PyYAML 6.0.3 writes.
+    // Output of `yaml.dump(..., Dumper=CSafeDumper, default_flow_style=None, allow_unicode=True, explicit_end=True)` of PyYAML 6.0.3.
     let expected = "\
 %YAML 1.1
 %TAG ! tag:stsci.edu:asdf/

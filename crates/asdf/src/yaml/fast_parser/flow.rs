@@ -6,7 +6,8 @@ use crate::yaml::Collection;
 use crate::yaml::arena::Shape;
 
 impl FastParser<'_> {
-    /// The flow collection that begins here, to its end.
+    /// The flow collection that begins here, to its end. Each turn of the loop takes one token, without recursion; `before` has the properties of the
+    /// next node.
     pub(super) fn flow(&mut self, before: Properties) -> Option<()> {
         // For each open collection, whether it is a mapping.
         let mut open: Vec<bool> = Vec::new();
@@ -106,7 +107,7 @@ impl FastParser<'_> {
                         return Some(true);
                     }
                 }
-                // Plain text that goes on, a pair in a sequence, an error.
+                // Plain text that continues, a pair in a sequence, an error.
                 _ => return None,
             }
         }

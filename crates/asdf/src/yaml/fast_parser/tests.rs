@@ -81,7 +81,7 @@ proptest! {
 #[test]
 fn trees_as_python_asdf_writes_them_go_the_quick_way() {
     for (number, seed) in SEEDS.iter().enumerate() {
-        // What they have of empty keys, roots of several lines, keys that are aliases, and line breaks of YAML 1.1 is not common.
+        // Their empty keys, roots of several lines, keys that are aliases, and line breaks of YAML 1.1 are rare.
         let quick = ![5, 6, 8, 14, 15].contains(&number);
         assert_eq!(same(seed).unwrap(), quick, "{number}: {seed}");
     }

@@ -56,7 +56,7 @@ fn values_are_set_in_steps_that_grow_as_they_are_many() {
             }
         };
         assert_linear(text, |document, count| {
-            // What an alias names stays.
+            // The anchored node stays.
             let paths: Vec<String> = (1..count).map(|at| format!("k{at}")).collect();
             let values = paths.iter().map(|path| (path.as_str(), &Yaml::Null));
             assert!(crate::edit::can_set(document, values));
@@ -110,7 +110,7 @@ fn a_table_answers_as_the_pairs_do() {
         let keys: Vec<String> = (0..50).map(|at| format!("k{at}")).collect();
         let more = ["1", "true", "1.5", "null", "~", "", "=", "<<", "m", "day", "2020-01-01", "none", "k"];
         for key in keys.iter().map(String::as_str).chain(more) {
-            // The first look makes no table.
+            // The first lookup makes no table.
             let fresh = || document(&(text.clone() + extra));
             let first = fresh().root().get(key).map(Node::span);
             let first_child = child(fresh().root(), key).map(Node::span);

@@ -1,4 +1,4 @@
-//! Numbers: which plain scalars are some, and their values.
+//! Recognises plain scalars that are numbers, and computes their values.
 
 use super::{Int, Scalar};
 

@@ -40,7 +40,7 @@ fn is_same(one: &Yaml, other: &Yaml) -> bool {
     }
 }
 
-/// Gives what is marked for it an anchor, and puts aliases for others.
+/// Adds anchors to the marked nodes, and replaces others by aliases.
 fn share(value: Yaml, number: &mut usize, done: &mut Vec<String>) -> Yaml {
     match value {
         Yaml::Anchored(_, inner) => {
@@ -168,7 +168,7 @@ fn value() -> impl Strategy<Value = Yaml> {
             }).prop_map(|value| Yaml::Anchored(String::new(), Box::new(value))),
         ]
     });
-    // These two are what they are without quotes, and have no anchor.
+    // These two have their meaning without quotes, and no anchor.
     tree.prop_map(|tree| share(tree, &mut 0, &mut Vec::new()))
 }
 
@@ -182,7 +182,7 @@ proptest! {
     fn a_value_that_is_written_and_read_is_the_same(value in value()) {
         let read = again(&value)?;
         prop_assert!(is_same(&read, &value), "{:?}\nis not\n{:?}", read, value);
-        // What was read once has styles too, and those are kept where they can be.
+        // A value that was read once has styles too, which are kept where possible.
         let second = again(&read)?;
         prop_assert!(is_same(&second, &read), "{:?}\nis not\n{:?}", second, read);
     }
