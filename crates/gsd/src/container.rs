@@ -162,6 +162,9 @@ impl GsdContainer {
     }
 
     /// Reads a region of all frames. `first` is a chunk whose type and shape all have; `None` for a name without chunks.
+    ///
+    /// The chosen frames are located first. One stored frame is read as an array in the file, so that it may be borrowed. Several frames
+    /// are copied into one buffer, from which the remaining axes are selected.
     fn read_frames(
         &self,
         dataset: &Dataset,

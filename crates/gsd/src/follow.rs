@@ -237,6 +237,11 @@ impl Follower {
     }
 
     /// Reads the entries after those read so far.
+    ///
+    /// New entries are checked in order, up to the first invalid one. The last frame of the valid ones is held back if a slot after it is
+    /// invalid or unused, since more of its entries may follow; [`LastFramePolicy`] decides when it is returned. The frames before it are
+    /// added to the file. An invalid entry is an error only if the next poll finds the same bytes, because a writer may have been
+    /// writing it.
     fn take(&mut self, header: &Header) -> Result<Option<Change>> {
         let used = self.file.layout().entries();
         let source = self.source()?;
@@ -270,8 +275,10 @@ impl Follower {
             }
             (good, last) = (good.saturating_add(1), Some(entry));
         }
+        // The first invalid entry, with its bytes.
         let doubt = wrong.and_then(|why| Some((why, *new.as_chunks::<32>().0.get(good)?)));
         let mut settled = good;
+        // The last frame may be incomplete: compared with the entries that the previous poll held back.
         if doubt.is_some() || !full {
             let of_last = index
                 .first(good)

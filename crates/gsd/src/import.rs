@@ -119,6 +119,10 @@ fn version(text: &str) -> Result<Version> {
 
 /// Writes the selected datasets, little-endian and row-major: frame 0 of a file of schema `none`, or with the word `frames` as many
 /// frames as their first axis is long. All of another GSD file is copied chunk by chunk, with its schema.
+///
+/// Datasets that were exported from a GSD file carry its header and the frames of its chunks as metadata: [`RestoredChunks`] writes them
+/// as they were, if the datasets still match. All other datasets become [`PlannedChunk`]s. The plan of all chunks is complete before the
+/// first byte is written, so that the output may be a pipe.
 pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let settings = ImportSettings::new(job)?;
     if let Some(file) = whole_file(job)? {

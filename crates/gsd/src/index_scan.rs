@@ -61,6 +61,10 @@ pub(crate) fn scan(index: IndexBlock<'_>, rules: &Rules<'_>, faults: &mut Faults
 }
 
 /// [`scan`], starting after the first `sound` slots.
+///
+/// The list ends at the first unused slot after which all slots are zero. Unused slots before a valid entry are a hole, which is reported
+/// once the entry is found. Each entry is checked by itself, then its key (frame and id) against that of the previous placed entry. Entries
+/// that cannot be found are counted in `dropped`. Holes, dropped entries and wrong order all require a rebuilt copy of the index.
 pub(crate) fn scan_from(
     index: IndexBlock<'_>,
     sound: usize,
@@ -117,7 +121,7 @@ pub(crate) fn scan_from(
                 if key(&entry) < key(&last) {
                     scan.rebuild = true;
                 }
-                // The location of an invalid entry is not checked further.
+                // The order of an invalid entry is not reported in addition.
                 if problem.is_some() {
                 } else if key(&entry) < key(&last) {
                     faults.add(FaultKind::EntryOrder, place, || {
@@ -141,6 +145,7 @@ pub(crate) fn scan_from(
             return scan;
         }
     }
+    // The list has ended, and the slots after it are not all zero.
     if let Some(at) = tail {
         faults.add(FaultKind::TailNotZero, place(rules.header, at, 1), || {
             format!("slot {at} of the index is unused, but not zero: an entry that was not written whole")

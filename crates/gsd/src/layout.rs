@@ -126,6 +126,10 @@ impl Layout {
     }
 
     /// Checks every slot.
+    ///
+    /// Namelist and index are cut to the part that is in the file, and are not used where they overlap. Under [`Strictness::Strict`] the
+    /// first error of header, names or entries is returned. Otherwise faults are recorded, and the index is copied and sorted where
+    /// the scan requires that.
     fn scanned(
         mut self,
         source: &dyn Source,

@@ -162,6 +162,9 @@ fn read_payload(
 }
 
 /// The interim version and the proposal: the text alone, of the length in the header.
+///
+/// A text in version byte 3 that starts like a zlib stream is the interim version's; any other is the proposal's, and the dialect in
+/// `header` becomes [`Dialect::VlAsV3`].
 fn read_bare(
     source: &dyn Source,
     header: &mut Header,

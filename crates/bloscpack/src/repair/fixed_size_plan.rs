@@ -33,6 +33,11 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Determines the contents of the new file: its chunks, with zeros in place of lost ones, its shape and its options.
+    ///
+    /// Intact blocks of damaged chunks are recovered first. Chunks at a torn end are left out. The shape is then fitted to the bytes of the
+    /// kept chunks, and codec, filter and typesize are those of the first chunk. Where all chunks but the last have one length, they
+    /// can be copied without encoding them again.
     pub(super) fn new(
         damaged: &DamagedFile,
         states: &[ChunkStatus],

@@ -140,6 +140,9 @@ impl Bridge {
     }
 
     /// Writes the values that a frame of the source has from frame 0 or by default, where they would be read differently here.
+    ///
+    /// For each absent name the inherited chunk of the source is compared with the one that the frame would inherit here. If they differ, the
+    /// source's chunk is written, or the default where the source's frame has that.
     fn fill(
         &mut self,
         writer: &mut Writer,

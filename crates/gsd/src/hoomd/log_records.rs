@@ -59,6 +59,10 @@ impl LogRecords {
         Ok(Some(records))
     }
 
+    /// Builds the records of a table.
+    ///
+    /// The fields are laid out first, without padding. Each record is then filled column by column. A mask of the same fields, one byte for
+    /// each scalar, is built only if a value is missing.
     fn of(table: &LogTable, gaps: Gaps, limits: &Limits) -> Result<Self> {
         let u64s = DType::native(Kind::Uint, 8);
         let mut fields = Vec::new();

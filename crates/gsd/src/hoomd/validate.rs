@@ -266,7 +266,9 @@ fn check_box(frame: &FrameView<'_>, found: &mut ValidationCache) -> Result<Optio
     Ok(proper.then_some(simulation_box))
 }
 
-/// Ids of types and tags of particles.
+/// Checks ids of types against the number of types, and tags of particles against the number of particles.
+///
+/// Both are checked once for each chunk: the largest tag of a chunk is kept, since the number of particles may change from frame to frame.
 fn check_ids(
     frame: &FrameView<'_>,
     container: Container,

@@ -33,6 +33,9 @@ pub(super) struct RestoredChunks {
 
 impl RestoredChunks {
     /// `None` where the datasets no longer match `chunks`. `paths` are those that the datasets have.
+    ///
+    /// The path of each dataset gives the name of its chunks, and the frame if there is only one. Datasets of all frames are stacked, others
+    /// are single chunks. They match if all names are in `chunks`, stacked datasets have its number of frames, and no chunk occurs twice.
     pub(super) fn new(
         job: &WriteRequest<'_>,
         chunks: Chunks,
@@ -121,6 +124,8 @@ impl RestoredChunks {
     }
 
     /// Writes the file, with `metadata` in frame 0 where there are any.
+    ///
+    /// Stacked datasets are read in runs of frames. Each frame gets their chunks as far as it stored them, then its single chunks.
     pub(super) fn write(
         &self,
         mut plan: Plan,
