@@ -33,13 +33,13 @@ impl BatchEncoder {
         Self { params, geometry, plugins, encoders: Vec::new(), buffers: Vec::new() }
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     #[must_use]
     pub const fn params(&self) -> &Params {
         &self.params
     }
 
-    /// The geometry of the chunks.
+    /// Returns the geometry of the chunks.
     #[must_use]
     pub const fn geometry(&self) -> &Geometry {
         &self.geometry
@@ -51,8 +51,8 @@ impl BatchEncoder {
         &self.plugins
     }
 
-    /// Number of chunks of `chunk_size` bytes that are best encoded together: enough for every thread to have several, in no more than
-    /// 64 MiB. At least 1.
+    /// Returns the number of chunks of `chunk_size` bytes that are best encoded together: several for every thread, in no more than 64
+    /// MiB. At least 1.
     #[must_use]
     pub fn batch_count(&self, chunk_size: usize) -> usize {
         (MAX_BATCH_LEN / chunk_size.max(1)).clamp(1, self.params.threads.max(1).saturating_mul(4))

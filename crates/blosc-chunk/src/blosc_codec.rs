@@ -21,7 +21,8 @@ impl BloscCodec {
 }
 
 impl Default for BloscCodec {
-    /// The defaults of C-Blosc, for readers of Blosc1: BloscLZ at level 5, byte shuffle of elements of 8 bytes, one thread.
+    /// Returns the defaults of C-Blosc, for readers of Blosc1: BloscLZ at level 5, byte shuffle of elements of 8 bytes, one
+    /// thread.
     fn default() -> Self {
         Self(Params {
             blosc_version: BloscVersion::Blosc1,
@@ -75,7 +76,7 @@ impl Codec for BloscCodec {
         Ok(())
     }
 
-    /// A chunk that would be longer holds a copy of the data.
+    /// Returns the bound for stored data: a chunk that would be longer holds a copy of the data.
     fn max_encoded_len(&self, len: usize) -> usize {
         len.saturating_add(crate::Header::MAX_LEN)
     }

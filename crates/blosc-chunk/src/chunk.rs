@@ -23,8 +23,8 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The chunk at the start of `bytes`; what follows its `cbytes` is not looked at. Ranges in errors count from its start. The length of
-    /// blocks is as in [`Header::parse_with_starts`].
+    /// Parses the chunk at the start of `bytes`; what follows its `cbytes` is not looked at. Ranges in errors count from its start. The
+    /// length of blocks is as in [`Header::parse_with_starts`].
     ///
     /// # Errors
     /// `Truncated`, `Malformed`, `Unsupported`.
@@ -66,7 +66,7 @@ impl<'a> Chunk<'a> {
         self.dictionary
     }
 
-    /// Number of its blocks; without streams, the number that they would be.
+    /// Returns the number of its blocks; without streams, the number that they would be.
     #[must_use]
     pub fn block_count(&self) -> usize {
         self.header.block_count() as usize
@@ -106,13 +106,13 @@ impl<'a> Chunk<'a> {
         self.bytes.get(self.header.len()..).unwrap_or_default()
     }
 
-    /// Number of streams of the block `index`.
+    /// Returns the number of streams of the block `index`.
     pub(crate) fn stream_count(&self, index: usize) -> usize {
         let is_whole = self.block_len(index) == self.header.block_len() as usize;
         if self.header.is_split() && is_whole { usize::from(self.header.typesize) } else { 1 }
     }
 
-    /// Offset of the streams of the block `index`.
+    /// Returns the offset of the streams of the block `index`.
     pub(crate) fn block_start(&self, index: usize) -> Result<usize> {
         let entry = self.entry_at(index);
         match self.start_of(index) {
@@ -130,7 +130,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Range of the payload of the block `index` of variable length.
+    /// Returns the range of the payload of the block `index` of variable length.
     pub(crate) fn variable_payload(&self, index: usize) -> Result<Range<usize>> {
         let start = self.block_start(index)?;
         let next = index.saturating_add(1);
@@ -144,19 +144,19 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// The 32-bit number at byte `at`.
+    /// Reads the 32-bit number at byte `at`.
     pub(crate) fn word(&self, at: usize) -> Option<u32> {
         let bytes = self.bytes.get(at..at.checked_add(4)?)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
-    /// The stored start of the block `index`, unchecked.
+    /// Returns the stored start of the block `index`, unchecked.
     fn start_of(&self, index: usize) -> Option<usize> {
         let at = self.word(index.checked_mul(4)?.checked_add(self.header.len())?)?;
         Some(at as usize)
     }
 
-    /// Range of the stored start of the block `index`.
+    /// Returns the range of the stored start of the block `index`.
     pub(crate) fn entry_at(&self, index: usize) -> Range<u64> {
         let at = index.saturating_mul(4).saturating_add(self.header.len()) as u64;
         at..at.saturating_add(4)

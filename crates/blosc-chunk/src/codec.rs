@@ -47,8 +47,7 @@ impl Compressor {
         CodecSpec::new("zstd", LEVELS),
     ];
 
-    /// Codec and level, 0 to 9, that `options` ask for: level 0 for `none`, and `default_level` where they name no level. `None` where they ask
-    /// for no codec.
+    /// Returns codec and level, 0 to 9, of `options`: level 0 for `none`, and `default_level` without a level. `None` without a codec.
     ///
     /// # Errors
     /// `Usage` for another codec or level, listing those there are.
@@ -64,7 +63,8 @@ impl Compressor {
         }))
     }
 
-    /// The codec called `name` in Blosc's own words (`blosclz`, `lz4`, `lz4hc`, `zlib`, `zstd`), if it can be written.
+    /// Returns the codec called `name` in Blosc's own words (`blosclz`, `lz4`, `lz4hc`, `zlib`, `zstd`), if it can be
+    /// written.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let known = [Self::BLOSCLZ, Self::LZ4, Self::LZ4HC, Self::ZLIB, Self::ZSTD];
@@ -95,7 +95,7 @@ impl Compressor {
         }
     }
 
-    /// The format number in bits 5 to 7 of a chunk's flags.
+    /// Returns the format number in bits 5 to 7 of a chunk's flags.
     #[must_use]
     pub const fn format(self) -> u8 {
         match self.0 {

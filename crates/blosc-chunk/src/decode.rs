@@ -45,7 +45,7 @@ impl Decoder {
         Self::default()
     }
 
-    /// The same for chunks of an array.
+    /// Sets the geometry of an array's chunks.
     #[must_use]
     pub fn with_geometry(self, geometry: Geometry) -> Self {
         Self { geometry, ..self }
@@ -58,7 +58,7 @@ impl Decoder {
         }
     }
 
-    /// The same with another bound on each buffer for a block. There are up to two for whole chunks, five for ranges.
+    /// Sets the bound on each buffer for a block. There are up to two for whole chunks, five for ranges.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -69,7 +69,7 @@ impl Decoder {
         self.limits.stop = stop;
     }
 
-    /// The same with codecs and filters of the caller's own, for chunks that name them.
+    /// Sets codecs and filters of the caller's own, for chunks that name them.
     #[must_use]
     pub fn with_plugins(self, plugins: Plugins) -> Self {
         Self { plugins, ..self }
@@ -219,7 +219,7 @@ impl Decoder {
     }
 }
 
-/// The block that holds byte `at` of the chunk, and the byte where it begins.
+/// Returns the block that holds byte `at` of the chunk, and the byte where it begins.
 fn first_block(chunk: &Chunk<'_>, at: usize) -> (usize, usize) {
     if !chunk.header().has_variable_blocks() {
         let len = chunk.header().block_len() as usize;

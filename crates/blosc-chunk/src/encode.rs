@@ -45,13 +45,13 @@ impl BloscVersion {
         }
     }
 
-    /// Most bytes that a chunk can hold: what C keeps in an `int32_t`, less the header.
+    /// Returns the largest number of bytes in a chunk: the largest `int32_t` of C, less the header.
     #[must_use]
     pub const fn max_nbytes(self) -> usize {
         0x7FFF_FFFF - self.header_len()
     }
 
-    /// Shorter data are stored (`BLOSC_MIN_BUFFERSIZE`).
+    /// Returns the length below which data are stored (`BLOSC_MIN_BUFFERSIZE`).
     const fn min_nbytes(self) -> usize {
         match self {
             Self::Blosc1 => 128,
@@ -126,7 +126,7 @@ impl Encoder {
         Self::new_with_plugins(params, Plugins::new())
     }
 
-    /// An encoder that has codecs and filters of the caller's own.
+    /// Creates an encoder with codecs and filters of the caller's own.
     ///
     /// # Errors
     /// As [`Encoder::new`]; `Usage` for codecs of users in chunks of Blosc1.
@@ -141,15 +141,15 @@ impl Encoder {
         Ok(Self { params, plugins, blockshape: Vec::new(), workers: vec![worker] })
     }
 
-    /// The same for chunks of an array, whose blocks have a shape: filters over cells need it. Its typesize is not looked at;
-    /// [`Params`] have one.
+    /// Sets the geometry of an array's chunks, whose blocks have a shape: filters over cells need it. Its typesize is
+    /// ignored; [`Params`] have one.
     #[must_use]
     pub fn with_geometry(mut self, geometry: Geometry) -> Self {
         self.blockshape = geometry.blockshape;
         self
     }
 
-    /// The parameters of the encoder.
+    /// Returns the parameters of the encoder.
     #[must_use]
     pub fn params(&self) -> &Params {
         &self.params
@@ -160,7 +160,7 @@ impl Encoder {
         self.params.threads = threads;
     }
 
-    /// Most bytes that a chunk of `nbytes` takes, if its blocks are not cut by the caller.
+    /// Returns the largest length of a chunk of `nbytes`, if its blocks are not cut by the caller.
     #[must_use]
     pub fn max_encoded_len(&self, nbytes: usize) -> usize {
         nbytes.saturating_add(self.params.blosc_version.header_len())
@@ -247,7 +247,7 @@ impl Encoder {
         }
     }
 
-    /// Block 0 as readers will see it, where differences refer to it and filters before them change it.
+    /// Returns the decoded block 0, which differences refer to, if filters before them change it.
     fn reference(&mut self, src: &[u8], blocks: Blocks) -> Result<Option<Vec<u8>>> {
         let filters = self.params.filters;
         let may_change = filters.is_lossy() || self.has_plugin_filters();
@@ -280,7 +280,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// The header of a chunk with streams, but for its length.
+    /// Returns the header of a chunk with streams, but for its length.
     fn header(&self, nbytes: usize, blocks: Blocks) -> Header {
         let Params { blosc_version, compressor, codec_meta, filters, .. } = self.params;
         let extended = blosc_version == BloscVersion::Blosc2;
@@ -329,7 +329,7 @@ fn reserve(out: &mut Vec<u8>, len: usize) -> Result<()> {
     out.try_reserve(len).map_err(|_| Error::from(io::Error::from(io::ErrorKind::OutOfMemory)))
 }
 
-/// A length that [`check::nbytes`] has bounded.
+/// Converts a length that [`check::nbytes`] has bounded.
 fn to_u32(len: usize) -> u32 {
     u32::try_from(len).expect("chunks are shorter than 2 GiB")
 }

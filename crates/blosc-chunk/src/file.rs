@@ -108,7 +108,7 @@ impl ChunkFile {
         Ok(Self { source, bytes: OnceLock::new(), header, limits, datasets: [dataset], block })
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     fn bytes(&self) -> Result<Cow<'_, [u8]>> {
         let whole = 0..self.source.len();
         if let Some(bytes) = self.source.lend(whole.clone()) {
@@ -149,7 +149,7 @@ impl Block for ChunkBlock {
     }
 }
 
-/// The codec of the streams; `none` where the data are stored as they are.
+/// Returns the codec of the streams; `none` where the data are stored as they are.
 fn codec(header: &Header) -> String {
     match (header.is_memcpyed(), header.special()) {
         (true, _) => "none".to_owned(),
@@ -216,7 +216,7 @@ impl Container for ChunkFile {
         stored.read(&decoded, region, &self.limits, 1)?.into_owned(&self.limits)
     }
 
-    /// A chunk has the length of its elements, not their type.
+    /// Returns false: a chunk has the length of its elements, not their type.
     fn is_typed(&self, _index: usize) -> bool {
         false
     }

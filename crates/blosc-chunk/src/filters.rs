@@ -57,7 +57,7 @@ impl Filter {
     /// Clears low bits of integers; lossy.
     pub const INT_TRUNC: u8 = 36;
 
-    /// A filter and its byte.
+    /// Creates a filter with its meta byte.
     #[must_use]
     pub const fn new(id: u8, meta: u8) -> Self {
         Self { id, meta }
@@ -100,7 +100,7 @@ impl Filter {
         matches!(self.id, Self::TRUNC_PREC | Self::NDMEAN | Self::INT_TRUNC)
     }
 
-    /// The filter that `word` means: a name, and for some a number after a colon (`shuffle:4`, `trunc_prec:10`).
+    /// Parses the filter that `word` means: a name, and for some a number after a colon (`shuffle:4`, `trunc_prec:10`).
     fn parse_word(word: &str) -> Result<Self> {
         let (name, number) = match word.split_once(':') {
             Some((name, number)) => (name, Some(number)),
@@ -157,19 +157,19 @@ impl fmt::Display for Filter {
 pub struct Pipeline(pub [Filter; 6]);
 
 impl Pipeline {
-    /// No filter at all.
+    /// Returns the empty pipeline.
     #[must_use]
     pub const fn none() -> Self {
         Self([Filter::new(Filter::NONE, 0); 6])
     }
 
-    /// Byte shuffle by the typesize, in the last slot, where Blosc's own default has it.
+    /// Returns byte shuffle by the typesize, in the last slot, as in Blosc's own default.
     #[must_use]
     pub const fn shuffle() -> Self {
         Self::last(Filter::new(Filter::SHUFFLE, 0))
     }
 
-    /// Bit shuffle, in the last slot.
+    /// Returns bit shuffle, in the last slot.
     #[must_use]
     pub const fn bitshuffle() -> Self {
         Self::last(Filter::new(Filter::BITSHUFFLE, 0))
@@ -181,7 +181,7 @@ impl Pipeline {
         pipeline
     }
 
-    /// The filters that `words` name, in the order of encoding, in the last slots.
+    /// Parses the filters that `words` name, in the order of encoding, in the last slots.
     ///
     /// Words: `none`, `shuffle`, `shuffle:WIDTH`, `bitshuffle`, `delta`, `bytedelta`, `bytedelta:STREAMS`,
     /// `trunc_prec:BITS`, `int_trunc:BITS`, `ndcell:SIDE`, `ndmean:SIDE`.
@@ -206,7 +206,7 @@ impl Pipeline {
         self.0.iter().copied().filter(|filter| filter.id != Filter::NONE)
     }
 
-    /// The filters for people, in the order of encoding: `["delta", "shuffle:4"]`.
+    /// Returns the filters for people, in the order of encoding: `["delta", "shuffle:4"]`.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.filters().map(|filter| filter.to_string()).collect()
@@ -230,7 +230,7 @@ impl Pipeline {
         self.filters().any(Filter::is_lossy)
     }
 
-    /// The same without the filters that change values for good.
+    /// Returns the pipeline without the filters that lose bits.
     #[must_use]
     pub fn without_lossy(mut self) -> Self {
         for slot in self.0.iter_mut().filter(|slot| slot.is_lossy()) {
@@ -252,7 +252,7 @@ impl Pipeline {
 }
 
 impl fmt::Display for Pipeline {
-    /// The names with commas between them, or `none`.
+    /// Writes the names with commas between them, or `none`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
             return f.write_str("none");
@@ -261,7 +261,7 @@ impl fmt::Display for Pipeline {
     }
 }
 
-/// The error for a filter that is not here.
+/// Returns the error for a filter that is not here.
 fn unknown(filter: Filter) -> Error {
     let what = match filter.id {
         32..160 => "is a registered plugin that this library does not have",

@@ -122,7 +122,7 @@ impl Header {
         if self.extended { Self::MAX_LEN } else { Self::MIN_LEN }
     }
 
-    /// False: a header has bytes.
+    /// Returns false: a header has bytes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         false
@@ -140,7 +140,7 @@ impl Header {
         self.flags & MEMCPYED != 0
     }
 
-    /// The special value of the chunk, if it has no payload for it.
+    /// Returns the special value of the chunk, if it has no payload for it.
     #[must_use]
     pub const fn special(&self) -> Option<Special> {
         Special::from_code(self.special_bits())
@@ -170,7 +170,7 @@ impl Header {
         if self.blocksize > self.nbytes && self.nbytes > 0 { self.nbytes } else { self.blocksize }
     }
 
-    /// Number of blocks; in memcpyed and special chunks the number that it would be.
+    /// Returns the number of blocks; in memcpyed and special chunks the number that it would be.
     #[must_use]
     pub const fn block_count(&self) -> u32 {
         if self.nbytes == 0 {
@@ -197,7 +197,7 @@ impl Header {
         }
     }
 
-    /// The codec's number as the flags have it.
+    /// Returns the codec's number as the flags have it.
     const fn format(&self) -> u8 {
         self.flags >> 5
     }
@@ -318,7 +318,7 @@ impl Header {
         Ok(())
     }
 
-    /// The two bytes of flags that only long headers have.
+    /// Checks the two bytes of flags that only long headers have.
     fn check_flags(&self) -> Result<()> {
         let bad =
             |what: &'static str, at: u64| Err(Error::malformed(what).with_range(at..at.saturating_add(1)));
@@ -355,7 +355,7 @@ impl Header {
     }
 }
 
-/// The 16 bytes that every header has.
+/// Parses the 16 bytes that every header has.
 #[inline]
 fn prefix(bytes: &[u8]) -> IResult<&[u8], Header> {
     let (rest, (version, versionlz, flags, typesize)) = (byte, byte, byte, byte).parse(bytes)?;
@@ -379,7 +379,7 @@ fn prefix(bytes: &[u8]) -> IResult<&[u8], Header> {
     Ok((rest, header))
 }
 
-/// The 16 bytes that follow them in long headers.
+/// Parses the 16 bytes that follow them in long headers.
 fn extension<'a>(bytes: &'a [u8], header: &mut Header) -> IResult<&'a [u8], ()> {
     let (rest, ids) = take(6_usize)(bytes)?;
     let (rest, (udcodec, codec_meta)) = (byte, byte).parse(rest)?;

@@ -65,7 +65,7 @@ fn eight(token: u8) -> Option<Rows> {
     u8::try_from(many << (token & 7)).ok().map(|first| Rows { first, second: 0 })
 }
 
-/// Height and width of the block.
+/// Returns height and width of the block.
 fn shape(src: &[u8], expected: usize) -> Result<(usize, usize)> {
     let header = src.first_chunk::<HEADER_LEN>().ok_or_else(|| Error::truncated(0..9, src.len() as u64))?;
     let [axes, h0, h1, h2, h3, w0, w1, w2, w3] = *header;
@@ -88,7 +88,7 @@ struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// The next `len` bytes.
+    /// Reads the next `len` bytes.
     fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let taken = rest.get(..len).ok_or_else(|| {
@@ -99,12 +99,12 @@ impl<'a> Stream<'a> {
         Ok(taken)
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     fn byte(&mut self) -> Result<u8> {
         Ok(self.take(1)?[0])
     }
 
-    /// The `len` bytes that the next two bytes refer to, counted back from `token_at`.
+    /// Returns the `len` bytes that the next two bytes refer to, counted back from `token_at`.
     fn referred(&mut self, token_at: usize, len: usize) -> Result<&'a [u8]> {
         let at = self.at as u64;
         let back = self.take(2)?;
@@ -145,7 +145,7 @@ fn decode_cells<const SIDE: usize>(
     Ok(())
 }
 
-/// The rows of the next cell, of which `high` rows of `wide` bytes count.
+/// Reads the rows of the next cell, of which `high` rows of `wide` bytes count.
 fn read_cell<const SIDE: usize>(
     stream: &mut Stream<'_>,
     high: usize,

@@ -29,7 +29,8 @@ impl MissingPlugin {
     /// Snappy, which no current library has.
     const SNAPPY: u8 = 3;
 
-    /// The plugin that an `Unsupported` error of a decoder misses; `None` for other errors, and for numbers that no program gives out.
+    /// Returns the plugin that an `Unsupported` error of a decoder misses; `None` for other errors, and for numbers that no program
+    /// gives out.
     #[must_use]
     pub fn of(kind: &ErrorKind) -> Option<Self> {
         let ErrorKind::Unsupported(problem) = kind else { return None };
@@ -67,8 +68,8 @@ pub trait CodecPlugin: Send + Sync {
     /// Its name, for errors.
     fn name(&self) -> &str;
 
-    /// The version of its streams, `versionlz` of the chunk. Chunks of another version are refused (C-Blosc2 3.3.5 hands any to
-    /// the codec).
+    /// Returns the version of its streams, `versionlz` of the chunk. Chunks of another version are refused (C-Blosc2 3.3.5
+    /// hands any to the codec).
     fn version(&self) -> u8 {
         1
     }
@@ -120,7 +121,7 @@ pub struct Plugins {
 }
 
 impl Plugins {
-    /// None.
+    /// Creates an empty set.
     #[must_use]
     pub const fn new() -> Self {
         Self { codecs: Vec::new(), filters: Vec::new() }
@@ -148,19 +149,19 @@ impl Plugins {
         Ok(())
     }
 
-    /// The codec of this number, borrowed.
+    /// Returns the codec of this number, borrowed.
     #[must_use]
     pub fn codec(&self, id: u8) -> Option<&dyn CodecPlugin> {
         self.codecs.iter().find(|codec| codec.id() == id).map(|codec| &**codec)
     }
 
-    /// The filter of this number, borrowed.
+    /// Returns the filter of this number, borrowed.
     #[must_use]
     pub fn filter(&self, id: u8) -> Option<&dyn FilterPlugin> {
         self.filters.iter().find(|filter| filter.id() == id).map(|filter| &**filter)
     }
 
-    /// The codec of this number, shared.
+    /// Returns the codec of this number, shared.
     pub(crate) fn shared_codec(&self, id: u8) -> Option<Arc<dyn CodecPlugin>> {
         self.codecs.iter().find(|codec| codec.id() == id).cloned()
     }

@@ -10,7 +10,8 @@ mod neon;
 pub(crate) mod scan;
 pub(crate) mod shuffle;
 
-/// The first columns of groups of sixteen; the last of them reaches back if it must. What [`has_last_eight`] is left out.
+/// Returns the first columns of groups of sixteen; the last of them reaches back if it must. What [`has_last_eight`] is left
+/// out.
 #[cfg(target_arch = "x86_64")]
 fn columns(width: usize) -> impl Iterator<Item = usize> {
     let end = if has_last_eight(width) { width - 8 } else { width };

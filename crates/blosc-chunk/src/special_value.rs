@@ -19,7 +19,7 @@ const NAN_F32: [u8; 4] = 0x7FC0_0000_u32.to_le_bytes();
 const NAN_F64: [u8; 8] = 0x7FF8_0000_0000_0000_u64.to_le_bytes();
 
 impl Special {
-    /// The number of it in a header, 1 to 4.
+    /// Returns the number of it in a header, 1 to 4.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -42,8 +42,8 @@ impl Special {
         }
     }
 
-    /// The bytes of the NaN that a chunk of [`Special::Nan`] holds, little-endian: quiet, positive, without payload (C-Blosc2's
-    /// `nanf("")` and `nan("")`). `None` for elements of other than 4 and 8 bytes, which have none.
+    /// Returns the bytes of the NaN that a chunk of [`Special::Nan`] holds, little-endian: quiet, positive, without payload
+    /// (C-Blosc2's `nanf("")` and `nan("")`). `None` for elements of other than 4 and 8 bytes, which have none.
     #[must_use]
     pub const fn nan(typesize: usize) -> Option<&'static [u8]> {
         match typesize {

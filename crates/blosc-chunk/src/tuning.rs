@@ -39,7 +39,7 @@ impl Blocks {
     pub(crate) const ONE_BYTE: Self = Self { blocksize: 1, streams: 1, split: false };
 }
 
-/// The typesize as the header can hold it.
+/// Returns the typesize as the header can hold it.
 pub(crate) const fn stored_typesize(typesize: usize) -> u8 {
     if typesize > 255 { 1 } else { typesize.to_le_bytes()[0] }
 }
@@ -152,7 +152,7 @@ fn wants_split(params: &Params, typesize: usize, blocksize: usize) -> bool {
     }
 }
 
-/// The most whole elements in `blocksize`, if there is one.
+/// Returns the most whole elements in `blocksize`, if there is one.
 const fn whole_items(blocksize: usize, typesize: usize) -> usize {
     if blocksize > typesize { blocksize - blocksize % typesize } else { blocksize }
 }

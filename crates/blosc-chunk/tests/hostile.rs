@@ -3,7 +3,8 @@
 use blosc_chunk::{Chunk, Decoder};
 use container_core::{ErrorKind, Limits, Result};
 
-/// A 32-byte header: flags, typesize, nbytes, blocksize, the three bytes of codec and flags at 22, 30 and 31; then the rest.
+/// Makes a 32-byte header: flags, typesize, nbytes, blocksize, the three bytes of codec and flags at 22, 30 and 31; then the
+/// rest.
 fn chunk(flags: u8, typesize: u8, sizes: [u32; 2], more: [u8; 3], rest: &[u8]) -> Vec<u8> {
     let cbytes = u32::try_from(32 + rest.len()).unwrap();
     let mut bytes = vec![if more[1] == 1 { 6 } else { 5 }, 1, flags, typesize];
@@ -14,12 +15,12 @@ fn chunk(flags: u8, typesize: u8, sizes: [u32; 2], more: [u8; 3], rest: &[u8]) -
     bytes
 }
 
-/// Little-endian words.
+/// Encodes little-endian words.
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().copied().flat_map(u32::to_le_bytes).collect()
 }
 
-/// One unsplit block of 64 bytes, typesize 1, in one stream.
+/// Makes one unsplit block of 64 bytes, typesize 1, in one stream.
 fn stream(format: u8, size: u32, stream: &[u8]) -> Vec<u8> {
     let codec = [0, 1, 3, 4, 5][usize::from(format)];
     let rest = [&words(&[36, size])[..], stream].concat();
@@ -42,7 +43,7 @@ fn patched(mut bytes: Vec<u8>, at: usize, patch: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A stored stream: sound.
+/// Makes a stored stream without damage.
 fn sound() -> Vec<u8> {
     coded(0, &[7; 64])
 }

@@ -56,7 +56,7 @@ pub(crate) enum Recipe {
 }
 
 impl Recipe {
-    /// The end of a sentence about "the values of this array".
+    /// Returns the end of a sentence about "the values of this array".
     const fn description(self) -> &'static str {
         match self {
             Self::Expression => "are computed from a stored expression when python-blosc2 opens it",
@@ -70,7 +70,7 @@ impl Recipe {
 }
 
 impl Absence {
-    /// The absence of values in a frame; `None` for a frame that holds all of its values.
+    /// Returns the absence of values in a frame; `None` for a frame that holds all of its values.
     pub(crate) fn of(frame: &Frame) -> Option<Self> {
         let metalayers = frame.metalayers();
         if let Some(marker) = metalayers.get(OBJECT) {
@@ -98,7 +98,7 @@ impl Absence {
         }))
     }
 
-    /// The parts that a proxy holds.
+    /// Returns the parts that a proxy holds.
     pub(crate) const fn fetched(&self) -> Option<&ProxyChunks> {
         match self {
             Self::Unfetched(fetched) => Some(fetched),
@@ -129,7 +129,7 @@ impl Absence {
         }
     }
 
-    /// The stored recipe, which is shown and never run.
+    /// Returns the stored recipe, which is shown and never run.
     pub(crate) fn recipe(frame: &Frame) -> Option<Value> {
         let name = match frame.absence()? {
             Self::Made(_) if frame.metalayers().get(OBJECT).is_some() => OBJECT,
@@ -160,7 +160,7 @@ impl Absence {
         }
     }
 
-    /// The error for values of `chunks` that are absent.
+    /// Returns the error for values of `chunks` that are absent.
     pub(crate) fn of_chunks(&self, frame: &Frame, mut chunks: impl Iterator<Item = u64>) -> Option<Error> {
         match self {
             Self::Made(_) => Some(self.error(0)),
@@ -172,7 +172,8 @@ impl Absence {
         }
     }
 
-    /// The error for a selection of an array of which values are absent. A block that was fetched counts, where blocks are.
+    /// Returns the error for a selection of an array of which values are absent. A block that was fetched counts, where
+    /// blocks are.
     ///
     /// # Errors
     /// `Limit` for a selection that takes too much memory to plan.
@@ -198,7 +199,7 @@ impl Absence {
 }
 
 impl Frame {
-    /// The absence of values that readers are to refuse: `None` where placeholders are read as they are.
+    /// Returns the absence of values that readers are to refuse: `None` where placeholders are read as they are.
     pub(crate) fn absence_if_refused(&self) -> Option<&Absence> {
         self.absence().filter(|_| self.options().placeholders == Tolerance::Strict)
     }
@@ -209,7 +210,7 @@ pub(crate) fn is_of_stand_in(name: &str) -> bool {
     [OBJECT, LAZY, LAZY_RECIPE].contains(&name) || name.starts_with("proxy-")
 }
 
-/// The error for a region of an array of which values are absent.
+/// Returns the error for a region of an array of which values are absent.
 pub(crate) fn of_region(
     frame: &Frame,
     geometry: &Geometry,

@@ -24,7 +24,7 @@ use crate::tensor::{self, Tensor};
 /// Bytes of rows that are added at a time, where chunks are small.
 const STEP_LEN: u64 = 16 << 20;
 
-/// The entry for the table of formats. New data are encoded as the header specifies, unless the request has options.
+/// Appends for the table of formats. New data are encoded as the header specifies, unless the request has options.
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
@@ -122,7 +122,7 @@ fn rows(mut array: NdEditor, job: &WriteRequest<'_>, durability: Durability) -> 
     array.commit(durability)
 }
 
-/// The description of a tensor to which the selected rows are added: the axes but the first agree.
+/// Returns the description of a tensor to which the selected rows are added: the axes but the first agree.
 fn rows_of_tensor(editor: &Editor, stored: &[u8], job: &WriteRequest<'_>) -> Result<Vec<u8>> {
     let tensor = Tensor::parse(stored, editor.header().nbytes, &job.options.limits)?;
     let (index, region) = job.single()?;
@@ -144,7 +144,7 @@ fn rows_of_tensor(editor: &Editor, stored: &[u8], job: &WriteRequest<'_>) -> Res
     Tensor::with_rows(stored, len.saturating_add(*count), &job.options.limits)
 }
 
-/// So many indices of one axis of a region.
+/// Returns `count` indices of one axis of a region, from the number `first` on.
 fn part_of(region: &Region, axis: usize, first: u64, count: u64, shape: &[u64]) -> Result<Region> {
     let mut axes: Vec<AxisSelection> = region.axes().to_vec();
     if let Some(axis) = axes.get_mut(axis) {
@@ -197,7 +197,7 @@ fn elements(mut editor: Editor, job: &WriteRequest<'_>, durability: Durability) 
     Ok(losses_of_plain(dataset, region, typesize))
 }
 
-/// Type and shape of a dataset, as losses where it is appended as plain bytes.
+/// Returns type and shape of a dataset, as losses where it is appended as plain bytes.
 fn losses_of_plain(dataset: &Dataset, region: &Region, typesize: u64) -> Vec<Loss> {
     let dtype = &dataset.dtype;
     let is_plain = dtype.is_void() || (dtype.itemsize() == 1 && typesize == 1);
@@ -264,7 +264,7 @@ fn items(mut editor: Editor, job: &WriteRequest<'_>, durability: Durability) -> 
     Ok(losses)
 }
 
-/// The bytes of a dataset, row by row.
+/// Reads the bytes of a dataset, row by row.
 fn item_bytes(job: &WriteRequest<'_>, index: usize, region: &Region) -> Result<Vec<u8>> {
     let array = job.container.read(index, region, &job.read)?;
     Ok(array.bytes(Order::C, &job.read.limits)?.into_owned())

@@ -33,7 +33,7 @@ impl Frame {
         self.attributes_as(&|name, bytes| msgpack::metalayer_to_value(name, bytes, &self.options().limits))
     }
 
-    /// The same with values as `value` makes them of names and msgpack.
+    /// Returns all attributes, with values as `value` makes them of names and msgpack.
     pub(crate) fn attributes_as(
         &self,
         value: &dyn Fn(&str, &[u8]) -> Result<Value>,
@@ -175,7 +175,7 @@ pub(crate) fn entries(bytes: &[u8]) -> Option<Entries> {
     rest.is_empty().then_some(found)
 }
 
-/// The map of these names and values.
+/// Returns the map of these names and values.
 pub(crate) fn map(entries: &Entries) -> Result<Vec<u8>> {
     let wrong = || Error::usage("more attributes than a msgpack map holds");
     let mut out = Vec::new();

@@ -101,7 +101,7 @@ fn stored_number(offset: Offset) -> Option<u64> {
     }
 }
 
-/// The map in one list.
+/// Returns the map in one list.
 pub(crate) fn segments(view: &DatasetView, scan: &ChunkScan, digests: Option<Algorithm>) -> Vec<Segment> {
     let mut all = Vec::new();
     // What keeps the places from being sorted keeps the map from going on.
@@ -219,7 +219,7 @@ fn file_len(frame: &Frame, chunk: &ScannedChunk) -> u64 {
     }
 }
 
-/// Header and starts of a chunk, then its blocks.
+/// Maps header and starts of a chunk, then its blocks.
 fn pieces(
     view: &DatasetView,
     chunk: &ScannedChunk,
@@ -253,7 +253,8 @@ fn pieces(
     Ok(())
 }
 
-/// The places of the blocks of a chunk with what they decode to, in the order of their bytes; none for one that has no streams.
+/// Returns the places of the blocks of a chunk with what they decode to, in the order of their bytes; none for one that has no
+/// streams.
 fn blocks(chunk: &Chunk<'_>) -> Vec<(Range<usize>, u64)> {
     let header = chunk.header();
     if header.is_memcpyed() || header.special().is_some() {

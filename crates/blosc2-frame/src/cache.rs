@@ -36,13 +36,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Memory within the limits of `options`.
+    /// Creates memory within the limits of `options`.
     pub(crate) fn new(options: &OpenOptions) -> Self {
         let room = options.cache.min(options.limits.memory / MEMORY_SHARE);
         Self { blocks: BlockCache::new(room), ..Self::default() }
     }
 
-    /// The memory that a frame opened with `options` uses: that of its store, else its own.
+    /// Returns the memory that a frame opened with `options` uses: that of its store, else its own.
     pub(crate) fn of(options: &OpenOptions) -> Arc<Self> {
         options.shared.as_ref().map_or_else(|| Arc::new(Self::new(options)), Arc::clone)
     }
@@ -102,7 +102,7 @@ impl BlockCache {
         Self { room, ..Self::default() }
     }
 
-    /// A number for an array, which no other has.
+    /// Returns a unique number for an array.
     pub(crate) fn new_array(&self) -> u64 {
         self.arrays.fetch_add(1, Ordering::Relaxed)
     }
@@ -135,7 +135,7 @@ impl BlockCache {
         }
     }
 
-    /// A buffer that may be filled with a block; of any length, with anything in it.
+    /// Returns a buffer to fill with a block; its length and contents are unspecified.
     pub(crate) fn spare(&self) -> Vec<u8> {
         self.lock().spares.pop().unwrap_or_default()
     }

@@ -122,7 +122,7 @@ fn blocks(view: &DatasetView, scan: &ChunkScan) -> Vec<Finding> {
     findings
 }
 
-/// User metadata whose chunks cannot be decoded.
+/// Checks the user metadata, and reports chunks that cannot be decoded.
 fn user_metadata(frame: &Frame) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     // Each of them, also one of a name that another has: repairs keep what can be decoded.
@@ -266,7 +266,8 @@ fn decode(
     Ok(Decoded { len, padding })
 }
 
-/// Number of bytes of a chunk that are decoded at once: all of it where that is within the limit on memory, else as many blocks as are.
+/// Returns the number of bytes of a chunk that are decoded at once: all of it where that is within the limit on memory, else as many
+/// blocks as are.
 fn piece_len(nbytes: u64, block_len: u32, limits: &Limits) -> u64 {
     let block = u64::from(block_len);
     match limits.memory.checked_div(block) {
@@ -284,7 +285,7 @@ pub(crate) fn misses_plugin(header: &Header, kind: &ErrorKind) -> bool {
     }
 }
 
-/// Damage as a finding, and chunks that need a plugin; anything else is why the check cannot go on.
+/// Converts damage, and chunks that need a plugin, to a finding; any other error ends the check.
 fn finding(frame: &Frame, error: Error, chunk: &ScannedChunk) -> Result<Finding> {
     let code = match error.kind() {
         ErrorKind::Checksum { .. } => "checksum",

@@ -42,7 +42,7 @@ impl Digests {
         Self { algorithm, chunks: BTreeMap::new() }
     }
 
-    /// The algorithm of the digests.
+    /// Returns the algorithm of the digests.
     pub(crate) const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -68,7 +68,7 @@ impl Digests {
         self.chunks.insert(number, self.algorithm.digest(chunk).as_bytes().into());
     }
 
-    /// The value of the metalayer.
+    /// Encodes the value of the metalayer.
     ///
     /// # Errors
     /// `Usage` where a chunk has no digest, which does not happen.
@@ -174,12 +174,12 @@ impl Stored {
         }
     }
 
-    /// The algorithm of the digests.
+    /// Returns the algorithm of the digests.
     pub(crate) const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Number of chunks with a digest; 0 where no chunk is stored.
+    /// Returns the number of chunks with a digest; 0 where no chunk is stored.
     pub(crate) fn count(&self) -> usize {
         self.chunks.len() / self.algorithm.digest_len().max(1)
     }
@@ -260,7 +260,8 @@ pub fn check_checksums(frame: &Frame) -> Result<Option<ChecksumReport>> {
     Ok(Some(ChecksumReport::Compared { algorithm: stored.algorithm, stored: count, damaged }))
 }
 
-/// The metalayer of a frame whose chunks are put elsewhere in the same order, if its digests fit it: `offsets` are the new ones.
+/// Returns the metalayer of a frame whose chunks are put elsewhere in the same order, if its digests fit it: `offsets` are the
+/// new ones.
 ///
 /// # Errors
 /// `Limit`.

@@ -35,7 +35,7 @@ impl ChunkEntry {
         self.index
     }
 
-    /// The special value of a chunk that is not stored.
+    /// Returns the special value of a chunk that is not stored.
     #[must_use]
     pub const fn special(&self) -> Option<Special> {
         self.special
@@ -66,7 +66,7 @@ impl Block for ChunkEntry {
 }
 
 impl Frame {
-    /// The chunk `index` as a block of the file. Its header is read.
+    /// Returns the chunk `index` as a block of the file. Its header is read.
     ///
     /// # Errors
     /// As [`Frame::chunk`] and [`Frame::chunk_len`].
@@ -82,7 +82,7 @@ impl Frame {
         })
     }
 
-    /// The bytes that a block's range counts in: the file, or of a sparse frame the file of the chunk, opened anew.
+    /// Returns the bytes that a block's range counts in: the file, or of a sparse frame the file of the chunk, opened anew.
     ///
     /// # Errors
     /// As [`Frame::chunk`].
@@ -96,14 +96,14 @@ impl Frame {
         }
     }
 
-    /// The codecs of [`ChunkEntry`]s.
+    /// Returns the codecs of [`ChunkEntry`]s.
     #[must_use]
     pub fn codecs(&self) -> &Codecs {
         self.codecs.get_or_init(|| codecs(self.geometry(), self.options()))
     }
 }
 
-/// The codecs of a frame's chunks.
+/// Returns the codecs of a frame's chunks.
 fn codecs(geometry: &Geometry, options: &OpenOptions) -> Codecs {
     let mut codecs = Codecs::none();
     codecs.register(Stored { geometry: geometry.clone(), options: options.clone() });
@@ -163,7 +163,7 @@ impl Codec for SpecialCodec {
     }
 }
 
-/// A decoder for chunks of a frame.
+/// Returns a decoder for chunks of a frame.
 pub(crate) fn decoder(geometry: &Geometry, options: &OpenOptions) -> Decoder {
     Decoder::new()
         .with_geometry(geometry.clone())

@@ -143,7 +143,7 @@ impl SampledChunks {
     /// Most chunks that are sampled.
     const MAX_SAMPLED: usize = 8;
 
-    /// `None` where there are more stored chunks, not all in one place, and where they cannot be read.
+    /// Samples a frame; `None` if more than [`Self::MAX_SAMPLED`] chunks are stored, except all in one place, or if they are unreadable.
     pub(crate) fn new(frame: &Frame) -> Option<Self> {
         let offsets = frame.layout().offsets();
         // Chunks in one place are read once.
@@ -217,7 +217,7 @@ impl OffsetCounts {
     }
 }
 
-/// The command's word for the codec of a chunk.
+/// Returns the command's word for the codec of a chunk.
 pub(crate) fn codec_word(header: &ChunkHeader) -> String {
     if header.is_memcpyed() || header.special().is_some() {
         return "none".to_owned();
@@ -225,7 +225,7 @@ pub(crate) fn codec_word(header: &ChunkHeader) -> String {
     compressor_word(header.compressor)
 }
 
-/// The command's word for a codec, with its number where it has no name.
+/// Returns the command's word for a codec, with its number where it has no name.
 pub(crate) fn compressor_word(compressor: Compressor) -> String {
     match compressor.name() {
         "unknown" | "user-defined" => format!("{} ({})", compressor.name(), compressor.0),
@@ -233,7 +233,7 @@ pub(crate) fn compressor_word(compressor: Compressor) -> String {
     }
 }
 
-/// Word for a special value.
+/// Returns the word for a special value.
 const fn word_of(special: Special) -> &'static str {
     match special {
         Special::Zeros => "zeros",

@@ -37,7 +37,7 @@ pub struct CompactOptions {
 }
 
 impl Default for CompactOptions {
-    /// Synced; frames that other bytes follow are refused.
+    /// Syncs the new frame, and refuses a frame with other bytes after it.
     fn default() -> Self {
         Self {
             limits: Limits::default(),

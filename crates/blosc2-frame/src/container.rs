@@ -160,7 +160,7 @@ impl Blosc2Container {
         })
     }
 
-    /// The fault that hides metadata.
+    /// Returns the fault that hides metadata.
     fn hidden(&self) -> Option<&Fault> {
         let frame = self.view.frame();
         frame.layout().faults().iter().find(|fault| match fault.kind() {

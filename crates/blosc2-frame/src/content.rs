@@ -13,8 +13,8 @@ const CONTAINERS: [&str; 9] =
     [OBJECT, LAZY, PROXY, "vlarray", "batcharray", "listarray", "b2embed", "b2dict", "b2tree"];
 
 impl Metalayers {
-    /// The metalayer that makes the frame one of python-blosc2's containers, an expression or a proxy: its chunks are not to be changed
-    /// alone. `None` for arrays and plain chunks.
+    /// Returns the metalayer that makes the frame one of python-blosc2's containers, an expression or a proxy: its chunks are not to be
+    /// changed alone. `None` for arrays and plain chunks.
     #[must_use]
     pub fn container_layer(&self) -> Option<&'static str> {
         CONTAINERS.into_iter().find(|name| self.get(name).is_some())
@@ -22,8 +22,8 @@ impl Metalayers {
 }
 
 impl Editor {
-    /// The metadata that describe the chunks one by one, so that they are not to be changed alone: [`Metalayers::container_layer`], the
-    /// names of items, the shape of a packed tensor.
+    /// Returns the metadata that describe the chunks one by one, so that they are not to be changed alone:
+    /// [`Metalayers::container_layer`], the names of items, the shape of a packed tensor.
     #[must_use]
     pub fn content_layer(&self) -> Option<&'static str> {
         let described = || {

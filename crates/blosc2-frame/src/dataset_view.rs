@@ -33,7 +33,7 @@ const OBJECTS: &str = "vlarray";
 /// Bytes that a read with a stride decodes at once.
 const WINDOW_LEN: u64 = 4 << 20;
 
-/// Path of a chunk.
+/// Returns the path of a chunk.
 pub(crate) fn chunk_path(index: u64) -> String {
     format!("{CHUNKS}{index}")
 }
@@ -102,7 +102,7 @@ impl DatasetView {
         }
     }
 
-    /// The algorithm of the digests of chunks; `None` where there are none that mean anything.
+    /// Returns the algorithm of the digests of chunks; `None` where there are none that mean anything.
     pub(crate) fn algorithm(&self) -> Option<Algorithm> {
         self.frame().verified_reads().algorithm(self.frame())
     }
@@ -117,7 +117,7 @@ impl DatasetView {
         matches!(self, Self::Chunks(..))
     }
 
-    /// The dataset that a chunk belongs to.
+    /// Returns the dataset that a chunk belongs to.
     pub(crate) fn path_of(&self, chunk: u64) -> String {
         if self.is_of_chunks() { chunk_path(chunk) } else { DATASET.to_owned() }
     }
@@ -158,7 +158,7 @@ impl DatasetView {
         })
     }
 
-    /// Number of datasets.
+    /// Returns the number of datasets.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Array(_) | Self::Tensor(..) | Self::Flat(..) => 1,
@@ -167,7 +167,7 @@ impl DatasetView {
         }
     }
 
-    /// A chunk as a dataset.
+    /// Returns a chunk as a dataset.
     pub(crate) fn chunk(&self, index: usize) -> Option<Dataset> {
         let Self::Chunks(frame, items) = self else { return None };
         let number = index as u64;
@@ -202,7 +202,7 @@ impl DatasetView {
         })
     }
 
-    /// The index of the dataset of a path.
+    /// Returns the index of the dataset of a path.
     pub(crate) fn find(&self, path: &str) -> Option<usize> {
         match self {
             Self::Array(_) | Self::Tensor(..) | Self::Flat(..) => (path == DATASET).then_some(0),
@@ -216,7 +216,7 @@ impl DatasetView {
         }
     }
 
-    /// The chunks that a region of a dataset is read from.
+    /// Returns the chunks that a region of a dataset is read from.
     pub(crate) fn touched(&self, index: usize, region: &Region) -> Box<dyn Iterator<Item = u64> + '_> {
         if region.is_empty() {
             return Box::new(std::iter::empty());
@@ -242,7 +242,7 @@ impl DatasetView {
         }
     }
 
-    /// The error for a region of which elements are not in the frame, unless placeholders are read.
+    /// Returns the error for a region of which elements are not in the frame, unless placeholders are read.
     pub(crate) fn absence(&self, index: usize, region: &Region, limits: &Limits) -> Option<Error> {
         match self {
             Self::Array(array) => absent_values::of_region(array.frame(), array.geometry(), region, limits),
@@ -253,7 +253,7 @@ impl DatasetView {
         }
     }
 
-    /// The element that a region repeats, by the offsets of its chunks and the headers of those that hold one value.
+    /// Returns the element that a region repeats, by the offsets of its chunks and the headers of those that hold one value.
     pub(crate) fn repeated(&self, index: usize, region: &Region) -> Option<Vec<u8>> {
         let (frame, itemsize) = match self {
             Self::Array(array) => (array.frame(), array.dtype().itemsize()),
@@ -315,7 +315,7 @@ impl DatasetView {
     }
 }
 
-/// The numbers of the chunks in which a region has elements, in the order of the grid.
+/// Returns the numbers of the chunks in which a region has elements, in the order of the grid.
 fn touched_of_array<'g>(geometry: &'g Geometry, region: &Region) -> impl Iterator<Item = u64> + use<'g> {
     let axes = region.axes().iter().zip(geometry.chunkshape());
     let per_axis: Vec<Vec<u64>> = axes
@@ -347,7 +347,7 @@ fn touched_of_array<'g>(geometry: &'g Geometry, region: &Region) -> impl Iterato
     })
 }
 
-/// Type and number of the elements of a frame without shape: as large as its typesize, where that divides its length.
+/// Returns type and number of the elements of a frame without shape: as large as its typesize, where that divides its length.
 fn elements(frame: &Frame) -> (DType, u64) {
     let (nbytes, typesize) = (frame.header().nbytes, u64::from(frame.header().typesize));
     let itemsize = usize::try_from(typesize).unwrap_or(1);
@@ -364,7 +364,8 @@ fn run_of(frame: &Frame, dtype: &DType) -> Option<Vec<u64>> {
     len.is_multiple_of(itemsize).then(|| vec![len / itemsize])
 }
 
-/// The numbers of the chunks that hold the bytes from `start` to before `end`; of all, where chunks are not of one length.
+/// Returns the numbers of the chunks that hold the bytes from `start` to before `end`; of all, where chunks are not of one
+/// length.
 fn chunks_of(frame: &Frame, start: u64, end: u64) -> std::ops::Range<u64> {
     let count = frame.chunk_count();
     let ChunkSize::Fixed(len) = frame.header().chunksize else { return 0..count };
@@ -414,7 +415,7 @@ fn read_run(
     Array::new(dtype, shape, Order::C, Cow::Owned(bytes))
 }
 
-/// The index of the element `number` of a selection.
+/// Returns the index of the element `number` of a selection.
 fn place(axis: &AxisSelection, number: u64) -> u64 {
     let at = i128::from(axis.start) + i128::from(axis.step) * i128::from(number);
     u64::try_from(at).unwrap_or(0)
@@ -425,7 +426,8 @@ pub(crate) fn lens(lens: &[u32]) -> Value {
     Value::List(lens.iter().map(|len| Value::from(*len)).collect())
 }
 
-/// The attributes of a dataset whose values are not in the frame: which are not, what it holds of a source, the recipe of the others.
+/// Returns the attributes of a dataset whose values are not in the frame: which are not, what it holds of a source, the recipe of the
+/// others.
 fn stand_in(frame: &Frame) -> Vec<(String, Value)> {
     let Some(absence) = frame.absence() else { return Vec::new() };
     let entry = |name: &str, value: Value| (name.to_owned(), value);

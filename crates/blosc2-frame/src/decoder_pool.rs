@@ -49,7 +49,7 @@ impl DecoderPool {
         &self.geometry
     }
 
-    /// A new decoder for bytes that no geometry concerns.
+    /// Creates a decoder for bytes without a geometry.
     pub(crate) fn plain_decoder(&self) -> Decoder {
         chunk_block::decoder(&Geometry::default(), &self.options)
     }

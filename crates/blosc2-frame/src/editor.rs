@@ -54,7 +54,7 @@ pub struct EditOptions {
 }
 
 impl Default for EditOptions {
-    /// No sidecar, one size for all chunks, one thread.
+    /// Selects no sidecar, one size for all chunks, one thread.
     fn default() -> Self {
         Self {
             limits: Limits::default(),
@@ -112,19 +112,19 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// The header as it will be; lengths of frame and chunks section are those of the last commit.
+    /// Returns the header as it will be; lengths of frame and chunks section are those of the last commit.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Number of chunks, uncommitted ones included.
+    /// Returns the number of chunks, uncommitted ones included.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
         self.offsets.len()
     }
 
-    /// Encoding of chunks to come: that of the header, until [`Editor::set_params`].
+    /// Returns the encoding of further chunks: that of the header, until [`Editor::set_params`].
     #[must_use]
     pub fn params(&self) -> &Params {
         self.batch_encoder.params()
@@ -145,7 +145,7 @@ impl Editor {
         self.stop = stop;
     }
 
-    /// The metalayers as they will be.
+    /// Returns the metalayers as they will be.
     #[must_use]
     pub fn metalayers(&self) -> &Metalayers {
         &self.metalayers
@@ -177,7 +177,7 @@ impl Editor {
         Ok(())
     }
 
-    /// The names of the user metadata, uncommitted ones included.
+    /// Returns the names of the user metadata, uncommitted ones included.
     pub fn vlmetalayer_names(&self) -> impl Iterator<Item = &str> {
         self.trailer.vlmetalayers.iter().map(|(name, _)| name.as_str())
     }

@@ -52,19 +52,19 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The header.
+    /// Returns the header.
     #[must_use]
     pub fn header(&self) -> &Header {
         self.layout.header()
     }
 
-    /// The layout of the frame.
+    /// Returns the layout of the frame.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The options that it was opened with.
+    /// Returns the options that it was opened with.
     #[must_use]
     pub fn options(&self) -> &OpenOptions {
         &self.options
@@ -76,13 +76,13 @@ impl Frame {
         &self.source
     }
 
-    /// The metalayers of the header, as stored: by convention msgpack.
+    /// Returns the metalayers of the header, as stored: by convention msgpack.
     #[must_use]
     pub fn metalayers(&self) -> &Metalayers {
         self.layout.metalayers()
     }
 
-    /// The names of the user metadata.
+    /// Returns the names of the user metadata.
     pub fn vlmetalayer_names(&self) -> impl Iterator<Item = &str> {
         self.layout.trailer().vlmetalayers.iter().map(|(name, _)| name.as_str())
     }
@@ -96,7 +96,7 @@ impl Frame {
         all.find(|(own, _)| own == name).map(|(name, stored)| self.decoded(name, stored)).transpose()
     }
 
-    /// The decoded value of what the trailer has under a name.
+    /// Returns the decoded value of what the trailer has under a name.
     ///
     /// # Errors
     /// As for [`Frame::vlmetalayer`].
@@ -114,7 +114,7 @@ impl Frame {
         decoded.map_err(named)
     }
 
-    /// Number of chunks.
+    /// Returns the number of chunks.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
         self.layout.offsets().len()
@@ -137,18 +137,18 @@ impl Frame {
         })
     }
 
-    /// The properties of its chunks that only the frame stores.
+    /// Returns the properties of its chunks that only the frame stores.
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         self.pool.geometry()
     }
 
-    /// The digests of its chunks.
+    /// Returns the digests of its chunks.
     pub(crate) fn verified_reads(&self) -> &VerifiedReads {
         &self.verified_reads
     }
 
-    /// The values that are not in the frame; `None` where all are.
+    /// Returns the values that are not in the frame; `None` where all are.
     pub(crate) fn absence(&self) -> Option<&Absence> {
         self.absence.get_or_init(|| Absence::of(self).map(Box::new)).as_deref()
     }

@@ -125,7 +125,7 @@ impl Header {
         Ok((header, impossible.into_iter().map(named).collect()))
     }
 
-    /// The [`FIXED_LEN`] bytes.
+    /// Encodes the [`FIXED_LEN`] bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(FIXED_LEN);

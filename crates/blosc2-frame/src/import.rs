@@ -152,7 +152,7 @@ fn write(
     writer.finish()
 }
 
-/// The user metadata of a frame, less the digests of its chunks.
+/// Returns the user metadata of a frame, less the digests of its chunks.
 pub(crate) fn user_metadata(frame: &Frame) -> Result<Vec<(String, Vec<u8>)>> {
     let mut all = Vec::new();
     for name in frame.vlmetalayer_names().filter(|name| *name != CHECKSUMS) {

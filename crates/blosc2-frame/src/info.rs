@@ -25,7 +25,7 @@ const CONTAINER_METALAYERS: [(&str, &str); 7] = [
     ("LazyArray", "an expression or function, which is shown and never run"),
 ];
 
-/// The details, in the order of the file.
+/// Returns the details, in the order of the file.
 pub(crate) fn details(
     view: &DatasetView,
     summary: &ChunkSummary,
@@ -95,7 +95,7 @@ fn map(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Map(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Every field of the header by its name in the table of docs/formats/blosc2.md, flags taken apart.
+/// Returns every field of the header by its name in the table of docs/formats/blosc2.md, flags taken apart.
 fn header_fields(header: &Header) -> Value {
     let of_filters = |byte: fn(&Filter) -> u8| -> Vec<Value> {
         header.filters.0.iter().map(|filter| Value::from(byte(filter))).collect()
@@ -138,7 +138,7 @@ fn header_fields(header: &Header) -> Value {
     ])
 }
 
-/// The fields of the trailer but its values, which are metadata.
+/// Returns the fields of the trailer but its values, which are metadata.
 fn trailer_fields(trailer: &Trailer, len: u64) -> Value {
     let fingerprint = trailer.fingerprint;
     map([
@@ -231,7 +231,7 @@ const fn split(mode: SplitMode) -> &'static str {
     }
 }
 
-/// To three digits after the point.
+/// Rounds to three digits after the point.
 #[allow(clippy::cast_precision_loss, reason = "three digits are left of it")]
 fn ratio(decoded: u64, stored: u64) -> f64 {
     (decoded as f64 / stored.max(1) as f64 * 1000.0).round() / 1000.0

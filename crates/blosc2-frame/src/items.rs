@@ -59,7 +59,7 @@ impl Items {
         Ok(Self { is_text: kind == ItemKind::Text, dtype: dtype.cloned(), ..Self::default() })
     }
 
-    /// Type and number of the elements of a chunk of `len` bytes; bytes where it is not whole elements.
+    /// Returns type and number of the elements of a chunk of `len` bytes; bytes where it is not whole elements.
     pub(crate) fn elements(&self, len: u64) -> (DType, u64) {
         let whole = |dtype: &&DType| len.is_multiple_of(dtype.itemsize().max(1) as u64);
         match self.dtype.as_ref().filter(whole) {
@@ -89,7 +89,7 @@ impl Items {
         }
     }
 
-    /// The value of the user metadata.
+    /// Encodes the value of the user metadata.
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         let mut entries = vec![(KIND.to_owned(), Value::from(self.kind_word()))];
         if let Some(dtype) = &self.dtype {
@@ -113,7 +113,7 @@ impl Items {
         }
     }
 
-    /// The word for a chunk of `len` bytes: bytes where it is not whole elements.
+    /// Returns the word for a chunk of `len` bytes: bytes where it is not whole elements.
     pub(crate) fn kind_of(&self, len: u64) -> &'static str {
         match &self.dtype {
             Some(dtype) if !len.is_multiple_of(dtype.itemsize().max(1) as u64) => ItemKind::Bytes.word(),
@@ -126,7 +126,7 @@ impl Items {
     }
 }
 
-/// The notes in decoded user metadata.
+/// Returns the notes in decoded user metadata.
 pub(crate) fn notes(user: &[(String, Value)]) -> Option<Value> {
     let (_, layer) = user.iter().find(|(name, _)| name == LAYER)?;
     layer.get(NOTES).cloned()

@@ -12,7 +12,7 @@ pub use container_core::write::journal::{JournalStore, NoJournal};
 
 pub(crate) const KIND: JournalKind = JournalKind { suffix: ".b2journal", magic: *b"b2journ3" };
 
-/// The journal of the file at `path`.
+/// Returns the journal of the file at `path`.
 pub(crate) fn sidecar(path: &Path) -> FileJournalStore {
     FileJournalStore::beside(path, &KIND)
 }

@@ -91,7 +91,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Offset of the frame in its file.
+    /// Returns the offset of the frame in its file.
     #[must_use]
     pub const fn start(&self) -> u64 {
         self.start
@@ -103,31 +103,31 @@ impl Layout {
         self.file_len
     }
 
-    /// End of the frame by its header, which may be after the end of the file.
+    /// Returns the end of the frame by its header, which may be after the end of the file.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.start.saturating_add(self.header.frame_len)
     }
 
-    /// The header.
+    /// Returns the header.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The bytes of the header with its metalayers.
+    /// Returns the bytes of the header with its metalayers.
     #[must_use]
     pub fn header_range(&self) -> Range<u64> {
         self.start..self.start.saturating_add(self.header.header_len.into())
     }
 
-    /// The metalayers.
+    /// Returns the metalayers.
     #[must_use]
     pub const fn metalayers(&self) -> &Metalayers {
         &self.metalayers
     }
 
-    /// The bytes between header and index, dead space included; empty in a sparse frame. Cut at the end of the file.
+    /// Returns the bytes between header and index, dead space included; empty in a sparse frame. Cut at the end of the file.
     #[must_use]
     pub fn chunks(&self) -> Range<u64> {
         let start = self.header_range().end.min(self.file_len);
@@ -137,13 +137,14 @@ impl Layout {
         start..if self.header.nbytes == 0 { end.min(self.index.start.max(start)) } else { end }
     }
 
-    /// The offsets of the chunks.
+    /// Returns the offsets of the chunks.
     #[must_use]
     pub const fn offsets(&self) -> &Offsets {
         &self.offsets
     }
 
-    /// Number of chunks by the header; `None` where chunks are of different sizes, or the header does not give it.
+    /// Returns the number of chunks by the header; `None` where chunks are of different sizes, or the header does not give
+    /// it.
     #[must_use]
     pub fn expected_chunks(&self) -> Option<u64> {
         match (self.header.chunksize, self.header.nbytes) {
@@ -168,13 +169,13 @@ impl Layout {
         self.index.clone()
     }
 
-    /// The trailer.
+    /// Returns the trailer.
     #[must_use]
     pub const fn trailer(&self) -> &Trailer {
         &self.trailer
     }
 
-    /// The bytes of the trailer; empty where it was not found.
+    /// Returns the bytes of the trailer; empty where it was not found.
     #[must_use]
     pub fn trailer_range(&self) -> Range<u64> {
         self.trailer_range.clone()
@@ -186,7 +187,7 @@ impl Layout {
         &self.faults
     }
 
-    /// The first fault that keeps the frame from being opened.
+    /// Returns the first fault that keeps the frame from being opened.
     #[must_use]
     pub fn blocking(&self, tolerance: Tolerance) -> Option<&Fault> {
         let strict = tolerance == Tolerance::Strict;
@@ -197,7 +198,7 @@ impl Layout {
         self.faults.push(Fault::new(kind, range, message));
     }
 
-    /// End of the frame, or of the file that is cut before it.
+    /// Returns the end of the frame, or of the file that is cut before it.
     fn available_end(&self) -> u64 {
         self.end().min(self.file_len)
     }
@@ -359,14 +360,14 @@ impl Layout {
         }
     }
 
-    /// The bytes of a field of the header: `len` from byte `at` on.
+    /// Returns the bytes of a field of the header: `len` from byte `at` on.
     fn field(&self, at: u64, len: u64) -> Range<u64> {
         let start = self.start.saturating_add(at);
         start..start.saturating_add(len)
     }
 }
 
-/// The bytes of `range`, lent or within the limits.
+/// Reads the bytes of `range`, lent or within the limits.
 fn read<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     if source.lend(range.clone()).is_none() {
         limits.allocate(range.end.saturating_sub(range.start))?;
@@ -374,7 +375,7 @@ fn read<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Resul
     source.read(range)
 }
 
-/// The error of a source, as one that counts from `start`, so that it can be shifted with the others.
+/// Returns the error of a source, as one that counts from `start`, so that it can be shifted with the others.
 fn shift_back(error: Error, start: u64) -> Error {
     match error.range() {
         Some(range) if range.start >= start => {

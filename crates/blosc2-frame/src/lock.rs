@@ -72,7 +72,7 @@ impl SidecarLock {
         Ok(Self { file })
     }
 
-    /// Number of writes of the frame.
+    /// Returns the number of writes of the frame.
     fn counter(&self) -> Result<u64> {
         if self.file.metadata()?.len() < LEN {
             return Ok(0);

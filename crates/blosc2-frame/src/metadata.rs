@@ -21,7 +21,7 @@ pub(crate) const AS_FAR_AS_READABLE: &str =
 /// The user metadata that hold digests of chunks: shown as checksums, not as metadata.
 pub(crate) use crate::checksums::NAME as CHECKSUMS;
 
-/// Everything, decoded.
+/// Returns all metadata, decoded.
 ///
 /// # Errors
 /// Those of a piece that cannot be read, digests among them; not where `tolerance` is lenient, which shows the reason in its place.
@@ -64,7 +64,7 @@ pub(crate) fn logical_tree(frame: &Frame, tolerance: Tolerance) -> Result<Value>
 /// The name of a piece of user metadata, and what is stored, or why it cannot be read.
 type Piece<'f> = (&'f str, Result<Vec<u8>>);
 
-/// Each piece of user metadata as it is stored, or why it cannot be read; not the digests.
+/// Returns each piece of user metadata as it is stored, or its error; leaves the digests out.
 ///
 /// # Errors
 /// Those of the first piece that cannot be read, digests among them, unless `tolerance` is lenient.
@@ -81,7 +81,7 @@ pub(crate) fn pieces(frame: &Frame, tolerance: Tolerance) -> Result<Vec<Piece<'_
     Ok(pieces)
 }
 
-/// The user metadata, decoded.
+/// Returns the user metadata, decoded.
 fn user(frame: &Frame, tolerance: Tolerance) -> Result<Vec<(String, Value)>> {
     let limits = &frame.options().limits;
     let value = |read: Result<Vec<u8>>| match read {
@@ -92,7 +92,7 @@ fn user(frame: &Frame, tolerance: Tolerance) -> Result<Vec<(String, Value)>> {
     Ok(pieces.map(|(name, read)| (name.to_owned(), value(read))).collect())
 }
 
-/// A metalayer, decoded, JSON text in it too.
+/// Decodes a metalayer, including JSON text in it.
 fn metalayer(name: &str, bytes: &[u8], limits: &Limits) -> Value {
     let value = msgpack::metalayer_to_value(name, bytes, limits);
     value.map_or_else(|error| format!("not shown: {error}").into(), msgpack::decode_json_text)

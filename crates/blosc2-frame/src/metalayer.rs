@@ -32,13 +32,13 @@ impl PartialEq for Index {
 impl Eq for Index {}
 
 impl Metalayers {
-    /// None.
+    /// Creates an empty list.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new(), Index { is_other: false })
     }
 
-    /// The value of `name`, as stored: by convention msgpack.
+    /// Returns the value of `name`, as stored: by convention msgpack.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
@@ -54,7 +54,7 @@ impl Metalayers {
         self.1.is_other
     }
 
-    /// Number of metalayers.
+    /// Returns the number of metalayers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -149,14 +149,14 @@ pub(crate) fn parse_names(bytes: &[u8]) -> std::result::Result<ParsedNames<'_>, 
     Ok((rest, entries))
 }
 
-/// The value whose marker `bytes` begin with.
+/// Reads the value whose marker `bytes` begin with.
 pub(crate) fn value(mut bytes: &[u8]) -> Option<&[u8]> {
     let len = decode::read_bin_len(&mut bytes).ok()?;
     bytes.get(..usize::try_from(len).ok()?)
 }
 
-/// Index, map and values after `head`, where the place of a value counts from `base` before `head` and the size of the index is
-/// `own` and what its entries take.
+/// Encodes index, map and values after `head`. The place of a value counts from `base` before `head`, and the size of the index
+/// is the sum of `own` and its entries.
 pub(crate) fn encode(
     head: &[u8],
     own: usize,

@@ -95,7 +95,8 @@ pub fn from_value(value: &Value) -> Result<Vec<u8>> {
     write::whole(value)
 }
 
-/// Content of the metalayer or the piece of user metadata `name`, for display: [`to_value`], or `Bytes` where it is not msgpack.
+/// Returns the content of the metalayer or the piece of user metadata `name`, for display: [`to_value`], or `Bytes` where it is
+/// not msgpack.
 ///
 /// The metalayers of arrays, `b2nd` and `caterva`, are lists as C-Blosc2 reads them; the marker that it writes for 16 dimensions
 /// is not msgpack.
@@ -117,7 +118,7 @@ pub fn metalayer_to_value(name: &str, bytes: &[u8], limits: &Limits) -> Result<V
     }
 }
 
-/// The items of the metalayer of an array.
+/// Returns the items of the metalayer of an array.
 fn of_array(meta: &Meta) -> Value {
     let longs = |lens: &[u64]| Value::List(lens.iter().map(|&len| len.into()).collect());
     let words = |lens: &[u32]| Value::List(lens.iter().map(|&len| len.into()).collect());

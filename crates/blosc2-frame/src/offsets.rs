@@ -35,7 +35,7 @@ impl Offset {
         }
     }
 
-    /// The number that is stored.
+    /// Returns the number that is stored.
     #[must_use]
     pub const fn to_raw(self) -> i64 {
         let kind = match self {
@@ -139,7 +139,7 @@ impl Offsets {
         Ok(())
     }
 
-    /// Number of chunks.
+    /// Returns the number of chunks.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -154,7 +154,7 @@ impl Offsets {
         self.len() == 0
     }
 
-    /// Offset of the chunk `index`.
+    /// Returns the offset of the chunk `index`.
     #[must_use]
     pub fn get(&self, index: u64) -> Option<Offset> {
         match self {
@@ -165,7 +165,7 @@ impl Offsets {
         }
     }
 
-    /// The stored number of the chunk `index`.
+    /// Returns the stored number of the chunk `index`.
     pub(crate) fn raw(&self, index: u64) -> Option<i64> {
         match self {
             Self::Same(offset, count) => (index < *count).then(|| offset.to_raw()),
@@ -173,13 +173,13 @@ impl Offsets {
         }
     }
 
-    /// Each of them, but only once what all have in common.
+    /// Returns each of them, but one that all have in common only once.
     pub(crate) fn distinct(&self) -> impl Iterator<Item = Offset> + '_ {
         let count = if matches!(self, Self::Same(..)) { 1 } else { usize::MAX };
         self.iter().take(count)
     }
 
-    /// All of them, in the order of the chunks.
+    /// Returns all of them, in the order of the chunks.
     pub fn iter(&self) -> impl Iterator<Item = Offset> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))
     }

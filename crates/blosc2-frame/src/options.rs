@@ -38,7 +38,7 @@ pub struct OpenOptions {
 }
 
 impl Default for OpenOptions {
-    /// Mapped where possible, strict, 16 MiB of decoded blocks.
+    /// Selects mapping where possible, strict reads, 16 MiB of decoded blocks.
     fn default() -> Self {
         Self {
             limits: Limits::default(),
@@ -99,7 +99,7 @@ impl Default for FrameOptions {
     }
 }
 
-/// zstd at level 5 with byte shuffle, the default of python-blosc2; elements of `typesize` bytes.
+/// Returns zstd at level 5 with byte shuffle, the default of python-blosc2; elements of `typesize` bytes.
 #[must_use]
 pub fn default_params(typesize: usize) -> Params {
     Params {

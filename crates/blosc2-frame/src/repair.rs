@@ -66,7 +66,7 @@ pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Repair
     Ok(report)
 }
 
-/// The entry for the table of formats.
+/// Repairs for the table of formats.
 pub(crate) fn repair_to(
     input: Input,
     options: &OpenOptions,
@@ -93,7 +93,7 @@ pub(crate) fn repair_to(
     Ok(report)
 }
 
-/// A line of a report.
+/// Creates a line of a report.
 fn item(range: std::ops::Range<u64>, what: impl Into<String>) -> RepairItem {
     RepairItem::new(range, what)
 }

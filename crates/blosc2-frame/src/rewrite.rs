@@ -162,7 +162,7 @@ fn chunks(frame: &Frame, job: &WriteRequest<'_>, writer: &mut Writer<'_>, as_the
     Ok(())
 }
 
-/// Number of equal chunks from `index` on that are not stored.
+/// Returns the number of equal chunks from `index` on that are not stored.
 fn same_from(frame: &Frame, index: u64, special: Special, len: u64) -> u64 {
     let offsets = frame.layout().offsets();
     let is_same = |at: &u64| {
@@ -177,7 +177,7 @@ fn same_from(frame: &Frame, index: u64, special: Special, len: u64) -> u64 {
     (index..frame.chunk_count()).take_while(is_same).count() as u64
 }
 
-/// A chunk, with its bytes as they decode.
+/// Writes the chunk `index`, which decodes to `bytes`; as it is stored if `as_they_are`.
 fn copy(
     frame: &Frame,
     index: u64,
@@ -209,7 +209,7 @@ fn copy(
     writer.append(bytes)
 }
 
-/// All bytes, in chunks of `len`.
+/// Writes all bytes, in chunks of `len`.
 fn runs(frame: &Frame, job: &WriteRequest<'_>, writer: &mut Writer<'_>, len: usize) -> Result<()> {
     let total = frame.header().nbytes;
     let mut room: Vec<u8> = try_zeroed_vec((len as u64).min(total), &job.read.limits)?;

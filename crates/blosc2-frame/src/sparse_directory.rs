@@ -11,7 +11,7 @@ use container_core::{Error, ErrorKind, Limits, Result};
 /// The file with header, index and trailer.
 pub(crate) const INDEX_NAME: &str = "chunks.b2frame";
 
-/// The name of the file of the chunk with this number.
+/// Returns the name of the file of the chunk with this number.
 pub(crate) fn part_name(number: u64) -> String {
     format!("{number:08X}.chunk")
 }
@@ -44,7 +44,7 @@ impl SparseDirectory {
         open_file(&self.dir.join(&name), self.access, limits).map_err(|error| error.in_file(name))
     }
 
-    /// The numbers and sizes of all files with names of chunks, in the order of the numbers.
+    /// Returns the numbers and sizes of all files with names of chunks, in the order of the numbers.
     pub(crate) fn list(&self) -> Result<Vec<(u64, u64)>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.dir)? {

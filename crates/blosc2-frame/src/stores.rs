@@ -173,7 +173,7 @@ fn open_directory(
     Ok(Store::new(Kind::Directory, size, leaves))
 }
 
-/// The bytes of a file, of which there are so many. A system lends a process a thousand open files or so, and 65 thousand maps.
+/// Opens a file of `len` bytes, one of `many`. A process gets about a thousand open files, and 65 thousand maps.
 fn file_source(
     path: &Path,
     len: u64,
@@ -188,7 +188,7 @@ fn file_source(
     Ok(Arc::from(journal::recovered(path, source, &options.limits)?))
 }
 
-/// python-blosc2 opens no store without its EmbedStore, even an empty one.
+/// Reports a missing EmbedStore: python-blosc2 opens no store without one, even an empty one.
 fn report_missing_references(leaves: &mut Leaves<'_>) {
     if !leaves.leaves.iter().any(|leaf| leaf.file == EMBED) {
         let message = format!("there is no {EMBED}, without which python-blosc2 does not open a store");

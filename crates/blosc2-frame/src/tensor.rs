@@ -31,7 +31,7 @@ pub(crate) struct Tensor {
 }
 
 impl Tensor {
-    /// The tensor in a frame; `None` where its user metadata name none, and for arrays.
+    /// Reads the tensor in a frame; `None` where its user metadata name none, and for arrays.
     ///
     /// # Errors
     /// `Malformed` where type and shape are none, or not those of the bytes of the chunks; `Unsupported` for Python objects; `Limit`.
@@ -52,7 +52,7 @@ impl Tensor {
         name == NAME && matches!(Self::of(frame), Ok(Some(_)))
     }
 
-    /// The tensor that user metadata describe, whose elements have `len` bytes together.
+    /// Parses the tensor that user metadata describe, whose elements have `len` bytes together.
     ///
     /// # Errors
     /// As [`Tensor::of`].
@@ -90,7 +90,7 @@ impl Tensor {
         Ok(Self { kind: kind.clone(), dtype, shape })
     }
 
-    /// The user metadata of a tensor of another length along its first axis.
+    /// Returns the user metadata of a tensor of another length along its first axis.
     ///
     /// # Errors
     /// As [`Tensor::of`]; `Usage` for a scalar.
@@ -109,7 +109,8 @@ impl Tensor {
         msgpack::from_interchange(&value)
     }
 
-    /// The bytes of the elements of `region`, from the first to the last, in the data of the frame; `None` where there are none.
+    /// Returns the bytes of the elements of `region`, from the first to the last, in the data of the frame; `None` where there
+    /// are none.
     pub(crate) fn span(&self, region: &Region) -> Option<(u64, u64)> {
         let mut stride = self.dtype.itemsize() as u64;
         let (mut first, mut last) = (0_u64, stride);
@@ -124,7 +125,7 @@ impl Tensor {
         Some((first, last))
     }
 
-    /// The elements of `region`.
+    /// Reads the elements of `region`.
     ///
     /// # Errors
     /// Those of the frame; `Usage` for a region of another shape.

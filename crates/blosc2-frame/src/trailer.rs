@@ -34,7 +34,7 @@ pub struct Fingerprint {
     pub bytes: [u8; 16],
 }
 
-/// The length that the last bytes of a frame give its trailer: `tail` ends where the frame does.
+/// Returns the length that the last bytes of a frame give its trailer: `tail` ends where the frame does.
 pub(crate) fn len_of(tail: &[u8]) -> Option<u32> {
     let tail = tail.get(tail.len().checked_sub(TAIL_LEN)?..)?;
     let (marker, rest) = tail.split_first()?;
@@ -42,7 +42,7 @@ pub(crate) fn len_of(tail: &[u8]) -> Option<u32> {
     (*marker == 0xce && rest.get(4) == Some(&0xd8)).then_some(len)
 }
 
-/// The length of the trailer that `bytes` begin with, by its own values: for one that is found without its end.
+/// Returns the length of the trailer that `bytes` begin with, by its own values: for one that is found without its end.
 pub(crate) fn len_from_start(bytes: &[u8]) -> Option<usize> {
     let rest = bytes.strip_prefix(&[0x94, 0x01, 0x93, 0xcd])?.get(2..)?;
     let (_, entries) = parse_names(rest).ok()?;

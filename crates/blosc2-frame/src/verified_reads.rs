@@ -23,7 +23,7 @@ pub(crate) struct VerifiedReads {
 }
 
 impl VerifiedReads {
-    /// The digests, unless there are none, or another program has changed the frame since.
+    /// Returns the digests, unless there are none, or another program has changed the frame since.
     fn digests(&self, frame: &Frame) -> Option<&Digests> {
         let read = || {
             let value = frame.vlmetalayer(checksums::NAME).ok().flatten()?;
@@ -176,7 +176,7 @@ fn find_misplaced_chunk(frame: &Frame, scan: &ChunkScan) -> Result<Option<(u64, 
     Ok(None)
 }
 
-/// The checksum algorithm for a new frame: the requested one, else that of its source.
+/// Returns the checksum algorithm for a new frame: the requested one, else that of its source.
 ///
 /// # Errors
 /// `Usage` for an unknown name, listing those there are.

@@ -88,13 +88,13 @@ impl<'o> Writer<'o> {
         Ok(Self { body, options, batch_encoder, metalayers, trailer: Trailer::default(), failed: false })
     }
 
-    /// The options of the writer.
+    /// Returns the options of the writer.
     #[must_use]
     pub fn options(&self) -> &FrameOptions {
         &self.options
     }
 
-    /// Number of chunks so far.
+    /// Returns the number of chunks so far.
     #[must_use]
     pub fn chunk_count(&self) -> u64 {
         self.body.offsets.len()
@@ -171,7 +171,7 @@ impl<'o> Writer<'o> {
         self.take_marks(special, nbytes, count)
     }
 
-    /// The marks of another frame, where the last one may end within an element.
+    /// Writes the marks of another frame, where the last one may end within an element.
     ///
     /// # Errors
     /// As [`Writer::append`].
@@ -187,8 +187,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// A chunk whose blocks the caller cuts, each of which can be read without the others (C-Blosc2 3.0). All chunks of a frame are of
-    /// that kind, or none is.
+    /// Writes a chunk whose blocks the caller cuts, each of which can be read without the others (C-Blosc2 3.0). A frame has only such
+    /// chunks, or none of them.
     ///
     /// # Errors
     /// As [`Writer::append`]; `Usage` for an empty block, and for chunks of both kinds.
@@ -268,7 +268,7 @@ impl<'o> Writer<'o> {
         sink.finish(&bytes)
     }
 
-    /// Until the call has succeeded, the writer counts as failed.
+    /// Marks the writer as failed until the call has succeeded.
     fn start_call(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.failed, true) {
             return Err(Error::usage("an earlier write failed, so bytes are missing"));

@@ -149,7 +149,7 @@ fn params() -> Params {
     }
 }
 
-/// Data that the ramp turns into steps of 16.
+/// Makes data that the ramp turns into steps of 16.
 fn data() -> Vec<u8> {
     let steps = (0..600_u32).flat_map(|k| (k / 16).to_le_bytes());
     steps

@@ -99,7 +99,7 @@ fn operands(src: &[u8], at: &mut usize, control: u8) -> Result<(usize, usize), F
     Ok((len.saturating_add(MIN_MATCH), distance))
 }
 
-/// `len`, if there is room for it; cut to the room where only a prefix is asked for.
+/// Returns `len` if there is room for it; cut to the room where only a prefix is requested.
 fn within<const WHOLE: bool>(len: usize, room: usize, at: usize) -> Result<usize, Fault> {
     match len <= room {
         true => Ok(len),

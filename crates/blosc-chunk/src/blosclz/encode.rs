@@ -187,7 +187,7 @@ fn operations<T: Table>(
     }
 }
 
-/// The low half.
+/// Returns the low half.
 #[expect(clippy::cast_possible_truncation, reason = "what is meant")]
 fn low(word: u64) -> u32 {
     word as u32

@@ -31,14 +31,14 @@ impl Table for Long {
     }
 }
 
-/// `LOG` bits of the first five bytes of `word`. Matches of four save little, and hide longer ones.
+/// Returns `LOG` bits of the hash of the first five bytes of `word`. Matches of four save little, and hide longer ones.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the shift leaves few bits")]
 pub(super) fn hash<const LOG: u32>(word: u64) -> usize {
     ((word << 24).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - LOG)) as usize
 }
 
-/// The table that `entries` hold, all 0.
+/// Returns the table that `entries` hold, all 0.
 pub(super) fn emptied<T: Copy + Default, const N: usize>(entries: &mut Vec<T>) -> &mut [T; N] {
     entries.clear();
     entries.resize(N, T::default());

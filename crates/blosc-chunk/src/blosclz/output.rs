@@ -23,7 +23,7 @@ impl<'a> Output<'a> {
         self.at
     }
 
-    /// The bytes from `from` to `to` of the text as runs of literals. `None` when they do not fit.
+    /// Writes the bytes from `from` to `to` of the text as runs of literals. `None` when they do not fit.
     #[inline(always)]
     pub(super) fn literals(&mut self, text: Input<'_>, from: usize, to: usize) -> Option<()> {
         if to - from + (to - from).div_ceil(MAX_RUN) > self.dst.len() - self.at {
@@ -33,7 +33,7 @@ impl<'a> Output<'a> {
         Some(())
     }
 
-    /// A match of `len` bytes, 3 at least, up to [`super::MAX_DISTANCE`] back. `None` when it does not fit.
+    /// Writes a match of `len` bytes, 3 at least, up to [`super::MAX_DISTANCE`] back. `None` when it does not fit.
     #[inline(always)]
     pub(super) fn copy(&mut self, len: usize, distance: usize) -> Option<()> {
         let near = distance < MIN_FAR_DISTANCE;
@@ -76,7 +76,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The low eight bits, which are all there is.
+/// Returns the low eight bits, which are all there is.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "callers give less than 256")]
 fn byte(value: usize) -> u8 {

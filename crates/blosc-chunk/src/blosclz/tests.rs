@@ -114,7 +114,7 @@ fn what_is_encoded_decodes() {
     }
 }
 
-/// All that can be asked of a damaged stream: the kernel and the plain loop agree, on the bytes as well.
+/// Checks on a damaged stream that the kernel and the plain loop agree, on the bytes as well.
 fn agree(stream: &[u8], len: usize) -> bool {
     let (mut fast, mut slow) = (vec![0xAA; len], vec![0x55; len]);
     let result = run::<true>(stream, &mut fast, lz::blosclz());
@@ -203,7 +203,7 @@ fn runs(stream: &mut Vec<u8>, literals: &[u8]) {
     }
 }
 
-/// Data of several kinds: runs, periods, text, noise.
+/// Makes data of several kinds: runs, periods, text, noise.
 fn samples() -> Vec<Vec<u8>> {
     let mut seed = 1_u64;
     let mut noise = || {
@@ -220,7 +220,7 @@ fn samples() -> Vec<Vec<u8>> {
     all
 }
 
-/// Data long enough to be probed, for tables of either kind, and for far matches.
+/// Makes data long enough to be probed, for tables of either kind, and for far matches.
 fn long_samples() -> Vec<Vec<u8>> {
     let words = (0..50_000_u32).flat_map(|i| (i * i / 4096).to_le_bytes()).collect::<Vec<_>>();
     let planes = (0..8).flat_map(|k| if k % 2 == 0 { noise(9000, k) } else { vec![k as u8; 9000] }).collect();

@@ -100,8 +100,8 @@ impl Worker {
     }
 }
 
-/// The first `len` bytes of `buffer`, which grows if need be: as the limits allow, and without touching memory that no stream
-/// fills.
+/// Returns the first `len` bytes of `buffer`, which grows if need be: as the limits allow, and without touching memory that
+/// no stream fills.
 pub(super) fn room<'b>(buffer: &'b mut Vec<u8>, len: usize, limits: &Limits) -> Result<&'b mut [u8]> {
     if buffer.len() < len {
         buffer.clear();

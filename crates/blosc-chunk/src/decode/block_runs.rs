@@ -69,7 +69,7 @@ fn check_runs(runs: &[Range<usize>], len: usize) -> Result<usize> {
     Ok(sum)
 }
 
-/// Each run with its place in `dst`, which is as long as all of them.
+/// Returns each run with its place in `dst`, which is as long as all of them.
 fn pieces<'r, 'd>(
     runs: &'r [Range<usize>],
     dst: &'d mut [u8],

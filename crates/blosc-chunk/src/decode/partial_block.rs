@@ -48,7 +48,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan for the bytes `range` of a block of `len`, if the pipeline allows one. `is_first` where DELTA has no reference.
+    /// Returns the plan for the bytes `range` of a block of `len`, if the pipeline allows one. `is_first` where DELTA has no
+    /// reference.
     pub(super) fn new(job: Job<'_, '_>, len: usize, range: Range<usize>, is_first: bool) -> Option<Self> {
         let typesize = usize::from(job.header().typesize);
         let (mut shape, mut width, mut sums, mut is_delta) = (Shape::Plain, 1, None, false);
@@ -107,7 +108,7 @@ impl Plan {
         Some(all.of(range))
     }
 
-    /// The same for other bytes, `range`, of the block.
+    /// Returns the plan for other bytes, `range`, of the block.
     pub(super) fn of(&self, range: Range<usize>) -> Self {
         let body = self.rows * self.row_len;
         let wanted = range.start.min(body)..range.end.min(body);
@@ -124,7 +125,7 @@ impl Plan {
         !self.from_start && count.saturating_mul(piece) + len.saturating_mul(4) < self.made().len()
     }
 
-    /// The bytes of the block that come out.
+    /// Returns the bytes of the block that come out.
     pub(super) fn made(&self) -> Range<usize> {
         self.columns.start * self.unit..self.columns.end * self.unit
     }

@@ -76,11 +76,13 @@ impl Chunk<'_> {
 }
 
 impl Decoder {
-    /// Decodes the intact blocks of a damaged `chunk` to their places in `dst`, which is exactly as long as its `nbytes`, and puts zeros into
-    /// the others. Gives for each block whether it is intact. Only the first `have` bytes of the chunk are there, and no block is intact that has one of the others.
+    /// Decodes the intact blocks of a damaged `chunk` to their places in `dst`, which is exactly as long as its `nbytes`, and puts zeros
+    /// into the others. Returns for each block whether it is intact. Only the first `have` bytes of the chunk exist; blocks with bytes
+    /// after these are not intact.
     ///
-    /// Nothing proves what these blocks hold: codecs without a digest of their own decode much that is damaged. The blocks of a chunk that is
-    /// stored as it is are intact where they are there. A special value has no blocks; where the codec or a filter is not here, none is intact.
+    /// The contents of these blocks are not proved: codecs without a digest of their own decode much that is damaged. The blocks of a
+    /// stored chunk are intact if all of their bytes exist. A special value has no blocks. If the codec or a filter is missing, no block
+    /// is intact.
     ///
     /// # Errors
     /// As [`Decoder::decode`], but for `Malformed` and `Unsupported`.
@@ -164,7 +166,7 @@ mod tests {
 
     const BLOCK: usize = 2048;
 
-    /// Eight blocks of 2048 bytes, of patterns that come a few times each.
+    /// Makes a chunk of eight blocks of 2048 bytes, of patterns that repeat a few times each.
     fn chunk(mut params: Params) -> (Vec<u8>, Vec<u8>) {
         params.blocksize = Some(BLOCK);
         let mut state = 1_u32;

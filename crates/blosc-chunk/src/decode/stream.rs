@@ -37,7 +37,7 @@ pub(super) struct Streams<'c, 'a> {
 }
 
 impl<'c, 'a> Streams<'c, 'a> {
-    /// Those of the block `index`.
+    /// Creates the iterator over the streams of the block `index`.
     pub(super) fn of(chunk: &'c Chunk<'a>, index: usize) -> Result<Self> {
         let count = chunk.stream_count(index);
         let len = chunk.block_len(index) / count;
@@ -47,12 +47,12 @@ impl<'c, 'a> Streams<'c, 'a> {
         Ok(Self { chunk, at, left: count, len, variable })
     }
 
-    /// Byte of the chunk where the next one begins, or the last one ended.
+    /// Returns the byte of the chunk where the next one begins, or the last one ended.
     pub(super) const fn at(&self) -> usize {
         self.at
     }
 
-    /// The next one.
+    /// Returns the next one.
     pub(super) fn next(&mut self) -> Result<Option<Stream>> {
         if self.left == 0 {
             return Ok(None);
@@ -92,7 +92,7 @@ impl<'c, 'a> Streams<'c, 'a> {
         }
     }
 
-    /// A stream of one byte over and over: no length, or its negative and a token.
+    /// Reads a stream of one repeated byte: no length, or its negative and a token.
     fn run(&mut self, at: usize, size: i32) -> Result<Stream> {
         if !self.chunk.header().extended {
             return Err(self.wrong(at..at + 4, format!("a stream of {size} bytes")));
@@ -179,7 +179,7 @@ impl Codecs {
         Ok(())
     }
 
-    /// The context of zstd, with `dictionary`. A dictionary is digested at a cost, so the one that is there is kept.
+    /// Returns the context of zstd, with `dictionary`. A dictionary is digested at a cost, so the one that is there is kept.
     fn zstd(&mut self, dictionary: &[u8]) -> Result<&mut Decompressor> {
         let zstd = match &mut self.zstd {
             Some(zstd) => zstd,
@@ -254,7 +254,7 @@ fn decode_by(plugin: &dyn CodecPlugin, job: Job<'_, '_>, src: &[u8], dst: &mut [
     plugin.decode(src, &job.context(None).plugin(header.codec_meta), dst)
 }
 
-/// Error for codecs that are not here: plugins are other people's code, and none is ever loaded.
+/// Returns the error for codecs of missing plugins; a codec is never loaded.
 fn unsupported(compressor: Compressor) -> Error {
     let why = match compressor {
         Compressor::ZFP_ACC | Compressor::ZFP_PREC | Compressor::ZFP_RATE => {

@@ -5,7 +5,7 @@ use super::*;
 mod runs;
 mod stored;
 
-/// The bytes that `hex` spells; blanks do not count.
+/// Returns the bytes that `hex` spells; blanks do not count.
 fn unhex(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         hex.chars().filter_map(|c| c.to_digit(16)).map(|d| u8::try_from(d).unwrap()).collect();
@@ -23,7 +23,7 @@ fn int32s(count: i32) -> Vec<u8> {
     (0..count).flat_map(i32::to_le_bytes).collect()
 }
 
-/// By C-Blosc2 3.3.5, see the comments; text is quoted as it is.
+/// Returns the vectors by C-Blosc2 3.3.5, see the comments; text is quoted as it is.
 fn vectors() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let abc: Vec<u8> = [&b"abc".repeat(13)[..], b"defghijklmnop"].concat().repeat(2);
     let range = (0..40_u8).map(|k| format!("{k:02x}")).collect::<String>();

@@ -39,7 +39,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// For a dictionary of `nbytes` of data, of a twentieth of them at most, as in C-Blosc2; `None` when that is too short.
+    /// Creates samples for `nbytes` of data, of a twentieth of them at most, as in C-Blosc2; `None` when that is too short.
     pub(super) fn new(compressor: Compressor, nbytes: usize) -> Option<Self> {
         let max_len = (nbytes / 20).min(MAX_LEN);
         let wanted = if compressor == Compressor::ZSTD { max_len * SAMPLES_FOR_EACH } else { max_len };
@@ -67,7 +67,7 @@ impl Samples {
         Ok(())
     }
 
-    /// The dictionary; `None` when none comes of these samples.
+    /// Returns the dictionary; `None` when none comes of these samples.
     pub(super) fn build(mut self) -> Option<Vec<u8>> {
         if self.compressor == Compressor::ZSTD {
             return zstd::train(&self.bytes, &self.sizes, self.max_len);
@@ -86,7 +86,7 @@ fn train(worker: &mut Worker, compressor: Compressor, plan: &Plan<'_>) -> Result
 }
 
 impl Encoder {
-    /// The shorter of two chunks, with a dictionary and without.
+    /// Appends the shorter of two chunks, with a dictionary and without.
     pub(super) fn append_with_dictionary(
         &mut self,
         src: &[u8],

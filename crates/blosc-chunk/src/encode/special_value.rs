@@ -114,7 +114,7 @@ impl Encoder {
         Ok(out.len() - start)
     }
 
-    /// A header without filters and codec, as C-Blosc2's own constructors write it, and the value.
+    /// Appends a header without filters and codec, as C-Blosc2's own constructors write it, and the value.
     pub(super) fn append_special(&self, found: &Found<'_>, nbytes: usize, out: &mut Vec<u8>) -> Result<()> {
         let (kind, value): (Special, &[u8]) = match found {
             Found::Zeros => (Special::Zeros, &[]),

@@ -23,7 +23,7 @@ pub(super) enum StreamCodec {
 }
 
 impl StreamCodec {
-    /// The codec of `params`, which have been checked.
+    /// Returns the codec of `params`, which have been checked.
     pub(super) fn new(params: &Params, plugins: &Plugins) -> Result<Self> {
         // At level 0 no stream is encoded; any level of the codec will do.
         let level = params.level.clamp(1, 9);
@@ -82,7 +82,7 @@ impl StreamCodec {
         })
     }
 
-    /// For every stream from now on; empty for none. Codecs without dictionaries have been refused before.
+    /// Sets the dictionary for further streams; empty for none. Codecs without dictionaries have been refused before.
     pub(super) fn set_dictionary(&mut self, new: &[u8]) -> Result<()> {
         match self {
             Self::Lz4 { dictionary, .. } | Self::Lz4Hc { dictionary, .. } => {
@@ -96,7 +96,7 @@ impl StreamCodec {
     }
 }
 
-/// zstd has 22 levels. Both C libraries take every other one, and the last for 9.
+/// Maps a level to one of zstd's 22. Both C libraries take every other one, and the last for 9.
 fn zstd_level(_generation: BloscVersion, level: u8) -> i32 {
     if level == 9 { 22 } else { 2 * i32::from(level) - 1 }
 }

@@ -102,7 +102,7 @@ impl Encoder {
     }
 }
 
-/// Each block is filtered as if it were the first.
+/// Returns the context of a block, which is filtered as if it were the first.
 fn context<'a>(params: &Params, plugins: &'a Plugins, blockshape: &'a [usize]) -> BlockContext<'a> {
     BlockContext {
         typesize: usize::from(tuning::stored_typesize(params.typesize)),

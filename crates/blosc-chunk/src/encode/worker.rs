@@ -35,17 +35,17 @@ impl<'a> Plan<'a> {
         Self { params, plugins, blockshape, src, blocks, version, reference: None }
     }
 
-    /// The same with another block 0 for differences to refer to.
+    /// Returns the plan with another block 0 for differences to refer to.
     pub(super) fn with_reference(self, reference: Option<&'a [u8]>) -> Self {
         Self { reference, ..self }
     }
 
-    /// Most bytes that the streams of a block take: stored, each with its length.
+    /// Returns the largest length of the streams of a block: stored, each with its length.
     pub(super) fn max_block_len(&self) -> usize {
         self.blocks.blocksize + 5 * self.blocks.streams
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn count(&self) -> usize {
         self.src.len().div_ceil(self.blocks.blocksize)
     }
@@ -60,7 +60,7 @@ impl<'a> Plan<'a> {
         &self.src[at..self.src.len().min(at + self.blocks.blocksize)]
     }
 
-    /// A block that is shorter than the others is never split.
+    /// Returns the number of streams of a block. One that is shorter than the others is never split.
     fn streams(&self, block: &[u8]) -> usize {
         if block.len() == self.blocks.blocksize { self.blocks.streams } else { 1 }
     }
@@ -103,12 +103,12 @@ impl Worker {
         Ok(Self { codec: StreamCodec::new(params, plugins)?, scratch: Scratch::default(), stage: Vec::new() })
     }
 
-    /// For every stream from now on; empty for none.
+    /// Sets the dictionary for further streams; empty for none.
     pub(super) fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
         self.codec.set_dictionary(dictionary)
     }
 
-    /// Block `index` as the filters leave it.
+    /// Returns block `index` after the filters.
     pub(super) fn filtered<'b>(&'b mut self, plan: &Plan<'b>, index: usize) -> Result<&'b [u8]> {
         plan.params.filters.encode(&plan.context(index), plan.block(index), &mut self.scratch)
     }
@@ -155,13 +155,13 @@ impl Worker {
         })
     }
 
-    /// The streams of block `index` as they are.
+    /// Returns the streams of block `index` as they are.
     pub(super) fn stored<'b>(&'b mut self, plan: &Plan<'b>, index: usize) -> Result<ChunksExact<'b, u8>> {
         let filtered = self.filtered(plan, index)?;
         Ok(filtered.chunks_exact(filtered.len() / plan.streams(plan.block(index))))
     }
 
-    /// Block 0 as readers will see it.
+    /// Returns block 0 as it will be decoded.
     pub(super) fn decoded_first(&mut self, plan: &Plan<'_>) -> Result<Vec<u8>> {
         let context = plan.context(0);
         let filters = plan.params.filters;
@@ -171,7 +171,7 @@ impl Worker {
         Ok(decoded)
     }
 
-    /// A block that the caller has cut, as the filters leave it.
+    /// Returns a block that the caller has cut, after the filters.
     pub(super) fn filtered_cut<'b>(
         &'b mut self,
         params: &Params,
@@ -200,7 +200,7 @@ impl Worker {
     }
 }
 
-/// Room for `len` bytes, whatever they are.
+/// Returns room for `len` bytes of unspecified contents.
 fn stage(stage: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if stage.len() < len {
         let more = len - stage.len();
@@ -210,7 +210,7 @@ fn stage(stage: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     Ok(&mut stage[..len])
 }
 
-/// A stream and its length.
+/// Appends the length of a stream and the stream.
 pub(super) fn append(stream: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&le32(stream.len()));
     out.extend_from_slice(stream);

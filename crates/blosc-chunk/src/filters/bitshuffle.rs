@@ -36,8 +36,8 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
     unshuffle_rows(Level::best(), typesize, rows, whole);
 }
 
-/// [`bitshuffle`] by the rule of Blosc1 (chunk versions 1 and 2): a block whose whole elements are not a multiple of eight
-/// is copied as it is.
+/// Shuffles as [`bitshuffle`], by the rule of Blosc1 (chunk versions 1 and 2): a block whose whole elements are not a
+/// multiple of eight is copied as it is.
 ///
 /// # Panics
 /// When `src` and `dst` differ in length.
@@ -138,7 +138,7 @@ pub(super) fn unshuffle_rows(level: Level, typesize: usize, rows: &[u8], element
     }
 }
 
-/// The same for elements of which not even eight fill a tile.
+/// Shuffles elements so long that eight do not fit in a tile.
 fn shuffle_long(typesize: usize, elements: &[u8], rows: &mut [u8]) {
     let row_len = elements.len() / typesize / 8;
     for (i, octet) in elements.chunks_exact(8 * typesize).enumerate() {

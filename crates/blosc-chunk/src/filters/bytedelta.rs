@@ -45,7 +45,7 @@ pub fn bytedelta_buggy_decode(streams: usize, block: &mut [u8]) {
     }
 }
 
-/// The `streams` equal parts of `block`.
+/// Returns the `streams` equal parts of `block`.
 fn parts(streams: usize, block: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let streams = streams.max(1);
     let part = block.len() / streams;

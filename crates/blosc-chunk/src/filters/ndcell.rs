@@ -111,12 +111,13 @@ pub fn ndmean_decode(
     ndcell_decode(cell, blockshape, typesize, src, dst)
 }
 
-/// The reference takes the side of a mean's cell as a signed byte.
+/// Checks the side of a mean's cell, which the reference takes as a signed byte.
 fn check_mean_cell(cell: u8) -> Result<(), String> {
     if cell > 127 { Err(format!("ndmean cells of side {cell}, at most 127 can be")) } else { Ok(()) }
 }
 
-/// The sums are made in the type of the values, in the order of the cell, as the reference makes them.
+/// Replaces the values of a cell by their mean. The sums are made in the type of the values, in the order of the cell, as in
+/// the reference.
 fn mean_of_f32(cell: &mut [u8]) {
     let values = cell.as_chunks_mut::<4>().0;
     let (sum, count) =
@@ -146,7 +147,7 @@ struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// The cells of a block of `len` bytes, or what is wrong with them.
+    /// Returns the cells of a block of `len` bytes, or what is wrong with them.
     fn new(cell: u8, shape: &'a [usize], typesize: usize, len: usize) -> Result<Self, String> {
         if cell == 0 {
             return Err("cells of side 0".to_owned());

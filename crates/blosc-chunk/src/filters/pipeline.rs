@@ -98,8 +98,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Number of filters that cannot be undone in place. With none, decode the streams to where they belong and call
-    /// [`Pipeline::decode_in_place`].
+    /// Returns the number of filters that cannot be undone in place. With none, decode the streams to where they belong and
+    /// call [`Pipeline::decode_in_place`].
     pub(crate) fn moves(&self, cx: &BlockContext<'_>) -> usize {
         self.filters().filter(|filter| cx.moves(*filter)).count()
     }
@@ -114,12 +114,12 @@ impl Pipeline {
 }
 
 impl BlockContext<'_> {
-    /// Width of the elements that `filter` shuffles.
+    /// Returns the width of the elements that `filter` shuffles.
     fn width(&self, filter: Filter) -> usize {
         if filter.meta == 0 { self.typesize } else { usize::from(filter.meta) }
     }
 
-    /// Into how many parts BYTEDELTA cuts the block.
+    /// Returns the number of parts into which BYTEDELTA cuts the block.
     fn streams(&self, filter: Filter) -> usize {
         if filter.meta == 0 { self.schunk_typesize } else { usize::from(filter.meta) }
     }
@@ -196,7 +196,7 @@ fn decode_in_place(filter: Filter, cx: &BlockContext<'_>, block: &mut [u8]) -> R
     Ok(())
 }
 
-/// `len` bytes of `buffer`, which grows if it must.
+/// Returns `len` bytes of `buffer`, which grows if it must.
 fn room(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if buffer.len() < len {
         let more = len - buffer.len();

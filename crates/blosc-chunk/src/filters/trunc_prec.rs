@@ -46,7 +46,7 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dst: &mut [u8]) -> Resul
     Ok(())
 }
 
-/// Number of cleared bits, of `width`.
+/// Returns the number of cleared bits, of `width`.
 fn cleared(name: &str, bits: i8, width: u8) -> Result<u8> {
     let many = if bits < 0 { Some(bits.unsigned_abs()) } else { width.checked_sub(bits.unsigned_abs()) };
     many.filter(|many| *many < width).ok_or_else(|| {

@@ -100,7 +100,7 @@ pub(super) fn run<const WHOLE: bool>(
     }
 }
 
-/// The length that a nibble begins and, if it is 15, further bytes continue.
+/// Returns the length that a nibble begins and, if it is 15, further bytes continue.
 fn length(src: &[u8], at: &mut usize, nibble: u8) -> Result<usize, Fault> {
     let mut len = usize::from(nibble);
     if nibble == 15 {
@@ -117,7 +117,7 @@ fn length(src: &[u8], at: &mut usize, nibble: u8) -> Result<usize, Fault> {
     Ok(len)
 }
 
-/// `len`, if there is room for it; cut to the room where only a prefix is asked for.
+/// Returns `len` if there is room for it; cut to the room where only a prefix is requested.
 fn within<const WHOLE: bool>(len: usize, room: usize, at: usize) -> Result<usize, Fault> {
     match len <= room {
         true => Ok(len),

@@ -64,7 +64,7 @@ impl Encoder {
     }
 }
 
-/// The table that `entries` hold, all 0.
+/// Returns the table that `entries` hold, all 0.
 fn emptied<T: Copy + Default, const N: usize>(entries: &mut Vec<T>) -> &mut [T; N] {
     entries.clear();
     entries.resize(N, T::default());
@@ -83,7 +83,7 @@ trait Table {
 impl Table for [u16; 1 << SHORT_TABLE_BITS] {
     const REACHES_ALL: bool = true;
 
-    /// By four bytes.
+    /// Hashes four bytes.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the table is for data of 64 KiB")]
     fn swap(&mut self, word: u64, pos: usize) -> usize {
@@ -95,7 +95,7 @@ impl Table for [u16; 1 << SHORT_TABLE_BITS] {
 impl Table for [u32; 1 << LONG_TABLE_BITS] {
     const REACHES_ALL: bool = false;
 
-    /// By five bytes, as there is more to choose from.
+    /// Hashes five bytes, as longer data offer more candidates.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the data are shorter than 2^32")]
     fn swap(&mut self, word: u64, pos: usize) -> usize {
@@ -156,13 +156,13 @@ fn sequences<T: Table>(
     }
 }
 
-/// The low half.
+/// Returns the low half.
 #[expect(clippy::cast_possible_truncation, reason = "what is meant")]
 fn low(word: u64) -> u32 {
     word as u32
 }
 
-/// A distance as the block keeps it.
+/// Converts a distance to its stored form.
 #[expect(clippy::cast_possible_truncation, reason = "distances are inside the window")]
 pub(super) fn offset(distance: usize) -> u16 {
     distance as u16

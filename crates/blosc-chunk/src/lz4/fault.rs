@@ -10,7 +10,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// A fault at a byte of the stream.
+    /// Creates a fault at a byte of the stream.
     pub(crate) const fn at(position: usize, reason: &'static str) -> Self {
         Self { reason, position }
     }

@@ -130,7 +130,7 @@ fn sequences(mut chains: Chains<'_>, start: usize, output: &mut Output<'_>, leve
 }
 
 impl Chains<'_> {
-    /// The longest match for what is at `pos`, the nearest of them. Puts all positions up to it into the chains.
+    /// Returns the longest match for what is at `pos`, the nearest of them. Puts all positions up to it into the chains.
     fn best(&mut self, pos: usize) -> Match {
         while self.seen <= pos {
             let head = &mut self.heads[hash(self.text.half(self.seen))];
@@ -160,7 +160,7 @@ impl Chains<'_> {
     }
 }
 
-/// Index of four bytes.
+/// Returns the index for four bytes.
 fn hash(word: u32) -> usize {
     (word.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize
 }

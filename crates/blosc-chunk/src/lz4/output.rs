@@ -20,7 +20,8 @@ impl<'a> Output<'a> {
         self.at
     }
 
-    /// The literals from `from` to `to` of the text, and a match of `len` bytes, 4 at least. `None` when they do not fit.
+    /// Writes the literals from `from` to `to` of the text, and a match of `len` bytes, 4 at least. `None` when they do not
+    /// fit.
     #[inline(always)]
     pub(super) fn sequence(
         &mut self,
@@ -54,7 +55,7 @@ impl<'a> Output<'a> {
         Some(())
     }
 
-    /// The last sequence, of literals alone. `None` when they do not fit.
+    /// Writes the last sequence, of literals alone. `None` when they do not fit.
     pub(super) fn last(&mut self, literals: &[u8]) -> Option<()> {
         let mut need = 1 + literals.len();
         if literals.len() >= 15 {
@@ -87,7 +88,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The low eight bits, which are all there is.
+/// Returns the low eight bits, which are all there is.
 #[expect(clippy::cast_possible_truncation, reason = "callers give less than 256")]
 fn byte(value: usize) -> u8 {
     value as u8

@@ -6,7 +6,7 @@ use super::decode::run;
 use super::{Encoder, Fault, decode, decode_prefix, decode_with_dictionary, high_compression};
 use crate::simd::lz;
 
-/// Data of several kinds: runs, periods, text, noise.
+/// Makes data of several kinds: runs, periods, text, noise.
 fn samples() -> Vec<Vec<u8>> {
     let mut seed = 1_u64;
     let mut noise = || {
@@ -89,7 +89,7 @@ fn faults_say_what_and_where() {
     assert_eq!(fault(&[0xf0, 255, 255], 5), Fault::at(3, "the block ends inside a length"));
 }
 
-/// All that can be asked of a damaged block: the kernel and the plain loop and lz4_flex agree, on the bytes as well.
+/// Checks on a damaged block that the kernel, the plain loop and lz4_flex agree, on the bytes as well.
 fn agree(block: &[u8], len: usize) {
     let mut fast = vec![0xAA; len];
     let mut slow = vec![0x55; len];
@@ -194,7 +194,7 @@ fn blocks_of_liblz4_decode() {
     }
 }
 
-/// Data long enough for either table, and for matches out of reach.
+/// Makes data long enough for either table, and for matches out of reach.
 fn long_samples() -> Vec<Vec<u8>> {
     let words = (0..50_000_u32).flat_map(|i| (i * i / 4096).to_le_bytes()).collect::<Vec<_>>();
     let mut noise = samples().swap_remove(5);

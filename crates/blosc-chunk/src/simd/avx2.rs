@@ -133,7 +133,7 @@ fn shuffle_wide(width: usize, src: &[u8], dst: &mut [u8], stride: usize) -> usiz
     i
 }
 
-/// The last eight columns of one step.
+/// Shuffles the last eight columns of one step.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shuffle_last_eight(width: usize, src: &[u8], i: usize, dst: &mut [u8], stride: usize) {
@@ -221,7 +221,7 @@ fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> us
     i
 }
 
-/// The last eight columns of one step.
+/// Unshuffles the last eight columns of one step.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn unshuffle_last_eight(width: usize, src: &[u8], stride: usize, dst: &mut [u8], i: usize) {
@@ -257,14 +257,14 @@ fn turn<const N: usize>(mut rows: [__m256i; N], piece: usize) -> [__m256i; N] {
     rows
 }
 
-/// The order of bytes for both halves.
+/// Returns the order of bytes for both halves.
 #[target_feature(enable = "avx2")]
 fn both(order: &[usize; 16]) -> __m256i {
     let order = order.map(|at| u8::try_from(at).unwrap_or(0x80));
     load_halves(&order, 0, 0)
 }
 
-/// The 32 bytes at `at`.
+/// Loads the 32 bytes at `at`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8], at: usize) -> __m256i {
@@ -273,7 +273,7 @@ fn load(bytes: &[u8], at: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// The 16 bytes at `low` and those at `high`, which is not before it.
+/// Loads the 16 bytes at `low` and those at `high`, which is not before it.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_halves(bytes: &[u8], low: usize, high: usize) -> __m256i {

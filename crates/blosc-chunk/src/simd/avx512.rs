@@ -13,7 +13,7 @@ const STEP: usize = 64;
 static SORT: [[u8; 64]; 17] = orders(false);
 static MERGE: [[u8; 64]; 17] = orders(true);
 
-/// The number of registers for elements of `width` bytes.
+/// Returns the number of registers for elements of `width` bytes.
 const fn registers(width: usize) -> usize {
     if width <= 2 { 2 } else { width.next_power_of_two() }
 }
@@ -223,7 +223,7 @@ fn turn<const N: usize>(mut rows: [__m512i; N]) -> [__m512i; N] {
     rows
 }
 
-/// A register of words.
+/// Makes a register of words.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn words(words: &[i32; 16]) -> __m512i {
@@ -231,7 +231,7 @@ fn words(words: &[i32; 16]) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-/// The 64 bytes at `at`.
+/// Loads the 64 bytes at `at`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &[u8], at: usize) -> __m512i {
@@ -240,7 +240,7 @@ fn load(bytes: &[u8], at: usize) -> __m512i {
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
 }
 
-/// Four times 16 bytes, the first at `at`, each `step` after the one before.
+/// Loads four times 16 bytes, the first at `at`, each `step` after the one before.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_quarters(bytes: &[u8], at: usize, step: usize) -> __m512i {

@@ -13,7 +13,7 @@ pub(crate) use input::Input;
 /// wrong or too close to either end to be sure, and gives how far it came. It may have written past that.
 pub(crate) type Ahead = fn(&[u8], &mut [u8], usize, usize) -> (usize, usize);
 
-/// The loop for LZ4 that this machine runs best.
+/// Returns the loop for LZ4 that this machine runs best.
 pub(crate) fn lz4() -> Ahead {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if avx2() {
@@ -23,7 +23,7 @@ pub(crate) fn lz4() -> Ahead {
     stay
 }
 
-/// The loop for BloscLZ that this machine runs best.
+/// Returns the loop for BloscLZ that this machine runs best.
 pub(crate) fn blosclz() -> Ahead {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if avx2() {

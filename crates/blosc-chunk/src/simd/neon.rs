@@ -140,7 +140,7 @@ fn unshuffle_wide(width: usize, src: &[u8], stride: usize, dst: &mut [u8]) -> us
     i
 }
 
-/// The first columns of groups of sixteen, the last of which reaches back if it must; 0 alone for fewer columns.
+/// Returns the first columns of groups of sixteen, the last of which reaches back if it must; 0 alone for fewer columns.
 fn columns(width: usize) -> impl Iterator<Item = usize> {
     (0..width).step_by(16).map(move |first| first.min(width.saturating_sub(16)))
 }
@@ -177,7 +177,7 @@ fn part<const N: usize>(mut rows: [uint8x16_t; N]) -> [uint8x16_t; N] {
     rows
 }
 
-/// The 16 bytes at `at`.
+/// Loads the 16 bytes at `at`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn load(bytes: &[u8], at: usize) -> uint8x16_t {

@@ -3,7 +3,7 @@
 
 use super::shuffle::Level;
 
-/// Each byte becomes the sum (modulo 256) of all bytes up to it.
+/// Replaces each byte by the sum (modulo 256) of all bytes up to it.
 pub(crate) fn running_sum(level: Level, bytes: &mut [u8]) {
     let done = with_vectors::<1, false>(level, bytes);
     let (before, rest) = bytes.split_at_mut(done);
@@ -14,7 +14,7 @@ pub(crate) fn running_sum(level: Level, bytes: &mut [u8]) {
     }
 }
 
-/// Each word of `WORD` bytes (1, 2, 4 or 8) becomes the XOR of all words up to it. A shorter rest is left as it is.
+/// Replaces each word of `WORD` bytes (1, 2, 4 or 8) by the XOR of all words up to it. A shorter rest is left as it is.
 pub(crate) fn running_xor<const WORD: usize>(level: Level, bytes: &mut [u8]) {
     let done = with_vectors::<WORD, true>(level, bytes);
     let (before, rest) = bytes.split_at_mut(done);

@@ -22,7 +22,7 @@ impl Level {
     /// Plain code.
     pub(crate) const PLAIN: Self = Self(Instructions::Plain);
 
-    /// The best that the machine has. The standard library remembers what it detects.
+    /// Returns the best that the machine has. The standard library remembers what it detects.
     #[inline]
     pub(crate) fn best() -> Self {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -177,7 +177,7 @@ pub(crate) fn transpose_bits(level: Level, bytes: &mut [u8]) {
     transpose_words(&mut bytes[done..]);
 }
 
-/// The plain form of [`transpose_bits`].
+/// Transposes as [`transpose_bits`], without vectors.
 #[inline(always)]
 pub(super) fn transpose_words(bytes: &mut [u8]) {
     for word in bytes.as_chunks_mut::<8>().0 {

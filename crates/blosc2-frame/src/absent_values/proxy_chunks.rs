@@ -132,7 +132,7 @@ fn value(frame: &Frame, name: &str) -> Option<Value> {
     msgpack::to_value(&bytes, &frame.options().limits).ok()
 }
 
-/// The bits of `total` parts; `None` where there is another number of bytes than they take.
+/// Returns the bits of `total` parts; `None` where there is another number of bytes than they take.
 fn bits(value: Option<Value>, total: u64) -> Option<Vec<u8>> {
     let Some(Value::Bytes(bytes)) = value else { return None };
     (bytes.len() as u64 == total.div_ceil(8)).then_some(bytes)

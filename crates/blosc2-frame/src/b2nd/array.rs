@@ -37,7 +37,7 @@ impl NdArray {
         Self::from_frame(Frame::open_with(path, &OpenOptions::default())?)
     }
 
-    /// The array that a frame holds. No chunk is looked at.
+    /// Opens the array that a frame holds. No chunk is looked at.
     ///
     /// # Errors
     /// `Usage` for a frame without the metalayer; `Malformed` where shapes and chunks contradict each other; `Unsupported` for a dtype
@@ -65,31 +65,31 @@ impl NdArray {
         Ok(changed)
     }
 
-    /// The frame.
+    /// Returns the frame.
     #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// The frame again.
+    /// Returns the frame again.
     #[must_use]
     pub fn into_frame(self) -> Frame {
         self.frame
     }
 
-    /// The metalayer.
+    /// Returns the metalayer.
     #[must_use]
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// The element type.
+    /// Returns the element type.
     #[must_use]
     pub fn dtype(&self) -> &DType {
         &self.dtype
     }
 
-    /// Length of each axis.
+    /// Returns the length of each axis.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         self.geometry.shape()
@@ -105,14 +105,15 @@ impl NdArray {
         &self.reader
     }
 
-    /// The array, whose values are read by type and selection: `array.dataset().read_region::<f32>((0, 10..20))?`.
+    /// Returns the array, whose values are read by type and selection: `array.dataset().read_region::<f32>((0, 10..20))?`.
     #[must_use]
     pub fn dataset(&self) -> OpenDataset<'_> {
         let dataset = OpenDataset::new(DEFAULT_NAME, self.dtype.clone(), self.shape(), self);
         dataset.in_file(self.frame.path.as_deref())
     }
 
-    /// The elements of `region` in C order; only the blocks that it touches are decoded, of each no more than is needed.
+    /// Reads the elements of `region` in C order; only the blocks that it touches are decoded, of each no more than is
+    /// needed.
     ///
     /// Blocks that are read repeatedly are kept decoded, up to [`OpenOptions::cache`] bytes.
     ///
@@ -131,8 +132,8 @@ impl NdArray {
         self.read_orthogonal_into(&select::of_region(region), dst, options)
     }
 
-    /// Every combination of the indices that are selected along each axis, as `numpy.ix_` takes them: in the order of the lists,
-    /// repeated where they repeat. A block is decoded once, however its indices are ordered.
+    /// Reads every combination of the indices selected along each axis, as with `numpy.ix_`: in the order of the lists, repeated
+    /// where they repeat. A block is decoded once, for any order of its indices.
     ///
     /// # Errors
     /// As [`NdArray::read`]; `Usage` for another number of axes, or an index outside its axis.

@@ -36,7 +36,7 @@ impl Axis {
         first(range.start)..first(range.end)
     }
 
-    /// The first and the last index selected, as a range. Never called for none.
+    /// Returns the first and the last index selected, as a range. Never called for none.
     fn span(&self) -> Range<u64> {
         let last = self.count.saturating_sub(1).saturating_mul(self.step).saturating_add(self.start);
         self.start..last.saturating_add(1)
@@ -50,7 +50,8 @@ enum Way<'a> {
 }
 
 impl ChunkBoxes {
-    /// The elements of a region (each of `size` bytes), in C order in the buffer. The region was checked against its array.
+    /// Selects the elements of a region (each of `size` bytes), in C order in the buffer. The region was checked against its
+    /// array.
     pub(super) fn region(axes: &[AxisSelection], size: usize) -> Result<Self> {
         let too_long = || Error::usage("a selection of 2^63 bytes");
         let mut stride = i64::try_from(size).map_err(|_| too_long())?;
@@ -73,7 +74,7 @@ impl ChunkBoxes {
         Ok(window)
     }
 
-    /// The elements of the box that begins at `origin`, in C order in the buffer.
+    /// Selects the elements of the box that begins at `origin`, in C order in the buffer.
     pub(super) fn plain(origin: &[u64], shape: &[u64], size: usize) -> Result<Self> {
         let axis = |(start, count): (&u64, &u64)| AxisSelection {
             start: *start,
@@ -85,7 +86,7 @@ impl ChunkBoxes {
         Self::region(&axes, size)
     }
 
-    /// The same selection over a buffer of one element, which all of them are.
+    /// Returns the same selection over a buffer of one element, which it repeats.
     pub(super) fn of_one_element(mut self) -> Self {
         for axis in &mut self.axes {
             axis.stride = 0;
@@ -284,7 +285,7 @@ fn strides_of(shape: &[u64], size: usize) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// The indices along each axis that the chunk at `place` has of the array.
+/// Returns the indices along each axis that the chunk at `place` has of the array.
 pub(super) fn chunk_box(geometry: &Geometry, place: &[u64]) -> Vec<Range<u64>> {
     let axes = geometry.shape().iter().zip(geometry.chunkshape()).zip(place);
     axes.map(|((len, chunk), at)| {
@@ -294,7 +295,7 @@ pub(super) fn chunk_box(geometry: &Geometry, place: &[u64]) -> Vec<Range<u64>> {
     .collect()
 }
 
-/// The number of the chunk at `place`.
+/// Returns the number of the chunk at `place`.
 pub(super) fn chunk_index(geometry: &Geometry, place: &[u64]) -> u64 {
     place.iter().zip(geometry.chunk_grid()).fold(0, |index, (at, len)| index * len + at)
 }

@@ -57,7 +57,7 @@ impl Rows {
         }
     }
 
-    /// Most bytes of a row.
+    /// Returns the largest length of a row, in bytes.
     pub(super) fn byte_len(&self, geometry: &Geometry) -> u64 {
         let item = geometry.itemsize() as u64;
         let lens = geometry.shape().iter().zip(geometry.chunkshape()).enumerate();
@@ -72,7 +72,7 @@ impl Rows {
         })
     }
 
-    /// The places of the chunks of a row.
+    /// Returns the places of the chunks of a row.
     pub(super) fn places(&self, geometry: &Geometry, row: u64) -> Vec<Range<u64>> {
         let mut rest = row;
         let mut places: Vec<Range<u64>> = Vec::with_capacity(MAX_DIMENSIONS);
@@ -102,7 +102,7 @@ impl Rows {
         .unzip()
     }
 
-    /// A row over a buffer of its elements.
+    /// Returns a row over a buffer of its elements.
     pub(super) fn window(&self, geometry: &Geometry, row: u64) -> Result<ChunkBoxes> {
         let (origin, shape) = self.extent(geometry, row);
         ChunkBoxes::plain(&origin, &shape, geometry.itemsize())

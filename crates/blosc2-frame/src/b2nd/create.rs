@@ -47,7 +47,7 @@ pub struct NdOptions {
 }
 
 impl Default for NdOptions {
-    /// zstd at level 5 with byte shuffle, and shapes of the library's choice.
+    /// Returns zstd at level 5 with byte shuffle, and the default shapes.
     fn default() -> Self {
         Self {
             params: default_params(1),
@@ -77,7 +77,7 @@ impl NdOptions {
         partition(shape, itemsize, &self.params, self.chunkshape.as_deref(), self.blockshape.as_deref())
     }
 
-    /// The options of the frame that holds the array.
+    /// Returns the options of the frame that holds the array.
     pub(super) fn frame(&self, geometry: &Geometry, dtype: &str, params: Params) -> Result<FrameOptions> {
         let meta = Meta {
             version: 0,
@@ -107,7 +107,7 @@ impl NdOptions {
         })
     }
 
-    /// The parameters for chunks of elements of `dtype` in blocks of `geometry`.
+    /// Returns the parameters for chunks of elements of `dtype` in blocks of `geometry`.
     pub(super) fn chunk_params(&self, geometry: &Geometry, dtype: &DType) -> Result<Params> {
         let mut params = self.params.clone();
         params.typesize = geometry.itemsize();
@@ -233,7 +233,7 @@ pub fn write_filled(
     writer.finish()
 }
 
-/// One NaN, as stored.
+/// Returns one NaN, as stored.
 fn nan_of(dtype: &DType) -> Result<Vec<u8>> {
     let mut bytes = match (dtype.as_scalar().map(|scalar| &scalar.kind), dtype.itemsize()) {
         (Some(Kind::Float), 2) => 0x7e00_u16.to_le_bytes().to_vec(),
@@ -247,7 +247,7 @@ fn nan_of(dtype: &DType) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// C-Blosc2 refuses to read a block of fewer elements than a cell of full size has.
+/// Checks cells: C-Blosc2 refuses to read a block of fewer elements than a cell of full size has.
 fn check_cells(side: u8, geometry: &Geometry) -> Result<()> {
     let blocks = geometry.blockshape();
     let cell = blocks.iter().fold(1_u64, |items, _| items.saturating_mul(u64::from(side)));
@@ -259,7 +259,7 @@ fn check_cells(side: u8, geometry: &Geometry) -> Result<()> {
     Ok(())
 }
 
-/// A chunk's length. [`partition`] has bounded it.
+/// Converts a chunk's length, which [`partition`] has bounded.
 pub(super) fn to_u32(len: u64) -> Result<u32> {
     u32::try_from(len).map_err(|_| Error::usage(format!("chunks of {len} bytes")))
 }

@@ -8,7 +8,7 @@ use container_core::dtype::{DType, Field, Record};
 use container_core::python_literal::Literal;
 use container_core::{Error, Result};
 
-/// The text for the metalayer.
+/// Returns the text for the metalayer.
 ///
 /// # Errors
 /// `Unsupported` for types that numpy lacks: bfloat16, integers of odd widths.

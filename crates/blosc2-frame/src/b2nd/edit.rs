@@ -50,7 +50,7 @@ impl NdEditor {
         Self::from_editor(Editor::open(path, options)?, &options.limits)
     }
 
-    /// The array in a frame that is open for changes.
+    /// Opens the array in a frame that is open for changes.
     ///
     /// # Errors
     /// As [`super::NdArray::from_frame`].
@@ -91,7 +91,7 @@ impl NdEditor {
         Self::from_editor(editor, &edit.limits)
     }
 
-    /// The element type.
+    /// Returns the element type.
     #[must_use]
     pub fn dtype(&self) -> &DType {
         &self.dtype
@@ -103,13 +103,13 @@ impl NdEditor {
         &self.geometry
     }
 
-    /// Length of each axis, with changes that are not committed.
+    /// Returns the length of each axis, with changes that are not committed.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         self.geometry.shape()
     }
 
-    /// The editor of the frame.
+    /// Returns the editor of the frame.
     #[must_use]
     pub fn frame(&self) -> &Editor {
         &self.editor
@@ -144,7 +144,8 @@ impl NdEditor {
         self.editor.set_stop(stop);
     }
 
-    /// The elements of `region` in C order, with changes that are not committed. Every chunk that it touches is decoded whole.
+    /// Reads the elements of `region` in C order, with changes that are not committed. Every chunk that it touches is decoded
+    /// whole.
     ///
     /// # Errors
     /// `Usage` for a region of another shape; those of [`Editor::read_chunk`]; `Limit`.

@@ -82,7 +82,7 @@ impl Geometry {
         })
     }
 
-    /// Length of each axis.
+    /// Returns the length of each axis.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
@@ -118,13 +118,13 @@ impl Geometry {
         &self.block_grid
     }
 
-    /// Number of chunks; 0 where an axis has length 0.
+    /// Returns the number of chunks; 0 where an axis has length 0.
     #[must_use]
     pub const fn chunk_count(&self) -> u64 {
         self.chunk_count
     }
 
-    /// Number of blocks in each chunk.
+    /// Returns the number of blocks in each chunk.
     #[must_use]
     pub const fn blocks_per_chunk(&self) -> u64 {
         self.blocks_per_chunk
@@ -142,20 +142,20 @@ impl Geometry {
         self.chunk_bytes
     }
 
-    /// The place of the chunk `index` in the grid, outermost axis first.
+    /// Returns the place of the chunk `index` in the grid, outermost axis first.
     #[must_use]
     pub fn chunk_place(&self, index: u64) -> Vec<u64> {
         unravel(index, &self.chunk_grid)
     }
 
-    /// The place of the block `index` in the grid of a chunk.
+    /// Returns the place of the block `index` in the grid of a chunk.
     #[must_use]
     pub fn block_place(&self, index: u64) -> Vec<u64> {
         unravel(index, &self.block_grid)
     }
 }
 
-/// The indices of the element `index` of a grid in C order.
+/// Returns the indices of the element `index` of a grid in C order.
 fn unravel(index: u64, grid: &[u64]) -> Vec<u64> {
     let mut rest = index;
     let mut place = vec![0; grid.len()];

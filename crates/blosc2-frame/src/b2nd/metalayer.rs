@@ -35,7 +35,8 @@ pub struct Meta {
     pub dtype: String,
 }
 
-/// The metalayer of an array whose name is another by one byte: its value is whole, and fits a frame of so many chunks.
+/// Returns the metalayer of an array whose name is another by one byte: its value is whole, and fits a frame of so many
+/// chunks.
 pub(crate) fn misnamed<'m>(metalayers: &'m Metalayers, header: &Header, count: u64) -> Option<&'m str> {
     if [NAME, OLD_NAME].iter().any(|name| metalayers.get(name).is_some()) {
         return None;
@@ -94,7 +95,7 @@ impl Meta {
         Ok(meta)
     }
 
-    /// The value of the metalayer. Its length depends on the number of dimensions and on the dtype only.
+    /// Encodes the value of the metalayer. Its length depends on the number of dimensions and on the dtype only.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let [dimensions, ..] = self.shape.len().to_le_bytes();

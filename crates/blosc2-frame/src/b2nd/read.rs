@@ -135,7 +135,7 @@ struct Job<'j> {
     refused: AtomicBool,
 }
 
-/// A combination of one element of each of several ranges, the last of which changes fastest.
+/// Puts the combination `number` of one element of each range into `out`; the last range changes fastest.
 fn combine(ranges: &[Range<usize>], number: usize, out: &mut Vec<usize>) {
     out.clear();
     out.resize(ranges.len(), 0);
@@ -294,7 +294,7 @@ impl<'j> Job<'j> {
         read().map_err(|error| in_chunk(frame, error, index))
     }
 
-    /// The selection in the block with this number among those that are touched of a chunk.
+    /// Returns the selection in the block with this number among those that are touched of a chunk.
     fn piece(&self, parts: &[Range<usize>], number: usize, scratch: &mut Scratch) -> Piece<'j> {
         combine(parts, number, &mut scratch.at);
         let mut piece = Piece { block: 0, tiles: Vec::new(), bounds: Vec::new() };
@@ -313,7 +313,7 @@ impl<'j> Job<'j> {
         &self.array.frame().options().limits
     }
 
-    /// A patch that is a whole block.
+    /// Returns a patch that is a whole block.
     fn whole<'b>(&'b self, bytes: &'b [u8]) -> Patch<'b> {
         const ORIGIN: [usize; MAX_DIMENSIONS] = [0; MAX_DIMENSIONS];
         Patch { bytes, low: &ORIGIN, strides: &self.reader.block_strides }

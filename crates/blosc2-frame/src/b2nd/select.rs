@@ -21,7 +21,7 @@ pub enum Indices {
 }
 
 impl Indices {
-    /// Number of indices.
+    /// Returns the number of indices.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -52,7 +52,7 @@ impl From<Vec<u64>> for Indices {
 }
 
 impl From<Range<u64>> for Indices {
-    /// The indices of the range; a range that runs backwards has none.
+    /// Returns the indices of the range; a range that runs backwards has none.
     fn from(range: Range<u64>) -> Self {
         let count = range.end.saturating_sub(range.start);
         Self::Slice(AxisSelection { start: range.start, step: 1, count, kept: Kept::Yes })
@@ -65,7 +65,7 @@ impl From<AxisSelection> for Indices {
     }
 }
 
-/// The indices of each axis that a region selects.
+/// Returns the indices of each axis that a region selects.
 pub(crate) fn of_region(region: &Region) -> Vec<Indices> {
     region.axes().iter().map(|axis| Indices::Slice(*axis)).collect()
 }
@@ -92,12 +92,12 @@ pub(crate) fn check(selection: &[Indices], shape: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// The shape of the result: the axes that are kept.
+/// Returns the shape of the result: the axes that are kept.
 pub(crate) fn shape(selection: &[Indices]) -> Vec<u64> {
     selection.iter().filter(|indices| indices.is_kept()).map(Indices::len).collect()
 }
 
-/// Number of elements of the result; `None` beyond 2^64.
+/// Returns the number of elements of the result; `None` beyond 2^64.
 pub(crate) fn count(selection: &[Indices]) -> Option<u64> {
     element_count(selection.iter().map(Indices::len))
 }
@@ -290,7 +290,8 @@ impl Plan {
         Ok(Self { axes })
     }
 
-    /// The first touched chunk for which `is_it` holds; it is given the chunk's number and those of its touched blocks.
+    /// Returns the first touched chunk for which `is_it` holds; it is given the chunk's number and those of its touched
+    /// blocks.
     pub(crate) fn find_chunk(
         &self,
         geometry: &Geometry,
@@ -310,13 +311,13 @@ impl Plan {
         })
     }
 
-    /// Number of blocks that are touched.
+    /// Returns the number of blocks that are touched.
     pub(crate) fn block_count(&self) -> u64 {
         self.axes.iter().fold(1, |product: u64, axis| product.saturating_mul(axis.parts.len() as u64))
     }
 }
 
-/// Every combination of one number below each of `counts`, the last of which changes fastest.
+/// Returns every combination of one number below each of `counts`, the last of which changes fastest.
 fn combinations(counts: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     let total = counts.iter().fold(1_u64, |total, count| total.saturating_mul(*count as u64));
     let counts = counts.to_vec();
@@ -332,7 +333,7 @@ fn combinations(counts: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// The number of a place of a grid, in C order.
+/// Returns the number of a place of a grid, in C order.
 fn number(place: impl Iterator<Item = u64>, grid: &[u64]) -> u64 {
     place.zip(grid).fold(0, |number, (at, len)| number.saturating_mul(*len).saturating_add(at))
 }

@@ -197,7 +197,7 @@ fn flush(writer: &mut Writer<'_>, chunks: &[Vec<u8>], filled: &mut usize) -> Res
     writer.append_all(&pieces)
 }
 
-/// Number of chunks that are encoded at once: some for each thread, as long as they are small.
+/// Returns the number of chunks that are encoded at once: some for each thread, as long as they are small.
 fn batch(geometry: &Geometry, rows: &Rows, threads: usize) -> u64 {
     const MAX_BYTES: u64 = 16 << 20;
     if threads <= 1 {

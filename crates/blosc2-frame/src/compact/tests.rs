@@ -12,7 +12,7 @@ fn numbers(start: u16) -> Vec<u8> {
     (start..start + 500).flat_map(|number| number.wrapping_mul(12345).to_le_bytes()).collect()
 }
 
-/// A frame that was changed in many ways, with dead space of each.
+/// Makes a frame that was changed in many ways, with dead space of each.
 fn changed(kind: Kind) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.b2frame");

@@ -119,7 +119,7 @@ impl Editor {
         Ok(())
     }
 
-    /// The bytes of one chunk from the byte `at` of the data on, `most` at most; `position` becomes that chunk's.
+    /// Returns the bytes of one chunk from the byte `at` of the data on, `most` at most; `position` becomes that chunk's.
     fn within(&self, position: &mut Position, at: u64, most: usize) -> Result<Range<usize>> {
         if let ChunkSize::Fixed(len) = self.sizes.chunksize {
             let len = u64::from(len).max(1);

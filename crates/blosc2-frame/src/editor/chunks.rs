@@ -207,7 +207,7 @@ impl Editor {
         done
     }
 
-    /// A new chunk before the chunk `index`.
+    /// Stores a new chunk before the chunk `index`.
     fn take(&mut self, index: u64, chunk: &Chunk<'_>) -> Result<()> {
         let fit = self.sizes.insert(index, chunk.nbytes(), 1)?;
         self.check_uniform_blocks(chunk.header().has_variable_blocks())?;
@@ -218,7 +218,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Another chunk in the place of the chunk `index`.
+    /// Stores another chunk in the place of the chunk `index`.
     fn replace(&mut self, index: u64, chunk: &Chunk<'_>) -> Result<()> {
         let fit = self.sizes.update(index, chunk.nbytes())?;
         let variable_blocks = chunk.header().has_variable_blocks();

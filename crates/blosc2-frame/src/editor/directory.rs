@@ -123,7 +123,7 @@ impl Drop for Directory {
     }
 }
 
-/// The lock on a directory, where directories can be locked.
+/// Returns the lock on a directory, where directories can be locked.
 ///
 /// # Errors
 /// `Usage` where another process has it; `Io`.

@@ -34,7 +34,8 @@ pub(super) struct ContiguousFile {
 }
 
 impl ContiguousFile {
-    /// `head` are the bytes of the header with its metalayers, `frame_end` the offset of the frame's end in the file.
+    /// Opens the file. `head` are the bytes of the header with its metalayers, `frame_end` the offset of the frame's end in
+    /// the file.
     ///
     /// # Errors
     /// `Usage` for a frame that begins after the start of the file and has other bytes after it; `Io`.
@@ -173,7 +174,8 @@ impl ContiguousFile {
         Ok(())
     }
 
-    /// Not everyone asks for the lock: before the first write, the file is to be as long as it was at the last commit.
+    /// Checks before the first write that the file is as long as at the last commit. Other programs may write without the
+    /// lock.
     ///
     /// # Errors
     /// `Usage` where another program has changed it meanwhile; `Io`.

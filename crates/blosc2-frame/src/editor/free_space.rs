@@ -17,7 +17,7 @@ pub(super) struct FreeSpace {
 }
 
 impl FreeSpace {
-    /// A place for `len` bytes: the smallest free range that holds them, or `end`, which moves.
+    /// Takes a place for `len` bytes: the smallest free range that holds them, or `end`, which moves.
     pub(super) fn take(&mut self, len: u64, end: &mut u64) -> u64 {
         let found = self.by_len.range((len, 0)..).next().copied();
         let at = match found {

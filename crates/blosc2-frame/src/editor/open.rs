@@ -156,7 +156,8 @@ impl Editor {
         Ok(editor)
     }
 
-    /// The digests that the frame has, if they are those of its chunks: what another program has changed stays without.
+    /// Returns the digests that the frame has, if they are those of its chunks: what another program has changed stays
+    /// without.
     fn own_digests(&self) -> Option<Digests> {
         let mut all = self.trailer.vlmetalayers.iter();
         let (_, stored) = all.find(|(name, _)| name == checksums::NAME)?;

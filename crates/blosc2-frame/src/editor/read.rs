@@ -26,8 +26,8 @@ impl Editor {
         }
     }
 
-    /// A mark without a length in a frame of chunks of different sizes: C-Blosc2 writes them. If there is but one, it holds what the
-    /// others do not.
+    /// Returns the length of a mark without one, in a frame of chunks of different sizes: C-Blosc2 writes them. A single one has the
+    /// rest that the others leave.
     fn lost_len(&self, lost: u64) -> Result<u64> {
         let mut others = 0_u64;
         for index in (0..self.chunk_count()).filter(|index| *index != lost) {
@@ -45,7 +45,7 @@ impl Editor {
         Error::malformed(problem).with_context("blosc2 index")
     }
 
-    /// All bytes of the chunk `index`, uncommitted ones included.
+    /// Returns all bytes of the chunk `index`, uncommitted ones included.
     ///
     /// # Errors
     /// As [`Editor::chunk_len`], those of the chunk with ranges inside it, `Limit`.
@@ -71,7 +71,7 @@ impl Editor {
         Ok(data)
     }
 
-    /// The chunk `index` as it is stored; `None` where it is only a mark.
+    /// Reads the chunk `index` as it is stored; `None` where it is only a mark.
     ///
     /// # Errors
     /// As [`Editor::chunk_len`]; `Limit`.
@@ -97,7 +97,7 @@ impl Editor {
         physical(special, len, self.header.typesize)
     }
 
-    /// The bytes of a stored chunk, which fit their digest where the frame has digests.
+    /// Reads the bytes of a stored chunk, which fit their digest where the frame has digests.
     ///
     /// # Errors
     /// `Checksum` where they do not; those of reading it.

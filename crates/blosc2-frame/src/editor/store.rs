@@ -67,7 +67,7 @@ impl Store {
         }
     }
 
-    /// Number of bytes from the start of a stored chunk on.
+    /// Returns the number of bytes from the start of a stored chunk on.
     fn available_len(&self, number: u64) -> Result<u64> {
         match self {
             Self::File(file) => Ok(file.available_len(number)),
@@ -92,7 +92,7 @@ impl Store {
         Ok(header)
     }
 
-    /// A stored chunk, whether or not it fits its digest: the editor compares it.
+    /// Reads a stored chunk, even if it does not match its digest: the editor compares it.
     ///
     /// # Errors
     /// As [`Store::header`]; `Limit`.

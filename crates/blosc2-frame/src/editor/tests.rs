@@ -15,7 +15,7 @@ fn ints(start: i32, count: i32) -> Vec<u8> {
     (start..start + count).flat_map(i32::to_le_bytes).collect()
 }
 
-/// A chunk of 1000 numbers.
+/// Makes a chunk of 1000 numbers.
 fn numbers(start: i32) -> Vec<u8> {
     ints(start, 1000)
 }

@@ -27,7 +27,7 @@ impl Frame {
         decoder_pool::read(self, index, range.start.saturating_sub(start), dst, options)
     }
 
-    /// The bytes `range` of all chunks joined.
+    /// Reads the bytes `range` of all chunks joined.
     ///
     /// # Errors
     /// As [`Frame::read_into`]; `Limit`.
@@ -38,7 +38,7 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// Number of whole items of the frame's typesize.
+    /// Returns the number of whole items of the frame's typesize.
     #[must_use]
     pub fn item_count(&self) -> u64 {
         self.data_len() / self.header().item_len()

@@ -51,7 +51,8 @@ impl Frame {
             .with_context(format!("blosc2 chunk {index}"))
     }
 
-    /// The chunk that holds byte `at` of the data, and the byte where it begins; the caller has checked that there is one.
+    /// Returns the chunk that holds byte `at` of the data, and the byte where it begins; the caller has checked that there is
+    /// one.
     pub(crate) fn chunk_of(&self, at: u64) -> Result<(u64, u64)> {
         if let crate::header::ChunkSize::Fixed(len) = self.header().chunksize {
             let index = at / u64::from(len).max(1);

@@ -50,7 +50,7 @@ impl<'f> ChunkLocation<'f> {
         }
     }
 
-    /// The bytes that the range counts in, for longer.
+    /// Returns the bytes that the range counts in, for longer.
     pub(crate) fn into_source(self) -> Box<dyn Source + 'f> {
         match self {
             Self::Frame(source, _) => Box::new(source),
@@ -140,8 +140,8 @@ impl Frame {
         self.parts.as_ref().and_then(|parts| parts.list().ok()).unwrap_or_default()
     }
 
-    /// The stored bytes of a chunk in one read, header and all, where chunks of this frame are small and the source does not lend. `None`
-    /// where that does not come out; the usual way then gives the chunk, or the error.
+    /// Reads the stored bytes of a chunk in one read, header and all, if chunks of this frame are small and the source does not lend.
+    /// `None` if that fails; the usual way then returns the chunk, or the error.
     pub(crate) fn small_chunk(&self, index: u64) -> Option<Vec<u8>> {
         let Offset::Stored(at) = self.layout.offsets().get(index)? else { return None };
         let section = self.layout.chunks();
@@ -241,7 +241,7 @@ impl Frame {
         }
     }
 
-    /// The header of the chunk at a place, with ranges from its start.
+    /// Reads the header of the chunk at a place, with ranges from its start.
     fn head(&self, place: &ChunkLocation<'_>) -> Result<ChunkHeader> {
         let range = place.range();
         let end = range.end.min(range.start.saturating_add(HEADER_READ_LEN as u64));
@@ -251,7 +251,7 @@ impl Frame {
         ChunkHeader::parse_with_starts(head)
     }
 
-    /// The header of the chunk `index`; of one that is not stored, the one that it would have.
+    /// Reads the header of the chunk `index`; of one that is not stored, the one that it would have.
     ///
     /// # Errors
     /// As [`Frame::chunk`].
@@ -262,7 +262,7 @@ impl Frame {
         }
     }
 
-    /// The header that C-Blosc2 makes up for a chunk that is not stored.
+    /// Returns the header that C-Blosc2 makes up for a chunk that is not stored.
     pub(crate) fn special_header(&self, index: u64, special: Special) -> Result<ChunkHeader> {
         let len = self.chunk_len(index)?;
         let nbytes = u32::try_from(len).ok().filter(|len| *len <= MAX_CHUNK_NBYTES).ok_or_else(|| {

@@ -13,8 +13,8 @@ use crate::trailer::{Fingerprint, Trailer};
 use crate::writer::set_vlmetalayer;
 
 impl Frame {
-    /// The frame as one run of bytes, what C-Blosc2 calls a cframe. A contiguous one is copied byte by byte, with its fingerprint; a
-    /// sparse one is put together.
+    /// Returns the frame as one run of bytes, what C-Blosc2 calls a cframe. A contiguous one is copied byte by byte, with its
+    /// fingerprint; a sparse one is put together.
     ///
     /// # Errors
     /// As [`Frame::write_to`]; `Limit`.

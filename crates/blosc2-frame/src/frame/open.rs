@@ -101,7 +101,8 @@ impl Frame {
         Ok(changed)
     }
 
-    /// Another program may append between reading the length of a file and reading the header in it: then both are read again.
+    /// Opens a frame in a file. Another program may append between reading the length of the file and reading the header in
+    /// it: then both are read again.
     fn build_from_file(path: &Path, at: u64, options: &OpenOptions) -> Result<Self> {
         let mut attempts = 0;
         loop {
@@ -162,7 +163,7 @@ fn geometry(layout: &Layout) -> Geometry {
     }
 }
 
-/// The file at `path`, with the header that a power cut kept a change of it from writing whole.
+/// Opens the file at `path`, with the header that a power cut kept a change of it from writing whole.
 fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
     journal::recovered(path, open_path_lazy_mmap(path, options.access, &options.limits)?, &options.limits)
 }
@@ -170,7 +171,7 @@ fn open_file_at(path: &Path, options: &OpenOptions) -> Result<Box<dyn Source>> {
 /// Maximum number of attempts to read a frame that changes meanwhile.
 const MAX_ATTEMPTS: usize = 8;
 
-/// The layout of a frame that others may be changing: its header is the same before and after it was followed.
+/// Reads the layout of a frame that others may be changing: its header has to be the same before and after.
 fn stable_layout(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<Layout> {
     let head = || -> Option<Vec<u8>> {
         let end = at.saturating_add(HEAD_READ_LEN).min(source.len());
@@ -189,7 +190,7 @@ fn stable_layout(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<
     Layout::parse(source, at, &options.limits)
 }
 
-/// The lock of C-Blosc2, where it is asked for.
+/// Returns the lock of C-Blosc2, where it is asked for.
 fn lock(path: &Path, options: &OpenOptions) -> Result<Option<SidecarLock>> {
     match options.lock {
         Locking::Off => Ok(None),

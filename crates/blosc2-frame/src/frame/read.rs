@@ -39,7 +39,7 @@ impl Frame {
         self.pool.with(|worker| self.decode_part(worker, index, from, dst, options))
     }
 
-    /// All bytes of the chunk `index`.
+    /// Returns all bytes of the chunk `index`.
     ///
     /// # Errors
     /// As [`Frame::read_chunk_into`]; `Limit`.
@@ -57,12 +57,12 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// All chunks, decoded one after the other.
+    /// Returns all chunks, decoded one after the other.
     pub fn chunks<'f>(&'f self, options: &'f ReadOptions) -> impl Iterator<Item = Result<Vec<u8>>> + 'f {
         (0..self.chunk_count()).map(|index| self.read_chunk(index, options))
     }
 
-    /// Number of blocks of the chunk `index`; of one that is not stored, the number that it would have.
+    /// Returns the number of blocks of the chunk `index`; of one that is not stored, the number that it would have.
     ///
     /// # Errors
     /// As [`Frame::chunk`].
@@ -102,7 +102,7 @@ impl Frame {
         })
     }
 
-    /// Zeroed memory for what is read, within the limits of the frame and of the read.
+    /// Returns zeroed memory for a read, within the limits of the frame and of the read.
     pub(crate) fn room(&self, len: u64, options: &ReadOptions) -> Result<Vec<u8>> {
         self.options.limits.allocate(len)?;
         try_zeroed_vec(len, &options.limits)
@@ -158,8 +158,8 @@ impl Frame {
         fill().map_err(|error| error.with_context(format!("blosc2 chunk {index}")))
     }
 
-    /// The bytes of the element of `itemsize` bytes that the chunk `index` repeats; `None` for other chunks, and for elements that the value
-    /// does not fill.
+    /// Returns the bytes of the element of `itemsize` bytes that the chunk `index` repeats; `None` for other chunks, and for elements
+    /// that the value does not fill.
     pub(crate) fn repeated(&self, index: u64, itemsize: usize) -> Option<Vec<u8>> {
         if itemsize == 0 {
             return None;
@@ -221,7 +221,7 @@ impl Frame {
     }
 }
 
-/// The bytes of a place, lent or read into `buffer`.
+/// Reads the bytes of a place, lent or read into `buffer`.
 fn stored<'b>(place: &'b ChunkLocation<'_>, buffer: &'b mut Vec<u8>, limits: &Limits) -> Result<&'b [u8]> {
     let range = place.range();
     let source: &dyn Source = place.source();

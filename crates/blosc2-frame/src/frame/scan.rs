@@ -72,7 +72,7 @@ impl ScannedChunk {
         }
     }
 
-    /// The name of its file, in a sparse frame.
+    /// Returns the name of its file, in a sparse frame.
     #[must_use]
     pub fn part(&self) -> Option<String> {
         self.file.map(part_name)

@@ -65,7 +65,7 @@ pub(crate) fn apply(mut params: Params, options: &TargetOptions) -> Result<Param
     Ok(params)
 }
 
-/// A shape as it is typed: `100,100`; `None` where it is left to the library.
+/// Parses a shape as it is typed: `100,100`; `None` where it is left to the library.
 ///
 /// # Errors
 /// `Usage` for anything else, and for another number of lengths than there are axes. One length is enough for arrays of more axes: it is the

@@ -94,7 +94,7 @@ impl Layout {
         }
     }
 
-    /// Each offset by itself, and their order.
+    /// Checks each offset by itself, and their order.
     pub(super) fn check_offsets(&mut self) {
         let section = self.chunks();
         let room = section.end.saturating_sub(section.start);
@@ -176,7 +176,7 @@ impl Layout {
         self.faults.append(&mut faults);
     }
 
-    /// Metalayers, trailer and what follows.
+    /// Checks metalayers, trailer and the bytes after them.
     pub(super) fn check_rest(&mut self) {
         let header = self.header_range();
         self.check_metalayers();

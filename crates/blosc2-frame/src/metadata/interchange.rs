@@ -70,8 +70,8 @@ fn is_of_the_others(pieces: &Chunks, within: &Chunks) -> bool {
     attributes::is_of_the_others(&own, &within)
 }
 
-/// Metadata of another format as fixed metalayers and pieces of user metadata: as many as there is room for, the rest in `attrs`. One place is
-/// left where `has_digests`.
+/// Returns metadata of another format as fixed metalayers and pieces of user metadata: as many as there is room for, the rest in `attrs`.
+/// One place is left free if `has_digests`.
 pub(crate) fn to_frame(mut tree: Value, metalayers: &mut Metalayers, has_digests: bool) -> Result<Chunks> {
     if let Some(fixed) = fixed(&tree) {
         for (name, value) in &fixed {
@@ -106,7 +106,7 @@ pub(crate) fn to_frame(mut tree: Value, metalayers: &mut Metalayers, has_digests
     Ok(own)
 }
 
-/// Fixed metalayers that came from a frame, and fit into one.
+/// Returns fixed metalayers that came from a frame, and fit into one.
 fn fixed(tree: &Value) -> Option<Vec<(String, Value)>> {
     let own = interchange::entries(tree.get(OWN)?);
     let [(key, Value::Map(fixed))] = own else { return None };
@@ -121,7 +121,7 @@ mod tests {
     use crate::FrameOptions;
     use crate::writer::Writer;
 
-    /// Carried metadata of a frame with these pieces, the pieces, and those that another frame gets of it.
+    /// Returns the carried metadata of a frame with these pieces, the pieces, and those that another frame gets of it.
     fn there_and_back(pieces: &[(&str, Value)]) -> (Value, Chunks, Chunks) {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out, FrameOptions::default()).unwrap();

@@ -27,12 +27,13 @@ fn decode(value: Value, depth: usize) -> Value {
     }
 }
 
-/// The object or array that fills `text`.
+/// Parses the object or array that fills `text`.
 fn parse(text: &str) -> Option<Value> {
     parse_as(text, Dialect::Json)
 }
 
-/// The object or array that fills `text`, which Python's `json` may have written: its `NaN`, `Infinity` and `-Infinity` are numbers.
+/// Parses the object or array that fills `text`, which Python's `json` may have written: its `NaN`, `Infinity` and `-Infinity` are
+/// numbers.
 pub(crate) fn parse_python_json(text: &str) -> Option<Value> {
     parse_as(text, Dialect::Python)
 }
@@ -156,7 +157,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// Four hexadecimal digits.
+    /// Reads four hexadecimal digits.
     fn unit(&mut self) -> Option<u16> {
         let (digits, rest) = self.rest.split_at_checked(4)?;
         self.rest = rest;
@@ -188,14 +189,14 @@ impl<'t> Reader<'t> {
         Some(value)
     }
 
-    /// The character `c`, after blanks.
+    /// Skips blanks and the character `c`.
     fn eat(&mut self, c: char) -> Option<()> {
         self.blanks();
         self.rest = self.rest.strip_prefix(c)?;
         Some(())
     }
 
-    /// The next character after blanks.
+    /// Returns the next character after blanks.
     fn peek(&mut self) -> Option<char> {
         self.blanks();
         self.rest.chars().next()

@@ -17,20 +17,20 @@ const TIMESTAMP: i8 = -1;
 /// First item of a list that python-blosc2 makes a tuple of.
 const TUPLE: &str = "__tuple__";
 
-/// The value that fills `bytes`.
+/// Decodes the value that fills `bytes`.
 pub(super) fn whole(bytes: &[u8], limits: &Limits) -> Result<Value> {
     let mut left = limits.memory;
     let show = Show::ForPeople;
     alone(bytes, &mut left, limits, MAX_DEPTH, show).map_err(|error| error.with_context("msgpack"))
 }
 
-/// The value that fills `bytes`, with forms for what a [`Value`] lacks, so that it can be written again.
+/// Decodes the value that fills `bytes`, with forms for what a [`Value`] lacks, so that it can be written again.
 pub(super) fn exact(bytes: &[u8], limits: &Limits) -> Result<Value> {
     let mut left = limits.memory;
     alone(bytes, &mut left, limits, MAX_DEPTH, Show::Exactly)
 }
 
-/// The values that fill `bytes`, one after the other, as [`exact`] decodes each.
+/// Decodes the values that fill `bytes`, one after the other, as [`exact`] decodes each.
 pub(super) fn sequence(bytes: &[u8], limits: &Limits) -> Result<Vec<Value>> {
     let mut left = limits.memory;
     let mut reader = Reader { bytes, at: 0, left: &mut left, limits, show: Show::Exactly };
@@ -50,7 +50,7 @@ enum Show {
     Exactly,
 }
 
-/// The same, with what is `left` of memory and depth.
+/// Decodes the same, with `left` of memory and depth.
 fn alone(bytes: &[u8], left: &mut u64, limits: &Limits, depth: usize, show: Show) -> Result<Value> {
     let mut reader = Reader { bytes, at: 0, left, limits, show };
     let value = reader.value(depth)?;
@@ -72,7 +72,7 @@ struct Reader<'b, 'l> {
 }
 
 impl<'b> Reader<'b, '_> {
-    /// One value, with up to `depth` levels of others in it.
+    /// Reads one value, with up to `depth` levels of others in it.
     fn value(&mut self, depth: usize) -> Result<Value> {
         let start = self.at;
         self.charge(size_of::<Value>())?;
@@ -157,7 +157,7 @@ impl<'b> Reader<'b, '_> {
         Ok(Value::Map(named.collect()))
     }
 
-    /// An extension of `len` bytes, whose number comes before them.
+    /// Reads an extension of `len` bytes, whose number comes before them.
     fn ext(&mut self, len: usize, start: usize, depth: usize) -> Result<Value> {
         // Five values and three names are made of it, in addition to its own.
         self.charge(size_of::<Value>().saturating_mul(8))?;
@@ -287,7 +287,7 @@ const fn deeper(depth: usize) -> Option<usize> {
     depth.checked_sub(1)
 }
 
-/// Real and imaginary part, big-endian f64.
+/// Reads real and imaginary part, big-endian f64.
 fn complex(bytes: &[u8]) -> Option<Value> {
     let (real, rest) = bytes.split_first_chunk::<8>()?;
     let imaginary = rest.try_into().ok()?;

@@ -15,7 +15,7 @@ pub(super) fn write(value: &Value, depth: usize, out: &mut Vec<u8>) -> Result<()
     with_items(value, depth, out, write)
 }
 
-/// One value; what a list or a map holds is written by `item`, which gets the depth that is left.
+/// Writes one value; the entries of a list or a map are written by `item`, which gets the remaining depth.
 pub(super) fn with_items(
     value: &Value,
     depth: usize,
@@ -55,7 +55,7 @@ pub(super) fn with_items(
     }
 }
 
-/// The shortest form of an integer, as every writer makes it.
+/// Writes the shortest form of an integer, as every writer does.
 fn int(value: i128, out: &mut Vec<u8>) -> Result<()> {
     let written = match (u64::try_from(value), i64::try_from(value)) {
         (Ok(value), _) => encode::write_uint(out, value),

@@ -21,8 +21,8 @@ pub(super) struct GuessedShape {
     pub is_padded: bool,
 }
 
-/// The shape with the length of one axis changed so that the array has `count` chunks of `chunk_bytes`, where one alone comes about by a
-/// changed bit, or one axis alone can be that which is damaged.
+/// Returns the shape with the length of one axis changed so that the array has `count` chunks of `chunk_bytes`, where one alone comes
+/// about by a changed bit, or one axis alone can be that which is damaged.
 pub(super) fn guess(meta: &Meta, item_len: usize, count: u64, chunk_bytes: u64) -> Option<GuessedShape> {
     let with = |axis: usize, len: u64| {
         let mut meta = meta.clone();

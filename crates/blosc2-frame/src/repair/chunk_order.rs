@@ -28,7 +28,7 @@ pub(super) fn parse_digests(trailer: &Trailer, limits: &Limits) -> Option<Stored
     trailer.vlmetalayers.iter().find(|(own, _)| own == name).and_then(|(_, bytes)| decoded(bytes, limits))
 }
 
-/// The name of the digests among user metadata, of which one byte may be another.
+/// Returns the name of the digests among user metadata; one byte of it may be damaged.
 pub(super) fn digests_name<'t>(trailer: &'t Trailer, limits: &Limits) -> Option<&'t str> {
     let is_near = |name: &str| {
         let others = checksums::NAME.bytes().zip(name.bytes()).filter(|(own, its)| own != its).count();
@@ -71,7 +71,8 @@ pub(super) struct ChunkOrder<'f> {
 }
 
 impl ChunkOrder<'_> {
-    /// The state that digests confirm: digests of the index `own` as stored, or of the chunks in the order of the digests.
+    /// Returns the state that digests confirm: digests of the index `own` as stored, or of the chunks in the order of the
+    /// digests.
     ///
     /// # Errors
     /// `Limit`, `Cancelled`, and those of the source.

@@ -48,7 +48,7 @@ impl ChunkStats {
         (found != header).then_some(*found)
     }
 
-    /// The decoded size that most chunks have; the larger one of equally frequent sizes.
+    /// Returns the decoded size that most chunks have; the larger one of equally frequent sizes.
     pub fn most_common_size(&self) -> Option<u32> {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for nbytes in &self.nbytes {

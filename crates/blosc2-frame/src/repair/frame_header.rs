@@ -71,7 +71,7 @@ impl RecoveredHeader {
     }
 }
 
-/// A header without sizes.
+/// Returns a header without sizes.
 fn blank_header() -> Result<Header> {
     let options = FrameOptions { params: default_params(1), ..FrameOptions::default() };
     let mut header = new_header(&options)?;

@@ -56,7 +56,7 @@ impl DamagedFrame {
         self.there
     }
 
-    /// The name of the file of a chunk, in a sparse frame.
+    /// Returns the name of the file of a chunk, in a sparse frame.
     pub fn part(&self, at: u64) -> Option<String> {
         self.parts.is_some().then(|| part_name(at))
     }
@@ -116,12 +116,12 @@ fn store() -> Error {
         .with_hint("holdall convert STORE::KEY NEW.b2nd copies one that is sound")
 }
 
-/// The header at byte `at`, and the bytes of the chunk, where all of them are there.
+/// Reads the header at byte `at`, and the range of the chunk, if all of it is in the file.
 pub(super) fn header_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
     chunk_start_at(source, at).filter(|(_, range)| range.end <= source.len())
 }
 
-/// The header at byte `at`, which is there as a whole, and the bytes that it claims for its chunk.
+/// Reads the header at byte `at`, and the range that it claims for its chunk. The header has to be complete.
 pub(super) fn chunk_start_at(source: &dyn Source, at: u64) -> Option<(ChunkHeader, Range<u64>)> {
     let end = at.checked_add(ChunkHeader::MAX_LEN as u64).filter(|end| *end <= source.len())?;
     let mut head = [0; ChunkHeader::MAX_LEN];

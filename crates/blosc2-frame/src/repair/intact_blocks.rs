@@ -153,7 +153,7 @@ fn others(count: usize) -> Option<String> {
     (count > 0).then(|| format!("{count} other parts of it"))
 }
 
-/// The part of an array that a block holds, as a selection: `[0:10, 20:30]`; `None` where all of it is padding.
+/// Returns the part of an array that a block holds, as a selection: `[0:10, 20:30]`; `None` where all of it is padding.
 fn region(geometry: &Geometry, index: u64, block: u64) -> Option<String> {
     let (chunk, block) = (geometry.chunk_place(index), geometry.block_place(block));
     let mut axes = Vec::with_capacity(chunk.len());

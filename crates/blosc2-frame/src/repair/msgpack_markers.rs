@@ -28,7 +28,8 @@ const HAS_VLMETALAYERS: (usize, [u8; 2]) = (68, [0xc2, 0xc3]);
 /// Number of the twelve markers that may be wrong: with more, the numbers may not be in their places either.
 const MAX_WRONG_MARKERS: usize = 4;
 
-/// The source with the markers that every frame has, where some are others and the rest of the header can be read with them.
+/// Returns the source with the markers that every frame has, where some are others and the rest of the header can be read
+/// with them.
 ///
 /// # Errors
 /// Those of the source.

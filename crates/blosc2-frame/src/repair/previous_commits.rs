@@ -63,7 +63,7 @@ impl PreviousCommits {
         self.0.is_empty()
     }
 
-    /// The offsets that older states have.
+    /// Returns the offsets that older states have.
     pub fn offsets(&self) -> HashSet<i64> {
         self.0.iter().flat_map(|offsets| (0..offsets.len()).map_while(|index| offsets.raw(index))).collect()
     }
@@ -97,7 +97,7 @@ impl PreviousCommits {
     }
 }
 
-/// The places of the stored chunks that two states share, in both, by the first.
+/// Returns the places of the stored chunks that two states share, in both, by the first.
 fn shared(newer: &Offsets, older: &Offsets) -> Vec<(u64, u64)> {
     let (Offsets::Each(newer), Offsets::Each(older)) = (newer, older) else { return Vec::new() };
     let stored = |numbers: &[i64]| -> Vec<(i64, u64)> {

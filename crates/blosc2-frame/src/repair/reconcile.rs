@@ -110,7 +110,8 @@ impl RecoveredFrame {
         }
     }
 
-    /// C-Blosc2 marks zeros in the index even in frames where a mark does not determine their length.
+    /// Finds the length of a mark for zeros: C-Blosc2 marks zeros in the index even in frames where a mark does not determine
+    /// their length.
     fn find_left_over(&mut self, origin: &DamagedFrame) {
         let marks = self.offsets.iter().filter(|offset| matches!(offset, Offset::Special(_)));
         if self.header.chunksize != ChunkSize::Variable || !self.trusted || marks.take(2).count() != 1 {
@@ -223,8 +224,8 @@ impl RecoveredFrame {
         report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
     }
 
-    /// The shape of an array, where it can be that of the chunks; else the number of chunks that it needs. The header and the chunks, where
-    /// they agree on another number, are right about it.
+    /// Returns the shape of an array, where it can be that of the chunks; else the number of chunks that it needs. The header and the
+    /// chunks, where they agree on another number, are right about it.
     fn reconcile_shape(
         &mut self,
         name: &str,
@@ -245,7 +246,7 @@ impl RecoveredFrame {
         (Some(Ok(geometry)), None)
     }
 
-    /// A shape that has as many chunks as header and index agree on.
+    /// Guesses a shape with the number of chunks that header and index agree on.
     fn guess_shape(&mut self, name: &str, len: u64, report: &mut RepairReport) -> Option<Geometry> {
         let count = self.expected.filter(|expected| *expected == self.offsets.len())?;
         let item_len = usize::try_from(self.header.typesize).ok()?;
@@ -261,7 +262,7 @@ impl RecoveredFrame {
         Some(guess.geometry)
     }
 
-    /// An element type that cannot be read, or is of another size, becomes that of opaque bytes.
+    /// Replaces an element type that is unreadable, or of another size, by that of opaque bytes.
     fn reconcile_dtype(&mut self, name: &str, report: &mut RepairReport) {
         let typesize = usize::try_from(self.header.typesize).unwrap_or(1);
         let Some(Ok(mut meta)) = self.metalayers.get(name).map(Meta::parse) else { return };
@@ -290,7 +291,7 @@ impl RecoveredFrame {
         }
     }
 
-    /// For chunks of different sizes without an index that counts them, the header gives the sum of their bytes.
+    /// Reports missing bytes of chunks of different sizes without an index that counts them: the header gives their sum.
     fn reconcile_bytes(&self, origin: &DamagedFrame, report: &mut RepairReport) {
         if self.header.chunksize != ChunkSize::Variable || !self.index.is_empty() {
             return;
@@ -357,7 +358,7 @@ impl RecoveredFrame {
     }
 }
 
-/// Copy of the metalayers without those called `name`.
+/// Copies the metalayers without those called `name`.
 fn without_metalayer(metalayers: &Metalayers, name: &str) -> Metalayers {
     let mut kept = Metalayers::new();
     for (own, value) in metalayers.iter().filter(|(own, _)| *own != name) {

@@ -122,12 +122,12 @@ impl RecoveredFrame {
         })
     }
 
-    /// Number of chunks in the new frame.
+    /// Returns the number of chunks in the new frame.
     pub fn count(&self) -> u64 {
         self.expected.unwrap_or(self.offsets.len())
     }
 
-    /// Offset of the chunk `index`; `None` for one that was not found.
+    /// Returns the offset of the chunk `index`; `None` for one that was not found.
     pub fn offset(&self, index: u64) -> Option<Offset> {
         self.offsets.get(index)
     }
@@ -239,7 +239,7 @@ fn choose_state(
     Ok(FrameState { offsets: scanned.offsets, index: 0..0, trailer: scanned.trailer, digests: None, cut })
 }
 
-/// The index that the header points to; `None` where it is not one.
+/// Returns the index that the header points to; `None` where it is not one.
 fn by_header(origin: &DamagedFrame, head: &RecoveredHeader, limits: &Limits) -> Option<FrameState> {
     let layout = head.layout.as_ref().filter(|layout| layout.header_range().end == head.end)?;
     let is_index = match layout.offsets() {

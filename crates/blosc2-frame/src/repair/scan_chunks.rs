@@ -118,7 +118,7 @@ impl Scanner<'_> {
         Some(range.end)
     }
 
-    /// The end of the chunk that begins at byte `at` and that the source cuts, where one of its blocks is there.
+    /// Returns the end of the chunk that begins at byte `at` and that the source cuts, where one of its blocks is there.
     fn cut(&mut self, at: u64) -> Option<u64> {
         let (header, range) = chunk_start_at(self.source, at)?;
         // The most that an encoder makes of incompressible data.
@@ -165,7 +165,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The next byte from `at` on where a chunk begins that decodes, an index or a trailer.
+    /// Finds the next byte from `at` on where a chunk begins that decodes, an index or a trailer.
     fn next_from(&mut self, at: u64) -> Result<Option<u64>> {
         const WINDOW_LEN: u64 = 1 << 20;
         let mut start = at;

@@ -33,7 +33,7 @@ pub(super) struct FrameState {
     pub cut: Option<u64>,
 }
 
-/// The last index after byte `base` whose offsets all point to chunks.
+/// Finds the last index after byte `base` whose offsets all point to chunks.
 pub(super) fn last_state(
     origin: &DamagedFrame,
     base: u64,
@@ -87,12 +87,12 @@ pub(super) fn scan_indexes(
     Ok(())
 }
 
-/// Version 5 of a codec's first version, a long header, elements of 8 bytes, whole ones.
+/// Whether the header is that of an index: version 5, a codec's first version, a long header, whole elements of 8 bytes.
 fn may_be_index(bytes: &[u8]) -> bool {
     matches!(bytes, [5, 1, flags, 8, low, ..] if flags & 5 == 5 && low % 8 == 0)
 }
 
-/// The state whose index is at byte `at`. Takes from `left` what it decodes; one that is larger is the last.
+/// Reads the state whose index is at byte `at`. Takes from `left` what it decodes; one that is larger is the last.
 fn state_at(
     source: &dyn Source,
     at: u64,

@@ -30,7 +30,7 @@ fn repaired(bytes: &[u8]) -> Result<(RepairReport, Vec<u8>)> {
     Ok((report, out))
 }
 
-/// The chunks of a frame that has to be sound.
+/// Returns the chunks of a frame that has to be sound.
 fn chunks(bytes: Vec<u8>, what: &str) -> Vec<Vec<u8>> {
     let frame = Frame::from_bytes(bytes).unwrap_or_else(|error| panic!("{what}: {error}"));
     let scan = frame.scan_chunks().unwrap();
@@ -104,7 +104,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     vec![("whole", whole), ("grown", std::fs::read(&path).unwrap())]
 }
 
-/// Every chunk is what it was, in an earlier state perhaps, or zeros that the report owns up to.
+/// Checks that every chunk has its contents, perhaps of an earlier state, or zeros that the report lists.
 fn check_report(what: &str, known: &[Vec<u8>], report: &RepairReport, out: Vec<u8>) {
     for (index, chunk) in chunks(out, what).iter().enumerate() {
         let is_zeros = chunk.iter().all(|byte| *byte == 0);

@@ -190,7 +190,7 @@ impl ChunkVerifier {
         Ok(room)
     }
 
-    /// The decoder, and room for `len` bytes.
+    /// Returns the decoder, and room for `len` bytes.
     ///
     /// # Errors
     /// `Limit`.

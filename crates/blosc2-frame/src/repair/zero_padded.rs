@@ -38,7 +38,7 @@ impl DamagedFrame {
         Self { source: Box::new(ZeroPadded { source, len: end.max(there) }), parts, limits, there }
     }
 
-    /// Number of bytes present of a chunk of `len` bytes at offset `at` after `base`.
+    /// Returns the number of bytes present of a chunk of `len` bytes at offset `at` after `base`.
     pub fn available_len(&self, base: u64, at: u64, len: usize) -> usize {
         if let Some(parts) = &self.parts {
             let there = parts.open(at, &self.limits).map_or(0, |part| part.len());

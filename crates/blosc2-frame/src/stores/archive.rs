@@ -232,7 +232,7 @@ fn same_name(source: &dyn Source, at: u64, name: &[u8]) -> Result<bool> {
     Ok(*source.read(start..start.saturating_add(name.len() as u64))? == *name)
 }
 
-/// The error of the source that is the cause, such as that bytes are yet to be fetched; `Ok` where the zip file is.
+/// Returns the error of the source that is the cause, such as that bytes are yet to be fetched; `Ok` where the zip file is.
 fn of_source(error: rawzip::Error) -> Result<rawzip::Error> {
     match error.into_kind() {
         rawzip::ErrorKind::IO(error) => match error.downcast::<Error>() {

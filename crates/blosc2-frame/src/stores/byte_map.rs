@@ -43,7 +43,7 @@ impl Block for Stored {
     }
 }
 
-/// The blocks of all leaves that have bytes of their own.
+/// Returns the blocks of all leaves that have bytes of their own.
 pub(crate) fn blocks(store: &Store) -> Vec<Stored> {
     let mut blocks = Vec::new();
     for leaf in store.leaves.iter().filter(|leaf| leaf.place.inside.is_none()) {
@@ -58,7 +58,7 @@ pub(crate) fn blocks(store: &Store) -> Vec<Stored> {
     blocks
 }
 
-/// The file of something in a leaf: of a sparse frame one of its files.
+/// Returns the file of something in a leaf: of a sparse frame one of its files.
 pub(crate) fn part_of(leaf: &Leaf, own: Option<&str>) -> Option<String> {
     match (&leaf.place.part, own) {
         (Some(part), Some(own)) => Some(format!("{part}/{own}")),
@@ -78,7 +78,7 @@ pub(crate) fn for_each_segment(store: &Store, look: &mut dyn FnMut(Segment) -> R
     }
 }
 
-/// All of a file, or of the files of a sparse frame.
+/// Maps all of a file, or of the files of a sparse frame.
 fn file(leaf: &Leaf, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
     let Some(container) = leaf.container() else {
         return look(Segment {
@@ -140,7 +140,7 @@ fn member_parts(leaf: &Leaf, container: &dyn Container, tiles: &mut Tiles<'_>) -
     })
 }
 
-/// The dataset that something in a leaf belongs to: all of a frame with values belongs to them.
+/// Returns the dataset that something in a leaf belongs to: all of a frame with values belongs to them.
 fn dataset(leaf: &Leaf, own: Option<&str>) -> Option<String> {
     let path = || own.map_or_else(|| leaf.key.clone(), |own| path_of(&leaf.key, own));
     (leaf.role == Role::Data).then(path)

@@ -76,7 +76,7 @@ impl Leaf {
     }
 }
 
-/// A finding of a leaf as one of the store; none where it is about bytes that are not the leaf's.
+/// Returns a finding of a leaf as one of the store; `None` if it is about bytes outside of the leaf.
 fn located_finding(mut finding: Finding, leaf: &Leaf) -> Option<Finding> {
     let dataset = finding.dataset.take().unwrap_or_else(|| DATASET.to_owned());
     finding.dataset = Some(path_of(&leaf.key, &dataset)).filter(|path| !path.is_empty());
@@ -131,7 +131,7 @@ fn digest(source: &dyn Source, member: &Member, progress: Progress<'_>) -> Resul
     Ok(Some(finding.dataset(key_of(&member.name))))
 }
 
-/// That a second leaf has the key of one before.
+/// Reports a second leaf with the same key.
 pub(crate) fn double(leaf: &Leaf) -> Finding {
     let message = format!("{}: another leaf has this key, which is the one that readers find", leaf.file);
     let mut finding = Finding::new(Severity::Warning, "store_double", message)
@@ -141,7 +141,7 @@ pub(crate) fn double(leaf: &Leaf) -> Finding {
     finding
 }
 
-/// An error of a leaf as one of the store.
+/// Returns an error of a leaf as one of the store.
 pub(crate) fn in_place(error: Error, place: &LeafLocation) -> Error {
     match (&place.inside, &place.part) {
         (None, None) => error,

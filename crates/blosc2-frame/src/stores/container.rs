@@ -83,7 +83,7 @@ impl Spans {
         }
     }
 
-    /// Leaf and own index of an index.
+    /// Returns leaf and own index of an index.
     fn get(&self, index: usize) -> Option<(usize, usize)> {
         if index >= self.count {
             return None;
@@ -93,7 +93,7 @@ impl Spans {
         Some((*leaf, from.checked_add(index.checked_sub(*start)?)?))
     }
 
-    /// The index of a leaf's own index, if it is one of these.
+    /// Returns the index of a leaf's own index, if it is one of these.
     fn find(&self, leaf: usize, own: usize) -> Option<usize> {
         let at = self.spans.binary_search_by_key(&leaf, |(leaf, _, _)| *leaf).ok()?;
         let (_, from, start) = self.spans.get(at)?;
@@ -103,7 +103,7 @@ impl Spans {
 }
 
 impl Store {
-    /// A store of these leaves.
+    /// Creates a store of these leaves.
     pub(crate) fn new(kind: Kind, size: u64, found: Leaves<'_>) -> Self {
         let Leaves { options, mut leaves, references, mut findings, .. } = found;
         let (defaults, limits) = (options.defaults, options.limits);
@@ -170,12 +170,12 @@ impl Store {
         self.defaults == Defaults::Apply
     }
 
-    /// The column that a dataset of a leaf is.
+    /// Returns the column that a dataset of a leaf is.
     fn column(&self, leaf: usize, own: usize) -> Option<&TableColumn> {
         self.columns.get(&leaf).filter(|column| column.own == own)
     }
 
-    /// The column that the dataset of an index is.
+    /// Returns the column that the dataset of an index is.
     pub(crate) fn column_of(&self, index: usize) -> Option<&TableColumn> {
         let (leaf, own) = self.place(index)?;
         self.column(leaf, own)
@@ -201,7 +201,7 @@ impl Store {
         Ok(Arc::clone(cell.get_or_init(|| Arc::new(rows))))
     }
 
-    /// The texts of the column of a leaf, which `read` reads unless it was the last one.
+    /// Returns the texts of the column of a leaf, which `read` reads unless it was the last one.
     ///
     /// # Errors
     /// Those of `read`.
@@ -224,12 +224,12 @@ impl Store {
         self.leaves.get(index).ok_or_else(|| Error::usage("no such leaf"))
     }
 
-    /// The options for what a table needs to be described.
+    /// Returns the options for what a table needs to be described.
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions::default().with_limits(self.limits)
     }
 
-    /// The first datasets, until one that its leaf makes on demand.
+    /// Returns the first datasets, until one that its leaf makes on demand.
     fn first_ready(&self) -> Vec<Dataset> {
         let mut ready = Vec::new();
         for index in 0..self.listed.count {
@@ -248,7 +248,7 @@ impl Store {
         ready
     }
 
-    /// Leaf and own index of an index.
+    /// Returns leaf and own index of an index.
     pub(crate) fn place(&self, index: usize) -> Option<(usize, usize)> {
         match index.checked_sub(self.listed.count) {
             None => self.listed.get(index),
@@ -271,13 +271,13 @@ impl Store {
         Some(dataset)
     }
 
-    /// The leaf of a key.
+    /// Returns the leaf of a key.
     pub(crate) fn leaf(&self, key: &str) -> Option<&Leaf> {
         self.leaves.get(*self.keys.get(key)?)
     }
 }
 
-/// Path in the store of the dataset that the leaf calls `own`.
+/// Returns the path in the store of the dataset that the leaf calls `own`.
 pub(crate) fn path_of(key: &str, own: &str) -> String {
     if own == DATASET { key.to_owned() } else { format!("{key}/{own}") }
 }
@@ -323,7 +323,8 @@ impl Container for Store {
         self.make(self.place(index)?).map(Cow::Owned)
     }
 
-    /// By the key, with or without the slash that keys begin with in python-blosc2; else by the name of a column.
+    /// Finds a dataset by the key, with or without the slash that keys begin with in python-blosc2; else by the name of a
+    /// column.
     fn find(&self, path: &str) -> Option<usize> {
         let path = path.strip_prefix('/').unwrap_or(path);
         let index = |at: usize, own: &str| {

@@ -56,7 +56,7 @@ pub(crate) struct Column {
     pub(crate) is_part: bool,
 }
 
-/// The tables whose metadata are among these leaves.
+/// Finds the tables whose metadata are among these leaves.
 pub(crate) fn find(leaves: &[Leaf]) -> Vec<Table> {
     let table = |leaf: &Leaf| {
         let root = leaf.key.strip_suffix(META).filter(|root| root.is_empty() || root.ends_with('/'))?;
@@ -76,7 +76,7 @@ pub(crate) fn find(leaves: &[Leaf]) -> Vec<Table> {
     leaves.iter().filter_map(table).collect()
 }
 
-/// The columns of the tables by their leaves. `keys` are those of `leaves`.
+/// Finds the columns of the tables by their leaves. `keys` are those of `leaves`.
 pub(crate) fn columns(
     tables: &[Table],
     leaves: &[Leaf],
@@ -194,7 +194,7 @@ fn deleted_rows(store: &Store, table: usize) -> Option<String> {
     (rows.deleted() > 0).then(|| format!("{} of {} rows {verb} deleted", rows.deleted(), rows.end()))
 }
 
-/// Key, name and reason of columns that are not decoded, in the order of their keys.
+/// Returns key, name and reason of columns that are not decoded, in the order of their keys.
 fn undecoded_columns(store: &Store, table: usize) -> Vec<(&str, &str, &str)> {
     let columns = store.columns.iter().filter(|(_, column)| column.table == table);
     let mut refused: Vec<_> = columns
@@ -207,7 +207,7 @@ fn undecoded_columns(store: &Store, table: usize) -> Vec<(&str, &str, &str)> {
     refused
 }
 
-/// The part of a column that a key names.
+/// Returns the part of a column that a key names.
 pub(crate) fn column(tables: &[Table], key: &str) -> Option<Column> {
     let (table, own) = tables.iter().find_map(|table| {
         let own = key.strip_prefix(&table.root)?.strip_prefix(COLUMNS)?;
@@ -238,7 +238,7 @@ pub(crate) fn column(tables: &[Table], key: &str) -> Option<Column> {
     Some(Column { name: column_name(path), holds, kind: None, is_part: path != own })
 }
 
-/// The key of the values of a column of a table that is the whole store.
+/// Returns the key of the values of a column of a table that is the whole store.
 pub(crate) fn column_key(name: &str) -> String {
     let mut key = COLUMNS.to_owned();
     let mut characters = name.chars();
@@ -253,7 +253,7 @@ pub(crate) fn column_key(name: &str) -> String {
     key
 }
 
-/// The name of a column by the path that python-blosc2 makes of it.
+/// Returns the name of a column by the path that python-blosc2 makes of it.
 pub(crate) fn column_name(path: &str) -> String {
     let part = |part: &str| {
         let mut name = String::new();
@@ -291,12 +291,12 @@ fn decode(part: &str) -> String {
 }
 
 impl Table {
-    /// The key of the flags of its rows.
+    /// Returns the key of the flags of its rows.
     pub(crate) fn live_rows_key(&self) -> String {
         format!("{}{LIVE_ROWS}", self.root)
     }
 
-    /// The reason why none of its columns is decoded, if so.
+    /// Returns the reason why none of its columns is decoded, if so.
     fn refusal(&self) -> Option<String> {
         match (self.schema.get("columns"), self.schema.get("version")) {
             (Some(Value::List(_)), None) => None,
@@ -308,7 +308,7 @@ impl Table {
         }
     }
 
-    /// Number of rows by the schema.
+    /// Returns the number of rows by the schema.
     pub(crate) fn rows(&self) -> Option<&Value> {
         self.schema.get("n_rows")
     }
@@ -320,7 +320,7 @@ impl Table {
         }
     }
 
-    /// Number of columns in the schema.
+    /// Returns the number of columns in the schema.
     pub(crate) fn column_count(&self) -> u64 {
         self.columns().len() as u64
     }

@@ -14,7 +14,7 @@ use crate::metadata::interchange::OWN;
 /// The name that the attributes of a group have.
 const ATTRIBUTES: &str = "__vlmeta__";
 
-/// One screen.
+/// Returns the details that `info` shows, at most one screen.
 pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
     let counted = |role: Role| store.leaves.iter().filter(|leaf| leaf.role == role).count() as u64;
     let mut details = vec![
@@ -55,14 +55,14 @@ pub(crate) fn details(store: &Store) -> Vec<(String, Value)> {
     details
 }
 
-/// A leaf with values that are not in the store, and the reason.
+/// Returns a leaf with values that are not in the store, and the reason.
 fn absent(leaf: &Leaf) -> Option<(String, Value)> {
     let container = leaf.container().filter(|_| leaf.role == Role::Data)?;
     let error = container.absence(0, &Region::whole(&container.dataset(0)?.shape))?;
     Some((format!("values of {}", leaf.key), error.kind().to_string().into()))
 }
 
-/// Name that python-blosc2 gives the store, by the mark in its EmbedStore.
+/// Returns the name that python-blosc2 gives the store, by the mark in its EmbedStore.
 fn marked(store: &Store) -> Option<&'static str> {
     let embed = store.leaf(EMBED).or_else(|| store.leaf(""))?;
     let meta = embed.container()?.meta().ok()?;
@@ -72,12 +72,12 @@ fn marked(store: &Store) -> Option<&'static str> {
     if is_table { Some("CTable") } else { kind }
 }
 
-/// The tree of metadata: of groups, tables and leaves, by key.
+/// Returns the tree of metadata: of groups, tables and leaves, by key.
 pub(crate) fn meta(store: &Store) -> Value {
     tree(store, |container| container.meta(), true)
 }
 
-/// The same without what depends on how the store is kept.
+/// Returns the tree without the parts that depend on how the store is kept.
 pub(crate) fn logical_meta(store: &Store) -> Value {
     tree(store, |container| container.logical_meta(), false)
 }
@@ -113,7 +113,7 @@ fn tree(store: &Store, meta: fn(&dyn Container) -> Result<Value>, embedded: bool
     Value::Map(entries)
 }
 
-/// The attributes that a leaf holds for its group.
+/// Returns the attributes that a leaf holds for its group.
 fn attributes(leaf: &Leaf) -> Option<Value> {
     let meta = leaf.container()?.meta().ok()?;
     Some(meta.get("vlmeta").cloned().unwrap_or_else(|| Value::Map(Vec::new())))
@@ -134,7 +134,7 @@ pub(crate) fn add_attributes(store: &Store, leaf: &Leaf, is_column: bool, datase
     }
 }
 
-/// Metadata that is carried with selected datasets: the metadata of the one leaf that they are from, or of each leaf below its path;
+/// Returns the metadata that go with selected datasets: those of the one leaf that they are from, or of each leaf below its path;
 /// and the attributes of groups.
 pub(crate) fn carried(store: &Store, selection: &[(usize, Region)]) -> Result<Value> {
     let places: Option<Vec<(usize, (usize, Region))>> = selection

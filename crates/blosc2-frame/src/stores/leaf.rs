@@ -63,17 +63,17 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    /// The container of the frame; `None` where it cannot be opened.
+    /// Returns the container of the frame; `None` where it cannot be opened.
     pub(crate) fn container(&self) -> Option<Arc<dyn Container>> {
         self.open().ok()
     }
 
-    /// The error of opening it, if any.
+    /// Returns the error of opening it, if any.
     pub(crate) fn error(&self) -> Option<&Error> {
         self.frame.as_ref().err()
     }
 
-    /// The frame seen by itself.
+    /// Opens the frame seen by itself.
     ///
     /// # Errors
     /// `Usage` where it could not be opened with the store; those of opening it again.
@@ -81,7 +81,7 @@ impl Leaf {
         self.frame.as_ref().map_err(|_| Error::usage("no such dataset"))?.open()
     }
 
-    /// The error of opening it alone.
+    /// Returns the error of opening it alone.
     pub(crate) fn into_error(self) -> Option<Error> {
         self.frame.err()
     }
@@ -98,7 +98,7 @@ pub(crate) struct Leaves<'a> {
 }
 
 impl<'a> Leaves<'a> {
-    /// None yet.
+    /// Creates an empty list.
     pub(crate) fn new(options: &'a container::OpenOptions, open_container: OpenContainer) -> Self {
         let open_frames = Arc::new(OpenFrames::new(options, open_container));
         Self { options, open_frames, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
@@ -245,7 +245,7 @@ fn role_of(key: &str) -> Role {
     if name == "__vlmeta__" { Role::Attributes } else { Role::Data }
 }
 
-/// The key of a file: its path without its last extension, as Python's `os.path.splitext` takes it off.
+/// Returns the key of a file: its path without its last extension, as Python's `os.path.splitext` takes it off.
 pub(crate) fn key_of(part: &str) -> &str {
     let name_at = part.rfind('/').map_or(0, |slash| slash + 1);
     let name = part.get(name_at..).unwrap_or_default();

@@ -69,7 +69,7 @@ struct OpenFrame {
 }
 
 impl OpenFrames {
-    /// None yet.
+    /// Creates an empty set.
     pub(crate) fn new(options: &container::OpenOptions, open_container: OpenContainer) -> Self {
         let shared = Arc::new(cache::Shared::new(&OpenOptions::from(options)));
         Self {
@@ -81,7 +81,7 @@ impl OpenFrames {
         }
     }
 
-    /// The frame of the leaf `number`, if it is open.
+    /// Returns the frame of the leaf `number`, if it is open.
     fn get(&self, number: u64) -> Option<Arc<dyn Container>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let at = open.iter().rposition(|own| own.number == number)?;
@@ -143,7 +143,7 @@ impl LazyFrame {
         Self { bytes, number, open_frames: Arc::clone(open_frames) }
     }
 
-    /// The container of the frame, opened if it is not yet.
+    /// Returns the container of the frame, opened if it is not yet.
     ///
     /// # Errors
     /// Those of opening it.
@@ -161,7 +161,7 @@ impl LazyFrame {
         Ok(container)
     }
 
-    /// The frame for itself, with the options of the store.
+    /// Returns the frame for itself, with the options of the store.
     ///
     /// # Errors
     /// Those of opening it.

@@ -48,7 +48,7 @@ fn is_zip_of_frames(head: &[u8]) -> bool {
     false
 }
 
-/// Name, what follows the header, and size of the member whose local header `bytes` begin with.
+/// Returns name, bytes after the header, and size of the member whose local header `bytes` begin with.
 fn local(bytes: &[u8]) -> Option<(&[u8], &[u8], u32)> {
     let word = |at: usize| bytes.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes));
     let size = u32::from_le_bytes(*bytes.get(18..)?.first_chunk()?);

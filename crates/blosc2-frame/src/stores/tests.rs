@@ -33,7 +33,7 @@ fn paths(store: &dyn Container) -> Vec<String> {
     (0..store.listed_count()).map(|index| store.dataset(index).unwrap().path.clone()).collect()
 }
 
-/// SHA-256 of the values, as the manifest of the fixtures has it.
+/// Returns the SHA-256 of the values, as in the manifest of the fixtures.
 fn values(store: &dyn Container, path: &str) -> String {
     let index = store.find(path).unwrap();
     let region = Region::whole(&store.dataset(index).unwrap().shape);
@@ -259,7 +259,7 @@ fn every_cut_and_flip_is_survived() {
     }
 }
 
-/// An EmbedStore of these bytes and this map.
+/// Makes an EmbedStore of these bytes and this map.
 fn embed_store(data: &[u8], map: &[u8]) -> Vec<u8> {
     let mut options = crate::FrameOptions::default();
     options.metalayers.set("b2embed", b"\x81\xa7version\x01".to_vec()).unwrap();
@@ -271,7 +271,7 @@ fn embed_store(data: &[u8], map: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A map of keys to offsets and lengths, as msgpack.
+/// Makes a map of keys to offsets and lengths, as msgpack.
 fn map_of(entries: &[(&str, u64, u64)]) -> Vec<u8> {
     let place = |offset: u64, length: u64| {
         Value::Map(vec![("offset".into(), offset.into()), ("length".into(), length.into())])
@@ -375,7 +375,7 @@ fn a_store_of_many_files_opens_them_as_they_are_read() {
     assert_eq!((values(&*store, "n399"), values(&*store, "a")), (B.to_owned(), A.to_owned()));
 }
 
-/// An EmbedStore of `count` leaves, all of the same bytes.
+/// Makes an EmbedStore of `count` leaves, all of the same bytes.
 fn of_many(count: usize) -> Vec<u8> {
     let frame = fs::read(fixture("ok/dict_b2d.b2d/b.b2nd")).unwrap();
     let keys: Vec<String> = (0..count).map(|number| format!("/n{number:03}")).collect();

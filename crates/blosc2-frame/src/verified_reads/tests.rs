@@ -10,7 +10,7 @@ use crate::FORMAT;
 use crate::b2nd::{NdArray, NdEditor, NdOptions, copy, write_array_to};
 use crate::{CompactOptions, Durability, EditOptions, Editor, compact, to_directory};
 
-/// Six by four bytes in chunks of two by two, stored plainly: each chunk is its header and four bytes.
+/// Makes six by four bytes in chunks of two by two, stored plainly: each chunk is its header and four bytes.
 fn array() -> Vec<u8> {
     let bytes: Vec<u8> = (1..25).collect();
     let array = Array::new(DType::parse("|u1").unwrap(), vec![6, 4], Order::C, bytes.into()).unwrap();
@@ -95,7 +95,7 @@ fn an_unknown_digest_is_told_the_words_that_there_are() {
     assert_eq!(asked("sha1").unwrap(), Some(Algorithm::Sha1));
 }
 
-/// A frame in which one bit of chunk 3, which holds the element (2, 2), was flipped.
+/// Makes a frame in which one bit of chunk 3, which holds the element (2, 2), was flipped.
 fn damaged() -> Vec<u8> {
     let mut file = array();
     let at = file.windows(4).position(|bytes| bytes == [11, 12, 15, 16]).unwrap();

@@ -95,7 +95,8 @@ impl ChunkSizes {
         self.fit(fits, len)
     }
 
-    /// Effect of a chunk of no bytes where sizes vary, or may: there it is one like any other, as in python-blosc2.
+    /// Returns the effect of a chunk of no bytes where sizes vary, or may: there it is one like any other, as in
+    /// python-blosc2.
     fn for_empty_chunk(&self, len: usize) -> Option<SizeChange> {
         match len {
             0 if self.is_variable() => Some(SizeChange::Unchanged),

@@ -41,7 +41,7 @@ impl<'o> ChunkWriter<'o> {
         (0..count).try_for_each(|_| self.take(&chunk))
     }
 
-    /// The next chunk, which has been judged.
+    /// Writes the next chunk, which has been judged.
     pub fn take(&mut self, chunk: &Chunk<'_>) -> Result<()> {
         let fit = self.sizes.insert(self.sizes.count, chunk.nbytes(), 1)?;
         self.apply_change(fit)?;

@@ -79,7 +79,7 @@ impl OffsetTable {
         }
     }
 
-    /// The chunk `order[i]` becomes the chunk `i`.
+    /// Puts the chunks in another order: the chunk `order[i]` becomes the chunk `i`.
     ///
     /// # Errors
     /// `Usage` for a list that is not a permutation.
@@ -110,7 +110,7 @@ impl OffsetTable {
     }
 }
 
-/// An index below [`MAX_CHUNKS`].
+/// Converts an index below [`MAX_CHUNKS`].
 fn to_index(index: u64) -> usize {
     usize::try_from(index).unwrap_or(usize::MAX)
 }

@@ -58,8 +58,8 @@ pub(crate) fn stored_form<'a>(chunk: &Chunk<'a>, rules: StoreRules) -> Result<St
     Ok(StoredChunk::Bytes(Cow::Owned(physical(special, chunk.nbytes(), u32::from(header.typesize))?)))
 }
 
-/// The bytes of a chunk, with the length of blocks that it has in truth: C-Blosc2 3.3.5 writes chunks that it does not read because of that
-/// field alone.
+/// Returns the bytes of a chunk, with the length of blocks that it has in truth: C-Blosc2 3.3.5 writes chunks that it does not read
+/// because of that field alone.
 fn readable<'a>(chunk: &Chunk<'a>) -> Cow<'a, [u8]> {
     const FIELD: std::ops::Range<usize> = 8..12;
     let bytes = chunk.bytes();
@@ -94,7 +94,7 @@ pub(crate) fn check_mark(special: Special, nbytes: u64, typesize: u32) -> Result
     }
 }
 
-/// The chunk that repeats a value, for `nbytes` bytes of `special` that need a length of their own.
+/// Returns the chunk that repeats a value, for `nbytes` bytes of `special` that need a length of their own.
 ///
 /// # Errors
 /// `Usage` for NaN of another width than 4 and 8.
@@ -117,7 +117,7 @@ pub(crate) fn physical(special: Special, nbytes: usize, typesize: u32) -> Result
     Ok(out)
 }
 
-/// A value of user metadata as it is stored: zstd, elements of one byte.
+/// Encodes a value of user metadata as it is stored: zstd, elements of one byte.
 ///
 /// # Errors
 /// `Usage` for more than a chunk holds.

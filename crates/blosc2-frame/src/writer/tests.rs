@@ -47,7 +47,7 @@ fn parts(bytes: &[u8]) -> (Header, Offsets, Trailer) {
     (header, offsets, Trailer::parse(&bytes[trailer_at..], trailer_at as u64).unwrap())
 }
 
-/// All chunks of a frame, decoded.
+/// Returns all chunks of a frame, decoded.
 fn chunks(bytes: &[u8]) -> Vec<Vec<u8>> {
     let (header, offsets, _) = parts(bytes);
     let decode = |offset| {

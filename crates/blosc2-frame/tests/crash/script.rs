@@ -53,12 +53,12 @@ impl Format for FrameAt {
     }
 }
 
-/// A script that starts with a file whose frame starts at this offset.
+/// Makes a script that starts with a file whose frame starts at this offset.
 pub fn script(file: &[u8], at: u64) -> Script<FrameAt> {
     Script::new(FrameAt(at), RecordingStorage::with_journal(file))
 }
 
-/// An editor of a frame, with a journal.
+/// Opens an editor of a frame, with a journal.
 pub fn edit(storage: &RecordingStorage, at: u64) -> Result<Editor> {
     let (file, journal) = (Box::new(storage.clone()), Box::new(storage.clone()));
     Editor::open_storage_with(file, journal, at, &EditOptions::default())
@@ -74,12 +74,12 @@ pub fn commit(script: &mut Script<FrameAt>, editor: &mut Editor, durability: Dur
     }
 }
 
-/// A chunk of 100 numbers that do not repeat.
+/// Makes a chunk of 100 numbers that do not repeat.
 pub fn numbers(seed: u64) -> Vec<u8> {
     random_bytes(seed, 800)
 }
 
-/// A frame of `count` chunks with a metalayer `shape` of `metadata` bytes.
+/// Makes a frame of `count` chunks with a metalayer `shape` of `metadata` bytes.
 pub fn frame(count: u64, metadata: usize) -> Vec<u8> {
     let mut options = FrameOptions::default();
     options.params = default_params(8);
@@ -100,7 +100,7 @@ pub fn shape(count: u64, len: usize) -> Vec<u8> {
     value
 }
 
-/// All kinds of changes; one commit each.
+/// Makes all kinds of changes; one commit each.
 pub fn change_all(
     script: &mut Script<FrameAt>,
     editor: &mut Editor,

@@ -9,7 +9,7 @@ use crate::crafted::{MEMORY, Parts, index, lens, own_options, plain, said, same_
 
 const ZEROS: i64 = i64::MIN | 1 << 56;
 
-/// Three chunks of 100 bytes.
+/// Makes three chunks of 100 bytes.
 fn three(change: impl Fn(&mut [i64; 3])) -> Vec<u8> {
     let mut parts = Parts::new(300, 100);
     for number in 1..4_u8 {

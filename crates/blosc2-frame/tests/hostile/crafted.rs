@@ -25,7 +25,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// A frame of elements of one byte in chunks of `chunksize`.
+    /// Creates a frame of elements of one byte in chunks of `chunksize`.
     pub(crate) fn new(nbytes: u64, chunksize: u32) -> Self {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/blosc2/ok/three_chunks.b2frame");
         let header = Header {
@@ -51,7 +51,7 @@ impl Parts {
     }
 }
 
-/// The header of a chunk.
+/// Returns the header of a chunk.
 pub(crate) fn chunk_head(
     flags: u8,
     typesize: u8,
@@ -69,23 +69,23 @@ pub(crate) fn chunk_head(
     head
 }
 
-/// A stored chunk of so many zeros, which takes 32 bytes.
+/// Makes a stored chunk of so many zeros, which takes 32 bytes.
 pub(crate) fn zeros(nbytes: u32) -> Vec<u8> {
     chunk_head(5, 1, nbytes, nbytes.min(1 << 20), 32, 0x10)
 }
 
-/// A chunk that holds these bytes as they are.
+/// Makes a chunk that holds these bytes as they are.
 pub(crate) fn plain(typesize: u8, bytes: &[u8]) -> Vec<u8> {
     let len = u32::try_from(bytes.len()).unwrap();
     [chunk_head(7, typesize, len, len.max(1), len + 32, 0), bytes.to_vec()].concat()
 }
 
-/// An index of these offsets.
+/// Makes an index of these offsets.
 pub(crate) fn index(offsets: &[i64]) -> Vec<u8> {
     plain(8, &offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect::<Vec<u8>>())
 }
 
-/// An index of `count` times the same offset, in 40 bytes.
+/// Makes an index of `count` times the same offset, in 40 bytes.
 pub(crate) fn same_index(count: u32, offset: i64) -> Vec<u8> {
     let mut chunk = chunk_head(5, 8, count * 8, 1 << 14, 40, 0x30);
     chunk.extend(offset.to_le_bytes());

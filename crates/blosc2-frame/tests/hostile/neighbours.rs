@@ -9,7 +9,7 @@ use blosc2_frame::{Durability, EditOptions, Editor, ErrorKind, Frame, FrameOptio
 use container_core::container::ReadOptions;
 use tempfile::TempDir;
 
-/// A frame whose header crosses sectors, so that changes have a journal.
+/// Makes a frame whose header crosses sectors, so that changes have a journal.
 fn wide() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.b2frame");
@@ -110,7 +110,7 @@ fn a_lock_that_is_no_file() {
     }
 }
 
-/// A sparse frame of three chunks.
+/// Makes a sparse frame of three chunks.
 fn sparse() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.b2frame");

@@ -105,7 +105,7 @@ fn compare_values(frame: &Frame, fixture: &Fixture) {
     assert!(frame.read_items(0..count + 1, &options).is_err(), "{path}");
 }
 
-/// The sound frames that this build has the codecs for.
+/// Returns the sound frames that this build has the codecs for.
 fn sound() -> Vec<Fixture> {
     let has_codec = |it: &Fixture| cfg!(feature = "zfp") || !it.path.contains("/zfp_");
     let is_sound = |it: &Fixture| it.is_small_frame() && it.verdict == "sound";

@@ -8,7 +8,7 @@ use container_core::report::Finding;
 
 use crate::manifest::fixtures;
 
-/// The findings of a check within `memory` bytes; `None` where that is too little.
+/// Returns the findings of a check within `memory` bytes; `None` where that is too little.
 fn findings(container: &dyn Container, memory: u64) -> Option<Vec<Finding>> {
     let mut options = ReadOptions::default();
     options.limits = options.limits.with_memory(memory);

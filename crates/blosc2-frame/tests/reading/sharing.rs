@@ -10,7 +10,7 @@ fn data(len: u32) -> Vec<u8> {
     (0..len).flat_map(|number| (number / 3).to_le_bytes()).collect()
 }
 
-/// `data` in chunks of `chunk` bytes.
+/// Writes `data` as a frame of chunks of `chunk` bytes.
 fn frame(data: &[u8], chunk: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, FrameOptions::default()).unwrap();

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::manifest::testdata;
 
-/// A copy of a frame of five chunks, in a directory of its own.
+/// Copies a frame of five chunks, into a directory of its own.
 fn copy() -> (TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.b2frame");

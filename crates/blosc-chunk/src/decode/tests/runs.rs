@@ -3,7 +3,7 @@
 use super::*;
 use crate::{BloscVersion, Compressor, Encoder, Params, Pipeline, SplitMode};
 
-/// `count` runs in a block of `len` bytes, of any place and length up to `most`.
+/// Makes `count` runs in a block of `len` bytes, of any place and length up to `most`.
 pub(super) fn runs_of(len: usize, count: usize, most: usize, seed: &mut u32) -> Vec<Range<usize>> {
     let mut next = |below: usize| {
         *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -20,7 +20,7 @@ struct Stored {
     geometry: Geometry,
 }
 
-/// The same as `data` of `make.py`.
+/// Makes the same bytes as `data` of `make.py`.
 fn data(kind: &str, len: usize) -> Vec<u8> {
     let ints = |len: usize| -> Vec<u8> {
         let count = i32::try_from(len / 4 + 1).unwrap();
@@ -47,7 +47,7 @@ fn data(kind: &str, len: usize) -> Vec<u8> {
     }
 }
 
-/// The lines that are tried. Miri takes some of those that are short, and whose codecs are of this crate.
+/// Returns the lines that are tried. Miri takes some of those that are short, and whose codecs are of this crate.
 fn tried(text: &'static str) -> impl Iterator<Item = &'static str> {
     let is_short = |line: &&str| line.len() < 1500 && !line.contains("zlib") && !line.contains("zstd");
     text.lines().filter(move |line| !cfg!(miri) || is_short(line)).step_by(if cfg!(miri) { 5 } else { 1 })
@@ -67,7 +67,7 @@ fn stored() -> Vec<Stored> {
     alone.chain(of_arrays().into_iter().filter(Stored::is_readable)).collect()
 }
 
-/// Those that do not decode without the shape of their blocks.
+/// Returns those that do not decode without the shape of their blocks.
 fn of_arrays() -> Vec<Stored> {
     tried(include_str!("../../../tests/data/arrays.txt"))
         .map(|line| {
@@ -94,7 +94,7 @@ impl Stored {
         self.name.contains("zfp") && !self.name.starts_with("copied") && !self.name.starts_with("runs")
     }
 
-    /// Step between the bytes on which a test is run, where every byte is possible: blocks of arrays decode slowly, and many are alike.
+    /// Returns the step between tested bytes, where every byte is possible: blocks of arrays decode slowly, and many are alike.
     fn step(&self) -> usize {
         if self.geometry.blockshape.is_empty() { 1 } else { 11 }
     }

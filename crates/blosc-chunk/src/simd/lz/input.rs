@@ -11,19 +11,19 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// `None` for fewer than eight bytes.
+    /// Creates an input; `None` for fewer than eight bytes.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         Some(Self { bytes, last: bytes.len().checked_sub(8)? })
     }
 
-    /// All of it.
+    /// Returns all of its bytes.
     #[inline]
     pub(crate) fn bytes(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Eight bytes at `at`, the first in the low bits; `None` when there are fewer.
+    /// Returns eight bytes at `at`, the first in the low bits; `None` when there are fewer.
     #[inline]
     pub(crate) fn word(self, at: usize) -> Option<u64> {
         if at > self.last {
@@ -33,7 +33,7 @@ impl<'a> Input<'a> {
         Some(u64::from_le(unsafe { self.bytes.as_ptr().add(at).cast::<u64>().read_unaligned() }))
     }
 
-    /// Four bytes at `at`, the first in the low bits.
+    /// Returns four bytes at `at`, the first in the low bits.
     ///
     /// # Panics
     /// When there are fewer than eight.
@@ -88,7 +88,7 @@ impl<'a> Input<'a> {
         same
     }
 
-    /// Differing bits of the eight bytes at `a` and at `b`, the first byte in the low bits.
+    /// Returns the differing bits of the eight bytes at `a` and at `b`, the first byte in the low bits.
     ///
     /// # Safety
     /// `a + 8` and `b + 8` are not over the length.

@@ -31,7 +31,7 @@ static STEPS: [u8; 17] = [0, 16, 16, 15, 16, 15, 12, 14, 16, 9, 10, 11, 12, 13, 
 /// Bytes that [`copy_long`] may write past the end of a match.
 const OVERSHOOT: usize = 32;
 
-/// The loop of LZ4; see [`super::lz4`] for what it does.
+/// Runs the loop of LZ4; see [`super::lz4`] for what it does.
 ///
 /// # Safety
 /// The machine has AVX2 and BMI2.
@@ -116,7 +116,7 @@ pub(super) unsafe fn lz4(src: &[u8], dst: &mut [u8], at: usize, done: usize) -> 
     (at, done)
 }
 
-/// The loop of BloscLZ; see [`super::blosclz`] for what it does.
+/// Runs the loop of BloscLZ; see [`super::blosclz`] for what it does.
 ///
 /// # Safety
 /// The machine has AVX2 and BMI2.
@@ -259,7 +259,7 @@ unsafe fn copy_long(to: *mut u8, distance: usize, len: usize) {
     }
 }
 
-/// Row of [`PATTERNS`] for a distance.
+/// Returns the row of [`PATTERNS`] for a distance.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn pattern(distance: usize) -> __m128i {

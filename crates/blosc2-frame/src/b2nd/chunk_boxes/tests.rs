@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The chunk of the element at `index`, and its byte there, by the definition: chunks in C order, blocks in C order inside, elements
-/// in C order inside those.
+/// Returns the chunk of the element at `index`, and its byte there, by the definition: chunks in C order, blocks in C order inside,
+/// elements in C order inside those.
 fn place_of(geometry: &Geometry, index: &[u64]) -> (u64, usize) {
     let (mut chunk, mut block, mut element) = (0, 0, 0);
     for (d, at) in index.iter().enumerate() {
@@ -24,7 +24,7 @@ struct Case {
     region: Region,
 }
 
-/// An axis: its length, chunk, block, and a selection by (start, step, count) that is made to fit.
+/// Makes an axis: its length, chunk, block, and a selection by (start, step, count) that is made to fit.
 fn axis() -> impl Strategy<Value = (u64, u32, u32, AxisSelection)> {
     (1_u64..12, 1_u32..7, 1_u32..7, any::<u64>(), -4_i64..5, any::<u64>()).prop_map(
         |(len, chunk, block, start, step, count)| {
@@ -48,7 +48,7 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// All indices of a region, in C order.
+/// Returns all indices of a region, in C order.
 fn indices(region: &Region) -> Vec<Vec<u64>> {
     let mut list = vec![vec![]];
     for axis in region.axes() {

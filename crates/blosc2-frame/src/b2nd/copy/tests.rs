@@ -34,7 +34,7 @@ fn elements(array: &NdArray) -> Vec<u8> {
     read.bytes(Order::C, &Limits::default()).unwrap().into_owned()
 }
 
-/// An array of 0 to 3 axes, and other chunks and blocks for it.
+/// Makes an array of 0 to 3 axes, and other chunks and blocks for it.
 fn case() -> impl Strategy<Value = Vec<(u64, [u32; 4])>> {
     prop::collection::vec((0_u64..9, [1_u32..5, 1_u32..5, 1_u32..5, 1_u32..5]), 0..4)
 }

@@ -66,8 +66,8 @@ fn unhex(text: &str) -> Vec<u8> {
     text.as_bytes().chunks(2).map(|pair| digit(&pair[0]) << 4 | digit(&pair[1])).collect()
 }
 
-/// Header, metalayers, places and bytes of chunks are those of python's frame. Python leaves the number of threads out, and stores
-/// the index plainly where ours stores one repeated number.
+/// Checks that header, metalayers, places and bytes of chunks are those of python's frame. Python leaves the number of threads
+/// out, and stores the index plainly where ours stores one repeated number.
 fn assert_same(own: Vec<u8>, python: &str) {
     let (own, python) = (Frame::from_bytes(own).unwrap(), Frame::from_bytes(unhex(python)).unwrap());
     let header = Header { threads: (1, 1), frame_len: own.header().frame_len, ..python.header().clone() };

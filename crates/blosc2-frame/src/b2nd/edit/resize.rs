@@ -33,7 +33,7 @@ impl NdEditor {
         })
     }
 
-    /// The geometry with another shape.
+    /// Returns the geometry with another shape.
     pub(super) fn with_shape(&self, shape: &[u64]) -> Result<Geometry> {
         let (chunks, blocks) = (self.geometry.chunkshape(), self.geometry.blockshape());
         // Of an array without elements, python-blosc2 makes the chunks as long as itself: the first elements settle them.

@@ -98,7 +98,7 @@ impl NdEditor {
         })
     }
 
-    /// Length of an axis and of its chunks, at least 1.
+    /// Returns the length of an axis and of its chunks, at least 1.
     fn axis(&self, axis: usize) -> Result<(u64, u64)> {
         match (self.shape().get(axis), self.geometry.chunkshape().get(axis)) {
             (Some(len), Some(chunk)) => Ok((*len, u64::from(*chunk).max(1))),

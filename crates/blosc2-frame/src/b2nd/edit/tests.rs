@@ -31,7 +31,7 @@ impl Model {
         &self.bytes[at * self.size..][..self.size]
     }
 
-    /// An array of `shape` whose elements come from those of this one, or are zeros.
+    /// Makes an array of `shape` whose elements come from those of this one, or are zeros.
     fn map(&self, shape: &[u64], from: impl Fn(&[u64]) -> Option<Vec<u8>>) -> Self {
         let mut new = Self { shape: shape.to_vec(), size: self.size, bytes: Vec::new() };
         let ranges: Vec<_> = shape.iter().map(|len| 0..*len).collect();
@@ -142,7 +142,7 @@ impl Noise {
         model
     }
 
-    /// Any region of an array: steps either way, axes dropped.
+    /// Makes any region of an array: steps either way, axes dropped.
     fn region(&mut self, shape: &[u64]) -> Region {
         let axis = |len: &u64| {
             if *len == 0 {
@@ -216,7 +216,7 @@ fn apply(editor: &mut NdEditor, model: &mut Model, step: &Step, noise: &mut Nois
     }
 }
 
-/// The bytes of a chunk that no element is in.
+/// Returns the bytes of a chunk that no element is in.
 fn padding(geometry: &Geometry, place: &[u64], chunk: &[u8]) -> usize {
     let mut rest = chunk.to_vec();
     let zero = vec![0; geometry.itemsize()];

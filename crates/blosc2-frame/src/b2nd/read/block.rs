@@ -200,7 +200,7 @@ impl<'s, 'j> Stored<'s, 'j> {
     }
 }
 
-/// The bytes of a box in a block, as runs in order; neighbours are joined.
+/// Finds the bytes of a box in a block, as runs in order; neighbours are joined.
 fn rows(
     runs: &mut Vec<Range<usize>>,
     bounds: &[Range<usize>],
@@ -231,7 +231,7 @@ fn rows(
     Ok(())
 }
 
-/// The first `len` bytes of `buffer`, which grows if need be.
+/// Returns the first `len` bytes of `buffer`, which grows if need be.
 fn room<'b>(buffer: &'b mut Vec<u8>, len: usize, limits: &Limits) -> Result<&'b mut [u8]> {
     if buffer.len() < len {
         buffer.clear();

@@ -34,7 +34,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Of the result of `plan`, cut along the axis `split`.
+    /// Creates the target for the result of `plan`, cut along the axis `split`.
     pub(super) fn new(plan: &Plan, itemsize: usize, split: usize) -> Self {
         let mut strides = vec![0; plan.axes.len()];
         let mut stride = itemsize;
@@ -65,7 +65,7 @@ impl Copy<'_> {
         self.pieces(target, inner, 0, 0, 0);
     }
 
-    /// The place of all `len` bytes of a block in `target`, where they are one run in its own order.
+    /// Returns the place of all `len` bytes of a block in `target`, where they are one run in its own order.
     pub(super) fn straight<'t>(&self, target: &'t mut Target<'_>, len: usize) -> Option<&'t mut [u8]> {
         let inner = self.inner().max(target.split);
         let (mut piece, mut to) = (0, 0);
@@ -85,7 +85,7 @@ impl Copy<'_> {
         target.pieces.get_mut(piece)?.get_mut(to..to.checked_add(len)?)
     }
 
-    /// The most bytes that are copied at once.
+    /// Returns the largest number of bytes that are copied at once.
     pub(super) fn longest_run(&self) -> usize {
         let inner = self.inner();
         let longest = self.tiles[inner].iter().map(|tile| tile.count).max().unwrap_or(0);
@@ -179,7 +179,7 @@ impl Copy<'_> {
 }
 
 impl Patch<'_> {
-    /// The byte of the index `at` of a tile, counted from where the box begins along its axis.
+    /// Returns the byte of the index `at` of a tile, counted from where the box begins along its axis.
     fn offset(&self, axis: usize, tile: &Tile, at: usize) -> usize {
         let index = tile.src.wrapping_add_signed(tile.step.wrapping_mul(at.cast_signed()));
         index.wrapping_sub(self.low[axis]).wrapping_mul(self.strides[axis])

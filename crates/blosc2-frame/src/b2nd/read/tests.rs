@@ -20,7 +20,7 @@ fn bytes(array: &NdArray, selection: &[Indices], threads: usize) -> Vec<u8> {
     array.read_orthogonal(selection, &options).unwrap().bytes(Order::C, &options.limits).unwrap().into_owned()
 }
 
-/// The indices that are selected along an axis, one by one.
+/// Returns the indices that are selected along an axis, one by one.
 fn listed(indices: &Indices) -> Vec<u64> {
     match indices {
         Indices::List(list) => list.clone(),
@@ -50,7 +50,7 @@ fn slice(start: u64, step: i64, count: u64) -> Indices {
     Indices::Slice(AxisSelection { start, step, count, kept: Kept::Yes })
 }
 
-/// Something to select along an axis of `len`.
+/// Makes a selection along an axis of `len`.
 fn select(len: u64) -> BoxedStrategy<Indices> {
     if len == 0 {
         return Just(slice(0, 1, 0)).boxed();

@@ -4,7 +4,7 @@ fn plan(indices: &Indices, chunk: u32, block: u32) -> AxisPlan {
     AxisPlan::new(indices, chunk, block, &Limits::default()).unwrap()
 }
 
-/// Every index of the axis with its place, put back together from the plan.
+/// Returns every index of the axis with its place, put back together from the plan.
 fn unrolled(plan: &AxisPlan, chunk: u64, block: u64) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     for row in &plan.rows {

@@ -18,7 +18,7 @@ fn data(len: usize) -> Vec<u8> {
     (0..len.div_ceil(8)).flat_map(pattern).take(len).collect()
 }
 
-/// Three chunks of four blocks of 1000 bytes, the last of two and a half.
+/// Makes three chunks of four blocks of 1000 bytes, the last of two and a half.
 fn frame(checksums: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let options = FrameOptions {
@@ -32,7 +32,7 @@ fn frame(checksums: bool) -> Vec<u8> {
     out
 }
 
-/// Range of a block of a chunk.
+/// Returns the range of a block of a chunk.
 fn place(file: &[u8], chunk: u64, block: usize) -> Range<usize> {
     let frame = Frame::from_bytes(file.to_vec()).unwrap();
     let crate::offsets::Offset::Stored(at) = frame.layout().offsets().get(chunk).unwrap() else { panic!() };
@@ -180,7 +180,7 @@ fn of_a_chunk_that_the_file_cuts_the_blocks_in_front_of_the_cut_are_kept() {
     }
 }
 
-/// End of a block in the file; also for a chunk that holds its data uncompressed.
+/// Returns the end of a block in the file; also for a chunk that holds its data uncompressed.
 fn end_of(file: &[u8], chunk: u64, block: usize) -> usize {
     let frame = Frame::from_bytes(file.to_vec()).unwrap();
     let crate::offsets::Offset::Stored(at) = frame.layout().offsets().get(chunk).unwrap() else { panic!() };

@@ -14,7 +14,7 @@ fn chunk(number: u8) -> Vec<u8> {
     (0..200_u8).map(|at| at.wrapping_mul(2 * number + 1) ^ number).collect()
 }
 
-/// Three chunks that are stored plainly, and so is their index.
+/// Makes three chunks that are stored plainly, and so is their index.
 fn plain(checksums: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let options = FrameOptions {

@@ -9,7 +9,7 @@ use container_core::dtype::{DType, Order};
 use super::*;
 use crate::b2nd::{Meta, NAME, NdOptions, write_array_to};
 
-/// Ten by nine elements in chunks of four by three.
+/// Makes ten by nine elements in chunks of four by three.
 fn array() -> Vec<u8> {
     let bytes: Vec<u8> = (0..90).map(|at: u8| at.wrapping_mul(37)).collect();
     let array = Array::new(DType::parse("|u1").unwrap(), vec![10, 9], Order::C, bytes.into()).unwrap();
@@ -93,7 +93,7 @@ fn the_shape_is_where_it_fits_the_chunks_whatever_else_has_its_name() {
     }
 }
 
-/// Two chunks that are encoded with byte shuffle.
+/// Makes two chunks that are encoded with byte shuffle.
 fn shuffled(checksums: bool) -> Vec<u8> {
     let mut out = Vec::new();
     let options = FrameOptions {

@@ -7,7 +7,7 @@ use container_core::dtype::{DType, Order};
 use super::*;
 use crate::b2nd::{NdOptions, write_array_to};
 
-/// An array of 7 by 5 elements in chunks of 2 by 3.
+/// Makes an array of 7 by 5 elements in chunks of 2 by 3.
 fn array(dtype: &str) -> Vec<u8> {
     let dtype = DType::parse(dtype).unwrap();
     let bytes: Vec<u8> = (0..35 * dtype.itemsize()).map(|at| (at * 37 % 251) as u8).collect();

@@ -74,7 +74,7 @@ const ELEMENT_KINDS: [&str; 16] = [
 ];
 
 impl TableColumn {
-    /// The column that `spec` of a schema describes, with its values in the leaf of `key`.
+    /// Returns the column that `spec` of a schema describes, with its values in the leaf of `key`.
     pub(crate) fn new(
         table: usize,
         name: &str,
@@ -151,7 +151,7 @@ impl TableColumn {
         }
     }
 
-    /// Name and kind, where the column is not decoded.
+    /// Returns name and kind of a column that is not decoded.
     pub(crate) fn refusal(&self) -> Option<(&str, &str)> {
         match &self.encoding {
             ColumnEncoding::Refused(why) => Some((&self.name, why)),
@@ -169,7 +169,7 @@ impl TableColumn {
         self.of().is_some()
     }
 
-    /// The column as a dataset. Where it cannot be read, that of the leaf.
+    /// Returns the column as a dataset. Where it cannot be read, that of the leaf.
     pub(crate) fn dataset(&self, store: &Store, leaf: &Leaf) -> Option<Dataset> {
         let container = leaf.container()?;
         let mut dataset = match container.dataset(self.own) {
@@ -205,7 +205,7 @@ impl TableColumn {
         Some(dataset)
     }
 
-    /// Type and shape.
+    /// Returns type and shape.
     ///
     /// # Errors
     /// The reason for which the column cannot be read.
@@ -267,7 +267,7 @@ impl TableColumn {
         Ok((dtype, shape))
     }
 
-    /// The kind of texts that the column holds, if any.
+    /// Returns the kind of texts that the column holds, if any.
     const fn of(&self) -> Option<Of> {
         match self.encoding {
             ColumnEncoding::Codes { .. } | ColumnEncoding::Starts { .. } => Some(Of::Text),
@@ -362,7 +362,7 @@ impl TableColumn {
         Array::new(dtype, region.shape(), Order::C, Cow::Owned(bytes))
     }
 
-    /// The texts that codes mean.
+    /// Returns the texts that codes mean.
     fn decoded(
         &self,
         codes: &Array<'_>,
@@ -454,7 +454,7 @@ impl TableColumn {
     }
 }
 
-/// A dataset for what a leaf keeps in chunks that are datasets of their own.
+/// Returns a dataset for a leaf whose chunks are datasets of their own.
 fn of_parts(container: &dyn Container, count: usize) -> Dataset {
     let parts = || (0..count).filter_map(|own| container.dataset(own));
     Dataset {

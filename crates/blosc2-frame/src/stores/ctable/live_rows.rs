@@ -39,7 +39,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// The rows whose flags in the dataset `own` of `container` are true.
+    /// Reads the rows whose flags in the dataset `own` of `container` are true.
     ///
     /// # Errors
     /// `Malformed` for flags that are not booleans along one axis; `Limit`; those of reading them.
@@ -92,22 +92,22 @@ impl Rows {
         Ok(())
     }
 
-    /// Number of live rows.
+    /// Returns the number of live rows.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Index after the last live row in the columns.
+    /// Returns the index after the last live row in the columns.
     pub(crate) fn end(&self) -> u64 {
         self.runs.last().map_or(0, |run| run.stored.saturating_add(run.len))
     }
 
-    /// Number of rows that are deleted, of those up to the last live one.
+    /// Returns the number of rows that are deleted, of those up to the last live one.
     pub(crate) fn deleted(&self) -> u64 {
         self.end().saturating_sub(self.count)
     }
 
-    /// The run that holds a live row.
+    /// Returns the run that holds a live row.
     fn run_of(&self, row: u64) -> Option<&Run> {
         let at = self.runs.partition_point(|run| run.first <= row).checked_sub(1)?;
         self.runs.get(at).filter(|run| row - run.first < run.len)
@@ -126,7 +126,7 @@ impl Rows {
         })
     }
 
-    /// The region of a column that holds a region of its live rows, where the rows between are live as well.
+    /// Returns the region of a column that holds a region of its live rows, where the rows between are live as well.
     fn shifted(&self, region: &Region, shape: &[u64]) -> Result<Option<Region>> {
         let Some((axis, others)) = region.axes().split_first() else { return Ok(None) };
         let start = if axis.count == 0 {
@@ -143,13 +143,13 @@ impl Rows {
         Region::new(axes.collect(), shape).map(Some)
     }
 
-    /// The element that a region of live rows repeats, where the rows are next to each other.
+    /// Returns the element that a region of live rows repeats, where the rows are next to each other.
     pub(crate) fn repeated(&self, container: &dyn Container, own: usize, region: &Region) -> Option<Vec<u8>> {
         let dataset = container.dataset(own)?;
         container.repeated(own, &self.shifted(region, &dataset.shape).ok()??)
     }
 
-    /// The region of a column between the first and the last selected row.
+    /// Returns the region of a column between the first and the last selected row.
     pub(crate) fn bounds(&self, region: &Region, shape: &[u64]) -> Option<Region> {
         let (axis, others) = region.axes().split_first()?;
         let (first, last) = (self.stored(axis).min()?, self.stored(axis).max()?);
@@ -157,7 +157,7 @@ impl Rows {
         Region::new(std::iter::once(rows).chain(others.iter().copied()).collect(), shape).ok()
     }
 
-    /// A region of the live rows of a dataset whose first axis counts rows.
+    /// Reads a region of the live rows of a dataset whose first axis counts rows.
     ///
     /// # Errors
     /// `Malformed` for a dataset of fewer rows; `Limit`; those of reading.
@@ -223,7 +223,7 @@ pub(crate) fn is_flag(dataset: &Dataset) -> bool {
     dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Bool)
 }
 
-/// The index that a selection has at a place.
+/// Returns the index that a selection has at a place.
 pub(crate) fn place(axis: &AxisSelection, number: u64) -> u64 {
     let index = i128::from(axis.start) + i128::from(axis.step) * i128::from(number);
     u64::try_from(index).unwrap_or(0)

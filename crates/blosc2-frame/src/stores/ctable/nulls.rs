@@ -31,7 +31,7 @@ pub(crate) enum Sentinel {
 }
 
 impl Sentinel {
-    /// The value of a schema in elements of a type.
+    /// Returns the value of a schema in elements of a type.
     ///
     /// # Errors
     /// `Unsupported` for a value that is not of the column's kind.
@@ -93,7 +93,7 @@ impl Sentinel {
     }
 }
 
-/// An integer as an element; `None` where it does not fit.
+/// Returns an integer as an element; `None` where it does not fit.
 fn integer(number: i128, scalar: &Scalar) -> Option<Vec<u8>> {
     let bits = u32::try_from(scalar.size.checked_mul(8)?).ok().filter(|bits| (8..=64).contains(bits))?;
     let (least, most) = match scalar.kind {
@@ -110,7 +110,7 @@ fn integer(number: i128, scalar: &Scalar) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A text as an element of numpy's type `U`.
+/// Returns a text as an element of numpy's type `U`.
 fn text_element(text: &str, scalar: &Scalar) -> Sentinel {
     let units = text.chars().map(|c| match scalar.order {
         ByteOrder::Little => u32::from(c).to_le_bytes(),

@@ -39,7 +39,7 @@ fn read(store: &dyn Container, path: &str, selection: &str) -> Result<(Array<'st
     Ok((store.read(index, &region, &options)?.into_owned(&limits)?, mask))
 }
 
-/// The elements as texts, `--` where one is missing.
+/// Returns the elements as texts, `--` where one is missing.
 fn shown(store: &dyn Container, path: &str, selection: &str) -> Vec<String> {
     let (array, mask) = read(store, path, selection).unwrap();
     let dtype = array.dtype().clone();
@@ -49,7 +49,7 @@ fn shown(store: &dyn Container, path: &str, selection: &str) -> Vec<String> {
     elements.enumerate().map(|(at, text)| if is_missing(at) { "--".to_owned() } else { text }).collect()
 }
 
-/// A little-endian element as text.
+/// Returns a little-endian element as text.
 fn one(dtype: &DType, element: &[u8]) -> String {
     let float = |part: &[u8]| match part.len() {
         4 => f32::from_le_bytes(part.try_into().unwrap()).to_string(),
@@ -189,7 +189,7 @@ fn what_is_stored_is_shown_where_that_is_asked_for() {
     assert!(store.find("_cols/int_flag.notnull") >= Some(store.listed_count()));
 }
 
-/// An array in memory as a frame.
+/// Makes a frame of an array in memory.
 fn array<T: bytemuck::Pod>(dtype: &str, shape: &[u64], elements: &[T]) -> Vec<u8> {
     let bytes = bytemuck::cast_slice(elements).to_vec();
     let array = Array::new(DType::parse(dtype).unwrap(), shape.to_vec(), Order::C, bytes.into()).unwrap();
@@ -198,7 +198,7 @@ fn array<T: bytemuck::Pod>(dtype: &str, shape: &[u64], elements: &[T]) -> Vec<u8
     frame
 }
 
-/// A frame of msgpack.
+/// Makes a frame of msgpack.
 fn items(items: &Value) -> Vec<u8> {
     let mut frame = Vec::new();
     let mut writer = crate::Writer::new(&mut frame, crate::FrameOptions::default()).unwrap();
@@ -207,7 +207,7 @@ fn items(items: &Value) -> Vec<u8> {
     frame
 }
 
-/// An EmbedStore with a table of this schema and these leaves.
+/// Makes an EmbedStore with a table of this schema and these leaves.
 fn table(schema: &str, leaves: &[(&str, Vec<u8>)]) -> Result<Box<dyn Container>> {
     let mut meta = Vec::new();
     let mut writer = crate::Writer::new(&mut meta, crate::FrameOptions::default()).unwrap();

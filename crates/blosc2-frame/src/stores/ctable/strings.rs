@@ -31,7 +31,7 @@ pub(crate) enum Of {
 }
 
 impl Of {
-    /// The type of elements that hold so many characters, or bytes.
+    /// Returns the type of elements that hold so many characters, or bytes.
     pub(crate) fn dtype(self, width: usize) -> DType {
         // numpy has no texts of length 0 either.
         let width = width.max(1);
@@ -68,7 +68,7 @@ impl Of {
 }
 
 impl Texts {
-    /// The texts of a utf8 column: `starts` of them in the dataset `data`, and the end of the last.
+    /// Reads the texts of a utf8 column: `starts` of them in the dataset `data`, and the end of the last.
     ///
     /// # Errors
     /// `Malformed` for starts that are not integers which rise within the bytes, and for texts that are not UTF-8; `Limit`; those of reading.
@@ -108,7 +108,7 @@ impl Texts {
         Ok(texts)
     }
 
-    /// The items of a BatchArray, whose chunks are msgpack lists one after the other.
+    /// Reads the items of a BatchArray, whose chunks are msgpack lists one after the other.
     ///
     /// # Errors
     /// `Malformed` for anything else, and for items that are not `of` this or nil; `Limit`; those of reading.
@@ -144,12 +144,12 @@ impl Texts {
         limits.allocate(held).map(|_| ())
     }
 
-    /// Number of texts.
+    /// Returns the number of texts.
     pub(crate) fn len(&self) -> u64 {
         self.ends.len() as u64
     }
 
-    /// One of them.
+    /// Returns one of them.
     pub(crate) fn get(&self, number: u64) -> Option<&[u8]> {
         let number = usize::try_from(number).ok()?;
         let end = *self.ends.get(number)?;
@@ -162,7 +162,7 @@ impl Texts {
         usize::try_from(number).is_ok_and(|number| self.missing.binary_search(&number).is_ok())
     }
 
-    /// Most characters or bytes of the texts of `numbers`.
+    /// Returns the largest number of characters or bytes in the texts of `numbers`.
     ///
     /// # Errors
     /// `Unsupported` for a text that ends with NUL: elements of one length are padded with NUL.
@@ -179,7 +179,7 @@ impl Texts {
         Ok(width)
     }
 
-    /// The texts of selected live rows.
+    /// Reads the texts of selected live rows.
     ///
     /// # Errors
     /// `Limit`.
@@ -211,7 +211,7 @@ impl Of {
     }
 }
 
-/// The whole of the one dataset of a frame.
+/// Reads the whole of the one dataset of a frame.
 fn all(container: &dyn Container, options: &ReadOptions) -> Result<Array<'static>> {
     let shape = container.require(0)?.shape.clone();
     container.read(0, &Region::whole(&shape), options)?.into_owned(&options.limits)

@@ -51,7 +51,7 @@ impl Making {
         self.blockshape.iter().map(|len| *len as usize).product::<usize>() * self.itemsize
     }
 
-    /// The chunk and the byte in it where an element is.
+    /// Returns the chunk and the byte in it where an element is.
     pub(super) fn place(&self, index: &[u64]) -> (usize, usize) {
         let (chunks, blocks) = self.grids();
         let (mut chunk, mut block, mut item) = (0, 0, 0);
@@ -64,7 +64,7 @@ impl Making {
         (chunk as usize, block as usize * self.block_bytes() + item as usize * self.itemsize)
     }
 
-    /// The frame, and the bytes of the elements in C order.
+    /// Returns the frame, and the bytes of the elements in C order.
     pub(super) fn make(&self) -> (Vec<u8>, Vec<u8>) {
         let (chunk_grid, block_grid) = self.grids();
         let chunk_bytes = self.block_bytes() * block_grid.iter().product::<u64>() as usize;
@@ -153,7 +153,7 @@ impl Making {
     }
 }
 
-/// All indices of an array in C order.
+/// Returns all indices of an array in C order.
 pub(super) fn indices(shape: &[u64]) -> impl Iterator<Item = Vec<u64>> + use<'_> {
     let count: u64 = shape.iter().product();
     (0..count).map(|number| {

@@ -11,7 +11,7 @@ use super::build::{Making, indices};
 use super::*;
 use crate::options::OpenOptions;
 
-/// All files of arrays in the corpus that are sound.
+/// Returns the paths of all arrays in the corpus that are sound.
 fn paths() -> Vec<PathBuf> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/blosc2");
     let files = ["ok", "odd"].into_iter().flat_map(|dir| std::fs::read_dir(corpus.join(dir)).unwrap());
@@ -21,7 +21,7 @@ fn paths() -> Vec<PathBuf> {
     paths
 }
 
-/// The elements of an array in C order, from chunks that are decoded whole, by the formulas of the specification.
+/// Returns the elements of an array in C order, from chunks that are decoded whole, by the formulas of the specification.
 fn by_chunks(array: &NdArray) -> Result<Vec<u8>> {
     let geometry = array.geometry();
     let (chunks, blocks) = (geometry.chunkshape(), geometry.blockshape());
