@@ -2,7 +2,10 @@
 #![allow(clippy::print_stdout)]
 
 fn main() -> asdf::Result<()> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    run(std::env::args().skip(1))
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> asdf::Result<()> {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/asdf/ok/image.asdf");
     let file = asdf::File::open(arguments.next().unwrap_or_else(|| own.into()))?;
     for entry in file.arrays() {
@@ -18,5 +21,5 @@ fn main() -> asdf::Result<()> {
 
 #[test]
 fn example_runs() -> asdf::Result<()> {
-    main()
+    run(std::iter::empty())
 }

@@ -4,7 +4,10 @@
 use blosc_chunk::{BloscVersion, Compressor, Encoder, Params, Pipeline, SplitMode};
 
 fn main() -> container_core::Result<()> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    run(std::env::args().skip(1))
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> container_core::Result<()> {
     let data = match arguments.next() {
         Some(path) => std::fs::read(path)?,
         None => (0..100_000_u32).flat_map(|value| (value / 3).to_le_bytes()).collect(),
@@ -36,5 +39,5 @@ fn main() -> container_core::Result<()> {
 
 #[test]
 fn example_runs() -> container_core::Result<()> {
-    main()
+    run(std::iter::empty())
 }

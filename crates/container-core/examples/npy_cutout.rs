@@ -6,7 +6,10 @@ use container_core::npy::{self, Header};
 use container_core::{Element, OpenDataset, OpenOptions, Order, Result};
 
 fn main() -> Result<()> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    run(std::env::args().skip(1))
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> Result<()> {
     let bytes = match arguments.next() {
         Some(path) => std::fs::read(path)?,
         None => {
@@ -25,5 +28,5 @@ fn main() -> Result<()> {
 
 #[test]
 fn example_runs() -> Result<()> {
-    main()
+    run(std::iter::empty())
 }

@@ -2,7 +2,10 @@
 #![allow(clippy::print_stdout)]
 
 fn main() -> gsd::Result<()> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    run(std::env::args().skip(1))
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> gsd::Result<()> {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/gsd/ok/hoomd_full.gsd");
     let file = gsd::File::open(arguments.next().unwrap_or_else(|| own.into()))?;
     let frame = arguments.next().and_then(|frame| frame.parse().ok()).unwrap_or(0);
@@ -18,5 +21,5 @@ fn main() -> gsd::Result<()> {
 
 #[test]
 fn example_runs() -> gsd::Result<()> {
-    main()
+    run(std::iter::empty())
 }

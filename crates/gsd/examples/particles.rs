@@ -4,8 +4,12 @@
 use gsd::hoomd::Trajectory;
 
 fn main() -> gsd::Result<()> {
+    run(std::env::args().skip(1))
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> gsd::Result<()> {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/gsd/ok/hoomd_full.gsd");
-    let path = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let path = arguments.next();
     let trajectory = Trajectory::open(path.unwrap_or_else(|| own.into()))?;
     for frame in trajectory.iter() {
         // Absent fields are those of frame 0, or the defaults of the schema.
@@ -19,5 +23,5 @@ fn main() -> gsd::Result<()> {
 
 #[test]
 fn example_runs() -> gsd::Result<()> {
-    main()
+    run(std::iter::empty())
 }

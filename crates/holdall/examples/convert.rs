@@ -5,7 +5,10 @@ use holdall::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack};
 
 fn main() -> holdall::Result<()> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    run(std::env::args().skip(1))
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> holdall::Result<()> {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/asdf/ok/image.asdf::roman/data");
     let source = Address::parse(&arguments.next().unwrap_or_else(|| own.into()));
     let given = arguments.next();
@@ -25,5 +28,5 @@ fn main() -> holdall::Result<()> {
 
 #[test]
 fn example_runs() -> holdall::Result<()> {
-    main()
+    run(std::iter::empty())
 }

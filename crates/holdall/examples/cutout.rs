@@ -2,7 +2,10 @@
 #![allow(clippy::print_stdout)]
 
 fn main() -> holdall::Result<()> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    run(std::env::args().skip(1))
+}
+
+fn run(mut arguments: impl Iterator<Item = String>) -> holdall::Result<()> {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/asdf/ok/image.asdf");
     let file = holdall::open(arguments.next().unwrap_or_else(|| own.into()))?;
     for dataset in file.datasets() {
@@ -17,5 +20,5 @@ fn main() -> holdall::Result<()> {
 
 #[test]
 fn example_runs() -> holdall::Result<()> {
-    main()
+    run(std::iter::empty())
 }

@@ -2,8 +2,11 @@
 #![allow(clippy::print_stdout)]
 
 fn main() -> holdall::Result<()> {
-    let mut paths: Vec<String> =
-        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    run(std::env::args().skip(1))
+}
+
+fn run(arguments: impl Iterator<Item = String>) -> holdall::Result<()> {
+    let mut paths: Vec<String> = arguments.collect();
     if paths.is_empty() {
         let testdata = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata");
         paths = ["gsd/ok/hoomd_full.gsd", "gsd/bad/cut_data.gsd"]
@@ -22,5 +25,5 @@ fn main() -> holdall::Result<()> {
 
 #[test]
 fn example_runs() -> holdall::Result<()> {
-    main()
+    run(std::iter::empty())
 }
