@@ -83,7 +83,7 @@ impl AppendOptions {
 /// # Errors
 /// `Usage` for bytes that are not whole rows, for column-major arrays of several dimensions, for variable-length files and
 /// old versions, when there are not `len` bytes, and while another program writes to the file; the first error of a file that is
-/// damaged; `Io`. The file is then what it was.
+/// damaged; `Io`. The file is then unchanged.
 pub fn append_bytes(
     path: impl AsRef<Path>,
     mut reader: impl Read,
@@ -186,7 +186,7 @@ pub(crate) struct ExistingFile {
 impl ExistingFile {
     /// Opens a file without faults that could spread to the new one.
     pub(crate) fn open(path: &Path, open: &OpenOptions) -> Result<Self> {
-        // Locked before reading, because the new file takes over what is read.
+        // Locked before reading, because the new file contains the bytes read.
         let storage = FileStorage::open(path)?;
         let source = open_path(path, open.access, &open.limits)?;
         let layout = Layout::parse(&*source, &open.limits)?;

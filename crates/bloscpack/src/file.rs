@@ -297,7 +297,7 @@ impl File {
         self.read(&Region::new(axes, &shape)?, options)
     }
 
-    /// Decodes all of chunk `index`, whatever its offset in the data.
+    /// Decodes all of chunk `index`, at any offset in the data.
     ///
     /// # Errors
     /// As [`File::read_range`]; `Usage` when the chunk does not exist.

@@ -161,7 +161,7 @@ impl Layout {
         self.data_len
     }
 
-    /// False where the file ends before what it announces, or was never finished.
+    /// False where the file ends before its announced end, or was never finished.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let unfinished =

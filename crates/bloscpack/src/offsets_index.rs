@@ -59,8 +59,8 @@ pub(crate) fn first_set(source: &dyn Source, range: Range<u64>) -> Result<Option
     Ok(None)
 }
 
-/// Finds the end of a table of unknown length whose first entry is set: the chunk that it points to. `table` reaches to the end of the
-/// file. `None` where there can be no chunk.
+/// Finds the end of a table of unknown length whose first entry is set: the chunk that it points to. `table` extends to the end of the
+/// file. `None` where a chunk is impossible there.
 pub(crate) fn end_by_first(source: &dyn Source, table: Range<u64>) -> Result<Option<u64>> {
     let entry = table.start..table.start.saturating_add(ENTRY);
     if entry.end > table.end {
@@ -73,8 +73,8 @@ pub(crate) fn end_by_first(source: &dyn Source, table: Range<u64>) -> Result<Opt
     Ok(is_chunk_at(source, at)?.then_some(at))
 }
 
-/// Finds the end of a table of items of unknown length: at the lowest of its offsets, or before the first entry that can be none
-/// and is a chunk. `table` reaches to the end of the file. `None` where no entry is set, or there can be no chunk.
+/// Finds the end of a table of items of unknown length: at the lowest of its offsets, or before the first impossible entry that
+/// is a chunk. `table` extends to the end of the file. `None` where no entry is set, or a chunk is impossible.
 pub(crate) fn end_by_offsets(source: &dyn Source, table: Range<u64>) -> Result<Option<u64>> {
     let is_chunk = |at: u64| -> Result<bool> {
         Ok(at.saturating_sub(table.start).is_multiple_of(ENTRY) && is_chunk_at(source, at)?)

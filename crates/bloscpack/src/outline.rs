@@ -14,10 +14,10 @@ use crate::header::{Dialect, Header};
 use crate::layout::Layout;
 use crate::offsets_index::{self, ENTRY};
 
-/// Fewer chunks are as quickly looked at one by one, and then show one of another length than the header announces.
+/// Minimum number of chunks of an outline. The headers of fewer are read as quickly one by one, which also finds unexpected lengths.
 const MIN_CHUNKS: u64 = 9;
 
-/// Most bytes that a chunk takes beyond what it holds: the longest header.
+/// Maximum number of bytes that a chunk takes beyond its data: the longest header.
 const MAX_OVERHEAD: u64 = 32;
 
 /// The chunks of a file by its offsets.
@@ -31,7 +31,7 @@ pub(crate) struct Outline {
 }
 
 impl Outline {
-    /// The outline of a file; `None` where the chunks have to be looked at.
+    /// The outline of a file; `None` where the headers of the chunks have to be read.
     ///
     /// # Errors
     /// As [`Layout::parse`].
@@ -67,7 +67,7 @@ impl Outline {
                 outline.codec = outline.first.codec();
             }
         }
-        // Where chunks are stored as they are, others may be encoded: those that take less than they hold.
+        // Uncompressed and compressed chunks may be mixed: compressed ones take less than their data.
         let is_short = |index: &u64| outline.entry(*index).is_some_and(|entry| is_encoded(&entry));
         if outline.codec == "none"
             && let Some(entry) = (0..count).find(is_short).and_then(|index| outline.entry(index))
@@ -105,7 +105,7 @@ impl Outline {
         true
     }
 
-    /// Header and metadata, and what they alone show to be wrong.
+    /// Header and metadata, with their own faults.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -125,7 +125,7 @@ impl Outline {
         self.codec
     }
 
-    /// Bytes of all chunks without their digests.
+    /// Length of all chunks without their digests, in bytes.
     pub(crate) fn stored(&self) -> u64 {
         let start = self.first.range().start;
         let digests = self.layout.header().digest_len().saturating_mul(self.count());
@@ -153,21 +153,21 @@ impl Outline {
     }
 }
 
-/// Bytes of all chunks together, where the header describes chunks of one size.
+/// Length of all chunks together in bytes, where the header describes chunks of one size.
 fn described(header: &Header) -> Option<u64> {
     let sizes = 1..=header.chunk_size;
     let is_fixed = matches!(header.dialect, Dialect::V2 | Dialect::V3) && header.has_offsets();
     header.decoded_len().filter(|_| is_fixed && sizes.contains(&header.last_chunk))
 }
 
-/// True where a chunk is what its place announces.
+/// True where a chunk agrees with its entry in the outline.
 pub(crate) fn fits(entry: &ChunkEntry, header: &ChunkHeader) -> bool {
     let range = entry.range();
     let len = range.end.saturating_sub(range.start);
     header_problem(header).is_none() && u64::from(header.cbytes) == len && header.nbytes == entry.nbytes()
 }
 
-/// True where a chunk takes less than its bytes as they are.
+/// True where a chunk takes less than its uncompressed data.
 fn is_encoded(entry: &ChunkEntry) -> bool {
     let range = entry.range();
     let plain = u64::from(entry.nbytes()).saturating_add(HEADER_LEN);
@@ -258,7 +258,7 @@ mod tests {
                                 assert!(quick == all, "byte {place} ^ {change:#x}: {range:?}");
                             }
                             (Err(_), Err(_)) => {}
-                            // Another chunk is damaged, and has made the places of all unknown.
+                            // Another chunk is damaged, which makes the offsets of all uncertain.
                             (Ok(_), Err(_)) => assert!(range != (0..2140), "byte {place} ^ {change:#x}"),
                             (Err(error), Ok(_)) => panic!("byte {place} ^ {change:#x}: {range:?}: {error}"),
                         }

@@ -1,5 +1,5 @@
-//! From chunks in a source to bytes in memory: whole chunks straight to their place, on several threads; parts of chunks as
-//! little as need be, unless the same chunk is asked for again.
+//! Reads chunks of a source into memory: whole chunks directly to their place, on several threads. Of a part of a chunk only the necessary
+//! blocks are decoded, unless the same chunk is read again.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::chunk_table::ChunkEntry;
 use crate::file::File;
 use crate::outline::{Outline, fits};
 
-/// A larger chunk is not kept in memory.
+/// Maximum decoded length of a chunk that is kept in memory.
 const MAX_CACHED_LEN: u64 = 64 << 20;
 
 /// A thread takes neighbouring chunks up to this many bytes. Two threads that touch a new huge page at once would both have the
@@ -25,9 +25,9 @@ const MAX_RUN_LEN: usize = 8 << 20;
 
 /// State that reads of one file share.
 pub(crate) struct Reader {
-    /// A bit for each chunk whose digest has been compared.
+    /// One bit for each chunk, set once its digest has been compared.
     compared: Vec<AtomicU64>,
-    /// Decoders and buffers that no read is using.
+    /// Unused decoders and buffers.
     workers: Pool<Worker>,
     /// The chunk that was last read in part.
     last: Mutex<Last>,
@@ -49,7 +49,7 @@ struct Last {
     digests: Digests,
 }
 
-/// Bytes of one chunk, and where they go.
+/// Bytes of one chunk, and their place in the output.
 struct Piece<'d> {
     index: usize,
     range: Range<usize>,
@@ -91,14 +91,14 @@ impl Reader {
         })
     }
 
-    /// Fills `dst` with the decoded bytes from `at` on, which the caller has found to be within the data.
+    /// Fills `dst` with the decoded bytes from `at` on, which are within the data.
     pub(crate) fn read(&self, file: &File, at: u64, dst: &mut [u8], options: &ReadOptions) -> Result<()> {
         if let Some(outline) = file.outline() {
             let read = self.read_by(file, Places::Outline(outline), at, dst, options);
             if read.is_ok() || !file.is_misled() {
                 return read;
             }
-            // What was compared and kept may be of other places.
+            // Compared digests and kept bytes may belong to other offsets.
             self.compared.iter().for_each(|word| word.store(0, Ordering::Relaxed));
             *lock(&self.last) = Last::default();
         }
@@ -222,7 +222,7 @@ impl Reader {
         decoded.map_err(|error| in_chunk(error, piece.index, chunk))
     }
 
-    /// Takes a part of a chunk from memory; decodes and keeps the chunk when a part of it is asked for again, or a large one.
+    /// Copies a part of a kept chunk; decodes and keeps the chunk when a part of it is read again, or a large one.
     fn serve_from_last(
         &self,
         file: &File,
@@ -246,7 +246,7 @@ impl Reader {
             last.bytes.clear();
             return Ok(false);
         }
-        // Taken out, so that others need not wait while it is filled.
+        // Taken out of the lock, so that other threads need not wait while it is filled.
         let mut bytes = std::mem::take(&mut last.bytes);
         last.index = None;
         drop(last);
@@ -284,7 +284,7 @@ impl Reader {
         decoded.map_err(|error| in_chunk(error, index, chunk))
     }
 
-    /// Compares a chunk with its digest, whether or not that has been done, and decodes it into `room`.
+    /// Compares a chunk with its digest, even if that has been done, and decodes it into `room`.
     pub(crate) fn check_chunk(
         &self,
         file: &File,
@@ -298,7 +298,7 @@ impl Reader {
         let chunk = file.chunks().get(index).ok_or_else(|| Error::usage("no such chunk"))?;
         let len = chunk.nbytes();
         let limits = &file.options().limits;
-        // Larger chunks may come, and smaller ones fit.
+        // The buffer grows for larger chunks, and serves smaller ones.
         if room.len() < len as usize {
             *room = try_zeroed_vec(len.into(), limits)?;
         }
@@ -308,7 +308,7 @@ impl Reader {
         self.with_worker(&options, |worker| self.decode(file, (index, chunk), worker, room, &options, 1))
     }
 
-    /// The stored bytes of a chunk, compared with their digest where that has not been done yet.
+    /// The stored bytes of a chunk, compared with their digest on the first read.
     fn stored<'b>(
         &self,
         file: &'b File,
@@ -333,7 +333,7 @@ impl Reader {
             file.source().read_until(range.start, buffer, options.limits.stop)?;
             &buffer[..]
         };
-        // The digest is after the chunk as it is, not as it is announced.
+        // The digest follows the actual chunk, whose length may differ from the announced one.
         if !Header::parse_prefix(bytes).is_some_and(|header| fits(chunk, &header)) {
             file.mislead();
             let error = Error::malformed("the chunk is not what its place announces");

@@ -115,9 +115,9 @@ struct DamagedFile {
     resized: Vec<u64>,
     /// Original number of chunks, where the file contains it.
     count: Option<u64>,
-    /// The metadata as they are to be written: without bytes.
+    /// The metadata to be written, without byte strings.
     tree: Option<Value>,
-    /// Whether bytes of the metadata became text.
+    /// Whether byte strings of the metadata became text.
     has_spelt: bool,
     limits: Limits,
 }
@@ -239,7 +239,7 @@ impl DamagedFile {
         Ok(digest.starts_with(&self.source.read(rest)?))
     }
 
-    /// Reads and decodes a chunk that is all there.
+    /// Reads and decodes a complete chunk.
     fn verify(&self, entry: &ChunkEntry, decoder: &mut Decoder) -> Result<ChunkStatus> {
         let proved = self.stored(entry).and_then(|stored| {
             stored.verify()?;
@@ -247,7 +247,7 @@ impl DamagedFile {
         });
         match proved {
             Ok(_) => Ok(ChunkStatus::Intact),
-            // Not for what the machine or the limits are to blame for.
+            // Errors of the machine and of limits are not damage.
             Err(error) if error.is_damage() => Ok(ChunkStatus::Damaged),
             Err(error) => Err(error),
         }
@@ -318,7 +318,7 @@ impl DamagedFile {
         }
     }
 
-    /// Lists what is kept, runs of neighbours as one, and what is lost of chunks, each called `noun`.
+    /// Reports kept chunks, runs of neighbours as one, and lost ones, each called `noun`.
     fn report_chunks(
         &self,
         states: &[ChunkStatus],
@@ -381,7 +381,7 @@ fn spell_bytes(value: &mut Value) -> bool {
             *value = Value::Text(bytes.iter().copied().map(char::from).collect());
             true
         }
-        // All of them, not those up to the first.
+        // Not short-circuited: every value is converted.
         Value::List(items) => items.iter_mut().map(spell_bytes).filter(|was| *was).count() > 0,
         Value::Map(entries) => {
             entries.iter_mut().map(|(_, item)| spell_bytes(item)).filter(|was| *was).count() > 0

@@ -66,7 +66,7 @@ impl Logs {
         Ok(Self { listed, others: BTreeSet::new(), initial, frames: writer.nframes() })
     }
 
-    /// Those of a new file from the frames of several, all of which are [`FrameLogs`].
+    /// Returns those of a new file made from several; the frames of all files count as added ([`FrameLogs`]).
     pub(crate) fn of_files(first: &File, others: &[&File]) -> Self {
         let others = others.iter().flat_map(|file| names(file)).collect();
         Self { listed: names(first).collect(), others, initial: BTreeSet::new(), frames: 0 }

@@ -321,7 +321,7 @@ fn namelist_bytes<'s>(source: &'s dyn Source, header: &Header, limits: &Limits) 
     read(source, range, limits).map_err(|error| error.with_context("gsd namelist"))
 }
 
-/// The index block: every entry that there is room for.
+/// The index block: every slot, used or not.
 fn index_bytes<'s>(source: &'s dyn Source, header: &Header, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     let range = header.index_range();
     let range = range.ok_or_else(|| Error::malformed("the index ends past 2^64").with_range(8..24))?;

@@ -196,7 +196,7 @@ fn a_file_that_may_not_grow_keeps_what_was_committed() {
             assert!(limited.wait().unwrap().success());
             let committed = committed.expect("the child says how far it came");
             assert!(committed > 0 && frames_of(&path) == committed);
-            // Without the limit it goes on.
+            // Without the limit it continues.
             let mut writer = Writer::append(&path, &options()).unwrap();
             (0..3).for_each(|_| write_frame(&mut writer).unwrap());
             writer.close().unwrap();

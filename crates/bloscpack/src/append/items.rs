@@ -22,7 +22,7 @@ use crate::writer::OrderedOutput;
 ///
 /// # Errors
 /// `Usage` for a file of another kind, for items that do not match the declared type, and while another program writes to
-/// the file; the first error of a file that is damaged; `Io`. The file is then what it was.
+/// the file; the first error of a file that is damaged; `Io`. The file is then unchanged.
 pub fn append_items<T: AsRef<[u8]>>(
     path: impl AsRef<Path>,
     items: &[T],

@@ -18,7 +18,7 @@ use crate::writer::{Head, OrderedOutput};
 ///
 /// # Errors
 /// `Usage` for old versions, and where `change` touches what describes the array or the items; those of `change`; the
-/// first error of a damaged file; `Io`. The file is then what it was.
+/// first error of a damaged file; `Io`. The file is then unchanged.
 pub fn set_metadata(
     path: impl AsRef<Path>,
     open: &OpenOptions,

@@ -67,7 +67,7 @@ impl MetadataHeader {
         LEN.saturating_add(self.max_meta_size.into()).saturating_add(digest)
     }
 
-    /// True where the serializer is JSON, whatever pads its name.
+    /// True where the serializer is JSON, with any padding of the name.
     #[must_use]
     pub fn is_json(&self) -> bool {
         let padding = |byte: &u8| matches!(byte, 0 | b' ');

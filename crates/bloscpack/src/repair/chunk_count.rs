@@ -5,7 +5,7 @@ use crate::chunk_table::ChunkEntry;
 use crate::layout::Layout;
 use crate::offsets_index::ENTRY;
 
-/// By the shape in the metadata and the sizes in the header, where these agree; otherwise as the header counts.
+/// The count by the shape in the metadata and the sizes in the header, where these agree; otherwise the header's.
 pub(super) fn by_header(layout: &Layout) -> Option<u64> {
     by_shape(layout).or_else(|| layout.count())
 }
@@ -20,8 +20,7 @@ fn by_shape(layout: &Layout) -> Option<u64> {
     whole.is_multiple_of(size).then(|| (whole / size).saturating_add(1))
 }
 
-/// The same, once chunks have been found: where they follow each other from where they must begin to the end of the file, as many as they
-/// are.
+/// The same after a scan: the number of chunks found, if they fill the file from the end of the table to the end without a gap.
 pub(super) fn by_chunks(
     damaged: &DamagedFile,
     statuses: &[ChunkStatus],

@@ -51,7 +51,7 @@ struct ChunkNumbers<'d> {
     count: Option<usize>,
     /// Original offsets of the chunks, where the table is valid.
     offsets: Vec<i64>,
-    /// Bytes from one chunk to the next, on average.
+    /// Average distance from one chunk to the next, in bytes.
     average_len: u64,
 }
 
@@ -67,7 +67,7 @@ impl<'d> ChunkNumbers<'d> {
             many = many.saturating_add(1);
         }
         let average_len = total.checked_div(many).unwrap_or(1).max(1);
-        // Many more than there is room for were never there: a damaged header.
+        // Far more chunks than the file has room for: the header is damaged.
         let most = damaged.layout.file_len() / average_len * 4 + slots.len() as u64 + 4;
         let count = damaged.count.filter(|count| *count <= most);
         let table = damaged.layout.used_offsets();
@@ -119,7 +119,7 @@ impl<'d> ChunkNumbers<'d> {
             let (run, behind) = rest.split_at(self.run(rest));
             let (Some(first), Some(last)) = (run.first(), run.last()) else { break };
             let range = self.stored(first).start..self.stored(last).end;
-            // The last number that leaves room for all that follow.
+            // The highest number that leaves room for all following chunks.
             let highest = limit.map(|limit| limit.saturating_sub(rest.len()));
             let is_last = Some(range.end) == self.end_of(right) || (right.is_none() && self.is_short(last));
             let ends_it = behind.is_empty() && is_last;
@@ -235,7 +235,7 @@ impl<'d> ChunkNumbers<'d> {
     }
 
     fn done(mut self) -> OrderedChunks {
-        // More places than there were chunks were those of a damaged header.
+        // A damaged header caused more places than there were chunks.
         if let Some(count) = self.count {
             let last = self.slots.iter().rposition(|(_, status)| *status == ChunkStatus::Intact);
             self.slots.truncate(count.max(last.map_or(0, |last| last + 1)));

@@ -26,9 +26,9 @@ pub(super) struct Plan {
     states: Vec<ChunkStatus>,
     /// Chunks of which some blocks are kept.
     partials: PartialChunks,
-    /// Bytes of data, of which the last chunk may have more.
+    /// Length of the data in bytes; the last chunk may have more.
     total: u64,
-    /// Bytes of a chunk, where all can be copied.
+    /// Decoded length of a chunk, where all can be copied.
     uniform: Option<usize>,
 }
 
@@ -58,7 +58,7 @@ impl Plan {
             ChunkStatus::Intact => 0,
             _ => u64::from(entry.nbytes()),
         };
-        // A header of a few bytes can claim 2 GiB that are not there.
+        // A header of a few bytes can claim 2 GiB.
         let zeros = entries.iter().zip(states).map(filled).fold(0, u64::saturating_add);
         damaged.limits.allocate(zeros)?;
         if !states.is_empty() && !states.contains(&ChunkStatus::Intact) && partials.is_empty() && zeros > 0 {
@@ -110,7 +110,7 @@ impl Plan {
         }
     }
 
-    /// Chunks as they are.
+    /// Copies chunks unchanged.
     fn copy(&self, damaged: &DamagedFile, chunk_size: usize, out: &mut dyn WriteSeek) -> Result<()> {
         let head = head(&self.options, &self.section, chunk_size, Some(self.total))?;
         let mut sink = OrderedOutput::new(out, Some(&head))?;
@@ -144,7 +144,7 @@ impl Plan {
         try_zeroed_vec(entry.nbytes().into(), &damaged.limits)
     }
 
-    /// Chunks of another size, up to the last whole row.
+    /// Encodes chunks of another size, up to the last whole row.
     fn encode_anew(&self, damaged: &DamagedFile, out: &mut dyn WriteSeek) -> Result<()> {
         let mut writer = Writer::new(out, Some(self.total), &self.options)?;
         let mut decoder = Decoder::new();
@@ -162,7 +162,7 @@ impl Plan {
     }
 }
 
-/// Bytes of every chunk, where version 3 allows what they have: the last one may have fewer, and none where it is alone.
+/// The common length of the chunks, where version 3 allows their lengths: the last one may be shorter, and empty if it is the only one.
 fn uniform(lens: &[u64]) -> Option<usize> {
     let Some((last, others)) = lens.split_last() else { return Some(0) };
     let size = *others.first().unwrap_or(last);
@@ -214,7 +214,7 @@ fn unclaimed(tree: Value) -> Value {
     }
 }
 
-/// Metadata and length of the data so that the one describes the other.
+/// Returns metadata and length of the data that agree with each other.
 fn fit_shape(damaged: &DamagedFile, have: u64, report: &mut RepairReport) -> (Option<Value>, u64) {
     let layout = &damaged.layout;
     let Some(tree) = damaged.tree.clone() else { return (None, have) };

@@ -19,7 +19,7 @@ use crate::stored_chunk::StoredChunk;
 const BYTES: [(&str, usize, RangeInclusive<u8>); 3] =
     [("version", 4, 1..=4), ("options", 5, 0..=7), ("checksum", 6, 0..=8)];
 
-/// Chunks at the beginning that are read.
+/// Maximum number of chunks that are verified for each candidate header.
 const MAX_SAMPLED: usize = 3;
 
 /// Returns the source with its most likely header: one of those bytes changed, all of the layout consistent, no fewer chunks there, no
@@ -44,7 +44,7 @@ pub(super) fn with_corrected_byte(
     let mut tried = Overlay::new(source, Vec::new());
     let mut meant = Vec::new();
     for (name, at, values) in BYTES {
-        // What fits a digest has it: none fits by chance.
+        // A digest does not fit by chance.
         if name == "checksum" && stored.digests > 0 {
             continue;
         }
@@ -137,7 +137,7 @@ pub(super) fn is_about_content(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::Unsupported(_) | ErrorKind::Limit { .. })
 }
 
-/// Consequences of a header that is read wrongly. They do not include the end of a file that is cut.
+/// True for consequences of a wrong header, which do not include a truncated end of the file.
 const fn contradicts(fault: &Fault) -> bool {
     matches!(
         fault.kind(),
@@ -161,7 +161,7 @@ const fn contradicts(fault: &Fault) -> bool {
     )
 }
 
-/// Oddities that sound files have as well: snapshots of a version, streams, reserved bytes that a tool has used.
+/// True for oddities of valid files: snapshots of a version, streams, reserved bytes that a tool has used.
 const fn is_rare(fault: &Fault) -> bool {
     matches!(fault.kind(), FaultKind::InterimVersion | FaultKind::SizeUnknown | FaultKind::ReservedNotZero)
 }

@@ -296,7 +296,7 @@ fn any_cut_and_any_flip_in_the_head_give_a_sound_file_or_an_error() {
     }
 }
 
-/// Metadata that only Python reads are what they were, byte for byte.
+/// Metadata that only Python reads are unchanged, byte for byte.
 #[test]
 fn metadata_that_need_no_repair_are_not_respelt() {
     for json in [r#"{"a":NaN, "b":[-Infinity]}"#, r#"{"a":"\ud800"}"#, r#"{"a":1180591620717411303424}"#] {

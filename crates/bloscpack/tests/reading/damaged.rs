@@ -225,7 +225,7 @@ fn a_part_of_a_chunk_of_one_huge_block_is_held_against_the_limit() {
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
 }
 
-/// Opens, lists, reads and checks whatever there is.
+/// Opens, lists, reads and checks everything in a file.
 fn look(bytes: &[u8]) -> Option<(Verdict, Vec<Result<Vec<u8>>>)> {
     let lens = lens(bytes).ok()?;
     let _ = (lens.about(), lens.meta(), lens.losses(), lens.blocks().len());

@@ -269,7 +269,7 @@ fn an_empty_file_takes_everything_as_it_is() {
     let file = opened(&path);
     assert_eq!((file.nframes(), chunk(&file, 1, "a/b").unwrap()), (2, vec![2, 0]));
     assert_eq!(chunk(&file, 0, "a/b/shape").unwrap(), [1_u64; 3].map(u64::to_le_bytes).concat());
-    // The shape that is stored is that of a frame.
+    // The stored shape is a frame's.
     add(&path, &array("a/b", "<u2", &[1, 1, 1, 1], &[3, 0]), &[]).unwrap();
     assert_eq!(opened(&path).nframes(), 3);
     assert_eq!(ByteOrder::Little, opened(&path).header().byte_order);

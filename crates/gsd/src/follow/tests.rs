@@ -94,7 +94,7 @@ fn a_writer_beside_is_followed_frame_by_frame() {
         let mut writer = Writer::open(&path, &options).unwrap();
         (FRAMES..FRAMES + 20).for_each(|frame| write(&mut writer, frame));
         writer.close().unwrap();
-        // The last frame is in sight, with room after it.
+        // The last frame is visible, with room after it.
         assert_eq!(follower.poll().unwrap(), Change::Frames(given..FRAMES + 19));
         let held = FRAMES + 19..FRAMES + 20;
         let next = if last_frame == LastFramePolicy::Twice { Change::Frames(held) } else { Change::Nothing };
@@ -112,7 +112,7 @@ fn files_that_exist_are_read_from_their_first_frame_on() {
         let mut writer = Writer::create(&path, &options(scheme)).unwrap();
         (0..300).for_each(|frame| write(&mut writer, frame));
         writer.close().unwrap();
-        // A closed file has room in sight: its last frame counts when it is found twice.
+        // A closed file has visible room: its last frame counts when it is found twice.
         let mut follower = Follower::open(&path).unwrap();
         assert_eq!(follower.poll().unwrap(), Change::Frames(0..299));
         assert!(!follower.file().contains(299, "step"));
@@ -128,7 +128,7 @@ fn files_that_exist_are_read_from_their_first_frame_on() {
 
 #[test]
 fn a_frame_whose_entries_come_one_by_one_is_given_whole() {
-    // As others see a write of entries into slots in sight, 16 bytes at a time.
+    // A write of entries into visible slots as other processes see it, 16 bytes at a time.
     let folder = tempfile::tempdir().unwrap();
     let (path, seen) = (folder.path().join("whole.gsd"), folder.path().join("seen.gsd"));
     let mut writer = Writer::create(&path, &options(CommitScheme::Reference)).unwrap();

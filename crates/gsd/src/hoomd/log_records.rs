@@ -22,7 +22,7 @@ const PREFIX: &str = "log/";
 /// Maximum number of quantities that a message lists.
 const MAX_NAMED: usize = 8;
 
-/// The records and what they consist of.
+/// The records with their dataset, mask and losses.
 pub(crate) struct LogRecords {
     dataset: Dataset,
     bytes: Vec<u8>,

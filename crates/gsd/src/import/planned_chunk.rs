@@ -85,7 +85,7 @@ impl PlannedChunk {
                 Order::F
             }
         };
-        // A byte stays what it is; longer elements get an axis of their own.
+        // Single bytes keep the shape; longer elements get an additional axis.
         if loss.is_some() && dataset.dtype.itemsize() != 1 {
             shape.push(dataset.dtype.itemsize() as u64);
         }
@@ -145,7 +145,7 @@ pub(crate) fn is_gsd(container: &dyn Container) -> bool {
     container.as_any().is_some_and(<dyn std::any::Any>::is::<crate::File>)
 }
 
-/// The chunk's own name, where the path is that of one in a frame.
+/// The name of the chunk, without `frames/<n>/` in a path of that form.
 pub(crate) fn chunk_name(container: &dyn Container, path: &str) -> String {
     let inner = path.strip_prefix(FRAMES).filter(|_| is_gsd(container));
     let inner = inner.and_then(|rest| rest.split_once('/')).filter(|(frame, _)| frame.parse::<u64>().is_ok());

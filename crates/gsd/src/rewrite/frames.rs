@@ -190,7 +190,7 @@ impl<'f> FramePlan<'f> {
         Ok(())
     }
 
-    /// The new frame 0: what it stores and what it inherits.
+    /// The new frame 0: its stored and its inherited chunks.
     fn start(&mut self, at: usize, frame: u64, stored: &[Chunk], counts: Counts) -> Vec<Item> {
         let input = &self.inputs[at];
         let mut items: Vec<Item> = stored.iter().map(|chunk| Item::copy(at, chunk)).collect();
@@ -302,7 +302,7 @@ impl<'f> FramePlan<'f> {
         Ok(same)
     }
 
-    /// True where the new frame 0 stores what is the default anyway.
+    /// True where the new frame 0 stores the default.
     fn is_default(&mut self, item: &Item, (of, entry): (usize, IndexEntry)) -> Result<bool> {
         let Data::Pattern(pattern, _) = &item.data else { return Ok(false) };
         if (Some(item.chunk_type), item.n, item.m) != (entry.chunk_type(), entry.n, entry.m) {

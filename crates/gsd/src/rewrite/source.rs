@@ -42,7 +42,7 @@ impl NameRole {
         Self { inherits, field, container, counts, is_step: name == Some("configuration/step") }
     }
 
-    /// True where a frame with counts `own` has what a frame 0 with counts `first` stores.
+    /// True where a frame with counts `own` inherits from a frame 0 with counts `first`.
     pub(super) fn is_inherited(&self, own: &Counts, first: &Counts) -> bool {
         match (self.inherits, self.container) {
             (Inherit::Never, _) => false,

@@ -49,7 +49,7 @@ impl<S: Storage> Writer<S> {
     }
 
     /// Commits the frames that have ended: `gsd_flush`. With [`Durability::Synced`](crate::Durability::Synced) they are on the disk when it
-    /// returns. The frame that has not ended goes on.
+    /// returns. The current frame stays open.
     ///
     /// # Errors
     /// `Io`, which ends the writing. In the reference's scheme `Usage` where so many frames have no chunks that no reader would open
@@ -89,7 +89,7 @@ impl<S: Storage> Writer<S> {
     }
 
     /// Gives up all frames that are not committed, after an error of the disk as well. If the file has not been committed, truncated or
-    /// upgraded since the file was opened, it is what it was, byte for byte, if the disk allows; else it is as long as it was after
+    /// upgraded since the file was opened, it is restored byte for byte, if the disk allows; else it has the length that it had after
     /// the last commit.
     pub fn abandon(mut self) {
         self.truncate_uncommitted();

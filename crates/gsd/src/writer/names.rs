@@ -18,7 +18,7 @@ pub(super) struct NameTable {
     stored: usize,
     stored_len: usize,
     slots: Slots,
-    /// Ids in the order of the frame before: what is written next is likely to be the next of these.
+    /// Ids in the order of the previous frame: the next name is likely to be the next of these.
     before: Vec<u16>,
     /// Ids of the frame that has not ended, in the order of writing.
     current: Vec<u16>,

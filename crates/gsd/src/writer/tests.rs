@@ -64,7 +64,7 @@ fn frames_are_read_back_as_they_were_committed() {
             check(&opened(&storage), 300);
             assert_eq!(opened(&storage).header().schema_version, Version::new(1, 2));
 
-            // Another writer goes on, in either scheme.
+            // Another writer continues, in either scheme.
             for scheme in [CommitScheme::Reference, CommitScheme::Atomic] {
                 let before = opened(&storage).nframes();
                 let options = options.clone().with_scheme(scheme);
@@ -281,7 +281,7 @@ fn a_full_disk_ends_the_writing_and_leaves_what_was_committed() {
             assert!(matches!(last.as_slice(), [] | [Operation::SetLen(_)]), "{last:?}");
             assert!(scheme == CommitScheme::Atomic || last.is_empty(), "{last:?}");
             check(&opened(&storage), committed);
-            // With room again, it goes on.
+            // With room again, it continues.
             storage.set_room(None);
             let mut writer = Writer::open_storage(storage.clone(), &options).unwrap();
             write(&mut writer, committed..committed + 3);

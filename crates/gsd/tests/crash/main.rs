@@ -79,7 +79,7 @@ fn room_that_nobody_waited_for() {
     check(&script, "zeros behind the index");
 }
 
-/// The harness has to find what is wrong: the reference's order of writing, and commits that forget to sync.
+/// The harness has to find two faults: the reference's order of writing, and commits that forget to sync.
 #[test]
 fn writers_that_can_be_torn_are_found_out() {
     let mut by_reference = script(made_by(CommitScheme::Reference, 30));
@@ -187,7 +187,7 @@ fn frames_after_a_crash() {
     }
 }
 
-/// All that are sound, whoever wrote them: what was in them stays, whatever they look like.
+/// All valid files of any writer: their content stays, even if it looks like free room.
 #[test]
 fn frames_behind_those_of_every_producer() {
     let folder = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gsd");

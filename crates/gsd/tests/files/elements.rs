@@ -15,7 +15,7 @@ fn file(alignment: u64) -> File {
     let plan = Plan::new("test", "none", Version::new(1, 0)).unwrap().with_alignment(alignment).unwrap();
     let values: Vec<u8> = VALUES.iter().flat_map(|value| value.to_le_bytes()).collect();
     let chunks = [(0, "a", ChunkType::Uint8, 1, 1, &[7][..]), (0, "b", ChunkType::Float, 3, 2, &values)];
-    // Of words, so that what is aligned in the file is aligned in memory.
+    // Words, so that offsets aligned in the file are aligned in memory.
     let bytes = to_vec(plan, &chunks).unwrap();
     let mut words = vec![0_u64; bytes.len().div_ceil(8)];
     bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(&bytes);

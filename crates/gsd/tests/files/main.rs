@@ -1,4 +1,4 @@
-//! The file layer on whole files: elements, the reference's bytes, repairs of what is sound.
+//! The file layer on whole files: elements, the reference's bytes, repairs of undamaged files.
 
 mod elements;
 mod reference;

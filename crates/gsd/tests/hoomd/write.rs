@@ -169,7 +169,7 @@ fn precision_is_kept_and_f64_does_not_go_into_old_schemas() {
     let mut writer = TrajectoryWriter::create(place.path(), &options(Version::new(1, 4))).unwrap();
     let error = writer.append(&frame).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Usage(_)) && writer.is_empty(), "{error}");
-    // The writer goes on.
+    // The writer continues.
     writer.append(&Frame::default()).unwrap();
     assert_eq!(writer.len(), 1);
 }
@@ -189,7 +189,7 @@ fn a_flat_box_has_two_dimensions_unless_said_otherwise() {
     assert_eq!(dimensions, [2, 3]);
 }
 
-/// A change to a frame of three particles with two types and a bond, and the code of what is wrong with it.
+/// A change to a frame of three particles with two types and a bond, and the code of its problem.
 type Case = (&'static str, bool, fn(&mut Frame<'static>));
 
 const CASES: [Case; 12] = [

@@ -9,7 +9,7 @@ fn open(bytes: &[u8], strictness: Strictness) -> gsd::Result<File> {
     File::from_source(Box::new(bytes.to_vec()), &OpenOptions::default().with_strictness(strictness))
 }
 
-/// Frame, name, and values or why there are none.
+/// Frame, name, and values or the error of reading them.
 type Chunk = (u64, String, Result<Vec<u8>, String>);
 
 /// Every chunk of the file; those that a search finds, and all that are listed.

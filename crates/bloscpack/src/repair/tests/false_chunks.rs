@@ -90,7 +90,7 @@ fn without_digests_the_chunk_that_swallows_the_next_one_is_the_damaged_one() {
         assert_eq!(values(&repaired), without(&[2]), "{many}: {report:?}");
         assert_eq!(whats(&report.lost), ["chunk 2 is damaged: zeros in the new file"]);
     }
-    // One that only holds something like a chunk is what it was.
+    // A chunk whose data look like a chunk is unchanged.
     let mut nested = data(1050);
     nested[210..226].copy_from_slice(&file[first..first + 16]);
     let mut writer = crate::Writer::new(std::io::Cursor::new(Vec::new()), Some(1050), &options).unwrap();

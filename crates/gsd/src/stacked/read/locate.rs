@@ -198,7 +198,7 @@ impl Counts {
         Ok(Self { first, stored })
     }
 
-    /// N at `slot`, and whether it is that of frame 0.
+    /// N at `slot`, and whether it equals frame 0's.
     fn of(&self, slot: usize) -> (u64, bool) {
         let n = self.stored.get(slot).copied().unwrap_or(self.first);
         (n, n == self.first)
