@@ -75,7 +75,7 @@ struct AsdfContainer {
     defaults: Defaults,
     /// Axis order in which column-major arrays are shown.
     axes: Axes,
-    /// Made when they are asked for: there may be very many arrays.
+    /// Built on first use: there may be very many arrays.
     datasets: OnceLock<Vec<Dataset>>,
     /// The first dataset of each block.
     of_blocks: OnceLock<HashMap<usize, String>>,
@@ -260,7 +260,7 @@ impl Container for AsdfContainer {
 
     fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         match self.defaults {
-            // Who writes the elements asks for their mask.
+            // A writer of the elements reads their mask itself.
             Defaults::Apply => Vec::new(),
             Defaults::StoredOnly => metadata::lost_masks(&self.file, self.datasets(), selection),
         }

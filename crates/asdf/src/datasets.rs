@@ -94,7 +94,7 @@ fn is_opaque(dtype: &DType) -> bool {
     dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Opaque(_)))
 }
 
-/// Codec word, and bytes of what holds the elements.
+/// Codec word, and bytes of the storage of the elements.
 fn storage(file: &File, entry: &ArrayEntry) -> (String, u64) {
     let plain = |stored| ("none".to_owned(), stored);
     let of_block = |block: Option<&StoredBlock>| match block {
@@ -181,7 +181,7 @@ pub(crate) fn losses(meta: Result<Value>, datasets: &[Dataset]) -> Vec<Loss> {
     losses
 }
 
-/// True for what is not made of arrays alone.
+/// True for a value that has more than arrays.
 fn has_other_values(value: &Value) -> bool {
     match value {
         Value::Map(entries) if value.get("ndarray").is_some() => entries.len() > 1,

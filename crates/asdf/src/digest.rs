@@ -151,7 +151,7 @@ pub(crate) fn matching_prefix_len(
     Ok(None)
 }
 
-/// An encoded block that is decoded to the end, and what may be used for it.
+/// An encoded block that is decoded to the end, with the resources for it.
 pub(crate) struct Decoding<'a> {
     pub(crate) source: &'a dyn Source,
     pub(crate) block: &'a StoredBlock,

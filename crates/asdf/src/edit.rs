@@ -33,8 +33,8 @@ pub(crate) use verify::is_value as holds_value;
 /// Paths are those of [`Document::find`]: keys and indices with slashes between, `~1` and `~0` for slash and tilde. A path through an alias edits the
 /// anchored node, so that every alias of it shows the edit.
 ///
-/// Comments: one at the end of a line stays when the value on that line is set; a line of its own stays when a neighbour is removed. What is
-/// within a value goes with it.
+/// Comments: one at the end of a line stays when the value on that line is set; a line of its own stays when a neighbour is removed. Comments within
+/// a value go with it.
 #[derive(Clone, Debug)]
 pub struct TreeEditor {
     document: Document,

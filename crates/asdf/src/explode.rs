@@ -83,7 +83,7 @@ impl FileBatch {
         }
         let own = file.file().try_clone()?;
         let done = self.commit(file);
-        // The last step may fail when the file has its name. One of another program that has it meanwhile is not ours to take away.
+        // The last step may fail after the rename. A file that another program has put there meanwhile must not be removed.
         if done.is_ok() || (cfg!(unix) && require_at(&own, path).is_ok()) {
             self.made.push(path.to_owned());
         }

@@ -49,7 +49,7 @@ pub(crate) struct FileSet<'f> {
 }
 
 impl<'f> FileSet<'f> {
-    /// Opens what arrays name, as [`File::external`] allows it. `path` is the place of `file`, where it has one: files may name it in turn.
+    /// Opens the files that arrays name, as [`File::external`] allows it. `path` is the place of `file`, where it has one: files may name it in turn.
     pub(crate) fn open(file: &'f File, path: Option<&Path>) -> Self {
         let own = path.and_then(|path| path.canonicalize().ok());
         let folder = file.folder().and_then(|folder| folder.canonicalize().ok());
@@ -89,7 +89,7 @@ impl<'f> FileSet<'f> {
         Some(index)
     }
 
-    /// The position of what a URI in `from` names, where that could be opened.
+    /// The position of the file that a URI in `from` names, if it could be opened.
     pub(crate) fn find(&self, from: &File, uri: &str) -> Option<usize> {
         self.by_path.get(&from.external_path(uri).ok()?).copied()
     }

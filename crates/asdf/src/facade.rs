@@ -65,8 +65,8 @@ pub use crate::edit::Replace;
 /// A change of the tree, by JSON pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change<'a> {
-    /// The value at a pointer, as YAML 1.1 in flow style; a place that is not there is made where what holds it is. `/list/-` appends. The tag
-    /// of what is there stays, unless the value has one.
+    /// The value at a pointer, as YAML 1.1 in flow style; an absent place is created if its parent exists. `/list/-` appends. The present tag stays,
+    /// unless the value has one.
     Set(&'a str, &'a str),
     /// Removes the node at the pointer.
     Unset(&'a str),

@@ -154,7 +154,7 @@ fn header_line(input: &[u8]) -> IResult<&[u8], Version> {
     Ok((rest, version))
 }
 
-/// Three numbers with dots between them. What follows a hyphen or a plus sign, as in `1.7.0-dev`, is left out.
+/// Three numbers with dots between them. A suffix after a hyphen or a plus sign, as in `1.7.0-dev`, is left out.
 fn version(input: &[u8]) -> IResult<&[u8], Version> {
     let (rest, (major, _, minor, _, patch)) = (number, char('.'), number, char('.'), number).parse(input)?;
     let (rest, _) =

@@ -99,7 +99,7 @@ impl Inliner<'_> {
             let inlined = index.map_or(Ok(None), |index| self.value(*index))?;
             spec.mask = Some(inlined.map_or_else(|| Yaml::from_node(mask), Ok)?);
         }
-        // A tag of a later version than the header's stays what it is.
+        // A tag of a later version than the header's is kept.
         let tag = document.node(array.node).tag();
         let is_later = tag.is_some_and(|tag| tag == ndarray_tag(Version::LAST_STANDARD));
         let standard = if is_later { Version::LAST_STANDARD } else { self.standard };

@@ -1,7 +1,7 @@
 //! The layout of a file: header, tree, padding, blocks, index.
 //!
-//! Blocks are found by walking from header to header, never by searching what a block has set aside: a file within a block has magics and
-//! an index of its own. The index is compared with that walk, which costs no more than proving the index would.
+//! Blocks are found by walking from header to header, never by searching the allocated bytes of a block: a file within a block has magics and an
+//! index of its own. The index is compared with that walk, which costs no more than proving the index would.
 
 use std::ops::Range;
 

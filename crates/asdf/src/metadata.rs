@@ -19,7 +19,7 @@ const STORAGE: [&str; 7] = ["source", "data", "datatype", "byteorder", "shape", 
 pub(crate) const LIBRARY: &str = "asdf_library";
 pub(crate) const HISTORY: &str = "history";
 
-/// Key of what the user wrote into the history.
+/// Key of the user's own history.
 const ENTRIES: &str = "entries";
 
 /// Prefix of the tags of such entries.

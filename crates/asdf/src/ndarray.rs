@@ -1,4 +1,4 @@
-//! `core/ndarray`: where an array's elements are and what they mean (ASDF standard 1.6.0, core schemas, ndarray).
+//! `core/ndarray`: position and meaning of an array's elements (ASDF standard 1.6.0, core schemas, ndarray).
 
 use std::ops::Range;
 

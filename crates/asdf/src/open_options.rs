@@ -14,7 +14,7 @@ use crate::yaml::{DuplicateKeys, YamlLimits};
 pub enum Strictness {
     /// A warning or an error of [check](crate::File::faults) keeps the file from being opened.
     Strict,
-    /// The file opens, and what is damaged is an error when it is read. What is whole is read.
+    /// The file opens; reading a damaged part is an error, and the rest is read.
     #[default]
     Compatible,
     /// All readable data are read: the rows of a block that is cut, the used bytes of a plain block with two sizes, the blocks of a file without a
@@ -40,7 +40,7 @@ pub enum ExternalFiles {
 pub struct OpenOptions {
     /// Strictness towards faults of the file.
     pub strictness: Strictness,
-    /// Bounds on what the file may ask for.
+    /// Bounds on the resources that a file may take.
     pub limits: Limits,
     /// Bounds on its tree.
     pub yaml: YamlLimits,

@@ -1,4 +1,4 @@
-//! The same file put together anew: without what no array names, with other codecs, with an index.
+//! Writes a file anew: without unreferenced blocks, with other codecs, with an index.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub struct RewriteOptions {
     pub drop_unreferenced: bool,
     /// The codec of all blocks from now on: its label and level, or none. Without a wish each block keeps its own, bytes and all.
     pub compression: Option<Recompression>,
-    /// Whether blocks that are not encoded anew have a digest from now on, of their stored bytes; `None` leaves each the one that it has.
+    /// Whether copied blocks get a digest of their stored bytes; `None` leaves each the one that it has.
     pub digests: Option<bool>,
     /// Room that blocks have: `None` keeps what each has.
     pub padding: Option<Padding>,
@@ -80,8 +80,8 @@ pub struct RewriteReport {
 /// that have another one now. Blocks that are not encoded anew keep their stored bytes, labels, sizes and digests.
 ///
 /// # Errors
-/// `Malformed`, `Truncated` for a damaged file (a repair is what that needs); `Unsupported` for codecs that cannot be read or written,
-/// and where blocks cannot be given other numbers; `Limit`; `Io`.
+/// `Malformed`, `Truncated` for a damaged file, which has to be repaired first; `Unsupported` for codecs that cannot be read or written, and where
+/// blocks cannot be given other numbers; `Limit`; `Io`.
 pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Output) -> Result<RewriteReport> {
     let layout = Layout::parse(source, &options.limits)?;
     require_intact(&layout)?;

@@ -17,7 +17,7 @@ pub struct StoredBlock {
     pub header: BlockHeader,
     /// The stored data: used bytes of an ordinary block, all that follow of a streamed one. They end with the file where it ends early.
     pub data: Range<u64>,
-    /// The end of what is set aside for it, or of the file.
+    /// End of its allocated bytes, or of the file.
     pub end: u64,
 }
 

@@ -22,7 +22,7 @@ use crate::yaml::Document;
 /// Bytes that are gathered before they are written.
 const WRITE_BUFFER_LEN: usize = 256 << 10;
 
-/// A file whose streamed array takes rows. It is locked until this is dropped; what was not committed by then may be lost.
+/// A file whose streamed array takes rows. It is locked until this is dropped; uncommitted rows may then be lost.
 pub struct Appender {
     storage: Watched<Box<dyn Storage>>,
     path: String,
@@ -166,11 +166,11 @@ impl Appender {
         Ok(())
     }
 
-    /// Writes what was appended. Synced, it survives whatever comes.
+    /// Writes the appended rows. Synced, they survive a power cut.
     ///
     /// # Errors
-    /// `Usage` where what was appended ends within a row; `Io`, marked by [`Error::after_change`] where the rows are in the file and only the
-    /// sync failed.
+    /// `Usage` where the appended bytes end within a row; `Io`, marked by [`Error::after_change`] where the rows are in the file and only the sync
+    /// failed.
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
         let len = self.end + self.buffered.len() as u64 - self.start;
         if !len.is_multiple_of(self.row) {
@@ -180,7 +180,7 @@ impl Appender {
         if durability == Durability::Synced {
             self.storage.sync_change()?;
         }
-        // A whole row is longer than what was left of one.
+        // A whole row is longer than the rest of one.
         if len > self.had {
             self.partial_row_len = 0;
         }

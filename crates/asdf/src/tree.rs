@@ -59,7 +59,8 @@ impl Tree {
     /// numbers beyond 64 bits and dates are text.
     ///
     /// # Errors
-    /// `Limit` for cycles and for trees that aliases make large, as for [`Tree::get`]; `Malformed` for what such a value cannot hold (`!!binary`).
+    /// `Limit` for cycles and for trees that aliases make large, as for [`Tree::get`]; `Malformed` for values that such a value cannot hold
+    /// (`!!binary`).
     pub fn to_value(&self) -> Result<serde_yaml::Value> {
         deserialize::get(self.root())
     }

@@ -40,7 +40,7 @@ pub struct UpdateOptions {
     pub write: WriteOptions,
     /// Maximum number of bytes that are changed and added by a journal, which are in memory meanwhile; more are by a new file. 64 MiB by default.
     pub journal: u64,
-    /// Bounds on what the file may ask for.
+    /// Bounds on the resources that a file may take.
     pub limits: Limits,
     /// Bounds on its tree.
     pub yaml: YamlLimits,
@@ -104,7 +104,7 @@ pub struct Updater<'a> {
 }
 
 impl<'a> Updater<'a> {
-    /// Opens the file at `path`, and finishes what a crash may have cut short.
+    /// Opens the file at `path`, and completes a change that a crash interrupted.
     ///
     /// # Errors
     /// `Usage` where another program is changing the file; those of reading layout and tree; `Malformed` for a file without a tree or
@@ -118,7 +118,7 @@ impl<'a> Updater<'a> {
         Ok(Self { file: Some(file), ..updater })
     }
 
-    /// Opens a storage. What does not fit in place is refused there.
+    /// Opens a storage, where a change that does not fit in place is refused.
     ///
     /// # Errors
     /// As [`Updater::open`].
@@ -265,7 +265,7 @@ impl<'a> Updater<'a> {
         self.editor.set(path, value)
     }
 
-    /// Takes out what is at a path. A block that no array names any more stays where it is.
+    /// Removes the value at a path. A block that no array names any more stays where it is.
     ///
     /// # Errors
     /// As [`TreeEditor::remove`].

@@ -21,12 +21,12 @@ use container_core::{Error, Result, Value};
 use crate::header::Header;
 use crate::{Encoding, File, TRAILER, trailer};
 
-/// The entry for the table of formats: appends the selected dataset along the last dimension, which is the slowest, so that
-/// no element that is there moves. All other dimensions agree.
+/// The entry for the table of formats: appends the selected dataset along the last dimension, which is the slowest, so that present elements stay in
+/// place. All other dimensions agree.
 ///
 /// # Errors
-/// `Usage` for files that are encoded, scalars, and what does not fit type or shape; the first error of a damaged file; those of
-/// reading; `Io`. The file is then what it was.
+/// `Usage` for encoded files, scalars, and data that do not fit type or shape; the first error of a damaged file; those of reading; `Io`. The file is
+/// then unchanged.
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,
@@ -81,8 +81,8 @@ pub(crate) fn append(
     Ok(job.container.losses())
 }
 
-/// Changes the trailer of the file at `path` to what `change` makes of it: a map with the one key `trailer`, of which a JSON
-/// object is a map, and other text or bytes are themselves.
+/// Changes the trailer of the file at `path` to the result of `change`: a map with the one key `trailer`, where a JSON object is a map, and other
+/// text or bytes are themselves.
 ///
 /// # Errors
 /// `Usage` for LEB128, which has no room for a trailer, and where `change` names another entry; those of `change`; the first error of a damaged file;
@@ -142,7 +142,7 @@ struct ExistingFile<'p> {
 impl<'p> ExistingFile<'p> {
     /// Opens a file without damage.
     fn open(path: &'p Path, open: &OpenOptions) -> Result<Self> {
-        // Before anything is read: what is read is what the new file takes over.
+        // Locked before anything is read: the new file takes over the old bytes.
         let storage = FileStorage::open(path)?;
         let file = File::from_source(open_path(path, open.access, &open.limits)?, open)?;
         if let Some(fault) = file.faults().into_iter().find(|fault| fault.severity() == Severity::Error) {
@@ -151,7 +151,7 @@ impl<'p> ExistingFile<'p> {
         Ok(Self { storage, path, file })
     }
 
-    /// Writes header and data, lets `rest` write what follows, and puts the new file in the place of the old one.
+    /// Writes header and data, calls `rest` to write the remainder, and puts the new file in the place of the old one.
     fn replace(
         &self,
         header: &Header,

@@ -111,7 +111,7 @@ fn check_bits(file: &File, segment: &DataSegment, progress: Progress<'_>) -> Res
     Ok(beyond.then_some(Fault::BitsBeyondCount { range: last }).into_iter().collect())
 }
 
-/// The physical map of a file: its words, its data, its trailer. What cannot be made out is `unknown`.
+/// The physical map of a file: its words, its data, its trailer. Other bytes are `unknown`.
 pub(crate) fn segments(file: &File) -> Vec<Segment> {
     const WORDS: [&str; 6] = ["magic", "flags", "eltype", "elbyte", "size", "ndims"];
     let len = file.layout().file_len();

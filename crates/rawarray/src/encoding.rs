@@ -1,4 +1,4 @@
-//! Encoding of the elements, and detection of which of two encodings flag bit 1 means.
+//! Encoding of the elements, and detection of the encoding of data with flag bit 1.
 //!
 //! The C library means one LZ4 block, whose length is the size field. RawArray.jl means LEB128 varints, which continue to the end of the file while
 //! the size field counts the bytes before encoding. The header has no field for the choice, so each is tried.
@@ -110,7 +110,7 @@ pub(crate) fn detect(layout: &Layout, data: &[u8], assumed: Option<Encoding>) ->
 struct Candidates {
     lz4: bool,
     leb128: bool,
-    /// Values that decode as LEB128, where the type allows it, and what stops them.
+    /// Values that decode as LEB128, where the type allows it, and the reason for the end.
     scan: Option<leb128::Scan>,
     count: u64,
     likely: Encoding,

@@ -14,7 +14,7 @@ use crate::eltype::{eltype_of, public_type};
 use crate::write::{BigEndian, Encoder, Target};
 use crate::{Eltype, Encoding, TRAILER, trailer};
 
-/// Key of what is the format's own among carried metadata.
+/// Key of the format's own entries among carried metadata.
 pub(crate) const OWN: &str = "rawarray";
 
 /// Writes the one selected dataset, little-endian and column major: same shape, same values. Row-major values are transposed
@@ -64,7 +64,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
         lost.extend(interchange::losses(&tree));
         Vec::new()
     };
-    // Neither room is taken nor anything written for what a cut file merely claims.
+    // A region beyond the end of a cut file is refused before disk space is allocated.
     check_readable(job.container, index, region, &job.read)?;
     let mut encoder = Encoder::start(out, target, &job.options.limits)?;
     encoder.reserve()?;
@@ -150,7 +150,7 @@ impl Words {
     }
 }
 
-/// Element code, whether flag bit 0 is kept, and what the type loses.
+/// Element code, state of flag bit 0, and losses of the type.
 fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype, BigEndian, Vec<Loss>) {
     let attribute = |name: &str| {
         let attribute = dataset.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value);

@@ -107,8 +107,7 @@ impl Layout {
         self.data.start
     }
 
-    /// The data segment, cut at the end of the file. In the encoded form it reaches to the end of the file; what of it is
-    /// trailer shows when it is decoded.
+    /// The data segment, cut at the end of the file. In the encoded form it reaches to the end of the file; decoding shows the start of the trailer.
     #[must_use]
     pub fn data(&self) -> Range<u64> {
         self.data.clone()
@@ -213,7 +212,7 @@ impl Layout {
         self.data = data_at..self.file_len;
         let count = element_count(self.dims.iter().copied());
         if self.header.elbyte == 0 && count != Some(0) {
-            // More telling than what the type alone has against it.
+            // More precise than the fault of the type alone.
             self.faults.retain(|fault| !matches!(fault, Fault::ImpossibleElbyte { .. }));
             self.faults
                 .push(Fault::ImpossibleElbyte { elbyte: 0, why: "there are elements, and they need room" });

@@ -3,8 +3,8 @@
 //! Unsigned: groups of seven bits, the lowest first, with the high bit set on all but the last. Signed: zig-zag first
 //! (0, −1, 1, −2 … become 0, 1, 2, 3 …). Elements follow each other in storage order and run to the end of the file.
 //!
-//! RawArray.jl shifts by 63 where Int128 needs 127, so 128-bit integers of large magnitude are wrong in files that it wrote;
-//! they decode to what such a file holds.
+//! RawArray.jl shifts by 63 where Int128 needs 127, so 128-bit integers of large magnitude are wrong in files that it wrote; they decode to the
+//! values in such a file.
 
 use container_core::codec::Codec;
 use container_core::dtype::{ByteOrder, DType, Kind};
@@ -24,7 +24,7 @@ pub(crate) struct Leb128 {
 /// Result of scanning a run of varints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scan {
-    /// Whole values found, at most as many as asked for.
+    /// Whole values found, at most the wanted number.
     pub values: u64,
     /// Bytes they take.
     pub used: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Scan {
 /// Reason why a scan stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// All values asked for are there.
+    /// All wanted values are there.
     Done,
     /// The bytes end before the last value does.
     EndsEarly,

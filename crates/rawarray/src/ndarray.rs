@@ -10,7 +10,7 @@ impl<T: Element, S: Data<Elem = T>, D: Dimension> From<&ArrayBase<S, D>> for Raw
     /// A copy with the same index tuples: element `[[i, j]]` stays `[i, j]`, whatever the memory order of the source.
     fn from(array: &ArrayBase<S, D>) -> Self {
         let dims: Vec<u64> = array.shape().iter().map(|len| *len as u64).collect();
-        // Iteration is in row-major order of what it iterates over: of the transpose, column-major order of the array.
+        // Iteration is in row-major order: of the transpose, it is in column-major order of the array.
         let values: Vec<T> = array.t().iter().copied().collect();
         let one_dimension: Self = values.into();
         one_dimension.with_dims(dims)

@@ -70,7 +70,7 @@ impl<T: Element> RawArray<T> {
         Self::read_with(path, &options, &ReadOptions::default().with_threads(threads))
     }
 
-    /// Reads a whole file with options, on several threads if asked for.
+    /// Reads a whole file with options, such as several threads.
     ///
     /// # Errors
     /// As [`RawArray::read`].
@@ -92,8 +92,8 @@ impl<T: Element> RawArray<T> {
     /// Writes the array with options.
     ///
     /// # Errors
-    /// `Io`; `Usage` when the file exists and may not be replaced, the encoding cannot hold `T`, or a byte order is asked
-    /// for that a `T` of your own cannot change to.
+    /// `Io`; `Usage` when the file exists and may not be replaced, the encoding cannot hold `T`, or a `T` of your own cannot change to the wanted
+    /// byte order.
     pub fn write_with(&self, path: impl AsRef<Path>, options: &WriteOptions) -> Result<()> {
         let mut file = AtomicFile::create(path, options.overwrite)?;
         self.write_to(&mut file, options)?;

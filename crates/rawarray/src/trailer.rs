@@ -10,13 +10,13 @@ pub(crate) const MAX_TRAILER_LEN: u64 = 1 << 24;
 pub(crate) fn to_tree(bytes: Vec<u8>) -> Value {
     match json(&bytes) {
         Some(tree @ Value::Map(_)) => return tree,
-        // Text in quotes is text with quotes, unless what is in them would come back as something else without.
+        // Text in quotes is text with quotes, unless it would come back as another value without.
         Some(Value::Text(bare))
             if interchange::is_equivalent(
                 &to_tree(bare.clone().into_bytes()),
                 &whole(bare.clone().into()),
             ) => {}
-        // Anything could be a number; what is written as we would is.
+        // Any JSON value could come from another writer; a value in our own spelling is ours.
         Some(value) if text(&value).is_some_and(|text| text.as_bytes() == bytes) => return whole(value),
         _ => {}
     }

@@ -15,8 +15,8 @@ use crate::{Encoding, File};
 
 /// An open file of `T`, column major: the first dimension varies fastest. Values are read on demand.
 ///
-/// Made by [`RawArray::open`](crate::RawArray::open). The file is mapped; see
-/// [`Access`](container_core::source::Access) for what that asks of others, and [`File::open_with`] for other ways.
+/// Made by [`RawArray::open`](crate::RawArray::open). The file is mapped; see [`Access`](container_core::source::Access) for the requirements on
+/// other programs, and [`File::open_with`] for other ways.
 #[derive(Debug)]
 pub struct TypedFile<T> {
     file: File,
@@ -74,7 +74,7 @@ impl<T: Element> TypedFile<T> {
         self.to_vec_with(&ReadOptions::default())
     }
 
-    /// All values, column major, copied on as many threads as asked for.
+    /// All values, column major, copied on the threads of the options.
     ///
     /// # Errors
     /// As [`TypedFile::view`].

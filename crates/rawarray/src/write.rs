@@ -231,7 +231,7 @@ impl<'o> Encoder<'o> {
         Ok(())
     }
 
-    /// Writes what is held back, and the trailer through `trailer`.
+    /// Writes the held bytes, and the trailer through `trailer`.
     ///
     /// # Errors
     /// `Usage` when values are missing, `Io`.

@@ -129,7 +129,7 @@ fn is_wrong(error: &Error) -> bool {
     error.is_damage() || matches!(error.kind(), ErrorKind::WrongFormat { .. } | ErrorKind::Unsupported(_))
 }
 
-/// True for what may be as it should: files that are elsewhere, and names that are not followed.
+/// True for errors that are not damage: absent files, and names that are not followed.
 fn is_absent(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::Io(error) => error.kind() == std::io::ErrorKind::NotFound,

@@ -1,4 +1,4 @@
-//! Blocks that are made of chunks: finding those that hold a range, and decoding them on threads.
+//! Finds the chunks of a block that hold a range, and decodes them on threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -38,8 +38,8 @@ pub(super) type Head<'a> = &'a (dyn Fn(&[u8], u64) -> Result<Chunk> + Sync);
 /// Decodes the bytes `part` of one chunk into a slice as long.
 pub(super) type Decode<'a> = &'a (dyn Fn(&[u8], usize, Range<usize>, &mut [u8], usize) -> Result<()> + Sync);
 
-/// Decodes the bytes `range` of a block of chunks. `decode` gets the chunk, its decoded length, the part that is wanted, room
-/// for it, and how many threads it may use itself.
+/// Decodes the bytes `range` of a block of chunks. `decode` gets the chunk, its decoded length, the wanted part, the output for it, and its number of
+/// threads.
 pub(super) fn decode_range(
     encoded: &Encoded<'_>,
     range: Range<u64>,

@@ -110,7 +110,7 @@ impl Encoder {
         Ok(Self { method, threads: threads.max(1), len, kept, sizes, is_over: false })
     }
 
-    /// Takes the next bytes, and writes to `out` what has been made.
+    /// Takes the next bytes, and writes finished output to `out`.
     ///
     /// # Errors
     /// `Io` of `out` or for want of memory, `Unsupported` for more than a Blosc chunk holds, `Usage` for more than

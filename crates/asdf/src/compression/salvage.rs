@@ -27,7 +27,7 @@ pub(crate) struct Salvaged {
     pub(crate) bytes: Vec<u8>,
     /// Ranges before that byte that could not be read.
     pub(crate) holes: Vec<Hole>,
-    /// Whether a checksum of the payload proves what was read.
+    /// Whether a checksum of the payload proves the bytes.
     pub(crate) is_proved: bool,
 }
 
@@ -40,8 +40,8 @@ pub(crate) struct Hole {
     pub(crate) stored: Range<u64>,
 }
 
-/// Decodes what can be decoded. `whole` is false where the source ends before the payload does. `None` for payloads that can be read from
-/// their start alone.
+/// Decodes all readable parts. `whole` is false where the source ends before the payload does. `None` for payloads that can only be read from their
+/// start.
 ///
 /// # Errors
 /// `Limit`, and those of the source.
@@ -215,7 +215,7 @@ fn bzip2(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> {
     Ok(Some(data.finish()))
 }
 
-/// Reads the blocks of one chunk of Blosc. Of a chunk that the source cuts, those that do not depend on what is missing.
+/// Reads the blocks of one chunk of Blosc. If the source cuts the chunk, only those that do not depend on the missing bytes.
 fn blosc_blocks(encoded: &Encoded<'_>, whole: bool) -> Result<Option<Salvaged>> {
     let bytes = encoded.part(encoded.range.clone())?;
     let Ok(header) = Header::parse(&bytes) else { return Ok(None) };

@@ -279,7 +279,7 @@ fn frames_go_to_the_codec_of_frames_and_chunks_do_not() {
     }
 }
 
-/// Every byte of a block's payload changed, one at a time: never a panic, and what decodes has the right length.
+/// Every byte of a block's payload changed, one at a time: never a panic, and decoded bytes have the right length.
 #[test]
 fn changed_bytes_do_no_harm() {
     let values: Vec<u8> = (0..400_u32).flat_map(|k| (k * k / 50).to_le_bytes()).collect();

@@ -104,7 +104,7 @@ fn bytes_within<'a>(encoded: &Encoded<'a>) -> Result<Option<Cow<'a, [u8]>>> {
 /// another copies.
 ///
 /// # Errors
-/// `Cancelled` once `stop` is asked for, and those of the source.
+/// `Cancelled` after a request of `stop`, and those of the source.
 pub(crate) fn copy_hashing(
     source: &dyn Source,
     at: u64,

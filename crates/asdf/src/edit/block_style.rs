@@ -1,7 +1,7 @@
 //! Edits of block collections and of the root: values, pairs and items.
 //!
 //! Rules for comments: a comment at the end of the line of a key or dash stays there when the value is set, and so do lines of comments between that
-//! line and the value. Lines of comments stay when a neighbour is removed. What is within a value goes with the value, and so does the comment at the
+//! line and the value. Lines of comments stay when a neighbour is removed. Comments within a value go with the value, and so does the comment at the
 //! end of its last line when that value is a block collection or a text of several lines.
 
 use std::ops::Range;

@@ -16,7 +16,7 @@ pub(super) fn document(text: &str) -> Result<Document> {
     Document::parse(document.as_bytes(), 0, &YamlLimits::default()).map_err(typed)
 }
 
-/// The error as one of what was typed, and not of a damaged file. Its lines and bytes would be those of a text that is nowhere.
+/// Turns the error into one about the typed text instead of a damaged file. Lines and bytes are left out, since they refer to the wrapped text.
 fn typed(error: Error) -> Error {
     if !error.is_damage() {
         return Error::new(error.into_kind());

@@ -89,7 +89,7 @@ pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Target<'d>>
     try_find(document, path)?.ok_or_else(|| missing(document, path))
 }
 
-/// The place of a path, `None` where what its last step would be in is not there.
+/// The place of a path, `None` where the parent of its last step is absent.
 pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<Target<'d>>> {
     if path.is_empty() {
         return Ok(Some(Target::Root));
@@ -155,7 +155,7 @@ fn is_merge(document: &Document, path: &str) -> bool {
     is_behind(path) || (is_item && sequence.is_some_and(is_behind))
 }
 
-/// The pair that counts of those with this key, without what is merged: of equal ones the last, text before what is written alike.
+/// The effective pair with this key, without merged ones: of equal keys the last, and text keys before others that are written alike.
 fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
     match mapping.lookup_pair(step) {
         LookupResult::Pair(index) => return Some(index),
@@ -253,7 +253,7 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
     Ok(Plan::new(splices, mapping, Outcome::Renamed { index, key }))
 }
 
-/// The text around a node is not what was looked for.
+/// The error for a node whose surrounding text has an unexpected form.
 pub(super) fn unclear(node: Node<'_>) -> Error {
     let message = "the text is not written in a way that can be edited here";
     Error::usage(message)

@@ -1,4 +1,4 @@
-//! Keys and items that are taken out.
+//! Removes keys and items.
 
 use container_core::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Values that are set, keys and items that are added.
+//! Sets values, and adds keys and items.
 
 use std::borrow::Cow;
 

@@ -353,7 +353,7 @@ fn typed_values_are_read_as_yaml_1_1() {
     );
     for bad in ["[1", "'a", "*x", "%a", "@a", "a: b: c"] {
         let error = parse_value(bad).unwrap_err();
-        // A mistake of who typed it, and no damage of the file that it was for.
+        // A mistake in the typed text, not damage of the file.
         assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{bad}: {error}");
         assert!(error.range().is_none() && !error.to_string().contains("line"), "{bad}: {error}");
     }

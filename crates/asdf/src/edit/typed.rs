@@ -1,4 +1,4 @@
-//! Values that people type in the place of others: the tag that stays, what would be lost, and texts that YAML 1.1 reads in its own way.
+//! Values that people type in the place of others: keeps the tag, refuses losses, and reports texts that YAML 1.1 reads in its own way.
 
 use container_core::{Error, Result};
 

@@ -36,7 +36,7 @@ impl<'o, 'n> Comparison<'_, 'o, 'n> {
 
     fn matches_unchanged(&mut self, old: Node<'o>, new: Node<'n>) -> bool {
         if old.is_alias() || new.is_alias() {
-            // Names are there once, so that equal names are the same place.
+            // Names are unique, so that equal names are the same place.
             return old.is_alias() && new.is_alias() && old.target().anchor() == new.target().anchor();
         }
         let same = is_alike(old, new) && old.text() == new.text() && old.scalar_style() == new.scalar_style();

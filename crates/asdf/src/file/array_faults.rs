@@ -121,7 +121,7 @@ impl File {
 struct Views<'f> {
     /// Shape of the first one.
     shape: &'f [Option<u64>],
-    /// True where one is a part of what another shows: then none shows it all.
+    /// True where one shows only a part of another: then it is not certain that any shows all.
     differ: bool,
 }
 

@@ -60,7 +60,7 @@ impl ArrayAncestors {
             return Ok(None);
         }
         limits.allocate((document.len() as u64).saturating_mul(16))?;
-        // From each node to what holds it; from what is named to the aliases.
+        // From each node to its parent; from an anchored node to its aliases.
         let mut holder: Vec<Option<NodeId>> = vec![None; document.len()];
         let mut aliases: Vec<(NodeId, NodeId)> = Vec::new();
         for id in ids() {
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn visits_are_counted_without_them() {
-        // Each list, then each alias and what is within it.
+        // Each list, then each alias and the nodes within it.
         assert_eq!(visits_of(&format!("a0: &a0 [{ARRAY}, 1]\n")), Some(2));
         assert_eq!(
             visits_of(&format!("a0: &a0 [{ARRAY}]\na1: [*a0, *a0, {{b: *a0}}]\n")),

@@ -30,8 +30,8 @@ const MAX_HELD_CHUNKS: u64 = 256 << 20;
 #[derive(Default)]
 pub(super) struct Cache {
     held: Mutex<Option<(CacheKey, Arc<Vec<u8>>)>>,
-    /// The chunk of a block that was decoded last, with its place in the data: the next row that is asked for is often in it. Or the part of a
-    /// block that is to be read next.
+    /// The chunk of a block that was decoded last, with its place in the data: the next row is often in it. Or the part of a block that is to be read
+    /// next.
     chunk: Mutex<Option<Chunk>>,
     /// The blocks whose digests have been compared.
     verified: Mutex<HashSet<usize>>,
@@ -90,7 +90,7 @@ impl Cache {
         held.saturating_add(chunk)
     }
 
-    /// Drops what is held, unless it is being made.
+    /// Drops the decoded bytes, unless they are being made.
     pub(super) fn forget(&self) {
         self.held.try_lock().into_iter().for_each(|mut held| *held = None);
         self.chunk.try_lock().into_iter().for_each(|mut chunk| *chunk = None);
@@ -208,8 +208,8 @@ impl File {
         })
     }
 
-    /// The first place at which a block may be lost; for [`Strictness::Lenient`], at which one is lost for sure: whoever reads on must not get
-    /// another block's values. Found once: there may be as many arrays as faults.
+    /// The first place at which a block may be lost; for [`Strictness::Lenient`], the first at which one is certainly lost. A read past it might
+    /// return another block's values. Found once: there may be as many arrays as faults.
     fn first_loss(&self) -> Option<&Fault> {
         let is_loss = |fault: &Fault| match fault.kind() {
             FaultKind::BlockHeaderSize | FaultKind::BlockHeaderTruncated | FaultKind::BlockMissing => true,
@@ -224,8 +224,8 @@ impl File {
         first.and_then(|first| faults.get(first))
     }
 
-    /// Decoded bytes of a block as far as arrays may use them. Of a plain block that the file cuts, those that it claims; under
-    /// [`Strictness::Lenient`] those that are there.
+    /// Decoded bytes of a block that arrays may use. For a plain block that the file cuts, the stated number; under [`Strictness::Lenient`] the
+    /// present one.
     pub(crate) fn available(&self, block: &StoredBlock) -> Result<u64> {
         let header = &block.header;
         let lenient = self.options.strictness == Strictness::Lenient;
@@ -396,8 +396,8 @@ impl File {
         if let Some(bytes) = self.cache.get(key) {
             return copy_part(&bytes, range, dst, options);
         }
-        // Others are decoded from their start. What is asked for piece by piece is better kept, and so is what has been decoded as often as all
-        // of it would take.
+        // Other blocks are decoded from their start. Their bytes are kept if parts are read one after the other, or once the decoding of parts has
+        // taken as long as that of the whole.
         let whole = range.start == 0 && range.end == size;
         if label == "lz4" && !whole && self.read_chunks(block, &range, dst, options)? {
             return Ok(());

@@ -15,7 +15,7 @@ use crate::open_options::{ExternalFiles, OpenOptions};
 #[derive(Default)]
 pub(super) struct OpenFiles {
     by_uri: Mutex<HashMap<String, usize>>,
-    /// The number of the one that was asked for last, plus one.
+    /// The number of the last one that was used, plus one.
     last: AtomicUsize,
     slots: OnceLock<Box<[OnceLock<Box<File>>]>>,
 }
@@ -28,7 +28,7 @@ impl OpenFiles {
         Some(file)
     }
 
-    /// Has the others forget what they have decoded, where all of it takes more than one file may hold.
+    /// Drops the decoded bytes of the other files, where all of it takes more than one file may hold.
     fn release_others(&self, index: usize, limits: &Limits) {
         let number = index.saturating_add(1);
         if self.last.swap(number, Ordering::Relaxed) == number {
@@ -68,7 +68,7 @@ impl File {
     /// The file that a URI in this one names, opened as this one was, once. Its fragment is left aside.
     ///
     /// # Errors
-    /// `Unsupported` for what [`OpenOptions::external`] does not allow: other schemes, absolute names, folders above; `Limit` for too many
+    /// `Unsupported` for names that [`OpenOptions::external`] does not allow: other schemes, absolute names, folders above; `Limit` for too many
     /// files, or too many in a row; `Io`, and those of [`File::open_with`].
     pub fn external(&self, uri: &str) -> Result<&Self> {
         let uri = uri.split_once('#').map_or(uri, |(uri, _)| uri);

@@ -19,9 +19,9 @@ impl File {
     /// Reads the mask of `region` of the array at `path`: an array of `bool8` of the region's shape, true where an element is missing; of records an
     /// array of [`mask_dtype`], since each of their fields can be missing. `None` for an array with neither a mask nor a null item.
     ///
-    /// A value is compared exactly, as a number of the array's type, in records with each number; NaN hides every NaN. Another array hides what it is not zero for, its
-    /// axes aligned with the last ones, an axis of length 1 standing for any. One of records hides field by field, the first field by the first,
-    /// whatever their names. (Python asdf 6.0 compares values within a tolerance.)
+    /// A value is compared exactly, as a number of the array's type, in records with each number; NaN hides every NaN. An array hides elements where
+    /// it is not zero. Its axes are aligned with the last ones, and an axis of length 1 applies to all of the array's. One of records hides field by
+    /// field, the first field by the first, whatever their names. (Python asdf 6.0 compares values within a tolerance.)
     ///
     /// # Errors
     /// `Malformed` for a mask that is neither a number nor an array, and for one whose shape or fields do not fit; as [`File::read`].

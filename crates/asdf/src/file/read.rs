@@ -1,4 +1,4 @@
-//! The elements of arrays: lent where they can be, else no more than was asked for.
+//! The elements of arrays: borrowed from the source if possible, else only the wanted part is read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -58,7 +58,7 @@ impl File {
         self.place(array).and_then(|place| self.geometry_at(array, &place)).map_err(named)
     }
 
-    /// The array at `path`, whose values are read when they are asked for: `file.dataset("roman/data")?.read::<f32>()?`.
+    /// The array at `path`, whose values are read on demand: `file.dataset("roman/data")?.read::<f32>()?`.
     ///
     /// # Errors
     /// `Usage` for an unknown path; as [`File::geometry`].
@@ -70,9 +70,9 @@ impl File {
         Ok(dataset.in_file(self.path.as_deref()))
     }
 
-    /// The elements of `region` of the array at `path`, in the order of their bytes in the file: lent where they are stored plainly and
-    /// the source can, whatever their strides; else decoded as far as they are asked for. Elements that a mask hides are read like others;
-    /// inline ones that are null are zero.
+    /// The elements of `region` of the array at `path`, in the order of their bytes in the file: borrowed where they are stored plainly and the
+    /// source can lend them, whatever their strides; else decoded as far as needed. Elements that a mask hides are read like others; inline ones that
+    /// are null are zero.
     ///
     /// # Errors
     /// `Usage` for an unknown path or a region that does not fit; as [`File::geometry`] and [`File::read_block`].

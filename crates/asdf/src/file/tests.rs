@@ -321,7 +321,7 @@ fn digests_are_compared_once_and_may_be_of_decoded_bytes() {
     let file = open(tree, &[bad]);
     assert!(matches!(all(&file, "a").unwrap_err().kind(), ErrorKind::Checksum { .. }));
     assert!(file.read_block(0, &ReadOptions::default()).is_err());
-    // A part does not need what else the digest covers.
+    // A part does not need the other bytes of the digest.
     let part = Region::parse("1:3", &[4]).unwrap();
     let read = |digests: Digests| {
         let mut options = ReadOptions::default();
@@ -338,7 +338,7 @@ fn digests_are_compared_once_and_may_be_of_decoded_bytes() {
     assert_eq!(&*file.read_block(0, &anyway).unwrap(), [9, 2, 3, 4]);
 }
 
-/// A header in the front is wiped out: what looks like the first block is the second, as the index proves.
+/// A header near the start is wiped out: the apparent first block is the second, as the index proves.
 #[test]
 fn no_policy_reads_another_blocks_values() {
     let array = |name: &str, source: i32| {

@@ -27,7 +27,7 @@ pub(crate) fn codec_name(label: Option<&str>) -> &str {
     }
 }
 
-/// Label and level of the codec that was asked for: `None` for plain data, and where none was.
+/// Label and level of the wanted codec: `None` for plain data, and without a choice.
 ///
 /// # Errors
 /// `Usage` for codecs that ASDF does not have, listing those it has, and for a level of `none`.

@@ -48,7 +48,7 @@ fn is_turned(job: &WriteRequest<'_>, file: &File, index: usize) -> bool {
 }
 
 /// # Errors
-/// `Unsupported` for a mask of fewer axes, which fits the last ones of what it masks, and would not fit the first.
+/// `Unsupported` for a mask of fewer axes, which fits the last axes of its array, and would not fit the first.
 fn refuse_masks(job: &WriteRequest<'_>, file: &File) -> Result<()> {
     let selected = |path: &str| {
         let index = file.find_array(path);

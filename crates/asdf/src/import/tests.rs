@@ -170,7 +170,7 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
     let part = container.read(0, &region, &ReadOptions::default()).unwrap();
     let elements = part.bytes(Order::C, &container_core::Limits::default()).unwrap();
     assert_eq!((part.shape(), &*elements), (&[2, 1][..], &[1, 2][..]));
-    // Another ASDF file has what is shown, and its mask fits.
+    // Another ASDF file has the reversed array, and its mask fits.
     let selection: Vec<_> = container
         .datasets()
         .iter()

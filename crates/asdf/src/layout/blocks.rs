@@ -21,7 +21,7 @@ const TAIL_LEN: u64 = 16;
 /// Bytes of the message of a fault, about.
 const MESSAGE_LEN: usize = 96;
 
-/// Fills in what follows the tree.
+/// Fills in the parts after the tree.
 pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout: &mut Layout) -> Result<()> {
     let size = layout.size;
     let Some(first) = first_block(source, after_tree, layout)? else {
@@ -317,7 +317,7 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
     Ok(())
 }
 
-/// The first entry that is not what the walk found.
+/// The first entry that differs from the walk.
 fn first_difference(index: &BlockIndex, layout: &Layout) -> Option<(usize, String)> {
     let blocks = layout.blocks.iter().map(|block| block.at);
     let wrong = index.offsets.iter().zip(blocks).position(|(listed, found)| *listed != found);

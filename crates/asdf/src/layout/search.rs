@@ -5,7 +5,7 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::Source;
 
-/// Bytes that are read at a time: few at first, because what is searched for often follows soon, and a file may have it everywhere.
+/// Bytes that are read at a time: few at first, because the wanted bytes often follow soon, and a file may have them everywhere.
 const FIRST_AND_MAX_PIECE_LEN: (u64, u64) = (1 << 9, 1 << 18);
 
 /// Maximum length of a byte sequence that is searched for.

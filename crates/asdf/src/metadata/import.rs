@@ -233,7 +233,7 @@ impl Build<'_> {
             Value::Map(entries) => {
                 Yaml::mapping(entries.iter().map(|(key, value)| (key.clone(), self.value(value))))
             }
-            // Null, and what a later version of the library adds.
+            // Null, and values that a later version of the library adds.
             _ => Yaml::Null,
         }
     }
@@ -278,7 +278,7 @@ impl Build<'_> {
         let Yaml::Tagged(tag, node) = self.arrays.remove(path)? else { return None };
         let Yaml::Mapping(mut pairs, style) = *node else { return None };
         for (key, value) in array.get("more").map(interchange::entries).unwrap_or_default() {
-            // A mask that is written anew is the whole of it.
+            // A mask that is written anew replaces the old one.
             let is_there = pairs.iter().any(|(own, _)| matches!(own, Yaml::Text(own, _) if own == key));
             if !super::STORAGE.contains(&key.as_str()) && !is_there {
                 pairs.push((Yaml::text(key), self.value(value)));

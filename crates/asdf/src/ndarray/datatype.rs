@@ -67,8 +67,7 @@ impl Datatype {
         }
     }
 
-    /// The byte order for an array's `byteorder`: a number's own, a record's first number's; big for what has none, as Python asdf
-    /// writes it.
+    /// The byte order for an array's `byteorder`: a number's own, a record's first number's; big for types without one, as Python asdf writes it.
     #[must_use]
     pub fn byteorder_of(dtype: &DType) -> ByteOrder {
         fn find(dtype: &DType) -> Option<ByteOrder> {

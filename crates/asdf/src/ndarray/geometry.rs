@@ -201,7 +201,7 @@ impl Geometry {
     }
 }
 
-/// One index of the first axis: how far it is to the next, and how far its own elements reach.
+/// One index of the first axis: the distance to the next, and the extent of its own elements.
 struct Row {
     step: u64,
     extent: u64,

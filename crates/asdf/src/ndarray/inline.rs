@@ -1,4 +1,4 @@
-//! Inline data: how lists are nested, what type their items have, and their bytes.
+//! Inline data: nesting of lists, type of the items, and their bytes.
 
 use std::ops::Range;
 

@@ -16,7 +16,7 @@ fn spelled(dtype: &DType) -> Result<String> {
 
 #[test]
 fn names_are_numpys_types() {
-    // ASDF standard 1.6.0, core schemas, datatype; and what numpy calls them.
+    // ASDF standard 1.6.0, core schemas, datatype; and numpy's names.
     for (name, little, big) in [
         ("int8", "|i1", "|i1"),
         ("int64", "<i8", ">i8"),

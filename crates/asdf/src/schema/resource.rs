@@ -35,7 +35,7 @@ pub(super) struct Place {
     pub(super) pointer: String,
 }
 
-/// Resources that were asked for, read once.
+/// Resources that were used, read once.
 #[derive(Debug)]
 pub(super) struct Resources<'s> {
     added: &'s Schemas,

@@ -41,7 +41,7 @@ pub(super) fn join(base: &str, reference: &str) -> String {
     format!("{scheme}://{authority}{}{fragment}", without_dots(&joined))
 }
 
-/// The document and what it names within: `http://a/b#/c` is `http://a/b` and `/c`.
+/// The document and the fragment: `http://a/b#/c` is `http://a/b` and `/c`.
 pub(super) fn split_fragment(uri: &str) -> (&str, &str) {
     uri.split_once('#').unwrap_or((uri, ""))
 }
@@ -168,7 +168,7 @@ fn percent_decoded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// RFC 3986, section 5.4, and what the schemas of the standard write.
+    /// RFC 3986, section 5.4, and the forms in the schemas of the standard.
     #[test]
     fn references_are_joined_to_their_base() {
         let base = "http://a/b/c/d";

@@ -9,13 +9,13 @@ struct Open<'d> {
     count: u64,
 }
 
-/// The nodes at and below `node`, each alias with all that it names; [`u64::MAX`] for more. An alias of a node that holds it counts as one node:
-/// following it ends at the depth. What a mapping merges counts once.
+/// The nodes at and below `node`, where each alias counts as all of its target; [`u64::MAX`] for more. An alias of an ancestor counts as one node:
+/// following it ends at the depth. A merged mapping counts once.
 ///
 /// Takes one step for each node of the document, however many the result is.
 pub(super) fn count(node: Node<'_>) -> u64 {
     let document = node.document();
-    // By the place in the arena; 0 for what is not counted yet.
+    // By the place in the arena; 0 for nodes not yet counted.
     let mut known = vec![0_u64; document.len()];
     let mut open = vec![Open { node: document.root(), next: 0, count: 1 }];
     while let Some(last) = open.last_mut() {

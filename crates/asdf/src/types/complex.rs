@@ -66,7 +66,7 @@ enum Term {
     Imaginary(f64),
 }
 
-/// One number with its sign and perhaps an `i`, and what follows.
+/// One number with its sign and perhaps an `i`, and the rest of the text.
 fn term(text: &str) -> Option<(Term, &str)> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let len = if let Some(word) =

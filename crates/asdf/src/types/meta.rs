@@ -13,7 +13,7 @@ pub struct Software<'f> {
     pub name: &'f str,
     /// Its version.
     pub version: &'f str,
-    /// Who wrote it.
+    /// Author of the software.
     pub author: Option<&'f str>,
     /// URI of its homepage.
     pub homepage: Option<&'f str>,
@@ -25,7 +25,7 @@ impl<'f> Software<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
         Ok(Self {
             name: text(require_key(node, "name")?)?,
-            // A version such as 1.10 may be read as a number; the text is what was meant.
+            // A version such as 1.10 may be read as a number; its text is the version.
             version: text(require_key(node, "version")?)?,
             author: get_text(node, "author")?,
             homepage: get_text(node, "homepage")?,
@@ -68,7 +68,7 @@ pub struct ExtensionMetadata<'f> {
     pub extension_class: &'f str,
     /// Its URI.
     pub extension_uri: Option<&'f str>,
-    /// The package that has it: `software` today, `package` before.
+    /// The package of the extension: `software` today, `package` before.
     pub software: Option<Software<'f>>,
     /// The package that has its manifest.
     pub manifest_software: Option<Software<'f>>,

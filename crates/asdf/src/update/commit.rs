@@ -119,7 +119,7 @@ impl Updater<'_> {
         let mut at = tree + text.len() as u64;
         let Some(first) = layout.blocks.first() else {
             if added.is_empty() {
-                // No block, no index: what follows the tree stays.
+                // No block, no index: the bytes after the tree stay.
                 return copy_bytes::copy_range(
                     source,
                     layout.tree.as_ref().map_or(tree, |tree| tree.end)..source.len(),

@@ -25,7 +25,7 @@ impl Updater<'_> {
         room && replaced && (self.added.is_empty() || has_plain_end(layout))
     }
 
-    /// The tree as it goes into its room. What follows a tree without a last newline are NULs, and stay so while it does not grow.
+    /// The tree as it goes into its room. A tree without a last newline is followed by NULs, and stays so while it does not grow.
     fn longer_tree(&self) -> Cow<'_, [u8]> {
         let old = self.layout.tree.as_ref().map_or(0, |tree| tree.end.saturating_sub(tree.start));
         self.tree_text(self.editor.text().len() as u64 <= old)
@@ -95,10 +95,10 @@ fn tree_room(layout: &Layout) -> Option<Range<u64>> {
     Some(tree.start..first.at)
 }
 
-/// A tree in the room of another, of `tree` bytes: what follows is the padding that there was, or is filled as that is.
+/// Puts a tree into the room of another, of `tree` bytes. The padding after it stays, and is extended by bytes of the same kind.
 fn fill(room: &[u8], tree: u64, text: &[u8]) -> Vec<u8> {
     let tree = usize::try_from(tree).unwrap_or(usize::MAX).min(room.len());
-    // Spaces are what the specification advises, NULs what Python asdf writes.
+    // The specification advises spaces, Python asdf writes NULs.
     let filler = if room[tree..].first() == Some(&b' ') { b' ' } else { 0 };
     let mut new = Vec::with_capacity(room.len());
     new.extend_from_slice(text);

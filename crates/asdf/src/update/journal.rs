@@ -1,5 +1,5 @@
-//! The journals of this format: `<file>.asdfjournal`. The mechanism is [`container_core::write::journal`]; this format decides that a journal has
-//! the tree with its padding, the headers and data of replaced blocks, and what comes after the last block.
+//! The journals of this format: `<file>.asdfjournal`. The mechanism is [`container_core::write::journal`]; this format decides that a journal has the
+//! tree with its padding, the headers and data of replaced blocks, and the bytes after the last block.
 
 use std::path::Path;
 

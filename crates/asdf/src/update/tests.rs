@@ -177,7 +177,7 @@ fn data_of_another_length_are_refused() {
         updater.add_array("c", &spec(5), give(data)).unwrap();
         assert!(updater.commit().is_err());
         drop(updater);
-        // The next one cuts off what was written.
+        // The next one cuts off the written bytes.
         drop(place.open());
         assert!(std::fs::read(place.path()).unwrap() == old);
         place.read();

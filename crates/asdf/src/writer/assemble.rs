@@ -36,7 +36,7 @@ pub(crate) struct RecodedBlock {
 pub(crate) enum BlockPadding {
     /// Each keeps its own, with the bytes in it.
     Keep,
-    /// Each has what the policy gives.
+    /// Each has new padding by the policy.
     New(Padding),
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct AssemblyWriter<'a, 'o> {
 }
 
 impl<'a> Assembly<'a> {
-    /// Writes `head` and the tree, and what is between it and the blocks, if there are any.
+    /// Writes `head` and the tree, and the padding before the blocks, if there are any.
     ///
     /// # Errors
     /// Those of the target.
@@ -215,7 +215,7 @@ pub(crate) fn require_intact(layout: &Layout) -> Result<()> {
     damage.map_or(Ok(()), |fault| Err(fault.error()))
 }
 
-/// Header lines, and what else is before the tree, with the tree's text.
+/// The bytes before the tree (header lines and others), with the tree's text.
 ///
 /// # Errors
 /// `Usage` for a file without a tree, `Malformed` for a tree that is not UTF-8; those of the source.

@@ -92,7 +92,7 @@ impl Hasher {
     }
 }
 
-/// MD5 as a block header has it.
+/// MD5 as the bytes of a block header.
 pub(crate) fn sixteen(digest: &container_core::checksum::Digest) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(digest.as_bytes());

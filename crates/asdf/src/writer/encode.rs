@@ -10,7 +10,7 @@ use crate::compression::{self, EncodeOptions};
 /// A running codec.
 pub(crate) struct Encoder(compression::Encoder);
 
-/// Passes on what was encoded while the rest still is.
+/// Passes encoded bytes on while the rest is still encoded.
 struct EncodedSink<'p> {
     put: &'p mut dyn FnMut(&[u8]) -> Result<()>,
     /// The error that stopped it, with all its context: errors of `io` have no byte ranges.
@@ -81,7 +81,7 @@ pub(crate) fn encode(
     Ok(stored)
 }
 
-/// A Blosc chunk is made of all its data, which are in memory with what they become.
+/// A Blosc chunk is made of all its data, which are in memory together with the encoded bytes.
 ///
 /// # Errors
 /// `Limit`.

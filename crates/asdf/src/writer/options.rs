@@ -58,9 +58,9 @@ impl Default for WriteOptions {
 pub struct HistoryEntry {
     /// Description of the change.
     pub description: String,
-    /// When.
+    /// Time of the change.
     pub time: Option<Timestamp>,
-    /// With what: name and version.
+    /// Name and version of the software.
     pub software: Option<(String, String)>,
 }
 

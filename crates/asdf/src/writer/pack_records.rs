@@ -10,7 +10,7 @@ const MAX_RUNS: usize = 1 << 20;
 
 /// Takes the bytes of fields out of padded records, in pieces of any size.
 pub(crate) struct RecordPacker {
-    /// Start and length of what is kept of each record.
+    /// Start and length of the runs that are kept of each record.
     runs: Vec<(usize, usize)>,
     itemsize: usize,
     /// The beginning of a record whose rest has not come yet.
@@ -35,7 +35,7 @@ impl RecordPacker {
         Ok((!is_plain).then_some(Self { runs, itemsize, rest: Vec::new() }))
     }
 
-    /// Appends what is kept of the records that are complete now.
+    /// Appends the kept bytes of the records that are complete now.
     pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut bytes = bytes;
         if self.itemsize == 0 {

@@ -102,7 +102,7 @@ impl ArraySpec {
         product.ok_or_else(|| Error::usage("an array of more than 2^64 bytes"))
     }
 
-    /// Bytes from element to element along each axis, where that is not what C order has.
+    /// Bytes from element to element along each axis, if they differ from C order.
     fn strides(&self) -> Result<Option<Vec<i64>>> {
         if self.order == Order::C || self.shape.len() < 2 || self.data_len()? == 0 {
             return Ok(None);

@@ -23,8 +23,8 @@ pub(super) fn software(name: &str, version: &str) -> Yaml {
         .tagged(tag("software-1.0.0"))
 }
 
-/// The root with what the standard wants in it before what the caller has: `asdf_library` and `history`. What the caller has under these
-/// names is replaced or added to.
+/// Builds the root: the entries that the standard requires (`asdf_library` and `history`), then those of the caller. The caller's entries of these
+/// names are replaced or extended.
 ///
 /// # Errors
 /// `Usage` for a tree that is not a mapping, or an unpublished version of the standard.

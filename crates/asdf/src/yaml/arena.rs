@@ -55,7 +55,7 @@ impl Item {
     };
 }
 
-/// The nodes of a document and what they refer to.
+/// The nodes of a document and their texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arena {
     pub(super) items: Vec<Item>,
@@ -76,7 +76,7 @@ pub(super) struct Builder<'t> {
     nodes: usize,
     tags: HashMap<Box<str>, u32>,
     names: HashMap<&'t str, u32>,
-    /// Collections not yet closed: the node, and how many pending children there were.
+    /// Collections not yet closed: the node, and the number of pending children before it.
     open: Vec<(u32, usize)>,
     pending: Vec<u32>,
 }

@@ -7,7 +7,7 @@ use super::compose::{check_text, compose};
 use super::lookup::Lookup;
 use super::{Node, directives, fast_parser, mapping};
 
-/// Bounds on what a document may ask for.
+/// Bounds on the resources that a document may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct YamlLimits {
@@ -193,7 +193,7 @@ impl Document {
         self.lookup.sequence_step(find)
     }
 
-    /// The aliases of anchors that begin within a range of the text: what each names, and the alias.
+    /// The aliases of anchors that begin within a range of the text: the anchored node, and the alias.
     pub(crate) fn aliases_of(
         &self,
         range: &std::ops::Range<usize>,

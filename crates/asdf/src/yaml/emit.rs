@@ -63,7 +63,7 @@ pub(crate) struct NodeContext {
 impl NodeContext {
     pub(crate) const ROOT: Self = Self { indent: None, place: NodePosition::Root, flow: false };
 
-    /// Columns of what is within it.
+    /// Indentation of the nodes within it.
     const fn deeper(self) -> usize {
         match self.indent {
             Some(indent) => indent.saturating_add(2),

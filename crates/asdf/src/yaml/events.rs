@@ -36,7 +36,7 @@ pub(super) struct Tag {
 }
 
 impl Tag {
-    /// Writes the whole tag into `buffer` instead of what it holds.
+    /// Writes the whole tag into `buffer`, replacing its contents.
     pub(super) fn write(&self, buffer: &mut String) {
         buffer.clear();
         buffer.push_str(&self.prefix);
@@ -119,7 +119,7 @@ impl<'t> Events<'t> {
                 Theirs::Alias(_) | Theirs::UnresolvedAlias(_) => Event::Alias,
                 Theirs::Anchor(..) => Event::Anchor,
                 Theirs::Scalar(text, style, _, tag) => {
-                    // The library names what is not written `~`.
+                    // The library gives `~` for an absent scalar.
                     let text =
                         if range.is_empty() && style == TheirStyle::Plain { Cow::Borrowed("") } else { text };
                     Event::Scalar(text, own_style(style), own_tag(tag, &span), span.indent)

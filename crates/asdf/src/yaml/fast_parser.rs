@@ -150,7 +150,7 @@ impl FastParser<'_> {
         Some(true)
     }
 
-    /// Closes what the indentation of a line ends.
+    /// Closes the levels that the indentation of a line ends.
     fn close_levels(&mut self, indent: usize, is_item: bool) -> Option<()> {
         loop {
             let Some(level) = self.levels.last_mut() else { return self.root.is_some().then_some(()) };

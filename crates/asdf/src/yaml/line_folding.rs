@@ -6,7 +6,7 @@
 /// The characters that end lines.
 const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// The line break that `text` begins with: its bytes, and what it means.
+/// The line break that `text` begins with: its bytes, and its value.
 pub(super) fn line_break(text: &str) -> Option<(usize, &'static str)> {
     Some(match text.as_bytes() {
         [b'\r', b'\n', ..] => (2, "\n"),
@@ -18,7 +18,7 @@ pub(super) fn line_break(text: &str) -> Option<(usize, &'static str)> {
     })
 }
 
-/// The first line of a text without its break, and what follows.
+/// The first line of a text without its break, and the rest.
 fn split_line(text: &str) -> (&str, &str) {
     text.split_at_checked(text.find(BREAKS).unwrap_or(text.len())).unwrap_or((text, ""))
 }

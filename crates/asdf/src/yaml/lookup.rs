@@ -80,7 +80,7 @@ impl Keys {
 pub(super) struct Lookup {
     /// Keys of mappings that were searched; `None` after the first time.
     keys: Mutex<HashMap<NodeId, Option<Arc<Keys>>>>,
-    /// The first byte of what an alias names, and the alias, in this order.
+    /// The first byte of an anchored node, and an alias of it, in this order.
     aliases: OnceLock<Vec<(usize, NodeId)>>,
     /// Columns by which sequences in mappings are indented.
     step: OnceLock<usize>,
@@ -117,7 +117,7 @@ impl Lookup {
         *self.step.get_or_init(find)
     }
 
-    /// The aliases of anchors that begin within `range`, each with what it names.
+    /// The aliases of anchors that begin within `range`, each with its anchored node.
     pub(super) fn aliases_of<'d>(
         &self,
         document: &'d Document,

@@ -63,7 +63,7 @@ pub(super) fn is_merge(pair: (Node<'_>, Node<'_>)) -> bool {
     merged_mappings(pair).is_some()
 }
 
-/// Mappings in the order in which they count: the mapping itself, then what it merges, what that merges, and so on, each once.
+/// Mappings in descending priority: the mapping itself, then those it merges, those that they merge, and so on, each once.
 struct MergeSources<'d> {
     next: Vec<Node<'d>>,
     seen: HashSet<NodeId>,

@@ -9,7 +9,8 @@ use super::{Collection, Document, Kind, NodeId, Scalar, ScalarStyle, mapping, re
 /// The prefix of YAML's own tags.
 const YAML_TAGS: &str = "tag:yaml.org,2002:";
 
-/// A node of a document. Everything but [`Node::id`], [`Node::is_alias`], [`Node::span`] and [`Node::anchor`] is answered by what an alias names.
+/// A node of a document. For an alias, all methods but [`Node::id`], [`Node::is_alias`], [`Node::span`] and [`Node::anchor`] refer to its anchored
+/// node.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'d> {
     document: &'d Document,
@@ -87,7 +88,7 @@ impl<'d> Node<'d> {
         own.head as usize..own.end as usize
     }
 
-    /// Its bytes in the file: [`Node::span`], from [`Document::base`] on. What errors name.
+    /// Its bytes in the file, for errors: [`Node::span`], from [`Document::base`] on.
     #[must_use]
     pub fn range(self) -> Range<u64> {
         let (base, span) = (self.document.base(), self.span());

@@ -109,7 +109,7 @@ pub(super) fn is_misread(text: &str) -> bool {
         b'.' => is_number(text) || is_infinite(text),
         b'~' | b'=' => text.len() == 1,
         b'<' => text == "<<",
-        // libasdf takes what C's `strtod` takes.
+        // libasdf accepts the same texts as C's `strtod`.
         b'i' | b'I' => is_infinite(text),
         b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'y' | b'Y' | b'o' | b'O' => is_word(text),
         _ => false,

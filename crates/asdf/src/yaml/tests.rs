@@ -1,4 +1,4 @@
-//! Documents against what PyYAML 6.0.3 (libyaml 0.2.5) makes of them, and places against the text.
+//! Documents against the values of PyYAML 6.0.3 (libyaml 0.2.5), and places against the text.
 
 use container_core::{ErrorKind, Limits};
 

@@ -1,7 +1,7 @@
 //! Every state in which a crash can leave a file opens as one that was committed, with all that it held.
 //!
-//! Scripts are written to a disk that records, and the record is replayed: stopped after every operation and in the middle of
-//! writes, and with any subset of sectors between two syncs. What the updater had promised by then must be there.
+//! Scripts are written to a disk that records, and the record is replayed: stopped after every operation and in the middle of writes, and with any
+//! subset of sectors between two syncs. All changes that the updater had completed by then must be there.
 
 use asdf::container_core::write::journal::{JournalStore, NoJournal};
 use asdf::update::{CommitKind, UpdateOptions, Updater};

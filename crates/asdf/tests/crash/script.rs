@@ -75,7 +75,7 @@ pub fn update<'a>(storage: &RecordingStorage) -> Result<Updater<'a>> {
     Updater::open_storage(Box::new(storage.clone()), Box::new(storage.clone()), UpdateOptions::default())
 }
 
-/// Commits, and promises what is in the file now.
+/// Commits, and records the current contents of the file as completed.
 pub fn commit(script: &mut Script<Asdf>, updater: &mut Updater<'_>, expected: CommitKind) {
     assert_eq!(updater.commit().unwrap(), expected);
     script.promise_change();

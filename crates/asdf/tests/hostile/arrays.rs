@@ -97,7 +97,7 @@ fn shapes_that_wrap_or_never_end() {
 
 #[test]
 fn elements_that_are_one_byte_many_times() {
-    // 2^40 elements in one byte: allowed, and none of them is made before it is asked for.
+    // 2^40 elements in one byte: allowed, and none of them is made before it is read.
     for (shape, strides) in [("[1048576, 1048576]", "[0, 0]"), ("[1099511627776]", "[0]")] {
         let bytes = array(&format!("{TYPE}, shape: {shape}, strides: {strides}"), &[7]);
         for strictness in [Strictness::Compatible, Strictness::Lenient] {
@@ -266,7 +266,7 @@ fn rows_and_characters_that_are_none() {
         let rest = format!("source: 0, byteorder: big, datatype: {datatype}");
         let shape = if datatype == "bool8" { 4 } else { 1 };
         let (opens, codes) = short(&array(&format!("{rest}, shape: [{shape}]"), &bytes));
-        // The bytes are there to be read; what they would mean is not.
+        // The bytes can be read, but have no value of the type.
         assert_eq!((opens.as_str(), codes), ("RRR", vec!["array"]), "{datatype} {bytes:?}");
     }
 }

@@ -65,7 +65,7 @@ fn payloads_that_are_none() {
 
 #[test]
 fn bombs() {
-    // A part of what they decode to is claimed, or more than they decode to.
+    // The header states a part of the decoded length, or more than it.
     let zeros = vec![0; 16 << 20];
     for label in ["zlib", "bzp2", "lz4", "zstd"] {
         let stored = encoded(label, &zeros);

@@ -112,7 +112,7 @@ pub struct Said {
     pub reads: [bool; 3],
 }
 
-/// Opens by every policy, reads all there is, checks, repairs; none of it panics or takes long, and what is repaired opens.
+/// Opens by every policy, reads all there is, checks, repairs; none of it panics or takes long, and a repaired file opens.
 pub fn said(bytes: &[u8]) -> Said {
     let began = Clock::start();
     let mut reads = [false; 3];
@@ -129,7 +129,7 @@ pub fn said(bytes: &[u8]) -> Said {
     Said { opens, codes, reads }
 }
 
-/// Short for a table: who opens, who reads all, what is found.
+/// Short for a table: the policies that open it, those that read all, and the findings.
 pub fn short(bytes: &[u8]) -> (String, Vec<&'static str>) {
     let said = said(bytes);
     let word = |(opens, reads)| match (opens, reads) {

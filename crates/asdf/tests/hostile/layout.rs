@@ -1,4 +1,4 @@
-//! Header lines, ends of trees, block headers and indices at their edges, each with what the policies make of it.
+//! Header lines, ends of trees, block headers and indices at their edges, each with the result of every policy.
 
 use asdf::{BlockIndex, FaultKind, IndexState, Layout, Strictness};
 

@@ -105,7 +105,7 @@ fn scalars_that_are_no_values() {
         assert_eq!(matches!(scalar, Some(Scalar::Text(_))), digits > 4300, "{digits}");
         assert!(said(tree(&format!("a: {text}")).as_bytes()).reads[0], "{digits}");
     }
-    // No tag makes an object or runs anything: what it is on is plain data.
+    // No tag makes an object or runs anything: its node is plain data.
     for value in [
         "!!python/object/apply:os.system [x]",
         "!!python/name:os.system ''",

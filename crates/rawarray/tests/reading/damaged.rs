@@ -1,4 +1,4 @@
-//! Damaged files: what is read, refused and brought back.
+//! Damaged files: reading, refusal and repair.
 
 use container_core::container::{OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::Order;
@@ -174,7 +174,7 @@ fn damaged_varints_are_not_read_as_plain_bytes() {
 #[test]
 fn a_file_that_ends_within_its_dimensions_is_no_scalar() {
     let whole = file(0, 1, 2, 2, &[1; 64], &[5, 0]);
-    // Two bytes after so many dimensions are what one element has.
+    // Two bytes after so many dimensions are the bytes of one element.
     for cut in (49..whole.len() - 2).filter(|cut| cut % 8 != 2) {
         assert!(repair(&whole[..cut]).is_err(), "{cut}");
     }

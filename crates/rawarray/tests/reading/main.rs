@@ -1,4 +1,4 @@
-//! Files of every dialect, damaged ones, and what once went wrong.
+//! Files of every dialect, damaged ones, and past faults.
 
 mod damaged;
 mod dialects;

@@ -36,7 +36,7 @@ pub(super) struct Segments {
     zlib: zlib::Segments,
     cutter: bzip2::Cutter,
     joiner: Joiner,
-    /// The end of what came before the data of the next call.
+    /// The end of the data before those of the next call.
     before: Vec<u8>,
 }
 
@@ -147,7 +147,7 @@ impl Segments {
 }
 
 impl Joiner {
-    /// Writes what comes before the first segment, once.
+    /// Writes the start of the stream, once.
     fn begin(&mut self, out: &mut dyn Write) -> Result<u64> {
         if self.kind != Kind::Zlib || self.is_begun {
             return Ok(0);
@@ -171,7 +171,7 @@ impl Joiner {
         Ok(made.len() as u64)
     }
 
-    /// Writes what comes after the last segment.
+    /// Writes the end of the stream.
     fn finish(&mut self, out: &mut dyn Write) -> Result<u64> {
         if self.kind == Kind::Bzip2 {
             self.bzip2.finish();

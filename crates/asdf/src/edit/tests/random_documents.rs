@@ -2,7 +2,7 @@
 
 use crate::yaml::{Collection, Yaml};
 
-/// Bytes that decide what is written next; zeros when they are used up, which choose the simplest.
+/// Bytes that decide the next output; zeros when they are used up, which choose the simplest.
 pub(crate) struct Choices<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -38,7 +38,7 @@ struct DocumentWriter<'c, 'b> {
     out: String,
     comments: usize,
     anchors: Vec<String>,
-    /// Anchors of what is still open may be named too.
+    /// Anchors of open collections may be named too.
     next_anchor: usize,
 }
 
@@ -381,7 +381,7 @@ impl DocumentWriter<'_, '_> {
             return (0, false);
         };
         if compact && self.choices.below(4) > 0 {
-            // `- a: 1`: the columns of what is on the line already.
+            // `- a: 1`: the columns that the line has already.
             let line = self.out.rsplit('\n').next().unwrap();
             return (line.chars().count(), true);
         }

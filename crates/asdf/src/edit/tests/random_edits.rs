@@ -1,4 +1,4 @@
-//! Random edits of random documents: what was not named stays, byte by byte and value by value.
+//! Random edits of random documents: everything else stays, byte by byte and value by value.
 
 use std::ops::Range;
 
@@ -110,7 +110,7 @@ fn new_value(choices: &mut Choices<'_>) -> Yaml {
     }
 }
 
-/// An anchor of the value that the document has too is another's name in what is read.
+/// Whether the value has an anchor, which gets another name where the document has it too.
 fn has_anchor(value: &Yaml) -> bool {
     matches!(value, Yaml::Tagged(_, inner) if matches!(**inner, Yaml::Anchored(..)))
 }
@@ -205,7 +205,7 @@ proptest! {
             let after = editor.text().to_owned();
             match result {
                 Err(error) => {
-                    // An edit is refused only where it would remove what an alias names.
+                    // An edit is refused only where it would remove an anchored node.
                     prop_assert!(error.to_string().contains("by the alias"), "{}\n{}\n{}", what, error, before);
                     prop_assert_eq!(&after, &before);
                     *at(&mut model, &steps) = kept;
@@ -215,7 +215,7 @@ proptest! {
                         let holds = is_value(&model, editor.document().root());
                         prop_assert!(holds, "{}\n{}\n---- to\n{}", what, before, after);
                     } else {
-                        // Another name was chosen; the model takes what is there.
+                        // Another name was chosen; the model takes the new document.
                         model = Yaml::from_node(editor.document().root()).unwrap();
                     }
                     let lost: Vec<_> = comments(&before).into_iter().filter(|id| !comments(&after).contains(id)).collect();

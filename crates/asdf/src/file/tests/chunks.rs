@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 
-/// A source that counts how often the payload of a chunk is read: heads have 20 bytes.
+/// A source that counts reads of a chunk's payload: heads have 20 bytes.
 struct Counted(Vec<u8>, Arc<AtomicU64>);
 
 impl Source for Counted {

@@ -1,4 +1,4 @@
-//! Parts of encoded blocks: how often is decoded, and how far.
+//! Parts of encoded blocks: number and extent of the decodings.
 
 use std::sync::{Arc, Mutex};
 

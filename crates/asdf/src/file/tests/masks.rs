@@ -43,7 +43,7 @@ fn a_value_hides_what_is_equal_to_it() {
     assert_eq!(mask(records, "...", &[2]).unwrap(), Some(vec![1, 0, 0, 1]));
 }
 
-/// asdf-format/asdf#1909: what `numpy.ma` has for a mask of records, a truth value for each field.
+/// asdf-format/asdf#1909: numpy.ma's mask of records, a truth value for each field.
 #[test]
 fn a_mask_of_records_hides_field_by_field() {
     let array = |mask: &str| {

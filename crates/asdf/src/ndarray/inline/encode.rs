@@ -231,7 +231,7 @@ fn float(number: f64, size: usize, order: ByteOrder, item: &mut [u8]) -> Option<
     Some(())
 }
 
-/// Copies as many bytes as `item` has, which are least significant first, in the order that is asked for.
+/// Copies as many bytes as `item` has from `bytes`, least significant first, into the given order.
 fn copy_le(item: &mut [u8], bytes: &[u8], order: ByteOrder) {
     item.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     if order == ByteOrder::Big {

@@ -29,7 +29,7 @@ fn types_are_those_of_yaml_1_1() {
     );
     all("type: 'null'", &["null", "~", ""], &["0", "''", "false"]);
     all("type: [array, object]", &["[]", "{}"], &["5", "!!set {a, b}"]);
-    // A date is what YAML makes of a text that the schema wants as one.
+    // YAML reads some texts as dates, which the schema accepts as text.
     all(
         "{type: string, format: date-time}",
         &["2001-12-14T21:59:43Z", "2001-12-14 21:59:43.10 -5", "any text"],
@@ -64,7 +64,7 @@ fn lists() {
         &["[1, 1.0]", "[{a: 1, b: 2}, {b: 2, a: 1}]", "[[], []]", "[a, b, a]"],
     );
     all("items: {type: integer}", &["[]", "[1, 2]", "x"], &["[1, x]"]);
-    // Tuples: what `history` of core/asdf-1.1.0 has by mistake.
+    // Tuples: `history` of core/asdf-1.1.0 has them by mistake.
     all("items: [{type: integer}]", &["[1, x, y]", "[]"], &["[x]"]);
     all("{items: [{type: integer}], additionalItems: false}", &["[1]", "[]"], &["[1, 2]"]);
     all("{items: [{}], additionalItems: {type: string}}", &["[1, a]"], &["[1, 2]"]);

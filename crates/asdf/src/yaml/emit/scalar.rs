@@ -8,7 +8,7 @@ use super::{Emitter, NodeContext, NodePosition, scalar_text, tag};
 use crate::yaml::quote::{Styles, is_misread, is_printable};
 use crate::yaml::{Int, ScalarStyle, Yaml};
 
-/// Digits of `!!binary` in a line, as RFC 2045 has it.
+/// Digits of `!!binary` in a line, as in RFC 2045.
 const BASE64_LINE: usize = 76;
 
 impl Emitter<'_> {

@@ -113,7 +113,7 @@ impl FastParser<'_> {
         }
     }
 
-    /// Passes over blanks, ends of lines and comments; what could be a mark of the document is left to the library.
+    /// Passes over blanks, ends of lines and comments; possible marks of the document are left to the library.
     fn skip_lines(&mut self) -> Option<()> {
         loop {
             match self.byte(self.at)? {

@@ -52,7 +52,7 @@ impl FastParser<'_> {
         Some(all)
     }
 
-    /// The first byte of the next line of a plain text of which a line ends here, if there is one. `None` for what is left to the library.
+    /// The first byte of the next line of a plain text of which a line ends here, if there is one. `None` for cases that are left to the library.
     fn next_line(&self, in_flow: bool) -> Option<Option<usize>> {
         let mut at = self.at;
         let mut line = None;
@@ -71,7 +71,7 @@ impl FastParser<'_> {
             b'#' => Some(None),
             b',' | b'[' | b']' | b'{' | b'}' if in_flow => Some(None),
             _ if !in_flow && indent < self.least() => Some(None),
-            // Marks of the document, roots of several lines, and what the versions of YAML read differently.
+            // Marks of the document, roots of several lines, and texts that the versions of YAML read differently.
             b'-' | b'.' if indent == 0 => None,
             b'?' if in_flow => None,
             _ if self.levels.is_empty() && !in_flow => None,
@@ -108,7 +108,7 @@ impl FastParser<'_> {
             if rest.is_empty() || (!is_empty && blanks < indent) {
                 break;
             }
-            // Without an end of the line, readers differ in what the last one is.
+            // Without an end of the line, readers differ in the value of the last one.
             let len = memchr::memchr(b'\n', rest)?;
             if !is_empty || blanks > indent {
                 has_content = true;

@@ -17,7 +17,7 @@ pub(super) struct Scalar {
 }
 
 impl FastParser<'_> {
-    /// The scalar that begins here; what follows it is for the caller to see.
+    /// The scalar that begins here; the caller checks the text after it.
     pub(super) fn scalar(&mut self, in_flow: bool) -> Option<Scalar> {
         match self.byte(self.at)? {
             b'\'' => self.single_quoted(),

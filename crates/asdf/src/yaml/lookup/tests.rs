@@ -8,7 +8,7 @@ fn document(text: &str) -> Document {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap()
 }
 
-/// Steps of `work` on what `make` makes for 500, 1000 and 2000: no more than linear in them.
+/// Steps of `work` on the texts of `make` for 500, 1000 and 2000: no more than linear in them.
 #[track_caller]
 fn assert_linear(make: impl Fn(usize) -> String, work: impl Fn(&Document, usize)) {
     let steps = [500, 1000, 2000].map(|count| {

@@ -1,4 +1,4 @@
-//! The table of docs/formats/asdf.md, and what PyYAML 6.0.3 makes of more of the kind.
+//! The table of docs/formats/asdf.md, and values of PyYAML 6.0.3 for more texts of the kind.
 
 use super::{Int, Scalar, Timestamp, resolve, under_tag};
 

@@ -92,7 +92,7 @@ fn written(text: &str) -> Option<Timestamp> {
     rest.0.is_empty().then_some(found)
 }
 
-/// True for what Python's `datetime` has: years from 1 to 9999, days of the calendar, no leap seconds, zones of less than a day.
+/// True for the values of Python's `datetime`: years from 1 to 9999, days of the calendar, no leap seconds, zones of less than a day.
 pub(crate) fn is_read(value: &Timestamp) -> bool {
     let is_time =
         |(hour, minute, second, micro)| hour < 24 && minute < 60 && second < 60 && micro < 1_000_000;

@@ -15,7 +15,7 @@ pub(super) fn value(node: Node<'_>) -> Result<Yaml> {
     Values { names, done: HashSet::new() }.value(node, 0)
 }
 
-/// The names of what is anchored.
+/// The names of anchored nodes.
 struct Names(HashMap<NodeId, String>);
 
 impl Names {
@@ -44,7 +44,7 @@ impl Names {
                 Kind::Mapping => rest.extend(node.entries().flat_map(|(key, value)| [key, value])),
             }
         }
-        // The root of the walk may be reached again, as may what an alias from outside named.
+        // The root of the walk may be reached again, as may a node that an alias from outside named.
         let mut names = HashMap::with_capacity(named.len());
         let mut taken = HashSet::new();
         named.retain(|node| names.insert(node.id(), String::new()).is_none());

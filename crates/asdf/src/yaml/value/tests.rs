@@ -1,4 +1,4 @@
-//! A value that is written and read again is the same value: tags, scalars, order, and what is shared. Styles are wishes, which may differ.
+//! A value that is written and read again is the same value: tags, scalars, order, and shared nodes. Styles are wishes, which may differ.
 #![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
 use proptest::prelude::*;
