@@ -140,7 +140,11 @@ impl<T: Table> Search<'_, T> {
     }
 }
 
-/// Writes all operations but the last literals, and gives the place where these begin.
+/// Writes all operations but the last literals, and returns the start of these.
+///
+/// Each turn takes a match: the one that continues at the end of the last match, or the next one in the table. The match is compared with
+/// those at the following positions, extended backwards, and written if it saves enough bytes. The longer no match is found, the more
+/// positions are skipped: `tries` grows with each one.
 fn operations<T: Table>(
     text: Input<'_>,
     table: &mut T,

@@ -104,7 +104,10 @@ impl Table for [u32; 1 << LONG_TABLE_BITS] {
     }
 }
 
-/// Writes all sequences but the last, and gives the place from which on it holds literals.
+/// Writes all sequences but the last, and returns the start of its literals.
+///
+/// The table maps each hash of a short sequence to its last position. A match is found when the bytes at that position are equal, and is
+/// extended in both directions. The longer no match is found, the more positions are skipped: `tries` grows with each one.
 fn sequences<T: Table>(
     text: Input<'_>,
     start: usize,
@@ -124,7 +127,7 @@ fn sequences<T: Table>(
     let mut anchor = start;
     let mut pos = start.max(1);
     loop {
-        // Looks for a place that has been seen: at two places side by side, then in steps that grow with the tries.
+        // Searches a match: at two adjacent positions, then in steps that grow with the tries.
         let mut tries = first_tries;
         let mut step = 1;
         let mut next = pos + 1;

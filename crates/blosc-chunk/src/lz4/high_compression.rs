@@ -95,7 +95,10 @@ impl Encoder {
     }
 }
 
-/// Writes all sequences but the last, and gives the place from which on there are literals.
+/// Writes all sequences but the last, and returns the start of its literals.
+///
+/// At each position the longest match of the chain is found. It is written only if none of the next positions has a longer one; otherwise
+/// that one is tried in the same way.
 fn sequences(mut chains: Chains<'_>, start: usize, output: &mut Output<'_>, level: u32) -> Option<usize> {
     let last_start = chains.text.bytes().len() - LAST_START;
     let (mut anchor, mut pos) = (start, start);

@@ -9,15 +9,15 @@ pub(crate) use input::Input;
 
 /// A loop that runs ahead of a decoder.
 ///
-/// Given stream, output, and how far each is, it decodes whole operations from there on, stops before the first one that is
-/// wrong or too close to either end to be sure, and gives how far it came. It may have written past that.
+/// Arguments are stream and output, and the offset in each. It decodes whole operations from there on. It stops before the first one
+/// that is invalid or too close to either end, and returns the offsets there. It may have written past that.
 pub(crate) type Ahead = fn(&[u8], &mut [u8], usize, usize) -> (usize, usize);
 
 /// Returns the loop for LZ4 that this machine runs best.
 pub(crate) fn lz4() -> Ahead {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if avx2() {
-        // SAFETY: the features were just asked for.
+        // SAFETY: the features were just detected.
         return |src, dst, at, done| unsafe { x86::lz4(src, dst, at, done) };
     }
     stay
@@ -27,7 +27,7 @@ pub(crate) fn lz4() -> Ahead {
 pub(crate) fn blosclz() -> Ahead {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     if avx2() {
-        // SAFETY: the features were just asked for.
+        // SAFETY: the features were just detected.
         return |src, dst, at, done| unsafe { x86::blosclz(src, dst, at, done) };
     }
     stay
@@ -38,7 +38,7 @@ fn avx2() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2")
 }
 
-/// Does not run at all.
+/// Returns at once: the loop of machines without a faster one.
 pub(crate) fn stay(_src: &[u8], _dst: &mut [u8], at: usize, done: usize) -> (usize, usize) {
     (at, done)
 }

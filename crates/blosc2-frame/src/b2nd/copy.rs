@@ -80,6 +80,10 @@ pub fn copy(array: &NdArray, out: &mut dyn Output, options: &NdOptions, read: &R
 /// Writes `arrays`, one after the other along `axis`, as one array. Chunks with the same position in the grid of the new array are
 /// copied as stored: those of the first array, and of others that begin at the edge of a chunk.
 ///
+/// All arrays are checked first, which gives the start of each along `axis`. Then the chunks of the new array are written in order:
+/// a chunk that equals one of a source is taken over encoded, and every other one is assembled from the boxes that it shares with
+/// each source.
+///
 /// # Errors
 /// `Usage` for no arrays, and for other types or lengths along other axes; those of [`copy`].
 pub fn concatenate(
@@ -125,7 +129,7 @@ pub fn concatenate(
     let same: Vec<bool> = arrays.iter().map(|array| same_chunks(array, &geometry, params.clone())).collect();
     let chunk_len = u64::from(geometry.chunkshape()[axis]);
     let stored = |place: &[u64], end: u64| {
-        // Elements of a chunk that an array has all of, and begins at its edge.
+        // A chunk is taken over if one array has all of its elements and begins at the edge of a chunk.
         let start = place[axis] * chunk_len;
         let number = starts.partition_point(|own| *own <= start).saturating_sub(1);
         let (array, own) = (arrays[number], starts[number]);
@@ -153,6 +157,7 @@ pub fn concatenate(
                 let (mut part_origin, mut part) = (origin.to_vec(), shape.to_vec());
                 (part_origin[axis], part[axis]) = (from - own, to - from);
                 let wanted = region(&part_origin, &part, array.shape())?;
+                // All of the chunk is from one array, so it needs no buffer in between.
                 if part == shape {
                     array.read_into(&wanted, dst, read)?;
                     continue;

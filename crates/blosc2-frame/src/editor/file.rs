@@ -112,6 +112,13 @@ impl ContiguousFile {
         self.end.saturating_sub(self.head_end().saturating_add(offset))
     }
 
+    /// Appends index and trailer, and then writes the header, which commits them.
+    ///
+    /// The order of writes and syncs makes the commit atomic. Index and trailer go to the end of the file, after all chunks, and are
+    /// synced. Then the changed bytes of the header are written. If these cross sectors of the disk, they go through a journal.
+    ///
+    /// # Errors
+    /// `Usage` if another program has changed the file meanwhile; `Io`.
     pub fn commit(&mut self, commit: Commit<'_>) -> Result<()> {
         self.require_len()?;
         let Commit { header, metalayers, index, trailer, durability } = commit;
@@ -130,7 +137,7 @@ impl ContiguousFile {
         if !index.is_empty() {
             self.storage.write_vectored_at(index_at, &[index, behind])?;
             if self.storage.len()? > end {
-                // Chunks that were replaced before they were committed.
+                // The rest are chunks that were replaced before a commit.
                 self.storage.set_len(end)?;
             }
             if synced {
@@ -139,7 +146,7 @@ impl ContiguousFile {
         }
         let head_write_end = self.start.saturating_add(new.len() as u64);
         if self.storage.len()? < head_write_end {
-            // Room first, so that the write changes bytes that are there.
+            // The file grows first, so that the write only changes existing bytes.
             self.storage.set_len(head_write_end)?;
             if synced {
                 self.storage.sync()?;
@@ -152,7 +159,7 @@ impl ContiguousFile {
                 let change = Journal::new(len, len, vec![change])?;
                 let made = carry_out(&change, &KIND, &mut self.storage, &mut *self.sidecar);
                 made.map_err(|failed| {
-                    // Without the new header, the old one holds.
+                    // If the write was undone, the old header is still valid.
                     self.failed = !failed.is_undone;
                     failed.error
                 })?;
@@ -167,7 +174,7 @@ impl ContiguousFile {
         self.free_space.clear();
         self.head = new;
         self.head.truncate(usize::try_from(self.head_len).unwrap_or(usize::MAX));
-        // Behind a frame without chunks there may be those that it had.
+        // After a frame without chunks there may be the chunks that it had.
         self.end = self.storage.len()?.max(end);
         self.committed_end = self.end;
         self.storage.forget();

@@ -95,6 +95,10 @@ impl Layout {
     }
 
     /// Checks each offset by itself, and their order.
+    ///
+    /// An offset is valid if a header fits between it and the end of the chunks, if its file number fits in 32 bits (sparse frames),
+    /// or if it is a mark without further bits. After the pass over all offsets, faults that concern many of them are reported once:
+    /// the number of unreported ones, an offset that all share, NaN for a typesize without one, and offsets out of order.
     pub(super) fn check_offsets(&mut self) {
         let section = self.chunks();
         let room = section.end.saturating_sub(section.start);
@@ -102,7 +106,7 @@ impl Layout {
         let mut told = 0_u64;
         let (mut before, mut unsorted) = (None, false);
         let mut faults = Vec::new();
-        // A value that all share is looked at once.
+        // A value that all share is checked once.
         let count = if matches!(self.offsets, Offsets::Same(..)) { 1 } else { u64::MAX };
         for (index, offset) in (0_u64..count).zip(self.offsets.iter()) {
             let wrong = match offset {

@@ -232,8 +232,11 @@ impl ChunkOrder<'_> {
         }
     }
 
-    /// Chunks by their digests: in each place the one that is there, where it fits, else the first that does and is in no other. Places that
-    /// none fits stay as they are.
+    /// Assigns chunks to places by their digests.
+    ///
+    /// The digests of all candidates are computed once: of the chunks in the index, and of those that the scan found. A chunk that
+    /// matches the digest of its own place stays. Each other place gets the first chunk that matches and has no place yet, or a mark
+    /// for zeros if its digest is zeros. Places without a match stay as they are.
     fn match_digests(
         &self,
         stored: &Stored,

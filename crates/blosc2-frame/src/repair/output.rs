@@ -25,7 +25,10 @@ use crate::trailer::{Fingerprint, Trailer};
 use crate::writer::Writer;
 
 impl RecoveredFrame {
-    /// Lists what becomes of chunks and user metadata, and drops what of the latter is lost.
+    /// Lists chunks and user metadata as kept, guessed or lost, and drops user metadata that are lost.
+    ///
+    /// Each chunk gets a line by its status; intact ones are joined to runs. Then the user metadata are decoded one by one. Digests
+    /// are dropped in any case, as the writer computes new ones. Bytes after the frame are listed last.
     pub fn report(&mut self, origin: &DamagedFrame, statuses: &[ChunkStatus], report: &mut RepairReport) {
         let mut runs = Runs::default();
         for (index, status) in (0_u64..).zip(statuses) {
@@ -87,7 +90,7 @@ impl RecoveredFrame {
                     let place = self.base..self.base;
                     report.lost.push(item(range.unwrap_or(place), what));
                 }
-                // Told as one number.
+                // Reported as one number.
                 ChunkStatus::NotFound => {}
             }
         }
@@ -130,7 +133,7 @@ impl RecoveredFrame {
                 decoder.decode(&chunk, &mut room)?;
                 Ok(room)
             });
-            // Digests are taken anew, or are of other chunks.
+            // Digests are computed anew, or belong to other chunks.
             if digests.as_deref() == Some(name.as_str()) {
                 return false;
             }
@@ -208,6 +211,10 @@ impl Runs {
 }
 
 /// Writes the new frame.
+///
+/// Header, metalayers and trailer are those of `recovered`. A frame that consists of one mark is written as such. Otherwise each chunk
+/// is written by its status: copied as it is stored, encoded again from its intact blocks, or replaced by zeros of its length. In a
+/// frame of chunks of different sizes a lost chunk becomes one element of zeros.
 pub(super) fn write(
     origin: &DamagedFrame,
     recovered: &RecoveredFrame,
@@ -225,7 +232,7 @@ pub(super) fn write(
     header.variable_chunks = is_variable;
     let is_vl = header.variable_blocks;
     let options = FrameOptions {
-        // What is made here are replacements; the header keeps saying how the frame's own were made.
+        // Only replacements are encoded here; the header keeps the parameters of the frame's own chunks.
         params: default_params(usize::try_from(header.typesize).unwrap_or(1)),
         metalayers: recovered.metalayers.clone(),
         variable_chunks: is_variable || is_vl,

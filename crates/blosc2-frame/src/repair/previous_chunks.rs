@@ -22,6 +22,10 @@ pub(super) struct PreviousChunk {
 
 impl RecoveredFrame {
     /// Replaces each damaged chunk by the latest intact version that an earlier index points to.
+    ///
+    /// The indexes of earlier commits give the offsets that each damaged place had, the latest first. The first one is taken whose
+    /// chunk is intact, has the expected length and is not used elsewhere in the frame. A mark is taken unless chunks have
+    /// variable sizes, or it is NaN for a typesize without one.
     pub fn restore_previous_chunks(
         &mut self,
         origin: &DamagedFrame,

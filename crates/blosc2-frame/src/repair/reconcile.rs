@@ -17,6 +17,12 @@ use crate::offsets::{Offset, Offsets};
 
 impl RecoveredFrame {
     /// Makes sizes, array shape and number of chunks consistent between header, metalayers and chunks.
+    ///
+    /// The chunks decide where they agree, as each has a header of its own, and the frame has only one. The order of the steps
+    /// matters: the typesize and the size of chunks are settled before the shape of the array, and that before the number of chunks.
+    ///
+    /// # Errors
+    /// `Malformed` for marks whose length no other value determines.
     pub fn reconcile(&mut self, origin: &DamagedFrame, report: &mut RepairReport) -> Result<()> {
         let stats = ChunkStats::of(origin, self.base, &self.offsets);
         let fixed = 0..crate::header::FIXED_LEN as u64;

@@ -149,6 +149,12 @@ impl RecoveredFrame {
 }
 
 /// Chooses the index to recover: the header's, one confirmed by digests, an earlier one, or the order in the file.
+///
+/// The index of the header is taken as it is if all of its offsets are valid. If only some are, it is repaired: first by digests,
+/// then by chunks that the scan found and no offset points to. If the header points to no index of this frame, a scanned order that
+/// digests confirm is taken, then the last index in the file whose offsets are all valid. An index that digests do not
+/// confirm should have the number of chunks in the header; if it does not, a scan that does replaces it. The last resort is the order of
+/// the chunks in the file.
 fn choose_state(
     origin: &DamagedFrame,
     head: &RecoveredHeader,
@@ -186,7 +192,7 @@ fn choose_state(
                 }
                 Some(state)
             } else {
-                // It may be anything that looks like an index.
+                // The bytes may be those of another chunk, which decodes like an index.
                 let found = scan_all(origin, head, limits, progress)?;
                 if let Some(proved) =
                     (ChunkOrder { origin, head, found: &found, limits }).by_digest(None, progress)?
@@ -243,7 +249,7 @@ fn choose_state(
 fn by_header(origin: &DamagedFrame, head: &RecoveredHeader, limits: &Limits) -> Option<FrameState> {
     let layout = head.layout.as_ref().filter(|layout| layout.header_range().end == head.end)?;
     let is_index = match layout.offsets() {
-        // All chunks cannot be one.
+        // Several chunks cannot be in one place.
         Offsets::Same(Offset::Stored(_), count) => *count == 1,
         // A frame without data cannot have chunks of different sizes either.
         offsets => !offsets.is_empty() || layout.header().nbytes == 0,

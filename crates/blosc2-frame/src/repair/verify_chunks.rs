@@ -115,6 +115,10 @@ impl ChunkVerifier {
         self.verify(frame, origin, index, at, false)
     }
 
+    /// Checks a stored chunk: its length, its digest (only with `is_last`), and whether it decodes.
+    ///
+    /// A chunk that does not match its digest is damaged, unless a repaired header makes it intact. Any other is intact if it decodes.
+    /// Without a digest its blocks must not begin with overwriting zeros either.
     fn verify(
         &mut self,
         frame: &RecoveredFrame,
@@ -160,7 +164,7 @@ impl ChunkVerifier {
                 ChunkStatus::Damaged
             });
         }
-        // What fits its digest is as it was written.
+        // A chunk that matches its digest is as it was written.
         let is_overwritten =
             || as_written.is_none() && Chunk::parse(&stored).is_ok_and(|it| it.check_zeros().is_err());
         match self.decode(&stored, &frame.limits) {

@@ -67,7 +67,7 @@ impl Archive {
             let error = Error::malformed("the central directory is not within the file");
             return Err(error.with_range(directory.start.min(len)..len).with_context("zip"));
         }
-        // An entry takes what is in it, its name once more, and a few words.
+        // An entry takes its own bytes, its name once more, and a few words.
         limits.allocate((directory.end.saturating_sub(directory.start)).saturating_mul(8))?;
         let (members, findings) = (Vec::new(), Vec::new());
         let mut own = Self { source: Arc::clone(source), members, directory, findings };
@@ -77,6 +77,14 @@ impl Archive {
         Ok(own)
     }
 
+    /// Reads the members, and refuses those that cannot be read in place.
+    ///
+    /// Each entry of the central directory is compared with its local header. A member is refused if it is encrypted, deflated or of two
+    /// sizes, if its local header is missing or has another name, or if its name is not a path below the store. Directories count only
+    /// for the number of entries.
+    ///
+    /// # Errors
+    /// `Malformed` for an unreadable entry; those of the source.
     fn read_members(&mut self, archive: &ZipArchive<Bytes<'_>>, room: &mut [u8]) -> Result<()> {
         let whole = self.directory.clone();
         let mut directories = 0_u64;
@@ -156,7 +164,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Members that share bytes are how a small file pretends to be a large one.
+    /// Reports members that share bytes: with them a small file can claim to be a large one.
     fn report_shared_bytes(&mut self) {
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         order.sort_by_key(|&at| self.members.get(at).map(|member| member.header.start));

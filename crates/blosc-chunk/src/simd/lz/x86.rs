@@ -1,4 +1,4 @@
-//! The loops of both decoders for AVX2, with copies that write more than they should and are caught up with.
+//! Decoding loops of LZ4 and BloscLZ for AVX2. Copies write whole registers, and the next operation overwrites the surplus.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -31,7 +31,11 @@ static STEPS: [u8; 17] = [0, 16, 16, 15, 16, 15, 12, 14, 16, 9, 10, 11, 12, 13, 
 /// Bytes that [`copy_long`] may write past the end of a match.
 const OVERSHOOT: usize = 32;
 
-/// Runs the loop of LZ4; see [`super::lz4`] for what it does.
+/// Runs the loop of LZ4; [`super::lz4`] describes arguments and result.
+///
+/// Each turn decodes one sequence. Literals and matches are copied in whole registers, which may go past their end. So the loop ends at a
+/// margin before the end of `src` and `dst`, and the caller decodes the rest byte by byte. It also returns before any sequence that
+/// is invalid or does not fit: the caller meets it again, and reports the fault.
 ///
 /// # Safety
 /// The machine has AVX2 and BMI2.
@@ -55,7 +59,7 @@ pub(super) unsafe fn lz4(src: &[u8], dst: &mut [u8], at: usize, done: usize) -> 
             let token = usize::from(*i0.add(i));
             i += 1;
             let mut literals = token >> 4;
-            // `i + 16 <= i_len` and `o + 16 <= o_len` by the margins.
+            // Copies up to 14 literals at once. `i + 16 <= i_len` and `o + 16 <= o_len` by the margins.
             store16(o0.add(o), load16(i0.add(i)));
             if literals == 15 {
                 loop {
@@ -72,7 +76,7 @@ pub(super) unsafe fn lz4(src: &[u8], dst: &mut [u8], at: usize, done: usize) -> 
                 if literals + 32 + SRC_MARGIN > i_len - i || literals + 32 + DST_MARGIN > o_len - o {
                     return (at, done);
                 }
-                // Up to 31 bytes more than the literals, for which there is room on both sides.
+                // Copies up to 31 bytes more than the literals, which fit on both sides.
                 let mut k = 0;
                 while k < literals {
                     store32(o0.add(o + k), load32(i0.add(i + k)));
@@ -116,7 +120,7 @@ pub(super) unsafe fn lz4(src: &[u8], dst: &mut [u8], at: usize, done: usize) -> 
     (at, done)
 }
 
-/// Runs the loop of BloscLZ; see [`super::blosclz`] for what it does.
+/// Runs the loop of BloscLZ, in the same way as [`lz4`]; [`super::blosclz`] describes arguments and result.
 ///
 /// # Safety
 /// The machine has AVX2 and BMI2.
