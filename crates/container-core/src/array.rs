@@ -50,7 +50,7 @@ impl<'a> Array<'a> {
     /// backwards, 0 repeats the same bytes.
     ///
     /// # Errors
-    /// `Usage` when there are not as many strides as axes, or an element is not within `bytes`.
+    /// `Usage` when the numbers of strides and axes differ, or an element is not within `bytes`.
     pub fn strided(
         dtype: DType,
         shape: Vec<u64>,
@@ -207,7 +207,7 @@ impl<'a> Array<'a> {
     /// `Usage` when the dtype is not `T`'s, byte order aside; `Limit` when a copy would be over `limits`.
     pub fn elements<T: Element>(&self, order: Order, limits: &Limits) -> Result<Cow<'_, [T]>> {
         expect_type::<T>(&self.dtype)?;
-        // What is opaque on the Rust side is taken as it is stored.
+        // Types that are opaque in Rust keep their stored bytes.
         let opaque = T::dtype().is_void();
         if (opaque || self.dtype.is_in_order(ByteOrder::NATIVE))
             && let Cow::Borrowed(bytes) = self.bytes_if_contiguous(order)

@@ -62,8 +62,8 @@ pub fn require_present(container: &dyn Container, index: usize, region: &Region)
     container.absence(index, region).map_or(Ok(()), Err)
 }
 
-/// Most bytes of a piece: the constant that serves best, or what the limit on memory leaves for a piece, its transposition, and
-/// what is made of it.
+/// Maximum number of bytes of a piece: the best constant, or a share of the limit on memory, which also has to hold the piece's
+/// transposition and result.
 #[must_use]
 pub fn chunk_len(same_order: bool, limits: &Limits) -> u64 {
     let best = if same_order { PIECE } else { TRANSPOSED_PIECE };
@@ -122,7 +122,7 @@ fn for_each_piece(
     let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
     let total = byte_len(&dataset.dtype, &counts)
         .ok_or_else(|| Error::malformed(format!("{} reaches past 2^64 bytes", dataset.path)))?;
-    // Elements without bytes: a file may claim any number of them. What is wrong with it shows all the same.
+    // Elements without bytes: a file may claim any number of them. Errors of the file are still reported.
     if total == 0 {
         container.read(index, region, options)?;
         return progress.tick(0, 0);
@@ -145,8 +145,8 @@ fn for_each_piece(
     Ok(())
 }
 
-/// Has the pages of a map brought in before their bytes are written to a file. Linux does not wait for them inside a write: when it
-/// meets one that is not there it goes on in ever smaller pieces, down to a page, five times slower (seen with 6.18 on ext4).
+/// Loads the pages of a map before their bytes are written to a file. Linux does not wait for them inside a write: at a missing page it
+/// continues in ever smaller pieces, down to a page, five times slower (seen with 6.18 on ext4).
 fn touch(bytes: &[u8]) {
     const PAGE: usize = 4096;
     std::hint::black_box(bytes.iter().step_by(PAGE).fold(0, |all, byte| all ^ byte));

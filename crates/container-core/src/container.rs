@@ -18,7 +18,7 @@ use crate::{Error, Limits, Progress, Result, Stop};
 
 /// An open file of any format. Datasets are addressed by index: the listed ones first, then those that only a recursive listing shows.
 pub trait Container: Send + Sync {
-    /// Format, version, size, and whether all of it is there. Details that are not read at opening and cannot be read now are left out.
+    /// Format, version, size and completeness. Details that need a failed or further read are left out.
     fn about(&self) -> About;
 
     /// The metadata as a tree.
@@ -35,8 +35,8 @@ pub trait Container: Send + Sync {
         self.meta()
     }
 
-    /// The datasets that are held ready, the first of them all. Most formats hold every one; a format that has millions makes the
-    /// rest when [`Container::dataset`] is asked for them.
+    /// The datasets that are kept in memory, the first of them all. Most formats keep every one; a format that has millions makes the rest
+    /// on calls of [`Container::dataset`].
     fn datasets(&self) -> &[Dataset];
 
     /// False where opening proved that all datasets are listed. Else damage may hide some, which a check reports.
@@ -159,7 +159,7 @@ pub trait Container: Send + Sync {
         None
     }
 
-    /// True where the first axis of a dataset counts frames that the format stacks. Of one frame, an array is what is in it.
+    /// True where the first axis of a dataset counts frames that the format stacks. An array from a single frame drops the axis.
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
         let _ = dataset;
         false
@@ -194,18 +194,17 @@ pub trait Container: Send + Sync {
         self.byte_map().into_iter().filter_map(|segment| segment.checksum).collect()
     }
 
-    /// Notices about the opened file for whoever uses it, whatever for: a journal beside it. A line each. A check and [`Container::about`] have
-    /// them as well.
+    /// Notices about the opened file for any user of it, a line each: a journal next to it. A check and [`Container::about`] include them.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The first digest that reads under [`Digests::Whole`] have not compared, because they took a part of what it covers. A line.
+    /// A line about the first digest that reads under [`Digests::Whole`] have not compared, because they read only a part of its range.
     fn uncompared(&self) -> Option<String> {
         None
     }
 
-    /// Contents of the file beside its datasets' values, types and shapes, which a bare array cannot hold.
+    /// Contents of the file in addition to its datasets' values, types and shapes, which a bare array cannot hold.
     fn losses(&self) -> Vec<Loss> {
         Vec::new()
     }
@@ -260,7 +259,7 @@ pub struct About {
     pub version: Option<String>,
     /// Size of the file in bytes.
     pub size: u64,
-    /// False where the file ends before what it announces.
+    /// False where the file ends before its declared end.
     pub complete: bool,
     /// Further facts of the format, in its own words.
     pub details: Vec<(String, Value)>,
@@ -339,7 +338,7 @@ impl Segment {
     }
 
     /// A map of a file of `file_len` bytes out of parts in any order: sorted, cut where they overlap or end past the file, and with segments
-    /// of the role `between` for what is between them. What is behind the last is `unknown`.
+    /// of the role `between` for the gaps. Bytes after the last are `unknown`.
     #[must_use]
     pub fn tile(mut parts: Vec<Self>, file_len: u64, between: &str) -> Vec<Self> {
         parts.retain(|part| part.range.start < part.range.end);
@@ -389,7 +388,7 @@ pub enum Tolerance {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// Bounds on what the file may ask for.
+    /// Bounds on the memory and dimensions that the file may demand.
     pub limits: Limits,
     /// Access to its bytes.
     pub access: Access,
@@ -410,7 +409,7 @@ pub struct OpenOptions {
 /// Treatment of digests that do not fit bytes which are valid otherwise, in a repair, where a format leaves that open (ASDF).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StaleChecksums {
-    /// They stay as they are, and what they cover stays in doubt.
+    /// They are kept, and their bytes stay unproved.
     #[default]
     Keep,
     /// They are computed anew.
@@ -424,7 +423,7 @@ pub enum Defaults {
     /// Values of the schema.
     #[default]
     Apply,
-    /// Only what is stored, and all of it.
+    /// Only stored values, and all of them.
     StoredOnly,
 }
 
@@ -446,14 +445,14 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Comparison of digests.
     pub digests: Digests,
-    /// Bounds on what is held in memory in addition to what the open file holds, and the request to end a read while it runs.
+    /// Bounds on memory in addition to that of the open file, and the request to stop a running read.
     pub limits: Limits,
 }
 
 /// Comparison of digests while reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Digests {
-    /// A differing digest is an error. All that a digest covers is read for it, however little is asked for.
+    /// A differing digest is an error. The whole range of a digest is read for it, however small the region.
     Compare,
     /// As [`Digests::Compare`] where a read takes all that a digest covers; else it is not compared, which
     /// [`Container::uncompared`] reports.
@@ -487,7 +486,7 @@ impl ReadOptions {
         self
     }
 
-    /// The same, ended where `stop` is asked for.
+    /// The same options with the request `stop`.
     #[must_use]
     pub const fn with_stop(mut self, stop: Stop) -> Self {
         self.limits.stop = stop;

@@ -18,7 +18,7 @@ pub enum ErrorKind {
     /// The bytes are not this format at all.
     #[error("not {expected}")]
     WrongFormat {
-        /// The format or formats that were looked for, with an article: "a RawArray file".
+        /// The expected format or formats, with an article: "a RawArray file".
         expected: Cow<'static, str>,
     },
     /// The file ends before something that it announces.
@@ -43,12 +43,12 @@ pub enum ErrorKind {
         /// The digest of the bytes, in hexadecimal.
         computed: String,
     },
-    /// The file asks for more than [`Limits`](crate::Limits) allow.
+    /// The file demands more than [`Limits`](crate::Limits) allow.
     #[error("{what} would be {asked}, the limit is {allowed}")]
     Limit {
         /// The limited quantity, with its unit: "memory in bytes".
         what: Cow<'static, str>,
-        /// The amount that the file asks for.
+        /// The demanded amount.
         asked: u64,
         /// The amount that the caller allows.
         allowed: u64,
@@ -59,7 +59,7 @@ pub enum ErrorKind {
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The caller asked for something that makes no sense here.
+    /// The request of the caller is invalid.
     #[error("{0}")]
     Usage(Cow<'static, str>),
     /// The file lacks a part that the format allows it to lack: the question is valid, the answer is no.
@@ -128,7 +128,7 @@ impl Error {
         Self::new(ErrorKind::Limit { what: what.into(), asked, allowed })
     }
 
-    /// [`ErrorKind::Limit`] of memory that the machine does not have, though `allowed` bytes of it may be asked for.
+    /// [`ErrorKind::Limit`] for memory that the machine lacks, though `allowed` bytes are permitted.
     #[must_use]
     pub fn out_of_memory(bytes: u64, allowed: u64) -> Self {
         Self::limit("memory in bytes (the machine refused it)", bytes, allowed)
@@ -185,7 +185,7 @@ impl Error {
         self
     }
 
-    /// Undoes [`Error::after_change`]: the change was taken back, and the file is as it was.
+    /// Undoes [`Error::after_change`]: the change was undone, and the file is unchanged.
     #[must_use]
     pub fn rolled_back(mut self) -> Self {
         self.0.is_after_change = false;

@@ -1,7 +1,7 @@
-//! Faults: what a reader of a format finds wrong or odd in a file, each with its place and its sentence.
+//! Faults: errors and oddities that a reader of a format finds in a file, each with its place and its sentence.
 //!
-//! A format defines its kinds by a table ([`fault_kinds!`](crate::fault_kinds)); what is done with a fault is the same everywhere: `verify` shows it as a finding, and
-//! reading what it concerns gives it as an error.
+//! A format defines its kinds by a table ([`fault_kinds!`](crate::fault_kinds)); faults are used in the same way everywhere: `verify` reports one as
+//! a finding, and reading the affected part returns it as an error.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -234,7 +234,7 @@ impl<K: FaultKind> Fault<K> {
         self.part.as_deref()
     }
 
-    /// As a finding of a check.
+    /// Converts it to a finding of a check.
     #[must_use]
     pub fn finding(&self) -> Finding {
         let mut finding = Finding::new(self.severity(), self.code(), self.message.clone()).at(self.range());

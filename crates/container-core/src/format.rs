@@ -22,8 +22,8 @@ pub type ImportFn = fn(&WriteRequest<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
 /// Writes the provable part of an input to an output, if there is one, and reports the repair.
 pub type RepairFn = fn(Input, &OpenOptions, Option<&mut dyn Output>, Progress<'_>) -> Result<RepairReport>;
 
-/// Adds elements to the end of the file at a path, with the file's own settings where the options name no others. After
-/// a crash the file is what it was.
+/// Adds elements to the end of the file at a path, with the file's own settings unless the options give others. After a crash the file is
+/// unchanged.
 pub type AppendFn = fn(&Path, &OpenOptions, &WriteRequest<'_>, Durability) -> Result<Vec<Loss>>;
 
 /// Writes a file of items, each of a length of its own.
@@ -82,7 +82,7 @@ pub enum Level {
     Yes,
     /// In part, as documented on the format's page.
     Partly,
-    /// Not at all.
+    /// Without support.
     No,
 }
 
@@ -308,8 +308,8 @@ impl ItemKind {
     }
 }
 
-/// The byte order that the elements of a dataset get as an item of a file whose items are elements of `dtype`; `None`
-/// where they are as they should be. Bytes are taken for such elements.
+/// The byte order that the elements of a dataset get as an item of a file whose items are elements of `dtype`; `None` where it is already
+/// right. Bytes are reinterpreted as such elements.
 ///
 /// # Errors
 /// `Usage` for text and for elements of another type.

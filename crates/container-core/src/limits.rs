@@ -1,4 +1,4 @@
-//! Limits on what a file may ask for.
+//! Limits on the memory and dimensions that a file may demand.
 
 use std::sync::OnceLock;
 
@@ -12,15 +12,14 @@ pub struct Limits {
     pub memory: u64,
     /// Most dimensions of an array.
     pub ndims: u64,
-    /// A request to end what is running, with the error `Cancelled`. Loops over data check it about every millisecond of work, apart from a
-    /// codec's own call for one block of bzip2 or one chunk of LZ4.
+    /// A request to stop a running operation with the error `Cancelled`. Loops over data check it about every millisecond of work, apart
+    /// from a codec's own call for one block of bzip2 or one chunk of LZ4.
     pub stop: Stop,
 }
 
 impl Default for Limits {
-    /// Three quarters of this machine's memory (physical, cgroup or address-space limit, whichever is
-    /// smallest; 3 GiB where the system is not asked, which is everywhere but on Linux), on 32 bits of 2 GiB at most; and
-    /// 64 dimensions; no request to stop.
+    /// Three quarters of this machine's memory (physical, cgroup or address-space limit, whichever is smallest; 3 GiB where it is not
+    /// queried, which is everywhere but on Linux), on 32 bits of 2 GiB at most; 64 dimensions; without a request to stop.
     fn default() -> Self {
         Self { memory: machine_memory() / 4 * 3, ndims: 64, stop: Stop::never() }
     }
@@ -34,7 +33,7 @@ impl Limits {
         self
     }
 
-    /// The same limits, ended where `stop` is asked for.
+    /// The same limits with the request `stop`.
     #[must_use]
     pub const fn with_stop(mut self, stop: Stop) -> Self {
         self.stop = stop;

@@ -34,8 +34,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// A request to end what is running, made from another thread or a signal handler by setting a flag. Loops over data check it
-/// between two blocks, and within long ones.
+/// A request to stop a running operation, made from another thread or a signal handler by setting a flag. Loops over data check it between
+/// two blocks, and within long ones.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};

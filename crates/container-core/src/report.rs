@@ -9,7 +9,7 @@ pub enum Severity {
     Note,
     /// Likely to trouble some reader; the values are valid.
     Warning,
-    /// Not to be decided here: bytes whose codec or filter is a plugin that is not here.
+    /// Undecided: bytes whose codec or filter is a missing plugin.
     Unchecked,
     /// Damage: something is missing, contradictory or does not fit its digest.
     Error,

@@ -46,7 +46,7 @@ pub const STOP_LEN: usize = 8 << 20;
 
 /// Bytes at absolute offsets. All ranges are half-open and absolute.
 pub trait Source: Send + Sync {
-    /// Length in bytes, as it was when the source was opened.
+    /// Length in bytes at the time of opening.
     fn len(&self) -> u64;
 
     /// True for a source without bytes.
@@ -60,8 +60,8 @@ pub trait Source: Send + Sync {
     /// `Truncated` when the source ends before; `Missing` where a sparse source has a hole; `Io`.
     fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()>;
 
-    /// Fills `dst` with the bytes from `at` on, in pieces of [`STOP_LEN`], until `stop` is asked for. Sources for which one large read is better
-    /// than several, because they decode for each, check a request of their own instead.
+    /// Fills `dst` with the bytes from `at` on, in pieces of [`STOP_LEN`], until `stop` is requested. Sources that decode for each read, so that
+    /// one large read is better than several, check a request of their own instead.
     ///
     /// # Errors
     /// As [`Source::read_into`]; `Cancelled`.
@@ -85,7 +85,7 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// The bytes of `range`: lent where possible, else copied. The caller bounds the length of what may be copied.
+    /// The bytes of `range`: borrowed where possible, else copied. The caller bounds the length of the copy.
     ///
     /// # Errors
     /// As [`Source::read_into`]; `Usage` when the range runs backwards.
@@ -147,7 +147,7 @@ forward! {
     (S: Source + ?Sized) Arc<S>;
 }
 
-/// Checks a half-open range against the length of what it points into.
+/// Checks a half-open range against a length.
 ///
 /// # Errors
 /// `Usage` when it runs backwards, `Truncated` when it ends past `len`.
@@ -201,7 +201,7 @@ pub fn into_vec(bytes: Cow<'_, [u8]>, limits: &Limits) -> Result<Vec<u8>> {
     }
 }
 
-/// Fills `dst` from `at` on, on up to `threads` threads, until `stop` is asked for. One thread starts none.
+/// Fills `dst` from `at` on, on up to `threads` threads, until `stop` is asked for. With 1, no thread is started.
 ///
 /// # Errors
 /// As [`Source::read_into`]; `Cancelled`.

@@ -151,9 +151,9 @@ pub fn in_order<J, T: Send>(
     })
 }
 
-/// Passes each of `jobs` through `work` on as many threads as there are `tools`, this one included, and what it wrote to `place` in the
-/// order of the jobs. No tool is used by two threads at once. The memory that `work` writes to, empty at first, is taken from `buffers` and
-/// given back to them.
+/// Passes each of `jobs` through `work` on as many threads as there are `tools`, this one included, and its output to `place` in the order
+/// of the jobs. Two threads never share a tool. The memory that `work` writes to, empty at first, is taken from `buffers` and returned to
+/// them.
 ///
 /// # Errors
 /// As [`in_order`].
@@ -250,7 +250,7 @@ impl<N, T> Line<N, T> {
         self.moved.notify_all();
     }
 
-    /// Places what is to be placed next, or else works as the others do, until all is placed or another thread has given up.
+    /// Places the next result, or else works as the other threads do, until all is placed or another thread has given up.
     fn serve<J>(&self, work: impl Fn(J) -> Result<T>, mut place: impl FnMut(T) -> Result<()>) -> Result<()>
     where
         N: FnMut() -> Result<Option<J>>,

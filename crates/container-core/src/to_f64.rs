@@ -101,7 +101,7 @@ pub fn percentile_ranks(percent: f64, count: u64) -> ([u64; 2], f64) {
     let place = last as f64 * (percent / 100.0);
     let low = (place.floor() as u64).min(last);
     let part = place - place.floor();
-    // What is not weighed may be as far away as it likes.
+    // A value of weight 0 must not matter, whatever it is.
     let high = if part > 0.0 { low.saturating_add(1).min(last) } else { low };
     ([low, high], part)
 }

@@ -141,9 +141,9 @@ impl AtomicFile {
     /// Moves the complete file to its target.
     ///
     /// # Errors
-    /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then as it was, unless
-    /// the last step fails, the sync of the directory: then the new file is in its place, may not survive a power cut, and the error is
-    /// marked by [`Error::after_change`].
+    /// `Usage` when the target has appeared meanwhile and may not be replaced; `Io`. The target is then unchanged, unless only the last
+    /// step failed, the sync of the directory: the new file is then in place, may not survive a power cut, and the error is marked by
+    /// [`Error::after_change`].
     pub fn commit(self, durability: Durability) -> Result<()> {
         if durability == Durability::Synced {
             self.file().sync_all()?;
@@ -263,7 +263,7 @@ fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
         }
         Ok(_) if overwrite == Overwrite::Refuse => Err(exists(target)),
         Ok(_) => Ok(target.canonicalize()?),
-        // A dangling link is in the way just as a file is.
+        // A dangling link blocks the name as a file does.
         Err(_) if target.is_symlink() => {
             Err(Error::usage(format!("{} is a link to a file that is not there", target.display())))
         }
@@ -303,7 +303,7 @@ fn link(file: &File, target: &Path, overwrite: Overwrite, durability: Durability
         Err(rustix::io::Errno::EXIST) if overwrite == Overwrite::Replace => {}
         Err(errno) => return Err(cannot_place(errno.into(), target)),
     }
-    // linkat never replaces: the file gets a name beside its target for a moment and is renamed from there.
+    // linkat never replaces: the file gets a temporary name next to its target and is renamed from there.
     replace(file, target, durability)?;
     let beside = temporary::link(target, file, |at| place(at).map_err(io::Error::from))?;
     beside.persist(target).map_err(|failed| failed.error)?;

@@ -35,9 +35,9 @@ impl StoredArray {
         Ok(self.data_at..end.ok_or_else(|| Error::malformed("the array ends past 2^64"))?)
     }
 
-    /// The elements of `region`, lent by the source where it can, else copied on up to `threads` threads.
+    /// The elements of `region`, borrowed from the source where possible, else copied on up to `threads` threads.
     ///
-    /// Copies hold the region's own elements and no more; what is read beside them is bounded.
+    /// Copies hold only the region's own elements; the bytes read in addition are bounded.
     ///
     /// # Errors
     /// `Truncated` when the source is too short, `Usage` when the region does not fit the shape, `Limit` when the
@@ -54,7 +54,7 @@ impl StoredArray {
         let counts: Vec<u64> = region.axes().iter().map(|axis| axis.count).collect();
         let len = byte_len(&self.dtype, &counts).unwrap_or(u64::MAX);
         if len > 0 {
-            // Of a file that is cut, what is asked for may still be there.
+            // A truncated file may still contain the region.
             let (first, span) = self.span(&region)?;
             let span = first..first.saturating_add(span);
             check_range(&span, source.len())?;
@@ -68,7 +68,7 @@ impl StoredArray {
         } else if len > 0 {
             self.read_parts(source, &region, limits, &mut bytes)?;
         }
-        // The copy holds the selection alone; dropping its single-index axes is what is left to do.
+        // The copy holds the selection alone; only its single-index axes remain to be dropped.
         let kept = region.axes().iter().map(|axis| AxisSelection { start: 0, step: 1, ..*axis }).collect();
         let kept = Region::new(kept, &counts)?;
         Array::new(self.dtype.clone(), counts, self.order, Cow::Owned(bytes))?.select(&kept)

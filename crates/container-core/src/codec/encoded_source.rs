@@ -83,8 +83,8 @@ impl<'a> Encoded<'a> {
         Err(Error::usage(format!("room for {room} bytes, for bytes {start}..{end} of {len}")))
     }
 
-    /// Fills `dst` with the bytes `range` of what `decode` fills its argument with: `dst` itself if the range is all,
-    /// else memory for all of it, within the limits.
+    /// Fills `dst` with the bytes `range` of the output of `decode`, which fills its whole argument: `dst` itself if the range is all, else
+    /// a buffer for all of it, within the limits.
     ///
     /// # Errors
     /// `Usage` when `range` and `dst` do not fit, `Limit`, and those of `decode`.

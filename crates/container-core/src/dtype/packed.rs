@@ -3,8 +3,8 @@
 use super::{DType, Field, Record};
 
 impl DType {
-    /// The type whose fields follow each other in the order of their list, without bytes between or behind them and without titles. A type
-    /// of one number is itself.
+    /// The type whose fields follow each other in the order of their list, without bytes between or after them and without titles. Scalar
+    /// types are unchanged.
     #[must_use]
     pub fn packed(&self) -> Self {
         let Self::Record(record) = self else { return self.clone() };

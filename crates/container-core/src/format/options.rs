@@ -1,4 +1,4 @@
-//! Options for writing a file, by name: what a caller asks for, and what a format has.
+//! Options for writing a file, by name: those of a caller, and those of a format.
 
 use crate::container::Axes;
 use crate::{Error, Limits, Result, Value};
@@ -17,7 +17,7 @@ pub struct CodecSpec {
 pub enum Levels {
     /// Without compression levels; level 0 of the codec `none` is that codec.
     None,
-    /// From the first to the second, both included.
+    /// Range from the first to the second, both included.
     Between(i32, i32),
     /// Those that the codec itself accepts when it encodes.
     OfCodec,
@@ -73,7 +73,7 @@ pub struct TargetOptions {
     pub codec: Option<(String, Option<i32>)>,
     /// Every other option as name and value: `("filter", "shuffle")`.
     pub extra: Vec<(String, String)>,
-    /// Bounds on what the writing may hold in memory.
+    /// Bounds on the memory for writing.
     pub limits: Limits,
     /// Metadata of the user for the target: a map, whose entries go before those that the source has.
     pub metadata: Option<Value>,
@@ -113,7 +113,7 @@ impl TargetOptions {
         }
     }
 
-    /// The codec that was asked for, among those of a format, and its level; `None` where none was.
+    /// The requested codec, among those of a format, and its level; `None` without a request.
     ///
     /// # Errors
     /// `Usage` for a codec that is not among them, listing them, and for a level that the codec does not have.
@@ -125,7 +125,7 @@ impl TargetOptions {
         self.codec.as_ref().map(|(name, level)| CodecSpec::find(title, codecs, name, *level)).transpose()
     }
 
-    /// A map of metadata with those that were asked for.
+    /// A map of metadata with the requested ones.
     #[must_use]
     pub fn with_metadata(&self, tree: Value) -> Value {
         match (&self.metadata, tree) {

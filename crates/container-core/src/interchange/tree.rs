@@ -1,4 +1,4 @@
-//! Changes of carried metadata on their way: names set aside and joined again, forms guarded, depth bounded.
+//! Transformations of metadata in transit: names set aside and joined again, forms guarded, depth bounded.
 
 use std::collections::{HashMap, HashSet};
 
@@ -93,7 +93,7 @@ pub fn escape_top(tree: Value, is_taken: &dyn Fn(&str, &Value) -> bool) -> Value
     Value::Map(free)
 }
 
-/// Brings what is below [`MORE`] back to the top.
+/// Moves the entries below [`MORE`] back to the top.
 #[must_use]
 pub fn unescape_top(tree: Value) -> Value {
     let Value::Map(mut all) = tree else { return tree };

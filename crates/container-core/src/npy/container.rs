@@ -242,7 +242,7 @@ enum Change {
     None,
     /// bfloat16 in this byte order becomes `<f4`.
     Widen(ByteOrder),
-    /// To little-endian.
+    /// Conversion to little-endian.
     Swap,
 }
 

@@ -27,7 +27,7 @@ struct Prelude {
 }
 
 impl Header {
-    /// First bytes of a file that [`Header::needed`] wants to see.
+    /// Number of first bytes of a file that [`Header::needed`] needs.
     pub const PRELUDE_LEN: usize = 12;
 
     /// Length of the whole header, which is the offset of the first element. `start` is the first

@@ -12,7 +12,7 @@ struct Saved {
     len: usize,
     dtype: &'static str,
     shape: &'static [u64],
-    /// As it was saved: numpy marks what is contiguous both ways as C.
+    /// Order of the saved array: numpy marks arrays that are contiguous in both orders as C.
     order: Order,
     is_fortran: bool,
 }

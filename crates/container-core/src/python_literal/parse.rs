@@ -1,6 +1,6 @@
 //! The grammar of literals, except for the text between quotes.
 //!
-//! The first character decides which rule applies, so a rule that fails is final and nothing is parsed twice.
+//! The first character decides which rule applies, so a rule that fails is final and text is never parsed twice.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag_no_case, take_while, take_while1};
@@ -14,7 +14,7 @@ use nom::{IResult, Parser};
 use super::text::quoted;
 use super::{Fault, Literal, MAX_DEPTH};
 
-/// A failure as nom carries it: the bytes that were left when it happened, and what is wrong.
+/// A failure as nom carries it: the number of bytes left, and the problem.
 #[derive(Debug)]
 pub(super) struct Left {
     left: usize,

@@ -32,7 +32,7 @@ pub(super) fn quoted<'a>(input: &'a str, prefix: &str, start: &'a str) -> Step<'
     }
 }
 
-/// From the opening quote through the closing one. Bytes come as characters below 256.
+/// Parses from the opening quote through the closing one. Bytes come as characters below 256.
 fn characters(input: &str, form: Form, raw: bool) -> Step<'_, String> {
     let mut chars = input.chars();
     let quote = chars.next().unwrap_or('\'');
@@ -60,7 +60,7 @@ fn characters(input: &str, form: Form, raw: bool) -> Step<'_, String> {
 /// Up to two characters that an escape denotes.
 type Meaning = [Option<char>; 2];
 
-/// A backslash in a raw string: it stays, and so does the quote or backslash behind it.
+/// A backslash in a raw string: it stays, and so does the quote or backslash after it.
 fn kept(input: &str) -> Step<'_, Meaning> {
     let mut chars = input.chars();
     match chars.next() {

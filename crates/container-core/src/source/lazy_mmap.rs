@@ -12,7 +12,7 @@ use crate::Result;
 /// Reads up to this length are small.
 const MAX_SMALL_READ: u64 = 16 << 10;
 
-/// So many small reads are done by position: those that opening takes, and a few more.
+/// Number of small reads that are positioned reads: those that opening takes, and a few more.
 const MAX_SMALL_READS: u32 = 16;
 
 /// A file that is read by position at first, and mapped with the first large read or after some small ones. It cannot lend bytes until it

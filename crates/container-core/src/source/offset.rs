@@ -1,4 +1,4 @@
-//! A source without its first bytes: a file behind what was put in front of it.
+//! A source without its first bytes: a file after a foreign prefix.
 
 use std::ops::Range;
 

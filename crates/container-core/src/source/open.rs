@@ -20,7 +20,7 @@ pub enum Access {
     /// condition.
     #[default]
     Auto,
-    /// By positioned reads: for files that others may truncate or rewrite meanwhile.
+    /// Positioned reads:
     Positioned,
     /// Read into memory at once, within [`Limits::memory`].
     Memory,
@@ -52,7 +52,7 @@ pub fn open_path_probed_mmap(path: &Path, access: Access, limits: &Limits) -> Re
     open_as(path, access, limits, probed)
 }
 
-/// As [`open_path`] under [`Access::Auto`], with a way to read by position from some moment on, which only a regular file has.
+/// As [`open_path`] under [`Access::Auto`], and a switch to positioned reads, which only a regular file has.
 ///
 /// # Errors
 /// As [`open_path`].
@@ -126,7 +126,7 @@ use positioned as probed;
 enum Opened {
     /// A regular file that is not empty, and its length in bytes.
     File(File, u64),
-    /// Contents of another kind of file, or all of a file where that is asked for.
+    /// Contents of another kind of file, or of a whole file on request.
     Memory(Vec<u8>),
 }
 
@@ -179,7 +179,7 @@ mod tests {
             for limits in [Limits::default(), none] {
                 let source = open_path(&path, Access::Auto, &limits).unwrap();
                 assert_eq!(&*source.read(0..len).unwrap(), bytes);
-                // What is overwritten in place shows through a map alone.
+                // Bytes overwritten in place show only through a map.
                 File::options().write(true).open(&path).unwrap().write_all(b"\xFF").unwrap();
                 let is_copy = source.read(0..1).unwrap()[0] == 0;
                 assert_eq!(is_copy, len <= MAX_COPIED && limits.memory > 0, "{len} bytes");

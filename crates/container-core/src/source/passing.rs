@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::{FileSource, Source};
 use crate::Result;
 
-/// The file is being opened: what is lent is noted.
+/// State while the file is being opened: lent ranges are recorded.
 const OPENING: u8 = 0;
 /// All of the file is lent.
 const MAPPED: u8 = 1;
@@ -36,12 +36,12 @@ impl Drop for Passing {
     }
 }
 
-/// Two ways to one open file.
+/// One open file, both mapped and read by position.
 pub(super) struct PassingSource {
     mapped: Box<dyn Source>,
     positioned: FileSource,
     state: Arc<AtomicU8>,
-    /// Start and end of the ranges lent while the file was opened: readers keep no copy of those (GSD's index) and ask for them again.
+    /// Start and end of the ranges lent while the file was opened: readers keep no copy of those (GSD's index) and request them again.
     lent: RwLock<BTreeMap<u64, u64>>,
 }
 
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(*source.read(0..512).unwrap(), bytes[..512]);
         passing.read_by_position();
         assert_eq!((source.lend(10..90_000), source.lend(50_000..50_001)), (None, None));
-        // A reader that keeps no copy of what it was lent asks for it again.
+        // A reader without a copy of a lent range requests it again.
         assert_eq!((source.lend(10..50_000), source.lend(20..30)), (lent, lent.map(|lent| &lent[10..20])));
         assert_eq!((source.len(), &*source.read(0..100_000).unwrap()), (100_000, &bytes[..]));
         assert!(source.read(99_999..100_001).is_err() && source.read_into(100_000, &mut [0]).is_err());

@@ -14,7 +14,7 @@ pub struct Overlay<S> {
 }
 
 impl<S: Source> Overlay<S> {
-    /// `source` with `head` in the place of its first bytes; what of `head` is behind its end is not seen.
+    /// `source` with `head` in the place of its first bytes; bytes of `head` past its end are ignored.
     pub fn new(source: S, head: Vec<u8>) -> Self {
         Self::patched(source, vec![(0, head)])
     }
@@ -75,7 +75,7 @@ impl<S: Source> Source for Overlay<S> {
 mod tests {
     use super::*;
 
-    /// Reads every range of what is `expected`, and one beyond its end.
+    /// Compares every range with `expected`, and reads one past its end.
     fn reads(source: &dyn Source, expected: &[u8]) {
         let len = expected.len() as u64;
         assert_eq!(source.len(), len);

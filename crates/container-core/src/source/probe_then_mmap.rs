@@ -1,5 +1,5 @@
-//! Mapped files that are looked into at a few places first: to touch a page of a map for the first time takes several times as long
-//! as to read a few bytes of a file.
+//! Mapped files that are first probed at a few places: the first access to a page of a map takes several times as long as a positioned read
+//! of a few bytes.
 
 use std::fs::File;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use crate::Result;
 /// Reads up to this length are small.
 const MAX_SMALL_READ: usize = 512;
 
-/// So many small reads are done by position: those of a binary search, and a few more.
+/// Number of small reads that are positioned reads: those of a binary search, and a few more.
 const MAX_SMALL_READS: u32 = 64;
 
-/// A mapped file, of which the first small copies are read by position. What is lent is lent from the map.
+/// A mapped file, of which the first small copies are read by position. Borrowed ranges come from the map.
 ///
 /// The conditions of [`MmapSource`] hold for it, too.
 #[derive(Debug)]

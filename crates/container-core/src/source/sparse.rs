@@ -25,7 +25,7 @@ impl SparseSource {
         Self { len, pieces: BTreeMap::new() }
     }
 
-    /// Adds the bytes at `at`. What is loaded already stays as it is.
+    /// Adds the bytes at `at`. Bytes that are already loaded stay.
     ///
     /// # Errors
     /// `Truncated` when they end past the file.
@@ -108,7 +108,7 @@ impl Source for SparseSource {
 /// `operation` must be a pure function of the source. Every round loads at least one byte, so it ends.
 ///
 /// # Errors
-/// Those of `operation` and `fetch`; `Usage` when `fetch` returns another number of bytes than it was asked for.
+/// Those of `operation` and `fetch`; `Usage` when `fetch` returns another number of bytes than requested.
 pub fn drive<T>(
     source: &mut SparseSource,
     mut fetch: impl FnMut(Range<u64>) -> Result<Vec<u8>>,

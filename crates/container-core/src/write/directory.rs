@@ -9,8 +9,8 @@ use crate::{Error, Result};
 
 /// A directory that appears under its name only when it is complete.
 ///
-/// It is filled beside its target, under a name that begins with `.holdall-`, and moved there by [`AtomicDirectory::commit`]. Dropped
-/// without commit, it is gone with all that is in it; what a killed process leaves behind, the next writer of that target removes.
+/// It is filled next to its target, under a name that begins with `.holdall-`, and moved there by [`AtomicDirectory::commit`]. Dropped
+/// without commit, it is removed with all its contents. The next writer of that target removes leftovers of a killed process.
 #[derive(Debug)]
 pub struct AtomicDirectory {
     temporary: tempfile::TempDir,
@@ -40,10 +40,10 @@ impl AtomicDirectory {
         self.temporary.path()
     }
 
-    /// Moves the complete directory to its target. On Linux one that is replaced changes places with it in one step, and goes then.
+    /// Moves the complete directory to its target. On Linux a replaced one is exchanged with it in one step, and then removed.
     ///
     /// # Errors
-    /// `Usage` when the target has appeared meanwhile; `Io`. The target is then as it was, unless the error is marked by
+    /// `Usage` when the target has appeared meanwhile; `Io`. The target is then unchanged, unless the error is marked by
     /// [`Error::after_change`].
     pub fn commit(self, durability: Durability) -> Result<()> {
         let Self { temporary, lock, target, replaces } = self;
@@ -52,7 +52,7 @@ impl AtomicDirectory {
         }
         if replaces && target.symlink_metadata().is_ok() {
             fs::set_permissions(temporary.path(), target.metadata()?.permissions())?;
-            // What was replaced then has the temporary name, and goes with it.
+            // The replaced directory now has the temporary name, and is removed with it.
             exchange(temporary.path(), &target)?;
         } else {
             place(temporary.path(), &target)?;

@@ -15,10 +15,10 @@
 //! neither written nor removed, as is a journal that another user can have put there (see [`Found`]). A format decides which bytes change,
 //! and has its own suffix and magic ([`JournalKind`]).
 //!
-//! The file, in 64-bit little-endian numbers: the magic of 8 bytes; length of the journal; length of the file before and after; number of
-//! patches; for each, in ascending order, its place, number of old bytes and of new bytes, and these bytes. CRC-32 of all before, 32-bit
-//! little-endian, ends it. Old and new bytes are as many, but for the last patch of a file whose length changes: it has all bytes up to
-//! the end before and after.
+//! Layout, in 64-bit little-endian numbers: the magic of 8 bytes; length of the journal; old and new length of the file; number of patches.
+//! Each patch, in ascending order, has its offset, number of old and of new bytes, and these bytes. A CRC-32 of all before, 32-bit
+//! little-endian, ends it. Old and new bytes are equally many, except in the last patch of a file whose length changes: it has all bytes up
+//! to the old and the new end.
 
 use std::ops::Range;
 
@@ -241,7 +241,7 @@ impl Journal {
         let (at, old, new) = self.patches.last().map_or((len, &[][..], &[][..]), Patch::rest);
         let now = source.read(at.min(len)..if self.old_len == self.new_len { at.min(len) } else { len })?;
         Ok(if self.new_len < self.old_len {
-            // The end goes in one step, when everything else is written; a disk may do it first.
+            // The end is cut in one step, when everything else is written; a disk may do it first.
             match () {
                 () if len != self.new_len && *now != *old => State::Other,
                 () if is_old && len == self.old_len => State::Old,
@@ -249,7 +249,7 @@ impl Journal {
                 () => State::Torn,
             }
         } else {
-            // What is added at the end is on the disk before anything else changes.
+            // Bytes added at the end are on the disk before any other change.
             let is_added = *now == *new;
             let is_begun = || {
                 let zeros = vec![0; now.len()];
@@ -265,7 +265,7 @@ impl Journal {
         })
     }
 
-    /// Makes the change. What is added at the end is synced before anything else changes.
+    /// Makes the change. Bytes added at the end are synced before any other change.
     ///
     /// # Errors
     /// `Io`.

@@ -16,7 +16,7 @@ pub fn spans_sectors(range: &Range<u64>) -> bool {
     sector(range.start) != sector(range.end.saturating_sub(1))
 }
 
-/// From the first byte that differs to behind the last; `None` where none does. Both are as long.
+/// The range from the first byte that differs to the last; `None` where none does. Both slices have the same length.
 #[must_use]
 pub fn differing(old: &[u8], new: &[u8]) -> Option<Range<usize>> {
     let differs = |(old, new): (&u8, &u8)| old != new;

@@ -9,11 +9,11 @@ use super::{keep_permissions, sync_directory, temporary};
 use crate::source::read_exact_at;
 use crate::{Error, Result};
 
-/// A file that is called as another with something behind, whether it is there or not.
+/// A file whose name is that of another with a suffix; it need not exist.
 #[derive(Clone, Debug)]
 pub struct SidecarFile {
     path: PathBuf,
-    /// The file beside which it is.
+    /// The file next to which it is.
     of: PathBuf,
 }
 
@@ -21,7 +21,7 @@ impl SidecarFile {
     /// The sidecar of the file at `path`, links resolved: its name with `suffix` appended.
     #[must_use]
     pub fn new(path: &Path, suffix: &str) -> Self {
-        // Folders on the way are the same for both names, so that only a link at the end has to be followed.
+        // Parent folders are the same for both names, so that only a link at the end has to be followed.
         let is_link = path.symlink_metadata().is_ok_and(|about| about.is_symlink());
         let of = if is_link { path.canonicalize() } else { std::path::absolute(path) };
         let of = of.unwrap_or_else(|_| path.to_owned());
@@ -36,8 +36,8 @@ impl SidecarFile {
         &self.path
     }
 
-    /// Opens it for reading, if it is a regular file with one name, of the user who owns the file beside which it is, or of this process's. Anybody
-    /// may have put anything else there.
+    /// Opens it for reading, if it is a regular file with one name, of the user who owns the file next to it, or of this process's. Any other file
+    /// there may be from another user.
     ///
     /// # Errors
     /// `Io`.
@@ -58,7 +58,7 @@ impl SidecarFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Own::Absent),
             Err(error) => return Err(self.named(error)),
         };
-        // Another one may have come to the name in between.
+        // Another file may have taken the name in between.
         let about = file.metadata().map_err(|error| self.named(error))?;
         Ok(match self.reason_against(&about) {
             Some(reason) => Own::Foreign(reason),
@@ -94,14 +94,14 @@ impl SidecarFile {
         None
     }
 
-    /// Makes it, with `bytes` in it, in one step, for whoever has rights to the file beside which it is. When this returns they are on the disk.
+    /// Creates it with the contents `bytes`, in one step, with the permissions of the file next to it. When this returns it is on the disk.
     ///
     /// # Errors
-    /// `Usage` where something has its name, which stays; `Io`, and then it is not there.
+    /// `Usage` where the name is taken; `Io`. No file is created then.
     pub fn put(&self, bytes: &[u8]) -> Result<()> {
         let mut file = temporary::file(&self.of, 0o600).map_err(|error| self.named(error))?;
         file.write_all(bytes)?;
-        // Whoever may read the file has to read this, too.
+        // Users who may read the file have to read this, too.
         keep_permissions(file.as_file(), &self.of)?;
         file.as_file().sync_all()?;
         if let Err(failed) = file.persist_noclobber(&self.path) {
@@ -113,7 +113,7 @@ impl SidecarFile {
         sync_directory(&self.path).inspect_err(|_| _ = fs::remove_file(&self.path))
     }
 
-    /// Removes it, if it is there. It may come back after a power cut.
+    /// Removes it, if it exists. It may reappear after a power cut.
     ///
     /// # Errors
     /// `Io`.

@@ -1,7 +1,7 @@
-//! Files that are changed in place: the operations of a writer, so that tests can stand in for the disk.
+//! Files that are changed in place: the operations of a writer, so that tests can replace the disk.
 //!
-//! Formats that append to a file or update it in place write through [`Storage`]. What survives a power cut is what was written before the
-//! last [`Storage::sync`] that returned; what came after may be there or not, in any order, sector by sector.
+//! Formats that append to a file or update it in place write through [`Storage`]. A power cut preserves all writes before the last
+//! [`Storage::sync`] that returned. Later ones may be preserved or not, in any order, sector by sector.
 
 use std::ops::Range;
 
@@ -32,11 +32,11 @@ pub trait Storage: Send + Sync {
     /// `Truncated` where the file ends before; `Io`. Both name the range.
     fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()>;
 
-    /// Writes `bytes` at `at`. A gap behind the end reads as zeros.
+    /// Writes `bytes` at `at`. A gap after the end reads as zeros.
     ///
     /// # Errors
-    /// `Io` for a full disk (`StorageFull`, `QuotaExceeded`), a limit on file sizes (`FileTooLarge`) and whatever else the system
-    /// refuses, with the range.
+    /// `Io` for a full disk (`StorageFull`, `QuotaExceeded`), a limit on file sizes (`FileTooLarge`) and other system errors, with the
+    /// range.
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()>;
 
     /// Writes parts one after the other, from `at` on.

@@ -300,7 +300,7 @@ proptest! {
             Literal::Tuple(vec![Literal::Str(name), Literal::Str(code), Literal::Tuple(shape)])
         });
         if let Ok((dtype, _)) = DType::from_descr(&Literal::List(items.collect())) {
-            // What is accepted has sizes that can be multiplied.
+            // Sizes of accepted types can be multiplied without overflow.
             for field in fields(&dtype) {
                 let len = field.shape.iter().product::<usize>() * field.dtype.itemsize();
                 prop_assert!(field.offset + len <= dtype.itemsize());

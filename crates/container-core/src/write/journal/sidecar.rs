@@ -33,7 +33,7 @@ pub trait JournalStore: Send + Sync {
     /// `Usage` where a file exists; `Io`. No journal exists then.
     fn put(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// Removes the journal. When this returns it does not come back. What is [`Found::Foreign`] stays.
+    /// Removes the journal durably. A [`Found::Foreign`] file stays.
     ///
     /// # Errors
     /// `Io`.

@@ -135,7 +135,7 @@ fn bytes_that_come_at_the_end_count_when_all_are_there() {
     assert_eq!(state(&[all]), State::Cut);
     assert_eq!(state(&[all, (510, b"wx")]), State::Torn);
     assert_eq!(state(&[all, (510, b"wxyz"), (690, &[b'n'; 10])]), State::New);
-    // Somebody else has added bytes, or the change before them is not explained.
+    // Another program has added bytes, or the change before them is not explained.
     assert_eq!(state(&[(700, b"nnx")]), State::Other);
     assert_eq!(state(&[(700, &[b'n'; 31])]), State::Other);
     assert_eq!(state(&[(700, b"nnn"), (510, b"wx")]), State::Other);

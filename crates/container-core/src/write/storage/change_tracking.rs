@@ -24,7 +24,7 @@ impl<S> Watched<S> {
         self.is_written
     }
 
-    /// From now on, what was written counts as what was there.
+    /// Resets the record: later calls report only later writes.
     pub const fn forget(&mut self) {
         self.is_written = false;
     }

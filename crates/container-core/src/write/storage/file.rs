@@ -35,7 +35,7 @@ impl FileStorage {
         Err(in_use(path))
     }
 
-    /// Makes a file. One that is there is refused, or emptied once the lock on it is held, and not before.
+    /// Creates a file. An existing one is refused, or emptied once the lock on it is held, and not before.
     ///
     /// The new name is not synced; see [`sync_directory`](crate::write::sync_directory).
     ///
@@ -64,7 +64,7 @@ impl FileStorage {
     /// # Errors
     /// `Usage` where another process changes the file, or this one does elsewhere.
     pub fn lock(file: File, path: &Path) -> Result<Self> {
-        // On Windows the way it was opened keeps other writers out; a lock would keep out readers, too.
+        // On Windows the share mode excludes other writers; a lock would exclude readers, too.
         #[cfg(not(windows))]
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             return Err(in_use(path));
@@ -83,7 +83,7 @@ impl FileStorage {
         is_at(&self.file, path.as_ref())
     }
 
-    /// The file, for reading it in other ways.
+    /// The file, for reading it by other means.
     #[must_use]
     pub const fn file(&self) -> &File {
         &self.file
@@ -175,7 +175,7 @@ impl Storage for FileStorage {
                 Err(rustix::io::Errno::INTR) => 0,
                 Err(errno) => return Err(Error::from(io::Error::from(errno)).with_range(range)),
             };
-            // What is left over after a signal, or at 2 GiB, goes part by part.
+            // The rest after a signal, or at 2 GiB, is written part by part.
             for part in parts {
                 match part.get(done..) {
                     None | Some([]) => done -= part.len(),
@@ -212,7 +212,7 @@ impl Storage for FileStorage {
     }
 }
 
-/// Writes `bytes` at `at`, for those who share an open file and write other parts of it each. A gap behind the end reads as zeros.
+/// Writes `bytes` at `at`, for callers that share an open file and write different parts of it. A gap after the end reads as zeros.
 ///
 /// # Errors
 /// As [`Storage::write_at`].

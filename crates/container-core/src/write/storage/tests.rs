@@ -12,7 +12,7 @@ fn io_kind(error: &Error) -> io::ErrorKind {
     }
 }
 
-/// Does the same to any storage, and gives what is then in it.
+/// Applies the same operations to any storage, and returns its contents.
 fn exercise(storage: &mut dyn Storage) -> Vec<u8> {
     storage.reserve(0..4096).unwrap();
     assert_eq!(storage.len().unwrap(), 0);
