@@ -56,7 +56,7 @@ impl Codec for Bzip2 {
     fn decode_range(&self, encoded: &Encoded<'_>, range: Range<u64>, dst: &mut [u8]) -> Result<()> {
         encoded.check(&range, dst)?;
         let Encoded { decoded_len, threads, limits, .. } = *encoded;
-        // A block of long runs decodes to 46 MB, of which each thread holds one: then the other way takes none.
+        // A block of long runs decodes to 46 MB, of which each thread holds one: the sequential decoder holds none.
         let most = (limits.memory / 4).checked_div(threads.max(1) as u64).unwrap_or(0);
         if on_front(encoded, range.end, |src, _| {
             parallel::decode_range(src, decoded_len, most, range.clone(), dst, threads, limits.stop)

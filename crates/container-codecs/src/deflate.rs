@@ -33,7 +33,7 @@ use tokens::{Counts, Step, UNIT};
 /// Longest distance of a match, in bytes.
 pub(super) const WINDOW: usize = 32 << 10;
 
-/// Bytes after which it is asked whether a new block is to begin.
+/// Number of bytes between two decisions whether to start a new block.
 const CHUNK: usize = 16 << 10;
 
 /// Bytes of the largest block.
@@ -42,7 +42,7 @@ const BLOCK: usize = 512 << 10;
 /// The bytes before all data.
 static ZEROS: [u8; BEFORE] = [0; BEFORE];
 
-/// Data that become less than one part of so many are left to others: long matches are what counts there.
+/// Compression ratio above which data are left to other encoders: long matches matter there.
 const MAX_RATIO: u64 = 4;
 
 /// The continuation after the data.
@@ -112,14 +112,14 @@ pub(super) fn deflate(before: &[u8], src: &[u8], end: End, taken: Taken, out: &m
     Ok(true)
 }
 
-/// Whether data whose first `len` bytes take so many bits look like an array with noise.
+/// Whether data whose first `len` bytes take `bits` bits resemble an array with noise.
 const fn is_array(parser: &Parser, len: usize, bits: u64) -> bool {
     let all = stored_bits(len);
     // Nearly all of it may be noise, whatever the rest is.
     bits * MAX_RATIO > all && (parser.has_records() || bits * 3 > all * 2)
 }
 
-/// Bits of so many bytes, in the unit of [`Counts::bits`].
+/// Bits of `len` bytes, in the unit of [`Counts::bits`].
 const fn stored_bits(len: usize) -> u64 {
     len as u64 * 8 * UNIT as u64
 }
@@ -135,7 +135,7 @@ struct Block {
 }
 
 impl Block {
-    /// Takes `next` in, or becomes it where the two are smaller apart, and gives what it was.
+    /// Merges `next`, or is replaced by it where two blocks are smaller; returns the replaced one.
     fn push(&mut self, next: Self) -> Option<Self> {
         let mut both = self.counts.clone();
         both.merge(&next.counts);

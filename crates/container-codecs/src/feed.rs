@@ -1,4 +1,4 @@
-//! Encoded bytes on their way to a decoder that goes from front to back and may stop early.
+//! Supply of encoded bytes to a decoder that goes from front to back and may stop early.
 
 #![cfg_attr(
     not(any(feature = "zlib", feature = "bzip2", feature = "zstd", feature = "xz")),
@@ -14,7 +14,7 @@ use container_core::codec::Encoded;
 use container_core::source::try_zeroed_vec;
 use container_core::source::{Source, check_range};
 
-/// Bytes of the first window: what is wanted is often at the front.
+/// Bytes of the first window: the range is often at the front.
 const FIRST_WINDOW: u64 = 64 << 10;
 
 /// Most bytes of a window, each of which is twice as long as the one before.

@@ -19,7 +19,7 @@ mod walk;
 pub use frame::Lz4Frame;
 pub use walk::{BlockEnd, BlockShape, block_shape, decode_prefix};
 
-/// `lz4`: one bare LZ4 block. Has no levels. Reads LZ4 HC as well, which is the same format.
+/// `lz4`: one bare LZ4 block, without levels. Reads LZ4 HC as well, which is the same format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lz4;
 

@@ -18,8 +18,7 @@ use container_core::{Error, Result, Stop};
 
 /// A decoder of one stream that counts what it reads and writes.
 pub(super) trait Decoder {
-    /// Goes as far as `src` and `dst` allow; true at the end of the stream. Must read or write
-    /// something unless it is stuck.
+    /// Decodes as far as `src` and `dst` allow; true at the end of the stream. Must read or write at least a byte unless it is stuck.
     fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault>;
 
     /// Bytes of this stream read so far.
@@ -60,7 +59,7 @@ impl<'a> Filling<'a> {
         Self { name, src, dst, used: 0, made: 0, stop: Stop::never() }
     }
 
-    /// The same, until `stop` is asked for.
+    /// The same, until `stop` is requested.
     #[cfg(feature = "zlib")]
     pub(super) const fn until(mut self, stop: Stop) -> Self {
         self.stop = stop;
@@ -96,7 +95,7 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Runs `decoder` until `dst` is full, whether or not the stream goes on.
+    /// Runs `decoder` until `dst` is full, whether or not the stream continues.
     #[cfg(feature = "zlib")]
     pub(super) fn run_prefix(&mut self, mut decoder: impl Decoder) -> Result<()> {
         while self.made < self.dst.len() {
@@ -153,7 +152,7 @@ pub(super) struct Part<'a> {
     pub(super) skip: u64,
     pub(super) dst: &'a mut [u8],
     pub(super) stop: Stop,
-    /// Whether the wanted bytes are the last ones, so that the streams have to end behind them.
+    /// Whether the wanted bytes are the last ones, so that the streams have to end after them.
     pub(super) to_end: bool,
 }
 
@@ -327,8 +326,8 @@ fn advance(start: usize, total: u64) -> usize {
 
 /// An encoder of one stream that counts what it reads.
 pub(super) trait Encoder {
-    /// Goes as far as `src` and the spare capacity of `out` allow; true at the end of the stream, which
-    /// follows the last byte of the last piece.
+    /// Encodes as far as `src` and the spare capacity of `out` allow; true at the end of the stream, which follows the last byte of the
+    /// last piece.
     fn step(&mut self, src: &[u8], is_last: bool, out: &mut Vec<u8>) -> io::Result<bool>;
 
     /// Bytes read so far.

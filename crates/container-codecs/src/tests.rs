@@ -106,7 +106,7 @@ fn encodings_of_other_implementations_tell_their_length_or_nothing() {
         }
         told += 1;
         assert_eq!(len, Some(values.len() as u64), "{}", codec.name());
-        // Nor is a stream that is cut, or goes on, of any length.
+        // A stream that is cut, or continues, has no length either.
         assert_eq!(codec.decoded_len(&encoded[..encoded.len() - 1]).unwrap(), None);
         assert_eq!(codec.decoded_len(&[encoded, b"x"].concat()).unwrap(), None);
     });

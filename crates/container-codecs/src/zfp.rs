@@ -17,9 +17,9 @@ use container_core::{Error, Result};
 pub enum Mode {
     /// So much that none is off by more than this, which counts as the next power of two below it.
     Accuracy(f64),
-    /// So many bit planes of each cell, 1 to 64.
+    /// Number of bit planes of each cell, 1 to 64.
     Precision(u32),
-    /// So many bits, whatever becomes of it: a whole number for a cell, at least those of an exponent and no more than 16658.
+    /// Bits per value, whatever the error: a whole number for a cell, at least those of an exponent and at most 16658.
     Rate(f64),
 }
 

@@ -144,7 +144,7 @@ impl Inflater {
     }
 }
 
-/// Encodes many streams with one state, at one level. What it writes depends on the source alone.
+/// Encodes many streams with one state, at one level. The output depends on the source alone.
 #[derive(Debug)]
 pub struct Deflater(Compress);
 

@@ -98,7 +98,7 @@ impl Codec for Zstd {
     }
 }
 
-/// Fills `dst` with the frames `src`, until `stop` is asked for. False where that fails, for whatever reason: a single call finds it.
+/// Fills `dst` with the frames `src`, until `stop` is requested. False where that fails: a single call then finds the reason.
 fn in_steps(src: &[u8], dst: &mut [u8], stop: Stop) -> Result<bool> {
     let mut context = DCtx::try_create().ok_or_else(out_of_memory)?;
     // The output is the window: no memory is taken for another one, however large the frame declares it.
@@ -124,7 +124,7 @@ fn in_steps(src: &[u8], dst: &mut [u8], stop: Stop) -> Result<bool> {
 
 /// Lengths in the heads of frames.
 enum Told {
-    /// They hold so many bytes, all together.
+    /// Total length of all frames.
     Len(u64),
     /// A frame does not state its length.
     Nothing,

@@ -12,7 +12,7 @@ pub(super) fn number(src: &[u8], at: u64, len: u32) -> Option<u64> {
     Some(word.checked_shr(64_u32.checked_sub(len)?).unwrap_or(0))
 }
 
-/// Reads bits one after the other. Behind the end there are zeros: whoever reads compares where that led to.
+/// Reads bits one after the other. Bits past the end are zeros, so readers compare their final position.
 pub(super) struct Reader<'s> {
     src: &'s [u8],
     /// The byte that is loaded next.
@@ -61,14 +61,14 @@ impl<'s> Reader<'s> {
         self.word.wrapping_shr(64_u32.wrapping_sub(len))
     }
 
-    /// Goes on by `len` bits that are loaded, 63 at most.
+    /// Skips `len` loaded bits, 63 at most.
     #[inline(always)]
     pub(super) const fn skip(&mut self, len: u32) {
         self.word = self.word.wrapping_shl(len);
         self.count = self.count.wrapping_sub(len);
     }
 
-    /// The next `len` bits, 1 to 32; `None` behind the end.
+    /// The next `len` bits, 1 to 32; `None` past the end.
     pub(super) fn take(&mut self, len: u32) -> Option<u64> {
         if self.count < len {
             self.refill();
@@ -84,12 +84,12 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// Bits that are put one behind the other.
+/// A buffer to which bits are appended.
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
     /// The whole bytes so far.
     pub(super) bytes: Vec<u8>,
-    /// The bits behind them, from the top.
+    /// The last, incomplete byte, filled from the top bit.
     last: u8,
     /// Number of those bits, 0 to 7.
     count: u32,

@@ -111,7 +111,7 @@ impl Unpacker {
         let more = most.saturating_sub(self.last.len());
         make_room(&mut self.last, more).ok()?;
         self.last.resize(most, 0);
-        // Bytes made, and what the digits of a run have come to, of which the next one counts `digit`.
+        // Bytes made, and the length of a run so far, to which the next digit adds multiples of `digit`.
         let (mut made, mut run, mut digit) = (0_usize, 0_usize, 1_usize);
         for selector in &self.selectors {
             let table = self.tables.get(usize::from(*selector))?;

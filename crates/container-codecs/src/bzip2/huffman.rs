@@ -5,7 +5,7 @@ use super::bits::Reader;
 /// Bits of the longest code.
 pub(super) const LONGEST: usize = 20;
 
-/// Bits that are looked up at once: nearly all codes, and tables that stay in the nearest cache.
+/// Number of bits that are looked up at once: nearly all codes, and tables that stay in the nearest cache.
 const QUICK: u32 = 10;
 
 /// Most symbols: two of runs, 255 places, the end.
@@ -98,7 +98,7 @@ mod tests {
         // As many codes as there is room for, and one more.
         assert_eq!(table.set(&[1, 2, 2]), Some(()));
         assert_eq!(table.set(&[1, 2, 2, 20]), None);
-        // A code that there is not.
+        // An undefined code.
         table.set(&[2, 2]).unwrap();
         let mut reader = Reader::new(&[0b0100_1100, 0, 0], 0);
         reader.refill();

@@ -8,10 +8,10 @@ use crate::shared::make_room;
 /// Most bytes of a block.
 pub(super) const MAX_BLOCK_LEN: usize = 900_000;
 
-/// Places where the way is begun: so many that the last pieces, which are waited for, are short.
+/// Number of starts: so many that the last pieces, for which the others wait, are short.
 const STARTS: usize = 1024;
 
-/// Ways that are followed in turn.
+/// Number of lanes that advance in turn.
 const LANES: usize = 8;
 
 /// Number of steps between two checks whether a lane has reached the start of another.
@@ -35,7 +35,7 @@ struct Piece {
     lane: usize,
     from: usize,
     to: usize,
-    /// The number of the start behind it.
+    /// Index of the start after it.
     next: usize,
 }
 
@@ -101,7 +101,7 @@ impl Walk {
         Some(())
     }
 
-    /// Follows the way from all starts, of which the last is `first`.
+    /// Walks from all starts, of which the last is `first`.
     fn cut(&mut self, first: usize) -> Option<()> {
         let stride = self.table.len().div_ceil(STARTS);
         let number_of = |at: usize| if at == first { STARTS } else { at.checked_div(stride).unwrap_or(0) };
@@ -184,7 +184,7 @@ fn place(entry: u32) -> Option<usize> {
     usize::try_from(entry >> 8).ok()
 }
 
-/// Goes on with the first `N` lanes, until one of them comes to a start, which is then true, or for a while.
+/// Advances the first `N` lanes for some steps, or until one of them reaches a start; returns whether one did.
 fn burst<const N: usize>(table: &[u32], lanes: &mut [Vec<u8>], active: &mut [Lane]) -> Option<bool> {
     let active = active.first_chunk_mut::<N>()?;
     let mut at = active.map(|lane| lane.at);
@@ -244,7 +244,7 @@ mod tests {
             mixed(least, 255),
             mixed(3 * least + 77, 255),
             mixed(2 * least + 1, 1),
-            // One after the other without an end, which has a way for each time.
+            // A repeated text has a cycle for each repetition.
             mixed(1000, 255).repeat(20),
             mixed(7, 255).repeat(1201),
             vec![9; 9000],

@@ -37,7 +37,7 @@ impl Recent {
             *row = all << 8 | carry;
             carry = all >> 120;
         }
-        // Those behind the place stay, those before it move up.
+        // Bytes after the place stay, those before it move up.
         *row = (*row & from << 8) | (*row & !from) << 8 | carry;
         byte
     }

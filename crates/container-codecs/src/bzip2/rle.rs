@@ -1,4 +1,4 @@
-//! The outermost layer of bzip2: runs of equal bytes, and the checksum of what they expand to.
+//! The outermost layer of bzip2: runs of equal bytes, and the checksum of the expanded bytes.
 
 use crate::shared::make_room;
 

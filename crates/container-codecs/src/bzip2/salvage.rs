@@ -17,12 +17,12 @@ pub struct Blocks<'s> {
 }
 
 impl<'s> Blocks<'s> {
-    /// Looks for the magics of blocks in all of `src`. A block of which the magic is damaged is taken for a part of the one before.
+    /// Searches all of `src` for the magics of blocks. A block with a damaged magic counts as part of the previous one.
     #[must_use]
     pub fn find(src: &'s [u8]) -> Self {
         let len = (src.len() as u64).saturating_mul(8);
         let (mut found, mut reach_end) = (Vec::new(), false);
-        // Where a block has to begin to follow what is before it.
+        // The place of a block that directly follows the previous one.
         let mut expected = HEADER_LEN;
         let mut next = next_magic(src, 0);
         while let Some(at) = next {

@@ -53,7 +53,7 @@ pub(super) struct Found {
     pub(super) level: u8,
 }
 
-/// Goes through the blocks of streams that follow each other.
+/// Iterates over the blocks of consecutive streams.
 pub(super) struct Scan<'s> {
     src: &'s [u8],
     /// The bit of the magic that comes next; `None` where a stream is to begin.

@@ -1,8 +1,8 @@
 //! MD5 of several inputs at once.
 //!
-//! One MD5 is a chain of dependent steps, which keeps a core waiting for itself most of the time. Inputs that do not depend on each other
-//! fill that time, step by step in turn, each in a lane of its own: with AVX2 eight lanes to a register, and two such registers in turn. Other
-//! machines take four lanes in plain code, of which compilers make what they can; for AVX2 they made a third of what its intrinsics give.
+//! One MD5 is a chain of dependent steps, which keeps a core waiting for itself most of the time. Inputs that do not depend on each other fill
+//! that time, step by step in turn, each in a lane of its own: with AVX2 eight lanes to a register, and two such registers in turn. Other
+//! machines take four lanes in plain code, which compilers vectorise; for AVX2 they reach a third of the speed of intrinsics.
 //!
 //! Spec: RFC 1321
 
@@ -58,7 +58,7 @@ impl Kernel {
             Self::Portable => portable::compress(states, inputs),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 if is_x86_feature_detected!("avx2") => {
-                // SAFETY: the machine was just asked for the instructions, which is all that the callee wants.
+                // SAFETY: the machine was just checked for the instructions, which is the callee's only condition.
                 unsafe { avx2::compress(states, inputs) }
             }
             #[cfg(target_arch = "x86_64")]
@@ -159,7 +159,7 @@ impl Md5Lanes {
     }
 }
 
-/// The most lanes of any way to compute them.
+/// Maximum number of lanes of any implementation.
 const MAX_LANES: usize = 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Bits on their way out, the lowest first, as RFC 1951 section 3.1.1 packs them.
+//! Bit writer, lowest bit first, as RFC 1951 section 3.1.1 packs them.
 
 /// Appends bits to bytes: up to 56 of them between two calls of [`Bits::flush`].
 pub(super) struct Bits<'a> {
@@ -10,7 +10,7 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// Begins behind what `out` has.
+    /// Starts at the end of `out`.
     pub(super) const fn new(out: &'a mut Vec<u8>) -> Self {
         let at = out.len();
         Self { out, at, held: 0, count: 0 }

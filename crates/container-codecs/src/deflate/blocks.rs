@@ -101,7 +101,7 @@ impl Lens {
 struct Head {
     literals: usize,
     distances: usize,
-    /// Symbols of the code for lengths, and how many bits of what follow each.
+    /// Symbols of the code for lengths, each with the number and value of its extra bits.
     symbols: [(u8, u8, u8); LITERALS + DISTANCES],
     used: usize,
     lens: [u8; 19],

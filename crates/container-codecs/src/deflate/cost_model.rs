@@ -13,7 +13,7 @@ pub(super) struct Costs {
     distances: [i32; 32],
     /// Mean cost of a literal.
     mean: i32,
-    /// Longest distance at which a match of so many bytes pays.
+    /// Maximum distance at which a match saves bits, by its length.
     reach: [u16; 8],
 }
 
@@ -76,7 +76,7 @@ impl Costs {
         this
     }
 
-    /// Longest distance at which a match of so many bytes, 7 for more, pays.
+    /// Maximum distance at which a match of `len` bytes (7 for more) saves bits.
     #[inline(always)]
     pub(super) const fn reach(&self) -> [u16; 8] {
         self.reach

@@ -18,7 +18,7 @@ const SHORT_BITS: u32 = 14;
 
 const LONG_BITS: u32 = 15;
 
-/// Keeps places by their lowest 16 bits: what is older than that is taken for another place, and the bytes there are compared as everywhere.
+/// Stores places by their lowest 16 bits. An older place aliases a newer one, and the bytes there are compared like any other.
 pub(super) struct Finder {
     short: Box<[u16; 1 << SHORT_BITS]>,
     long: Box<[u16; 1 << LONG_BITS]>,

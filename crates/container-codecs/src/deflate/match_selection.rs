@@ -25,7 +25,7 @@ const MIN_MATCH_GAIN: i32 = UNIT as i32;
 /// Matches of this length and longer are taken at once.
 const LAZY: usize = 16;
 
-/// Goes over data chunk by chunk.
+/// Parses data chunk by chunk.
 pub(super) struct Parser {
     finder: Finder,
     /// Chunks up to now.
@@ -38,7 +38,7 @@ pub(super) struct Parser {
     missed: usize,
 }
 
-/// A chunk, and what is found in it.
+/// A chunk, and its parsed steps.
 pub(super) struct Chunk<'a> {
     pub(super) src: &'a [u8],
     pub(super) from: usize,
@@ -95,7 +95,7 @@ impl Parser {
         let least = (gains.phases[order[0]] / 4).max((len / RECORD) as i64 * MIN_RECORD_GAIN);
         self.phases = 0;
         for (number, phase) in order.into_iter().enumerate() {
-            // Two at least: long runs are found wherever they are looked for.
+            // Two at least: long runs are found at any offset.
             if number < 2 || gains.phases[phase] >= least {
                 self.phases |= 1 << phase;
             }

@@ -1,4 +1,4 @@
-//! Encoded data are decoded by another's decoder to what they were made of; codes are what RFC 1951 allows, and sizes what they should be.
+//! Encoded data are decoded to the original by an independent decoder; codes are what RFC 1951 allows, and sizes as expected.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use proptest::prelude::*;
@@ -278,7 +278,7 @@ fn logarithms_are_near() {
     }
 }
 
-/// About the length of what is thought of.
+/// Maximum length of generated input.
 const MAX_INPUT_LEN: usize = if SHORT { 60 } else { 3000 };
 
 proptest! {

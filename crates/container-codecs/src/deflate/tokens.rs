@@ -17,7 +17,7 @@ pub(super) const LITERALS: usize = 286;
 /// Symbols for distances.
 pub(super) const DISTANCES: usize = 30;
 
-/// Literals, and the match behind them.
+/// Literals, and the match after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) literals: u32,
@@ -47,7 +47,7 @@ pub(super) const LENGTH_SYMBOL: [u16; LONGEST + 1] = {
     symbols
 };
 
-/// Bits behind the symbol of a length, from 257 on: the low ones of the length less 3.
+/// Number of extra bits after the symbol of a length, from 257 on: the low ones of the length less 3.
 pub(super) const LENGTH_EXTRA: [u8; LITERALS - END - 1] = {
     let mut extra = [0; LITERALS - END - 1];
     let mut at = 8;
@@ -75,14 +75,14 @@ pub(super) struct Counts {
     /// All have 512 entries, so that no index needs a bounds check.
     pub(super) literals: [u32; 512],
     pub(super) distances: [u32; 32],
-    /// Bits behind the symbols.
+    /// Extra bits after the symbols.
     pub(super) extra: u64,
 }
 
 impl Counts {
     pub(super) const NONE: Self = Self { literals: [0; 512], distances: [0; 32], extra: 0 };
 
-    /// So many literals more.
+    /// Counts further literals.
     pub(super) fn add_literals(&mut self, literals: &[u8]) {
         // Several tables: to count the same byte twice in one takes a while.
         let mut tables = [[0_u32; 256]; 4];

@@ -20,14 +20,14 @@ impl Source for Counted<'_> {
     }
 }
 
-/// Encoded bytes of more windows than one, and what they decode to: streams of other implementations, one after the other.
+/// Encoded bytes of more windows than one, and their decoded bytes: streams of other implementations, one after the other.
 fn for_each_long(mut check: impl FnMut(&dyn Codec, &[u8], &[u8])) {
     let data = noise(1 << 20);
     let mut encoded = Vec::new();
     Zlib.encode(&data, Some(1), &mut encoded).unwrap();
     check(&Zlib, &encoded, &data);
     for_each_vector(|codec, src, data| {
-        // A zlib stream ends what it is in, and so does a block of LZ4; no bytes stay none however often.
+        // Zlib streams and LZ4 blocks cannot be repeated; repeated empty input stays empty.
         let times = (1 << 20) / src.len() + 1;
         if matches!(codec.name(), "zlib" | "lz4") || data.is_empty() || data.len() * times > 32 << 20 {
             return;
@@ -36,7 +36,7 @@ fn for_each_long(mut check: impl FnMut(&dyn Codec, &[u8], &[u8])) {
     });
 }
 
-/// Decodes a range of what `src` encodes, by position; gives the bytes that were read as well.
+/// Decodes a range of `src` by position; returns the number of bytes read as well.
 fn read(codec: &dyn Codec, src: &[u8], len: usize, range: Range<usize>) -> (Result<Vec<u8>>, u64) {
     let (source, limits) = (Counted(src, AtomicU64::new(0)), Limits::default());
     let encoded = Encoded {
@@ -123,7 +123,7 @@ fn damage_behind_a_part_is_none_of_it_and_damage_within_it_is_found() {
     });
 }
 
-/// Bytes that are handed over two by two, as a decoder asks for more than a window has.
+/// Bytes that are handed over two by two, as a decoder requests more than a window has.
 #[test]
 fn a_decoder_that_takes_no_less_gets_more() {
     let src = noise(300 << 10);

@@ -59,7 +59,7 @@ impl Codec for Lz4Frame {
             let read =
                 Reading { src, skip: range.start, want, dst, to_end, limits, threads, passing: None }.run();
             match read {
-                // More of the encoded bytes may be what is missing.
+                // Further encoded bytes may complete it.
                 Err(error) if !is_all && !matches!(error.kind(), ErrorKind::Cancelled) => Ok(false),
                 read => read.map(|()| true),
             }
@@ -93,7 +93,7 @@ struct Reading<'a> {
     dst: &'a mut [u8],
     /// Whether the range ends where the data do.
     to_end: bool,
-    /// Bytes of all that there is, for messages.
+    /// Total decoded length, for messages.
     want: usize,
     limits: &'a Limits,
     threads: usize,
@@ -131,7 +131,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Reads what is wanted of one frame, whose first byte is the decoded byte `start`; gives where it ends, encoded and decoded.
+    /// Reads the wanted part of one frame, whose first byte is the decoded byte `start`; returns its end, encoded and decoded.
     fn frame(&mut self, frame: &Frame, start: u64) -> Result<(usize, u64)> {
         if let Some(passing) = &mut self.passing {
             passing.content = XxHash32::with_seed(0);
@@ -230,7 +230,7 @@ impl Reading<'_> {
     /// Reads one block after the other, up to the end of the frame or, `None`, of the range.
     fn one_by_one(&mut self, frame: &Frame, start: u64) -> Result<Option<(usize, u64)>> {
         let (mut at, mut made) = (frame.blocks_at, start);
-        // The window, and room for a block behind it.
+        // The window, and room for a block after it.
         let mut scratch: Vec<u8> = Vec::new();
         let mut known = 0_usize;
         loop {
@@ -277,7 +277,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Copies what is wanted of the decoded bytes from `start` on, or passes them on.
+    /// Copies the wanted part of the decoded bytes from `start` on, or passes them on.
     fn keep(&mut self, start: u64, bytes: &[u8]) -> Result<()> {
         if let Some(Passing { take, content }) = &mut self.passing {
             content.write(bytes);
@@ -310,7 +310,7 @@ impl Reading<'_> {
         frame.block(self.src, at).map_err(|problem| self.wrong(problem))
     }
 
-    /// The decoded byte behind the range.
+    /// End of the range of decoded bytes.
     fn end(&self) -> u64 {
         self.skip.saturating_add(self.dst.len() as u64)
     }

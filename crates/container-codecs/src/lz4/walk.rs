@@ -56,7 +56,7 @@ pub fn block_shape(src: &[u8], limit: u64) -> BlockShape {
     )
 }
 
-/// Decodes as much of a damaged block as is there and fits, and returns how many bytes of `dst` that is.
+/// Decodes a damaged block as far as it exists and fits, and returns the number of bytes written to `dst`.
 ///
 /// Those are the first bytes of the original if the block was only cut. If a byte of it was changed, the
 /// damage shows later than it begins, or not at all, and the last bytes may be wrong.
@@ -179,8 +179,7 @@ fn repeat(dst: &mut [u8], made: usize, offset: usize, len: u64) -> usize {
     let end = made.saturating_add(usize::try_from(len).map_or(room, |len| len.min(room)));
     let mut to = made;
     while to < end {
-        // A match may reach into its own output. What is written repeats with period `offset`, so each
-        // round can copy all that there is since `from`.
+        // A match may reach into its own output. The output repeats with period `offset`, so each round can copy everything since `from`.
         let step = end.saturating_sub(to).min(to.saturating_sub(from));
         dst.copy_within(from..from.saturating_add(step), to);
         to = to.saturating_add(step);

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 use container_core::ErrorKind;
 
-/// Copies what it is given, and makes the request with the step number `last`.
+/// Copies its input, and makes the request
 struct Copying<'c> {
     steps: &'c mut usize,
     last: usize,
@@ -47,7 +47,7 @@ fn no_step_follows_a_request() {
             0 => Filling::new("copy", &src, &mut dst).until(stop).run(start().unwrap()),
             1 => Part { name: "copy", src: Feed::all(&src), skip: 0, dst: &mut dst, stop, to_end: false }
                 .run(start),
-            // What is before the range is dropped.
+            // Bytes before the range are dropped.
             2 => Part {
                 name: "copy",
                 src: Feed::all(&src),

@@ -1,4 +1,4 @@
-//! The contexts that are kept between streams do what the codecs without state do, whatever came before.
+//! Contexts that are kept between streams give the results of the codecs without state, whatever came before.
 
 use super::*;
 #[cfg(feature = "zlib")]

@@ -1,4 +1,4 @@
-//! Requests to stop: what is decoded, read or copied after one.
+//! Requests to stop: the amount decoded, read or copied after one.
 #![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

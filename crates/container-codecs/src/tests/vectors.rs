@@ -1,4 +1,4 @@
-//! Encoded data from other implementations, and what they hold.
+//! Encoded data from other implementations, and their contents.
 //!
 //! Made by Python 3.13 with zlib 1.2.13, bz2 (bzip2 1.0.8), python-zstandard 0.25.0 (zstd 1.5.7) and
 //! python-lz4 4.4.5 (LZ4 1.9.4); `made_by` is the expression.

@@ -19,7 +19,7 @@ use container_core::Result;
 /// Maximum distance of a match, in bytes: [`Segments::encode`] uses at most this many bytes before the data.
 pub const WINDOW: usize = deflate::WINDOW;
 
-/// Bytes of the segments of [`super::Zlib`] where no level is asked for.
+/// Bytes of the segments of [`super::Zlib`] without an explicit level.
 pub(super) const SEGMENT_LEN: usize = 512 << 10;
 
 /// Encodes the segments of one stream.
@@ -137,7 +137,7 @@ mod tests {
                 let mut back = vec![0; data.len()];
                 Zlib.decode(&stream, &mut back).unwrap();
                 assert!(back == data, "level {level}, segments of {len}");
-                // The header is what the library writes itself.
+                // The header equals the library's.
                 let mut whole = Vec::new();
                 Zlib.encode(&data[..10], Some(level), &mut whole).unwrap();
                 assert_eq!(stream[..2], whole[..2]);

@@ -1,4 +1,4 @@
-//! The 64 steps of MD5, as all ways to compute it take them.
+//! The 64 steps of MD5, as shared by all implementations.
 //!
 //! Spec: RFC 1321, 3.4
 
@@ -21,7 +21,7 @@ pub(in crate::checksum) const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98b
 /// Bytes that MD5 takes at a time.
 pub(in crate::checksum) const BLOCK: usize = 64;
 
-/// Indices at which a step finds what the specification calls a, b, c and d, of which it changes the first.
+/// Indices of the values that the specification calls a, b, c and d in a step, which changes the first.
 pub(in crate::checksum) const fn places(step: usize) -> [usize; 4] {
     let first = (64 - step) % 4;
     [first, (first + 1) % 4, (first + 2) % 4, (first + 3) % 4]

@@ -24,7 +24,7 @@ pub(super) fn compress(states: &mut [[u32; 4]], inputs: &[&[[u8; BLOCK]]]) {
 #[target_feature(enable = "avx2")]
 fn compress_registers<const COUNT: usize>(states: &mut [[u32; 4]], inputs: &[&[[u8; BLOCK]]]) {
     let Some(first) = inputs.first() else { return };
-    // Lanes to spare follow the first, and what they come to is dropped.
+    // Unused lanes repeat the first, and their results are dropped.
     let inputs: [[_; LANES]; COUNT] = std::array::from_fn(|register| {
         std::array::from_fn(|lane| &inputs.get(register * LANES + lane).unwrap_or(first)[..first.len()])
     });

@@ -8,7 +8,7 @@ pub(super) const LANES: usize = 4;
 /// Takes all blocks of each lane: as many of one as of the others, of [`LANES`] at most.
 pub(super) fn compress(states: &mut [[u32; 4]], inputs: &[&[[u8; BLOCK]]]) {
     let Some(first) = inputs.first() else { return };
-    // Lanes to spare follow the first, and what they come to is dropped.
+    // Unused lanes repeat the first, and their results are dropped.
     let inputs: [_; LANES] = std::array::from_fn(|lane| inputs.get(lane).unwrap_or(first));
     let mut now: [[u32; LANES]; 4] = std::array::from_fn(|word| {
         std::array::from_fn(|lane| states.get(lane).map_or(0, |state| state[word]))

@@ -154,7 +154,7 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
     XxHash32::oneshot(0, bytes)
 }
 
-/// The same, until `stop` is asked for.
+/// The same, until `stop` is requested.
 pub(super) fn checksum_until(bytes: &[u8], stop: Stop) -> Result<u32> {
     let mut running = XxHash32::with_seed(0);
     for piece in bytes.chunks(STOP_LEN) {

@@ -109,7 +109,7 @@ fn agrees_with_lz4_flex(src: &[u8]) -> Result<(), TestCaseError> {
         prop_assert_eq!(decode_prefix(src, &mut own), len);
         prop_assert!(own == dst);
     } else {
-        // Not for want of room either.
+        // The reason is not a lack of room either.
         prop_assert!(decompress_into(src, &mut vec![0; len + 300 * src.len() + 64]).is_err());
     }
     Ok(())
