@@ -1,4 +1,4 @@
-//! Checks files of any format, and prints what is wrong with each: `cargo run -p holdall --example verify_files FILE…`.
+//! Checks files of any format, and prints the errors of each: `cargo run -p holdall --example verify_files FILE…`.
 #![allow(clippy::print_stdout)]
 
 fn main() -> holdall::Result<()> {

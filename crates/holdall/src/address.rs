@@ -1,7 +1,7 @@
 //! Addresses: `FILE`, `FILE::PATH`, `FILE::PATH[SEL]`.
 //!
-//! FILE ends at the first `::`; SEL is the last group of brackets, with those within it, in numpy's basic slicing. What exists wins over what
-//! could be taken apart: a file that is literally called `a::b`, alone or with a dataset behind it, a dataset that is literally called `x[0]`.
+//! FILE ends at the first `::`; SEL is the last group of brackets, with those within it, in numpy's basic slicing. Existing names win over
+//! parsing: a file that is literally called `a::b`, alone or with a dataset after it, a dataset that is literally called `x[0]`.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ use crate::verify::first_damage;
 /// Paths that a message lists before it only counts.
 const MAX_LISTED: usize = 8;
 
-/// Places behind the first where a file's name may end: paths of datasets and slices have `::` too.
+/// Maximum number of further places where a file's name may end: paths of datasets and slices have `::` too.
 const MAX_CUTS: usize = 64;
 
 /// A file, perhaps a dataset in it, perhaps a part of that.
@@ -355,7 +355,7 @@ mod tests {
         std::fs::write(&file, b"").unwrap();
         let text = file.to_str().unwrap();
         assert_eq!(parts(text), (text.to_owned(), None, None));
-        // With a dataset behind it, too, and before one that is called the shorter name.
+        // With a dataset after it, too, and before one that is called the shorter name.
         std::fs::write(directory.path().join("x"), b"").unwrap();
         assert_eq!(parts(&format!("{text}::a::b[::2]")), (text.to_owned(), some("a::b"), some("::2")));
         let short = directory.path().join("x").to_str().unwrap().to_owned();
@@ -380,7 +380,7 @@ mod tests {
     fn the_file_alone_means_all_that_is_listed() {
         let container = two().hidden("b");
         assert_eq!(selected(&container, "").unwrap(), [(0, vec![2, 3]), (1, vec![4])]);
-        // What is not listed can still be named.
+        // Unlisted datasets can still be named.
         assert_eq!(selected(&container, "b").unwrap(), [(2, vec![5])]);
     }
 

@@ -56,14 +56,14 @@ pub struct AppendOptions<'a> {
     pub open: OpenOptions,
     /// Options for reading values. Digests are always compared.
     pub read: ReadOptions,
-    /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
+    /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, or otherwise the stored value.
     pub fill: Option<&'a str>,
     /// Called with `(done, total)` in bytes of elements.
     pub progress: Progress<'a>,
 }
 
 impl Default for AppendOptions<'_> {
-    /// Synced, in the file's own ways.
+    /// Synced, with the file's own settings.
     fn default() -> Self {
         Self {
             durability: Durability::default(),
@@ -199,7 +199,7 @@ impl<'a> Job<'a> {
         let job = WriteRequest { container, selection, options: &import, read, progress: options.progress };
         let mut warning = None;
         match append(path, &options.open, &job, options.durability) {
-            // Whoever took this for a failure and repeated it would add all of it twice.
+            // Repeating the call as after a failure would add everything twice.
             Err(error) if error.is_after_change() => warning = Some(error.to_string()),
             added => losses.extend(added?),
         }

@@ -1,4 +1,4 @@
-//! The metadata of a file, for targets that keep them beside arrays.
+//! The metadata of a file, for targets that store them next to arrays.
 
 use container_core::container::Container;
 use container_core::interchange::entries;
@@ -9,7 +9,7 @@ use container_core::{Result, Value};
 /// Entries by name, and losses of those that cannot be entries.
 pub(crate) type Entries = (Vec<(String, Value)>, Vec<Loss>);
 
-/// Attributes of the file beside the selected arrays.
+/// Attributes of the file in addition to the selected arrays.
 ///
 /// # Errors
 /// Those of [`Container::export_metadata`].

@@ -56,7 +56,7 @@ pub struct ConvertOptions<'a> {
 }
 
 impl Default for ConvertOptions<'_> {
-    /// By extension, refusing an existing target, synced, not read back, losses reported.
+    /// Target format by extension, refusing an existing target, synced, not read back, losses reported.
     fn default() -> Self {
         Self {
             to: None,
@@ -86,10 +86,10 @@ pub enum ReadBack {
 /// Treatment of targets that lack parts of their source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Losses {
-    /// It is, and [`Conversion::losses`] lists what it lacks.
+    /// Written; [`Conversion::losses`] lists the missing parts.
     #[default]
     Report,
-    /// It is not: an error lists what it would lack, and what was at the target's place stays.
+    /// Not written: an error lists the missing parts, and an existing target stays.
     Refuse,
 }
 
@@ -118,7 +118,7 @@ pub struct Conversion {
     pub target_format: &'static str,
     /// Paths of the datasets that were converted, in the source.
     pub datasets: Vec<String>,
-    /// Losses: what the target does not hold.
+    /// Losses: the parts that the target lacks.
     pub losses: Vec<Loss>,
     /// Why the target may not survive a power cut, where the disk did not confirm it.
     pub warning: Option<String>,
@@ -280,7 +280,8 @@ fn write_as_it_is(
     Ok(done(container, selection, format, losses, warning))
 }
 
-/// Refuses a target that a check calls damaged, by its structure alone unless it is read back anyway. A pipe has gone where it went.
+/// Refuses a target that a check reports as damaged, by its structure alone unless it is read back anyway. Output to a pipe cannot be
+/// recalled.
 fn refuse_damaged_file(
     task: &WriteRequest<'_>,
     format: &Format,
@@ -356,7 +357,7 @@ fn reopened(task: &WriteRequest<'_>, format: &Format, out: &Target) -> Result<Bo
     open_written(task, format, Box::new(FileSource::new(written)?))
 }
 
-/// Compares a target that has been written with what it was made from.
+/// Compares a written target with its source.
 fn read_back(task: &WriteRequest<'_>, target: &dyn Container, losses: &[Loss]) -> Result<Vec<Difference>> {
     let mut target_selection = Address::file("-").select(target)?;
     without_new_masks(task, target, &mut target_selection)?;
@@ -389,7 +390,7 @@ fn read_back(task: &WriteRequest<'_>, target: &dyn Container, losses: &[Loss]) -
     Ok(found)
 }
 
-/// Leaves out the masks that the target has as arrays and the source has in another way: they are compared with the elements.
+/// Leaves out masks that are arrays only in the target: they are compared with the elements.
 fn without_new_masks(
     task: &WriteRequest<'_>,
     target: &dyn Container,
@@ -433,7 +434,7 @@ fn open_written(
     if format.name == HAS_MASKS
         && !task.selection.iter().map(masked).collect::<Result<Vec<_>>>()?.contains(&true)
     {
-        // A mask among the metadata hides what the source shows.
+        // A mask among the metadata hides values that the source shows.
         plainly.defaults = Defaults::StoredOnly;
     }
     (format.open)(Input::bytes(source), &plainly)

@@ -1,4 +1,4 @@
-//! Folders that are made on the way to new files, and go again where those do not come about.
+//! Folders that are created for new files, and removed again if those fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,11 +34,11 @@ impl NewFolders {
         fs::create_dir_all(folder).map_err(|error| named(error, folder))
     }
 
-    /// Removes what is empty of the folders that were made after the first `kept`.
+    /// Removes the empty ones of the folders that were made after the first `kept`.
     pub(crate) fn remove_after(&mut self, kept: usize) {
         while self.0.len() > kept {
             if let Some(folder) = self.0.pop() {
-                // Whoever put something into it meanwhile keeps it.
+                // Folders with other files stay.
                 let _ = fs::remove_dir(folder);
             }
         }

@@ -75,13 +75,14 @@ pub enum Header {
 
 /// Writes a table to a new file of any format that is written. `-` is standard input, which is read into memory.
 ///
-/// Columns without names that have one type, or the one that is asked for, are a matrix of rows by columns, or one axis where there is one column. Others are an array of records, whose fields have the
-/// names of the columns, or `f0`, `f1` and so on; `p[0]`, `p[1]` beside each other become one field `p`. Where columns `axis0`, `axis1` and so on count through an array of
-/// that many axes in C order, as `cat --format csv` writes it, they become its shape.
+/// Columns without names that have one type, or the requested one, are a matrix of rows by columns, or one axis for one column. Others are an array
+/// of records, whose fields have the names of the columns, or `f0`, `f1` and so on; adjacent `p[0]`, `p[1]` become one field `p`. Where columns
+/// `axis0`, `axis1` and so on count through an array of that many axes in C order, as `cat --format csv` writes it, they become its shape.
 ///
 /// # Errors
-/// As [`convert`](crate::convert()); `Usage` for rows of other lengths, for names that are those of other columns of the record which is asked for, for cells that are not of their type, with the bytes of the row, and for a delimiter that ends lines or
-/// texts; `Limit` for rows, or what becomes of them, over the limit on memory, and for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the text.
+/// As [`convert`](crate::convert()). `Usage` for rows of other lengths, for names that belong to other columns of the requested record, for cells
+/// that are not of their type, with the bytes of the row, and for a delimiter that ends lines or texts. `Limit` for rows, or their elements, over the
+/// limit on memory. `Limit` also for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the text.
 pub fn pack_csv(
     source: &Path,
     csv: &Csv,

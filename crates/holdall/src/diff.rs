@@ -195,7 +195,7 @@ fn sides<'a>(
     sides.filter(|side| !glob::any(ignore, &side.dataset().path)).collect()
 }
 
-/// Compares a pair, or passes it over where whoever asks goes on without it.
+/// Compares a pair, or skips it where the caller accepts unreadable ones.
 fn pair(
     a: &Side<'_>,
     b: &Side<'_>,
@@ -227,7 +227,7 @@ fn compare_pair(
         let map = |dataset: &Dataset| Value::Map(dataset.metadata().cloned().collect());
         meta::compare("attribute", &map(one), &map(other), options.ignore, &mut note);
     }
-    // An array of another format is what is in the one frame.
+    // An array of another format equals the contents of the one frame.
     let as_they_are = a.region.shape() == b.region.shape() || ruler.are_bytes_of(a, b);
     let bare = |side: &Side<'_>, other: &Side<'_>| {
         let more = side.region.shape().len() > other.region.shape().len();

@@ -36,7 +36,7 @@ pub struct ArrayDigest {
     pub digest: Digest,
 }
 
-/// The datasets of an address. As for a conversion, what is in the one frame of a file is not an array of one frame.
+/// The datasets of an address. As for a conversion, the one frame of a file drops its axis of frames.
 ///
 /// # Errors
 /// As [`Address::select`].

@@ -30,7 +30,7 @@ pub struct ExplodeOptions {
 pub struct Exploded {
     /// The files; that of the tree last.
     pub files: Vec<PathBuf>,
-    /// Losses: what they do not hold, for people.
+    /// Losses: the parts that the files lack, as text.
     pub losses: Vec<String>,
 }
 
@@ -54,11 +54,11 @@ pub fn explode(path: &Path, folder: Option<&Path>, options: &ExplodeOptions) -> 
     Ok(done)
 }
 
-/// Writes one file of the ASDF file at `path` and of the blocks that its arrays have in others, at `target`, or at
-/// `<name>_all.asdf` beside it.
+/// Writes one file of the ASDF file at `path` and of the blocks that its arrays have in others, at `target`, or at `<name>_all.asdf` next
+/// to it.
 ///
 /// # Errors
-/// As [`explode`]; those of the other files, which have to be there.
+/// As [`explode`]; those of the other files, which have to exist.
 pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> Result<Exploded> {
     let opened = open_with(path, Accept::Containers, &options.open)?;
     let target = match target {

@@ -84,7 +84,7 @@ pub struct ExtractOptions<'a> {
     pub overwrite: Overwrite,
     /// Options for reading values.
     pub read: ReadOptions,
-    /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, and what is stored.
+    /// The value of missing elements, as a cell of CSV; `None` for NaN, NaT, or otherwise the stored value.
     pub fill: Option<&'a str>,
     /// Called for each dataset that cannot be written; the others are then written. Without it the first error ends the extraction.
     pub failed: Option<PassOver<'a>>,
@@ -101,7 +101,7 @@ impl Default for ExtractOptions<'_> {
 }
 
 impl ExtractOptions<'_> {
-    /// Passes an error about one dataset to whoever goes on without it. One that asks to stop is about all of them.
+    /// Passes an error about one dataset to the callback that continues without it. A request to stop ends them all.
     fn pass_over<T>(&self, path: &str, result: Result<T>) -> Result<Option<T>> {
         match (result.map_err(|error| error.in_dataset(typed(path))), self.failed) {
             (Ok(done), _) => Ok(Some(done)),
@@ -249,7 +249,7 @@ struct Undo(Vec<PathBuf>);
 impl Drop for Undo {
     fn drop(&mut self) {
         for path in &self.0 {
-            // It was there a moment ago; whoever took it has had it.
+            // Another process may have removed it meanwhile.
             let _ = std::fs::remove_file(path);
         }
     }

@@ -55,7 +55,7 @@ pub static FORMAT: Format = Format {
     pack: None,
 };
 
-/// A header and the data behind it.
+/// A header and the data after it.
 struct Unit<'a> {
     header: Header,
     /// `None` in a primary header before extensions.

@@ -105,7 +105,7 @@ fn list(folder: &Path) -> (Vec<fs::DirEntry>, Option<io::Error>) {
     (entries, all.err())
 }
 
-/// True for a folder with the index of a sparse frame of Blosc2. That alone makes it a frame: a stray one must not hide what else is there.
+/// True for a folder with the index of a sparse frame of Blosc2. Only the index makes it a frame: a stray chunk must not hide other files.
 #[must_use]
 pub fn is_sparse_frame(folder: &Path) -> bool {
     folder.join(INDEX).is_file()
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_listed_hides_no_file() {
         let root = tempfile::tempdir().unwrap();
-        // Half of what a name may have, under the other half.
+        // Half of a path's maximum length, under the other half.
         let half: PathBuf = std::iter::repeat_n("n".repeat(200), 12).collect();
         let (upper, lower) = (root.path().join("upper").join(&half), root.path().join("lower"));
         fs::create_dir_all(&upper).unwrap();

@@ -107,7 +107,7 @@ impl Foreign {
         is_pickle(head).then_some(PICKLE)
     }
 
-    /// The format of a file by bytes that are not its first: HDF5 behind a block of the user's, zip behind a program.
+    /// The format of a file by bytes that are not its first: HDF5 after a user block, zip after a program.
     ///
     /// # Errors
     /// Those of the source.
@@ -176,7 +176,7 @@ fn is_tar(head: &[u8]) -> bool {
 /// Spec: `pickletools.opcodes` of `CPython`.
 fn is_pickle(head: &[u8]) -> bool {
     match head {
-        // Protocols 4 and 5 put what is longer than three bytes into frames.
+        // Protocols 4 and 5 put data longer than three bytes into frames.
         [0x80, 4 | 5, 0x95, frame @ ..] => frame.get(..8).is_some_and(|len| len[6..] == [0, 0]),
         [0x80, 2 | 3, code, ..] => b"c}](X)CBUTK\x8a\x8c\x8e".contains(code),
         _ => false,

@@ -37,7 +37,7 @@ pub static TARGETS: &[&Format] = &[
 /// The format that machine output calls `name`, array files included.
 ///
 /// # Errors
-/// `Usage`, listing the names that there are.
+/// `Usage`, listing the valid names.
 pub fn by_name(name: &str) -> Result<&'static Format> {
     everything().find(|format| format.name == name).ok_or_else(|| {
         let names: Vec<&str> = everything().map(|format| format.name).collect();

@@ -1,4 +1,4 @@
-//! A container of a thousand million datasets, made when they are asked for, for the tests of what must not go through them all.
+//! A container of a thousand million datasets, made on request, for tests of code that must not iterate over all of them.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};

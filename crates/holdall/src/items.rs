@@ -1,4 +1,4 @@
-//! Items on their way into a container: the lines of a text, whole files, or arrays.
+//! Items to pack into a container: the lines of a text, whole files, or arrays.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -42,7 +42,7 @@ pub(crate) struct Items {
     pub(crate) names: Option<Vec<String>>,
     pub(crate) others: Vec<Value>,
     limits: Limits,
-    /// As a container has them; filled in when one is asked for.
+    /// The items as datasets, if they are used as a container.
     datasets: Vec<Dataset>,
 }
 

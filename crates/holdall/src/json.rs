@@ -244,7 +244,7 @@ pub fn digest_json(
     })
 }
 
-/// `holdall.formats/1`: what is done with each version of a format: `yes`, `partly` or `no`.
+/// `holdall.formats/1`: the support for each version of a format: `yes`, `partly` or `no`.
 #[must_use]
 pub fn format_json(format: &Format) -> Json {
     let word = |level| match level {
@@ -293,8 +293,8 @@ fn literal_json(literal: &Literal) -> Json {
     }
 }
 
-/// Metadata. Integers beyond 64 bits are text, as are `NaN`, `Infinity` and `-Infinity`; bytes are `{"bytes": "00ff"}`. Of keys that read the
-/// same, as `1` and `"1"` of a YAML tree, all but the first have their number behind them: `1 (2)`.
+/// Metadata. Integers beyond 64 bits are text, as are `NaN`, `Infinity` and `-Infinity`; bytes are `{"bytes": "00ff"}`. Keys with the same
+/// text, as `1` and `"1"` of a YAML tree, are numbered from the second on: `1 (2)`.
 #[must_use]
 pub fn value_json(value: &Value) -> Json {
     match value {

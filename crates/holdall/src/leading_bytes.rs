@@ -16,7 +16,7 @@ use crate::foreign::Foreign;
 use crate::formats::FORMATS;
 use crate::open::repair_command;
 
-/// A file is looked for among so many bytes.
+/// Number of bytes in which a file is searched for.
 const MAX_PREFIX_LEN: usize = 64 << 10;
 
 /// Maximum number of magics that are tried as the start of a file. Most may be false: text about a format contains its magic.
@@ -54,7 +54,7 @@ fn is_sound(format: &'static Format, input: Input, open: &OpenOptions) -> bool {
     report.is_ok_and(|report| report.verdict() == Verdict::Sound)
 }
 
-/// The first place of `source` behind which `is_one` takes what it gets for a file of the format.
+/// The first offset of `source` from which `is_one` accepts the bytes as a file of the format.
 fn find_where(
     source: &Arc<dyn Source>,
     path: Option<&PathBuf>,
@@ -93,7 +93,7 @@ pub(crate) fn tell(
     if let Ok(Some(foreign)) = Foreign::of_source(&*source) {
         return foreign.explain(error);
     }
-    // No more than a sound one: text about formats would be taken for files of them.
+    // Only a sound one: text about formats would else be taken for files of them.
     match find_where(&source.into(), path, |format, input| is_sound(format, input, open)) {
         Ok(Some(Found { at, format, .. })) => {
             let place = format!("the {} file begins at byte {at}", format.title);

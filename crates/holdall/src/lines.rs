@@ -18,13 +18,13 @@ const UNENDED: &str = "no line end after the last";
 /// End of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// With a line feed, or it is empty.
+    /// With a line feed, or an empty text.
     LineFeed,
     /// In the middle of a line.
     Open,
 }
 
-/// A text, looked through once.
+/// The lines of a text, found in one pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines {
     /// The bytes of each line, without its end.
@@ -39,7 +39,7 @@ impl Lines {
     /// Finds the lines of all of `source`, in pieces.
     ///
     /// # Errors
-    /// Those of the source; `Limit` where so many lines are more than the limit on memory.
+    /// Those of the source; `Limit` where the list of lines exceeds the limit on memory.
     pub(crate) fn find(source: &dyn Source, limits: &Limits) -> Result<Self> {
         let most = limits.memory / size_of::<Range<u64>>() as u64;
         let (mut ranges, mut start, mut at) = (Vec::new(), 0, 0);
@@ -66,7 +66,7 @@ impl Lines {
         Ok(Self { ranges, ending, kind: if utf8.ended_well() { ItemKind::Text } else { ItemKind::Bytes } })
     }
 
-    /// Notes that are kept beside the items, so that the text can be put together again.
+    /// Notes that are stored next to the items, so that the text can be restored.
     pub(crate) fn notes(&self) -> Vec<Value> {
         let mut notes = vec![Value::from(LINES)];
         if self.ending == Ending::Open {

@@ -20,11 +20,11 @@ use crate::{concurrent_writer, leading_bytes};
 pub enum Accept {
     /// The container formats alone.
     Containers,
-    /// Files of single arrays as well: where values are all that is asked for.
+    /// Files of single arrays as well: for uses that need only values.
     ContainersAndArrays,
 }
 
-/// An open file and what it is.
+/// An open file and its format.
 pub struct OpenFile {
     /// Its format.
     pub format: &'static Format,
@@ -179,7 +179,7 @@ fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Resul
     Ok(OpenFile { format, container, path })
 }
 
-/// Notices about journals beside the file at `path`, for those who open it by a function that gives no container. A file without any is not
+/// Notices about journals next to the file at `path`, for callers of functions that do not return a container. A file without any is not
 /// opened.
 #[must_use]
 pub fn journal_notices(path: &Path, options: &OpenOptions) -> Vec<String> {
@@ -249,7 +249,7 @@ pub(crate) enum Pass {
     Reopen,
 }
 
-/// As [`recognise`], with a way to read by position from some moment on.
+/// As [`recognise`], with a switch to positioned reads.
 pub(crate) fn recognise_to_pass(
     path: &Path,
     accept: Accept,
@@ -314,7 +314,7 @@ pub(crate) struct Damaged {
     pub(crate) prefix: u64,
 }
 
-/// As [`recognise`], for a repair: of a container whose first bytes are damaged too, or that others are in front of.
+/// As [`recognise`], for a repair: also of a container whose first bytes are damaged, or that has foreign bytes before it.
 pub(crate) fn recognise_damaged(path: &Path, options: &OpenOptions) -> Result<Damaged> {
     if is_directory(path) {
         let (format, input) = recognise(path, Accept::Containers, options)?;
@@ -392,7 +392,7 @@ pub fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// True for what is there as often as it is opened: a pipe under a name, as `/dev/stdin` is, gives its bytes once.
+/// True for an input that can be opened repeatedly: a pipe under a name, as `/dev/stdin` is, gives its bytes once.
 pub(crate) fn opens_again(path: &Path) -> bool {
     path.is_file() || path.is_dir()
 }
@@ -458,7 +458,7 @@ mod tests {
         assert_eq!(calls.get(), 2);
     }
 
-    /// A file that is gone when its order is asked for cannot be opened a second time.
+    /// A file that is removed before its order is read cannot be opened again.
     #[cfg(feature = "rawarray")]
     #[test]
     fn a_file_that_passes_through_is_opened_once() {

@@ -19,7 +19,7 @@ use crate::open::{Accept, recognise};
 /// Bytes that are gathered before a pipe is given any.
 const PIPE_BUFFER: usize = 256 << 10;
 
-/// A file being written. What goes wrong while writing names it, so that it is not taken for the source's fault.
+/// A file being written. Errors of writing name it, so that they are not taken for the source's.
 pub(crate) struct Target {
     to: To,
     name: String,
@@ -183,7 +183,7 @@ pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// True for what is below the directory.
+/// True for a path below the directory.
 fn is_within(path: &Path, directory: &Path) -> bool {
     match (path.canonicalize(), directory.canonicalize()) {
         (Ok(path), Ok(directory)) => path.starts_with(directory),

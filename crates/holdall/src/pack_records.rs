@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 1 << 20;
 pub(crate) struct Packer {
     dtype: DType,
     size: usize,
-    /// Offset and length of what is kept of an element, in the order of the fields.
+    /// Offset and length of the kept parts of an element, in the order of the fields.
     parts: Vec<(usize, usize)>,
 }
 
@@ -23,7 +23,7 @@ impl Packer {
         Ok(Self { dtype: stored.packed(), size: stored.itemsize(), parts })
     }
 
-    /// The type of what it makes, in the byte order of what it was made for.
+    /// The packed type, in the byte order of the original.
     pub(crate) fn dtype(&self) -> &DType {
         &self.dtype
     }

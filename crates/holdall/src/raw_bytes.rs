@@ -1,4 +1,4 @@
-//! Bytes without a header, seen as a dataset: raw elements on their way into a container.
+//! Bytes without a header as a dataset: raw elements to be packed into a container.
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::block::Block;
@@ -18,10 +18,10 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// The array is called `data`.
+    /// A container with the one array `data`.
     ///
     /// # Errors
-    /// `Usage` where the bytes are more or fewer than the shape asks for.
+    /// `Usage` where the bytes are more or fewer than the shape needs.
     pub(crate) fn new(source: Box<dyn Source>, dtype: DType, shape: Vec<u64>, order: Order) -> Result<Self> {
         let stored = StoredArray { dtype, shape, order, data_at: 0 };
         let (need, have) = (stored.range()?.end, source.len());

@@ -1,4 +1,4 @@
-//! The same file, stored in another way: other codec, filters, chunks or digests.
+//! Rewriting of a file with other storage: codec, filters, chunks or digests.
 
 use std::path::Path;
 

@@ -20,7 +20,7 @@ use crate::output_file::{Target, refuse_source};
 /// Result of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
-    /// The format of the file, and of what was written.
+    /// The format of the file, and of the repaired one.
     pub format: &'static str,
     /// Items that were kept, guessed and lost.
     pub report: RepairReport,
@@ -126,7 +126,7 @@ fn tried(
     Ok(report)
 }
 
-/// A name beside `path` for a file that is not there.
+/// An unused name next to `path`.
 fn file_name_of_none(path: &Path) -> Option<PathBuf> {
     let mut name = OsString::from(".holdall-dry-run-");
     name.push(path.file_name()?);
@@ -260,7 +260,7 @@ mod tests {
         let done = run(&damaged).unwrap();
         assert_eq!((done.format, done.report.guessed.len()), ("rawarray", 1));
         assert_eq!(std::fs::read(&target).unwrap(), file);
-        // What merely begins like one is called what it is.
+        // A file that merely begins like one is named as what it is.
         std::fs::remove_file(&target).unwrap();
         let error = run(b"rawarrow and text, which no header is").unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error}");

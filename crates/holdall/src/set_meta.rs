@@ -15,8 +15,8 @@ pub(crate) mod tree;
 /// A change of metadata, by JSON pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetaChange {
-    /// The value at a pointer: for ASDF YAML 1.1 in flow style, else JSON, or text that does not begin as JSON. A place that is not there is made where what holds it is; `/list/-` appends. The tag of
-    /// what is there stays, unless the value has one.
+    /// The value at a pointer: for ASDF YAML 1.1 in flow style, else JSON, or text that does not begin as JSON. A missing entry is created where its
+    /// parent exists; `/list/-` appends. An existing tag stays, unless the value has one.
     Set {
         /// The JSON pointer.
         pointer: String,
@@ -157,7 +157,7 @@ fn gsd_names(changes: &[MetaChange]) -> Result<gsd::HeaderNames> {
 #[cfg(feature = "blosc2")]
 const VLMETA: &str = "vlmeta";
 
-/// Key of what follows the data of a RawArray file.
+/// Key of the trailer after the data of a RawArray file.
 #[cfg(feature = "rawarray")]
 const TRAILER: &str = "trailer";
 

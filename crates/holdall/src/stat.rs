@@ -124,7 +124,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// As a double.
+    /// The number as a double.
     #[must_use]
     pub fn value(self) -> f64 {
         match self {
@@ -199,7 +199,7 @@ impl Found {
         self.is_done
     }
 
-    /// After each pass: what the next one has to look for.
+    /// Prepares the next pass.
     fn settle(&mut self) {
         self.ranks.settle(self.moments.count());
         self.base = self.moments.extremes().map_or(0, |extremes| self.column.keys.base(extremes));
@@ -414,7 +414,7 @@ impl Pass<'_> {
 /// The measures of a column.
 #[derive(Clone, Copy)]
 enum Elements<'b> {
-    /// Whole elements of so many bytes.
+    /// Whole elements of this size in bytes.
     Whole(&'b [u8], usize),
     /// The column's scalars one after the other: those that are not missing.
     Items(&'b [u8]),

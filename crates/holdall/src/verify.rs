@@ -114,7 +114,7 @@ fn look(
                 let (_, input) = recognise(path, Accept::Containers, &by_position)?;
                 return (format.open)(input, &by_position)?.check(depth, read, progress);
             }
-            // The source stays as it is, and notes no more what it lends.
+            // The source stays mapped, and stops recording lent ranges.
             other => drop(other),
         }
         container.check(depth, read, progress)

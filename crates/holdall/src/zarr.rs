@@ -117,7 +117,7 @@ fn is_zarr(directory: &Path) -> bool {
 struct Job {
     /// One for each selected dataset, in order.
     arrays: Vec<ArrayPlan>,
-    /// Metadata of the file beside its arrays.
+    /// Metadata of the file, without its arrays.
     metadata: Vec<(String, Value)>,
     /// True where the arrays are in a group.
     in_group: bool,
@@ -153,7 +153,7 @@ impl Job {
         Ok(job)
     }
 
-    /// The directory of each node below the root, and its metadata: groups before what is in them.
+    /// The directory of each node below the root, and its metadata: groups before their members.
     fn nodes(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let metadata: Map<String, Json> =
             self.metadata.iter().map(|(key, value)| (key.clone(), json_of(value))).collect();

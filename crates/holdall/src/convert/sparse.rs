@@ -18,7 +18,7 @@ use crate::output_file::{Target, refuse_foreign, warned};
 /// The word of the options.
 const WORD: &str = "sparse";
 
-/// The options without the word, where they ask for a sparse frame.
+/// The options without the word for a sparse frame, if they have it.
 pub(super) fn asked(format: &Format, options: &TargetOptions) -> Option<TargetOptions> {
     if format.name != blosc2_frame::FORMAT.name {
         return None;
@@ -60,7 +60,7 @@ pub(super) fn write(
     plainly.limits = task.options.limits;
     let frame = Frame::from_source(Box::new(FileSource::new(written)?), 0, &(&plainly).into())?;
     fill_directory(&frame, directory.path(), Durability::Cached)?;
-    // The contiguous frame goes before the directory appears.
+    // The contiguous frame is removed before the directory appears.
     drop((frame, out));
     let made = open_with(directory.path(), Accept::Containers, &plainly)?.container;
     let differences = match options.verify {

@@ -116,7 +116,7 @@ fn a_target_that_would_lack_something_is_not_written() {
             assert!(count == 1 || text.contains("; x: another dataset of this name"), "{name}: {text}");
             assert!(place.names().is_empty(), "{name}: {:?}", place.names());
         }
-        // What is there stays.
+        // An existing target stays.
         let plain = Memory::new().with("y", "|u1", &[2], &[7, 8]);
         done(write(&plain, &plain.all(), format, &place.at(name), &options).unwrap());
         let path = place.at(name);
@@ -360,7 +360,7 @@ fn a_name_that_others_lead_on_from_may_come_after_them() {
     }
 }
 
-/// Big-endian bfloat16, which numpy lacks: as bytes alone they are little-endian, and read back as what they were.
+/// Big-endian bfloat16, which numpy lacks: as bytes alone they are little-endian, and read back unchanged.
 #[cfg(all(feature = "rawarray", feature = "blosc2", feature = "bloscpack", feature = "asdf"))]
 #[test]
 fn elements_that_become_bytes_are_little_endian_everywhere() {

@@ -15,11 +15,11 @@ const ASDF: &str = "asdf";
 /// The format whose cards are not read back.
 const FITS: &str = "fits";
 
-/// Key of what is GSD's own, and the parts of it that every GSD file has.
+/// Key of GSD's own metadata, and the parts of it that every GSD file has.
 const GSD: &str = "gsd";
 const OF_HEADER: [&str; 3] = ["application", "schema", "schema_version"];
 
-/// Key of what is RawArray's own.
+/// Key of RawArray's own metadata.
 const RAWARRAY: &str = "rawarray";
 
 /// First words of losses after which no metadata are expected in the target.
@@ -65,7 +65,7 @@ pub(super) fn compare(
     if [ASDF, GSD].contains(&format) {
         written = with_name_of(written, &source);
     }
-    // Types that numpy has and RawArray does not are opaque there, with their code beside them.
+    // Types that numpy has and RawArray does not are opaque there, with their code next to them.
     if source.get(RAWARRAY).is_none() {
         written = remove_key(written, RAWARRAY);
     }

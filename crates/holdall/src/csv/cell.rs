@@ -13,7 +13,7 @@ use crate::repr;
 /// Characters of a cell that an error shows.
 const SHOWN: usize = 40;
 
-/// So many digits are always within 64 bits.
+/// Number of digits that always fit in 64 bits.
 const ALWAYS_FIT: usize = 19;
 
 /// Writes the elements of rows.
@@ -26,7 +26,7 @@ pub(super) struct Encoder<'a> {
 enum Slots<'a> {
     /// Each cell is an element.
     Elements(&'a Scalar),
-    /// The row is a record of so many bytes; where in it each cell goes.
+    /// The row is a record of this many bytes, with the offset and type of each cell.
     Record(usize, Vec<(usize, &'a Scalar)>),
 }
 

@@ -4,7 +4,7 @@ use container_core::dtype::{ByteOrder, DType, Kind};
 
 use super::cell::{decimal, is_complex, trimmed, whole};
 
-/// From 0 to here, doubles have every integer.
+/// Doubles represent every integer up to this one.
 const ALL_DOUBLES: u128 = 1 << f64::MANTISSA_DIGITS;
 
 /// Class of one cell.
@@ -158,7 +158,7 @@ pub(super) fn common(columns: &[Column]) -> Option<DType> {
     columns.iter().all(fits).then(|| all.dtype())
 }
 
-/// Whether a cell is taken for a name: text that does not begin as a number, a date or digits of some other kind do.
+/// Whether a cell can be a name: text that does not begin as a number, a date or digits of another kind.
 pub(super) fn is_name(cell: &[u8]) -> bool {
     let begins_a_number = |byte: &u8| byte.is_ascii_digit() || b"+-.(".contains(byte);
     Column::of(cell).text && !cell.first().is_some_and(begins_a_number)
@@ -178,7 +178,7 @@ fn class(text: &str) -> Class {
     match trimmed(text) {
         "" => Class::Empty,
         "True" | "False" | "true" | "false" | "TRUE" | "FALSE" => Class::Bool,
-        // Integers have no such zero.
+        // Integers lack a negative zero.
         "-0" => Class::Decimal,
         number if is_integer(number) => integer(number.as_bytes()).map_or(Class::Text, Class::Integer),
         number if decimal::<f64>(number).is_some() => Class::Decimal,

@@ -56,7 +56,7 @@ fn index(cell: &[u8]) -> Option<u64> {
     std::str::from_utf8(cell).ok()?.parse().ok()
 }
 
-/// A record of columns, packed. `p[0]`, `p[1]` and so on of one type, beside each other and complete in C order, are one field `p`.
+/// A record of columns, packed. `p[0]`, `p[1]` and so on of one type, adjacent and complete in C order, are one field `p`.
 ///
 /// # Errors
 /// `Usage` for two of one name, `Unsupported` for more than records are written out with.
@@ -83,7 +83,7 @@ pub(super) fn record(columns: &[(String, DType)]) -> Result<DType> {
     Ok(DType::Record(Record { fields, size: offset }))
 }
 
-/// Use of the names of columns for a record that there is.
+/// Use of the names of columns for an existing record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
     /// Its own, each in its place.

@@ -48,7 +48,7 @@ impl Table {
     /// Reads the whole text.
     ///
     /// # Errors
-    /// Those of [`pack_csv`](super::pack_csv), but for cells that are not of the type that is asked for.
+    /// Those of [`pack_csv`](super::pack_csv), but for cells that are not of the requested type.
     pub(super) fn find(text: &dyn Source, csv: &Csv, named: OneType, limits: &Limits) -> Result<Self> {
         if b"\"\r\n".contains(&csv.delimiter) {
             return Err(Error::usage("a quote or the end of a line between cells"));
@@ -72,7 +72,7 @@ impl Table {
         if csv.dtype.is_none() && (is_left_out || could_be_names) {
             integers.begin_again();
         }
-        // Columns that are all the fields of the record that is asked for do not count.
+        // Axis columns are not split off if the columns are all the fields of the requested record.
         let has_all = asked.and_then(|asked| asked.cells()) == Some(width);
         let has_axes = matches!(csv.header, Header::Auto | Header::Names) && !has_all;
         let axes = if has_axes { axes(&names) } else { 0 };
@@ -85,7 +85,7 @@ impl Table {
                 return Err(row.error(problem));
             }
             counter.push(&row);
-            // A type that is asked for needs no search.
+            // A requested type needs no inference.
             if csv.dtype.is_none() {
                 integers.push(&mut body, &row, limits)?;
             }
@@ -185,7 +185,7 @@ impl Table {
 fn is_above_values(body: &[Column], dtype: Option<&DType>, is_a_row: bool, names: &[String]) -> Result<bool> {
     let Some(dtype) = dtype else { return Ok(body.iter().any(Column::has_values)) };
     match dtype {
-        // Text alone could be anything, also what is too long: the names decide.
+        // Text alone fits anything, even if too long: the names decide.
         DType::Record(record) if is_a_row || is_text(dtype) => are_names_of(record, names),
         DType::Record(_) => Ok(true),
         DType::Scalar(_) => Ok(!is_a_row && !is_text(dtype)),

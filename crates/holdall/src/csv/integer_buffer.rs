@@ -48,12 +48,12 @@ impl Integers {
         Ok(())
     }
 
-    /// The first row, which has been taken, may be names: they begin behind it.
+    /// The first row, which has been taken, may be names: the values begin after it.
     pub(super) fn begin_again(&mut self) {
         *self = Self { elements: Some(Elements::new()), has_first: false };
     }
 
-    /// The elements of rows of `width` cells, where they are all that there is, and of type `dtype`.
+    /// The elements of rows of `width` cells, if they are complete, and of type `dtype`.
     pub(super) fn all(self, dtype: &DType, width: usize, has_header: bool) -> Option<Elements> {
         let size = match dtype {
             DType::Scalar(_) => SIZE,

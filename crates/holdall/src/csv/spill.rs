@@ -1,4 +1,4 @@
-//! Elements on their way: in memory while they are few, else in an unnamed temporary file.
+//! Buffer for elements: in memory while they are few, else in an unnamed temporary file.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use container_core::source::{FileSource, Source};
 use container_core::{Error, Limits, Result};
 use tempfile::{SpooledData, SpooledTempFile};
 
-/// Bytes of elements that pass to the file at once; so many or fewer need none.
+/// Bytes of elements that pass to the file at once; up to this size no file is made.
 const BUFFER: usize = 1 << 20;
 
 /// Bytes of elements, row by row.

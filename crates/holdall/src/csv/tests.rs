@@ -155,7 +155,7 @@ fn names_tell_axes_and_sub_arrays() {
     {
         assert_eq!(kind(&found(&text)).1, [4], "{text}");
     }
-    // Fields of these names, where all of them are asked for.
+    // Fields of these names, where the requested type has all of them.
     let record = r#"[["axis0", "<i8"], ["axis1", "<i8"], ["axis2", "<i8"], ["value", "<i8"]]"#;
     assert_eq!(kind(&asked(cube.as_bytes(), record, Header::Auto).unwrap()), (record.to_owned(), vec![4]));
     let parts = found("p[0],p[1],q,m[0][0],m[0][1],m[1][0],m[1][1],r[0],r[2]\n1,2,3,4,5,6,7,8,9\n");

@@ -187,7 +187,7 @@ fn datasets_are_paired_by_path_unless_there_is_one_of_each() {
         differences(&a, &b, &DiffOptions { ignore: &ignore, ..DiffOptions::default() })
     };
     assert!(found("?").is_empty());
-    // What is left is one of each, but not a pair.
+    // The rest is one of each, but not a pair.
     assert_eq!(found("y"), ["x: only in the first", "z: only in the second"]);
 }
 
@@ -235,7 +235,7 @@ fn metadata_is_compared_within_one_format() {
     assert!(exact(&a, &b).is_empty());
 }
 
-/// As of a tree of YAML with the keys `1` and `"1"`: two entries, which read the same.
+/// Two entries with the same text, as of a YAML tree with the keys `1` and `"1"`.
 #[test]
 fn entries_whose_keys_read_the_same_are_compared_each_with_its_own() {
     let with = |values: &[&str]| {

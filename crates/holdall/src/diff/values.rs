@@ -52,13 +52,13 @@ impl<'a> Side<'a> {
         Side { container: self.container, index: self.index, dataset: Cow::Borrowed(&*self.dataset), region }
     }
 
-    /// The elements of a part of what the region gives.
+    /// The elements of a part of the region.
     fn read(&self, piece: &Region, options: &ReadOptions) -> Result<Array<'a>> {
         let region = Region::new(within(self.region, piece)?, &self.dataset().shape)?;
         self.container.read(self.index, &region, &options.for_region(self.region, &self.dataset().shape))
     }
 
-    /// The mask of a part of what the region gives.
+    /// The mask of a part of the region.
     fn mask(&self, piece: &Region, order: Order, options: &ReadOptions) -> Result<Option<Hidden>> {
         let region = Region::new(within(self.region, piece)?, &self.dataset().shape)?;
         let mask = self.container.mask(self.index, &region, options)?;
@@ -109,7 +109,7 @@ impl<'a> Ruler<'a> {
         let shape = a.region.shape();
         let limits = &self.options.read.limits;
         let (order, budget) = match (a.dataset().order, b.dataset().order) {
-            // Two sides, and what is made of them where types differ.
+            // Two sides, and their converted copies where types differ.
             (one, other) if one == other => (one, chunk_len(true, limits) / 2),
             _ => (Order::C, chunk_len(false, limits) / 2),
         };
@@ -206,7 +206,7 @@ fn is_single(dtype: &DType) -> bool {
     dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::Float && scalar.size == 4)
 }
 
-/// A part of what a region gives, in the indices of the whole.
+/// A part of a region, in the indices of the whole.
 fn within(region: &Region, piece: &Region) -> Result<Vec<AxisSelection>> {
     let mut pieces = piece.axes().iter();
     let axes = region.axes().iter().map(|axis| {

@@ -37,7 +37,7 @@ impl Line {
     /// Reads a line without its end. `None` for a line that is empty or a comment (`#`).
     ///
     /// # Errors
-    /// `Malformed` for what is neither.
+    /// `Malformed` for other text.
     pub fn parse(text: &[u8]) -> Result<Option<Self>> {
         if text.trim_ascii().is_empty() || text.starts_with(b"#") {
             return Ok(None);

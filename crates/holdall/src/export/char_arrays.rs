@@ -16,8 +16,8 @@ pub(super) fn are_characters(dataset: &Dataset) -> bool {
     byte && attribute(dataset, "type") == Some("character")
 }
 
-/// Writes each text in a line, without the NULs at its end. Line feeds and tabs pass; other control characters, and those that
-/// reorder a line, are escaped; what is not UTF-8 becomes U+FFFD.
+/// Writes each text in a line, without the NULs at its end. Line feeds and tabs pass; other control characters, and those that reorder a
+/// line, are escaped; invalid UTF-8 becomes U+FFFD.
 pub(super) fn write(walk: &Walk<'_>, out: &mut dyn Write) -> Result<()> {
     let len = walk.shape.last().copied().unwrap_or(1);
     let mut gathered = Gathered::new(out);

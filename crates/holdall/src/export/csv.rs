@@ -112,7 +112,7 @@ fn too_wide() -> Error {
         .with_hint("another form of output: json, npy or raw")
 }
 
-/// The cells of one element, separated by commas; those of what is missing are empty.
+/// The cells of one element, separated by commas; those of missing scalars are empty.
 fn write_cells(dtype: &DType, bytes: &[u8], mask: &[u8], scratch: &mut String, out: &mut String) {
     let record = match dtype {
         DType::Record(record) => record,

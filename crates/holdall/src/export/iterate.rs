@@ -15,7 +15,7 @@ const MAX_EMPTY: u64 = 1 << 20;
 /// Bytes of text that are gathered before they are written.
 const GATHERED: usize = 64 << 10;
 
-/// A region of a dataset on its way out.
+/// Iteration over a region of a dataset.
 pub(super) struct Walk<'a> {
     pub(super) dataset: Cow<'a, Dataset>,
     /// Length of each axis that is kept.
@@ -97,7 +97,7 @@ impl Odometer {
     }
 }
 
-/// Text on its way out, in pieces of a useful size.
+/// Output of text, gathered into larger pieces.
 pub(super) struct Gathered<'a> {
     pub(super) text: String,
     out: &'a mut dyn Write,

@@ -1,4 +1,4 @@
-//! Text in rows, as `numpy.savetxt` lays it out, for any number of axes. What is missing is `--`.
+//! Text in rows, as `numpy.savetxt` lays it out, for any number of axes. Missing scalars are `--`.
 
 use std::io::Write;
 

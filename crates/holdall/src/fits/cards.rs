@@ -29,8 +29,8 @@ impl Card {
         Self(format!("{key:<8}= {value:>20}"))
     }
 
-    /// A card for what a name and a value come to; `None` where they do not fit. `key` is made of A to Z, 0 to 9, `_`, `-`, and of blanks
-    /// and dots where it is not a keyword by itself.
+    /// A card for a name and a value; `None` where they do not fit. `key` consists of A to Z, 0 to 9, `_`, `-`, and of blanks and dots
+    /// where it is not a single keyword.
     pub(super) fn new(key: &str, value: &CardValue) -> Option<Self> {
         let is_keyword = key.len() <= 8 && !key.contains([' ', '.']);
         let value = match value {
@@ -80,7 +80,7 @@ impl Header {
         is_new
     }
 
-    /// The header in whole blocks, with the sum of the data behind it and its own.
+    /// The header in whole blocks, with the sum of the data after it and its own.
     pub(super) fn to_bytes(&self, data: &Sum) -> Vec<u8> {
         let mut header = self.with_sums(&"0".repeat(16), data);
         let mut all = data.clone();

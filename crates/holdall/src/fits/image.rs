@@ -18,7 +18,7 @@ pub(super) struct Image<'a> {
     pub(super) index: usize,
     pub(super) region: &'a Region,
     pub(super) bitpix: i128,
-    /// `BZERO`: what is added to the stored number.
+    /// `BZERO`: the offset that is added to the stored number.
     pub(super) zero: i128,
     /// Lengths, the fastest axis first.
     pub(super) axes: Vec<u64>,

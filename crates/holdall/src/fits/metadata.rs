@@ -78,7 +78,7 @@ fn add<'a>(steps: &mut Vec<&'a str>, value: &'a Value, header: &mut Header, lost
     }
 }
 
-/// The keyword, or the words behind `HIERARCH`; `None` for names of other characters than cards have.
+/// The keyword, or the words after `HIERARCH`; `None` for names with characters that cards lack.
 fn keyword(steps: &[&str]) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let words = steps.iter().flat_map(|step| step.split(' '));

@@ -1,4 +1,4 @@
-//! The images of a file that was just written, to be compared with what they were made from: no reader of other files.
+//! The images of a file that was just written, for a comparison with their source; it does not read other files.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -72,7 +72,7 @@ impl Written {
     }
 }
 
-/// The whole numbers among the cards from byte `at` on, by keyword, and the byte behind the blocks of the header.
+/// The whole numbers among the cards from byte `at` on, by keyword, and the end of the blocks of the header.
 fn cards(source: &dyn Source, at: u64) -> Result<(HashMap<String, i128>, u64)> {
     let mut cards = HashMap::new();
     let mut start = at;

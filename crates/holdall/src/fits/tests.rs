@@ -23,7 +23,7 @@ fn fits(memory: &Memory, words: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<Loss>)>
     Ok((out, losses))
 }
 
-/// The cards of the header at `at`, without the blanks behind them, up to the end.
+/// The cards of the header at `at`, without trailing blanks, up to the end.
 fn cards(bytes: &[u8], at: usize) -> Vec<String> {
     let cards = bytes[at..].chunks(80).map(|card| std::str::from_utf8(card).unwrap().trim_end().to_owned());
     cards.take_while(|card| card != "END").collect()

@@ -37,8 +37,7 @@ impl Arrays {
     /// Finds the arrays and their names. With `asked`, files of unknown formats are elements of that type.
     ///
     /// # Errors
-    /// `Usage` for arrays of several axes, and of another type than the one asked for or that of the first; those of opening the
-    /// files.
+    /// `Usage` for arrays of several axes, and of another type than the requested one or that of the first; those of opening the files.
     pub(super) fn find(
         sources: &[PathBuf],
         asked: Option<&DType>,
@@ -178,7 +177,7 @@ mod tests {
         assert_eq!((arrays.dtype.to_string(), arrays.len(), arrays.len_of(0)), ("<u2".into(), 2, 2));
         assert_eq!((arrays.get(0).unwrap(), arrays.get(1).unwrap()), (vec![1, 0, 2, 0], vec![3, 0]));
         assert!(names[0].ends_with("/a") && names[1].ends_with("/b"), "{names:?}");
-        // Files of no format are elements of the type that is asked for.
+        // Files of unknown formats are elements of the requested type.
         let (arrays, _) = find(&[at("c.bin"), at("a.npy")], Some(">u2")).unwrap();
         assert_eq!((arrays.get(0).unwrap(), arrays.get(1).unwrap()), (vec![4, 0], vec![0, 1, 0, 2]));
         assert!(find(&[at("c.bin")], None).is_err());

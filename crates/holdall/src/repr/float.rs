@@ -138,8 +138,8 @@ fn narrow_digits(bits: u16, value_of: fn(u16) -> f64) -> String {
     let above = value_of(bits.saturating_add(1));
     // The largest number reaches as far up as if there were a next one.
     let above = if above.is_finite() { above } else { value + (value - below) };
-    // All exact: two such numbers side by side and their mean fit a double. A short decimal that is no such mean
-    // is too far from one for the double next to it to be it.
+    // All exact: two neighbouring numbers and their mean fit a double. A short decimal that is not such a mean is too far from one for the
+    // double next to it to equal it.
     let (low, high) = ((below + value) / 2.0, (value + above) / 2.0);
     let reads_back = |text: &str| {
         let within = |decimal: f64| low < decimal && decimal < high;

@@ -62,7 +62,7 @@ pub(crate) fn of_json(json: serde_json::Value) -> Value {
     }
 }
 
-/// The value that holds what the pointer is about, and the last step.
+/// The parent of the pointer's target, and the last step.
 fn holder<'v>(tree: &'v mut Value, pointer: &str) -> Result<(&'v mut Value, String)> {
     let steps = pointer.strip_prefix('/').ok_or_else(|| {
         Error::usage(format!("{pointer:?} is not a pointer to a place in the metadata")).with_hint("/name")

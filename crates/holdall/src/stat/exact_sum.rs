@@ -1,6 +1,6 @@
 //! Sums of doubles that keep what each addition rounds away.
 
-/// A sum as two doubles: the nearest one, and what is between it and the sum.
+/// A sum as two doubles: the nearest one, and the remainder.
 ///
 /// Numbers whose sum needs no more than about 100 bits are summed exactly, in whatever order they come, so that one array gives one sum from
 /// every file (Neumaier's summation, with the exact differences of Knuth, TAOCP 2, 4.2.2, theorem B).
@@ -34,10 +34,10 @@ impl Total {
         Self { high, low }
     }
 
-    /// The mean of `count` numbers of this sum: the nearest double, and what is beyond it. `None` as [`Self::value`], and of no numbers.
+    /// The mean of `count` numbers of this sum: the nearest double, and the remainder. `None` as [`Self::value`], and for a count of 0.
     pub(super) fn mean(self, count: f64) -> Option<(f64, f64)> {
         let mean = self.value().filter(|_| count > 0.0)? / count;
-        // What the rounded quotient leaves of the sum: exact, as one product and sum are rounded together.
+        // The remainder of the rounded quotient: exact, as one product and sum are rounded together.
         let left = (-mean).mul_add(count, self.high) + self.low;
         Some((mean, left / count))
     }
@@ -48,7 +48,7 @@ impl Total {
     }
 }
 
-/// The rounded sum, and what is between it and the exact one.
+/// The rounded sum, and its difference to the exact one.
 pub(super) fn added(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;

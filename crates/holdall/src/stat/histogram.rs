@@ -62,7 +62,7 @@ impl Histogram {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
     }
 
-    /// Adds another one so many times.
+    /// Adds another one `times` times.
     pub(super) fn merge_times(&mut self, other: &Self, times: u64) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other * times);
     }

@@ -39,7 +39,7 @@ impl Moments {
         self.extremes
     }
 
-    /// Exact for integers; of floating-point numbers the nearest double, or what their mean comes to where a sum was beyond the doubles.
+    /// Exact for integers; for floating-point numbers the nearest double, or the mean times the count where a sum exceeded the doubles.
     pub(super) fn sum(&self, keys: Keys) -> Number {
         match keys {
             Keys::Doubles => Number::Float(self.total.value().unwrap_or(self.mean * self.finite as f64)),
@@ -82,7 +82,7 @@ impl Moments {
                 distance * distance
             });
             let rest = rest * unit;
-            // Where this goes beyond the doubles the others do, and another unit is tried.
+            // Where this exceeds the doubles the others do, and another unit is tried.
             let more = Some(count * rest * rest).filter(|more| more.is_finite()).unwrap_or(0.0);
             (of_mean - more).max(0.0)
         });

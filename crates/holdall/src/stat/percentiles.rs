@@ -147,7 +147,7 @@ impl Ranks {
     pub(super) fn tick(&self, percent: f64, keys: Keys) -> Number {
         let ([low, high], _) = percentile_ranks(percent, self.count);
         let place = i128::from(self.count.saturating_sub(1)) * percent as i128;
-        // Hundredths of the way. None, where the rank that doubles found is the next one, which the place is then.
+        // Hundredths of the way. 0 where the rank that doubles found is the next one, on which the place then is.
         let part = (place - i128::from(low) * 100).clamp(0, 100);
         match (keys.number(self.key_at(low)), keys.number(self.key_at(high))) {
             (Number::Integer(low), Number::Integer(high)) => {
@@ -206,7 +206,7 @@ impl Tally {
         Some(())
     }
 
-    /// Adds another one so many times.
+    /// Adds another one `times` times.
     pub(super) fn merge_times(&mut self, other: &Self, times: u64) -> Option<()> {
         if self.mode != other.mode || self.bits != other.bits || self.found.len() != other.found.len() {
             return None;

@@ -20,7 +20,7 @@ impl Keys {
         match self {
             Self::Signed => (key ^ SIGN).cast_signed() as f64,
             Self::Unsigned => key as f64,
-            // The bits of negative numbers sort the wrong way round.
+            // The bits of negative numbers sort in reverse.
             Self::Doubles => f64::from_bits(if key & SIGN == 0 { !key } else { key ^ SIGN }),
         }
     }

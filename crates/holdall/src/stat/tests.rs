@@ -9,7 +9,7 @@ fn stats(dtype: &str, shape: &[u64], bytes: &[u8], memory: u64) -> Vec<Stat> {
     stat(&container, 0, &Region::whole(shape), &read, Progress::none()).unwrap()
 }
 
-/// `numpy` of the same values: `np.percentile`, `mean`, `std`, with what is not finite left out.
+/// `numpy` of the same values: `np.percentile`, `mean`, `std`, without values that are not finite.
 #[test]
 fn floats_are_measured_as_numpy_does() {
     let values: Vec<f32> = (0..1000).map(|at| ((at * 7919) % 1000) as f32 / 8.0).collect();
@@ -44,7 +44,7 @@ fn integers_are_exact_where_doubles_are_not() {
     assert_eq!(json["sum"], "36893488147419103230");
 }
 
-/// Numbers that doubles round to multiples of 256: `np.std` of what is between them and the first is that of them.
+/// Numbers that doubles round to multiples of 256: `np.std` of their differences to the first equals theirs.
 #[test]
 fn integers_beyond_two_to_the_53_are_told_apart() {
     let start = 1_i64 << 60;

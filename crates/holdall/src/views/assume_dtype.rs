@@ -18,7 +18,7 @@ use container_core::{Error, Progress, Result, Value};
 pub(crate) struct Assumed {
     inner: Box<dyn Container>,
     dtype: DType,
-    /// Made when they are asked for.
+    /// Datasets of the view, made on request.
     datasets: OnceLock<Vec<Dataset>>,
 }
 
@@ -83,7 +83,7 @@ impl Container for Assumed {
             ready
                 .map(|(index, dataset)| match self.seen(index, dataset.clone()) {
                     Ok((seen, _)) => seen,
-                    // It is refused where it is asked for.
+                    // Reading it gives the error.
                     Err(_) => dataset.clone(),
                 })
                 .collect()

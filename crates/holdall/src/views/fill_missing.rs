@@ -34,7 +34,7 @@ struct Masked {
     /// Elements of which a scalar is missing, and all of them, in the regions that are selected.
     missing: u64,
     total: u64,
-    /// The value that is asked for in the type of each scalar that can be missing.
+    /// The requested value in the type of each scalar that can be missing.
     fills: HashMap<Scalar, Vec<u8>>,
     /// Whether a type that keeps the stored value, and whether another type, has a missing scalar.
     is_kept: bool,
@@ -63,7 +63,7 @@ impl<'a> Filled<'a> {
         Self { inner, fill, masked: HashMap::new() }
     }
 
-    /// Fills what is missing of a dataset. Its mask is read for `region`.
+    /// Fills the missing elements of a dataset. Its mask is read for `region`.
     ///
     /// # Errors
     /// `Usage` for a fill value that a type with missing elements does not hold; those of [`Container::mask`].
@@ -184,7 +184,7 @@ impl Masked {
         }
     }
 
-    /// As metadata, where it is one number: what a mask that is a number has to be so that it hides what has been filled.
+    /// The fill value as metadata, if it is one number: a mask that is this number hides the filled elements.
     fn number(&self, fill: Option<&str>) -> Option<Value> {
         let scalar = self.dtype.as_scalar()?;
         match fill {

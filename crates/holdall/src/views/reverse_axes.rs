@@ -1,4 +1,4 @@
-//! A container with the axes of every dataset reversed: row-major becomes column-major and the other way round.
+//! A view with the axes of every dataset reversed: row-major becomes column-major and vice versa.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

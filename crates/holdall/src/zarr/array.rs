@@ -135,7 +135,7 @@ impl ArrayPlan {
     /// `Limit` where one exceeds it.
     pub(super) fn workers(&self, read: &ReadOptions) -> Result<usize> {
         let len = self.grid.chunk_len().unwrap_or(u64::MAX).saturating_mul(self.stored.itemsize() as u64);
-        // What is read, what is made of it, filled up and encoded.
+        // The read, converted, filled and encoded bytes.
         let each = len.saturating_mul(4);
         if each > read.limits.memory {
             return Err(Error::limit("memory in bytes for a chunk of Zarr", each, read.limits.memory)

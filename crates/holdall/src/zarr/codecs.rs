@@ -1,4 +1,4 @@
-//! From the bytes of a chunk to those of its file.
+//! Codecs: from the bytes of a chunk to those of its file.
 
 use blosc_chunk::{BloscVersion, Compressor, Decoder, Encoder, Params, Pipeline, SplitMode};
 use container_codecs::checksum::Algorithm;
@@ -37,7 +37,7 @@ pub(super) enum Filter {
 pub(super) struct Own {
     /// The name of its format.
     format: &'static str,
-    /// The codec for chunks that are to come, where chunks of one value may be all that there are.
+    /// The codec for later chunks, since all present chunks may be of one value.
     codec: Option<String>,
     level: Option<i32>,
     filter: Option<Filter>,
@@ -244,7 +244,7 @@ fn gzip(plain: &[u8], level: i32, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// The other way, for members as [`gzip`] makes them of `plain`; an error for those of anything else.
+/// Decodes members that [`gzip`] makes of `plain`; an error for any other.
 fn gunzip(member: &[u8], plain: &[u8], decoded: &mut [u8]) -> Result<()> {
     let short = || Error::malformed("a gzip member that ends too early");
     let (_, rest) = member.split_at_checked(GZIP_HEAD.len()).ok_or_else(short)?;
@@ -270,7 +270,7 @@ mod tests {
     fn a_gzip_member_is_what_gzip_takes() {
         let mut out = Vec::new();
         gzip(b"hello hello hello", 6, &mut out).unwrap();
-        // By Python: zlib.crc32(b"hello hello hello").to_bytes(4, "little"), and the length behind it.
+        // By Python: zlib.crc32(b"hello hello hello").to_bytes(4, "little"), and the length after it.
         assert_eq!(out[out.len() - 8..], [128, 136, 249, 229, 17, 0, 0, 0]);
         assert_eq!(out[..3], [0x1f, 0x8b, 8]);
     }

@@ -13,14 +13,14 @@ const USUAL: u64 = 4 << 20;
 /// More files than this are not made of one array, if its chunks are small.
 const MAX_SMALL_FILES: u64 = 10_000;
 
-/// Chunks that are put together, so that there are not too many, take no more bytes than this.
+/// Maximum bytes of a chunk that joins several of the source to reduce their number.
 const LARGE: u64 = 64 << 20;
 
 /// Shape of an array and of its chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) shape: Vec<u64>,
-    /// As long as `shape`; no length is 0.
+    /// Lengths of a chunk, as many as `shape`; none is 0.
     pub(super) chunk: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Grid {
         Chunks { next: (!counts.contains(&0)).then(|| vec![0; counts.len()]), counts }
     }
 
-    /// First index and length along each axis of what the chunk at `place` has of the array.
+    /// First index and length along each axis of the array's part in the chunk at `place`.
     pub(super) fn part(&self, place: &[u64]) -> impl Iterator<Item = (u64, u64)> {
         place.iter().zip(self.shape.iter().zip(&self.chunk)).map(|(at, (len, chunk))| {
             let start = at.saturating_mul(*chunk);

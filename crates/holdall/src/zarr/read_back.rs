@@ -1,4 +1,4 @@
-//! The directory that was just written, compared with what it was made from.
+//! Comparison of the directory that was just written with its source.
 
 use std::fs;
 use std::io::ErrorKind;
