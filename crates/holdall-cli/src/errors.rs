@@ -61,7 +61,7 @@ impl Failure {
         matches!(self.error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The answer that it comes to: what a file lacks and could have is a no.
+    /// The exit outcome of the error: a part that a file may lack gives a no.
     pub fn outcome(&self) -> Outcome {
         if matches!(self.error.kind(), ErrorKind::Absent(_)) { Outcome::No } else { Outcome::CouldNot }
     }

@@ -60,7 +60,7 @@ fn push(c: char, escapes: Escapes, text: &mut String) {
     }
 }
 
-/// A writer to a terminal that escapes what is written, piece by piece. Bytes that are not UTF-8 become `\xff`.
+/// A writer to a terminal that escapes its input, piece by piece. Bytes that are not UTF-8 become `\xff`.
 pub struct Safe<W: Write> {
     out: W,
     escapes: Escapes,
@@ -73,7 +73,7 @@ impl<W: Write> Safe<W> {
         Self { out, escapes, cut: Vec::new() }
     }
 
-    /// Writes what is left of a character that never ended.
+    /// Writes the rest of an incomplete character.
     pub fn finish(mut self) -> io::Result<()> {
         let text = hexadecimal(&self.cut);
         self.out.write_all(text.as_bytes())

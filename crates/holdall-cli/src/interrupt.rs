@@ -20,7 +20,7 @@ mod signals {
     static ASKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
     static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-    /// From now on the first such signal stops the operation at the next tick of its meter; the second one ends the process.
+    /// Installs handlers: the first such signal stops the operation at the next tick of its meter; the second one ends the process.
     pub fn stop_at_ticks() {
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             if signal == SIGHUP && is_ignored(signal) {

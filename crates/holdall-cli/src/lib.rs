@@ -49,7 +49,7 @@ fn run(arguments: Vec<OsString>) -> Outcome {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(told) => {
-            // The reader of the help may have gone; there is nobody to tell.
+            // The reader of the help may have gone; the error cannot be reported.
             let _ = told.print();
             return match told.kind() {
                 ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Outcome::Yes,

@@ -17,7 +17,7 @@ use crate::progress::{ProgressReporter, ShowProgress};
 /// A file to work on, a folder that cannot be listed, or a file that cannot be read.
 #[derive(Debug)]
 pub struct Named {
-    /// As the user named it.
+    /// The path as the user gave it.
     pub path: PathBuf,
     /// Why the folder cannot be listed, or the file not be read.
     pub unreadable: Option<Failure>,

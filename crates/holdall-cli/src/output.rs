@@ -61,7 +61,7 @@ impl Console {
             Err(failure) if failure.is_closed_pipe() => self.worst,
             Err(failure) => {
                 print_error(&failure);
-                // Whoever took this for a failure and repeated it would make the change twice.
+                // Repeating the command as after a failure would make the change twice.
                 if failure.error.is_after_change() { self.worst } else { self.worst.max(failure.outcome()) }
             }
         }
@@ -92,7 +92,7 @@ pub fn to_stderr(line: &str) {
 pub struct Paint(bool);
 
 impl Paint {
-    /// As `--color`, NO_COLOR and the kind of stream have it.
+    /// The choice by `--color`, NO_COLOR and the kind of stream.
     pub fn of(stream: &impl anstream::stream::RawStream) -> Self {
         Self(anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never)
     }

@@ -31,7 +31,7 @@ enum Unit {
 /// Permission to show a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShowProgress {
-    /// On a standard error that is a terminal.
+    /// Permitted if standard error is a terminal.
     OnTerminal,
     /// Never: something else is written to the same terminal.
     Never,

@@ -87,8 +87,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 impl Args {
     fn import_options(&self) -> TargetOptions {
         let mut import = self.make.write.import_options();
-        // Opening reverses what is column-major. A format that is always so has to be written in reverse as well, for
-        // source and target to look alike under the same option; the others keep the order that they are shown.
+        // Opening reverses column-major arrays. A format that is always so has to be written in reverse as well, for source and target to
+        // look alike under the same option; the others keep the order that they are shown.
         let target = holdall::formats::target_format(&self.target, self.to.as_deref());
         if self.make.open.reversed_dims && target.is_ok_and(|format| format.order == Some(Order::F)) {
             import.axes = Axes::Reversed;

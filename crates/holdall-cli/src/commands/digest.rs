@@ -71,7 +71,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let tasks = if args.check { args.read_lists(console)? } else { args.tasks() };
     let work = Work { args, limits: console.limits };
     let mut counts = Counts::default();
-    // Standard input is there once only, and a file that is read again needs it again.
+    // Standard input can be read only once, and a file that is read again needs it again.
     let streams = tasks.iter().any(|task| task.wanted.iter().any(|one| is_stream(&one.address.file)));
     let workers = if streams { 1 } else { args.jobs.count().min(tasks.len()) };
     if workers <= 1 {

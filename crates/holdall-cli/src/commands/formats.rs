@@ -1,4 +1,4 @@
-//! `holdall formats`: what is done with which format and version.
+//! `holdall formats`: the support for each format and version.
 
 use container_core::format::{Format, Level, Support};
 use holdall::formats::{ARRAY_FILES, FORMATS, TARGETS};

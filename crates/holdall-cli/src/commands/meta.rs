@@ -139,7 +139,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     } else {
         container.meta().on(&file)?
     };
-    // What is shown as text may be a tree for those who look into it, as a trailer of RawArray.
+    // A value shown as text may be a tree for pointers into it, as a trailer of RawArray.
     let within = match value.pointer(&args.pointer) {
         None if address.dataset.is_none() && address.selection.is_none() => container.logical_meta().ok(),
         _ => None,

@@ -1,4 +1,4 @@
-//! `holdall recode`: the same file, stored in another way.
+//! `holdall recode`: rewrites a file with other storage.
 
 use std::path::PathBuf;
 

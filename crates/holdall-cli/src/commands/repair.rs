@@ -1,4 +1,4 @@
-//! `holdall repair`: a new file of what can be proved.
+//! `holdall repair`: writes the provable part of a file to a new one.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -247,7 +247,7 @@ fn draw(heading: &str, nodes: &[&Node], out: &mut Out) -> std::io::Result<()> {
     let paint = out.paint;
     writeln!(out, "{}", paint.with(STRONG, &printable(heading)))?;
     let last = last_of_their_siblings(nodes);
-    // Whether the line of each level goes on below.
+    // Whether the line of each level continues below.
     let mut goes_on: Vec<bool> = Vec::new();
     for (node, last) in nodes.iter().zip(last) {
         goes_on.truncate(node.depth - 1);

@@ -120,7 +120,7 @@ fn show(verification: &Verification, json: bool, console: &mut Console) -> Resul
     } else {
         show_rows(verification, console)?;
     }
-    // Someone who only watches standard error learns why the exit code is 2.
+    // Standard error alone has to explain why the exit code is 2.
     if matches!(verification.verdict, VerifyStatus::Unreadable | VerifyStatus::Unchecked)
         && (json || !console.out.is_terminal())
     {

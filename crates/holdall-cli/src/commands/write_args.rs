@@ -233,7 +233,7 @@ fn import_options(encode: &EncodeArgs, file: Option<&FileArgs>, source: &SourceA
 }
 
 fn option(text: &str) -> Result<(String, String), String> {
-    // Of a word that asks a yes or no, the word is enough: `-O streamed`.
+    // A boolean option is given by its word alone: `-O streamed`.
     if !text.is_empty() && !text.contains('=') {
         return Ok((text.to_owned(), "yes".to_owned()));
     }

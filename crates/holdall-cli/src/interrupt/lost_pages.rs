@@ -7,7 +7,7 @@ use crate::errors::Outcome;
 const MESSAGE: &[u8] = b"holdall: a file became shorter while it was read, or its disk failed (SIGBUS)\n  \
     try: again when no other process writes to it\n";
 
-/// Set by the thread that reports the error: several may want lost pages at once.
+/// Set by the thread that reports the error: several may access lost pages at once.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Installs a handler that ends the command with an error and its exit code, instead of a signal, when a mapped page is lost.

@@ -30,7 +30,7 @@ const TARGETS: [&str; 9] = ["npy", "b2nd", "asdf", "blp", "ra", "gsd", "zarr", "
 fn refused(at: &Path, file: &str, address: &str, why: &str) {
     let mut commands: Vec<Vec<String>> =
         VERBS.iter().map(|words| words.iter().map(|word| word.replace("IN", address)).collect()).collect();
-    // What is stored anew is the file, all of it.
+    // Recoding takes only a whole file.
     commands.retain(|words| words[0] != "recode" || address == file);
     commands.extend(
         TARGETS
@@ -71,7 +71,7 @@ fn what_is_computed_or_on_a_server_gives_no_values() {
         assert!(listed.expect(0).contains("(5, 7)") && listed.err.contains(why), "{listed:#?}");
         assert!(run(at, &["ls", "--json", name]).expect(0).contains(why), "{name}");
         run(at, &["verify", name]).expect(0);
-        // What is stored can be had.
+        // Stored placeholders can be read.
         let lenient = run(at, &["cat", "--lenient", "--format", "json", name]);
         assert_eq!(lenient.expect(0).matches('0').count(), 35, "{lenient:#?}");
         let converted = run(at, &["convert", "--lenient", name, "out.npy"]);

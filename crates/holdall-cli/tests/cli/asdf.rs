@@ -299,7 +299,7 @@ fn an_exploded_stream_takes_rows() {
     run(at, &["implode", "parts/a_exploded.asdf", "-o", "b.asdf"]).expect(0);
     let whole = std::fs::read(at.join("b.asdf")).unwrap();
     assert!(whole.ends_with(&[&header[..], &rows, &floats(3)].concat()));
-    // Rows of another length go nowhere.
+    // Rows of another length are refused.
     write(&at.join("wide.npy"), &npy("<f4", false, "(1, 4)", &floats(4)));
     run(at, &["append", "parts/a_exploded.asdf", "wide.npy"]).expect(2);
     assert_eq!(std::fs::read(&part).unwrap().len(), bytes.len() + 12);
@@ -341,7 +341,7 @@ fn no_verb_replaces_a_file_that_the_source_is_in() {
         assert!(refused.err.contains("is a part of the source"), "{refused:#?}");
         assert_eq!(std::fs::read(at.join(part)).unwrap(), before, "{args:?}");
     }
-    // Exploded again it has its blocks beside it wherever it is.
+    // Exploded again it has its blocks next to it wherever it is.
     run(at, &["explode", tree, "-o", "others"]).expect(0);
     assert_eq!(run(at, &["cat", "others/a_exploded_exploded.asdf::image"]).expect(0), "1\n2\n3\n");
 }

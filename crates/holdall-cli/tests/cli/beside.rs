@@ -1,11 +1,11 @@
-//! Other processes that change a file while the command reads it, and what is left of those that were killed.
+//! Other processes that change a file while the command reads it, and leftovers of killed ones.
 
 use std::io::Read;
 use std::process::Stdio;
 
 use crate::support::{contents, files, holdall, npy, run};
 
-/// A mapped page that is gone ended the command by a signal.
+/// A lost mapped page once ended the command by a signal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_cut_while_it_is_read_is_an_error() {
@@ -71,7 +71,7 @@ fn a_disk_without_room_is_told_before_anything_is_written() {
     }
 }
 
-/// A conversion to a directory that is killed leaves one behind; the next one takes it away.
+/// A conversion to a directory that is killed leaves one behind; the next one removes it.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_next_writer_removes_what_a_killed_one_left() {

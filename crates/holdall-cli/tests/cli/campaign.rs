@@ -59,7 +59,7 @@ fn bombs_are_refused_or_read_within_the_limits() {
 #[derive(Default)]
 struct Tally {
     mutants: u64,
-    /// By format, then by exit code.
+    /// Counts by format, then by exit code.
     codes: BTreeMap<String, BTreeMap<i32, u64>>,
     failures: Vec<String>,
 }

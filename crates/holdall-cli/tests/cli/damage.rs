@@ -39,7 +39,7 @@ fn nothing_is_written_of_values_that_cannot_be_read() {
             let args = [Path::new(args[0]), Path::new(args[1]), Path::new(args[2]), &path];
             let target: &[&Path] = if args[0] == Path::new("convert") { &[Path::new("-")] } else { &[] };
             let run = run(directory.path(), &[&args[..], target].concat());
-            // What is damaged outside of its values still has them.
+            // Files damaged outside of their values still have them.
             if run.code != Some(0) {
                 assert_eq!(run.expect(2), "", "{}", path.display());
             }

@@ -142,7 +142,7 @@ fn a_file_is_copied_chunk_by_chunk() {
     write(&at.join("a.gsd"), "of my own", &chunks);
     run(at, &["convert", "a.gsd", "b.gsd", "--verify"]).expect(0);
     assert_eq!(std::fs::read(at.join("b.gsd")).unwrap(), std::fs::read(at.join("a.gsd")).unwrap());
-    // What no entry refers to goes.
+    // Data without an entry are dropped.
     let mut fat = std::fs::read(at.join("a.gsd")).unwrap();
     fat.extend([7; 1000]);
     std::fs::write(at.join("fat.gsd"), fat).unwrap();
@@ -278,7 +278,7 @@ fn application_and_schema_are_those_that_are_asked_for() {
     for told in ["\"application\":\"mine 1\"", "\"schema\":\"own\"", "\"schema_version\":\"2.3\""] {
         assert!(meta.replace(": ", ":").contains(told), "{meta}");
     }
-    // A copy keeps them, but for what is named.
+    // A copy keeps them, except those given.
     run(at, &["convert", "a.gsd", "b.gsd", "-O", "application=other"]).expect(0);
     let meta = run(at, &["meta", "--json", "b.gsd"]).expect(0).replace(": ", ":");
     assert!(meta.contains("\"application\":\"other\"") && meta.contains("\"schema\":\"own\""), "{meta}");

@@ -1,4 +1,4 @@
-//! Journals beside files: what is reported, what is read, and what stays.
+//! Journals next to files: reports, reads, and the files that stay.
 
 use crate::asdf::{MD5_OF_123, TREE, block, by_hand};
 use crate::support::{files, run};
@@ -7,7 +7,7 @@ fn write(path: &std::path::Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// A file with a tree of 600 bytes, which crosses a sector, with room behind it.
+/// A file with a tree of 600 bytes, which crosses a sector, with room after it.
 fn with_long_tree() -> Vec<u8> {
     let tree = format!("{}{}", TREE.replace("# by hand", &format!("# {}", "x".repeat(600))), " ".repeat(400));
     [tree.as_bytes(), &block(&[1, 2, 3], MD5_OF_123)].concat()

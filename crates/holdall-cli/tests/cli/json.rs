@@ -273,7 +273,7 @@ impl Page {
                 entries.iter().for_each(|(name, value)| self.see_key(format!("{key}.{name}"), value));
             }
             Value::Array(items) => items.iter().for_each(|item| self.see_key(format!("{key}[]"), item)),
-            // What is an object elsewhere.
+            // A value that is an object elsewhere.
             Value::Null if self.listed.iter().any(|listed| listed.starts_with(&format!("{key}."))) => {}
             _ => panic!("{key} is not on the page"),
         }

@@ -1,4 +1,4 @@
-//! Memory: what a file may ask for, and what the machine gives.
+//! Memory: the demands of a file, and the limits of the machine.
 
 use std::path::Path;
 

@@ -10,7 +10,7 @@ fn with_user_codec(at: &Path, name: &str) {
     std::fs::write(at.join("values.bin"), values).unwrap();
     run(at, &["pack", "--dtype", "<u2", "--shape", "4000", "values.bin", name, "--codec", "zlib"]).expect(0);
     let mut file = std::fs::read(at.join(name)).unwrap();
-    // docs/formats/blosc2.md, "Header": codec flags and codec; then flags and codec of the chunk behind it.
+    // docs/formats/blosc2.md, "Header": codec flags and codec; then flags and codec of the chunk after it.
     file[27] = file[27] & 0xf0 | 6;
     file[77] = 180;
     let chunk = usize::try_from(u32::from_be_bytes(file[11..15].try_into().unwrap())).unwrap();

@@ -264,7 +264,7 @@ fn metadata_of_the_user_are_given_changed_and_taken_out() {
         assert_eq!(shown("/run").expect(0), "{\"n\":2}\n", "{name}");
         assert_eq!(shown("/note").expect(0), "\"a text: with a colon\"\n", "{name}");
         shown("/by").expect(1);
-        // Longer than the room that there is.
+        // Longer than the available room.
         let long = format!("{top}/long={}", "0123456789 ".repeat(400));
         run(at, &["meta", name, "--set", &long]).expect(0);
         run(at, &["verify", name]).expect(0);

@@ -85,7 +85,7 @@ fn block(codec: &[u8; 4], used: u64, size: u64, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A header of GSD 2.0 that claims so many entries, and one zero entry of each kind.
+/// A header of GSD 2.0 that claims `index` and `names` entries, and one zero entry of each kind.
 fn gsd(index: u64, names: u64) -> Vec<u8> {
     let mut bytes = 0x65DF_65DF_65DF_65DF_u64.to_le_bytes().to_vec();
     [256, index, 320, names].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
@@ -108,7 +108,7 @@ fn twice() -> Vec<u8> {
     bytes
 }
 
-/// A header of Bloscpack with so many chunks, and so much room for more.
+/// A header of Bloscpack with `chunks` chunks, and `room` for more.
 fn bloscpack(chunks: i64, room: i64) -> Vec<u8> {
     let mut bytes = b"blpk\x03\x01\0\x08".to_vec();
     [1 << 20, 1 << 20].iter().for_each(|word: &i32| bytes.extend(word.to_le_bytes()));
@@ -117,7 +117,7 @@ fn bloscpack(chunks: i64, room: i64) -> Vec<u8> {
     bytes
 }
 
-/// A frame of Blosc2 of so many chunks, all of zeros: none is stored, and the offset of all is stored once.
+/// A frame of Blosc2 of `chunks` chunks, all of zeros: none is stored, and the offset of all is stored once.
 fn zeros(chunk: i32, chunks: i32) -> Vec<u8> {
     let mut bytes = b"\x9e\xa8b2frame\0\xd2\0\0\0\x61\xcf".to_vec();
     bytes.extend((97_u64 + 40 + 35).to_be_bytes());

@@ -167,7 +167,7 @@ impl Trial {
         if run.err.contains("internal error") || run.err.contains("panicked") {
             return Err(format!("a panic: {}", run.err));
         }
-        // It goes on after a dataset that cannot be read.
+        // It continues after a dataset that cannot be read.
         let most = if matches!(verb, Verb::Diff) { usize::MAX } else { 1 };
         errors_of_three_lines(code, &run.err, most)?;
         if !matches!(verb, Verb::Slice) {
@@ -255,7 +255,7 @@ impl Trial {
     }
 }
 
-/// An error is there exactly where it is needed, is three lines at most, and brings no commands to a terminal.
+/// Checks that an error exists exactly where it is needed, has three lines at most, and contains no terminal controls.
 fn errors_of_three_lines(code: i32, text: &str, most: usize) -> Judged<()> {
     no_controls("standard error", text)?;
     let mut errors = 0;
