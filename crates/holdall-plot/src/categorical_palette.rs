@@ -20,7 +20,7 @@ pub(crate) fn distinct_colors(count: usize) -> Vec<Rgba> {
     if colors.len() == count {
         return colors;
     }
-    // What is neither pale nor dark: spheres are shaded both ways.
+    // Colours that are neither pale nor dark: spheres are shaded both ways.
     let steps: [u8; 9] = [0, 32, 64, 96, 128, 160, 192, 224, 255];
     let cube = steps.iter().flat_map(|r| steps.iter().flat_map(move |g| steps.map(|b| Rgba(*r, *g, b, 255))));
     let mut free: Vec<(Rgba, [f64; 3], f64)> = cube

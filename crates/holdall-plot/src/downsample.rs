@@ -19,11 +19,11 @@ pub struct Grid {
     pub extremes: Option<(f64, f64)>,
 }
 
-/// The plane of a region with two kept axes, each value the mean of the finite values in a block of `block.0` rows and
-/// `block.1` columns (fewer at the end), as what it is beyond `base`. The order of additions, and so the last bit, does not depend on the number of threads.
+/// The plane of a region with two kept axes, each value the mean of the finite values in a block of `block.0` rows and `block.1` columns (fewer at
+/// the end), relative to `base`. The order of additions, and so the last bit, does not depend on the number of threads.
 ///
 /// # Errors
-/// `Usage` where there are not two axes; those of reading.
+/// `Usage` for a region without two axes; those of reading.
 pub(crate) fn plane(subject: &PlotData<'_>, base: i128, block: (u64, u64)) -> Result<Grid> {
     let grid = scaled_plane(subject, base, block, 1.0)?;
     if !grid.values.iter().any(|mean| mean.is_infinite()) {
@@ -70,7 +70,7 @@ fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f
     let mut extremes = Extremes::NONE;
     let line_len = index(places)?;
     let (line_block, place_block) = (index(line_block)?.max(1), index(place_block)?.max(1));
-    // Whole chunks along the slow axis, so that each is decoded once; of what is not chunked there, parts of a line that is longer than a piece.
+    // Whole chunks along the slow axis, so that each is decoded once; without chunks there, parts of a line that is longer than a piece.
     let scalar = subject.scalar()?;
     let line_bytes = places.saturating_mul(scalar.size as u64).max(1);
     let chunk = dataset.chunks.as_ref().and_then(|chunks| chunks.get(slow).copied()).unwrap_or(1).max(1);

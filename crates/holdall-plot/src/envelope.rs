@@ -43,7 +43,7 @@ impl Runs {
         u64::try_from(place).unwrap_or(u64::MAX).min(self.pixels - 1)
     }
 
-    /// The row behind the last one of a run.
+    /// The end of the rows of a run.
     fn end(self, run: u64) -> u64 {
         if self.pixels == 0 {
             return run + 1;
@@ -59,7 +59,7 @@ impl Runs {
 /// Least and greatest value of each run of rows, for each curve.
 pub(crate) struct Envelope {
     pub(crate) curves: usize,
-    /// By run and curve; `None` without a finite value.
+    /// Minimum and maximum by run and curve; `None` without a finite value.
     pub(crate) runs: Vec<Option<(f64, f64)>>,
     /// Whether a run is a column of pixels rather than a row.
     pub(crate) is_reduced: bool,

@@ -42,7 +42,7 @@ impl Font {
         self.cut(text, 4, size, most)
     }
 
-    /// `text`, at most `most` wide: of what is kept, so many eighths are its first letters.
+    /// Shortens `text` to at most the width `most`; `eighths` of the kept characters are its first ones.
     pub(crate) fn cut(&self, text: &str, eighths: usize, size: f64, most: f64) -> String {
         if self.width(text, size) <= most {
             return text.to_owned();

@@ -92,12 +92,12 @@ pub(crate) struct Frame<'s> {
     /// Notes for the reader about the parts around the data.
     pub(crate) notes: Vec<String>,
     left_out: Vec<&'static str>,
-    /// From where to where there are notes above the data.
+    /// Horizontal range of the notes above the data.
     pub(crate) note: Option<(f64, f64)>,
 }
 
 impl<'s> Frame<'s> {
-    /// A frame whose data have `inner` pixels on a sheet of `size`, in the middle of what the margins leave.
+    /// A frame whose data have `inner` pixels on a sheet of `size`, centred between the margins.
     pub(crate) fn new(style: &'s Style, size: (u32, u32), inner: (u32, u32), bar: bool) -> Self {
         let plan = style.plan(size, bar);
         let margins = plan.margins;
@@ -117,7 +117,7 @@ impl<'s> Frame<'s> {
         self.style.scaled(length)
     }
 
-    /// Height of letters beside ticks.
+    /// Height of letters next to ticks.
     pub(crate) fn small(&self) -> f64 {
         self.px(if self.plan.beside >= SidecarFile::Narrow { 11.0 } else { 12.0 })
     }
@@ -138,7 +138,7 @@ impl<'s> Frame<'s> {
         notes
     }
 
-    /// Letters of texts that are boxes. SVG has the texts themselves, for the fonts of whoever shows it.
+    /// A note on characters missing from the font, which are drawn as boxes. SVG has the texts themselves, for the viewer's fonts.
     fn boxes(&self) -> Option<String> {
         const SHOWN: usize = 8;
         let texts = self.scene.items.iter().filter_map(|item| match item {
@@ -187,7 +187,7 @@ impl<'s> Frame<'s> {
         if !has_label {
             self.leave_out("the label of the axis below");
             if !ticks.note.is_empty() {
-                // Numbers without what they leave out would be others.
+                // Numbers without their common offset would be wrong.
                 self.leave_out("numbers of the axis below");
                 ticks.ticks.iter_mut().for_each(|tick| tick.label.clear());
             }

@@ -31,7 +31,7 @@ pub struct Colors {
     pub stretch: Stretch,
     /// The colours.
     pub palette: Palette,
-    /// The colour of what is not finite.
+    /// The colour of values that are not finite.
     pub nan: Rgba,
 }
 
@@ -46,8 +46,8 @@ struct Fit {
     pixels: u32,
 }
 
-/// The first axis that is kept goes down, the second to the right; larger planes are drawn by the means of blocks. `label` is the text of
-/// the colour bar.
+/// Draws a plane: the first kept axis goes down, the second to the right; larger planes are drawn by the means of blocks. `label` is the
+/// text of the colour bar.
 ///
 /// # Errors
 /// `Usage` for a region without two axes, without elements, or of elements that are not numbers; those of reading.
@@ -293,7 +293,7 @@ mod tests {
                     let style = Style { size: Some((width, height)), title, dpi, ..Style::default() };
                     let drawn = heatmap(&subject, &colors, Origin::Upper, "data", &style).unwrap();
                     let what = format!("{width} x {height}, {dpi}, {descr}, {stretch:?}");
-                    // The data come first, behind the sheet.
+                    // The data are the first item after the sheet.
                     let Item::Image { rect, .. } = &drawn.scene.items[1] else { panic!("no image") };
                     assert_apart(&drawn.scene, *rect, &what);
                     let least = f64::from(width.min(height));

@@ -1,4 +1,4 @@
-//! Layout of the parts around the data, by the room that there is.
+//! Layout of the parts around the data, by the available room.
 
 use crate::frame::Style;
 
@@ -11,7 +11,7 @@ pub(crate) struct Margins {
     pub(crate) bottom: u32,
 }
 
-/// Parts beside the data. Each step leaves out what the one before it has least use of.
+/// Parts next to the data. Each step leaves out the least useful part of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SidecarFile {
     Everything,
@@ -128,7 +128,7 @@ mod tests {
             assert_eq!((plan.beside, plan.above), (beside, above), "{size}");
             let room = style.room((size, size), true);
             assert!(room.0 * 10 >= size * 4 && room.1 * 10 >= size * 4, "{size}: {room:?}");
-            // Letters grow with the resolution, and so does what they need.
+            // Letters grow with the resolution, and so does the room that they need.
             let fine = Style { dpi: 200, ..style.clone() };
             assert_eq!(fine.plan((size * 2, size * 2), true).beside, beside, "{size}");
         }

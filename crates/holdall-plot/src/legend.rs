@@ -33,7 +33,7 @@ impl Frame<'_> {
         let rows = ((room / row).floor().max(1.0) as usize).min(MAX_ROWS);
         let shown = if entries.len() > rows { rows - 1 } else { entries.len() };
         let is_narrow = self.plan.beside >= SidecarFile::Narrow;
-        // Marks, and letters behind them.
+        // Marks, and letters after them.
         let (start, text, side) = match (mark, is_narrow) {
             (Mark::Line, false) => (14.0, 38.0, 18.0),
             (Mark::Square, false) => (14.0, 32.0, 11.0),

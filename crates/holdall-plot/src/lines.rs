@@ -210,7 +210,7 @@ fn clipped(points: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>>
     parts
 }
 
-/// Draws a histogram: bars over `bins` intervals, or as many as suit the number of values. What is outside `range` is not counted. [`Stretch::Log`]
+/// Draws a histogram: bars over `bins` intervals, or as many as suit the number of values. Values outside `range` are not counted. [`Stretch::Log`]
 /// and others bend the axis of the counts.
 ///
 /// # Errors
@@ -317,7 +317,7 @@ pub fn histogram(
     for (number, count) in counts.iter().enumerate() {
         let edge = |number: usize| (left + w * number as f64 / bins as f64).round();
         let height = (y.at(*count as f64) * h).round();
-        // A bar that is there is seen.
+        // Bars that are not empty stay visible.
         let height = if *count > 0 { height.max(1.0) } else { 0.0 };
         let (from, to) = (edge(number), edge(number + 1));
         let gap = if to - from > 8.0 && whole { 1.0 } else { 0.0 };

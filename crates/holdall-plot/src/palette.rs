@@ -41,10 +41,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub struct Palette(Vec<Rgba>);
 
 impl Palette {
-    /// The colour map of a name; with `_r` behind it, backwards.
+    /// The colour map of a name; with the suffix `_r`, reversed.
     ///
     /// # Errors
-    /// `Usage` for an unknown name, listing those there are.
+    /// `Usage` for an unknown name, listing the valid ones.
     pub fn by_name(name: &str) -> Result<Self> {
         let wanted = name.to_ascii_lowercase();
         let (plain, is_reversed) = match wanted.strip_suffix("_r") {
@@ -90,7 +90,7 @@ fn coolwarm(place: f64) -> Rgba {
     let middle = ends[0][0].max(ends[1][0]).max(88.0);
     let (end, part) = if place < 0.5 { (ends[0], 2.0 * place) } else { (ends[1], 2.0 - 2.0 * place) };
     let [m, s, h] = end;
-    // The hue turns away from the end on the way to the grey, so that the step to it is seen evenly.
+    // The hue turns away from the end towards the grey, so that the step to it appears even.
     let spin = s * (middle * middle - m * m).max(0.0).sqrt() / (m * s.sin());
     let spun = if h > -std::f64::consts::FRAC_PI_3 { h + spin } else { h - spin };
     let mixed = [m + (middle - m) * part, s * (1.0 - part), h + (spun - h) * part];

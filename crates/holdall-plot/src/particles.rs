@@ -27,7 +27,7 @@ pub enum View {
     Xz,
     /// y to the right, z up.
     Yz,
-    /// From the front, the right and above; z up.
+    /// View from the front, the right and above; z up.
     Tilted,
 }
 
@@ -165,7 +165,7 @@ pub fn particles(
     let mut inner = fitted(room);
     if style.size.is_none() || style.bare {
         let margins = style.plan(size, has_side).margins;
-        // Until it is the picture of its own size, which somebody may ask for: each time a pixel or so is rounded away.
+        // Repeated until the size is that of its own picture, which a caller may request: each time about a pixel is rounded away.
         for _ in 0..64 {
             // As high as is needed for all that is around the data.
             let lowest = if style.bare { 1 } else { style.pixels(200.0) };
@@ -185,7 +185,7 @@ pub fn particles(
     let screen = |point: [f64; 3]| {
         (rect.x + (point[0] - bounds.low[0]) * scale, rect.y + rect.h - (point[1] - bounds.low[1]) * scale)
     };
-    // What hangs together at the corner that is furthest away is behind everything.
+    // The edges at the furthest corner are behind everything else.
     let furthest = (0..8).min_by(|a, b| corners[*a][2].total_cmp(&corners[*b][2])).unwrap_or(0);
     let line = style.scaled(1.2).max(1.0);
     let draw_edges = |frame: &mut Frame<'_>, is_behind: bool| {

@@ -12,13 +12,13 @@ pub struct Bound(Held);
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Held {
     Double(f64),
-    /// Not within ±2⁵³.
+    /// Billionths of a number beyond ±2⁵³.
     Billionths(i128),
 }
 
 const BILLION: i128 = 1_000_000_000;
 
-/// Digits in front of the point: those of the integers that files hold, and room for a sum of two.
+/// Maximum number of digits before the point: those of the integers that files hold, and room for a sum of two.
 const MAX_DIGITS: usize = 20;
 
 impl From<f64> for Bound {
@@ -83,7 +83,7 @@ impl Bound {
     }
 }
 
-/// Billionths of what is written without an exponent and beyond ±2⁵³.
+/// Billionths of a number that is written without an exponent and beyond ±2⁵³.
 fn digits(text: &str) -> Option<i128> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, part) = unsigned.split_once('.').unwrap_or((unsigned, ""));

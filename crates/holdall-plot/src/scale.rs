@@ -1,4 +1,4 @@
-//! From values to colours: which values are shown, and how they are spread over the colours.
+//! Mapping of values to colours: the range of values shown, and their distribution over the colours.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,7 +37,7 @@ impl Stretch {
         }
     }
 
-    /// From 0..=1 to 0..=1.
+    /// Maps 0..=1 to 0..=1.
     #[must_use]
     pub fn apply(self, x: f64) -> f64 {
         let x = x.clamp(0.0, 1.0);
@@ -57,7 +57,7 @@ pub enum Range {
     /// The least and the greatest finite value of the data.
     #[default]
     MinMax,
-    /// As IRAF and astropy's `ZScaleInterval` have it: for astronomical images.
+    /// The algorithm of IRAF and astropy's `ZScaleInterval`: for astronomical images.
     Zscale,
     /// Two percentiles, by linear interpolation.
     Percentiles(f64, f64),
@@ -177,7 +177,7 @@ fn zscale(finite: &[f64]) -> (f64, f64) {
         let threshold = REJECTION * deviation(&flat, &bad);
         let outside: Vec<bool> =
             flat.iter().zip(&bad).map(|(value, bad)| *bad || value.abs() > threshold).collect();
-        // What is left out takes its neighbours along: `grow` places, one more before than behind if they are even in number.
+        // Rejected samples reject their neighbours, too: `grow` places, one more before than after if they are even in number.
         let behind = (grow - 1) / 2;
         bad = (0..count)
             .map(|at| {

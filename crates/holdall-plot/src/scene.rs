@@ -16,11 +16,11 @@ impl Rgba {
 /// Position of a text's anchor along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// At its first character.
+    /// Anchored at its first character.
     Start,
     /// Centred.
     Middle,
-    /// Behind its last character.
+    /// Anchored after its last character.
     End,
 }
 

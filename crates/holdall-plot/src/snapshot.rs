@@ -30,7 +30,7 @@ pub struct Snapshot {
     pub types: Vec<usize>,
     /// Names of types.
     pub names: Vec<String>,
-    /// The field that was asked for; of vectors, their lengths.
+    /// The requested field; of vectors, their lengths.
     pub field: Option<Field>,
 }
 
@@ -123,7 +123,7 @@ impl Snapshot {
         })
     }
 
-    /// The corners of the box: its origin, then its three edges as vectors. Without a box, what the positions span.
+    /// The corners of the box: its origin, then its three edges as vectors. Without a box, the extent of the positions.
     #[must_use]
     pub fn corners(&self) -> ([f64; 3], [[f64; 3]; 3]) {
         let Some([lx, ly, lz, xy, xz, yz]) =

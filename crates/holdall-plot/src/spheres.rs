@@ -13,7 +13,7 @@ use crate::scene::{Pixels, Rgba};
 
 /// A sphere, in the lengths of the box.
 pub(crate) struct Sphere {
-    /// To the right, up, towards the viewer.
+    /// Position: to the right, up, towards the viewer.
     pub at: [f64; 3],
     /// Its radius.
     pub radius: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Sphere {
     pub color: Rgba,
 }
 
-/// From the lengths of the box to the picture.
+/// Mapping from lengths of the box to the picture.
 pub(crate) struct Place {
     /// Coordinates of the left and lower edge.
     pub low: [f64; 2],
@@ -39,10 +39,10 @@ const FINE: usize = 2;
 /// Points along the side of a square.
 const SIDE: usize = 16;
 
-/// Budget of points: of a valid file a few for each particle and a few for each pixel.
+/// Budget of points: for a valid file a few for each particle and a few for each pixel.
 ///
-/// A million spheres of which each fills the picture and none hides another would take hours. The nearest are drawn until it is spent, and of
-/// those behind them the middles.
+/// A million spheres that each fill the picture, none hiding another, would take hours. The nearest are drawn until the budget is spent, and
+/// of those behind them only the middles.
 struct Budget(u64);
 
 impl Budget {
@@ -61,7 +61,7 @@ impl Budget {
     }
 }
 
-/// Smallest radius in points: what is smaller than a pixel is still seen.
+/// Minimum radius in points, so that spheres smaller than a pixel stay visible.
 const MIN_RADIUS: f64 = 1.2;
 
 /// The picture of the spheres, twice as fine and then averaged, and how many of them are drawn as points although they are larger.
@@ -114,7 +114,7 @@ struct Disc {
     pale: f64,
 }
 
-/// Points, and how near what is seen in each of them is.
+/// Points, and the depth of the visible sphere in each.
 struct Canvas {
     width: usize,
     height: usize,

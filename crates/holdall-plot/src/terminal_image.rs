@@ -22,7 +22,7 @@ pub enum Protocol {
     Blocks256,
 }
 
-/// The sequences that show the pixels where the cursor is, with a line feed behind them.
+/// The sequences that show the pixels at the cursor, with a line feed after them.
 ///
 /// # Errors
 /// As [`png()`].

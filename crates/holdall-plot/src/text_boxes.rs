@@ -3,7 +3,7 @@
 use crate::font::Font;
 use crate::scene::{Anchor, Direction, Item, Rect, Scene};
 
-/// Texts of a scene with what they cover: left, right, upper and lower edge.
+/// Texts of a scene with their extents: left, right, upper and lower edge.
 pub(crate) fn texts(scene: &Scene) -> Vec<(String, [f64; 4])> {
     let font = Font::new();
     let of = |item: &Item| match item {

@@ -21,7 +21,7 @@ pub(crate) struct Ticks {
 /// Labels of more digits than this leave out a common offset.
 const DIGITS: f64 = 2e5;
 
-/// Letters of a label, its sign aside, that are too many in the same way.
+/// Labels of more letters than this, their sign aside, leave out a common offset as well.
 const LETTERS: usize = 8;
 
 /// Steps of 1, 2 or 5 times a power of ten, at most `most` of them from `low` to `high`.
@@ -39,7 +39,7 @@ pub(crate) fn linear(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     ticks
 }
 
-/// The marks with labels of what is beyond `common`; true where those are long.
+/// The marks with labels relative to `common`; true where those are long.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few marks")]
 fn beyond(common: f64, low: f64, high: f64, most: usize, whole: bool) -> (Ticks, bool) {
     // Ends that are round but for their last bit have marks.

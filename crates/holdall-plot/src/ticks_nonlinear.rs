@@ -1,10 +1,10 @@
-//! Marks along an axis where numbers are not spread evenly: 0, then 1, 2 and 5 times powers of ten, then what is round between them.
+//! Marks along an axis where numbers are not spread evenly: 0, then 1, 2 and 5 times powers of ten, then round numbers between them.
 
 use crate::axis_offset::{common, note, offset, scaled, with_common};
 use crate::number_format::short;
 use crate::ticks::{Tick, Ticks};
 
-/// Letters of a label for which there is room beside an axis, its own label included.
+/// Number of letters of a label that fit next to an axis, its own label included.
 const LABEL: usize = 7;
 
 /// Marks further from each other than this many times the least gap get one between them.

@@ -1,4 +1,4 @@
-//! Reading what is drawn, and choosing it.
+//! Choice and reading of the values to draw.
 
 use container_core::container::{Container, Dataset, ReadOptions};
 use container_core::dtype::{Kind, Order, Scalar};
@@ -60,7 +60,7 @@ impl PlotData<'_> {
         Ok(self.container.repeated(self.index, self.region))
     }
 
-    /// The value of [`PlotData::repeated`], as what it is beyond `base`.
+    /// The value of [`PlotData::repeated`], relative to `base`.
     pub(crate) fn same(&self, base: i128) -> Result<Option<f64>> {
         let Some(element) = self.repeated()? else { return Ok(None) };
         let mut values = Vec::new();
@@ -68,7 +68,7 @@ impl PlotData<'_> {
         Ok(values.first().copied())
     }
 
-    /// Every value in C order, as what it is beyond `base`.
+    /// Every value in C order, relative to `base`.
     pub(crate) fn all(&self, base: i128) -> Result<Vec<f64>> {
         let scalar = self.scalar()?;
         let array = self.container.read(self.index, self.region, self.read)?;
@@ -81,7 +81,7 @@ impl PlotData<'_> {
         Ok(values)
     }
 
-    /// As [`PlotData::bytes`], with values: what they are beyond `base`.
+    /// As [`PlotData::bytes`], with values relative to `base`.
     pub(crate) fn pieces<T: Send>(
         &self,
         base: i128,
@@ -160,11 +160,11 @@ fn hide(values: &mut [f64], mask: &[u8]) {
 pub(crate) const PIECE: u64 = 4 << 20;
 
 /// The region with its kept axes of more than one index cut down to `most`: each of the others at one index, that of `slice` or else the
-/// middle one. Of row-major data the leading axes are cut, of column-major data the last. Gives what is chosen, too, as
-/// `axis=index` within the region.
+/// middle one. Row-major data lose the leading axes, column-major data the last. Also returns the choices, as `axis=index` within the
+/// region.
 ///
 /// # Errors
-/// `Usage` for an axis or index that is not there.
+/// `Usage` for an axis or index that does not exist.
 pub fn sliced(
     region: &Region,
     dataset: &Dataset,

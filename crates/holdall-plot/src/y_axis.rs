@@ -1,4 +1,4 @@
-//! Numbers beside the data: those of the axis at the left, and the room that labels have.
+//! Numbers next to the data: those of the axis at the left, and the room that labels have.
 
 use crate::frame::{Axis, Frame};
 use crate::layout::{Above, SidecarFile};
@@ -12,7 +12,7 @@ const UNDER: f64 = 0.25;
 /// Letters of labels become smaller before any are left out, down to this part.
 const MIN_LABEL_SCALE: f64 = 0.75;
 
-/// Pixels between labels and the text that runs upwards beside them.
+/// Pixels between labels and the text that runs upwards next to them.
 const GAP: f64 = 4.0;
 
 impl Frame<'_> {
