@@ -32,9 +32,9 @@ impl Compressor {
     pub const NDLZ: Self = Self(32);
     /// ZFP of floating-point arrays within a bound on the error; not written.
     pub const ZFP_ACC: Self = Self(33);
-    /// ZFP with so many bits of precision; not written.
+    /// ZFP with a fixed precision in bits; not written.
     pub const ZFP_PREC: Self = Self(34);
-    /// ZFP with so many bits for each value; not written.
+    /// ZFP with a fixed number of bits for each value; not written.
     pub const ZFP_RATE: Self = Self(35);
 
     /// Codecs that are written, as options of the formats whose chunks are those of Blosc.

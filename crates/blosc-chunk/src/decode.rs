@@ -64,7 +64,7 @@ impl Decoder {
         Self { limits, ..self }
     }
 
-    /// Ends what this decoder does from now on once `stop` is asked for: it is checked before each stream of a block.
+    /// Makes further calls end with `Cancelled` once `stop` requests it: it is checked before each stream of a block.
     pub fn set_stop(&mut self, stop: Stop) {
         self.limits.stop = stop;
     }

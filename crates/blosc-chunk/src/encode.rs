@@ -60,7 +60,7 @@ impl BloscVersion {
     }
 }
 
-/// When a block is stored as one stream for each byte of the element.
+/// Rule for storing a block as one stream for each byte of the element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SplitMode {
     /// Always. In chunks of Blosc1 only where its readers expect it: elements of up to 16 bytes, 128 or more in a block.

@@ -1,4 +1,4 @@
-//! One chunk as a file: what `blosc.compress` and `blosc2.compress2` give, the `.cdata` files of C-Blosc, a chunk of a Zarr 2 array.
+//! One chunk as a file: output of `blosc.compress` and `blosc2.compress2`, a `.cdata` file of C-Blosc, a chunk of a Zarr 2 array.
 //!
 //! Such a file has no signature. It is recognised by a header that is valid and whose `cbytes` is the length of the file.
 
@@ -68,7 +68,7 @@ fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Container>> {
 /// A file of one chunk.
 struct ChunkFile {
     source: Box<dyn Source>,
-    /// The bytes of the file, where the source does not lend them.
+    /// The bytes of the file, for a source that does not lend them.
     bytes: OnceLock<Vec<u8>>,
     header: Header,
     limits: Limits,

@@ -94,7 +94,7 @@ impl Filter {
         !self.is_known() && self.id < 160
     }
 
-    /// Whether it changes values for good.
+    /// Whether it is lossy: decoding does not restore the values.
     #[must_use]
     pub const fn is_lossy(self) -> bool {
         matches!(self.id, Self::TRUNC_PREC | Self::NDMEAN | Self::INT_TRUNC)
@@ -224,7 +224,7 @@ impl Pipeline {
         self.filters().next().is_none()
     }
 
-    /// Whether it changes values for good.
+    /// Whether one of the filters is lossy: decoding does not restore the values.
     #[must_use]
     pub fn is_lossy(&self) -> bool {
         self.filters().any(Filter::is_lossy)
@@ -261,7 +261,7 @@ impl fmt::Display for Pipeline {
     }
 }
 
-/// Returns the error for a filter that is not here.
+/// Returns the error for an unavailable filter.
 fn unknown(filter: Filter) -> Error {
     let what = match filter.id {
         32..160 => "is a registered plugin that this library does not have",

@@ -1,9 +1,9 @@
 //! NDLZ, the codec of two-dimensional blocks of single bytes (compcode 32): cells of 4 by 4 or 8 by 8, each literal, of
 //! one byte, or with rows taken from earlier literal cells.
 //!
-//! Only read. A stream begins with the number of axes (2) and the height and width of the block; cells follow in C order,
-//! those at the edges clipped. A cell is a token and what the token asks for. References point back into the *stream*,
-//! where an earlier cell has its literal bytes.
+//! Only read. A stream begins with the number of axes (2) and the height and width of the block. Cells follow in C order,
+//! those at the edges clipped. A cell is a token and the bytes that it requires. References point back into the *stream*, to
+//! the literal bytes of an earlier cell.
 
 use container_core::{Error, Result};
 

@@ -10,10 +10,10 @@ use container_core::{Error, ErrorKind, Result};
 
 use crate::filters::BlockContext;
 
-/// The first of the numbers that users give out; those below are built in, or registered with Blosc2.
+/// The first of the numbers for users; those below are built in, or registered with Blosc2.
 const FIRST_ID: u8 = 160;
 
-/// A codec or a filter that is not here.
+/// A missing codec or filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingPlugin {
     /// The codec of this number.
@@ -29,8 +29,7 @@ impl MissingPlugin {
     /// Snappy, which no current library has.
     const SNAPPY: u8 = 3;
 
-    /// Returns the plugin that an `Unsupported` error of a decoder misses; `None` for other errors, and for numbers that no program
-    /// gives out.
+    /// Returns the plugin that an `Unsupported` error of a decoder misses; `None` for other errors, and for unassigned numbers.
     #[must_use]
     pub fn of(kind: &ErrorKind) -> Option<Self> {
         let ErrorKind::Unsupported(problem) = kind else { return None };
@@ -69,7 +68,7 @@ pub trait CodecPlugin: Send + Sync {
     fn name(&self) -> &str;
 
     /// Returns the version of its streams, `versionlz` of the chunk. Chunks of another version are refused (C-Blosc2 3.3.5
-    /// hands any to the codec).
+    /// passes any to the codec).
     fn version(&self) -> u8 {
         1
     }
@@ -80,9 +79,9 @@ pub trait CodecPlugin: Send + Sync {
     /// `Malformed` when `src` does not decode to exactly as many bytes. Ranges count from the start of `src`.
     fn decode(&self, src: &[u8], cx: &PluginContext<'_>, dst: &mut [u8]) -> Result<()>;
 
-    /// Encodes `src` to the front of `dst`, which is shorter than it, and gives the length; `None` when it does not fit.
+    /// Encodes `src` to the front of `dst`, which is shorter than it, and returns the length; `None` when it does not fit.
     ///
-    /// `level` is 1 to 9. The same input is to give the same output.
+    /// `level` is 1 to 9. The same input must give the same output.
     ///
     /// # Errors
     /// Those of the codec; they end the encoding of the chunk.

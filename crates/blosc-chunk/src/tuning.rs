@@ -18,7 +18,7 @@ pub(crate) const MAX_BLOCKSIZE: usize = header::MAX_BLOCKSIZE as usize;
 /// Fewest elements of a stream that is split off: Blosc2, then Blosc1 (whose readers apply the rule themselves).
 const MIN_SPLIT_ITEMS: usize = 32;
 const MIN_SPLIT_ITEMS_BLOSC1: usize = 128;
-/// Widest element that is split, unless it is asked for.
+/// Widest element that is split without a request.
 const MAX_SPLIT_TYPESIZE: usize = 16;
 /// Shortest block of Blosc1.
 const MIN_BLOCKSIZE_BLOSC1: usize = 128;
@@ -178,7 +178,7 @@ mod tests {
         Pipeline(slots)
     }
 
-    /// Columns: Blosc version, nbytes, typesize, codec, level, filters, split mode (1 to 4), block size asked for (0: none), then
+    /// Columns: Blosc version, nbytes, typesize, codec, level, filters, split mode (1 to 4), requested block size (0: none), then
     /// what C-Blosc 1.21.7 or C-Blosc2 3.3.5 chose: block size, and whether it split (? where the chunk does not show it).
     #[test]
     fn block_size_and_split_are_those_of_the_c_libraries() {

@@ -82,7 +82,7 @@ pub(crate) fn parts_len(frame: &Frame) -> u64 {
     used_parts(frame).into_iter().map(|(_, len)| len).fold(0, u64::saturating_add)
 }
 
-/// Numbers and sizes of the files that the index of a sparse frame names, as far as they are there.
+/// Numbers and sizes of the files that the index of a sparse frame names and that exist.
 fn used_parts(frame: &Frame) -> Vec<(u64, u64)> {
     if frame.header().kind == Kind::Contiguous {
         return Vec::new();

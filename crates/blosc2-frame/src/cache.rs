@@ -20,7 +20,7 @@ use crate::options::OpenOptions;
 /// A block: the number of its array in this cache, of its chunk, and its own in there.
 pub(crate) type Key = (u64, u64, u64);
 
-/// Places of the table of blocks that were asked for once. A power of two.
+/// Entries of the table of first requests. A power of two.
 const SEEN_SLOTS: usize = 4096;
 
 /// Part of the limit on memory that decoded blocks may take.
@@ -81,10 +81,10 @@ pub(crate) struct BlockCache {
 #[derive(Default)]
 struct Inner {
     blocks: HashMap<Key, CachedBlock>,
-    /// In the order in which they are looked at when room is needed.
+    /// Keys in the order in which they are inspected when room is needed.
     ring: VecDeque<Key>,
     bytes: u64,
-    /// Keys by the low bits of their hash, each with the count of blocks that were asked for until then. Empty until the first is.
+    /// Keys by the low bits of their hash, each with the count of blocks requested until then. Empty until the first request.
     seen: Vec<Option<(Key, u64)>>,
     asked: u64,
     spares: Vec<Vec<u8>>,
@@ -113,7 +113,7 @@ impl BlockCache {
         block_bytes <= self.room / MAX_BLOCK_SHARE && block_bytes.saturating_mul(count) <= self.room / 2
     }
 
-    /// Looks up the block `key` of `block_bytes` bytes, which from here on counts as asked for.
+    /// Looks up the block `key` of `block_bytes` bytes, and records the request.
     pub(crate) fn look_up(&self, key: Key, block_bytes: u64) -> Lookup {
         let room_for = self.room / block_bytes.max(1);
         let mut inner = self.lock();

@@ -33,7 +33,7 @@ const IF_CHANGED: &str = "holdall verify FILE shows all such chunks, holdall rep
 #[derive(Clone, Debug)]
 pub(crate) struct Digests {
     algorithm: Algorithm,
-    /// By the number that the index has for each.
+    /// Digests by the number of the chunk in the index.
     chunks: BTreeMap<u64, Box<[u8]>>,
 }
 

@@ -102,7 +102,7 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
         Ok(out.write_all(piece)?)
     })?;
     let out = out.into_inner().map_err(|failed| Error::from(failed.into_error()))?;
-    // Not everyone who replaces a file asks for the lock.
+    // A program may replace the file without the lock.
     require_at(storage.file(), path)?;
     out.commit(options.durability)?;
     Ok(CompactReport { before: len, after })
@@ -139,7 +139,7 @@ pub fn to_directory(frame: &Frame, dir: impl AsRef<Path>, durability: Durability
     done
 }
 
-/// Writes `frame` as a sparse one into the directory at `dir`, which is there and empty. What was made stays after an error.
+/// Writes `frame` as a sparse one into the existing, empty directory `dir`. Files that were written stay after an error.
 ///
 /// # Errors
 /// As [`to_directory`].

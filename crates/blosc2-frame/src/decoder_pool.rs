@@ -1,4 +1,4 @@
-//! From stored chunks to bytes in memory: decoders that are kept from one read to the next, and chunks shared out among threads.
+//! Decodes stored chunks: decoders that are kept from one read to the next, and chunks shared out among threads.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -178,10 +178,10 @@ pub(crate) const fn has_nan(typesize: u32) -> bool {
     matches!(typesize, 4 | 8)
 }
 
-/// Fills `dst` with what a chunk that is not stored holds from byte `from` on.
+/// Fills `dst` with the bytes of an unstored chunk from byte `from` on.
 ///
 /// # Errors
-/// `Malformed` for NaN of another size than floats have: C-Blosc2 writes such marks, and reads none.
+/// `Malformed` for NaN of another size than floats have: C-Blosc2 writes such marks, but does not read them.
 pub(crate) fn fill(special: Special, typesize: u32, from: u64, dst: &mut [u8]) -> Result<()> {
     let (narrow, wide) = (f32::from_bits(0x7fc0_0000), f64::from_bits(0x7ff8_0000_0000_0000));
     let value = match (special, typesize) {

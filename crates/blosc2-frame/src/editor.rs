@@ -130,16 +130,16 @@ impl Editor {
         self.batch_encoder.params()
     }
 
-    /// Encodes chunks to come otherwise. The header, and chunks that are there, stay as they are.
+    /// Sets the encoding of further chunks. The header and existing chunks stay as they are.
     ///
     /// # Errors
-    /// `Usage` for parameters that make no sense together, and for another typesize.
+    /// `Usage` for contradictory parameters, and for another typesize.
     pub fn set_params(&mut self, params: Params) -> Result<()> {
         self.batch_encoder = encoder_with(&self.batch_encoder, params, self.header.typesize)?;
         Ok(())
     }
 
-    /// Makes reads and changes to come end with `Cancelled` at the next chunk once `stop` asks for it. Chunks that were changed before
+    /// Makes further reads and changes end with `Cancelled` at the next chunk once `stop` requests it. Chunks that were changed before
     /// stay changed, and are not committed.
     pub fn set_stop(&mut self, stop: Stop) {
         self.stop = stop;
@@ -304,7 +304,7 @@ impl Editor {
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
         self.check_usable()?;
         if self.changed {
-            // Nobody sees a file without a name, and whoever gives it one makes it durable.
+            // A file without a name is invisible, and the code that names it makes it durable.
             let of_store = if self.unplaced.is_some() { Durability::Cached } else { durability };
             self.commit_frame(of_store)?;
         }

@@ -40,7 +40,7 @@ pub struct Frame {
     layout: Layout,
     options: OpenOptions,
     pool: DecoderPool,
-    /// The codecs of its chunks as blocks; made when they are first asked for.
+    /// The codecs of its chunks as blocks; made on the first use.
     pub(crate) codecs: OnceLock<Codecs>,
     /// End of each chunk in the data, for a frame with chunks of different sizes; found when it is first needed.
     spans: OnceLock<Vec<u64>>,

@@ -367,7 +367,7 @@ impl Layout {
     }
 }
 
-/// Reads the bytes of `range`, lent or within the limits.
+/// Reads the bytes of `range`, borrowed or within the limits.
 fn read<'s>(source: &'s dyn Source, range: Range<u64>, limits: &Limits) -> Result<Cow<'s, [u8]>> {
     if source.lend(range.clone()).is_none() {
         limits.allocate(range.end.saturating_sub(range.start))?;

@@ -1,4 +1,4 @@
-//! Metalayers: named values of a length that is settled, in the header between byte 87 and its end.
+//! Metalayers: named values of fixed length, in the header between byte 87 and its end.
 //!
 //! Spec: docs/formats/blosc2.md, "Metalayers". msgpack: an array of 3, the size of the index, a map of names to the places of
 //! values (counted from the start of the frame), an array of the values as bin32.
@@ -22,7 +22,7 @@ struct Index {
     is_other: bool,
 }
 
-/// Always equal: metalayers that are written and read again are the same, whatever the size of their index was.
+/// Always equal: metalayers that are written and read again are the same, for any stored size of their index.
 impl PartialEq for Index {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -77,7 +77,7 @@ pub struct FrameOptions {
     pub metalayers: Metalayers,
     /// One file, or a directory of chunks.
     pub kind: Kind,
-    /// Whether chunks may be of different sizes. C-Blosc2 reads that from 3.0 on; earlier versions take such a frame for an empty one.
+    /// Whether chunks may be of different sizes. C-Blosc2 reads that from 3.0 on; earlier versions show such a frame as empty.
     pub variable_chunks: bool,
     /// Codecs and filters of the caller's own, with ids 160 to 255.
     pub plugins: Plugins,

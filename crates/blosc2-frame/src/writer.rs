@@ -236,7 +236,7 @@ impl<'o> Writer<'o> {
         attributes::set(&mut self.trailer.vlmetalayers, name, &value, &Limits::default())
     }
 
-    /// Takes pieces of user metadata as they are stored, whatever their names and number.
+    /// Sets pieces of user metadata as they are stored, with any names and in any number.
     pub(crate) fn take_trailer(&mut self, trailer: Trailer) {
         self.trailer = trailer;
     }

@@ -1,7 +1,7 @@
 //! Decodes BloscLZ streams.
 //!
-//! The loop here judges every byte and can decode all by itself. Where both ends are far off it lets the vector kernel run
-//! ahead, which stops before whatever it is not sure of.
+//! The loop here checks every byte and can decode all by itself. Where both ends are far off it lets the vector kernel run
+//! ahead, which stops before any operation that may be invalid.
 
 use super::{Fault, MIN_FAR_DISTANCE, MIN_MATCH};
 use crate::simd::lz::{self, Ahead, repeat};

@@ -111,8 +111,8 @@ impl<T: Table> Search<'_, T> {
 
     /// Finds a match at `pos`, where a match ends, that continues as after the last occurrence of the byte before it and those at `pos`.
     ///
-    /// Data with a period come back so: matches then end where they ended a period ago, so that no place within them need be in
-    /// the table.
+    /// Periodic data repeat this way: matches then end where they ended a period before, so that the table needs no position
+    /// within them.
     #[inline(always)]
     fn going_on(&mut self, pos: usize) -> Option<Match> {
         let earlier = self.swap(self.starts.word(pos - 1)?, pos - 1)? + 1;

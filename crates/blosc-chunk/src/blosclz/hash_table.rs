@@ -2,7 +2,7 @@
 
 /// Hash table of positions by the bytes there. Empty entries hold 0, which is as good a candidate as any.
 pub(super) trait Table {
-    /// Puts `pos` in the place for the first five bytes of `word` and gives what was there.
+    /// Stores `pos` under the first five bytes of `word`, and returns the entry that it replaces.
     fn swap(&mut self, word: u64, pos: usize) -> usize;
 }
 

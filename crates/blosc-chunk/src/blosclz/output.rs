@@ -15,7 +15,7 @@ impl<'a> Output<'a> {
         Self { dst, at: 0 }
     }
 
-    /// Marks the first run and gives the number of bytes written.
+    /// Marks the first run and returns the number of bytes written.
     pub(super) fn finish(self) -> usize {
         if let Some(first) = self.dst.first_mut() {
             *first |= 32;

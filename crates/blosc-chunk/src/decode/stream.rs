@@ -179,7 +179,7 @@ impl Codecs {
         Ok(())
     }
 
-    /// Returns the context of zstd, with `dictionary`. A dictionary is digested at a cost, so the one that is there is kept.
+    /// Returns the context of zstd, with `dictionary`. Digesting a dictionary is expensive, so the present one is kept.
     fn zstd(&mut self, dictionary: &[u8]) -> Result<&mut Decompressor> {
         let zstd = match &mut self.zstd {
             Some(zstd) => zstd,

@@ -42,7 +42,7 @@ pub(super) fn decode<'j>(
 /// The blocks that no thread has taken, and what went wrong.
 struct Queue<'c, 'a, 'd> {
     parts: Mutex<Parts<'c, 'a, 'd>>,
-    /// Of the first block that has one.
+    /// The error of the first block that has one.
     error: Mutex<Option<(usize, Error)>>,
 }
 
@@ -53,7 +53,7 @@ impl Queue<'_, '_, '_> {
         let take = || lock(&self.parts).next();
         while let Some((index, part)) = take() {
             let Err(error) = worker.block(job, index, reference, part) else { continue };
-            // Blocks before this one are taken already, so the first error is found whatever the threads do.
+            // Blocks before this one are taken already, so the first error is found in any order of the threads.
             lock(&self.parts).rest = &mut [];
             let mut first = lock(&self.error);
             if first.as_ref().is_none_or(|(before, _)| index < *before) {

@@ -14,7 +14,7 @@ pub(super) enum Found<'a> {
     Zeros,
     Nan,
     Value(&'a [u8]),
-    /// Never detected, only asked for.
+    /// Only written on request, never detected.
     Uninit,
 }
 
@@ -52,7 +52,7 @@ fn repeats(src: &[u8], period: usize) -> bool {
 }
 
 impl Encoder {
-    /// Appends a chunk of `nbytes` zeros to `out`, and gives its length.
+    /// Appends a chunk of `nbytes` zeros to `out`, and returns its length.
     ///
     /// # Errors
     /// `Usage` for Blosc1, which has no such chunks, and for more bytes than a chunk holds.
@@ -60,7 +60,7 @@ impl Encoder {
         self.special(&Found::Zeros, nbytes, out)
     }
 
-    /// Appends a chunk of `nbytes` full of NaN, as f32 or f64 by the typesize, to `out`, and gives its length.
+    /// Appends a chunk of `nbytes` full of NaN, as f32 or f64 by the typesize, to `out`, and returns its length.
     ///
     /// # Errors
     /// As [`Encoder::zeros`]; `Usage` for other typesizes and for `nbytes` that are not a multiple of it.
@@ -75,7 +75,7 @@ impl Encoder {
         self.special(&Found::Nan, nbytes, out)
     }
 
-    /// Appends a chunk of `nbytes` that repeat `value`, of any length, to `out`, and gives its length.
+    /// Appends a chunk of `nbytes` that repeat `value`, of any length, to `out`, and returns its length.
     ///
     /// # Errors
     /// As [`Encoder::zeros`]; `Usage` for an empty value and for `nbytes` that are not a multiple of its length.

@@ -1,4 +1,4 @@
-//! The codecs, at the level that was asked for.
+//! The codecs, at the requested level.
 //!
 //! Spec: blosc2 section 3 and bloscpack section 3.3 for what a level means to each.
 
@@ -43,7 +43,7 @@ impl StreamCodec {
         })
     }
 
-    /// Encodes `src` into `dst`, which is shorter than it, and gives the length; `None` when it does not fit.
+    /// Encodes `src` into `dst`, which is shorter than it, and returns the length; `None` when it does not fit.
     pub(super) fn encode(
         &mut self,
         src: &[u8],

@@ -113,7 +113,7 @@ impl Worker {
         plan.params.filters.encode(&plan.context(index), plan.block(index), &mut self.scratch)
     }
 
-    /// Appends the streams of block `index` to `out`, unless all of them would only be stored: these are lent.
+    /// Appends the streams of block `index` to `out`, unless all of them would only be stored: these are returned borrowed.
     pub(super) fn block<'b>(
         &'b mut self,
         plan: &Plan<'b>,

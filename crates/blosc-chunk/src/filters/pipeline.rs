@@ -107,7 +107,7 @@ impl Pipeline {
     /// Decodes one block where it is, if [`Pipeline::moves`] is 0.
     ///
     /// # Errors
-    /// `Unsupported` for a filter that is not here.
+    /// `Unsupported` for an unavailable filter.
     pub(crate) fn decode_in_place(&self, cx: &BlockContext<'_>, block: &mut [u8]) -> Result<()> {
         self.filters().rev().try_for_each(|filter| decode_in_place(filter, cx, block))
     }

@@ -59,7 +59,7 @@ fn clear(bits: u8, typesize: usize, src: &[u8], dst: &mut [u8]) {
     assert_eq!(src.len(), dst.len(), "a filter keeps the length");
     dst.copy_from_slice(src);
     let mask = (u64::MAX << bits).to_le_bytes();
-    // Eight bytes at a time, whatever the typesize: the mask repeats.
+    // Eight bytes at a time for any typesize: the mask repeats.
     let mut pattern = [0; 8];
     for (byte, at) in pattern.iter_mut().zip(0..) {
         *byte = mask[at % typesize];

@@ -1,7 +1,7 @@
 //! Decodes LZ4 blocks.
 //!
-//! The loop here judges every byte and can decode all by itself. Where both ends are far off it lets the vector kernel run
-//! ahead, which stops before whatever it is not sure of.
+//! The loop here checks every byte and can decode all by itself. Where both ends are far off it lets the vector kernel run
+//! ahead, which stops before any sequence that may be invalid.
 
 use super::{Fault, MIN_MATCH, WINDOW};
 use crate::simd::lz::{self, Ahead, repeat};

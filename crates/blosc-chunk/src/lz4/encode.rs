@@ -76,7 +76,7 @@ trait Table {
     /// Whether a match reaches as far as the table.
     const REACHES_ALL: bool;
 
-    /// Puts `pos` in the place for the bytes `word` begins with and gives what was there.
+    /// Stores `pos` under the first bytes of `word`, and returns the entry that it replaces.
     fn swap(&mut self, word: u64, pos: usize) -> usize;
 }
 

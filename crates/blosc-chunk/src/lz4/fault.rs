@@ -1,6 +1,6 @@
 //! A fault of a stream.
 
-/// Why a stream cannot be decoded, and where in it.
+/// A fault of a stream: the reason and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Description of the fault, in lower case and without a full stop.

@@ -133,7 +133,7 @@ fn sequences(mut chains: Chains<'_>, start: usize, output: &mut Output<'_>, leve
 }
 
 impl Chains<'_> {
-    /// Returns the longest match for what is at `pos`, the nearest of them. Puts all positions up to it into the chains.
+    /// Returns the longest match for the bytes at `pos`, the nearest of them. Adds all positions up to it to the chains.
     fn best(&mut self, pos: usize) -> Match {
         while self.seen <= pos {
             let head = &mut self.heads[hash(self.text.half(self.seen))];

@@ -55,7 +55,7 @@ pub(crate) fn repeat(dst: &mut [u8], done: usize, distance: usize, len: usize) {
         let byte = dst[start];
         dst[done..done + len].fill(byte);
     } else {
-        // What is there repeats with the period, so that each round can copy all of it and double it.
+        // The part that is written repeats with the period, so that each round can copy all of it and double it.
         let mut copied = 0;
         while copied < len {
             let part = (distance + copied).min(len - copied);

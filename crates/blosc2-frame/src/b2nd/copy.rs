@@ -233,8 +233,8 @@ pub fn expand_dims(array: &NdArray, axis: usize, out: &mut dyn Output, read: &Re
     reshape(array, out, &options, &geometry, read, &without)
 }
 
-/// Writes `array` with `geometry`, whose axes differ by such as are 1 long. `old` makes places and shapes of the old array of those of
-/// the new one; the axes that only the old one has get its second argument.
+/// Writes `array` with `geometry`, whose axes differ only by some of length 1. `old` maps places and shapes of the new array to those
+/// of the old one; the axes that only the old one has get its second argument.
 fn reshape(
     array: &NdArray,
     out: &mut dyn Output,
@@ -282,8 +282,8 @@ fn same_chunks(array: &NdArray, geometry: &Geometry, mut params: Params) -> bool
         && array.geometry().blockshape() == geometry.blockshape()
 }
 
-/// Writes all chunks of a new array. `stored` gives the chunk at a place (whose elements end at the indices that come with it) where it is
-/// there already, `elements` fills a buffer with the elements of a box, by origin and shape.
+/// Writes all chunks of a new array. `stored` returns the encoded chunk at a place (whose elements end at the given indices), if there is
+/// one. Otherwise `elements` fills a buffer with the elements of a box, by origin and shape.
 fn rewrite<'a>(
     mut writer: Writer<'_>,
     geometry: &Geometry,

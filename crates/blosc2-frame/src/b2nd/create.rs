@@ -22,11 +22,11 @@ use crate::writer::Writer;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NdOptions {
-    /// Encoding of chunks. `typesize` and `blocksize` are ignored: the element type and the blocks give them.
+    /// Encoding of chunks. `typesize` and `blocksize` are ignored: they follow from the element type and the blocks.
     ///
-    /// A byte shuffle without a width of its own works on the 4-byte characters of unicode strings, as python-blosc2 4 has it.
-    /// C-Blosc2 before 2.23.1 takes no note of that width, and decodes such strings wrongly; give the size of the element as the
-    /// width for readers of that age.
+    /// A byte shuffle without a width of its own works on the 4-byte characters of unicode strings, as in python-blosc2 4.
+    /// C-Blosc2 before 2.23.1 ignores that width, and decodes such strings wrongly. For readers of that age set the width to the
+    /// size of the element.
     pub params: Params,
     /// Elements of a chunk along each axis; chosen from shape and codec if not given.
     pub chunkshape: Option<Vec<u32>>,

@@ -126,8 +126,8 @@ fn around(shape: &[u64], blocks: &[u32], most: u64) -> Vec<u32> {
     counts.iter().zip(blocks).zip(shape).map(chunk).collect()
 }
 
-/// Returns the length of the parts that an axis of `len` is cut into, at most `most`: the longest divisor that is over half of
-/// that, or else such that there are as few parts as can be, of about one length.
+/// Returns the length of the parts that an axis of `len` is cut into, at most `most`: the longest divisor over half of that,
+/// or else the length for the fewest parts of about equal length.
 fn cut(len: u64, most: u64) -> u64 {
     if len <= most {
         return len;

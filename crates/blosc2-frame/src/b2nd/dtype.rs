@@ -5,7 +5,7 @@ use container_core::{Error, Result};
 
 use super::Meta;
 
-/// The dtype that C-Blosc2 writes when the caller names no type, whatever the size of elements.
+/// The dtype that C-Blosc2 writes for callers that name no type, for any size of elements.
 const DEFAULT: &str = "|u1";
 
 /// Returns the element type of an array in a frame whose elements have `itemsize` bytes.

@@ -35,8 +35,8 @@ pub struct Meta {
     pub dtype: String,
 }
 
-/// Returns the metalayer of an array whose name is another by one byte: its value is whole, and fits a frame of so many
-/// chunks.
+/// Returns the name of a metalayer that differs in one byte from that of an array: its value is valid, and fits a frame of
+/// `count` chunks.
 pub(crate) fn misnamed<'m>(metalayers: &'m Metalayers, header: &Header, count: u64) -> Option<&'m str> {
     if [NAME, OLD_NAME].iter().any(|name| metalayers.get(name).is_some()) {
         return None;

@@ -1,4 +1,4 @@
-//! From chunks to the elements that were selected: of each chunk the blocks that are touched, of each block what is needed.
+//! Reads selected elements: decodes only the blocks that a selection touches, and of each block the needed part.
 
 mod block;
 mod copy_out;
@@ -28,7 +28,7 @@ use split_work::Slab;
 /// Below this a read is done before a second thread has started.
 const MIN_THREADED_LEN: u64 = 1 << 20;
 
-/// A read that may be served from memory goes on alone for so long before it asks for help.
+/// Time that a read which may be served from memory runs alone before it starts other threads.
 const MAX_SINGLE_THREAD_TIME: Duration = Duration::from_micros(60);
 
 /// State that reads of one array share.

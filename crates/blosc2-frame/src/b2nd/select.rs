@@ -14,7 +14,7 @@ use super::Geometry;
 /// The indices that are selected along one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Indices {
-    /// An arithmetic progression, as a slice gives it; its axis stays or is dropped.
+    /// An arithmetic progression, as of a slice; its axis stays or is dropped.
     Slice(AxisSelection),
     /// These, in this order; they may repeat. The axis stays.
     List(Vec<u64>),
@@ -107,7 +107,7 @@ pub(crate) fn count(selection: &[Indices]) -> Option<u64> {
 pub(crate) struct Tile {
     /// The first, counted from the start of the block.
     pub(crate) src: usize,
-    /// From one to the next; may be negative.
+    /// Step from one index to the next; may be negative.
     pub(crate) step: isize,
     /// Number of indices.
     pub(crate) count: usize,
@@ -129,7 +129,7 @@ impl Tile {
 pub(crate) struct Part {
     /// Place of the block in the grid of its chunk.
     pub(crate) block: u64,
-    /// In [`AxisPlan::tiles`].
+    /// Range in [`AxisPlan::tiles`].
     pub(crate) tiles: Range<usize>,
     /// From the first needed index of the block to the one after the last.
     pub(crate) bounds: Range<usize>,
@@ -140,7 +140,7 @@ pub(crate) struct Part {
 pub(crate) struct Row {
     /// Place of the chunk in the grid.
     pub(crate) chunk: u64,
-    /// In [`AxisPlan::parts`].
+    /// Range in [`AxisPlan::parts`].
     pub(crate) parts: Range<usize>,
 }
 

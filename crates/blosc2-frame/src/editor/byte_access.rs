@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 use super::Editor;
 use crate::header::ChunkSize;
 
-/// Bytes of a chunk of a frame whose first elements settle that.
+/// Bytes of a chunk in a frame whose first elements determine that.
 const DEFAULT_CHUNK_LEN: u64 = 1 << 20;
 
 /// A chunk, and the byte of the data at which it starts.

@@ -197,7 +197,7 @@ impl Editor {
         mut take: impl FnMut(&mut Self, &Chunk<'_>) -> Result<()>,
     ) -> Result<()> {
         self.check_usable()?;
-        // The encoder cannot be a part of what it hands chunks to.
+        // The encoder passes chunks to `self`, so it cannot be a part of it.
         let mut encoder = self.batch_encoder.take();
         let done = encoder.encode(pieces, &mut |chunk| {
             self.stop.check()?;

@@ -167,11 +167,11 @@ impl Editor {
         Digests::parse(&value, self.offsets.offsets(), self.header.nbytes, &self.limits)
     }
 
-    /// Makes an empty frame at `path`, which is not there yet, and opens it.
+    /// Makes an empty frame at the unused `path`, and opens it.
     ///
     /// # Errors
-    /// `Usage` where there is something, and for options that make no sense; `Io`, marked by [`Error::after_change`] where the frame is there
-    /// and may not survive a power cut.
+    /// `Usage` for an existing file, and for contradictory options; `Io`, marked by [`Error::after_change`] if the frame exists and may
+    /// not survive a power cut.
     pub fn create(path: impl AsRef<Path>, frame: FrameOptions, options: &EditOptions) -> Result<Self> {
         let path = path.as_ref();
         let params = frame.params.clone();

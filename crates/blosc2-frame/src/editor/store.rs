@@ -27,7 +27,7 @@ pub(super) struct Commit<'a> {
 }
 
 impl Store {
-    /// Stores a chunk, and gives the number that the index has for it.
+    /// Stores a chunk, and returns its number in the index.
     ///
     /// # Errors
     /// `Io`.

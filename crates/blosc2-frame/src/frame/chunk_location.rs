@@ -23,9 +23,9 @@ const MAX_GUESS: u64 = 64 << 10;
 
 /// The bytes of a stored chunk, still in their source.
 pub(crate) enum ChunkLocation<'f> {
-    /// In the frame itself.
+    /// A range of the frame itself.
     Frame(&'f dyn Source, Range<u64>),
-    /// In a file of its own, which is called so.
+    /// A range of a file of its own, with its name.
     Part(Box<dyn Source>, String, Range<u64>),
 }
 

@@ -1,4 +1,4 @@
-//! The frame as bytes: one contiguous run, whatever it was opened from.
+//! Writes a frame of any source as one contiguous run of bytes.
 
 use container_core::format::Output;
 use container_core::source::{PIECE_LEN, Source, try_zeroed_vec};
@@ -33,7 +33,7 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// Writes what [`Frame::to_cframe`] gives to `out`, in pieces.
+    /// Writes the bytes of [`Frame::to_cframe`] to `out`, in pieces.
     ///
     /// # Errors
     /// `Truncated` where the frame ends early; those of reading chunks, for a sparse one; those of source and output.

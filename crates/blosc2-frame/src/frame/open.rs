@@ -60,7 +60,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Opens the frame that begins at byte `at` of `source`. Of a sparse one only the index file is there, and no chunk can be read.
+    /// Opens the frame that begins at byte `at` of `source`. A sparse one has only its index file, and its chunks cannot be read.
     ///
     /// # Errors
     /// As [`Frame::open`].
@@ -190,7 +190,7 @@ fn stable_layout(source: &dyn Source, at: u64, options: &OpenOptions) -> Result<
     Layout::parse(source, at, &options.limits)
 }
 
-/// Returns the lock of C-Blosc2, where it is asked for.
+/// Returns the lock of C-Blosc2, if the options request it.
 fn lock(path: &Path, options: &OpenOptions) -> Result<Option<SidecarLock>> {
     match options.lock {
         Locking::Off => Ok(None),

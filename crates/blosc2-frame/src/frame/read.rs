@@ -191,8 +191,8 @@ impl Frame {
         Some(element)
     }
 
-    /// Shows the stored bytes of a chunk, compared with its digest unless digests are ignored, to `look`, lent or in `buffer`; its errors count
-    /// from the start of the chunk.
+    /// Passes the stored bytes of a chunk to `look`, borrowed or in `buffer`. They are compared with their digest, unless digests are
+    /// ignored. Errors of `look` count from the start of the chunk.
     fn with_stored<T>(
         &self,
         index: u64,
@@ -221,7 +221,7 @@ impl Frame {
     }
 }
 
-/// Reads the bytes of a place, lent or read into `buffer`.
+/// Reads the bytes of a place, borrowed or into `buffer`.
 fn stored<'b>(place: &'b ChunkLocation<'_>, buffer: &'b mut Vec<u8>, limits: &Limits) -> Result<&'b [u8]> {
     let range = place.range();
     let source: &dyn Source = place.source();

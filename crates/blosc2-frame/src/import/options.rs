@@ -32,7 +32,7 @@ pub(crate) fn is_other_partition(options: &TargetOptions) -> bool {
     [CHUNKS, BLOCKS].iter().any(|name| options.get_some(name).is_some())
 }
 
-/// Puts what the caller asked for in the place of the defaults.
+/// Replaces the defaults by the caller's options.
 ///
 /// # Errors
 /// `Usage` for codecs, levels and filters that Blosc2 does not have, listing those it has.
@@ -89,9 +89,8 @@ pub(crate) fn shape(options: &TargetOptions, name: &str, whole: &[u64]) -> Resul
     }
 }
 
-/// Puts what the caller asked for in the place of how a source is encoded, for values of which a copy is made. Filters that take from values
-/// are for the caller to name: those of the source have done what they were to do, and once more, in other blocks, they would change
-/// the copy.
+/// Replaces the encoding of a source by the caller's options, for a copy of its values. Lossy filters apply only if the caller names
+/// them: those of the source have already been applied, and would change the values again in other blocks.
 ///
 /// # Errors
 /// As [`apply`] and [`check_lossy`].
@@ -130,7 +129,7 @@ pub(crate) fn check_lossy(params: &Params, dtype: &DType) -> Result<()> {
     Ok(())
 }
 
-/// Describes the precision that lossy filters remove for good.
+/// Describes the precision that lossy filters remove.
 pub(crate) fn lossy(params: &Params) -> Option<String> {
     let lossy: Vec<String> = params
         .filters

@@ -159,7 +159,7 @@ mod tests {
             assert_eq!((tree.get("k"), tree.get(ATTRS)), (Some(&Value::Int(1)), Some(&attrs)), "{tree:?}");
             assert_eq!(own, back, "{attrs:?}");
         }
-        // What would be read as the place of others is set aside, and comes back from there.
+        // A map that would be read as the place of others is put aside, and comes back from there.
         let attrs = map(&["a name of more than thirty-one bytes"]);
         let tree = Value::Map(vec![(ATTRS.to_owned(), attrs.clone())]);
         let pieces = to_frame(tree.clone(), &mut Metalayers::new(), false).unwrap();

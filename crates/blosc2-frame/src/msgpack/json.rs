@@ -1,7 +1,7 @@
-//! JSON inside text, for looking at: python-blosc2 keeps the schemas of its tables so.
+//! Decodes JSON inside text for display: python-blosc2 stores the schemas of its tables this way.
 //!
-//! Only objects and arrays are decoded, so that a text such as `12` stays one. What is not JSON to the letter stays text as well,
-//! and so does what would not be shown in full: integers beyond 128 bits and floating-point numbers beyond f64.
+//! Only objects and arrays are decoded, so that a text such as `12` stays one. Text that is not strict JSON stays text as well.
+//! So does a text with numbers that have no exact form: integers beyond 128 bits and floating-point numbers beyond f64.
 
 use container_core::Value;
 

@@ -1,4 +1,4 @@
-//! From msgpack to values, within bounds of memory and depth.
+//! Decodes msgpack into values, within bounds of memory and depth.
 
 use container_core::{Error, Limits, Result, Value, interchange};
 use rmp::Marker;

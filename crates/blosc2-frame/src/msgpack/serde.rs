@@ -1,6 +1,6 @@
 //! Encodes and decodes types that implement serde's traits as msgpack, for metalayers and user metadata.
 //!
-//! A struct is a map of its fields by name, so python-blosc2 gives it as a `dict`, and takes a `dict` for it.
+//! A struct is a map of its fields by name, so python-blosc2 reads it as a `dict`, and a `dict` is read as a struct.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! From values to msgpack.
+//! Encodes values as msgpack.
 
 use container_core::{Error, Result, Value};
 use rmp::encode;
@@ -22,7 +22,7 @@ pub(super) fn with_items(
     out: &mut Vec<u8>,
     item: impl Fn(&Value, usize, &mut Vec<u8>) -> Result<()>,
 ) -> Result<()> {
-    // A `Vec` takes whatever it is given.
+    // Writes to a `Vec` do not fail.
     match value {
         Value::Null => encode::write_nil(out).map_err(Error::from),
         Value::Bool(value) => encode::write_bool(out, *value).map_err(Error::from),

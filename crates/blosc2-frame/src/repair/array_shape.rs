@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(guessed(&[10_000_003, 9], &[1, 3], 9), Some((vec![3, 9], false)));
         // Either axis may be it, and more than one bit.
         assert_eq!(guessed(&[12, 12], &[4, 4], 15), None);
-        // No length of one axis gives seven.
+        // Any length of one axis yields another number than seven.
         assert_eq!(guessed(&[10, 9], &[4, 3], 7), None);
         assert_eq!(guessed(&[], &[], 7), None);
     }

@@ -132,7 +132,7 @@ impl RecoveredFrame {
 }
 
 impl ChunkVerifier {
-    /// Decodes the whole blocks of the chunk `stored`, of which the first `have` bytes are there, between zeros, and lists these blocks.
+    /// Decodes the whole blocks of the chunk `stored`, with zeros in between, and lists these blocks. Only the first `have` bytes exist.
     ///
     /// # Errors
     /// Those of the chunk's header, and of taking memory.

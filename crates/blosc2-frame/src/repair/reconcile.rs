@@ -230,8 +230,8 @@ impl RecoveredFrame {
         report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
     }
 
-    /// Returns the shape of an array, where it can be that of the chunks; else the number of chunks that it needs. The header and the
-    /// chunks, where they agree on another number, are right about it.
+    /// Returns the shape of an array, if the chunks can have it; else the number of chunks that it needs. If header and chunks agree
+    /// on another number, that one counts.
     fn reconcile_shape(
         &mut self,
         name: &str,

@@ -132,7 +132,7 @@ impl RecoveredFrame {
         self.offsets.get(index)
     }
 
-    /// Bytes that the chunk `index` is to hold, where that is settled.
+    /// Returns the expected bytes of the chunk `index`, if they are determined.
     pub fn expected_len(&self, index: u64) -> Option<u64> {
         let ChunkSize::Fixed(len) = self.header.chunksize else {
             return self.left_over.filter(|_| matches!(self.offset(index), Some(Offset::Special(_))));

@@ -102,7 +102,7 @@ struct Scanner<'s> {
 }
 
 impl Scanner<'_> {
-    /// Takes what is at byte `at`, a chunk of data or of offsets, and gives its end; `None` where it is neither.
+    /// Takes a chunk of data or of offsets at byte `at`, and returns its end; `None` for other bytes.
     fn step(&mut self, at: u64) -> Option<u64> {
         let (header, range) = header_at(self.source, at)?;
         if self.is_index(&header, &range) {
@@ -118,7 +118,7 @@ impl Scanner<'_> {
         Some(range.end)
     }
 
-    /// Returns the end of the chunk that begins at byte `at` and that the source cuts, where one of its blocks is there.
+    /// Returns the end of the chunk that begins at byte `at` and that the source cuts, if one of its blocks is complete.
     fn cut(&mut self, at: u64) -> Option<u64> {
         let (header, range) = chunk_start_at(self.source, at)?;
         // The most that an encoder makes of incompressible data.

@@ -27,7 +27,7 @@ pub(super) enum ChunkStatus {
     Previous,
     /// Some of its blocks are intact; the others become zeros.
     Partial,
-    /// Its codec or filter is that of a plugin which is not here. It is copied.
+    /// Its codec or filter belongs to a missing plugin. It is copied.
     PluginMissing,
     /// Nothing decodes it, and no plugin that the frame names would. It is copied.
     CodecUnknown,

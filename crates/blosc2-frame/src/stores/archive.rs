@@ -28,13 +28,13 @@ const MAX_COMMENT_LEN: u64 = 0xffff;
 pub(crate) struct Member {
     /// Its name in the central directory.
     pub(crate) name: String,
-    /// From its local header to its data.
+    /// Range from its local header to its data.
     pub(crate) header: Range<u64>,
     /// Its data.
     pub(crate) data: Range<u64>,
     /// CRC-32 of its data.
     pub(crate) crc: u32,
-    /// Why it cannot be read, if so.
+    /// The reason that it cannot be read, if any.
     pub(crate) refused: Option<&'static str>,
 }
 
@@ -240,7 +240,8 @@ fn same_name(source: &dyn Source, at: u64, name: &[u8]) -> Result<bool> {
     Ok(*source.read(start..start.saturating_add(name.len() as u64))? == *name)
 }
 
-/// Returns the error of the source that is the cause, such as that bytes are yet to be fetched; `Ok` where the zip file is.
+/// Returns the error of the source if that is the cause, such as bytes that are yet to be fetched; `Ok` for a fault of the
+/// zip file.
 fn of_source(error: rawzip::Error) -> Result<rawzip::Error> {
     match error.into_kind() {
         rawzip::ErrorKind::IO(error) => match error.downcast::<Error>() {

@@ -57,7 +57,7 @@ pub(crate) fn check(
         (depth, options.digests, &store.kind)
     {
         for member in archive.members.iter().filter(|member| member.refused.is_none()) {
-            // The bytes were counted as those of leaves; here only an end may be asked for.
+            // The bytes were counted as those of leaves; here only a stop may be requested.
             let on = |_: u64, _: u64| match progress.tick(done, store.size.max(done)) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),

@@ -236,7 +236,7 @@ impl Store {
             let held = |(leaf, own): (usize, usize)| {
                 let container = self.leaves.get(leaf)?.container()?;
                 match self.column(leaf, own) {
-                    // All texts are read for their type, which is put off until it is asked for.
+                    // All texts are read to find their type, which is deferred until it is needed.
                     Some(column) => (!column.is_text()).then_some(()),
                     None => container.datasets().get(own).map(|_| ()),
                 }

@@ -50,7 +50,7 @@ pub(crate) struct Column {
     pub(crate) name: String,
     /// Content of the leaf, within its column.
     pub(crate) holds: &'static str,
-    /// The kind that the schema gives the column.
+    /// The kind of the column in the schema.
     pub(crate) kind: Option<String>,
     /// Whether the leaf holds a part of the column, next to the one of the column's name.
     pub(crate) is_part: bool,

@@ -22,7 +22,7 @@ pub(crate) const MARKS: [&str; 3] = ["b2embed", "b2dict", "b2tree"];
 /// Location of the value of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// In these bytes of what the super-chunk decodes to.
+    /// A range of the decoded bytes of the super-chunk.
     Here(Range<u64>),
     /// On a server.
     Elsewhere(String),

@@ -104,7 +104,7 @@ impl<'a> Leaves<'a> {
         Self { options, open_frames, leaves: Vec::new(), references: Vec::new(), findings: Vec::new() }
     }
 
-    /// Opens a leaf. What fails is kept with the leaf, so that the others are there all the same.
+    /// Opens a leaf. A failure is kept with the leaf, so that the others remain accessible.
     pub(crate) fn take(&mut self, file: &str, place: LeafLocation, bytes: Bytes) {
         let key = if file == EMBED { file } else { key_of(file) };
         self.take_nested(key.to_owned(), file.to_owned(), place, bytes, 0);
@@ -175,7 +175,7 @@ impl<'a> Leaves<'a> {
             let message = format!("{holes} bytes that no key names, where values were removed");
             self.add_finding(Severity::Note, "dead_space", key, place, message);
         }
-        // The store's own EmbedStore gives its keys no name in front.
+        // The store's own EmbedStore puts no prefix before its keys.
         let below = if key == EMBED || key.is_empty() { String::new() } else { format!("{key}/") };
         let outer = if key.is_empty() { EMBED } else { key };
         let most = (self.leaves.len() as u64).saturating_add(map.0.len() as u64).saturating_mul(LEAF_LEN);

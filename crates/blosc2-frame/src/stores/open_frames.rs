@@ -24,9 +24,9 @@ const MEMORY_SHARE: u64 = 4;
 /// The place of the bytes of a frame.
 #[derive(Clone)]
 pub(crate) enum Bytes {
-    /// From here to there in a source.
+    /// A range of a source.
     Within(Shared, Range<u64>),
-    /// In a file, or in a directory for a sparse frame.
+    /// A file, or the directory of a sparse frame.
     At(PathBuf),
 }
 

@@ -1,7 +1,7 @@
 //! Rules for chunk sizes: which chunk sets the size of all, and which makes the frame variable-sized.
 //!
-//! Spec: docs/formats/blosc2.md, "Chunk sizes". C-Blosc2 takes the size of the first chunk for all, lets the last be shorter, and
-//! since 3.0 turns the frame into one of variable sizes when anything else comes. Earlier versions show such frames as empty, so here
+//! Spec: docs/formats/blosc2.md, "Chunk sizes". C-Blosc2 takes the size of the first chunk for all, and lets the last be shorter.
+//! Since 3.0 it turns the frame into one of variable sizes for any other size. Earlier versions show such frames as empty, so here
 //! the caller has to allow it.
 
 use std::ops::Range;
@@ -30,9 +30,9 @@ pub(crate) struct ChunkSizes {
 /// Effect of a new chunk on the sizes of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeChange {
-    /// Nothing.
+    /// No effect.
     Unchanged,
-    /// It settles the size of those to come.
+    /// It determines the size of further chunks.
     Sets(u32),
     /// From now on each has its own size.
     BecomesVariable,

@@ -27,7 +27,7 @@ impl<'o> ChunkWriter<'o> {
         Self { sink, header, sizes, offsets, digests: None }
     }
 
-    /// Marks in the index, which have been judged; chunks where sizes vary.
+    /// Writes marks in the index, which have been checked; chunks if sizes vary.
     pub fn take_specials(&mut self, special: Special, nbytes: usize, count: u64) -> Result<()> {
         let fit = self.sizes.insert(self.sizes.count, nbytes, count)?;
         self.apply_change(fit)?;
@@ -41,7 +41,7 @@ impl<'o> ChunkWriter<'o> {
         (0..count).try_for_each(|_| self.take(&chunk))
     }
 
-    /// Writes the next chunk, which has been judged.
+    /// Writes the next chunk, which has been checked.
     pub fn take(&mut self, chunk: &Chunk<'_>) -> Result<()> {
         let fit = self.sizes.insert(self.sizes.count, chunk.nbytes(), 1)?;
         self.apply_change(fit)?;

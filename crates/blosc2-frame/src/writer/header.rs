@@ -51,7 +51,8 @@ pub(crate) fn geometry(header: &Header, metalayers: &Metalayers) -> blosc_chunk:
     }
 }
 
-/// Encoders of the chunks of a frame. A codec that is not here is an error when there is something to encode: chunks may only be copied.
+/// Creates the encoders for the chunks of a frame. A missing codec is an error only when there is something to encode: chunks may only
+/// be copied.
 ///
 /// # Errors
 /// `Usage` for parameters that do not fit each other.

@@ -59,7 +59,7 @@ impl OffsetTable {
         Ok(())
     }
 
-    /// Gives the chunk `index`, which is there, another place.
+    /// Sets the offset of the existing chunk `index`.
     pub(crate) fn set(&mut self, index: u64, offset: Offset) -> Result<()> {
         if self.get(index) == Some(offset) {
             return Ok(());
@@ -71,7 +71,7 @@ impl OffsetTable {
         Ok(())
     }
 
-    /// Takes chunks away that are there.
+    /// Removes existing chunks.
     pub(crate) fn remove(&mut self, range: Range<u64>) {
         match &mut self.offsets {
             Offsets::Same(_, count) => *count -= range.end - range.start,

@@ -125,7 +125,7 @@ pub(crate) fn vlmetalayer(value: &[u8]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     Encoder::new(default_params(1))?.encode(value, &mut out)?;
     if Chunk::parse(&out)?.header().special().is_some() {
-        // C-Blosc2 takes such chunks where it decodes, but a plain one for sure.
+        // C-Blosc2 may not read a special chunk here, but always reads a plain one.
         out.clear();
         Encoder::new(Params { level: 0, ..default_params(1) })?.encode(value, &mut out)?;
     }

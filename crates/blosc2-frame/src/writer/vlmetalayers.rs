@@ -11,7 +11,7 @@ use crate::metalayer::{MAX_METALAYERS, MAX_NAME};
 /// `Usage` for a name of no or over 31 bytes and for a 17th one.
 pub(crate) fn set_vlmetalayer(all: &mut Vec<(String, Vec<u8>)>, name: &str, value: &[u8]) -> Result<()> {
     let own = all.iter().position(|(own, _)| own == name);
-    // What is there stays changeable, whatever it is called.
+    // Existing names can always be changed, even invalid ones.
     if own.is_none() && (name.is_empty() || name.len() > MAX_NAME) {
         let problem =
             format!("a name of {} bytes for user metadata; 1 to {MAX_NAME} are possible", name.len());

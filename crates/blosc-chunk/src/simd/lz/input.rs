@@ -115,7 +115,7 @@ impl<'a> Input<'a> {
         }
         let mut done = 0;
         while done < len {
-            // SAFETY: `done < len`, and 16 bytes more than `len` are there on both sides; a text and a `&mut` do not overlap.
+            // SAFETY: `done < len`, and both sides have 16 bytes more than `len`; a text and a `&mut` do not overlap.
             unsafe {
                 let part = self.bytes.as_ptr().add(from + done).cast::<[u8; 16]>().read();
                 dst.as_mut_ptr().add(at + done).cast::<[u8; 16]>().write(part);
@@ -125,7 +125,7 @@ impl<'a> Input<'a> {
     }
 
     /// Writes the bytes from `from` to `to` of the text to `at` of `dst` as runs of up to 32, each after a byte that is one less
-    /// than its length, and gives where they end. Up to 31 bytes more may change.
+    /// than its length, and returns the end of the last one. Up to 31 bytes more may change.
     ///
     /// # Panics
     /// When they are not in the text, or do not fit.
@@ -149,7 +149,8 @@ impl<'a> Input<'a> {
         let (mut from, mut at) = (from, at);
         while from < to {
             let run = (to - from).min(RUN);
-            // SAFETY: `from < to`, and 32 bytes more than `to` and `end` are there; a text and a `&mut` do not overlap.
+            // SAFETY: `from < to`, and there are 32 bytes more after `to` and after `end`; a text and a `&mut` do not
+            // overlap.
             unsafe {
                 *dst.as_mut_ptr().add(at) = (run - 1) as u8;
                 let part = self.bytes.as_ptr().add(from).cast::<[u8; RUN]>().read();

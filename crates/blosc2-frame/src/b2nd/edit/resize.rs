@@ -36,7 +36,8 @@ impl NdEditor {
     /// Returns the geometry with another shape.
     pub(super) fn with_shape(&self, shape: &[u64]) -> Result<Geometry> {
         let (chunks, blocks) = (self.geometry.chunkshape(), self.geometry.blockshape());
-        // Of an array without elements, python-blosc2 makes the chunks as long as itself: the first elements settle them.
+        // For an array without elements, python-blosc2 makes the chunks as long as the array: the first elements determine
+        // them.
         if chunks.contains(&0) && !shape.contains(&0) {
             let itemsize = self.geometry.itemsize();
             // As for an axis that grows, and not for the few elements that come first.

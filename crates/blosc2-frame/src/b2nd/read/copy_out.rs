@@ -1,4 +1,4 @@
-//! From a block to the result: rows of elements, copied to their places.
+//! Copies rows of elements from a block to their places in the result.
 
 use std::cmp::Ordering;
 

@@ -8,15 +8,14 @@ use crate::b2nd::select::Plan;
 /// A result is not cut into more pieces than this.
 const MAX_PIECES: usize = 1 << 16;
 
-/// A large result is filled slab by slab, each of about this many bytes, also by one thread: the kernel fills a new huge page with
-/// zeros when it is first touched, and what is written to it soon after finds it in the cache. Chunk by chunk, as many pages
-/// would be touched at once as a chunk has rows. And two threads that touch a new page at once would both have it filled, one in
-/// vain.
+/// A large result is filled slab by slab, each of about this many bytes, also by one thread. The kernel fills a new huge page with
+/// zeros when it is first touched, and writes soon after find it in the cache. Chunk by chunk, a read would touch as many pages at
+/// once as a chunk has rows. And if two threads touch a new page at once, both have it filled.
 const MAX_SLAB_LEN: usize = 4 << 20;
 
 /// Part of a read: some blocks of one axis with all of the others.
 pub(super) struct Slab<'d> {
-    /// In [`AxisPlan::parts`](crate::b2nd::select::AxisPlan::parts) of the axis at which the result is cut.
+    /// Range in [`AxisPlan::parts`](crate::b2nd::select::AxisPlan::parts) of the axis at which the result is cut.
     pub(super) parts: Range<usize>,
     pub(super) target: Target<'d>,
 }
