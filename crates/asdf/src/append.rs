@@ -17,8 +17,8 @@ use crate::ndarray::{ByteSource, NdArray};
 use crate::stream::Appender;
 use crate::update::UpdateOptions;
 
-/// Appends the rows of the one selected dataset to the array in the streamed block of the file at `path`. Where it fails the rows are taken back;
-/// a kill may leave some of them, whole.
+/// Appends the rows of the one selected dataset to the array in the streamed block of the file at `path`. After an error the new rows are removed; an
+/// interrupted append may leave some complete rows.
 pub(crate) fn append(
     path: &Path,
     open: &OpenOptions,

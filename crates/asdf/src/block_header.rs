@@ -12,10 +12,10 @@ pub const MAGIC: [u8; 4] = [0xd3, b'B', b'L', b'K'];
 /// Bytes of magic and header size.
 pub const PREFIX_LEN: u64 = 6;
 
-/// The least header size: bytes after that field.
+/// Minimum header size: bytes after that field.
 pub const MIN_SIZE: u16 = 48;
 
-/// Bytes of a block before its data, where the header is as short as it can be.
+/// Bytes of a block before its data, with the shortest header.
 pub const MIN_LEN: u64 = 54;
 
 /// The flag of a block that extends to the end of the file.
@@ -30,7 +30,7 @@ pub struct BlockHeader {
     pub flags: u32,
     /// The name of the codec, padded with NULs; all NUL where the data are stored plainly.
     pub compression: [u8; 4],
-    /// Bytes that are set aside for the data, used or not.
+    /// Bytes that are allocated for the data, used or not.
     pub allocated_size: u64,
     /// Bytes of the data as stored.
     pub used_size: u64,
@@ -41,8 +41,7 @@ pub struct BlockHeader {
 }
 
 impl BlockHeader {
-    /// Reads the header at the start of `bytes`, of which 54 are enough. `None` where there are fewer, no magic, or a header size
-    /// below 48.
+    /// Reads the header at the start of `bytes`, of which 54 are enough. `None` for fewer bytes, a wrong magic, or a header size below 48.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         fields(bytes).ok().map(|(_, header)| header).filter(|header| header.header_size >= MIN_SIZE)
@@ -77,7 +76,7 @@ impl BlockHeader {
         false
     }
 
-    /// True where the data go on to the end of the file.
+    /// True where the data extend to the end of the file.
     #[must_use]
     pub const fn is_streamed(&self) -> bool {
         self.flags & STREAMED != 0

@@ -1,4 +1,4 @@
-//! The block index: where each block begins (ASDF standard 1.6.0, file layout, "Block index").
+//! The block index: the offset of each block (ASDF standard 1.6.0, file layout, "Block index").
 
 use container_core::{Error, Result};
 use nom::branch::alt;
@@ -11,7 +11,7 @@ pub const MARKER: &[u8] = b"#ASDF BLOCK INDEX";
 /// The offsets of the blocks' magics, absolute in the file, as the index lists them.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct BlockIndex {
-    /// One for each block, in the order of the file where the index is as it should be.
+    /// One offset for each block, in the order of the file in a valid index.
     pub offsets: Vec<u64>,
 }
 
@@ -58,8 +58,8 @@ fn marker(input: &[u8]) -> IResult<&[u8], &[u8]> {
     Ok((rest, marker))
 }
 
-/// The offsets in an index as libraries write it, a line for each, from its directive to its three dots; `None` for all else, which is left
-/// to a YAML library. For a file of many blocks that library takes longer than finding the blocks.
+/// The offsets in an index as libraries write it, a line for each, from its directive to its three dots. `None` for any other text, which is left to
+/// a YAML library. For a file of many blocks that library takes longer than finding the blocks.
 fn as_written(text: &[u8]) -> Option<Vec<u64>> {
     let text = text.strip_prefix(b"%YAML 1.1\n")?.strip_prefix(b"---\n")?;
     let mut lines = text.strip_suffix(b"...\n")?;
@@ -73,7 +73,7 @@ fn as_written(text: &[u8]) -> Option<Vec<u64>> {
     (!offsets.is_empty()).then_some(offsets)
 }
 
-/// A line `- 664`. Numbers with a leading zero are others in YAML 1.1, which has octal ones.
+/// A line `- 664`. Numbers with a leading zero are octal in YAML 1.1.
 fn entry(line: &[u8]) -> Option<(u64, &[u8])> {
     let digits = line.strip_prefix(b"- ")?;
     let mut value: u64 = 0;

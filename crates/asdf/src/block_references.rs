@@ -28,7 +28,7 @@ pub(crate) struct BlockReference {
 }
 
 impl BlockReference {
-    /// The block of a file of `count` blocks; `None` for one of another file, or that there is not.
+    /// The block in a file of `count` blocks; `None` for a block of another file, or an absent one.
     pub(crate) fn block(&self, count: usize) -> Option<usize> {
         match self.named {
             SourceValue::Block(number) => resolve_index(number, count),
@@ -68,14 +68,14 @@ pub(crate) fn find_references(document: &Document, limits: &Limits) -> Result<Ve
     Ok(found)
 }
 
-/// Bytes of an element of the first array that names a block of a file of `count`; 1 where none does.
+/// Bytes of an element of the first array in a block of a file of `count` blocks; 1 without such an array.
 pub(crate) fn itemsize(document: &Document, found: &[BlockReference], block: usize, count: usize) -> u64 {
     let mut named = found.iter().filter(|found| found.block(count) == Some(block));
     let array = named.next().and_then(|found| NdArray::parse(document.node(found.node)).ok());
     array.and_then(|array| array.datatype).map_or(1, |datatype| datatype.dtype.itemsize() as u64)
 }
 
-/// Makes sure that no other nodes name blocks: those of asdf-zarr count them in a block, which cannot be seen from the tree.
+/// Checks that no other nodes name blocks: those of asdf-zarr list them in a block, not in the tree.
 ///
 /// # Errors
 /// `Unsupported`, naming the node; `Limit`.

@@ -214,7 +214,7 @@ fn padding(layout: &Layout) -> Vec<Finding> {
     limit_findings(room.into_iter().map(finding).collect())
 }
 
-/// The first findings of a kind, and how many more there are.
+/// The first findings of a kind, and the number of the others.
 fn limit_findings(mut findings: Vec<Finding>) -> Vec<Finding> {
     let more = findings.len().saturating_sub(MAX_REPORTED);
     findings.truncate(MAX_REPORTED);

@@ -100,8 +100,8 @@ pub fn read_range(
     decode(codecs, label, &encoded, |codec| codec.decode_range(&encoded, range, dst))
 }
 
-/// Passes all decoded bytes of a block to `take`, in order and in pieces, and proves the whole as [`read_range`] does. Memory is taken for
-/// a few pieces, but for Blosc2 frames and for one chunk of Blosc, which are decoded whole.
+/// Passes all decoded bytes of a block to `take`, in order and in pieces, and checks the whole as [`read_range`] does. A few pieces are in memory at
+/// a time; Blosc2 frames and a single chunk of Blosc are decoded whole.
 ///
 /// # Errors
 /// As [`read_range`], and those of `take`.

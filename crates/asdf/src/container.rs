@@ -116,7 +116,7 @@ impl AsdfContainer {
         })
     }
 
-    /// The region of an array as it is stored, where its axes are shown in reverse.
+    /// The region of an array as it is stored, for an array whose axes are shown in reverse.
     fn stored_region(&self, index: usize, region: &Region) -> Result<Option<Region>> {
         if self.axes == Axes::AsStored || !datasets::is_column_major(&self.file, index) {
             return Ok(None);

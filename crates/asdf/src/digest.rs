@@ -62,8 +62,8 @@ impl ChecksumStatus {
     }
 }
 
-/// Compares the digest of a block with its bytes. Of a plain block no more than a piece is held in memory. An encoded block is decoded
-/// only where its stored bytes do not fit the digest.
+/// Compares the digest of a block with its bytes. A plain block is read in pieces. An encoded block is decoded only where its stored bytes do not
+/// match the digest.
 ///
 /// # Errors
 /// `Truncated` where the file ends within the block; `Limit`, `Cancelled`, and those of the source. A block that cannot be decoded has a bad digest,
@@ -93,7 +93,7 @@ pub fn checksum_status(
     }
 }
 
-/// The digest that a block has; `None` where it has none.
+/// The digest of a block; `None` without one.
 pub(crate) fn expected(block: &StoredBlock) -> Option<Digest> {
     block.header.digest().filter(|_| !block.header.is_streamed())
 }

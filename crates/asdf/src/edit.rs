@@ -77,8 +77,8 @@ impl TreeEditor {
         self.put(path, value, |document, value| set::insert(document, path, None, value))
     }
 
-    /// Takes out the key or item at a path, with the comments in its lines. Of a key that is there more than once all are taken out. A
-    /// collection that becomes empty is `{}` or `[]`.
+    /// Removes the key or item at a path, with the comments in its lines. All pairs of a duplicate key are removed. A collection that becomes empty
+    /// is `{}` or `[]`.
     ///
     /// # Errors
     /// As [`TreeEditor::set`]; `Usage` for the root, and for keys that come from another mapping by `<<`.

@@ -58,7 +58,7 @@ pub fn explode(
     }
 }
 
-/// Files that are written together: all get their names, or none.
+/// Files that are written together: either all are renamed to their paths, or none.
 struct FileBatch {
     overwrite: Overwrite,
     durability: Durability,
@@ -66,7 +66,7 @@ struct FileBatch {
     waiting: Vec<AtomicFile>,
     /// Files that have their name, which did not exist before.
     made: Vec<PathBuf>,
-    /// The first error of a file that has its name already.
+    /// The first error of a file after its rename.
     late: Option<Error>,
 }
 
@@ -164,8 +164,8 @@ fn explode_all(
     Ok(done)
 }
 
-/// Writes a file with all the blocks that its arrays have in other files. Blocks that it has itself come first, then those of other files by
-/// the numbers in their names, or in the order in which the tree names them.
+/// Writes a file with all the external blocks of its arrays. Its own blocks come first, then those of other files by the numbers in their names, or
+/// in the order of the tree.
 ///
 /// # Errors
 /// Those of [`File::external`]; `Malformed` for another file without a block, and for damaged ones; `Unsupported` where blocks cannot be given other
@@ -196,7 +196,7 @@ pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Res
     Ok(others.len())
 }
 
-/// The other files that arrays name, in the order in which their blocks are brought in.
+/// The other files that arrays name, in the order in which their blocks are added.
 fn others<'f>(file: &'f File, found: &[BlockReference]) -> Result<Vec<Other<'f>>> {
     let mut others: Vec<Other<'_>> = Vec::new();
     for found in found {
@@ -270,7 +270,7 @@ fn piece<'f>(file: &'f File, block: &StoredBlock) -> AssemblyBlock<'f> {
     AssemblyBlock { source: file.source(), block: block.clone(), recoded: None }
 }
 
-/// Writes head, tree and blocks. A streamed block stays one where it is the last.
+/// Writes head, tree and blocks. A streamed block stays streamed if it is the last.
 fn write(
     head: &[u8],
     text: &str,

@@ -7,8 +7,7 @@ use crate::file::File;
 use crate::file::external::percent_decoded;
 use crate::ndarray::ByteSource;
 
-/// Paths of the files that arrays and references of `file` name, and those of the files that these arrays are in, whether they can be
-/// opened or not.
+/// Paths of the files that arrays and references of `file` name, and those that these files name in turn, whether they can be opened or not.
 pub(crate) fn external_paths(file: &File, path: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut places = BTreeSet::new();
     for part in FileSet::open(file, path).all {

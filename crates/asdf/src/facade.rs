@@ -16,7 +16,7 @@ use crate::update::{CommitKind, UpdateOptions, Updater};
 use crate::yaml::{Document, EmitOptions, Yaml, emit_document};
 use crate::{File, Version, checksum_status, external_files};
 
-/// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are looked through.
+/// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are followed.
 ///
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
@@ -53,8 +53,8 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
     node.map(|node| emit_document(&Yaml::from_node(node)?, &EmitOptions::default())).transpose()
 }
 
-/// The places of the other files that the file at `path` consists of: those that its arrays and references name, and those that these
-/// name. A file that is not there is left out, a damaged one is not.
+/// The paths of the other files that the file at `path` consists of: those that its arrays and references name, and those that these name. Absent
+/// files are left out, damaged ones are not.
 #[must_use]
 pub fn other_files(file: &File, path: &Path) -> Vec<PathBuf> {
     external_files::external_paths(file, Some(path)).into_iter().collect()
@@ -179,7 +179,7 @@ pub fn validate_tree(
 /// Compares the digests of all blocks with their bytes, those of decoded data as well.
 ///
 /// # Errors
-/// `Checksum` for the first that is neither; those of the source.
+/// `Checksum` for the first that matches neither; those of the source.
 pub fn check_digests(file: &File, options: &ReadOptions) -> Result<()> {
     let codecs = &file.options().codecs;
     for block in file.blocks().iter().filter(|block| block.is_whole()) {

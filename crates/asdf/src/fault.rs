@@ -37,13 +37,13 @@ container_core::fault_kinds! {
     StreamedCompressed = error("streamed_compressed", "asdf block"),
     /// A codec with an unknown label.
     UnknownCompression = warning("compression", "asdf block"),
-    /// Bytes between blocks that no block has set aside.
+    /// Bytes between blocks that are allocated to none.
     Gap = warning("gap", "asdf block"),
     /// Bytes after the last block that are not an index.
     JunkAfterBlocks = warning("junk_after_blocks", "asdf file"),
     /// An index that cannot be read.
     IndexUnreadable = warning("index", "asdf block index"),
-    /// An index that lists other offsets than those of the blocks, as after an edit by hand.
+    /// An index whose offsets differ from those of the blocks, as after an edit by hand.
     IndexStale = note("stale_index", "asdf block index"),
     /// A block that only the index lists: there is neither a header nor another block at its offset.
     BlockMissing = error("missing_block", "asdf block"),
@@ -57,7 +57,7 @@ container_core::fault_kinds! {
     Array = error("array", "asdf ndarray"),
     /// Bytes after the last whole row of a streamed block.
     TornRow = warning("torn_row", "asdf ndarray"),
-    /// An axis along which every element is the same one.
+    /// An axis with a stride of 0: all its elements are the same one.
     ZeroStride = warning("zero_stride", "asdf ndarray"),
     /// Records that may have gaps which the tree does not describe.
     PaddedRecords = warning("padded_records", "asdf ndarray"),

@@ -87,7 +87,7 @@ impl File {
         Ok(file)
     }
 
-    /// Opens bytes from anywhere. External files are looked for below `folder`, if there is one.
+    /// Opens bytes from any source. External files are searched for below `folder`, if there is one.
     ///
     /// # Errors
     /// As [`File::open_with`].
@@ -176,7 +176,7 @@ impl File {
         &self.options
     }
 
-    /// The folder from which names of other files count.
+    /// The folder to which names of other files are relative.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
@@ -189,7 +189,7 @@ impl File {
         &self.arrays
     }
 
-    /// The position in [`File::arrays`] of the first entry of each array, by the node that it is described at.
+    /// The position in [`File::arrays`] of the first entry of each array, by its node.
     #[must_use]
     pub fn arrays_by_node(&self) -> HashMap<NodeId, usize> {
         let entries = self.arrays.iter().enumerate().rev();
@@ -203,7 +203,7 @@ impl File {
             let entries = self.arrays.iter().enumerate();
             entries.map(|(index, entry)| (entry.path.clone(), index)).collect()
         });
-        // A path that is there is that; below an empty key of the root paths begin with a slash, as JSON pointers do.
+        // An exact path comes first; below an empty key of the root paths begin with a slash, as JSON pointers do.
         paths.get(path).or_else(|| paths.get(path.strip_prefix('/')?)).copied()
     }
 
@@ -239,7 +239,7 @@ impl File {
         self.tree_faults.iter().find(|fault| fault.kind() == FaultKind::TreeUnreadable)
     }
 
-    /// Makes sure that the tree is the one of the file: under [`Strictness::Lenient`] a tree that cannot be read is an empty one.
+    /// Checks that the tree is the one of the file: under [`Strictness::Lenient`] an empty tree replaces one that cannot be read.
     ///
     /// # Errors
     /// `Malformed` for a tree that could not be read.

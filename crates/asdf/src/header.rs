@@ -11,7 +11,7 @@ use nom::{IResult, Parser};
 /// Magic token at the start of every file.
 pub const MAGIC: &[u8] = b"#ASDF";
 
-/// The first line of the one version of the file format that there is (ASDF standard 1.6.0, file layout, "Header").
+/// The first line of the only version of the file format (ASDF standard 1.6.0, file layout, "Header").
 pub const LINE: &[u8; 11] = b"#ASDF 1.0.0";
 
 /// The comment line that names the version of the standard, by convention the second line.
@@ -23,7 +23,7 @@ pub const MAX_BYTES: u64 = 1 << 20;
 /// The version of the file format: `1.0.0` in every file so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// The first number. Another than 1 is another format.
+    /// The first number. Any other than 1 is another format.
     pub major: u32,
     /// The second.
     pub minor: u32,
@@ -35,7 +35,7 @@ impl Version {
     /// The only version that was ever published.
     pub const CURRENT: Self = Self { major: 1, minor: 0, patch: 0 };
 
-    /// The version of the standard that a file has whose header names none, as in Python asdf.
+    /// The version of the standard for files without `#ASDF_STANDARD`, as in Python asdf.
     pub const FIRST_STANDARD: Self = Self { major: 1, minor: 0, patch: 0 };
 
     /// The last version of the standard that was published.
@@ -73,14 +73,13 @@ pub struct Header {
 }
 
 impl Header {
-    /// The version of the standard whose tags the file has: the one that it names, else 1.0.0.
+    /// The version of the standard for the tags of the file: the named one, else 1.0.0.
     #[must_use]
     pub fn standard_or_first(&self) -> Version {
         self.standard.unwrap_or(Version::FIRST_STANDARD)
     }
 
-    /// Reads the header and comment lines at the start of `bytes`, which are the first of the file: all of it, or
-    /// at least 1 MiB.
+    /// Reads the header and comment lines at the start of `bytes`, the first bytes of the file: all of it, or at least 1 MiB.
     ///
     /// # Errors
     /// `WrongFormat` where the bytes do not begin with `#ASDF` and a version; `Unsupported` for a major version other than 1; `Malformed` for a

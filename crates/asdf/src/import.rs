@@ -1,4 +1,4 @@
-//! Writing datasets of any container as an ASDF file.
+//! Writes datasets of any container as an ASDF file.
 
 mod mask;
 pub(crate) mod options;
@@ -36,7 +36,7 @@ const PADDING: &str = "padding";
 /// Largest factor of padding: a file of a hundred times its data is a mistake.
 const MAX_PADDING: f64 = 100.0;
 
-/// Word for the array whose rows go on to the end of the file.
+/// Option for the array whose rows continue to the end of the file.
 const STREAMED: &str = "streamed";
 
 /// Writes the selected datasets, each as an array at its path, with its mask. Byte order stays, and so does the order of the axes: column-major arrays
@@ -143,7 +143,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     Ok(losses)
 }
 
-/// Makes the last of the array that is going to be streamed: the one that is named, or that there is.
+/// Moves the array that will be streamed to the end: the named one, or the only one.
 ///
 /// # Errors
 /// `Usage` for an absent name, for `yes` where there are several, and for reversed axes.

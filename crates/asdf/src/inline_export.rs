@@ -14,8 +14,8 @@ use crate::writer::root::ndarray_tag;
 use crate::writer::{ArraySpec, Plan, WriteOptions};
 use crate::yaml::{NodeId, Yaml};
 
-/// The file as text alone: its header and comment lines, and its tree with the elements of every array in place of its source. All else
-/// of the tree stays as it is, byte for byte. Arrays of other files are put in too.
+/// The file as text alone: its header and comment lines, and its tree with the elements of every array in place of its source. The rest of the tree
+/// stays as it is, byte for byte. External arrays are included.
 ///
 /// # Errors
 /// `Usage` for an array of more elements than a tree should hold, for one that cannot be replaced because something else names a part of

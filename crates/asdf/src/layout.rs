@@ -68,8 +68,8 @@ impl Layout {
     /// Finds the parts of the file.
     ///
     /// # Errors
-    /// `WrongFormat` and `Unsupported` for the header line, `Malformed` for header lines without end, `Limit` for more blocks than memory
-    /// has room for, and those of the source. All else that is wrong is in [`Layout::faults`].
+    /// `WrongFormat` and `Unsupported` for the header line, `Malformed` for header lines without end, `Limit` for more blocks than memory has room
+    /// for, and those of the source. All other faults are in [`Layout::faults`].
     pub fn parse(source: &dyn Source, limits: &Limits) -> Result<Self> {
         let size = source.len();
         let header = read_header(source)?;
@@ -135,7 +135,7 @@ impl Layout {
     }
 }
 
-/// Reads as much from the start as header and comments take.
+/// Reads the bytes at the start that header and comments take.
 fn read_header(source: &dyn Source) -> Result<Header> {
     let mut len = 4096;
     loop {

@@ -22,9 +22,9 @@ pub struct NdArray {
     pub node: NodeId,
     /// Location of its bytes.
     pub source: ByteSource,
-    /// Element type; `None` for inline data that do not name it: it follows from the items.
+    /// Element type; `None` for inline data without one: it follows from the items.
     pub datatype: Option<Datatype>,
-    /// Length of each axis; the first is `None` for `*`. Of inline data without a shape, as the lists are nested.
+    /// Length of each axis; the first is `None` for `*`. For inline data without a shape, from the nesting of the lists.
     pub shape: Vec<Option<u64>>,
     /// Bytes from the start of the decoded block to the first element.
     pub offset: u64,

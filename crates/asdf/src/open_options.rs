@@ -22,13 +22,13 @@ pub enum Strictness {
     Lenient,
 }
 
-/// External files that an array or a reference may name. The network is never asked.
+/// External files that an array or a reference may name. The network is never used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ExternalFiles {
     /// Files in the folder of the file or below it, by relative names. A file without a path has none.
     #[default]
     SameFolder,
-    /// Files in that folder or below it. Names count from the folder of the file, or from that one for a file without a path.
+    /// Files in that folder or below it. Names are relative to the folder of the file, or to that one for a file without a path.
     Under(PathBuf),
     /// None.
     Deny,

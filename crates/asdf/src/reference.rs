@@ -1,7 +1,7 @@
 //! JSON references: mappings with a `$ref` that names a node of this file or of another (ASDF standard 1.6.0, "References").
 //!
-//! The fragment of a URI is a JSON pointer. It is taken apart at its slashes before anything in it is decoded, so that `%2F` is a slash
-//! within a key, as `~1` is. Python asdf 6.0 decodes first, and takes it for one between keys.
+//! The fragment of a URI is a JSON pointer. It is split at its slashes before it is decoded, so that `%2F` is a slash within a key, as `~1` is.
+//! Python asdf 6.0 decodes first, and takes it for a separator.
 
 use container_core::json_pointer::unescape;
 use container_core::{Error, Result};
@@ -27,7 +27,7 @@ pub struct Reference {
 /// Target of a reference: a node, and the file that contains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Referent<'f> {
-    /// The file, which holds the blocks of whatever arrays are there.
+    /// The file, which has the blocks of the arrays at the node.
     pub file: &'f File,
     /// The node.
     pub node: Node<'f>,
@@ -101,7 +101,7 @@ fn follow<'f>(file: &'f File, uri: &str, left: &mut usize) -> Result<Referent<'f
     let (name, fragment) = uri.split_once('#').unwrap_or((uri, ""));
     let file = file.external(name)?;
     let mut here = Referent { file, node: file.tree().root() };
-    // A pointer begins with a slash, which Python asdf does without; the empty one is the whole tree.
+    // A pointer begins with a slash, which Python asdf does not require; the empty one is the whole tree.
     let pointer = fragment.strip_prefix('/').unwrap_or(fragment);
     if pointer.is_empty() && fragment.is_empty() {
         return Ok(here);

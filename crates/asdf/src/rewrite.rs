@@ -25,11 +25,11 @@ use crate::yaml::{Document, Yaml, YamlLimits};
 pub struct RewriteOptions {
     /// Leaves out blocks that no array names.
     pub drop_unreferenced: bool,
-    /// The codec of all blocks from now on: its label and level, or none. Without a wish each block keeps its own, bytes and all.
+    /// The codec of all blocks from now on: its label and level, or none. `None` keeps the stored bytes of each block.
     pub compression: Option<Recompression>,
     /// Whether copied blocks get a digest of their stored bytes; `None` leaves each the one that it has.
     pub digests: Option<bool>,
-    /// Room that blocks have: `None` keeps what each has.
+    /// Room in blocks: `None` keeps that of each.
     pub padding: Option<Padding>,
     /// Options for blocks that are written anew: checksums, alignment, threads; also whether an index follows, and the padding after the tree.
     pub write: WriteOptions,
@@ -76,8 +76,8 @@ pub struct RewriteReport {
     pub gaps: u64,
 }
 
-/// Writes the file in `source` anew. Header lines, comments and every byte of the tree stay as they are, but for the numbers of blocks
-/// that have another one now. Blocks that are not encoded anew keep their stored bytes, labels, sizes and digests.
+/// Writes the file in `source` anew. Header lines, comments and every byte of the tree stay as they are, except for changed block numbers. Copied
+/// blocks keep their stored bytes, labels, sizes and digests.
 ///
 /// # Errors
 /// `Malformed`, `Truncated` for a damaged file, which has to be repaired first; `Unsupported` for codecs that cannot be read or written, and where
@@ -134,7 +134,7 @@ fn referenced<'l>(found: &[BlockReference], layout: &'l Layout) -> Vec<&'l Store
     layout.blocks.iter().filter(|block| named.get(block.index).copied().unwrap_or(false)).collect()
 }
 
-/// The tree with the numbers that the kept blocks have; `None` where they have them.
+/// The tree with the new numbers of the kept blocks; `None` if they are unchanged.
 fn renumbered(
     document: &Document,
     found: &[BlockReference],
@@ -154,7 +154,7 @@ fn renumbered(
             continue;
         };
         let new = kept.partition_point(|block| block.index < old);
-        // A number that counts from the end may be right still.
+        // A number from the end may still be right.
         if resolve_index(number, kept.len()) != Some(new) {
             changes.push((found.source, Yaml::int(new as u64)));
         }
@@ -162,7 +162,7 @@ fn renumbered(
     (!changes.is_empty()).then(|| renumber_sources::scalars(document, &changes, limits)).transpose()
 }
 
-/// The data of a block by the codec that is wished for; `None` where it has that.
+/// The data of a block encoded by the wanted codec; `None` where it has that codec already.
 fn recoded(
     source: &dyn Source,
     block: &StoredBlock,
@@ -174,7 +174,7 @@ fn recoded(
         Some(Recompression::Plain) => None,
         Some(Recompression::Codec(label, _)) => Some(label.as_str()),
     };
-    // With a level the outcome may be another even by the same codec.
+    // Another level may give other bytes even by the same codec.
     let has_level = matches!(options.compression, Some(Recompression::Codec(_, Some(_))));
     // Rows without an end are never encoded.
     if block.header.is_streamed() || block.label() == label && !has_level {

@@ -114,7 +114,7 @@ pub struct Options<'a> {
     pub standard: Option<Version>,
     /// Schemas and manifests in addition to the standard's.
     pub schemas: Option<&'a Schemas>,
-    /// URI of a schema for the root, as [`Schemas::add`] answered it or one of the standard's.
+    /// URI of a schema for the root: a result of [`Schemas::add`], or one of the standard's.
     pub custom: Option<&'a str>,
     /// Maximum number of violations that are reported.
     pub max_violations: usize,
@@ -136,7 +136,7 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// With more schemas, one of which, if named, the root is held against.
+    /// Adds schemas, and optionally selects one for the root.
     #[must_use]
     pub const fn with(mut self, schemas: &'a Schemas, custom: Option<&'a str>) -> Self {
         self.schemas = Some(schemas);
@@ -170,9 +170,9 @@ pub enum NoteKind {
     OtherStandard,
     /// A schema that is referred to and not there.
     MissingSchema,
-    /// An integer beyond the 64 bits that a literal may have.
+    /// An integer beyond the 64 bits of a literal.
     LargeInteger,
-    /// A key that is neither text nor integer nor truth value, which the standard allows no more since 1.6.0.
+    /// A key that is neither text nor integer nor truth value, which the standard forbids since 1.6.0.
     Key,
 }
 
@@ -201,7 +201,7 @@ pub struct Report {
     pub violations: Vec<Violation>,
     /// In the order of the tree.
     pub notes: Vec<Note>,
-    /// False where there may be more than is reported.
+    /// False if there may be more than the reported ones.
     pub complete: bool,
 }
 
@@ -213,7 +213,7 @@ impl Report {
     }
 }
 
-/// Holds a tree against the schemas of its tags and the caller's.
+/// Validates a tree against the schemas of its tags and the caller's.
 ///
 /// # Errors
 /// `Malformed` for an invalid schema, with its URI as part; `Limit` where schema and tree together ask for too much work.
@@ -221,8 +221,8 @@ pub fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
     traverse::validate(document, options)
 }
 
-/// Holds a schema against its metaschema: the one that its `$schema` names, else the YAML metaschema. `uri` is one that
-/// [`Schemas::add`] answered or one of the standard's.
+/// Validates a schema against its metaschema: the one in its `$schema`, else the YAML metaschema. `uri` is a result of [`Schemas::add`], or one of
+/// the standard's.
 ///
 /// # Errors
 /// `Usage` for an unknown URI, of the schema or its metaschema; `Malformed` and `Limit` as for [`validate()`].
@@ -238,7 +238,7 @@ pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
         .to_owned();
     let mut validator =
         Validator::new(CompiledSchemas::new(resources), WorkLimit::new(Options::default().max_steps));
-    // `$ref` is a keyword here, no reference to a value elsewhere.
+    // Here `$ref` is a keyword, not a reference to a value elsewhere.
     validator.skips_references = false;
     let Some(schema) = validator.find(&meta)? else {
         return Err(Error::usage(format!("no metaschema {meta}")));

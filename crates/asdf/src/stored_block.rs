@@ -6,7 +6,7 @@ use container_core::block::{Block, Covers, StoredChecksum};
 
 use crate::block_header::BlockHeader;
 
-/// A block: its header, and where its parts are.
+/// A block: its header, and the ranges of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredBlock {
     /// Its number in the file, from 0.
@@ -15,14 +15,14 @@ pub struct StoredBlock {
     pub at: u64,
     /// Its header.
     pub header: BlockHeader,
-    /// The stored data: used bytes of an ordinary block, all that follow of a streamed one. They end with the file where it ends early.
+    /// The stored data: the used bytes of an ordinary block, all following bytes for a streamed one. They are cut at the end of the file.
     pub data: Range<u64>,
     /// End of its allocated bytes, or of the file.
     pub end: u64,
 }
 
 impl StoredBlock {
-    /// Bytes after decoding. Of a streamed block, all that there are.
+    /// Bytes after decoding. For a streamed block, all bytes present.
     #[must_use]
     pub const fn data_size(&self) -> u64 {
         if self.header.is_streamed() {

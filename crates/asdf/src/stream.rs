@@ -32,7 +32,7 @@ pub struct Appender {
     /// Offset of the next bytes to write.
     end: u64,
     partial_row_len: u64,
-    /// Bytes of the rows that the file had, or has since the last commit.
+    /// Bytes of the rows in the file at the start or at the last commit.
     had: u64,
     buffered: Vec<u8>,
 }
@@ -48,7 +48,7 @@ impl Appender {
         Self::open_storage(Box::new(FileStorage::open(path)?), Box::new(journal::sidecar(path)), options)
     }
 
-    /// Opens a storage, and finishes an update that a crash has cut short.
+    /// Opens a storage, and completes an update that a crash interrupted.
     ///
     /// # Errors
     /// As [`Appender::open`].
@@ -139,7 +139,7 @@ impl Appender {
         self.row
     }
 
-    /// Whole rows, those among them that were appended and not yet committed.
+    /// Whole rows, including those that are appended and not yet committed.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         (self.end + self.buffered.len() as u64 - self.start) / self.row
@@ -196,7 +196,7 @@ impl Appender {
     pub fn rollback(&mut self) -> Result<()> {
         self.buffered.clear();
         let end = self.start + self.had;
-        // A write that failed may have been done in part.
+        // A failed write may have written a part.
         if self.storage.is_written() && self.storage.len()? > end {
             self.storage.set_len(end)?;
         }

@@ -43,7 +43,7 @@ impl Tree {
         self.document.find(path)
     }
 
-    /// The value at a path as a type of the caller's. Tags are left out.
+    /// The value at a path as a type of the caller's. Tags are ignored.
     ///
     /// # Errors
     /// `Usage` for an absent path; `Malformed` where the value is of another type, with the range of its text; `Limit` for cycles, and where aliases

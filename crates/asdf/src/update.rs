@@ -92,7 +92,7 @@ struct FileLocation {
 pub struct Updater<'a> {
     storage: Box<dyn Storage>,
     sidecar: Box<dyn JournalStore>,
-    /// A reason for which no journal can be written: another file has its name.
+    /// The reason for writing no journal: another file has its name.
     no_journal: Option<String>,
     /// `None` for storage that is not a file, where a change that does not fit in place cannot be written.
     file: Option<FileLocation>,
@@ -163,7 +163,7 @@ impl<'a> Updater<'a> {
         &mut self.editor
     }
 
-    /// Takes another text for the whole tree: a document with its directives and `...`.
+    /// Replaces the text of the whole tree by a document with its directives and `...`.
     ///
     /// # Errors
     /// Those of [`Document::parse`]; `Usage` for a text without the final dots, without which readers would read past the tree.
@@ -286,7 +286,7 @@ impl<'a> Updater<'a> {
         Plan::new(options)
     }
 
-    /// Numbers that count blocks from the end would name others when one is added.
+    /// Replaces block numbers from the end by numbers from the start, since they would name other blocks after one is added.
     fn count_from_the_start(&mut self, count: usize) -> Result<()> {
         let document = self.editor.document();
         let mut changes = Vec::new();

@@ -51,7 +51,7 @@ use output::Target;
 use plan::Planned;
 pub(crate) use plan::PlannedArray;
 
-/// A file that is being written: the tree is there, and data are taken in the order in which their arrays were declared.
+/// A file that is being written: the tree is written, and data are taken in the order in which their arrays were declared.
 ///
 /// The file appears under its path when [`Writer::finish`] returns. A writer that is dropped before leaves no file.
 pub struct Writer<'o> {
@@ -63,7 +63,7 @@ pub struct Writer<'o> {
     at: u64,
     offsets: Vec<u64>,
     streamed: bool,
-    /// Element type of the array whose turn it is; `None` for a streamed one.
+    /// Element type of the current array; `None` for a streamed one.
     dtype: Option<DType>,
 }
 
@@ -104,8 +104,7 @@ impl<'o> Writer<'o> {
         Ok(writer)
     }
 
-    /// Takes the next bytes of the array whose turn it is, in the order of its spec, in pieces of any size. Bytes beyond its end are
-    /// those of the next array.
+    /// Takes the next bytes of the current array, in the order of its spec, in pieces of any size. Bytes beyond its end are those of the next array.
     ///
     /// # Errors
     /// `Usage` where all arrays have their bytes; `Io`. The writer cannot be used after an error.
@@ -126,8 +125,8 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
-    /// Takes the next elements of the array whose turn it is: all of them, or some, in the order of its spec. Their bytes are swapped where the
-    /// spec has the other byte order.
+    /// Takes the next elements of the current array: all of them, or some, in the order of its spec. Their bytes are swapped where the spec has the
+    /// other byte order.
     ///
     /// # Errors
     /// As [`Writer::write`]; `Usage` for elements of another type than the spec's.
@@ -172,7 +171,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Ends the block that has all its bytes, and begins the next one, until one wants any.
+    /// Ends blocks that have all their bytes, and begins the next one that needs any.
     fn next_block(&mut self) -> Result<()> {
         loop {
             match self.open.take() {
@@ -206,7 +205,7 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// Bytes of the blocks, where all of them are stored plainly.
+/// Bytes of the blocks, if all of them are stored plainly.
 fn known_len(planned: &[Planned], options: &WriteOptions) -> Option<u64> {
     planned.iter().try_fold(0_u64, |total, planned| match planned {
         Planned::Array(array) if array.compression.is_none() => {

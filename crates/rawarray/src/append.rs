@@ -1,5 +1,5 @@
-//! Changes of a file that take a new one: elements along the last dimension, another trailer. The new file is written next to the
-//! old one, which is locked meanwhile, and takes its place in one step: a crash at any time leaves the old one or the new one.
+//! Appends elements along the last dimension, and changes trailers. The new file is written next to the old one, which is locked meanwhile, and
+//! replaces it in one step: a crash at any time leaves the old one or the new one.
 
 use std::fs::File as StdFile;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -4,7 +4,7 @@ use container_core::dtype::{ByteOrder, DType, Kind};
 
 use crate::header::{Eltype, Flags, Header};
 
-/// Why an element code and a width cannot be read.
+/// Reason for an element code and a width that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EltypeError {
     /// The code is over 5.
@@ -54,10 +54,10 @@ pub(crate) fn is_known_width(dtype: &DType) -> bool {
     }
 }
 
-/// The type as others see it: widths that numpy lacks are opaque, but keep their byte order.
+/// The type in the public API: widths that numpy lacks are opaque, but keep their byte order.
 pub(crate) fn public_type(dtype: &DType) -> DType {
     let integer = dtype.as_scalar().is_some_and(|scalar| matches!(scalar.kind, Kind::Int | Kind::Uint));
-    // Integers of up to 128 bits and complex32 keep their meaning; they print as |V<n> all the same.
+    // Integers of up to 128 bits and complex32 keep their meaning, but print as |V<n>.
     match dtype.as_scalar() {
         Some(scalar)
             if !(is_known_width(dtype) || (integer && scalar.size <= 16) || is_half_complex(dtype)) =>
@@ -85,7 +85,7 @@ pub(crate) fn eltype_of(dtype: &DType) -> Option<Eltype> {
     }
 }
 
-/// The element type in words, for people: `complex64`, `user (80 bytes)`.
+/// Formats the element type for people: `complex64`, `user (80 bytes)`.
 pub(crate) fn describe(header: &Header) -> String {
     let bits = header.elbyte.saturating_mul(8);
     match (header.eltype, header.elbyte) {

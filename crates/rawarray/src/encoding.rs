@@ -31,7 +31,7 @@ impl Encoding {
     /// All encodings.
     pub const ALL: [Self; 4] = [Self::Plain, Self::Lz4, Self::Leb128, Self::Bits];
 
-    /// The word users type: `none`, `lz4`, `leb128` or `bits`.
+    /// The encoding's name in options: `none`, `lz4`, `leb128` or `bits`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

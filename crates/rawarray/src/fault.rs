@@ -1,4 +1,4 @@
-//! Faults and oddities of a file: each case with its stable code, its place and its sentence.
+//! Faults and oddities of a file: each case with its stable code, its range and its message.
 
 use std::ops::Range;
 
@@ -54,8 +54,8 @@ pub enum Fault {
         /// Bytes of them that are there.
         have: u64,
     },
-    /// The number of dimensions is not that of the words which follow it: the Rust crate `rawarray` up to 0.1.4 forgets to
-    /// update it in `reshape`.
+    /// The number of dimensions differs from that of the words which follow it: the Rust crate `rawarray` up to 0.1.4 forgets to update it in
+    /// `reshape`.
     ReshapeBug {
         /// Number in the header.
         ndims: u64,
@@ -98,7 +98,7 @@ pub enum Fault {
         /// The type in words.
         what: String,
     },
-    /// User-defined elements in a big-endian file: which of their bytes to swap is unknown, so none are.
+    /// User-defined elements in a big-endian file: the bytes to swap are unknown, so they stay as they are.
     OpaqueBigEndian,
     /// The header itself is big-endian, as C and Julia write it on such machines. Only holdall reads it.
     BigEndianHeader,
@@ -142,13 +142,13 @@ impl Fault {
         self.properties().code
     }
 
-    /// Damage, something that may trouble a reader, or merely odd.
+    /// Severity: damage, a problem for some readers, or merely odd.
     #[must_use]
     pub const fn severity(&self) -> Severity {
         self.properties().severity
     }
 
-    /// The absolute bytes that it concerns. A truncation's are those that the file claims.
+    /// The absolute bytes that it concerns. For a truncation, the stated ones.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         match self {

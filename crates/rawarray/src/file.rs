@@ -192,8 +192,8 @@ impl File {
         Ok(self.len()? == 0)
     }
 
-    /// The values of `region`, column major, in the byte order of [`File::dtype`]: lent from memory or map where they are
-    /// stored plainly, else copied. Encoded data are decoded once and kept.
+    /// The values of `region`, column major, in the byte order of [`File::dtype`]: borrowed from memory or map where they are stored plainly, else
+    /// copied. Encoded data are decoded once and kept.
     ///
     /// # Errors
     /// `Truncated`, `Malformed` or `Unsupported` for a damaged file, `Usage` for a region that does not fit, `Limit`, and those of the source.
@@ -232,7 +232,7 @@ impl File {
         self.read(&Region::whole(self.dims()), options)
     }
 
-    /// The bools of a file that holds them, as bytes, bits or LEB128. Any byte but 0 counts as true.
+    /// The bools of a file of them, as bytes, bits or LEB128. Any byte but 0 counts as true.
     ///
     /// # Errors
     /// As [`File::read`]; `Usage` for other elements.

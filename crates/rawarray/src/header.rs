@@ -12,7 +12,7 @@ use nom::{IResult, Parser};
 /// The first eight bytes of every file.
 pub const MAGIC: [u8; 8] = *b"rawarray";
 
-/// The first eight bytes of a file that a big-endian machine wrote as it was: C and Julia write every word natively.
+/// The magic of a file in a big-endian machine's own order: C and Julia write every word natively.
 pub const MAGIC_REVERSED: [u8; 8] = *b"yarrawar";
 
 /// Bytes before the dimensions.
@@ -36,7 +36,7 @@ impl Flags {
         self.0 & mask == mask
     }
 
-    /// The bits that no implementation has given a meaning.
+    /// The bits without a meaning in any implementation.
     #[must_use]
     pub const fn unknown(self) -> u64 {
         self.0 & !(Self::BIG_ENDIAN | Self::ENCODED | Self::BITS)

@@ -1,4 +1,4 @@
-//! Writing one dataset of any container as RawArray.
+//! Writes one dataset of any container as RawArray.
 
 use container_core::array::byte_len;
 use container_core::chunked_read::{check_readable, for_each_chunk};
@@ -17,8 +17,8 @@ use crate::{Eltype, Encoding, TRAILER, trailer};
 /// Key of the format's own entries among carried metadata.
 pub(crate) const OWN: &str = "rawarray";
 
-/// Writes the one selected dataset, little-endian and column major: same shape, same values. Row-major values are transposed
-/// on the way, unless [`Axes::Reversed`] asks for reversed dimensions instead, for which no byte moves.
+/// Writes the one selected dataset, little-endian and column major: same shape, same values. Row-major values are transposed on the way, unless
+/// [`Axes::Reversed`] selects reversed dimensions instead, which keep the order of the bytes.
 pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let words = Words::new(job)?;
     let (index, region) = job.single()?;

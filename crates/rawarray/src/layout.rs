@@ -1,7 +1,7 @@
-//! Layout of a file: owned facts, made from any source in time that does not depend on the data.
+//! Layout of a file, read from any source in time that does not depend on the data.
 //!
-//! Only a file that is not RawArray, or has no whole 48-byte header, fails to give a [`Layout`]. All other damage is
-//! recorded as [`Fault`]s, so that a damaged file can still be shown, explained and repaired.
+//! A [`Layout`] needs only the magic and a whole 48-byte header. All other damage is recorded as [`Fault`]s, so that a damaged file can still be
+//! shown, explained and repaired.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::eltype::{EltypeError, describe, element_type, is_known_width};
 use crate::fault::Fault;
 use crate::header::{Eltype, FIXED_LEN, Flags, Header};
 
-/// Storage of the elements as the header declares it.
+/// Encoding of the elements according to the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclaredEncoding {
     /// One after the other, as they are in memory.
@@ -83,7 +83,7 @@ impl Layout {
         &self.dims
     }
 
-    /// Element type in the byte order of the stored data; `None` where the codes make none.
+    /// Element type in the byte order of the stored data; `None` where the codes are not a type.
     #[must_use]
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
@@ -250,7 +250,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Another number of dimensions with which dimensions, size field and file length all fit together.
+    /// Finds another number of dimensions with which dimensions, size field and file length all fit together.
     fn other_dims(&self, source: &dyn Source, limits: &Limits) -> Result<Option<Vec<u64>>> {
         // A size of 0 fits any words with a 0 among them, so it is no evidence.
         if self.header.size == 0 {

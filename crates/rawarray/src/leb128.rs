@@ -1,7 +1,7 @@
 //! Integers as LEB128 varints, the encoded form of RawArray.jl (flag bit 1).
 //!
-//! Unsigned: groups of seven bits, the lowest first, with the high bit set on all but the last. Signed: zig-zag first
-//! (0, −1, 1, −2 … become 0, 1, 2, 3 …). Elements follow each other in storage order and run to the end of the file.
+//! Unsigned: groups of seven bits, the lowest first, with the high bit set on all but the last. Signed: zig-zag first (0, −1, 1, −2 … become 0, 1, 2,
+//! 3 …). Elements follow each other in storage order and continue to the end of the file.
 //!
 //! RawArray.jl shifts by 63 where Int128 needs 127, so 128-bit integers of large magnitude are wrong in files that it wrote; they decode to the
 //! values in such a file.

@@ -160,7 +160,7 @@ impl<T: Element> RawArray<T> {
         self.values.get(usize::try_from(flat_index(&self.dims, index)?).ok()?)
     }
 
-    /// Gives the same values other dimensions; none of them moves.
+    /// Changes the dimensions; the values keep their places.
     ///
     /// # Errors
     /// `Usage` when the dimensions do not multiply to the number of values; the array is then as it was.

@@ -1,4 +1,4 @@
-//! Writing a file from front to back.
+//! Writes a file from front to back.
 
 use std::path::Path;
 
@@ -26,8 +26,8 @@ pub struct WriteOptions {
     pub data_order: ByteOrder,
     /// Byte order of the header's own words. Only holdall reads a big-endian header; its data are big-endian as well.
     pub header_order: ByteOrder,
-    /// Bytes after the data; `None` for those that the array came with. `ra.py`, MATLAB and the crate `rawarray` up to 0.1.4 refuse a file
-    /// that has any, C drops them; LEB128 has no room for them.
+    /// Bytes after the data; `None` for those that the array came with. `ra.py`, MATLAB and the crate `rawarray` up to 0.1.4 refuse a file with any,
+    /// C drops them; LEB128 has no room for them.
     pub trailer: Option<Vec<u8>>,
     /// Treatment of an existing file. The default replaces it, in one step.
     pub overwrite: Overwrite,
@@ -57,7 +57,7 @@ pub(crate) struct Target {
     pub dims: Vec<u64>,
     pub encoding: Encoding,
     pub header_order: ByteOrder,
-    /// Flag bit 0, for opaque elements whose byte order is only remembered.
+    /// Flag bit 0, for opaque elements whose byte order is only recorded.
     pub big_endian: BigEndian,
 }
 
@@ -300,7 +300,7 @@ fn reorder(from: &DType, to: &DType, bytes: &mut [u8]) -> Result<()> {
     if from == to {
         return Ok(());
     }
-    // The two are one type but for byte order; opaque ones have none.
+    // The two types are equal except for byte order; opaque ones have none.
     let big = *to == from.with_order(ByteOrder::Big);
     from.swap_to(if big { ByteOrder::Big } else { ByteOrder::Little }, bytes)
 }
@@ -342,7 +342,7 @@ pub(crate) fn write_values(
 
 /// Writes bools, column major: as bytes of eltype 5 (RawArray.jl's Bool), or as a bit array with [`Encoding::Bits`].
 ///
-/// RawArray has no type for them that every library reads. For one that does, write bytes instead: `RawArray<u8>`.
+/// No bool type of RawArray is read by every library. For one that is, write bytes instead: `RawArray<u8>`.
 ///
 /// # Errors
 /// `Usage` when the dimensions do not multiply to the number of bools, or the file exists and may not be replaced; `Io`.

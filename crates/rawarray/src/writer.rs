@@ -1,4 +1,4 @@
-//! Writing an array of unknown length without holding it.
+//! Writes an array of unknown length without holding it in memory.
 
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::marker::PhantomData;

@@ -145,7 +145,7 @@ pub(super) fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
         let end = at.saturating_add(bytes.len() as u64);
         Error::malformed("the block ends inside the header of a Blosc chunk").with_range(at..end)
     };
-    // The fields are where they are in every version.
+    // The fields are at the same offsets in every version.
     let decoded_len = word(bytes, 4).map(u32::from_le_bytes).ok_or_else(short)?;
     let stored_len = word(bytes, 12).map(u32::from_le_bytes).ok_or_else(short)?;
     if u64::from(stored_len) < Header::MIN_LEN as u64 {
@@ -176,7 +176,7 @@ fn word(bytes: &[u8], at: usize) -> Option<[u8; 4]> {
     bytes.get(at..at.saturating_add(4)).and_then(|bytes| bytes.try_into().ok())
 }
 
-/// Decodes the bytes `part` of a chunk that is to hold `len`.
+/// Decodes the bytes `part` of a chunk that decodes to `len` bytes.
 pub(super) fn decode_chunk(
     bytes: &[u8],
     len: usize,

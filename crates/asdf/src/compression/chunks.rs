@@ -17,7 +17,7 @@ pub(super) struct Chunk {
     pub(super) decoded_len: u64,
 }
 
-/// A chunk, and where the bytes that are wanted of it go.
+/// A chunk, and the destination of the wanted bytes in it.
 struct Job<'d> {
     chunk: Chunk,
     /// Range of the wanted bytes in the decoded chunk.
@@ -77,7 +77,7 @@ pub(super) fn decode_range(
     on_threads(threads, &work)
 }
 
-/// Passes all that a block of chunks holds to `take`: as many chunks at a time as there is room for, on threads.
+/// Passes all decoded bytes of a block of chunks to `take`: as many chunks at a time as memory has room for, on threads.
 pub(super) fn decode_in_pieces(
     encoded: &Encoded<'_>,
     take: &mut Take<'_>,
@@ -127,7 +127,7 @@ struct Walk<'a, 'd> {
     at: u64,
     /// Decoded bytes before it.
     made: u64,
-    /// Part of the destination that no chunk has been found for.
+    /// Part of the destination that is left for the next chunks.
     rest: &'d mut [u8],
     is_over: bool,
 }
@@ -197,7 +197,7 @@ pub(super) fn chunk_at(encoded: &Encoded<'_>, at: u64, head: Head<'_>) -> Result
     Ok(chunk)
 }
 
-/// Whether chunk after chunk, by their heads alone, fill the block and its decoded length exactly.
+/// Whether the chunks, by their heads alone, fill the block and its decoded length exactly.
 pub(super) fn is_chain(encoded: &Encoded<'_>, head: Head<'_>) -> bool {
     let (mut at, mut made) = (encoded.range.start, 0_u64);
     while at < encoded.range.end {

@@ -1,4 +1,4 @@
-//! Blocks that are encoded while their data come in.
+//! Encodes blocks as their data come in.
 //!
 //! Data are cut into segments that threads encode apart: the result is one zlib stream, one bzip2 stream, chunks of LZ4. Memory is bounded by a few
 //! segments for each thread. A Zstandard frame is made on one thread. The header of a Blosc chunk depends on all of its data, so these are kept until
@@ -46,7 +46,7 @@ impl Default for EncodeOptions {
 /// Sizes of an encoded block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Bytes that were taken: the block's `data_size`.
+    /// Bytes of data taken so far: the block's `data_size`.
     pub data: u64,
     /// Bytes that were written: its `used_size`.
     pub used: u64,
@@ -87,7 +87,7 @@ enum Method {
 }
 
 impl Encoder {
-    /// An encoder of the codec that is called `label` on disk: one of [`WRITABLE`].
+    /// An encoder of the codec with the label `label` on disk: one of [`WRITABLE`].
     ///
     /// # Errors
     /// `Unsupported` for other labels, `Usage` for a level that the codec does not have.
@@ -123,7 +123,7 @@ impl Encoder {
                     return Err(Error::usage("more data than were announced"));
                 }
                 let is_last = self.len == Some(self.sizes.data);
-                // Large pieces are encoded from where they are, small ones put together until all threads have something to do.
+                // Large pieces are encoded in place, small ones gathered until all threads have work.
                 let batch = segments.batch_len(self.threads);
                 if self.kept.is_empty() && (is_last || bytes.len() >= batch) {
                     let taken = segments.encode(bytes, is_last, self.threads, out, &mut self.sizes)?;

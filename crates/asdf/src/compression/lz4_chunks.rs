@@ -1,4 +1,4 @@
-//! `lz4`: chunks of LZ4 blocks, as Python asdf made them and others after it; or an LZ4 frame.
+//! `lz4`: chunks of LZ4 blocks, as Python asdf introduced them; or an LZ4 frame.
 //!
 //! A chunk is its length as a big-endian `u32`, then that many bytes: the decoded length as a little-endian `u32`, which is how
 //! python-lz4 stores a block, and the block. The last chunk has no end mark.
@@ -113,7 +113,7 @@ pub(super) fn head(bytes: &[u8], at: u64) -> Result<Chunk> {
     Ok(Chunk { stored, decoded_len: u64::from(decoded_len) })
 }
 
-/// Decodes a part of one chunk; of all of it, straight to where it is wanted.
+/// Decodes a part of one chunk; a whole chunk straight into its destination.
 fn decode_chunk(
     limits: &Limits,
 ) -> impl Fn(&[u8], usize, Range<usize>, &mut [u8], usize) -> Result<()> + Sync + '_ {

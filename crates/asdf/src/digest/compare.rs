@@ -1,4 +1,4 @@
-//! Whole blocks that are read and compared with their digests in one pass: no stored byte is read twice.
+//! Reads whole blocks and compares their digests in one pass: no stored byte is read twice.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -46,8 +46,8 @@ impl Source for BlockBytes<'_> {
     }
 }
 
-/// Decodes all of an encoded block into `dst`, and compares its digest. The stored bytes are read once. Of several threads, one hashes them while
-/// the others decode. Stored bytes that memory has no room for are read twice.
+/// Decodes all of an encoded block into `dst`, and compares its digest. The stored bytes are read once, or twice where they do not fit into memory.
+/// With several threads, one hashes them while the others decode.
 ///
 /// # Errors
 /// As [`checksum_status`]; where the digest matches the stored bytes, those of decoding them.
@@ -91,7 +91,7 @@ pub(crate) fn decode_comparing(
     }
 }
 
-/// The stored bytes; `None` where memory has no room for them.
+/// The stored bytes; `None` where they do not fit into memory.
 fn bytes_within<'a>(encoded: &Encoded<'a>) -> Result<Option<Cow<'a, [u8]>>> {
     match encoded.bytes() {
         Ok(bytes) => Ok(Some(bytes)),

@@ -181,8 +181,7 @@ fn at_end(document: &Document, collection: Node<'_>, end: usize, indent: usize, 
 /// Takes out children of a block collection, with their lines and the comments in these. If none is left, an empty collection is written at `head`:
 /// after the mark and the collection's tag and anchor.
 ///
-/// With `wide` the lines of comments go too that follow and are indented deeper than the child: literal text before the child would take
-/// them for its own.
+/// With `wide`, comment lines after the child that are indented deeper than it are removed too: literal text before the child would include them.
 pub(super) fn remove(
     collection: Node<'_>,
     indices: &[usize],

@@ -78,8 +78,7 @@ pub(super) fn insert(collection: Node<'_>, index: usize, child: &str) -> Result<
     Ok(Splice::insert(last, format!(", {bare}")))
 }
 
-/// Takes out the child at an index, with a comma and the blanks between it and its neighbour; with the comma alone where comments are
-/// between them.
+/// Removes the child at an index, with a comma and the blanks between it and its neighbour; with the comma alone where comments are between them.
 pub(super) fn remove(collection: Node<'_>, index: usize) -> Result<Vec<Splice>> {
     let text = collection.document().text();
     let has_comment = |range: Range<usize>| text.get(range).is_some_and(|text| text.contains('#'));

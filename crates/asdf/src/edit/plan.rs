@@ -41,7 +41,7 @@ pub(super) enum Outcome<'y> {
     Added { index: usize, key: Option<Yaml>, value: Cow<'y, Yaml> },
     /// The empty node became a mapping of this one pair.
     StartedMapping { key: Yaml, value: Cow<'y, Yaml> },
-    /// The collection lacks these children, in order.
+    /// The collection no longer has these children, in order.
     Removed(Vec<usize>),
     /// The pair has this key.
     Renamed { index: usize, key: Yaml },
@@ -63,12 +63,12 @@ impl<'y> Plan<'y> {
 /// A place that a path names.
 pub(super) enum Target<'d> {
     Root,
-    /// The pair of this index, which is the last of its key.
+    /// The pair at this index, which is the last of its key.
     Pair {
         mapping: Node<'d>,
         index: usize,
     },
-    /// A key that the mapping has not, or not of its own.
+    /// A key that the mapping does not have, or has only by a merge.
     NoPair {
         mapping: Node<'d>,
         key: String,
@@ -84,7 +84,7 @@ pub(super) enum Target<'d> {
     },
 }
 
-/// The place of a path. Anything but its last step must be there.
+/// The place of a path. All but its last step must exist.
 pub(super) fn find<'d>(document: &'d Document, path: &str) -> Result<Target<'d>> {
     try_find(document, path)?.ok_or_else(|| missing(document, path))
 }
@@ -187,7 +187,7 @@ pub(super) fn absent(document: &Document, path: &str) -> Error {
     Error::usage(format!("the tree has no {step:?}"))
 }
 
-/// The shortest beginning of a path that is not there, and the one before it, which is.
+/// The shortest beginning of a path that is absent, and the present one before it.
 fn first_absent<'p>(document: &Document, path: &'p str) -> Option<(&'p str, &'p str)> {
     let mut there = "";
     for (at, _) in path.match_indices('/').skip_while(|(at, _)| *at == 0).chain([(path.len(), "")]) {
@@ -200,7 +200,7 @@ fn first_absent<'p>(document: &Document, path: &'p str) -> Option<(&'p str, &'p 
     None
 }
 
-/// Refuses to take out bytes that hold anchors which aliases elsewhere name.
+/// Returns an error where the removed bytes have anchors that aliases elsewhere name.
 pub(super) fn check_anchors(document: &Document, taken: &[Range<usize>]) -> Result<()> {
     let is_taken = |node: Node<'_>| {
         let span = node.span();

@@ -38,7 +38,7 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
     Ok(Plan::new(splices, collection, Outcome::Removed(indices)))
 }
 
-/// All pairs of a key, because taking out the last would bring back the one before.
+/// All pairs of a key, because removing only the last would make the one before effective.
 fn equal_keys(mapping: Node<'_>, index: usize) -> Vec<usize> {
     let Some((key, _)) = mapping.entry(index) else { return Vec::new() };
     let (scalar, text) = (key.scalar(), key_text(key));

@@ -61,7 +61,7 @@ pub(super) fn item(document: &Document, value: &Yaml, indent: usize) -> Result<S
     emit_item(value, indent, indent_style, &options(document))
 }
 
-/// The value with other names for the anchors that the document has, because a name can be there once.
+/// The value with other names for anchors that the document has, since a name must be unique.
 pub(super) fn own_anchors<'y>(document: &Document, value: &'y Yaml) -> Result<Cow<'y, Yaml>> {
     let mut names = Vec::new();
     collect(value, 0, &mut names)?;

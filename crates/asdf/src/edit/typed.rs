@@ -163,7 +163,7 @@ fn surprises(typed: &Document, path: &str, notes: &mut Vec<String>) {
     }
 }
 
-/// Describes the value of a plain text that YAML 1.1 reads as another than it looks like.
+/// Describes the value of a plain text that YAML 1.1 reads as another type than it seems to have.
 fn surprise(text: &str, read: &Scalar<'_>) -> Option<String> {
     let digits = text.trim_start_matches(['+', '-']);
     match read {

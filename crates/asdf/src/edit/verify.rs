@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::plan::Outcome;
 use crate::yaml::{Document, Kind, Node, NodeId, Scalar, YAML_PREFIX, Yaml, bare, scalar_text};
 
-/// True where `new` is `old` but for the outcomes. Both are read in full.
+/// True where `new` is `old` except for the outcomes. Both are read in full.
 pub(super) fn holds(old: &Document, new: &Document, outcomes: &HashMap<NodeId, Outcome<'_>>) -> bool {
     old.tag_handles() == new.tag_handles()
         && Comparison { outcomes, rest: vec![(old.root(), new.root())], met: 0 }.run()

@@ -64,7 +64,7 @@ impl File {
         array.wrong_mask(self.tree.document())
     }
 
-    /// Python asdf up to 6.0 stores aligned records with their gaps and describes them without: the values then read are others.
+    /// Reports records with gaps that the tree does not describe, as Python asdf up to 6.0 writes aligned ones. Reading them gives wrong values.
     ///
     /// A block may also have more records than the array shows. Then it has whole ones, and gaps are reported only for the size that alignment gives.
     fn padded_records<'f>(

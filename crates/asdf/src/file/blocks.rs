@@ -1,4 +1,4 @@
-//! The decoded bytes of blocks: lent, copied or decoded, with their digests compared once.
+//! The decoded bytes of blocks: borrowed, copied or decoded, with their digests compared once.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -55,7 +55,7 @@ struct SkippedDigest {
 #[derive(Clone, Copy)]
 struct Work {
     block: usize,
-    /// Bytes that were decoded, those before the wanted ones too.
+    /// Bytes that were decoded, including those before the wanted ones.
     bytes: u64,
     /// End of the last part, in decoded bytes.
     end: u64,
@@ -120,7 +120,7 @@ impl Cache {
         chunk.as_ref().filter(holds).cloned()
     }
 
-    /// Returns the cached bytes of `key`, and computes them where they are not cached. Other callers that need them meanwhile wait.
+    /// Returns the cached bytes of `key`, and computes them on first use. Other callers that need them meanwhile wait.
     pub(super) fn get_or_make(
         &self,
         key: CacheKey,
@@ -130,7 +130,7 @@ impl Cache {
         if let Some((_, bytes)) = held.as_ref().filter(|(held, _)| *held == key) {
             return Ok(Arc::clone(bytes));
         }
-        // Two of them at once may be more than memory has room for.
+        // Two values at once may exceed the memory.
         *held = None;
         let bytes = Arc::new(make()?);
         *held = Some((key, Arc::clone(&bytes)));
@@ -192,8 +192,8 @@ impl File {
         block.ok_or_else(|| Error::malformed(format!("source {number}, and the file has {there_are} blocks")))
     }
 
-    /// Returns an error if a block may be lost before this one. Where the walk from block to block found other bytes than a block, one may be lost
-    /// there, and those after it have other numbers than in the tree. An index that lists exactly the blocks that were found proves them.
+    /// Returns an error if a block may be lost before this one. Where the walk from block to block met a gap, a block may be lost there, and those
+    /// after it have other numbers than in the tree. An index that lists exactly the blocks that were found proves them.
     fn lost_before(&self, index: Option<usize>, from_end: bool) -> Option<Error> {
         if self.layout.index_state == IndexState::Valid {
             return None;
@@ -283,8 +283,8 @@ impl File {
         self.mark_verified(block, state)
     }
 
-    /// Runs a read of all of a block, and compares the digest if the read has not done so. A digest that does not fit is reported before damage
-    /// that the read has met.
+    /// Runs a read of all of a block, and compares the digest if the read has not done so. A digest mismatch is reported before damage that the read
+    /// has met.
     pub(super) fn with_verified_checksum<T>(
         &self,
         block: &StoredBlock,
@@ -302,7 +302,7 @@ impl File {
         options.digests != Digests::Ignore && self.is_unverified(block)
     }
 
-    /// Keeps the digest of a block that was compared.
+    /// Records the result of comparing a block's digest.
     fn mark_verified(&self, block: &StoredBlock, state: ChecksumStatus) -> Result<()> {
         state.into_result(block)?;
         self.cache.verified.lock().unwrap_or_else(PoisonError::into_inner).insert(block.index);
@@ -459,8 +459,8 @@ impl File {
         self.mark_verified(block, state)
     }
 
-    /// Fills `dst` from whole chunks of which the last one is kept, where the range is within one or two: others are better decoded on all threads,
-    /// into their place. False where it has not.
+    /// Fills `dst` from whole chunks, and keeps the last one, for a range within one or two chunks. Longer ranges are decoded on all threads,
+    /// straight into their place. Returns false if it has not filled `dst`.
     fn read_chunks(
         &self,
         block: &StoredBlock,
@@ -567,7 +567,7 @@ impl Source for Decoded<'_> {
         self.file.decode_into(self.block, at, dst, self.options)
     }
 
-    /// Decodes in one go, which checks the request that the options have.
+    /// Decodes in one go, which checks the options for a request to stop.
     fn read_until(&self, at: u64, dst: &mut [u8], _stop: Stop) -> Result<()> {
         self.read_into(at, dst)
     }

@@ -65,7 +65,7 @@ impl OpenFiles {
 }
 
 impl File {
-    /// The file that a URI in this one names, opened as this one was, once. Its fragment is left aside.
+    /// The file that a URI in this one names, opened once with the options of this one. The fragment is ignored.
     ///
     /// # Errors
     /// `Unsupported` for names that [`OpenOptions::external`] does not allow: other schemes, absolute names, folders above; `Limit` for too many
@@ -93,7 +93,7 @@ impl File {
         self.others.insert_open(uri, file, most)
     }
 
-    /// The path of the file that a URI in this one names, and the folder that it has to be below, both without links.
+    /// The path of the file that a URI in this one names, and the folder that it must be below, both with links resolved.
     ///
     /// # Errors
     /// As [`File::external`], without opening the file.
@@ -121,7 +121,7 @@ impl File {
                 .map_err(|error| Error::from(error).in_file(shown.clone()).with_context("asdf external file"))
         };
         let (root, path) = (found(root)?, found(&from.join(name))?);
-        // Links have been followed: it is the file's own place that counts.
+        // Links have been followed: the real path of the file decides.
         if !path.starts_with(&root) {
             return Err(refused("it is outside of the folder of this file"));
         }

@@ -82,7 +82,7 @@ impl File {
         Ok(self.inline_items(*data, &geometry, self.limits())?.len() > items_len(&geometry))
     }
 
-    /// Null flags of the scalars of inline items, in C order; `None` where none of the whole array is.
+    /// Null flags of the scalars of inline items, in C order; `None` where the whole array has no null.
     fn nulls(&self, array: &NdArray, region: &Region, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
         let ByteSource::Inline(data) = &array.source else { return Ok(None) };
         let geometry = self.geometry_of(array)?;
@@ -95,7 +95,7 @@ impl File {
         whole.select(region)?.bytes(Order::C, &options.limits).map(|bytes| Some(bytes.into_owned()))
     }
 
-    /// Reads where a mask is not zero, for a region of the array of elements of `dtype` that it masks: a byte for each scalar.
+    /// Reads the places where a mask is not zero, for a region of the array of elements of `dtype` that it masks: a byte for each scalar.
     fn mask_array(
         &self,
         mask: &NdArray,

@@ -110,7 +110,7 @@ impl File {
         options: &ReadOptions,
         path: &str,
     ) -> Result<Array<'_>> {
-        // Checked again here: a region may have been made for another array.
+        // Checked again: the region may have been made for another array.
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
         match self.place(array)? {
             ElementLocation::Inline(data) => self.read_inline(data, geometry, &region, options),
@@ -120,7 +120,7 @@ impl File {
         }
     }
 
-    /// Elements in a block of a file, with the digest compared where the options ask for it. A digest that is not is noted in this file.
+    /// Elements in a block of a file, with the digest compared if the options require it. A digest that is not compared is noted in this file.
     fn read_in<'f>(
         &self,
         (file, block): (&'f File, &StoredBlock),
@@ -368,7 +368,7 @@ impl File {
         Array::new(geometry.dtype.clone(), region.shape(), Order::C, Cow::Owned(bytes)).map(Some)
     }
 
-    /// Fills `dst` with the elements of `region` in C order, from the decoded bytes of a block as they pass by.
+    /// Fills `dst` with the elements of `region` in C order, from the decoded bytes of a block piece by piece.
     fn gather_passing(
         &self,
         decoded: &Decoded<'_>,
@@ -421,7 +421,7 @@ fn is_stream(label: &str) -> bool {
     matches!(label, "zlib" | "bzp2" | "zstd" | "lz4f" | "xz")
 }
 
-/// Takes a region apart, in C order, into parts within at most `most` bytes each, with these bytes.
+/// Splits a region, in C order, into parts within at most `most` bytes each, with their ranges.
 fn split(geometry: &Geometry, region: &Region, most: u64, parts: &mut Vec<(Region, Range<u64>)>) {
     let Some(span) = geometry.span(region) else { return };
     let count = region.len().unwrap_or(u64::MAX);

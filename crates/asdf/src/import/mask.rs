@@ -1,4 +1,4 @@
-//! Masks of arrays on their way into an ASDF file.
+//! Imports the masks of arrays into an ASDF file.
 
 use container_core::dtype::{DType, Order};
 use container_core::format::WriteRequest;
@@ -13,8 +13,8 @@ use crate::writer::{ArraySpec, Writer};
 /// Maximum number of bytes of a mask that are read at once.
 const MAX_PIECE_LEN: u64 = 1 << 20;
 
-/// The type of the mask that has to be written with a dataset. `None` where no element can be missing, and where the tree that is carried has
-/// the mask: a number, or an array that is selected as well.
+/// The type of the mask that has to be written with a dataset. `None` where all elements are present, and where the carried tree has the mask
+/// already: a number, or an array that is selected as well.
 pub(super) fn dtype_of(job: &WriteRequest<'_>, index: usize) -> Result<Option<DType>> {
     if !job.container.has_mask(index, &job.read)? || carries(job, index) {
         return Ok(None);

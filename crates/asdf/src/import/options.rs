@@ -3,7 +3,7 @@
 use container_core::format::{CodecSpec, Levels, TargetOptions};
 use container_core::{Error, Result};
 
-/// Codecs that are written. Of levels each decides by itself.
+/// Codecs that are written. Each has its own range of levels.
 pub(crate) const CODECS: &[CodecSpec] = &[
     CodecSpec::NONE,
     CodecSpec::new("zlib", Levels::OfCodec),

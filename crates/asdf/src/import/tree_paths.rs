@@ -64,7 +64,7 @@ pub(super) fn insertion_order<'p>(paths: &[&'p str]) -> Vec<&'p str> {
     first
 }
 
-/// The mapping that the last step is to be added to, with those above it; `None` where an array or the step itself is there.
+/// The mapping that the last step is to be added to, with its ancestors; `None` where an array or the step itself is there.
 fn parent_entries<'e>(
     mut entries: &'e mut Vec<(Yaml, Yaml)>,
     steps: &[String],

@@ -61,7 +61,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
     }
 }
 
-/// Bytes of memory that blocks, gaps and faults take, and one more of each: a few bytes of a file can be any of them.
+/// Bytes of memory for the blocks, gaps and faults so far and one more of each. Any few bytes of a file may be one of them.
 fn memory_len(layout: &Layout) -> u64 {
     let each = |count: usize, size: usize| (count as u64).saturating_add(1).saturating_mul(size as u64);
     each(layout.blocks.len(), size_of::<StoredBlock>())
@@ -87,7 +87,7 @@ fn first_block(source: &dyn Source, at: u64, layout: &Layout) -> Result<Option<u
     search::magic(source, at..layout.size)
 }
 
-/// The block at `at`, where a magic is; `None` where its header cannot be.
+/// The block at `at`, which begins with a magic; `None` for an invalid header.
 fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<StoredBlock>> {
     let (index, size) = (layout.blocks.len(), layout.size);
     let claimed = at..at.saturating_add(MIN_LEN);
@@ -147,9 +147,9 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
     Ok(Some(StoredBlock { index, at, header, end: allocated.end.min(size), data }))
 }
 
-/// Start of an index after the rows of the streamed block at `at`. It may not be there, and readers take it for rows. It is one
-/// where it ends the file and lists this file's blocks, with or without the streamed one. An index that lists others may be that of a file
-/// among the rows: it stays a part of them, with a warning where it lists as many, each as far from where the block is.
+/// Start of an index after the rows of the streamed block at `at`. The specification forbids it, and readers take it for rows. It counts as an index
+/// where it ends the file and lists this file's blocks, with or without the streamed one. Any other may belong to a file among the rows and stays
+/// part of them. It gets a warning where it lists as many blocks, all at the same distance from the real ones.
 fn index_behind_stream(source: &dyn Source, at: u64, start: u64, layout: &mut Layout) -> Result<Option<u64>> {
     let size = layout.size;
     // Few rows end like an index, and NULs may follow one.
@@ -177,7 +177,7 @@ fn index_behind_stream(source: &dyn Source, at: u64, start: u64, layout: &mut La
     if is_of_others || index.offsets == blocks {
         return Ok(Some(marker));
     }
-    // An edit by hand of the tree moves all blocks by one number of bytes.
+    // An edit of the tree by hand moves all blocks by one number of bytes.
     let mut moved = index.offsets.iter().zip(&blocks).map(|(listed, found)| listed.wrapping_sub(*found));
     let by = moved.next();
     if index.offsets.len() == blocks.len() && moved.all(|other| Some(other) == by) {

@@ -11,8 +11,7 @@ const FIRST_AND_MAX_PIECE_LEN: (u64, u64) = (1 << 9, 1 << 18);
 /// Maximum length of a byte sequence that is searched for.
 const MAX_NEEDLE_LEN: u64 = 32;
 
-/// The first place in `range` at which `find` finds something in the bytes from there on. `find` is given pieces that overlap by
-/// more than any pattern is long, and answers with a place in its piece.
+/// The first match of `find` in `range`. `find` is given pieces that overlap by more than the longest pattern, and returns an offset in its piece.
 pub(crate) fn first(
     source: &dyn Source,
     range: Range<u64>,

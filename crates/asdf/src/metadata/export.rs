@@ -72,12 +72,12 @@ pub(crate) fn export_metadata(file: &File, selection: &[(usize, Region)], limits
     Ok(unescape_top(Value::Map(entries)))
 }
 
-/// True for a text that carried metadata have at their top, and no conversion to ASDF writes: here it is the user's.
+/// True for a key of carried metadata that no conversion to ASDF writes at the top: in an ASDF file it is the user's.
 fn is_ours(name: &str) -> bool {
     name.starts_with(PREFIX) && ![MORE, WHOLE].contains(&name)
 }
 
-/// The masks of selected arrays that are arrays, and are not selected with them.
+/// The losses of selected arrays whose mask is an array that is not selected.
 pub(crate) fn lost_masks(file: &File, datasets: &[Dataset], selection: &[(usize, Region)]) -> Vec<Loss> {
     let selected: HashSet<usize> = selection.iter().map(|(index, _)| *index).collect();
     let lost = selection.iter().filter_map(|(index, _)| {

@@ -255,7 +255,7 @@ impl Build<'_> {
                 Some(Yaml::Mapping(nodes.collect(), None))
             }
             ("tag", Value::List(parts)) => match parts.as_slice() {
-                // Blocks of this file are not for metadata to name.
+                // Metadata must not name blocks of this file.
                 [Value::Text(tag), inner] if is_tag(tag) && !NdArray::is_tag(tag) => {
                     Some(self.value(inner).tagged(tag.as_str()))
                 }

@@ -27,7 +27,7 @@ pub(crate) fn to_value(root: Node<'_>, view: View, limits: &Limits) -> Result<Va
     walk.value(root, "", 0)
 }
 
-/// The tags of the nodes that [`to_value`] shows, each by its JSON pointer, as short as files spell them.
+/// The tags of the nodes that [`to_value`] shows, each by its JSON pointer, in the short form of files.
 ///
 /// # Errors
 /// As [`to_value`].
@@ -39,7 +39,7 @@ pub(crate) fn tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<String, St
 const KINDS: [&str; 9] =
     ["!!str", "!!int", "!!float", "!!bool", "!!null", "!!seq", "!!map", "!!binary", "!!timestamp"];
 
-/// The tags that two trees of the same content have alike, however their arrays are stored.
+/// The tags that two trees of the same content share, independent of the storage of arrays.
 ///
 /// # Errors
 /// As [`to_value`].
@@ -64,7 +64,7 @@ fn tags_of(root: Node<'_>, view: View, limits: &Limits) -> Result<HashMap<String
     Ok(walk.tags.unwrap_or_default())
 }
 
-/// A tag by the handles that every ASDF file has: `!core/ndarray-1.1.0`, `!!binary`; others whole.
+/// A tag with the handles that every ASDF file has: `!core/ndarray-1.1.0`, `!!binary`; others whole.
 pub(crate) fn short_tag(tag: &str) -> String {
     if let Some(rest) = tag.strip_prefix("tag:stsci.edu:asdf/") {
         return format!("!{rest}");
@@ -91,7 +91,7 @@ struct Walk<'l> {
     /// Number of nodes that may still be visited: aliases of aliases soon name too many.
     left: usize,
     held: u64,
-    /// The collections that the present node is part of, each with its path.
+    /// The ancestors of the present node, each with its path.
     above: HashMap<NodeId, String>,
     /// Tags by JSON pointer, where they are wanted.
     tags: Option<HashMap<String, String>>,

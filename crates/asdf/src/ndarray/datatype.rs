@@ -15,7 +15,7 @@ pub struct Datatype {
     pub byteorder: ByteOrder,
 }
 
-/// Names, kinds and bytes of the scalar types. ASDF.jl and asdf-cxx write the last three, which the standard does not have.
+/// Names, kinds and bytes of the scalar types. The standard does not have the last three, which ASDF.jl and asdf-cxx write.
 const SCALARS: [(&str, Kind, usize); 17] = [
     ("int8", Kind::Int, 1),
     ("int16", Kind::Int, 2),
@@ -46,7 +46,7 @@ const MAX_FIELDS: usize = 1 << 16;
 const MAX_DEPTH: usize = 32;
 
 impl Datatype {
-    /// Reads the type at `node` of an array of that byte order.
+    /// Reads the type at `node` of an array with that byte order.
     ///
     /// # Errors
     /// `Malformed` for an invalid type; `Unsupported` for an unknown name.
@@ -129,7 +129,7 @@ fn named(node: Node<'_>, order: ByteOrder) -> Result<DType> {
     }
 }
 
-/// `[ascii, 5]` and `[ucs4, 5]`. A list of two is that before it is a record of two fields.
+/// `[ascii, 5]` and `[ucs4, 5]`. Such a pair takes precedence over a record of two fields.
 fn string(node: Node<'_>, order: ByteOrder) -> Result<Option<DType>> {
     if node.len() != 2 {
         return Ok(None);

@@ -140,7 +140,7 @@ impl Geometry {
         self.byte_len() > reach.end.saturating_sub(reach.start)
     }
 
-    /// The bytes of the decoded block from the first to the last that an element of `region` has. `None` where it has none.
+    /// The bytes of the decoded block from the first to the last of any element of `region`. `None` without elements.
     pub(crate) fn span(&self, region: &Region) -> Option<Range<u64>> {
         if region.is_empty() || self.is_empty() {
             return None;
@@ -193,7 +193,7 @@ impl Geometry {
             );
             return Err(Error::malformed(problem));
         }
-        // Strides of 0 make any number of elements out of a few bytes.
+        // Strides of 0 make very many elements out of a few bytes.
         if bytes > len && bytes > limits.memory {
             return Err(Error::limit("memory in bytes (elements that overlap)", bytes, limits.memory));
         }

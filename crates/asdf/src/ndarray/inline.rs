@@ -17,7 +17,7 @@ mod encode;
 /// Maximum depth of nested lists: as many axes as any array has, and some for records. A list that contains itself ends here.
 const MAX_DEPTH: usize = 128;
 
-/// Inline data as bytes, in C order, and which of their scalars are null where any is.
+/// Inline data as bytes, in C order, and the null flags of their scalars if any is null.
 pub(crate) struct Items {
     /// The elements, those that are null zero.
     pub bytes: Vec<u8>,
@@ -25,8 +25,8 @@ pub(crate) struct Items {
     pub nulls: Option<Vec<u8>>,
 }
 
-/// The lengths of the axes, found along the first items that are not null. Whether all lists are as long shows when they are read. Of
-/// records there are as many axes as are `stated`, where they are.
+/// The lengths of the axes, found along the first items that are not null. Reading checks that all lists are as long. An array of records has as many
+/// axes as `stated`, if it is given.
 pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>, stated: Option<usize>) -> Result<Vec<u64>> {
     let is_null = |node: Node<'_>| node.scalar() == Some(Scalar::Null);
     let (mut lens, mut here, mut empty) = (Vec::new(), data, false);
@@ -123,7 +123,7 @@ pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits
     Ok(Items { bytes, nulls })
 }
 
-/// Takes note of the fields of a record that are null.
+/// Records the null fields of a record.
 struct Nulls<'a> {
     /// Called with the range of each null scalar in the element.
     hide: &'a mut dyn FnMut(Range<usize>) -> Result<()>,
@@ -150,7 +150,7 @@ fn check_count(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<u64> {
     Ok(count)
 }
 
-/// Calls `look` with every item, in C order. Goes as deep as there are axes.
+/// Calls `look` with every item, in C order, down to the depth of the axes.
 fn for_each_item<'d>(
     node: Node<'d>,
     shape: &[u64],

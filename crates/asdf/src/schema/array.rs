@@ -82,7 +82,7 @@ impl DatatypeSpec {
         if node.kind() != Kind::Sequence {
             return Err(invalid(node, "no datatype of the standard"));
         }
-        // `[ascii, 5]` could be two fields of a record; the text it is.
+        // `[ascii, 5]` could be two fields of a record; it is the text type.
         if let (2, Some(first), Some(second)) = (node.len(), node.item(0), node.item(1))
             && let (Some(wide), Some(length)) = (string_kind(first), whole(second))
         {
@@ -162,7 +162,7 @@ pub(super) fn is_array(node: Node<'_>) -> bool {
     node.tag().is_some_and(NdArray::is_tag)
 }
 
-/// Number of axes: of `shape`, or of the lists within one another. `None` where neither is there.
+/// Number of axes: of `shape`, or of the nested lists. `None` without either.
 pub(super) fn ndim(array: Node<'_>) -> Option<u64> {
     match array.kind() {
         Kind::Sequence => Some(nesting(array)),
@@ -174,7 +174,7 @@ pub(super) fn ndim(array: Node<'_>) -> Option<u64> {
     }
 }
 
-/// The datatype that is written or, where the data are, follows from them; `None` where neither is there.
+/// The datatype in the tree, or that of the inline data; `None` without either.
 ///
 /// # Errors
 /// As [`DatatypeSpec::parse`]; `Limit`.

@@ -31,7 +31,7 @@ pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
     let keys = || (node.kind() == Kind::Mapping).then(|| node.pairs().len() as u64);
     match check {
         Check::Types(types, date_time) => {
-            // Without a time of day Python asdf takes it for no text.
+            // Python asdf does not take a date without a time of day for text.
             let date = *date_time
                 && types.contains(&Type::String)
                 && matches!(node.scalar(), Some(Scalar::Timestamp(when)) if when.time.is_some());

@@ -20,7 +20,7 @@ use crate::yaml::{Kind, Node, NodeId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SchemaId(u32);
 
-/// A schema's checks, each with the keyword it comes from.
+/// A schema's checks, each with its keyword.
 #[derive(Debug, Default)]
 pub(super) struct CompiledSchema {
     pub(super) checks: Vec<(&'static str, Check)>,
@@ -73,7 +73,7 @@ pub(super) enum Check {
     Tag(String),
     Ndim(u64),
     MaxNdim(u64),
-    /// A datatype, and whether it must be that very one.
+    /// A datatype, and whether it must be exactly that one.
     Datatype(Box<DatatypeSpec>, bool),
 }
 

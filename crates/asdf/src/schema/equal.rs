@@ -64,7 +64,7 @@ fn equal_scalars(one: Node<'_>, two: Node<'_>) -> bool {
     }
 }
 
-/// A name for a key such that keys are equal exactly where their names are. Those of text are the text.
+/// A name for a key: equal keys, and only these, have equal names. A text key is its own name.
 pub(super) fn key_name(key: Node<'_>) -> String {
     match key.scalar() {
         Some(Scalar::Text(text)) => text.to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn first_repeated(
     Ok(None)
 }
 
-/// Equal values have equal hashes; looks `depth` collections deep.
+/// Computes a hash that is the same for equal values, `depth` collections deep.
 fn hash(node: Node<'_>, hasher: &mut DefaultHasher, depth: usize, work_limit: &mut WorkLimit) -> Result<()> {
     work_limit.spend(1)?;
     match node.kind() {

@@ -11,13 +11,13 @@ use crate::yaml::{Document, Kind, Node, YamlLimits};
 pub struct Example {
     /// Description of the example.
     pub description: String,
-    /// The version of the standard that it is written for, where it names one (`asdf-standard-1.6.0`).
+    /// The version of the standard that it is written for, if it names one (`asdf-standard-1.6.0`).
     pub standard: Option<Version>,
     /// The YAML, without directives: tags are short for those of `tag:stsci.edu:asdf/`.
     pub text: String,
 }
 
-/// The examples of a schema, in order. `uri` is one that [`Schemas::add`] answered or one of the standard's; none for an unknown one.
+/// The examples of a schema, in order. `uri` is a result of [`Schemas::add`], or one of the standard's; empty for an unknown one.
 ///
 /// # Errors
 /// Those of reading the schema.

@@ -1,4 +1,4 @@
-//! Manifests: which schemas belong to a tag, by version of the standard (`extension_manifest-1.0.0`).
+//! Manifests: the schemas of each tag, by version of the standard (`extension_manifest-1.0.0`).
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) struct Known {
 }
 
 impl Tags {
-    /// The tags of all manifests, those that are meant for `standard` above the others.
+    /// The tags of all manifests; those for `standard` take precedence.
     pub(super) fn of(standard: Version, added: &Schemas) -> Result<Self> {
         let mut all = Self::default();
         for uri in embedded::manifests() {

@@ -103,7 +103,7 @@ pub(super) fn fits_none(reasons: &[String], of: usize) -> String {
     }
 }
 
-/// About a value of a kind that no alternative is for.
+/// Message for a value of a kind that fits no alternative.
 pub(super) fn of_no_kind(reasons: &[String]) -> String {
     if reasons.is_empty() { "fits no alternative".into() } else { format!("{NO_KIND}{}", listed(reasons)) }
 }
@@ -127,7 +127,7 @@ pub(super) fn some_of(names: &[String]) -> String {
     if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
 }
 
-/// A reason about a value at a path within the one that is talked of.
+/// A reason about a value at a path within the value of the message.
 pub(super) fn reason(within: &str, message: &str) -> String {
     let message = shortened(message.strip_prefix(NO_KIND).unwrap_or(message), 160);
     if within.is_empty() { message } else { format!("`{}` {message}", shortened(within, MAX_SHOWN_CHARS)) }

@@ -1,4 +1,4 @@
-//! Numbers of trees and schemas, compared exactly whatever their kinds.
+//! Numbers of trees and schemas, compared exactly across kinds.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// The number at a node; `None` for all else, truth values among it.
+    /// The number at a node; `None` for other values, truth values included.
     pub(super) fn of(node: Node<'_>) -> Option<Self> {
         match node.scalar()? {
             Scalar::Int(Int::Small(value)) => Some(Self::Int(value)),

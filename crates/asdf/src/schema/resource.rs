@@ -14,10 +14,10 @@ use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
 /// Keywords whose values hold data, never schemas.
 const DATA_KEYWORDS: &[&str] = &["enum", "const", "default", "examples", "required"];
 
-/// Keywords whose keys are names, whatever they look like.
+/// Keywords whose keys are names, even where they spell a keyword.
 const NAME_KEYWORDS: &[&str] = &["properties", "patternProperties", "definitions", "dependencies"];
 
-/// A document with the base its relative references begin from.
+/// A document with the base of its relative references.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) uri: String,
@@ -71,7 +71,7 @@ impl<'s> Resources<'s> {
         }
     }
 
-    /// The resource of that URI, read where it was not before.
+    /// The resource of that URI, read on first use.
     pub(super) fn load(&mut self, uri: &str) -> Result<Option<usize>> {
         if let Some(known) = self.by_uri.get(uri) {
             return Ok(*known);

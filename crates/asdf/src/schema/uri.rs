@@ -2,7 +2,7 @@
 
 use container_core::json_pointer::unescape;
 
-/// `reference` as seen from `base`. Bases without a path to join to, as `tag:` and `urn:`, lend themselves to fragments alone.
+/// Resolves `reference` against `base`. A base without a path to join to, as `tag:` and `urn:`, takes fragments only.
 pub(super) fn join(base: &str, reference: &str) -> String {
     let (document, _) = split_fragment(base);
     if reference.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn split_fragment(uri: &str) -> (&str, &str) {
     uri.split_once('#').unwrap_or((uri, ""))
 }
 
-/// The steps of a JSON pointer, percent signs and `~1`, `~0` decoded; `None` where the fragment is a name and no pointer.
+/// The steps of a JSON pointer, with percent signs and `~1`, `~0` decoded; `None` where the fragment is a name.
 pub(super) fn pointer(fragment: &str) -> Option<Vec<String>> {
     if fragment.is_empty() {
         return Some(Vec::new());

@@ -99,7 +99,7 @@ impl<'s> Validator<'s> {
     fn check(&mut self, node: Node<'_>, id: SchemaId, sink: &mut Sink<'_>) -> Result<bool> {
         self.work_limit.spend(1)?;
         let schema = self.schemas.get(id)?;
-        // A reference in place of a value is judged when it is followed, if ever (ASDF standard 1.6.0, "References").
+        // A reference in place of a value is checked when it is followed (ASDF standard 1.6.0, "References").
         if self.skips_references && is_reference(node) {
             return Ok(true);
         }
@@ -382,7 +382,7 @@ impl<'s> Validator<'s> {
         Ok(Err(Some(format!("{} is none of {}", messages::value(node), messages::some_of(&names)))))
     }
 
-    /// Why a value fits none of several schemas: the first reason of each.
+    /// Reports why a value fits none of several schemas: the first reason of each.
     fn why_none(&mut self, node: Node<'_>, schemas: &[SchemaId], sink: &mut Sink<'_>) -> Result<String> {
         if sink.is_none() {
             return Ok(String::new());

@@ -57,7 +57,7 @@ fn child(node: Node<'_>, index: usize) -> Option<Node<'_>> {
 
 /// Maximum number of nodes that a value of a caller's type may come of: of a text of many nodes more than of one of few.
 pub(crate) fn max_nodes(document: &Document) -> usize {
-    /// Text that is copied by aliases some times over.
+    /// Text that aliases repeat several times.
     const MAX_EXPANSION_FACTOR: usize = 16;
     const MIN_COUNTED_NODES: usize = 1_000_000;
     document.limits().expanded.min(document.len().saturating_mul(MAX_EXPANSION_FACTOR).max(MIN_COUNTED_NODES))

@@ -16,8 +16,7 @@ pub struct Time<'f> {
     pub format: Option<&'f str>,
     /// The format that the value was first made of.
     pub base_format: Option<&'f str>,
-    /// `utc`, `tai`, `tcb`, `tcg`, `tdb`, `tt`, `ut1`, or whatever is written; `utc` for text without one. `None` where the format
-    /// decides.
+    /// `utc`, `tai`, `tcb`, `tcg`, `tdb`, `tt`, `ut1`, or any other text in the tree; `utc` for text without one. `None` where the format decides.
     pub scale: Option<&'f str>,
     /// Location of the observer.
     pub location: Option<Node<'f>>,

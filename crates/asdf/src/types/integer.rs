@@ -62,7 +62,7 @@ impl Integer {
         Ok(Self { negative, words })
     }
 
-    /// The number, or its digits where 128 bits do not hold it.
+    /// The number, or its digits beyond 128 bits.
     #[must_use]
     pub fn value(&self) -> Int {
         let mut words: Vec<u32> = self.words.clone();
@@ -78,7 +78,7 @@ impl Integer {
         let mut digits = decimal(words);
         if self.negative {
             digits.insert(0, '-');
-            // The one number whose magnitude alone is past 127 bits.
+            // The only number whose magnitude alone exceeds 127 bits.
             if let Ok(number) = digits.parse() {
                 return Int::Small(number);
             }

@@ -1,4 +1,4 @@
-//! Buffers the bytes after the last block: they go into the journal before they go into the file.
+//! Buffers the bytes after the last block: they go into the journal first, then into the file.
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 

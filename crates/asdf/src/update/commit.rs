@@ -51,7 +51,7 @@ impl Updater<'_> {
         Ok(committed)
     }
 
-    /// Whether the tree is the one that the file has.
+    /// Whether the tree is the same as in the file.
     fn has_same_tree(&self) -> Result<bool> {
         let Some(tree) = &self.layout.tree else { return Ok(false) };
         let text = self.editor.text().as_bytes();
@@ -61,7 +61,7 @@ impl Updater<'_> {
         Ok(*StorageSource::new(&*self.storage)?.read(tree.clone())? == *text)
     }
 
-    /// The added blocks and the index, as they go from byte `start` on.
+    /// The added blocks and the index, as written from byte `start` on.
     pub(super) fn encode_tail(&mut self, start: u64) -> Result<Vec<u8>> {
         let added = std::mem::take(&mut self.added);
         let mut offsets = self.layout.offsets();

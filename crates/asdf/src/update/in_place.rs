@@ -40,7 +40,7 @@ impl Updater<'_> {
         Cow::Owned([text.as_bytes(), b"\n"].concat())
     }
 
-    /// The bytes that differ before the last block ends.
+    /// The changed bytes before the end of the last block.
     pub(super) fn patches(&self) -> Result<Vec<Patch>> {
         let source = StorageSource::new(&*self.storage)?;
         let mut patches = Vec::new();

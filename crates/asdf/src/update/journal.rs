@@ -14,7 +14,7 @@ pub(crate) fn sidecar(path: &Path) -> FileJournalStore {
     FileJournalStore::beside(path, &KIND)
 }
 
-/// The file at `path` read through its journal: as before or after a change that a crash has interrupted. `source` is the file on disk.
+/// The file at `path` read through its journal: as before or after an interrupted change. `source` is the file on disk.
 ///
 /// # Errors
 /// `Io`; `Limit` for a journal over the limits; those of the source.

@@ -20,7 +20,7 @@ pub(crate) struct AssemblyBlock<'a> {
     pub(crate) source: &'a dyn Source,
     /// The block in that file.
     pub(crate) block: StoredBlock,
-    /// Other stored bytes, with the label of their codec and their length decoded; `None` for those that it has.
+    /// New stored bytes, with the label of their codec and their decoded length; `None` keeps the present ones.
     pub(crate) recoded: Option<RecodedBlock>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Assembly<'a> {
     /// Padding after the tree.
     pub(crate) padding: Padding,
     pub(crate) index: bool,
-    /// Whether blocks that keep their bytes have a digest from now on; `None` leaves each the one that it has.
+    /// Whether copied blocks get a digest; `None` leaves each the one that it has.
     pub(crate) digests: Option<bool>,
     pub(crate) options: &'a WriteOptions,
 }

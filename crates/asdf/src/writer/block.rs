@@ -14,7 +14,7 @@ use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE, STREAMED};
 /// The block that takes data now.
 pub(crate) struct OpenBlock {
     header: BlockHeader,
-    /// Bytes that are still to be given; `None` where the file's end ends it.
+    /// Bytes that are still to come; `None` where the end of the file ends the block.
     left: Option<u64>,
     given: u64,
     packer: Option<RecordPacker>,
@@ -43,7 +43,7 @@ impl Body {
 
 /// Parts of a block.
 pub(crate) struct BlockParts {
-    /// Bytes that will be given; `None` for a streamed block.
+    /// Number of bytes that will come; `None` for a streamed block.
     pub(crate) given: Option<u64>,
     /// Bytes that this comes to decoded.
     pub(crate) data: u64,
@@ -143,7 +143,7 @@ impl OpenBlock {
         }
     }
 
-    /// Bytes that are still to come; `None` where the file's end ends the block.
+    /// Bytes that are still to come; `None` where the end of the file ends the block.
     pub(crate) const fn remaining(&self) -> Option<u64> {
         self.left
     }
@@ -216,7 +216,7 @@ impl OpenBlock {
     }
 }
 
-/// A header of such a length that the data of a block at `at` are aligned.
+/// A header with the length that aligns the data of a block at `at`.
 pub(crate) fn header_size(at: u64, align: Option<u64>) -> Result<u16> {
     let Some(align) = align else { return Ok(MIN_SIZE) };
     if !align.is_power_of_two() || align > 1 << 15 {

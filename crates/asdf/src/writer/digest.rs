@@ -15,9 +15,9 @@ const MAX_QUEUED_PIECES: usize = 4;
 pub(super) enum Hasher {
     /// None is wanted.
     Off,
-    /// Here: one thread is all there is, or little is to be hashed.
+    /// On this thread: there is only one, or few bytes to hash.
     Here(Box<dyn container_core::checksum::Checksum>),
-    /// On a thread, which is sent pieces and sends their memory back.
+    /// On a second thread, which receives pieces and returns their memory.
     There(Thread),
 }
 

@@ -30,7 +30,7 @@ pub(super) fn node(spec: &ArraySpec, bytes: &[u8], standard: Version) -> Result<
     Ok(Yaml::mapping(pairs).tagged(ndarray_tag(standard)))
 }
 
-/// The elements as lists in lists, in C order whatever the order of the bytes is.
+/// The elements as nested lists, in C order for any order of the bytes.
 pub(crate) fn items(spec: &ArraySpec, bytes: &[u8]) -> Result<Yaml> {
     let elements = spec.shape.iter().fold(1, |count: u64, len| count.saturating_mul(*len));
     // Lists of empty lists take nodes as well.

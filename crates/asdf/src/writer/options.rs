@@ -10,7 +10,7 @@ use crate::yaml::{Timestamp, Yaml};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// The version of the standard that the file names and whose tags it has: 1.0.0 to 1.6.0. 1.6.0 by default.
+    /// The version of the standard that the file names, with its tags: 1.0.0 to 1.6.0. 1.6.0 by default.
     pub standard: Version,
     /// Whether blocks have the MD5 of their stored bytes; true by default. A streamed block never has one.
     pub checksums: bool,

@@ -7,7 +7,7 @@ use container_core::source::PIECE_LEN;
 use container_core::write::AtomicFile;
 use container_core::{Error, Result};
 
-/// Bytes of a block that are gathered in memory for a pipe before they go to a file without a name.
+/// Bytes of a block for a pipe that are gathered in memory before they go to a temporary file without a name.
 const MAX_IN_MEMORY: usize = 16 << 20;
 
 /// An output, or a file of our own.
@@ -52,7 +52,7 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// Writes over bytes that are there, and goes back to the end.
+    /// Overwrites present bytes, and returns to the end.
     pub(crate) fn patch(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
         let out = self.output().as_seek().ok_or_else(|| Error::usage("this output cannot be patched"))?;
         let end = out.stream_position()?;
@@ -63,7 +63,7 @@ impl Target<'_> {
     }
 }
 
-/// A block that has to be whole before its header can be written.
+/// A block that has to be complete before its header can be written.
 pub(super) struct Spool(tempfile::SpooledTempFile);
 
 impl Spool {

@@ -13,7 +13,7 @@ pub(crate) struct RecordPacker {
     /// Start and length of the runs that are kept of each record.
     runs: Vec<(usize, usize)>,
     itemsize: usize,
-    /// The beginning of a record whose rest has not come yet.
+    /// The beginning of an incomplete record.
     rest: Vec<u8>,
 }
 
@@ -57,7 +57,7 @@ impl RecordPacker {
         items.for_each(|item| copy_runs(&self.runs, item, out));
     }
 
-    /// True where a record is begun and not complete.
+    /// True in the middle of a record.
     pub(super) const fn has_partial_record(&self) -> bool {
         !self.rest.is_empty()
     }

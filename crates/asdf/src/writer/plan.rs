@@ -39,7 +39,7 @@ impl ArraySpec {
         Self { dtype, shape: shape.into(), order: Order::C, compression: None, mask: None }
     }
 
-    /// An array of the type and shape of `array`, in F order where it is so in memory and not in C order, stored as it is.
+    /// An array of the type and shape of `array`, in F order if it is so in memory and not in C order, without a codec.
     #[must_use]
     pub fn of(array: &Array<'_>) -> Self {
         let is_column_major = array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
@@ -78,7 +78,7 @@ impl ArraySpec {
         self
     }
 
-    /// Bytes of the data as they are given to the writer.
+    /// Bytes of the data that the writer takes.
     ///
     /// # Errors
     /// `Usage` past 2^64.
@@ -86,7 +86,7 @@ impl ArraySpec {
         self.product(self.dtype.itemsize() as u64)
     }
 
-    /// Bytes of the decoded block: less than are given where records have padding.
+    /// Bytes of the decoded block: fewer than the writer takes where records have padding.
     ///
     /// # Errors
     /// `Usage` past 2^64.
@@ -177,7 +177,7 @@ impl Plan {
         &self.options
     }
 
-    /// Declares an array in a block of its own. Its data are given to the writer, after those of the arrays before.
+    /// Declares an array in a block of its own. The writer takes its data after those of the arrays before.
     ///
     /// # Errors
     /// `Unsupported` for an element type without a name in the standard; `Usage` after a streamed array.
@@ -207,7 +207,7 @@ impl Plan {
         self.blocks.push(Planned::Array(array));
     }
 
-    /// Number of blocks that are declared: the number of the next one.
+    /// Number of declared blocks: the number of the next one.
     #[must_use]
     pub fn block_count(&self) -> usize {
         self.blocks.len()
@@ -279,7 +279,7 @@ impl Plan {
         self.node(Yaml::text(uri), spec, spec.strides()?, 0)
     }
 
-    /// Writes the tree to a file that appears at `path` when all data have come and [`Writer::finish`] returned.
+    /// Writes the tree to a file that appears at `path` when all data are written and [`Writer::finish`] has returned.
     ///
     /// # Errors
     /// Those of [`AtomicFile::create`]; `Usage` for a tree that is not a mapping or that YAML cannot hold; `Io`.
@@ -288,8 +288,8 @@ impl Plan {
         Writer::to_file(AtomicFile::create(path, overwrite)?, self.options, self.blocks, &text)
     }
 
-    /// Writes the tree to an output. One that cannot be patched, as a pipe, has each block gathered first, in memory or in a file without
-    /// a name.
+    /// Writes the tree to an output. For one that cannot be patched, as a pipe, each block is gathered first, in memory or in a temporary file
+    /// without a name.
     ///
     /// # Errors
     /// As [`Plan::create`].
@@ -328,7 +328,7 @@ impl Plan {
         offset: u64,
     ) -> Result<Yaml> {
         let (datatype, byteorder) = datatype(&spec.dtype, self.options.standard)?;
-        // In the order in which Python asdf writes them.
+        // In the order of Python asdf.
         let mut pairs = vec![("source", source)];
         pairs.extend(spec.mask.clone().map(|mask| ("mask", mask)));
         pairs.extend([("datatype", datatype), ("byteorder", Yaml::text(byteorder)), ("shape", shape)]);

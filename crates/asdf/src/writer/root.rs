@@ -37,7 +37,7 @@ pub(super) fn root(tree: Yaml, options: &WriteOptions) -> Result<Yaml> {
     }
     let mut tree = tree;
     let mut anchor = None;
-    // A root has a tag of its own, whatever it had.
+    // The root gets its own tag in place of any other.
     let (mut pairs, style) = loop {
         tree = match tree {
             Yaml::Tagged(_, inner) => *inner,

@@ -14,7 +14,7 @@ use super::{Collection, ScalarStyle, YamlLimits};
 pub(super) enum Shape {
     /// A scalar whose text is a range of the document's text.
     InText(ScalarStyle),
-    /// A scalar whose text had to be made: escapes, folded lines, taken-off indentation.
+    /// A scalar whose text is stored apart: escapes, folded lines, removed indentation.
     Made(ScalarStyle),
     Sequence(Collection),
     Mapping(Collection),
@@ -30,7 +30,7 @@ pub(super) struct Item {
     pub(super) start: u32,
     /// Byte after the content.
     pub(super) end: u32,
-    /// Scalar: first byte of its text. Collection: first of its children in the list of them. Alias: the node it names.
+    /// Scalar: first byte of its text. Collection: first of its children in the list of them. Alias: its anchored node.
     pub(super) first: u32,
     /// Scalar: length of its text. Collection: number of children, which are keys and values by turns in mappings.
     pub(super) count: u32,
@@ -101,7 +101,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// True when no collection waits for its end and there is a root.
+    /// True when all collections are closed and there is a root.
     pub(super) fn is_complete(&self) -> bool {
         self.open.is_empty() && !self.arena.items.is_empty()
     }
@@ -153,7 +153,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// A scalar with a text that is not found in the document as it is.
+    /// A scalar with a text that the document does not contain as it is.
     pub(super) fn scalar_made(
         &mut self,
         style: ScalarStyle,
@@ -223,7 +223,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// `&name` at these bytes, which belongs to the newest node.
+    /// `&name` at these bytes, which belongs to the last node.
     pub(super) fn anchor(&mut self, range: Range<usize>) -> Result<()> {
         let name = self.name(&range)?;
         let id = to_u32(self.arena.items.len()).saturating_sub(1);
@@ -265,7 +265,7 @@ impl<'t> Builder<'t> {
         Ok(name)
     }
 
-    /// The number of a tag, to be given with a node.
+    /// The number of a tag, for use with a node.
     pub(super) fn tag(&mut self, tag: &str) -> u32 {
         if let Some(id) = self.tags.get(tag) {
             return *id;

@@ -94,7 +94,7 @@ impl<'t> Composer<'t> {
             }
             Event::Scalar(value, style, tag, indent) => {
                 let lines = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-                // The line break at the end is a part of the value, though not of the place.
+                // The line break at the end is a part of the value, though not of the span.
                 let value = if lines && self.yaml12.is_changed(&(self.seen..range.end)) {
                     self.lines(value, tag.as_ref(), range.start, *indent)?
                 } else {

@@ -44,7 +44,7 @@ pub enum DuplicateKeys {
     /// The last one counts, as for Python asdf. [`Strictness::Strict`](crate::Strictness::Strict) refuses them nevertheless.
     #[default]
     LastWins,
-    /// The document is not read, and the file not opened.
+    /// The document, and so the file, is refused.
     Refuse,
 }
 
@@ -52,7 +52,7 @@ pub enum DuplicateKeys {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(crate) u32);
 
-/// Kind of a node. An alias is its own node, for which [`Node::is_alias`] is true; its kind is that of the node it names.
+/// Kind of a node. An alias is its own node, for which [`Node::is_alias`] is true; its kind is that of its anchored node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Text, perhaps a number.
@@ -143,7 +143,7 @@ impl Document {
         self.base
     }
 
-    /// The limits it was read with, which hold for walks too.
+    /// The limits it was read with, which apply to walks too.
     #[must_use]
     pub const fn limits(&self) -> &YamlLimits {
         &self.limits
@@ -188,7 +188,7 @@ impl Document {
         &self.lookup
     }
 
-    /// The columns by which sequences in mappings are indented, which `find` finds the first time.
+    /// The columns by which sequences in mappings are indented, computed by `find` on first use.
     pub(crate) fn sequence_step(&self, find: impl FnOnce() -> usize) -> usize {
         self.lookup.sequence_step(find)
     }

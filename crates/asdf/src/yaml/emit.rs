@@ -20,7 +20,7 @@ pub(crate) const MAX_DEPTH: usize = 300;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EmitOptions {
-    /// Columns after which flow collections, plain and quoted text go on in the next line; 80 as PyYAML's.
+    /// Columns after which flow collections, plain and quoted text continue on the next line; 80 as PyYAML's.
     pub width: usize,
     /// `%TAG` handles with their marks and prefixes, for shorthand tags: `("!", "tag:stsci.edu:asdf/")`.
     pub tag_handles: Vec<(String, String)>,
@@ -52,7 +52,7 @@ pub(crate) enum NodePosition {
 /// Context of a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeContext {
-    /// Columns of the collection that holds it; `None` for the root.
+    /// Column of the parent collection; `None` for the root.
     pub(crate) indent: Option<usize>,
     /// Position in the collection.
     pub(crate) place: NodePosition,
@@ -262,7 +262,7 @@ impl<'o> Emitter<'o> {
         self.is_indentation = true;
     }
 
-    /// Takes back the newline that ends a text in a style of lines.
+    /// Removes the newline at the end of a literal or folded text.
     fn end_line(&mut self) {
         if let Some(rest) = self.out.strip_suffix(self.options.newline) {
             let len = rest.len();

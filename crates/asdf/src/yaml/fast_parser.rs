@@ -36,10 +36,10 @@ struct FastParser<'t> {
     root: Option<Properties>,
 }
 
-/// The arena of a checked text, or `None` where it takes the library.
+/// The arena of a checked text, or `None` where the library has to parse it.
 pub(super) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Option<Arena> {
     let bytes = text.as_bytes();
-    // Characters that are not the same to all readers, or that only few trees have.
+    // Characters that readers treat differently, or that only few trees have.
     let odd = memchr::memchr2(b'\t', b'\r', bytes).is_some()
         || memchr::memmem::find(bytes, "\u{feff}".as_bytes()).is_some()
         || spans::yaml11_breaks(text).next().is_some();
@@ -60,7 +60,7 @@ impl FastParser<'_> {
         self.bytes.get(at).copied()
     }
 
-    /// True where a mark before `at` is one: a blank or an end follows.
+    /// True where a mark before `at` is valid: a blank or an end follows.
     fn is_blank(&self, at: usize) -> bool {
         matches!(self.byte(at), None | Some(b' ' | b'\n'))
     }
@@ -193,7 +193,7 @@ impl FastParser<'_> {
         self.anchor(before)
     }
 
-    /// Takes the properties of the node that begins now.
+    /// Takes the properties before the node that begins now.
     fn take_properties(&mut self) -> Option<Properties> {
         match self.levels.last_mut() {
             Some(level) => level.wanted.take().map(|(_, before)| before),
@@ -292,7 +292,7 @@ impl FastParser<'_> {
         }
     }
 
-    /// The key that was read, which begins a mapping where a node is wanted.
+    /// Adds the key that was read, which begins a mapping where a node is wanted.
     fn key(&mut self, scalar: Scalar, column: usize, wanted: bool) -> Option<()> {
         let colon = self.at;
         if wanted {

@@ -1,5 +1,5 @@
-//! Tables of a document that are made when they are needed: the keys of large mappings, and the aliases of each anchor. Without them a lookup
-//! takes as long as the mapping is large, and as many lookups as it has keys take the square of that.
+//! Tables of a document that are made on first use: the keys of large mappings, and the aliases of each anchor. Without them a lookup takes time
+//! proportional to the size of the mapping, and the lookup of all keys its square.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::mapping::is_merge;
 use super::{Document, Node, NodeId, Scalar, key_text};
 
-/// Pairs of a mapping from which on it has a table, once it was looked into before.
+/// Minimum number of pairs of a mapping that gets a table at its second lookup.
 const MIN_PAIRS: usize = 32;
 
 /// The keys of a mapping, by the hash of their text.
@@ -67,7 +67,7 @@ impl Keys {
                 let index = *index as usize;
                 let pair = mapping.entry(index);
                 let is_it = pair.is_some_and(|(found, _)| found.scalar() == Some(Scalar::Text(key)));
-                // Two texts of one hash are as good as never there.
+                // Texts with equal hashes are very rare: the pairs are compared.
                 if is_it { LookupResult::Pair(index) } else { LookupResult::Unclear }
             }
             None => LookupResult::Absent,
@@ -96,7 +96,7 @@ impl Clone for Lookup {
 }
 
 impl Lookup {
-    /// The keys of a mapping that is large and is looked into again.
+    /// The keys of a large mapping from its second lookup on.
     pub(super) fn keys(&self, mapping: Node<'_>) -> Option<Arc<Keys>> {
         if mapping.len() < MIN_PAIRS {
             return None;

@@ -96,8 +96,7 @@ fn merge_sources(mapping: Node<'_>) -> MergeSources<'_> {
     MergeSources { next: vec![mapping], seen: HashSet::new() }
 }
 
-/// The pairs that count: those of the mapping itself in their order, then merged ones. Of equal keys the last pair, at the place of the
-/// first one.
+/// The effective pairs: those of the mapping itself in their order, then merged ones. For equal keys the last pair, at the place of the first one.
 pub(super) fn effective_pairs(mapping: Node<'_>) -> Vec<(Node<'_>, Node<'_>)> {
     let mut found: Vec<(Node<'_>, Node<'_>)> = Vec::with_capacity(mapping.len());
     // For each key the place of its pair, and the number of its mapping: a mapping's own pairs come before those it merges.

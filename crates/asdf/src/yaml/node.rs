@@ -52,7 +52,7 @@ impl<'d> Node<'d> {
     #[must_use]
     pub fn target(self) -> Self {
         let own = self.own();
-        // Aliases name nodes with anchors, which aliases have not.
+        // Aliases name nodes with anchors, and an alias has none.
         if own.shape == Shape::Alias { Self { id: NodeId(own.first), ..self } } else { self }
     }
 
@@ -66,7 +66,7 @@ impl<'d> Node<'d> {
         }
     }
 
-    /// The whole tag, `tag:stsci.edu:asdf/core/ndarray-1.1.0`, handles replaced; `None` where none is written. `!` stays as it is.
+    /// The whole tag, `tag:stsci.edu:asdf/core/ndarray-1.1.0`, handles replaced; `None` without a tag. `!` stays as it is.
     #[must_use]
     pub fn tag(self) -> Option<&'d str> {
         let place = self.item_of_target().tag.checked_sub(1)?;

@@ -117,7 +117,7 @@ pub(super) fn is_misread(text: &str) -> bool {
 }
 
 fn is_word(text: &str) -> bool {
-    // YAML 1.1 has `y` and `n` too, which no reader of ASDF takes for more than text, and which are names of axes and sizes.
+    // YAML 1.1 has `y` and `n` too, but ASDF readers take them for text, and they are names of axes and sizes.
     const WORDS: [&str; 8] = ["null", "true", "false", "yes", "no", "on", "off", "nan"];
     text.len() <= 5 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }

@@ -90,7 +90,7 @@ fn line_len(bytes: &[u8], at: usize) -> usize {
 /// The characters beyond ASCII that end lines in YAML 1.1 and do not in 1.2: next line, line separator, paragraph separator.
 pub(super) fn yaml11_breaks(text: &str) -> impl Iterator<Item = (usize, char)> {
     let bytes = text.as_bytes();
-    // Their first bytes are those of few other characters.
+    // Their first bytes are rare in other characters.
     memchr::memchr2_iter(0xc2, 0xe2, bytes).filter_map(move |at| {
         let character = text.get(at..)?.chars().next()?;
         matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}').then_some((at, character))

@@ -1,6 +1,6 @@
 //! Rewrites YAML 1.1 text as YAML 1.2 for the parser library. The length stays the same, so byte offsets are equal in both texts.
 //!
-//! The values of the scalars in which something was changed are read from the text itself.
+//! Changed scalars get their values from the original text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::spans;
 /// The text for the parser library.
 pub(super) struct Yaml12Text<'t> {
     pub(super) text: Cow<'t, str>,
-    /// Bytes at which something was changed, in their order.
+    /// Offsets of the changed characters, in their order.
     changed: Vec<usize>,
 }
 

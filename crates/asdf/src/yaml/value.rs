@@ -6,7 +6,7 @@ use super::{Collection, Int, Node, ScalarStyle, Timestamp};
 
 mod from_node;
 
-/// A value to be written, with as much of its style as the writer cares for.
+/// A value to be written, with an optional style.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Yaml {
@@ -30,7 +30,7 @@ pub enum Yaml {
     Mapping(Vec<(Yaml, Yaml)>, Option<Collection>),
     /// A value under a tag, whole (`tag:stsci.edu:asdf/core/ndarray-1.1.0`) or local (`!name`).
     Tagged(String, Box<Yaml>),
-    /// A value that can be named by [`Yaml::Alias`].
+    /// A value with an anchor, for [`Yaml::Alias`].
     Anchored(String, Box<Yaml>),
     /// The value of that anchor again.
     Alias(String),

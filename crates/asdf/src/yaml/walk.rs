@@ -94,7 +94,7 @@ struct Level<'d> {
 }
 
 struct Walk<'d> {
-    /// Collections not to go into: those on the way to here, and without expansion all that were visited.
+    /// Collections that are not entered: the ancestors, and without expansion all that were visited.
     seen: HashSet<NodeId>,
     open: Vec<Level<'d>>,
     path: String,

@@ -1,4 +1,4 @@
-//! Data that are encoded in segments, on threads, and joined in their order.
+//! Encodes data in segments, on threads, and joins them in their order.
 
 use std::fmt;
 use std::io::Write;
@@ -12,7 +12,7 @@ use container_core::threads::in_order;
 use super::Sizes;
 use crate::compression::lz4_chunks;
 
-/// Bytes of a zlib segment: the five bytes that each costs are lost in it, and few of them keep all threads busy.
+/// Bytes of a zlib segment: large enough that its five extra bytes do not matter, and small enough that few segments occupy all threads.
 const ZLIB_LEN: usize = 512 << 10;
 
 /// Bytes that fill most bzip2 blocks; runs make them longer.
@@ -79,7 +79,7 @@ impl Segments {
         }
     }
 
-    /// Bytes that keep all threads busy for a while.
+    /// Bytes that occupy all threads for a while.
     pub(super) const fn batch_len(&self, threads: usize) -> usize {
         // One byte more shows that a segment is not the last.
         let each = if threads > 1 { threads.saturating_mul(4) } else { 1 };

@@ -88,7 +88,7 @@ fn is_exact(node: Node<'_>, dtype: &DType) -> bool {
     }
 }
 
-/// Writes the items of a field, which has a shape or not.
+/// Writes the items of a field, with or without a shape.
 fn field(node: Node<'_>, field: &Field, item: &mut [u8], nulls: &mut Nulls<'_>) -> Result<()> {
     if node.scalar() == Some(Scalar::Null) {
         return mark_null(nulls, field_scalars(field));
@@ -107,7 +107,7 @@ fn field(node: Node<'_>, field: &Field, item: &mut [u8], nulls: &mut Nulls<'_>) 
     })
 }
 
-/// Takes note of the next `count` scalars as null.
+/// Records the next `count` scalars as null.
 fn mark_null(nulls: &mut Nulls<'_>, count: usize) -> Result<()> {
     let start = nulls.at;
     nulls.at = start.saturating_add(count);
@@ -180,7 +180,7 @@ fn to_bool(value: &Scalar<'_>) -> Option<bool> {
 
 /// A whole number of up to 16 bytes, least significant first. Floats that are whole numbers will do.
 fn integer(value: &Scalar<'_>, kind: &Kind, size: usize) -> Option<[u8; 16]> {
-    // Integers of 128 bits reach past those that YAML's are held in.
+    // Integers of 128 bits exceed the range of YAML's small integers.
     if let (Scalar::Int(Int::Big(digits)), Kind::Uint, 16) = (value, kind, size) {
         return digits.parse::<u128>().ok().map(u128::to_le_bytes);
     }

@@ -19,7 +19,7 @@ pub(crate) struct Properties<'v> {
     pub(crate) tag: Option<&'v str>,
 }
 
-/// A value without its anchor and tag, and these.
+/// A value without its anchor and tag, and both of these.
 pub(crate) fn bare(value: &Yaml) -> Result<(&Yaml, Properties<'_>)> {
     let mut properties = Properties::default();
     let mut value = value;
@@ -197,7 +197,7 @@ fn is_alias(value: &Yaml) -> bool {
     matches!(value, Yaml::Alias(_))
 }
 
-/// Without a wish: flow for scalars that fit into a line.
+/// Whether a sequence is in flow style. One without a style is, if all its items are scalars of one line.
 fn is_flow_sequence(items: &[Yaml], style: Option<Collection>) -> bool {
     match style {
         Some(style) => style == Collection::Flow,

@@ -1,4 +1,4 @@
-//! Flow collections of scalars and of one another, on one line or several.
+//! Flow collections, nested or not, on one line or several.
 
 use super::FastParser;
 use super::properties::Properties;
@@ -125,7 +125,7 @@ impl FastParser<'_> {
                     }
                 }
                 b'#' => {
-                    // Without a blank before it, not all readers take it for a comment.
+                    // Without a blank before it, not all readers take `#` for a comment.
                     let before = self.at.checked_sub(1).and_then(|at| self.byte(at));
                     if !matches!(before, Some(b' ' | b'\n')) {
                         return None;

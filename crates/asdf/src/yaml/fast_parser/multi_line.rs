@@ -6,13 +6,13 @@ use crate::yaml::line_folding::{self, Chomp, Header};
 use crate::yaml::{ScalarStyle, spans};
 
 impl FastParser<'_> {
-    /// Columns that the lines of a text within the innermost collection have at least.
+    /// Minimum indentation of the lines of a text within the innermost collection.
     fn least(&self) -> usize {
         self.levels.last().map_or(0, |level| level.indent.saturating_add(1))
     }
 
-    /// Whether the text in quotes from byte `from` to `to` has several lines; `None` for lines that begin before those around it may,
-    /// which not all readers take.
+    /// Whether the text in quotes from byte `from` to `to` has several lines; `None` for lines with less indentation than the collection requires,
+    /// which not all readers accept.
     pub(super) fn is_long(&self, from: usize, to: usize) -> Option<bool> {
         let text = self.bytes.get(from..to)?;
         let mut is_long = false;
@@ -39,7 +39,7 @@ impl FastParser<'_> {
             self.at = start;
             let line = self.plain(in_flow)?;
             if line.content.is_empty() {
-                // A colon, which would make a key of all lines.
+                // After a colon, all lines would be a key.
                 return None;
             }
             all.is_long = true;

@@ -5,9 +5,9 @@ use super::{Int, Scalar};
 /// Longest whole number: Python refuses more decimal digits, and longer ones in other bases would take quadratic time.
 const MAX_DIGITS: usize = 4300;
 
-/// The number that a plain scalar is, which begins with a sign, a dot or a digit.
+/// The number of a plain scalar that begins with a sign, a dot or a digit.
 pub(super) fn plain(text: &str) -> Option<Scalar<'_>> {
-    // Texts of a few digits are most numbers there are.
+    // Most numbers have a few digits.
     if let Some(small) = few_digits(text) {
         return Some(Scalar::Int(Int::Small(small)));
     }
@@ -45,7 +45,7 @@ fn plain_float(text: &str) -> Option<f64> {
     if fits { text.parse().ok() } else { None }
 }
 
-/// Decimal digits that fit and need no second look.
+/// Decimal digits that fit without further checks.
 fn few_digits(text: &str) -> Option<i128> {
     let bytes = unsigned(text).as_bytes();
     let fits = (1..=18).contains(&bytes.len())
@@ -126,7 +126,7 @@ fn is_exponent(text: &str) -> bool {
         .is_some_and(|digits| !digits.is_empty() && all(digits, |byte| byte.is_ascii_digit()))
 }
 
-/// The whole number that a text with or without the form of one is: base by prefix, `:` for base 60.
+/// The whole number of a text, with or without the form of one: base by prefix, `:` for base 60.
 pub(super) fn int(text: &str) -> Option<Int> {
     if text.len() > MAX_DIGITS {
         return None;
@@ -164,7 +164,7 @@ fn sixtieths(digits: &str) -> Option<Number> {
     Some(number)
 }
 
-/// The number that a text is, with or without the form of a float: base 60 by `:`, else as Python's `float` reads.
+/// The number of a text, with or without the form of a float: base 60 by `:`, else as Python's `float` reads.
 pub(super) fn float(text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|character| *character != '_').collect();
     let text = text.to_ascii_lowercase();

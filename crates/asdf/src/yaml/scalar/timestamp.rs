@@ -34,7 +34,7 @@ impl Rest<'_> {
     }
 }
 
-/// The date or time that a text is; `None` for other forms and for days that no calendar has.
+/// The date or time of a text; `None` for other forms and for impossible dates.
 pub(super) fn plain(text: &str) -> Option<Timestamp> {
     // A bare date has all its digits.
     tagged(text).filter(|found| found.time.is_some() || text.len() == 10)
@@ -50,7 +50,7 @@ pub(super) fn is_impossible(text: &str) -> bool {
     written(text).is_some_and(|found| (found.time.is_some() || text.len() == 10) && !is_read(&found))
 }
 
-/// Parses a timestamp, whether its date is on a calendar or not.
+/// Parses a timestamp, even with an impossible date.
 fn written(text: &str) -> Option<Timestamp> {
     let mut rest = Rest(text.as_bytes());
     let year = rest.digits(4, 4)?;

@@ -19,7 +19,7 @@ pub(super) fn value(node: Node<'_>) -> Result<Yaml> {
 struct Names(HashMap<NodeId, String>);
 
 impl Names {
-    /// Names for all within `node` that aliases within it name, or that has a name of its own.
+    /// Collects names for the nodes within `node` that have an anchor or that aliases within it name.
     fn of(node: Node<'_>) -> Self {
         let mut named = Vec::new();
         let mut seen = HashSet::new();
