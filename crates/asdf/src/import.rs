@@ -39,8 +39,8 @@ const MAX_PADDING: f64 = 100.0;
 /// Option for the array whose rows continue to the end of the file.
 const STREAMED: &str = "streamed";
 
-/// Writes the selected datasets, each as an array at its path, with its mask. Byte order stays, and so does the order of the axes: column-major arrays
-/// have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
+/// Writes the selected datasets, each as an array at its path, with its mask. Byte order stays, and so does the order of the axes: column-major
+/// arrays have strides. Elements that become bytes are little-endian ones. The whole of another ASDF file keeps its tree.
 ///
 /// First all datasets are checked and declared in a plan, which gives a node for each. Then the tree is built from the metadata and these nodes and
 /// written. Last come the data of the blocks, in the order of declaration, each mask before its array.

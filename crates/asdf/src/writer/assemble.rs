@@ -112,8 +112,8 @@ impl AssemblyWriter<'_, '_> {
 }
 
 impl Assembly<'_> {
-    /// Writes a block, and returns its length. The header is adapted to one of three cases: encoded anew, copied, or formerly streamed and now followed
-    /// by other blocks, so that it needs sizes. Then come its digest, its alignment, and the bytes.
+    /// Writes a block, and returns its length. The header is adapted to one of three cases: encoded anew, copied, or formerly streamed and now
+    /// followed by other blocks, so that it needs sizes. Then come its digest, its alignment, and the bytes.
     fn block(
         &self,
         at: u64,
