@@ -26,8 +26,8 @@ pub struct BatchEncoder {
 }
 
 impl BatchEncoder {
-    /// Encoders on up to `params.threads` threads. Nothing is checked before there is something to encode; [`BatchEncoder::encoder`] shows
-    /// earlier what is wrong with the parameters.
+    /// Creates encoders on up to `params.threads` threads. The parameters are checked when there is something to encode;
+    /// [`BatchEncoder::encoder`] reports faults in them earlier.
     #[must_use]
     pub const fn new(params: Params, geometry: Geometry, plugins: Plugins) -> Self {
         Self { params, geometry, plugins, encoders: Vec::new(), buffers: Vec::new() }

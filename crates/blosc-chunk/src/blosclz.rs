@@ -17,7 +17,7 @@ pub(crate) use crate::lz4::Fault;
 pub(crate) use decode::{decode, decode_prefix};
 pub(crate) use encode::Encoder;
 
-/// Most literals of a run.
+/// Largest number of literals in a run.
 const MAX_RUN: usize = 32;
 /// Distances from here on take two bytes more.
 const MIN_FAR_DISTANCE: usize = 8192;

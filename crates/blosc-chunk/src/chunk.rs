@@ -23,7 +23,7 @@ pub struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Parses the chunk at the start of `bytes`; what follows its `cbytes` is not looked at. Ranges in errors count from its start. The
+    /// Parses the chunk at the start of `bytes`; bytes after its `cbytes` are ignored. Ranges in errors count from its start. The
     /// length of blocks is as in [`Header::parse_with_starts`].
     ///
     /// # Errors

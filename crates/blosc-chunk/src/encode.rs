@@ -97,7 +97,7 @@ pub struct Params {
     /// Whether to make a dictionary (zstd, lz4 and lz4hc of Blosc2). It is left out where it does not make the chunk shorter;
     /// the comparison takes twice the time.
     pub dictionary: bool,
-    /// Most threads that one chunk is encoded on. The bytes do not depend on it.
+    /// Largest number of threads that encode one chunk. The bytes do not depend on it.
     pub threads: usize,
 }
 

@@ -28,9 +28,9 @@ const INSTRUMENTED: u8 = 0x80;
 
 /// The C library counts in `i32`, and keeps room for a header. Blosc1's bound is 16 bytes higher and holds for 16-byte headers.
 const MAX_NBYTES: u32 = 0x7FFF_FFFF;
-/// Most bytes of data that a chunk of Blosc2 has.
+/// Largest number of data bytes in a chunk of Blosc2.
 pub const MAX_CHUNK_NBYTES: u32 = MAX_NBYTES - 32;
-/// Most bytes of a block that C-Blosc2 takes (`BLOSC2_MAXBLOCKSIZE`), 512 MiB less a page.
+/// Largest size of a block that C-Blosc2 takes (`BLOSC2_MAXBLOCKSIZE`), in bytes: 512 MiB less a page.
 pub const MAX_BLOCKSIZE: u32 = 536_866_816;
 /// A third of [`MAX_NBYTES`].
 const MAX_BLOSC1_BLOCKSIZE: u32 = 715_827_542;

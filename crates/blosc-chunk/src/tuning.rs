@@ -12,7 +12,7 @@ use crate::{BloscVersion, Compressor, Params, SplitMode, header};
 
 const KIB: usize = 1024;
 
-/// Most bytes of a block; below the 715 827 542 of Blosc1, so good for both.
+/// Largest size of a block in bytes; below the 715 827 542 of Blosc1, so good for both.
 pub(crate) const MAX_BLOCKSIZE: usize = header::MAX_BLOCKSIZE as usize;
 
 /// Fewest elements of a stream that is split off: Blosc2, then Blosc1 (whose readers apply the rule themselves).

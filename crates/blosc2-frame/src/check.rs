@@ -296,7 +296,8 @@ fn finding(frame: &Frame, error: Error, chunk: &ScannedChunk) -> Result<Finding>
     let range = error.range().unwrap_or_else(|| chunk.range.clone());
     // Sentence without the place, which the finding has.
     let message = format!("chunk {}: {}", chunk.index, error.kind());
-    // What the frame does not name as well is a number with a wrong byte, but for users' codecs, which any chunk may have.
+    // A number that the header of the frame does not have is a damaged one, except for codecs of users, which any chunk may
+    // have.
     let severity =
         if misses_plugin(frame.header(), error.kind()) { Severity::Unchecked } else { Severity::Error };
     let mut finding = Finding::new(severity, code, message).at(range);

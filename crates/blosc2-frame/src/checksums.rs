@@ -97,7 +97,7 @@ impl Digests {
         ]))
     }
 
-    /// Digests that fit the frame; `None` where they do not, or are none.
+    /// Digests that match the frame; `None` if they are missing or of another state.
     pub(crate) fn parse(value: &[u8], offsets: &Offsets, nbytes: u64, limits: &Limits) -> Option<Self> {
         let stored = Stored::parse(value, limits).ok()?;
         if !stored.fits(offsets, nbytes) {

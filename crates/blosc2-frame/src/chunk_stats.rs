@@ -140,7 +140,7 @@ pub(crate) struct SampledChunks {
 }
 
 impl SampledChunks {
-    /// Most chunks that are sampled.
+    /// Largest number of chunks that are sampled.
     const MAX_SAMPLED: usize = 8;
 
     /// Samples a frame; `None` if more than [`Self::MAX_SAMPLED`] chunks are stored, except all in one place, or if they are unreadable.

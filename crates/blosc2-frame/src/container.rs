@@ -136,7 +136,7 @@ struct Blosc2Container {
     summary: OnceLock<ChunkSummary>,
     /// Result of reading the headers of all chunks; empty if there are too many.
     scan: OnceLock<ChunkScan>,
-    /// The one dataset, where there is one.
+    /// The one dataset, if there is one.
     datasets: OnceLock<Vec<Dataset>>,
     blocks: OnceLock<Vec<ChunkEntry>>,
     /// Journal of the file.

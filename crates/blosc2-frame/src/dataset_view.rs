@@ -102,7 +102,7 @@ impl DatasetView {
         }
     }
 
-    /// Returns the algorithm of the digests of chunks; `None` where there are none that mean anything.
+    /// Returns the algorithm of the digests of chunks; `None` without valid ones.
     pub(crate) fn algorithm(&self) -> Option<Algorithm> {
         self.frame().verified_reads().algorithm(self.frame())
     }

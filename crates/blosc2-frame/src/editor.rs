@@ -47,7 +47,7 @@ pub struct EditOptions {
     /// Whether chunks of a frame whose chunks all have one size may become of different sizes. C-Blosc2 reads that from 3.0 on; earlier
     /// versions take such a frame for an empty one.
     pub variable_chunks: bool,
-    /// Most threads that chunks are encoded on.
+    /// Largest number of threads that encode chunks.
     pub threads: usize,
     /// Codecs and filters of the caller's own, with ids 160 to 255.
     pub plugins: Plugins,

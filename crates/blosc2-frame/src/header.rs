@@ -60,11 +60,11 @@ pub struct Header {
     pub variable_blocks: bool,
     /// Storage of the chunks.
     pub kind: Kind,
-    /// The codec for chunks to come. Each chunk names its own.
+    /// The codec for further chunks. Each chunk names its own.
     pub compressor: Compressor,
     /// Its level, 0 to 9.
     pub level: u8,
-    /// Splitting for chunks to come.
+    /// Splitting for further chunks.
     pub split: SplitMode,
     /// Bytes of all chunks after decoding; of an array with its padding.
     pub nbytes: u64,
@@ -80,11 +80,11 @@ pub struct Header {
     pub threads: (i16, i16),
     /// Whether the trailer has metalayers.
     pub has_vlmetalayers: bool,
-    /// Filters for chunks to come.
+    /// Filters for further chunks.
     pub filters: Pipeline,
     /// The codec's own byte.
     pub codec_meta: u8,
-    /// Whether chunks to come get dictionaries (C-Blosc2 3.0).
+    /// Whether further chunks get dictionaries (C-Blosc2 3.0).
     pub use_dictionary: bool,
 }
 

@@ -26,7 +26,7 @@ pub(crate) const HEAD_READ_LEN: u64 = 512;
 /// Bytes before the end of a frame that are read at once: most trailers are shorter.
 const TAIL_READ_LEN: u64 = 512;
 
-/// Most bytes between chunks and trailer that are read at once: the index of some ten thousand chunks.
+/// Largest number of bytes between chunks and trailer that are read at once: the index of some ten thousand chunks.
 const MAX_INDEX_READ_LEN: u64 = 64 << 10;
 
 /// The layout of a frame. Ranges are absolute in the file that holds it (of a sparse frame, its index file).
@@ -272,7 +272,7 @@ impl Layout {
             Ok(trailer) => self.trailer = trailer,
             Err(error) => {
                 self.fail(FaultKind::TrailerUnreadable, error.shifted(self.start), region)?;
-                // Its length may be what is wrong.
+                // Its length may be the damaged value.
                 self.trailer_range = end..end;
             }
         }

@@ -6,7 +6,7 @@
 use container_core::{Error, Result};
 use rmp::decode;
 
-/// Most metalayers, and most user metalayers, that C-Blosc2 writes.
+/// Largest number of metalayers, and of user metalayers, that C-Blosc2 writes.
 pub const MAX_METALAYERS: usize = 16;
 
 /// Longest name of either that C-Blosc2 takes.
@@ -60,7 +60,7 @@ impl Metalayers {
         self.0.len()
     }
 
-    /// True where there are none.
+    /// True for an empty list.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

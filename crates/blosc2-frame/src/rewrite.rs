@@ -16,7 +16,7 @@ use crate::options::FrameOptions;
 use crate::verified_reads;
 use crate::writer::Writer;
 
-/// Returns the encoding of the chunks to come of a frame, by its header.
+/// Returns the encoding for further chunks of a frame, by its header.
 pub(crate) fn params(frame: &Frame) -> Params {
     let header = frame.header();
     let blocksize = usize::try_from(header.blocksize).ok().filter(|len| *len > 0);

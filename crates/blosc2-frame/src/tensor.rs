@@ -34,7 +34,8 @@ impl Tensor {
     /// Reads the tensor in a frame; `None` where its user metadata name none, and for arrays.
     ///
     /// # Errors
-    /// `Malformed` where type and shape are none, or not those of the bytes of the chunks; `Unsupported` for Python objects; `Limit`.
+    /// `Malformed` for invalid type and shape, and for ones that do not match the bytes of the chunks; `Unsupported` for Python
+    /// objects; `Limit`.
     pub(crate) fn of(frame: &Frame) -> Result<Option<Self>> {
         if b2nd::is_array(frame.metalayers()) || !frame.vlmetalayer_names().any(|name| name == NAME) {
             return Ok(None);
@@ -109,8 +110,8 @@ impl Tensor {
         msgpack::from_interchange(&value)
     }
 
-    /// Returns the bytes of the elements of `region`, from the first to the last, in the data of the frame; `None` where there
-    /// are none.
+    /// Returns the bytes of the elements of `region`, from the first to the last, in the data of the frame; `None` for an
+    /// empty region.
     pub(crate) fn span(&self, region: &Region) -> Option<(u64, u64)> {
         let mut stride = self.dtype.itemsize() as u64;
         let (mut first, mut last) = (0_u64, stride);

@@ -13,7 +13,7 @@ pub const BARE_LEN: u32 = 35;
 /// Bytes at its end with fixed places: marker and length, marker, type and fingerprint.
 pub const TAIL_LEN: usize = 23;
 
-/// Most entries that C-Blosc2 reads.
+/// Largest number of entries that C-Blosc2 reads.
 pub const MAX_READ: usize = 8192;
 
 /// The trailer of a frame.

@@ -65,7 +65,7 @@ impl<'o> Writer<'o> {
     /// The kind in the options does not matter here: this is always one file. [`crate::Editor::create`] makes sparse frames.
     ///
     /// # Errors
-    /// `Usage` for parameters that make no sense together; `Io`.
+    /// `Usage` for contradictory parameters; `Io`.
     pub fn new(out: &'o mut dyn Output, options: FrameOptions) -> Result<Self> {
         let mut header = new_header(&options)?;
         header.kind = Kind::Contiguous;
@@ -100,10 +100,10 @@ impl<'o> Writer<'o> {
         self.body.offsets.len()
     }
 
-    /// Encodes chunks to come otherwise. The header keeps saying how the first ones were meant to be.
+    /// Sets the encoding of further chunks. The header keeps the parameters of the first ones.
     ///
     /// # Errors
-    /// `Usage` for parameters that make no sense together, and for another typesize.
+    /// `Usage` for contradictory parameters, and for another typesize.
     pub fn set_params(&mut self, params: Params) -> Result<()> {
         self.batch_encoder = encoder_with(&self.batch_encoder, params, self.body.header.typesize)?;
         Ok(())

@@ -5,7 +5,7 @@ use crate::simd::lz::Input;
 
 /// Shorter data are searched right away.
 const MIN_LEN: usize = 1 << 10;
-/// Bytes at the end that are looked at, too.
+/// Bytes at the end that are sampled, too.
 const MAX_TAIL_LEN: usize = 1 << 10;
 /// The shortest match that counts.
 const MIN_MATCH: usize = 5;
@@ -15,7 +15,7 @@ const MIN_MATCH: usize = 5;
 /// C-Blosc tests a part of the same size against the same ratio for each level, but finds slightly fewer matches. So data that
 /// it would compress are hardly ever refused.
 pub(super) fn is_compressible(text: Input<'_>, level: u8, entries: &mut Vec<u16>) -> bool {
-    // The part looked at, and bytes of data for 64 bytes of stream.
+    // The sampled share, and bytes of data for 64 bytes of stream.
     let (share, most, wanted) = match level {
         1 => (8, 1 << 12, 128),
         2 => (4, 1 << 13, 96),

@@ -1,10 +1,10 @@
 //! Decodes part of a block, skipping unneeded streams.
 //!
-//! The filters that most chunks have put bytes where they can be found: under SHUFFLE the bytes of the elements `e..f` are the
-//! columns `e..f` of a matrix whose rows are the planes of bytes; under BITSHUFFLE those of the elements `8e..8f` are the columns
-//! `e..f` of one whose rows are the planes of bits; without either there is one row. A [`Plan`] is that matrix and the columns.
-//! Streams are decoded as far as the last byte of it, BYTEDELTA is undone up to the last column, DELTA for the columns alone (for
-//! the first block from the start on). Pipelines that do not fit this are undone for the whole block.
+//! The filters of most chunks keep the bytes of an element range in fixed places. Under SHUFFLE the bytes of the elements `e..f`
+//! are the columns `e..f` of a matrix whose rows are the planes of bytes. Under BITSHUFFLE those of the elements `8e..8f` are the
+//! columns `e..f` of one whose rows are the planes of bits. Without either there is one row. A [`Plan`] is that matrix and the
+//! columns. Streams are decoded up to its last byte. BYTEDELTA is reversed up to the last column, DELTA for the columns alone
+//! (for the first block from the start on). Other pipelines are reversed for the whole block.
 
 use std::ops::Range;
 

@@ -196,7 +196,7 @@ impl Codecs {
     }
 }
 
-/// Either kind of what can be wrong with a stream.
+/// A problem with a stream: a fault with its position, or an error.
 enum Problem {
     Fault(Fault),
     Error(Error),

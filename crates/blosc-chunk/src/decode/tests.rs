@@ -1,4 +1,4 @@
-//! Chunks that other programs wrote, and what can be wrong with them.
+//! Chunks that other programs wrote, and damaged ones.
 
 use super::*;
 

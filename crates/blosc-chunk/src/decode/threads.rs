@@ -39,7 +39,7 @@ pub(super) fn decode<'j>(
     error.map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// The blocks that no thread has taken, and what went wrong.
+/// The blocks that no thread has taken, and the first error.
 struct Queue<'c, 'a, 'd> {
     parts: Mutex<Parts<'c, 'a, 'd>>,
     /// The error of the first block that has one.

@@ -74,7 +74,7 @@ fn encode_in_turn(
                 }
                 held = None;
                 all_zeros = false;
-                // This one is to come after them.
+                // This block is encoded again, after the ones that were held.
                 continue;
             }
             (made, _) => {

@@ -237,7 +237,7 @@ fn odd_tails_are_kept() {
     }
 }
 
-/// Readers undo differences with the block 0 that they have, not with the one that was given.
+/// Readers reverse differences with the block 0 that they decode, not with the original one.
 #[test]
 fn differences_after_a_lossy_filter_refer_to_what_readers_see() {
     let (count, block) = if cfg!(miri) { (60, 400) } else { (5000, 4000) };

@@ -60,7 +60,7 @@ fn is_left_alone(typesize: usize, block: &[u8]) -> bool {
     !(block.len() / typesize.max(1)).is_multiple_of(8)
 }
 
-/// Most bytes of a tile, which stays in the first cache together with what it is made of and into.
+/// Largest size of a tile in bytes, so that it stays in the L1 cache together with its source and its result.
 const TILE: usize = 32 << 10;
 
 /// Elements whose bits fill a cache line in each row.

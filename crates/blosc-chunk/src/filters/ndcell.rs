@@ -147,7 +147,7 @@ struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// Returns the cells of a block of `len` bytes, or what is wrong with them.
+    /// Returns the cells of a block of `len` bytes, or the reason why they do not fit.
     fn new(cell: u8, shape: &'a [usize], typesize: usize, len: usize) -> Result<Self, String> {
         if cell == 0 {
             return Err("cells of side 0".to_owned());

@@ -1,4 +1,4 @@
-//! Fewer bits: values made rounder, so that they compress better. Nothing is undone when decoding.
+//! Reduced precision: clears low bits of values so that they compress better. Decoding does not restore the bits.
 
 use container_core::{Error, Result};
 

@@ -14,10 +14,10 @@ pub(crate) fn decode(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
     run::<true>(src, &[], dst, lz::lz4())
 }
 
-/// Decodes only the first `dst.len()` bytes; what comes after them is not looked at.
+/// Decodes only the first `dst.len()` bytes; the bytes after those that they need are ignored.
 ///
 /// # Errors
-/// As [`decode`], for what was looked at; a block that holds fewer bytes is at fault, too.
+/// As [`decode`], for the bytes that are read; a block that holds fewer bytes is at fault, too.
 pub(crate) fn decode_prefix(src: &[u8], dst: &mut [u8]) -> Result<(), Fault> {
     run::<false>(src, &[], dst, lz::lz4())
 }

@@ -9,9 +9,9 @@ use crate::simd::lz::Input;
 const HASH_BITS: u32 = 15;
 /// Links that are kept: one for each position of the window.
 const CHAIN_LEN: usize = WINDOW + 1;
-/// Most earlier places that are looked at, from level 1 on.
+/// Largest number of earlier positions that are tried, from level 1 on.
 const DEPTHS: [usize; 12] = [2, 4, 8, 16, 32, 64, 96, 160, 256, 512, 1024, 2048];
-/// Places after a match that are looked at before it is taken.
+/// Positions after a match that are tried before it is taken.
 const MAX_LAZY_STEPS: usize = 2;
 /// Number of earlier positions that are tried, from level 1 on.
 const SUFFICIENT_MATCH_LEN: usize = 256;
@@ -40,7 +40,7 @@ struct Chains<'a> {
     links: &'a mut [u32; CHAIN_LEN],
     /// Largest number of positions that are tried.
     seen: usize,
-    /// Most places that are looked at.
+    /// Largest number of positions that are tried.
     depth: usize,
     /// End of matches in the text, exclusive.
     end: usize,
@@ -150,7 +150,7 @@ impl Chains<'_> {
             if candidate == NONE || pos - from > WINDOW || best.len >= longest {
                 break;
             }
-            // Only what is longer counts, so that its last bytes are looked at first.
+            // Only longer matches count, so their last bytes are compared first.
             if data[from + best.len] == data[pos + best.len] && self.text.half(from) == self.text.half(pos) {
                 let len = 4 + self.text.common(from + 4, pos + 4, self.end);
                 if len > best.len {

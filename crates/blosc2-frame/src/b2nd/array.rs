@@ -37,7 +37,7 @@ impl NdArray {
         Self::from_frame(Frame::open_with(path, &OpenOptions::default())?)
     }
 
-    /// Opens the array that a frame holds. No chunk is looked at.
+    /// Opens the array that a frame holds. Chunks are not read.
     ///
     /// # Errors
     /// `Usage` for a frame without the metalayer; `Malformed` where shapes and chunks contradict each other; `Unsupported` for a dtype

@@ -11,10 +11,10 @@ use container_core::{Error, Result};
 
 use super::{Geometry, MAX_DIMENSIONS};
 
-/// Most bytes of a chunk before encoding.
+/// Largest size of a chunk before encoding, in bytes.
 const MAX_CHUNK: u64 = MAX_CHUNK_NBYTES as u64;
 
-/// Most bytes of a block.
+/// Largest size of a block in bytes.
 const MAX_BLOCK: u64 = MAX_BLOCKSIZE as u64;
 
 /// Divisors that are tried before an axis is cut unevenly.

@@ -115,7 +115,7 @@ impl NdEditor {
         &self.editor
     }
 
-    /// Encodes chunks to come otherwise. Element size and block size stay the array's.
+    /// Sets the encoding of further chunks. Element size and block size stay the array's.
     ///
     /// # Errors
     /// As [`Editor::set_params`].

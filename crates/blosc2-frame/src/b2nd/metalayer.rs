@@ -15,7 +15,7 @@ pub const NAME: &str = "b2nd";
 /// Its name before C-Blosc2 2.5; without the element type.
 pub const OLD_NAME: &str = "caterva";
 
-/// Most dimensions (8 before C-Blosc2 2.21.3).
+/// Largest number of dimensions (8 before C-Blosc2 2.21.3).
 pub const MAX_DIMENSIONS: usize = 16;
 
 /// The fields of the b2nd metalayer, unchecked.

@@ -236,7 +236,7 @@ impl<'j> Job<'j> {
             return self.stored(index, parts, (0..all).map(|number| (number, false)), all, target, scratch);
         }
         let block_bytes = self.array.geometry().block_bytes();
-        // What is kept first: it may be that the chunk need not be looked at.
+        // Cached blocks come first: with them the chunk may not be needed.
         let mut missed = std::mem::take(&mut scratch.missed);
         missed.clear();
         for number in 0..all {

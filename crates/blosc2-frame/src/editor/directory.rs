@@ -60,7 +60,7 @@ impl Directory {
         self.dropped.push(number);
     }
 
-    /// Files that are led to after all: by another chunk.
+    /// Keeps files that another chunk still uses.
     pub fn retain_files(&mut self, is_used: impl Fn(u64) -> bool) {
         self.dropped.retain(|number| !is_used(*number));
     }

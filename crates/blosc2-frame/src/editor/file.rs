@@ -72,7 +72,7 @@ impl ContiguousFile {
         self.start.saturating_add(self.head_len)
     }
 
-    /// Takes another place for journals to come.
+    /// Sets the place of further journals.
     pub fn set_sidecar(&mut self, sidecar: Box<dyn JournalStore>) {
         self.sidecar = sidecar;
     }

@@ -229,7 +229,7 @@ fn metadata_change_with_chunks_or_without() {
         commit(&mut editor);
         let frame = Frame::open(&place.path).unwrap();
         assert_eq!((frame.chunk_count(), frame.header().has_vlmetalayers), (0, false));
-        // What is there no more gives room for other metadata, and for other chunks.
+        // Removed values make room for other metadata, and for other chunks.
         editor.set_metalayer("m", b"longer".to_vec()).unwrap();
         editor.append(&numbers(5)).unwrap();
         commit(&mut editor);

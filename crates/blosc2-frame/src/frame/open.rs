@@ -1,4 +1,4 @@
-//! Opening a frame, and looking again whether it has changed.
+//! Opens frames, and refreshes them after changes by other programs.
 
 use std::path::Path;
 use std::sync::OnceLock;

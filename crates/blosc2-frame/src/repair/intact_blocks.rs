@@ -19,7 +19,7 @@ use crate::b2nd::{self, Geometry, Meta};
 use crate::header::ChunkSize;
 use crate::offsets::Offset;
 
-/// Most parts of a chunk that are listed each for itself: a hostile one has a block for every four bytes.
+/// Largest number of parts of a chunk that are listed singly: a hostile chunk has a block for every four bytes.
 const MAX_LISTED: usize = 16;
 
 /// A damaged chunk with some intact blocks.

@@ -262,7 +262,7 @@ impl RecoveredFrame {
             format!("{:?}, not {:?}, which is not one of {count} chunks", guess.meta.shape, meta.shape);
         let padding = if guess.is_padded { "; what is behind the last row may be padding" } else { "" };
         let what = format!("the shape of the array, axis {}: {shapes}{padding}", guess.axis);
-        // Of a name that is there.
+        // The metalayer exists.
         self.metalayers.set(name, guess.meta.encode()).ok()?;
         report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
         Some(guess.geometry)
@@ -281,7 +281,7 @@ impl RecoveredFrame {
                     meta.dtype
                 );
                 report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
-                // Of a name that is there.
+                // The metalayer exists.
                 let _ = self.metalayers.set(name, meta.encode());
                 return;
             }
@@ -292,7 +292,7 @@ impl RecoveredFrame {
             let what = format!("elements of {typesize} bytes; their type {:?} cannot be", meta.dtype);
             report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
             meta.dtype = format!("|V{typesize}");
-            // Of a name that is there.
+            // The metalayer exists.
             let _ = self.metalayers.set(name, meta.encode());
         }
     }

@@ -14,7 +14,7 @@ use crate::trailer::Trailer;
 /// Result of a scan for chunks.
 pub(super) struct FoundChunks {
     pub offsets: Offsets,
-    /// Bytes between chunks that are none.
+    /// Bytes between chunks that belong to none.
     pub gaps: Vec<Range<u64>>,
     /// The last trailer.
     pub trailer: Option<(Trailer, Range<u64>)>,

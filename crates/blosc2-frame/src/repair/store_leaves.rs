@@ -17,7 +17,8 @@ use super::verify_chunks::ChunkStatus;
 use crate::container::FORMAT;
 use crate::stores::MARKS;
 
-/// Writes the new frame, and lists what a check finds wrong in the leaves of one that is a store. Without an output only that.
+/// Writes the new frame, and lists the findings of a check in the leaves, if it is a store. Without an output it only lists
+/// them.
 ///
 /// # Errors
 /// As [`output::write`]; `Io` of the file without a name.

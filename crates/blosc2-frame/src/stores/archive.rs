@@ -20,7 +20,7 @@ const LOCAL_HEADER_LEN: u64 = 30;
 /// Room for one entry of the central directory with the longest name, extra field and comment.
 const MAX_ENTRY_LEN: usize = 46 + 3 * 0xffff;
 
-/// Most bytes between the last record and the end of a zip file: its comment.
+/// Largest number of bytes between the last record and the end of a zip file: its comment.
 const MAX_COMMENT_LEN: u64 = 0xffff;
 
 /// A file in the zip file.

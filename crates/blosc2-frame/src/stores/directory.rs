@@ -10,10 +10,10 @@ use container_core::{Error, Result};
 use crate::header::MAGIC;
 use crate::sparse_directory::INDEX_NAME;
 
-/// Directories within directories that are looked into.
+/// Depth of nested directories that are searched.
 pub(crate) const MAX_DEPTH: usize = 32;
 
-/// Files and directories that are looked at.
+/// Largest number of files and directories that are examined.
 const MAX_ENTRIES: u64 = 1 << 20;
 
 /// A frame in a directory.
@@ -140,7 +140,7 @@ impl Walk {
     }
 }
 
-/// Extensions by which python-blosc2 takes a file for a leaf without looking into it.
+/// Extensions by which python-blosc2 takes a file for a leaf without reading it.
 pub(crate) fn has_leaf_extension(part: &str) -> bool {
     [".b2nd", ".b2f", ".b2b"].iter().any(|extension| part.ends_with(extension))
 }

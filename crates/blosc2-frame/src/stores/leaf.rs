@@ -18,7 +18,7 @@ pub(crate) const MAX_NESTED: usize = 4;
 /// Bytes that a leaf takes that is not open, about.
 pub(crate) const LEAF_LEN: u64 = 1 << 10;
 
-/// Most bytes of an EmbedStore that are decoded at once and kept; of larger ones each leaf is decoded as it is read.
+/// Largest EmbedStore that is decoded at once and kept, in bytes; of larger ones each leaf is decoded as it is read.
 const MAX_CACHED_EMBED: u64 = 16 << 20;
 
 /// The name of the EmbedStore in a store, and of the file that it is in.

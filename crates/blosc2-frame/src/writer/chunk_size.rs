@@ -11,7 +11,7 @@ use container_core::{Error, Result};
 
 use crate::header::ChunkSize;
 
-/// Most bytes that a chunk of a frame holds.
+/// Largest size of a chunk of a frame, in bytes.
 pub(crate) const MAX_CHUNK_LEN: usize = BloscVersion::Blosc2.max_nbytes();
 
 /// Sizes of the chunks of a frame, as far as they are common to all.

@@ -6,7 +6,7 @@ use container_core::{Error, Limits, Result};
 
 use crate::offsets::{Offset, Offsets};
 
-/// Most chunks of a frame: their offsets are one chunk.
+/// Largest number of chunks of a frame: their offsets are one chunk.
 pub(crate) const MAX_CHUNKS: u64 = (super::chunk_size::MAX_CHUNK_LEN / 8) as u64;
 
 /// The offsets of a frame that change. Any number of chunks that are all alike takes no memory.
@@ -33,7 +33,7 @@ impl OffsetTable {
         self.offsets.get(index)
     }
 
-    /// Puts `count` chunks at `offset` before the chunk `index`, which is one or the end.
+    /// Puts `count` chunks at `offset` before the chunk `index`, or at the end.
     ///
     /// # Errors
     /// `Usage` for more chunks than a frame has, `Limit` where their offsets do not fit the memory.

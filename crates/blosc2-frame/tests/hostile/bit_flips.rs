@@ -1,4 +1,4 @@
-//! Every cut, and every bit of header, index and trailer: looked at, read, checked, and repaired as far as that goes without a target.
+//! Every cut, and every bit of header, index and trailer: described, read, checked, and repaired without a target.
 
 use std::path::Path;
 

@@ -17,7 +17,7 @@ fn repair(bytes: Vec<u8>) -> blosc2_frame::Result<Vec<u8>> {
     done.map(|_| out)
 }
 
-/// 45 bytes that look like an index and are 60 MiB of offsets, over and over: some are looked at, not all.
+/// 45 bytes that look like an index and decode to 60 MiB of offsets, many times: only some of them are decoded.
 #[test]
 fn thousands_of_indexes_that_are_none() {
     let nbytes = 60 << 20;

@@ -87,7 +87,7 @@ proptest! {
         prop_assert!(items(geometry.blockshape()) <= 512 << 10);
         // Blocks that stick out of their chunk cost little.
         prop_assert!(geometry.chunk_bytes() <= items(geometry.chunkshape()) * 2);
-        // What fits into one chunk is one.
+        // An array that fits into one chunk has one.
         if shape.iter().product::<u64>() * (itemsize as u64) <= 16 << 20 {
             prop_assert!(geometry.chunk_count() <= 1);
         }

@@ -53,7 +53,7 @@ pub(super) fn slabs<'d>(
     count: usize,
 ) -> Vec<Slab<'d>> {
     let Some(axis) = plan.axes.get(split) else { return Vec::new() };
-    // Cut between chunks where there are enough of them: then each is looked at by one thread.
+    // Cut between chunks if there are enough of them: then each is decoded by one thread.
     let by_chunk = axis.rows.len() >= count;
     let units = if by_chunk { axis.rows.len() } else { axis.parts.len() };
     let cut_at = |slab: usize| {

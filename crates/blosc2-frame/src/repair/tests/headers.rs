@@ -73,7 +73,7 @@ fn a_damaged_index_is_no_chunk() {
     let index = Frame::from_bytes(sound.clone()).unwrap().layout().index();
     each_bit(&sound, index.start as usize + 32..index.end as usize, |what, report, out| {
         assert!(chunks(out, what) == own, "{what}: {report:?}");
-        // The bytes of the index itself are none of a chunk.
+        // The bytes of the index itself do not belong to a chunk.
         let is_index = |item: &RepairItem| item.range == Some(index.clone());
         assert!(report.lost.iter().all(is_index), "{what}: {report:?}");
     });

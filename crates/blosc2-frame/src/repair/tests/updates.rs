@@ -175,7 +175,8 @@ fn several_chunks_of_a_changed_frame_at_once() {
     }
 }
 
-/// An index that is stored plainly, of which one number is another: the chunk that it led to is whole, and the last state of it.
+/// An index that is stored plainly, with one damaged number: the chunk at the original offset is whole, and the last state of
+/// it.
 #[test]
 fn an_offset_that_leads_nowhere_is_not_a_damaged_chunk() {
     let directory = tempfile::tempdir().unwrap();

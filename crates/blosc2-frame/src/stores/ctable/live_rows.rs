@@ -1,7 +1,7 @@
-//! The live rows of a table: where they are in its columns, and reading them.
+//! The live rows of a table: their places in its columns, and how to read them.
 //!
-//! python-blosc2 deletes a row by a flag in `_valid_rows` and leaves the columns as they are. Columns may be longer than the table, by room for
-//! rows to come; the flags of that room are false.
+//! python-blosc2 deletes a row by a flag in `_valid_rows` and leaves the columns as they are. Columns may be longer than the table, with
+//! room for further rows; the flags of that room are false.
 
 use std::borrow::Cow;
 

@@ -19,7 +19,7 @@ pub(super) struct Making {
     pub(super) filters: Pipeline,
     /// Blocks of the chunks, where they are not those of the array.
     pub(super) blocksize: Option<usize>,
-    /// Each chunk with this remainder by 4 is not stored at all but zeros, the next is one value over and over.
+    /// Each chunk with this remainder by 4 is a mark for zeros, the next repeats one value.
     pub(super) special: Option<u64>,
 }
 
