@@ -83,8 +83,8 @@ impl<'a> Array<'a> {
         Ok(Array { dtype, shape, strides, origin, bytes: Cow::Owned(into_vec(bytes, limits)?) })
     }
 
-    /// The bytes that the elements are in, the offset of the element with all indices 0 in them, and whether they are borrowed: what
-    /// a binding needs to show the array to another language without a copy.
+    /// The bytes that contain the elements, the offset of the first element in them (all indices 0), and whether they are borrowed: for
+    /// bindings that show the array to another language without a copy.
     #[must_use]
     pub fn parts(&self) -> (&[u8], u64, bool) {
         (&self.bytes, self.origin, matches!(self.bytes, Cow::Borrowed(_)))
@@ -185,7 +185,7 @@ impl<'a> Array<'a> {
         Ok(Cow::Owned(copy))
     }
 
-    /// Copies the elements in `order` to `dst`, which is exactly as long as they are, until `stop` is asked for.
+    /// Copies the elements in `order` to `dst`, which is exactly as long as they are, until `stop` is requested.
     ///
     /// # Errors
     /// `Usage` when `dst` has another length; `Cancelled`.

@@ -54,7 +54,7 @@ pub fn check_furthest_readable<C: Container + ?Sized>(
     container.read(index, &furthest, options).map(|_| ())
 }
 
-/// Refuses a region of which elements are not in the file, as a whole and before its first element.
+/// Refuses a region with elements that are not in the file, as a whole and before its first element.
 ///
 /// # Errors
 /// Those of [`Container::absence`].

@@ -30,7 +30,7 @@ pub trait Codec: Send + Sync {
     /// `dst` then holds unspecified bytes.
     fn decode(&self, src: &[u8], dst: &mut [u8]) -> Result<()>;
 
-    /// As [`Codec::decode`], until `stop` is asked for. Codecs that decode all by one call of a library do not check it.
+    /// As [`Codec::decode`], until `stop` is requested. Codecs that decode all by one call of a library do not check it.
     ///
     /// # Errors
     /// As [`Codec::decode`]; `Cancelled`.

@@ -70,7 +70,7 @@ pub trait Container: Send + Sync {
         false
     }
 
-    /// As [`Container::dataset`], for an index that has to be there.
+    /// As [`Container::dataset`], for an index that must exist.
     ///
     /// # Errors
     /// `Usage` where it is not.
@@ -154,7 +154,7 @@ pub trait Container: Send + Sync {
         None
     }
 
-    /// The open file of the format's own crate, for an import from the format's own kind that keeps what datasets do not show.
+    /// The open file of the format's own crate, for an import from the format's own kind that keeps parts which datasets do not show.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }
@@ -178,7 +178,7 @@ pub trait Container: Send + Sync {
         self.blocks().iter().all(is_small)
     }
 
-    /// The physical map: what every byte is for. Tiles the file from 0 to its size, without gaps or overlaps.
+    /// The physical map: the purpose of every byte.
     fn byte_map(&self) -> Vec<Segment>;
 
     /// Calls `look` with each entry of the map, in order, until it fails. A format whose map is long makes them one by one.
@@ -231,10 +231,10 @@ pub trait Container: Send + Sync {
         Vec::new()
     }
 
-    /// Looks for damage and oddities. Damage is a finding, not an error.
+    /// Checks for damage and oddities.
     ///
     /// # Errors
-    /// Only what keeps the check from running: `Io`, `Missing`, `Cancelled`, `Limit`.
+    /// Only those that prevent the check: `Io`, `Missing`, `Cancelled`, `Limit`.
     fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report>;
 }
 
@@ -384,7 +384,7 @@ pub enum Tolerance {
     Lenient,
 }
 
-/// Options for opening a file. Formats take what concerns them.
+/// Options for opening a file. Each format uses those that concern it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {

@@ -1,4 +1,4 @@
-//! One error for every format: what was being read, what is wrong, where, and what to do next.
+//! One error type for every format: the part that was being read, the problem, its place, and a hint.
 //!
 //! [`Error`] is one pointer wide, so that `Result<u64>` stays small on hot paths. Match on
 //! [`Error::kind`]; the sentence is for people and may change.
@@ -26,7 +26,7 @@ pub enum ErrorKind {
     Truncated {
         /// Bytes that the structure needs.
         need: u64,
-        /// Bytes of it that are there.
+        /// Number of its existing bytes.
         have: u64,
     },
     /// The bytes contradict the specification or each other.
@@ -96,7 +96,7 @@ impl Error {
         Self::new(ErrorKind::WrongFormat { expected: expected.into() })
     }
 
-    /// [`ErrorKind::Truncated`]: `range` is what the structure claims, `have` the bytes of it that exist.
+    /// [`ErrorKind::Truncated`]: `range` is the range that the structure claims, `have` the number of its existing bytes.
     #[must_use]
     pub fn truncated(range: Range<u64>, have: u64) -> Self {
         let need = range.end.saturating_sub(range.start);
@@ -154,7 +154,7 @@ impl Error {
         self
     }
 
-    /// Moves the byte range, if there is one, by `offset` bytes: for what was read from a part of the file that starts there.
+    /// Moves the byte range, if there is one, by `offset` bytes: for errors of a part of the file that starts there.
     #[must_use]
     pub fn shifted(mut self, offset: u64) -> Self {
         if let Some(range) = &mut self.0.range {
@@ -192,7 +192,7 @@ impl Error {
         self
     }
 
-    /// Adds what the reader can do next ("try: holdall repair …"). The innermost hint wins.
+    /// Adds a hint for the user
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());

@@ -11,7 +11,7 @@ use crate::{Error, ErrorKind};
 
 /// A kind of faults of a format; [`fault_kinds!`](crate::fault_kinds) defines them.
 pub trait FaultKind: Copy + Eq + Debug {
-    /// Returns what all faults of this kind have in common.
+    /// Returns the common properties of all faults of this kind.
     fn properties(self) -> FaultProperties;
 }
 
@@ -132,7 +132,7 @@ pub struct Fault<K> {
 enum Cause {
     Malformed,
     Unsupported,
-    /// Bytes of the claimed ones that are there.
+    /// Number of existing bytes of the claimed ones.
     Truncated {
         have: u64,
     },

@@ -1,4 +1,4 @@
-//! Steps of JSON pointers (RFC 6901) and of paths: what a slash within a step looks like.
+//! Steps of JSON pointers (RFC 6901) and of paths: escapes for slashes within a step.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ pub fn escape(step: &str) -> Cow<'_, str> {
     if step.contains(['/', '~']) { step.replace('~', "~0").replace('/', "~1").into() } else { step.into() }
 }
 
-/// A step as it is meant.
+/// A step without its escapes.
 #[must_use]
 pub fn unescape(step: &str) -> Cow<'_, str> {
     // In this order (RFC 6901, section 4): `~01` is `~1`.

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use crate::{Error, Result, Stop};
 
-/// Absolute bounds on what a file can make the library do, and a request to end it. The bounds are never ratios: 64 MiB of zeros is a legal 79-byte bzip2 stream.
+/// Absolute bounds on the work that a file can cause, and a request to stop it. The bounds are never ratios: 64 MiB of zeros is a legal 79-byte bzip2
+/// stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -62,7 +63,7 @@ fn machine_memory() -> u64 {
         let found = if asked { [physical_memory(), cgroup_memory(), address_space()] } else { [None; 3] };
         // 4 GiB where the memory is not queried: macOS, Windows.
         let machine = found.into_iter().flatten().min().unwrap_or(4 << 30);
-        // Of 32 bits, what one allocation can have. More would be granted here and end the process where it is taken.
+        // On 32 bits, the maximum of one allocation. A higher limit would end the process at the allocation.
         machine.min(isize::MAX as u64)
     })
 }

@@ -68,7 +68,7 @@ impl Hidden {
         self.bytes.iter().any(|byte| *byte != 0)
     }
 
-    /// Number of elements of which a scalar is missing.
+    /// Number of elements with a missing scalar.
     #[must_use]
     pub fn count(&self) -> u64 {
         let elements = self.bytes.chunks_exact(self.each.max(1));

@@ -74,7 +74,7 @@ impl Region {
         Ok(region)
     }
 
-    /// Refuses what numpy takes between brackets and a selection does not: lists of indices, conditions, names of fields.
+    /// Refuses terms that numpy accepts between brackets but a selection does not: lists of indices, conditions, names of fields.
     ///
     /// # Errors
     /// `Usage`, naming which of them it is.

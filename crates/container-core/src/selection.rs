@@ -84,7 +84,7 @@ fn range(start: Bound<u64>, end: Bound<u64>, len: u64) -> Result<AxisSelection> 
     }
 }
 
-/// One axis: what selects along it also selects from an array by its first axis.
+/// Selections along one axis, which also select from an array by its first axis.
 macro_rules! first_axis {
     ($($type:ty),+) => {$(
         impl Selection for $type {

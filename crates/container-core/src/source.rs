@@ -201,7 +201,7 @@ pub fn into_vec(bytes: Cow<'_, [u8]>, limits: &Limits) -> Result<Vec<u8>> {
     }
 }
 
-/// Fills `dst` from `at` on, on up to `threads` threads, until `stop` is asked for. With 1, no thread is started.
+/// Fills `dst` from `at` on, on up to `threads` threads, until `stop` is requested. With 1, no thread is started.
 ///
 /// # Errors
 /// As [`Source::read_into`]; `Cancelled`.

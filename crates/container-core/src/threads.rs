@@ -91,9 +91,7 @@ impl<T> Pool<T> {
     }
 }
 
-/// Passes what `next` gives through `work` on up to `threads` threads, this one included, and the results to `place` in the order
-/// in which they were given. `next` runs on one thread at a time, `place` on this one, while the others work on. At most twice as many
-/// results wait as there are threads.
+/// Passes the jobs of `next` through `work`
 ///
 /// ```
 /// let (mut numbers, mut squares) = (0..100_u64, Vec::new());

@@ -1,4 +1,4 @@
-//! Elements as doubles, for what measures or draws them.
+//! Elements as doubles, for statistics and plots.
 
 use half::{bf16, f16};
 

@@ -5,7 +5,7 @@ mod serde;
 
 use crate::json_pointer::unescape;
 
-/// Metadata of any format: what YAML, JSON, msgpack and fixed headers have in common.
+/// Metadata of any format: the common data model of YAML, JSON, msgpack and fixed headers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {

@@ -204,8 +204,8 @@ fn replace(file: &File, target: &Path, durability: Durability) -> io::Result<()>
     }
 }
 
-/// Gives `file` the permissions of the file at `target`, if there is one, and its owner and group, as far as the system lets: where the group cannot be
-/// given, another group must not get what that one has.
+/// Gives `file` the permissions of the file at `target`, if there is one, and its owner and group, as far as the system lets: where the group cannot
+/// be given, another group must not get its permissions.
 ///
 /// # Errors
 /// `Io`.
@@ -255,7 +255,7 @@ impl Seek for AtomicFile {
     }
 }
 
-/// Follows a link to the file that will be replaced, and refuses what cannot or may not be.
+/// Follows a link to the file that will be replaced, and refuses one that cannot or may not be replaced.
 fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
     match target.metadata() {
         Ok(kind) if !kind.is_file() => {

@@ -16,7 +16,7 @@ struct Axis {
 /// A tile of a transposition: 32 × 32 elements of 8 bytes take half of a first-level cache.
 const TILE: usize = 32;
 
-/// Copies the elements of `array`, in `order`, to `dst`, whose length the caller has checked, until `stop` is asked for.
+/// Copies the elements of `array`, in `order`, to `dst`, whose length the caller has checked, until `stop` is requested.
 pub(super) fn gather(array: &Array<'_>, order: Order, dst: &mut [u8], stop: Stop) -> Result<()> {
     let size = array.dtype.itemsize();
     if array.is_empty() || size == 0 {

@@ -88,7 +88,7 @@ fn an_array_without_elements_has_any_shape() {
     assert_eq!(array.bytes(Order::C, &Limits::default()).unwrap().len(), 0);
 }
 
-/// Reads by index arithmetic alone: what every faster path must equal.
+/// Reads by index arithmetic alone: the reference for every faster path.
 fn naive(shape: &[u64], order: Order, region: &Region, target: Order, item: usize) -> Vec<u8> {
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     if target == Order::C {

@@ -65,7 +65,7 @@ impl CodecSpec {
     }
 }
 
-/// Options for writing a target, as the caller named them: a format looks for those it has.
+/// Options for writing a target, as the caller named them: a format uses those it has.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TargetOptions {

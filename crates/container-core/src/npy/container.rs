@@ -163,7 +163,7 @@ impl Container for Npy {
     }
 
     fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
-        // What can be wrong with it, it does not open with.
+        // All faults of a `.npy` file already fail at opening.
         let blocks = BlockCounts { total: 1, ..BlockCounts::default() };
         Ok(Report::new(Vec::new(), blocks))
     }
@@ -211,7 +211,7 @@ pub fn export(
     let (written, change) = numpy_type(stored, bfloat)?;
     let shape = region.shape();
     let len = crate::array::byte_len(&written, &shape).unwrap_or(0);
-    // Neither room is taken nor anything written for what a cut file merely claims.
+    // A truncated file must not cause an allocation or output of its claimed size.
     check_readable(container, index, region, read)?;
     out.reserve(len)?;
     let mut file = Writer::new(&mut *out, &written, &shape, order)?;

@@ -69,7 +69,7 @@ impl Header {
     /// Reads the header of a file.
     ///
     /// # Errors
-    /// As [`Header::parse`], and what `source` reports.
+    /// As [`Header::parse`], and those of `source`.
     pub fn read(source: &dyn Source, limits: &Limits) -> Result<Self> {
         let file_len = source.len();
         let prelude_len = u64::try_from(Self::PRELUDE_LEN).unwrap_or(u64::MAX);

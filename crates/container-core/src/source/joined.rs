@@ -1,4 +1,4 @@
-//! A source put together from ranges of another one, bytes of its own and zeros.
+//! A source assembled from ranges of another one, bytes of its own and zeros.
 
 use std::ops::Range;
 

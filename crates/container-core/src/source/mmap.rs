@@ -47,7 +47,7 @@ impl MmapSource {
     }
 }
 
-/// Maps an open file for the sources of [`Access::Auto`](super::Access::Auto), which documents what its user grants.
+/// Maps an open file for the sources of [`Access::Auto`](super::Access::Auto), which documents the conditions for its user.
 pub(super) fn map_file(file: &File) -> Result<MmapSource> {
     // SAFETY: the map is read-only and private to the value, which hands out shared slices that do not outlive it. The condition that no
     // process truncates or rewrites the file meanwhile is documented at `Access::Auto` and the unsafe functions above.

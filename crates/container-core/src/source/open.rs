@@ -20,7 +20,7 @@ pub enum Access {
     /// condition.
     #[default]
     Auto,
-    /// Positioned reads:
+    /// Positioned reads: for files that others may truncate or rewrite meanwhile.
     Positioned,
     /// Read into memory at once, within [`Limits::memory`].
     Memory,
@@ -84,7 +84,7 @@ fn open_as(
     }
 }
 
-/// Bytes of a file that is read rather than mapped: a map and the first page of it took 5 µs, reading so much 2.
+/// Bytes of a file that is read rather than mapped: a map and the first page of it took 5 µs, reading this many bytes 2 µs.
 const MAX_COPIED: u64 = 16 << 10;
 
 /// The bytes of a small file; `None` for a larger one, and for one that has become shorter meanwhile, which is opened as larger ones are.

@@ -13,7 +13,7 @@ use crate::Result;
 const OPENING: u8 = 0;
 /// All of the file is lent.
 const MAPPED: u8 = 1;
-/// Only what was lent while the file was opened is lent.
+/// State of positioned reads: only ranges that were lent during opening are lent.
 const POSITIONED: u8 = 2;
 
 /// Sets a source of [`open_path_to_pass`](super::open_path_to_pass) to reading by position. The source stays mapped where this is dropped

@@ -1,4 +1,4 @@
-//! A source with some bytes replaced: a header as it must have been, what a journal has for bytes that a crash kept back.
+//! A source with some bytes replaced: by a corrected header, or by the bytes of a journal that a crash kept back.
 
 use std::ops::Range;
 

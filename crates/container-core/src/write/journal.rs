@@ -337,8 +337,8 @@ pub fn carry_out(
     }
 }
 
-/// Finishes the change that a journal has, or takes back what was only added at the end, and removes the journal. One that is not about the
-/// file is left alone.
+/// Finishes the change that a journal has, or removes bytes that were only added at the end, and removes the journal. One that does not
+/// belong to the file is left alone.
 ///
 /// # Errors
 /// `Io`; `Limit` for a journal over the limits.

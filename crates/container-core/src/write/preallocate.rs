@@ -68,7 +68,7 @@ pub(super) fn give_back(file: &File, range: Range<u64>) {
     use rustix::fs::{FallocateFlags, fallocate};
     let len = range.end.saturating_sub(range.start);
     if len > 0 {
-        // What cannot be given back does no harm where it is.
+        // Space that cannot be released is harmless.
         let _ = fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, range.start, len);
     }
 }

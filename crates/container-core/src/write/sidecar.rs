@@ -124,7 +124,7 @@ impl SidecarFile {
         }
     }
 
-    /// Makes last what has been done to its name.
+    /// Syncs the change of its name to the disk.
     ///
     /// # Errors
     /// `Io`.

@@ -20,7 +20,7 @@ pub use file::{FileStorage, require_at, write_all_at};
 /// the first error, and its caller opens the file again.
 #[expect(clippy::len_without_is_empty, reason = "an empty file is an ordinary one to a writer")]
 pub trait Storage: Send + Sync {
-    /// Length in bytes, as it is now.
+    /// Current length in bytes.
     ///
     /// # Errors
     /// `Io`.
@@ -170,7 +170,7 @@ impl Storage for Vec<u8> {
     }
 }
 
-/// A storage as it is now, to be read by what reads a [`Source`].
+/// A view of the current storage as a [`Source`].
 pub struct StorageSource<'a> {
     storage: &'a dyn Storage,
     len: u64,

@@ -21,7 +21,7 @@ const MAX_ATTEMPTS: u32 = 16;
 /// The start of the name for a target, with the number of a writer.
 fn start(target: &Path, number: u32) -> String {
     let name = target.file_name().unwrap_or_default();
-    // FNV-1a: of two targets with the same hash, each leaves alone what the other has locked.
+    // FNV-1a: of two targets with the same hash, each leaves the other's locked files alone.
     let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let hash = name.as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, fold);
     format!(".holdall-{hash:016x}-{number}")
@@ -48,7 +48,7 @@ fn make<T>(
         match make(&mut builder) {
             Ok(made) => {
                 let locked = lock(&made).ok().filter(try_lock);
-                // Somebody took it for a leftover before it was locked.
+                // Another process took it for a leftover before it was locked.
                 if locked.as_ref().is_none_or(|file| is_at(file, &place(&made))) {
                     return Ok((made, locked));
                 }
@@ -63,7 +63,7 @@ fn make<T>(
     Ok((made, locked))
 }
 
-/// A new file beside `target`, which no reader but one of its mode may open.
+/// A new file next to `target`, with the permissions `mode` from the start.
 pub(super) fn file(target: &Path, mode: u32) -> Result<tempfile::NamedTempFile> {
     let make_file = |builder: &mut tempfile::Builder<'_, '_>| {
         with_mode(builder, mode);
@@ -73,7 +73,7 @@ pub(super) fn file(target: &Path, mode: u32) -> Result<tempfile::NamedTempFile> 
     make(target, make_file, lock, |file| file.path().to_owned()).map(|(file, _)| file)
 }
 
-/// A new directory beside `target`, with its lock.
+/// A new directory next to `target`, with its lock.
 pub(super) fn directory(target: &Path) -> Result<(tempfile::TempDir, Option<File>)> {
     let make_directory = |builder: &mut tempfile::Builder<'_, '_>| {
         with_mode(builder, 0o777);
@@ -90,7 +90,7 @@ fn with_mode(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
 #[cfg(not(unix))]
 fn with_mode(_builder: &mut tempfile::Builder<'_, '_>, _mode: u32) {}
 
-/// A name for a file without one, on its way to the place of `target`. `link` fails with `AlreadyExists` where there is something of that name.
+/// A name for a file without one, before it replaces `target`. `link` fails with `AlreadyExists` where the name is taken.
 #[cfg(target_os = "linux")]
 pub(super) fn link(
     target: &Path,
@@ -116,11 +116,11 @@ pub(super) fn link(
         .with_context(format!("{MAX_NAMES} writers of one file")))
 }
 
-/// Removes what killed writers of `target` left.
+/// Removes leftovers of killed writers of `target`.
 pub(super) fn clean(target: &Path) {
     for number in 0..MAX_NAMES {
         let path = path(target, number);
-        // What cannot be removed does no harm.
+        // A leftover that cannot be removed is harmless.
         let _ = remove_leftover(&path);
     }
 }

@@ -67,7 +67,7 @@ const UNITS: [&str; 13] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", 
 pub(super) fn text(scalar: &Scalar) -> String {
     match (numpy_code(scalar), &scalar.kind) {
         (Some(code), _) => code,
-        // One name for both byte orders: that is what machine output promises.
+        // One name for both byte orders, as machine output promises.
         (None, Kind::BFloat) if scalar.size == 2 => "bfloat16".into(),
         _ => format!("|V{}", scalar.size),
     }

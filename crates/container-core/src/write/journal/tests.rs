@@ -54,7 +54,7 @@ fn bytes_and_journals_are_inverse() {
     }
 }
 
-/// The sum is what Python's zlib.crc32 gives for the 66 bytes before it.
+/// The sum is that of Python's zlib.crc32
 #[test]
 fn a_journal_is_as_documented() {
     let bytes = Journal::new(9, 9, vec![patch(7, b"a", b"b")]).unwrap().encode(&KIND);
@@ -309,7 +309,7 @@ mod files {
         (source.read(0..source.len()).unwrap().into_owned(), notice.map(|notice| notice.is_pending))
     }
 
-    /// Readers and writers leave it alone, and see the file as it is.
+    /// Asserts that readers and writers ignore it, and see the file itself.
     fn is_ignored(place: &Folder) {
         assert_eq!(read(place), (torn(), Some(false)));
         let before = fs::symlink_metadata(&place.journal).unwrap();

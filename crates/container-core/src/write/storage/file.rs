@@ -59,7 +59,7 @@ impl FileStorage {
         Ok(storage)
     }
 
-    /// Takes an open file, and the lock on it. `path` is what errors call it.
+    /// Takes an open file, and the lock on it. `path` is its name in errors.
     ///
     /// # Errors
     /// `Usage` where another process changes the file, or this one does elsewhere.
@@ -69,7 +69,7 @@ impl FileStorage {
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             return Err(in_use(path));
         }
-        // Any other failure is a file system without locks, which must not keep anyone from writing.
+        // Any other failure is a file system without locks, which must not prevent writing.
         #[cfg(windows)]
         let _ = path;
         Ok(Self { file })

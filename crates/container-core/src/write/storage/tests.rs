@@ -81,7 +81,7 @@ fn one_writer_keeps_out_another_and_no_reader() {
         assert!(error.to_string().contains(&path.display().to_string()) && error.hint().is_some());
     }
     assert_eq!(std::fs::read(&path).unwrap(), b"kept");
-    // What a process has that is started now.
+    // The handle that a process started now inherits.
     let inherited = first.file().try_clone().unwrap();
     drop(first);
     let second = FileStorage::open(&path).unwrap();
