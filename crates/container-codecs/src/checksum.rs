@@ -100,7 +100,7 @@ impl Algorithm {
         running.finish()
     }
 
-    /// The digest of one piece, until `stop` is asked for.
+    /// The digest of one piece, until `stop` is requested.
     ///
     /// # Errors
     /// `Cancelled`.

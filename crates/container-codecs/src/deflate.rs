@@ -60,7 +60,7 @@ pub(super) enum Taken {
     /// All.
     #[cfg_attr(not(test), allow(dead_code, reason = "tests want all"))]
     All,
-    /// Those with noise that look like arrays at their beginning.
+    /// Data with noise that resemble arrays at their start.
     Arrays,
 }
 

@@ -17,7 +17,7 @@ use container_core::source::{Source, check_range};
 /// Bytes of the first window: the range is often at the front.
 const FIRST_WINDOW: u64 = 64 << 10;
 
-/// Most bytes of a window, each of which is twice as long as the one before.
+/// Maximum bytes of a window; each window is twice as long as the previous one.
 const MAX_WINDOW: u64 = 1 << 20;
 
 /// Encoded bytes: all at once where they are lent, else windows that are read as the decoder gets there.

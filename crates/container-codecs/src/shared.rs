@@ -9,7 +9,7 @@ pub(super) fn wrong_length(name: &str, want: usize, problem: impl Into<Cow<'stat
     Error::malformed(format!("{name} data do not decode to exactly {want} bytes: {}", problem.into()))
 }
 
-/// The level to use, after a check that it is on
+/// The level to use, after a check that it is on the codec's `scale`.
 #[cfg(any(feature = "zlib", feature = "bzip2", feature = "zstd"))]
 pub(super) fn level_in(
     name: &str,

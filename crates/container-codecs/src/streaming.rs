@@ -1,5 +1,5 @@
-//! Whole blocks through streaming libraries: fills one slice exactly, without a second buffer, and feeds
-//! an encoder what its 32-bit counters can hold.
+//! Whole blocks through streaming libraries: fills one slice exactly, without a second buffer, and feeds an encoder pieces that its 32-bit
+//! counters can hold.
 //!
 //! Streaming decoders stop both without input and without room, and only the end of the stream proves that the data were whole. So when the
 //! slice is full the decoder gets one more byte to write to: if it writes there, the data are too long; if it stops without that, they are
@@ -16,7 +16,7 @@ use super::shared::{make_room, wrong_length};
 use container_core::codec::{Encoded, Take};
 use container_core::{Error, Result, Stop};
 
-/// A decoder of one stream that counts what it reads and writes.
+/// A decoder of one stream that counts the bytes it reads and writes.
 pub(super) trait Decoder {
     /// Decodes as far as `src` and `dst` allow; true at the end of the stream. Must read or write at least a byte unless it is stuck.
     fn step(&mut self, src: &[u8], dst: &mut [u8]) -> Result<bool, Fault>;
@@ -247,8 +247,8 @@ pub(super) fn count<D: Decoder>(src: &[u8], start: impl FnMut() -> Result<D>) ->
     Ok(is_whole.then_some(made))
 }
 
-/// Number of bytes, at most `most`, that one decoder after another makes of `src` before it fails. `starts` gives what starts them, for a walk from
-/// the start of `src`.
+/// Number of bytes, at most `most`, that one decoder after another makes of `src` before it fails. `starts` makes the decoders, for a walk from the
+/// start of `src`.
 pub(super) fn reach<D: Decoder, S: FnMut() -> Result<D>>(
     src: &[u8],
     most: u64,
@@ -324,7 +324,7 @@ fn advance(start: usize, total: u64) -> usize {
     start.saturating_add(usize::try_from(total).unwrap_or(usize::MAX))
 }
 
-/// An encoder of one stream that counts what it reads.
+/// An encoder of one stream that counts the bytes it reads.
 pub(super) trait Encoder {
     /// Encodes as far as `src` and the spare capacity of `out` allow; true at the end of the stream, which follows the last byte of the
     /// last piece.

@@ -184,7 +184,7 @@ fn no_bytes_encode_to_something_that_decodes_to_none() {
     });
 }
 
-/// zlib and bzip2 hold checksums of what they decode to, so a flip is found or harmless.
+/// zlib and bzip2 hold checksums of the decoded data, so a flip is found or harmless.
 #[test]
 fn a_flipped_bit_is_an_error_or_harmless() {
     for_each_vector(|codec, encoded, data| {

@@ -66,7 +66,7 @@ struct Streaming {
 
 impl Streaming {
     fn new(src_len: usize, limits: &Limits) -> Self {
-        // The dictionary, which the data declare, is what takes memory.
+        // The dictionary, which the data declare, takes most of the memory.
         let most = u32::try_from(limits.memory >> 10).unwrap_or(u32::MAX);
         Self { stream: XzStream::new_mem_limit(true, most), src_len }
     }

@@ -15,7 +15,7 @@ use container_core::{Error, Result};
 /// Mode in which a stream was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
-    /// So much that none is off by more than this, which counts as the next power of two below it.
+    /// Maximum absolute error of a value, rounded down to a power of two.
     Accuracy(f64),
     /// Number of bit planes of each cell, 1 to 64.
     Precision(u32),

@@ -24,7 +24,7 @@ use container_core::{Error, Limits, Result, Stop};
 /// Maximum number of bytes decoded by one call, which cannot be interrupted: a few milliseconds.
 const MAX_AT_ONCE: usize = 8 << 20;
 
-/// `zstd`: levels -7 (fastest) to 22, default 3, which is also what level 0 means to zstd.
+/// `zstd`: levels -7 (fastest) to 22, default 3, which level 0 means as well.
 ///
 /// Reads any number of frames, skippable ones among them; writes one frame that states its content size, without a checksum.
 #[derive(Clone, Copy, Debug, Default)]
@@ -247,7 +247,7 @@ impl FrameEncoder {
         Ok(Self(context))
     }
 
-    /// Takes the next bytes, and appends to `out` what has been made.
+    /// Takes the next bytes, and appends the finished output to `out`.
     ///
     /// # Errors
     /// `Usage` when there are more than were announced, `Io` when the library fails.

@@ -94,7 +94,7 @@ pub fn encode_block(level: Option<i32>, src: &[u8]) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A stream that is being put together.
+/// A stream under construction.
 #[derive(Debug)]
 pub struct Joined {
     bits: Joiner,

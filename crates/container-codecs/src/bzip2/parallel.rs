@@ -17,7 +17,7 @@ const MIN_THREAD_LEN: usize = 64 << 10;
 /// bytes. The sequential decoder then finds the fault: it goes from bit to bit and is not misled by data that only resemble a block.
 ///
 /// # Errors
-/// `Io` when memory runs out; `Cancelled`, before the next block, once `stop` is asked for.
+/// `Io` when memory runs out; `Cancelled`, before the next block, once `stop` is requested.
 pub(super) fn decode_range(
     src: &[u8],
     decoded_len: u64,
@@ -90,7 +90,7 @@ fn keep(bytes: &[u8], start: u64, first: u64, dst: &mut [u8]) {
     }
 }
 
-/// Makes `out` the bytes of one block, of which there are at most `most`, as the library decodes them.
+/// Sets `out` to the bytes of one block, at most `most`, as the library decodes them.
 pub(super) fn decode(src: &[u8], found: &Found, most: u64, out: &mut Vec<u8>) -> Result<()> {
     let stream = found.stream(src).ok_or_else(odd)?;
     let mut decoder = Decompress::new(false);

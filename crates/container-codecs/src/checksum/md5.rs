@@ -31,7 +31,7 @@ impl Md5 {
         Self { state: START, rest: [0; BLOCK], len: 0 }
     }
 
-    /// Takes bytes until whole blocks are left to take, and gives those; what follows them it keeps. The caller compresses them before all else.
+    /// Buffers bytes up to a block boundary, returns the whole blocks, and keeps the rest. The caller compresses the blocks first.
     #[must_use]
     pub(super) fn whole<'b>(&mut self, bytes: &'b [u8]) -> &'b [[u8; BLOCK]] {
         let have = usize::try_from(self.len % BLOCK as u64).unwrap_or_default();

@@ -16,13 +16,13 @@ impl<'a> Bits<'a> {
         Self { out, at, held: 0, count: 0 }
     }
 
-    /// Makes room for `bits` more, and for what [`Bits::flush`] writes beyond them.
+    /// Reserves space for `bits` more, and for the bytes that [`Bits::flush`] writes past them.
     pub(super) fn reserve(&mut self, bits: u64) {
         let bytes = usize::try_from(bits / 8).unwrap_or(usize::MAX);
         self.out.resize(self.at.saturating_add(bytes).saturating_add(24), 0);
     }
 
-    /// Adds the low `count` bits of `bits`, of which the others are 0.
+    /// Adds the low `count` bits of `bits`; the others must be 0.
     #[inline(always)]
     pub(super) const fn put(&mut self, bits: u64, count: u32) {
         self.held |= bits << self.count;
@@ -50,7 +50,7 @@ impl<'a> Bits<'a> {
         self.at += bytes.len();
     }
 
-    /// Ends the last byte, and leaves only what was written.
+    /// Pads the last byte, and truncates `out` to the written bytes.
     pub(super) fn finish(mut self) {
         self.align();
         self.out.truncate(self.at);

@@ -202,7 +202,7 @@ impl Head {
 /// All bits of a code.
 const ALL: u32 = u32::MAX;
 
-/// Symbols as bits: codes and what follows them, and from bit 16 on (24 for lengths) how many bits that are.
+/// Symbols as bits: codes with their extra bits, and from bit 16 on (24 for lengths) the number of bits.
 struct Symbols {
     literals: [u32; 256],
     end: u32,

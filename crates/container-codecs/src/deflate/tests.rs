@@ -134,7 +134,7 @@ fn only_arrays_with_noise_are_taken() {
     assert!(!taken(words.collect::<String>().as_bytes()));
 }
 
-/// Codes are complete, not longer than allowed, and cost what those of RFC 1951 section 3.2.7 may.
+/// Codes are complete, not longer than allowed, and cost at most what RFC 1951 section 3.2.7 allows.
 #[test]
 fn codes_are_complete_and_limited() {
     let mut fibonacci = vec![1_u32, 1];

@@ -162,7 +162,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Copies what fits of `literals` to `dst[made..]`; the new `made`.
+/// Copies `literals` to `dst[made..]` as far as they fit; returns the new `made`.
 fn put(dst: &mut [u8], made: usize, literals: &[u8]) -> usize {
     let room = dst.get_mut(made..).unwrap_or_default();
     let len = literals.len().min(room.len());
@@ -172,7 +172,7 @@ fn put(dst: &mut [u8], made: usize, literals: &[u8]) -> usize {
     made.saturating_add(len)
 }
 
-/// Repeats what fits of `len` bytes from `offset` back; the new `made`.
+/// Repeats `len` bytes from `offset` back as far as they fit; returns the new `made`.
 fn repeat(dst: &mut [u8], made: usize, offset: usize, len: u64) -> usize {
     let Some(from) = made.checked_sub(offset) else { return made };
     let room = dst.len().saturating_sub(made);

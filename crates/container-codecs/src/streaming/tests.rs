@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 use container_core::ErrorKind;
 
-/// Copies its input, and makes the request
+/// Copies its input, and makes the request with the step number `last`.
 struct Copying<'c> {
     steps: &'c mut usize,
     last: usize,

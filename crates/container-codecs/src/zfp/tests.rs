@@ -102,7 +102,7 @@ fn streams_decode_to_what_c_reads_wherever_they_go() {
 fn nothing_is_missing_and_nothing_follows() {
     for vector in VECTORS {
         let stream = unhex(vector.stream);
-        // Words are filled up with zeros, which need not be there.
+        // Words are filled up with zeros, which may be absent.
         let cells = stream.len() - stream.iter().rev().take(7).take_while(|byte| **byte == 0).count();
         assert_eq!(vector.decode(&stream[..cells], 0).unwrap(), vector.values);
         let longer = [&stream[..], &[0; 1]].concat();

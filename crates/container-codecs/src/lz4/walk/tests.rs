@@ -81,7 +81,7 @@ fn data() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// Blocks put together from tokens, most of them sound.
+/// Blocks assembled from tokens, most of them valid.
 fn handmade_block() -> impl Strategy<Value = Vec<u8>> {
     let sequence = (proptest::collection::vec(any::<u8>(), 0..14), 0..16_u8, 0..24_u16, any::<u8>())
         .prop_map(|(literals, match_nibble, offset, more)| {
