@@ -43,7 +43,7 @@ impl Address {
         Self::parse_os(OsStr::new(text))
     }
 
-    /// As [`Address::parse`], for what may not be Unicode: the file may be named in any bytes, what follows is text.
+    /// As [`Address::parse`], for names that may not be Unicode: the file may be named in any bytes, the rest is text.
     #[must_use]
     pub fn parse_os(typed: &OsStr) -> Self {
         let whole = || Self::file(typed);
@@ -100,7 +100,7 @@ impl Address {
         }
     }
 
-    /// The datasets that are meant, made one after the other: where the address is the file alone, the listed ones, or all.
+    /// The selected datasets, made one after the other:
     ///
     /// # Errors
     /// As [`Address::select`].
@@ -180,7 +180,7 @@ impl Address {
         Some(bad(inside).unwrap_or_else(several))
     }
 
-    /// Everything after the `::`, as it was written.
+    /// Everything after the `::`, unparsed.
     fn literal(&self) -> Option<String> {
         let path = self.dataset.as_deref().unwrap_or_default();
         self.selection.as_ref().map(|selection| format!("{path}[{selection}]"))
@@ -205,7 +205,7 @@ fn last_group(text: &str) -> Option<(&str, &str)> {
     inside.rsplit_once('[')
 }
 
-/// The file before each `::`, and what follows, where that is text.
+/// The file before each `::`, and the rest, where that is text.
 fn cuts(typed: &OsStr) -> impl Iterator<Item = (PathBuf, &str)> {
     let bytes = typed.as_encoded_bytes();
     let colons = (0..bytes.len()).filter(|at| bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"::")));

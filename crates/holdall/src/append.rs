@@ -144,7 +144,7 @@ pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) 
 /// a container of the caller's own.
 ///
 /// # Errors
-/// As [`append`], but for what concerns a source that is a file.
+/// As [`append`], except for errors of a source file.
 pub fn append_from(
     path: &Path,
     container: &dyn Container,
@@ -209,7 +209,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The one dataset of the file at `path`, of which `what` are to become rows.
+/// The one dataset of the file at `path`, to which `what` are added as rows.
 fn grown(path: &Path, what: &str, options: &AppendOptions<'_>) -> Result<(OpenFile, usize)> {
     let target = open_with(path, Accept::ContainersAndArrays, &options.open)?;
     let [(index, _)] = Address::file(path).select(&*target.container)?[..] else {
@@ -247,7 +247,7 @@ fn like(path: &Path, source: &Path, given: Option<&DType>, options: &AppendOptio
         // Bytes without a type: Bloscpack's typesize does not bind the new ones.
         dtype = DType::new(Kind::Uint, 1, ByteOrder::NATIVE);
     }
-    // What grows is the slowest axis: of a format that is column major the last one.
+    // The slowest axis grows: the last one of a column-major format.
     if target.format.order == Some(Order::F) && dataset.order == Order::F && !rest.is_empty() {
         let rest = dataset.shape.get(..dataset.shape.len() - 1).unwrap_or_default();
         let slab = byte_len(&dtype, rest).filter(|slab| *slab > 0 && bytes.len().is_multiple_of(*slab));

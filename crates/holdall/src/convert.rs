@@ -184,7 +184,7 @@ pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) ->
 /// container of the caller's own. Formats without masks take a view in which missing elements have values.
 ///
 /// # Errors
-/// As [`convert`], but for what concerns a source that is a file.
+/// As [`convert`], except for errors of a source file.
 pub fn write(
     container: &dyn Container,
     selection: &[(usize, Region)],

@@ -1,4 +1,4 @@
-//! The values of a dataset as text, CSV, JSON, raw bytes or `.npy`: what `cat` prints. All stream in bounded memory.
+//! The values of a dataset as text, CSV, JSON, raw bytes or `.npy`: the output of `cat`. All stream in bounded memory.
 
 use std::io::Write;
 use std::path::Path;
@@ -101,7 +101,7 @@ pub enum AsStored {
     Yes,
 }
 
-/// The least number of bytes that [`export`] writes for a region: what a disk needs room for.
+/// The least number of bytes that [`export`] writes for a region: the space needed on a disk.
 #[must_use]
 pub fn least_len(dataset: &Dataset, region: &Region, format: ExportFormat) -> u64 {
     let count = region.len().unwrap_or(u64::MAX);

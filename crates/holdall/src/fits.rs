@@ -164,7 +164,7 @@ fn units<'a>(job: &WriteRequest<'a>, losses: &mut Vec<Loss>) -> Result<Vec<Unit<
 }
 
 impl Unit<'_> {
-    /// Bytes of the data without what fills up the last block.
+    /// Bytes of the data without the padding of the last block.
     fn data_len(&self) -> u64 {
         self.image.as_ref().map_or(0, |image| image.len)
     }

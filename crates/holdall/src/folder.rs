@@ -189,7 +189,7 @@ mod tests {
         assert!(matches!(&found[..], [Found::Unreadable(path, _)] if *path == missing), "{found:?}");
     }
 
-    /// The kernel gives no bytes of a process's memory at 0, whoever asks.
+    /// The kernel never gives bytes of a process's memory at 0.
     #[cfg(all(target_os = "linux", feature = "rawarray"))]
     #[test]
     fn what_cannot_be_read_is_told() {

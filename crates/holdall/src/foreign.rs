@@ -122,7 +122,7 @@ impl Foreign {
         Ok(ends_as_zip(source)?.then_some(ZIP))
     }
 
-    /// The error, with the name of the format and what to do.
+    /// The error, with the name of the format and a hint.
     pub(crate) fn explain(self, error: Error) -> Error {
         error.with_context(format!("this is {}", self.what)).with_hint(self.hint)
     }

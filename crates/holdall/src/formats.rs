@@ -1,4 +1,4 @@
-//! The table of formats: what a program that opens everything walks through.
+//! The table of formats, for programs that open any of them.
 
 use std::path::Path;
 

@@ -23,7 +23,7 @@ use crate::repair::Repaired;
 use crate::repr;
 use crate::verify::Verification;
 
-/// `holdall.info/1`: what a file is. `path` as the user named it.
+/// `holdall.info/1`: the description of a file. `path` as the user named it.
 #[must_use]
 pub fn info_json(path: &str, container: &dyn Container) -> Json {
     let about = container.about();
@@ -100,7 +100,7 @@ pub fn layout_json(segment: &Segment) -> Json {
     })
 }
 
-/// `holdall.convert/1`: what was converted and what that lost. Paths as the user named them.
+/// `holdall.convert/1`: the converted datasets and the losses. Paths as the user named them.
 #[must_use]
 pub fn convert_json(source: &str, target: &str, conversion: &Conversion) -> Json {
     let line = json!({
@@ -129,7 +129,7 @@ fn losses_json(losses: &[Loss]) -> Json {
         .collect()
 }
 
-/// `holdall.pack/1`: what items were packed. Paths as the user named them.
+/// `holdall.pack/1`: the packed items. Paths as the user named them.
 #[must_use]
 pub fn pack_json(sources: &[String], target: &str, packing: &Packing) -> Json {
     let kind = packing.kind.word();
@@ -167,7 +167,7 @@ pub fn explode_json(source: &str, done: &Exploded) -> Json {
     json!({ "schema": "holdall.explode/1", "source": source, "targets": targets, "losses": done.losses })
 }
 
-/// `holdall.append/1`: what was added to a file. Paths as the user named them.
+/// `holdall.append/1`: the data added to a file. Paths as the user named them.
 #[must_use]
 pub fn append_json(sources: &[String], target: &str, appended: &Appended) -> Json {
     let line = json!({
@@ -181,7 +181,7 @@ pub fn append_json(sources: &[String], target: &str, appended: &Appended) -> Jso
     with_warning(line, appended.warning.as_deref())
 }
 
-/// `holdall.repair/1`: what a repair kept, guessed and lost. `target` is null in a dry run.
+/// `holdall.repair/1`: the parts that a repair kept, guessed and lost. `target` is null in a dry run.
 #[must_use]
 pub fn repair_json(source: &str, target: Option<&str>, repaired: &Repaired) -> Json {
     let report = &repaired.report;
@@ -225,7 +225,7 @@ pub fn diff_json(a: &str, b: &str, differences: &[Difference], unreadable: &[(St
     })
 }
 
-/// `holdall.digest/1`: what was digested, by address, file and dataset; `array` is `None` where it could not be read. Paths as the
+/// `holdall.digest/1`: the digest of one array, by address, file and dataset; `array` is `None` where it could not be read. Paths as the
 /// user named them.
 #[must_use]
 pub fn digest_json(

@@ -161,7 +161,7 @@ fn open_once(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenF
     opened(format, input, options)
 }
 
-/// True where a file ends early, or is damaged as far as opening it shows. What a quick check finds would take longer than many a read.
+/// True where a file ends early, or is damaged as far as opening it shows. A quick check would take longer than many a read.
 fn is_unfinished(opened: &Result<OpenFile>) -> bool {
     match opened {
         Ok(opened) => !opened.container.about().complete,
@@ -241,7 +241,7 @@ fn open_to_pass_once(
 
 /// The means of setting an open input to reading by position.
 pub(crate) enum Pass {
-    /// It stays as it is: another access was asked for, or the bytes come once.
+    /// It stays as it is: another access was requested, or the bytes come once.
     Never,
     /// Its one source is switched.
     Switch(Passing),

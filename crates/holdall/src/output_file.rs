@@ -173,7 +173,7 @@ pub fn refuse_source(source: &Path, target: &Path) -> Result<()> {
         return Err(Error::usage(problem).with_hint("write to another file"));
     }
     let is_hit = |part: PathBuf| is_same_file(&part, target) || target.is_dir() && is_within(&part, target);
-    // A target that is not there cannot be a part, which spares to look for them.
+    // A target that does not exist cannot be a part, which saves the search.
     let is_part = target.exists()
         && (source.is_dir() && is_within(target, source) || parts(source).into_iter().any(is_hit));
     if is_part {

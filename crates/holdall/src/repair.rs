@@ -28,7 +28,7 @@ pub struct Repaired {
     pub warning: Option<String>,
 }
 
-/// Writes what can be proved of the damaged container at `path` to the new file `target`, with the default options.
+/// Writes the provable part of the damaged container
 ///
 /// # Errors
 /// As [`repair_with`].
@@ -367,7 +367,7 @@ mod tests {
         }
     }
 
-    /// RawArray keeps what follows as its trailer.
+    /// RawArray keeps the following bytes as its trailer.
     #[cfg(all(feature = "asdf", feature = "bloscpack", feature = "blosc2", feature = "gsd"))]
     #[test]
     fn another_file_after_the_end_is_lost() {
@@ -422,7 +422,7 @@ mod tests {
     fn a_cut_file_is_brought_back_as_far_as_it_goes() {
         let directory = tempfile::tempdir().unwrap();
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
-        // Two of the three columns are there, and half of the last.
+        // Two of the three columns exist, and half of the last.
         let file = crate::testing::ra_bytes();
         std::fs::write(&path, &file[..74]).unwrap();
         let options = OpenOptions::default();

@@ -38,7 +38,7 @@ pub(crate) enum Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// Decodes the bytes of one scalar. What does not fit the type comes back as opaque bytes.
+    /// Decodes the bytes of one scalar. Bytes that do not fit the type become opaque.
     pub(crate) fn decode(scalar: &Scalar, bytes: &'a [u8]) -> Self {
         Self::known(scalar, bytes).unwrap_or(Self::Opaque(bytes))
     }
@@ -111,7 +111,7 @@ pub(crate) fn is_missing(mask: &[u8]) -> bool {
     mask.first().is_some_and(|byte| *byte != 0)
 }
 
-/// Appends a scalar as within a record:
+/// Appends a scalar as within a record: text in quotes.
 fn write_scalar(item: &Item<'_>, out: &mut String) {
     match item {
         Item::Bool(true) => out.push_str("True"),
@@ -154,7 +154,7 @@ fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], mask: &[u8], out: &m
             DType::Record(record) => write_record(record, bytes, mask, out),
         };
     };
-    // What takes no bytes is not spelled out: a type may claim any number of empty items.
+    // Items without bytes are not spelled out:
     let count = if bytes.is_empty() { 0 } else { count };
     out.push('[');
     for at in 0..count {

@@ -118,7 +118,7 @@ fn change(
 /// Header fields of GSD that change: pointers to them need no slash, because they are words of `convert -O` as well.
 pub const GSD_WORDS: [&str; 4] = ["application", "schema", "schema_version", "schema-version"];
 
-/// The fields of a GSD header that `changes` set. Values are text as it is, or in quotes as JSON has it.
+/// The fields of a GSD header that `changes` set. Values are plain text, or quoted as in JSON.
 #[cfg(feature = "gsd")]
 fn gsd_names(changes: &[MetaChange]) -> Result<gsd::HeaderNames> {
     let mut names = gsd::HeaderNames::default();

@@ -199,7 +199,7 @@ impl Found {
         self.is_done
     }
 
-    /// Prepares the next pass.
+    /// Prepares the next pass: the ranks, counting base and histogram bounds that it needs.
     fn settle(&mut self) {
         self.ranks.settle(self.moments.count());
         self.base = self.moments.extremes().map_or(0, |extremes| self.column.keys.base(extremes));
@@ -283,7 +283,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Moments, missing scalars, and what can be learnt of ranks without knowing how many values there are.
+    /// The first pass: moments, missing scalars, and the part of the ranks that does not depend on the number of values.
     fn first(&self, found: &mut [Found]) -> Result<()> {
         let mut partials: Vec<(Moments, u64)> = found.iter().map(|_| (Moments::default(), 0)).collect();
         self.go(found, true, |number, moments, masked| {

@@ -13,7 +13,7 @@ use crate::open::{Accept, Pass, passes, recognise, recognise_to_pass};
 /// Result of checking one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
-    /// The file, as it was named.
+    /// The file, as the user named it.
     pub path: String,
     /// Its format by its machine name; `None` where it was not recognised.
     pub format: Option<&'static str>,
@@ -70,8 +70,8 @@ impl VerifyStatus {
     }
 }
 
-/// Checks all of the container at `path` (`-` for standard input) with the default options. What keeps it from being opened or read is a finding
-/// with the code `unreadable`, at the range of the error.
+/// Checks all of the container at `path` (`-` for standard input) with the default options. An error of opening or reading is a finding with the
+/// code `unreadable`, at the range of the error.
 #[must_use]
 pub fn verify(path: impl AsRef<Path>) -> Verification {
     let (open, read) = (OpenOptions::default(), ReadOptions::default());

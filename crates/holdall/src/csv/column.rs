@@ -193,7 +193,7 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The integer that a text spells, where it comes back as it is written, but for a plus.
+/// The integer that a text spells, if it would be written with the same text, except for a plus.
 fn integer(text: &[u8]) -> Option<i128> {
     let value = match text {
         b"-0" => return None,

@@ -169,7 +169,7 @@ impl Table {
         }
     }
 
-    /// Refuses an array that is so much larger than its text that a few long cells must be the reason.
+    /// Refuses an array that is larger than its text by a factor that only a few long cells can explain.
     pub(super) fn check_size(&self, text: u64) -> Result<()> {
         let most = text.saturating_mul(MAX_TIMES).max(MAX_UNCHECKED_SIZE);
         let asked = byte_len(&self.dtype, &self.shape).unwrap_or(u64::MAX);
@@ -206,7 +206,7 @@ fn is_text(dtype: &DType) -> bool {
     }
 }
 
-/// The columns with their names, if they have some, and what each is.
+/// The columns with their names, if any, and their types.
 fn with_names(
     names: &[String],
     columns: &[Column],

@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The next line that is not empty, of what is in memory, if it is without quotes, as most rows are.
+    /// The next nonempty line in memory, if it is without quotes, as most rows are.
     fn plain_line(&mut self) -> Option<Range<usize>> {
         // A byte order mark is not part of the first row.
         if self.number == 0 {

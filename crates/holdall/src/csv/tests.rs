@@ -183,7 +183,7 @@ fn names_are_held_against_those_of_the_records() {
         assert_eq!(bytes(&packed(lead, header).unwrap()), values, "{lead}");
         assert_eq!(bytes(&added(lead, header).unwrap()), values, "{lead}");
     }
-    // Other names are new ones for what is packed, and those of other columns for what is added.
+    // Other names are new ones when packing, and names of other columns when appending.
     for header in [Header::Auto, Header::Names] {
         assert_eq!(bytes(&packed("b,q,r,s", header).unwrap()), values);
         let error = added("a,q,r,s", header).err().unwrap();

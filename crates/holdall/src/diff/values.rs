@@ -179,7 +179,7 @@ fn is_retyped(a: &DType, b: &DType) -> bool {
         || packed::is_packed(a, b)
 }
 
-/// Elements without bytes, of which a file may claim any number.
+/// True for elements without bytes, of which a file may claim any number.
 fn side_is_void(a: &DType, b: &DType) -> bool {
     a.itemsize() == 0 && b.itemsize() == 0
 }

@@ -108,12 +108,12 @@ impl<'a> Gathered<'a> {
         Self { text: String::with_capacity(GATHERED + 1024), out }
     }
 
-    /// Writes what there is, if it is enough.
+    /// Writes the gathered text, if it is enough.
     pub(super) fn pass(&mut self) -> Result<()> {
         if self.text.len() < GATHERED { Ok(()) } else { self.finish() }
     }
 
-    /// Writes what there is.
+    /// Writes the gathered text.
     pub(super) fn finish(&mut self) -> Result<()> {
         self.out.write_all(self.text.as_bytes())?;
         self.text.clear();

@@ -30,7 +30,7 @@ fn ls_has_the_keys_of_the_contract() {
     assert_eq!((&line["chunks"], &line["order"]), (&json!([1, 1]), &json!("F")));
 }
 
-/// `np.dtype(...).descr` as json.dumps prints it, and the contract's words for what numpy lacks.
+/// `np.dtype(...).descr` as json.dumps prints it, and the contract's words for types that numpy lacks.
 #[test]
 fn types_are_text_or_lists_of_fields() {
     let shown = |text: &str| dtype_json(&DType::parse(text).unwrap()).to_string();

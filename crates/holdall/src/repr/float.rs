@@ -136,7 +136,7 @@ fn narrow_digits(bits: u16, value_of: fn(u16) -> f64) -> String {
     let value = value_of(bits);
     let below = value_of(bits.saturating_sub(1));
     let above = value_of(bits.saturating_add(1));
-    // The largest number reaches as far up as if there were a next one.
+    // The interval of the largest number is taken as symmetric.
     let above = if above.is_finite() { above } else { value + (value - below) };
     // All exact: two neighbouring numbers and their mean fit a double. A short decimal that is not such a mean is too far from one for the
     // double next to it to equal it.

@@ -79,7 +79,7 @@ pub(super) fn text_literal(text: &str, out: &mut String) {
     out.push(quote);
 }
 
-/// Appends text with its control characters escaped, all else as it is.
+/// Appends text with its control characters escaped, and all others unchanged.
 pub(crate) fn escape(text: &str, out: &mut String) {
     for character in text.chars() {
         escape_character(character, out);

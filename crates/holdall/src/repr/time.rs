@@ -21,7 +21,7 @@ enum Unit {
 enum Shown {
     Hour,
     Minute,
-    /// With this many decimals.
+    /// Seconds with this many decimals.
     Second(usize),
 }
 

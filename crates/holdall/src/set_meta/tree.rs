@@ -32,7 +32,7 @@ pub(super) fn changed(mut tree: Value, changes: &[MetaChange], root: Option<&str
     Ok(tree)
 }
 
-/// JSON; what does not begin as JSON is text as it is.
+/// Parses JSON; a value that does not begin as JSON is plain text.
 fn parse(text: &str) -> Result<Value> {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(json) => Ok(of_json(json)),

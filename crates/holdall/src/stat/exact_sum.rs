@@ -1,4 +1,4 @@
-//! Sums of doubles that keep what each addition rounds away.
+//! Sums of doubles that keep the rounding error of each addition.
 
 /// A sum as two doubles: the nearest one, and the remainder.
 ///
@@ -42,7 +42,7 @@ impl Total {
         Some((mean, left / count))
     }
 
-    /// The nearest double; `None` where what was summed went beyond the doubles.
+    /// The nearest double; `None` where the sum exceeded the doubles.
     pub(super) fn value(self) -> Option<f64> {
         Some(self.high + self.low).filter(|value| value.is_finite())
     }

@@ -17,7 +17,7 @@ pub(super) struct Moments {
     sum: i128,
     /// For floating-point numbers.
     total: Total,
-    /// Beyond `base`: what distances are measured from, the double nearest to the mean.
+    /// Origin of distances, relative to `base`: the double nearest to the mean.
     mean: f64,
     /// The difference between the exact mean and `mean`, which would matter in the squares of many distances.
     rest: f64,
@@ -107,7 +107,7 @@ impl Moments {
         });
     }
 
-    /// Adds what was found elsewhere (Chan, Golub and LeVeque's formula for the squares).
+    /// Merges other moments (Chan
     pub(super) fn merge(&mut self, other: &Self) {
         self.nan += other.nan;
         self.negative_infinity += other.negative_infinity;

@@ -191,7 +191,7 @@ impl Tally {
         }
     }
 
-    /// Adds what was found elsewhere in the same pass; `None` where it was another.
+    /// Merges counts of the same pass; `None` where the passes differ.
     pub(super) fn merge(&mut self, other: Self) -> Option<()> {
         if self.mode != other.mode || self.bits != other.bits || self.found.len() != other.found.len() {
             return None;

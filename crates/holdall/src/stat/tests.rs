@@ -175,7 +175,7 @@ fn the_widest_range_overflows_nothing() {
     assert_eq!(percentiles[2..5], [-quarter, 0.0, quarter].map(Number::Float));
 }
 
-/// Squares of these numbers exceed doubles.
+/// Squares of these numbers exceed doubles. Expected: the root of the mean of the squares of exact differences, with Python's fractions.
 #[test]
 fn the_deviation_of_numbers_whose_squares_are_no_doubles_is_one() {
     let most = f64::MAX;

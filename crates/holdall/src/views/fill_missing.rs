@@ -23,7 +23,7 @@ const PIECE: u64 = 1 << 20;
 pub struct Filled<'a> {
     inner: &'a dyn Container,
     fill: Option<&'a str>,
-    /// The datasets of which elements are missing, by index.
+    /// The datasets with missing elements, by index.
     masked: HashMap<usize, Masked>,
 }
 
@@ -31,7 +31,7 @@ pub struct Filled<'a> {
 struct Masked {
     path: String,
     dtype: DType,
-    /// Elements of which a scalar is missing, and all of them, in the regions that are selected.
+    /// Number of elements with a missing scalar, and of all elements
     missing: u64,
     total: u64,
     /// The requested value in the type of each scalar that can be missing.
