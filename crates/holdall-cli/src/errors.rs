@@ -1,4 +1,4 @@
-//! Exit codes, and errors in at most three lines: what, where, what to do next.
+//! Exit codes, and errors in at most three lines: problem, place, hint.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -137,7 +137,7 @@ fn is_container(file: &str) -> bool {
     read.is_ok_and(is_known)
 }
 
-/// A file name as a POSIX shell takes it. What cannot be shown is escaped, which shells take in `$'…'` (POSIX.1-2024).
+/// A file name as a POSIX shell takes it. Unprintable characters are escaped, which shells take in `$'…'` (POSIX.1-2024).
 pub fn shell_word(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "-_./:,+@%=".contains(c);
     if !name.is_empty() && name.chars().all(plain) {
@@ -185,7 +185,7 @@ fn push_escaped(word: &mut String, text: &str) {
     }
 }
 
-/// Octal digits, of which there are at most three, whatever follows: a shell may take more hexadecimal ones than two.
+/// Appends octal escapes, which have at most three digits, whatever follows:
 fn push_octal(word: &mut String, bytes: &[u8]) {
     bytes.iter().for_each(|byte| word.push_str(&format!("\\{byte:03o}")));
 }

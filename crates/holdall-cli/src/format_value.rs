@@ -55,7 +55,7 @@ fn write_flow(value: &Value, most: usize, depth: usize, text: &mut String) {
     }
 }
 
-/// A value without parts. Text is shown as it is, bytes in hexadecimal.
+/// A value without parts. Text is shown unchanged, bytes in hexadecimal.
 pub fn scalar(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),

@@ -48,7 +48,7 @@ mod signals {
         ASKED.load(Ordering::Relaxed)
     }
 
-    /// Ends the process as the signal would have, so that a shell sees what became of it.
+    /// Ends the process as the signal would have, so that a shell sees the signal.
     pub fn end() {
         if let Ok(signal) = i32::try_from(SIGNAL.load(Ordering::Relaxed)) {
             // It returns if no signal has arrived.

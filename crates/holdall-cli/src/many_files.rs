@@ -145,7 +145,7 @@ pub fn in_order<'f, T: Send>(
     Ok(())
 }
 
-/// A last line for people, on standard error, where there was more than one file: how many came to what.
+/// A last line for people, on standard error, for more than one file: the number of files by result.
 pub fn summary(files: usize, counts: &[(&str, usize)]) {
     if files < 2 {
         return;

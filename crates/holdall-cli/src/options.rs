@@ -193,7 +193,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     let power = ["", "k", "m", "g", "t"].iter().position(|known| *known == letter).unwrap_or(0);
     let unit = base.pow(u32::try_from(power).unwrap_or(0));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    // Exact for the few decimals that anyone types; a tenth of a byte means nothing.
+    // Exact for up to six decimals; fractions of a byte are refused.
     if fraction.len() > 6 || (!fraction.is_empty() && unit == 1) || number.ends_with('.') {
         return Err(bad());
     }

@@ -42,7 +42,7 @@ impl Console {
         self.worst = self.worst.max(outcome);
     }
 
-    /// Reports a file that could not be answered for, and goes on.
+    /// Reports a file without an answer, and continues.
     pub fn fail(&mut self, failure: &Failure) {
         // Earlier output appears first.
         let _ = self.out.flush();

@@ -1,4 +1,4 @@
-//! A progress bar on a terminal, for what takes longer than half a second.
+//! A progress bar on a terminal, for operations of more than half a second.
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! `holdall completions`: what a shell needs to complete the command line.
+//! `holdall completions`: prints the script that a shell needs
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! `holdall layout`: what every byte of a file is for.
+//! `holdall layout`: prints the purpose of every byte of a file.
 
 use std::ffi::OsString;
 

@@ -551,7 +551,7 @@ fn trees_are_held_against_schemas_when_asked() {
     assert!(none.expect(0).contains("no_schema"), "{none:#?}");
 }
 
-/// `numpy.ma.MaskedArray.compressed()` of what Python asdf opens, less NaN.
+/// `numpy.ma.MaskedArray.compressed()` of the array that Python asdf opens, without NaN.
 #[test]
 fn stat_leaves_out_what_a_mask_hides() {
     let ok = testdata().join("asdf/ok");

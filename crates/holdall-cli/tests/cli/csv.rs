@@ -1,4 +1,4 @@
-//! Tables of text into containers, and what `cat` writes of arrays back to them.
+//! Tables of text into containers, and output of `cat` back into them.
 
 use std::path::Path;
 

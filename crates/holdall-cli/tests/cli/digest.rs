@@ -155,7 +155,7 @@ fn a_folder_is_a_line_for_each_array_of_each_container_below_it() {
     };
     raw("top/b.ra", &[1, 0, 2, 0]);
     raw("top/night 1/a.ra", &[3, 0]);
-    // What names take apart is a name where there is such a file.
+    // A name with separators is a name where such a file exists.
     raw("top/night 1/x::y[0].blp", &[4, 0]);
     fs::write(at.join("top/notes.txt"), "no container").unwrap();
     let list = run(at, &["digest", "top"]).expect(0).to_owned();

@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// The command, in a directory, away from the settings of whoever runs the tests. On another processor's behalf it is started by
-/// what `cargo xtask cross` names.
+/// The command, in a directory, without the settings of the user who runs the tests. On another processor's behalf it is started by the
+/// runner of `cargo xtask cross`.
 pub fn holdall(directory: &Path) -> Command {
     let program = env!("CARGO_BIN_EXE_holdall");
     let mut command = match std::env::var_os("HOLDALL_RUNNER") {

@@ -161,7 +161,7 @@ fn manual_pages_are_written_whole_and_not_over_others() {
     assert_eq!(contents(&at.join("directory.ra")), pages);
 }
 
-/// Files that Python wrote of plain bytes: a super-chunk, and what `blpk compress` makes of any file.
+/// Files that Python wrote of plain bytes: a super-chunk, and output of `blpk compress` for any file.
 #[test]
 fn elements_without_a_type_are_of_the_one_that_is_assumed() {
     let directory = tempfile::tempdir().unwrap();

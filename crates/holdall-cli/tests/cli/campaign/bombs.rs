@@ -1,4 +1,4 @@
-//! Small files that claim much, or what cannot be: deep, wide, large once they are decoded, proved and yet unreadable, twice the same.
+//! Small files that claim much, or the impossible: deep, wide, large once they are decoded, proved and yet unreadable, twice the same.
 
 use container_codecs::checksum::Algorithm;
 

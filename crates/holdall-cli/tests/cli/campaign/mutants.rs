@@ -59,7 +59,7 @@ const LIES: [u64; 20] = [
     u64::MAX,
 ];
 
-/// Numbers as text, and words in their places.
+/// Extreme numbers as text, and words in their places.
 const WORDS: [&str; 14] = [
     "0",
     "-1",
@@ -137,7 +137,7 @@ fn place(bytes: &[u8], seed: &Seed, numbers: &mut Numbers) -> usize {
     at.min(bytes.len())
 }
 
-/// Another number in a field of one, two, four or eight bytes, in either byte order: a bad one, or one near what was there.
+/// Another number in a field of one, two, four or eight bytes, in either byte order: a bad one, or one near the old one.
 fn lie(bytes: &mut [u8], at: usize, numbers: &mut Numbers) {
     let width = *numbers.pick(&[1, 2, 4, 4, 8, 8]);
     let Some(field) = bytes.get_mut(at..at + width) else { return };
