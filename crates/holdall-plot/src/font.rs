@@ -2,7 +2,7 @@
 
 use ttf_parser::{Face, OutlineBuilder};
 
-/// DejaVu Sans: Latin, Greek, and what formulas need.
+/// DejaVu Sans: Latin, Greek, and characters of formulas.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
 /// The font of this crate.

@@ -12,7 +12,7 @@ use crate::ticks_nonlinear::Bent;
 /// Appearance of a picture, whatever it shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Style {
-    /// Width and height in pixels; without them, what suits the data.
+    /// Width and height in pixels; by default, a size that suits the data.
     pub size: Option<(u32, u32)>,
     /// Pixels per inch: text and lines grow with it.
     pub dpi: u32,
@@ -212,7 +212,7 @@ impl<'s> Frame<'s> {
         }
     }
 
-    /// The label of an axis with what its numbers leave out, which is never cut; and the height of its letters.
+    /// The label of an axis with the common offset of its numbers, which is never cut; and the height of its letters.
     pub(crate) fn labelled(&self, label: &str, note: &str, size: f64, room: f64) -> (String, f64) {
         if note.is_empty() {
             return (self.font.fitted(label, size, room), size);

@@ -95,7 +95,7 @@ impl Style {
         Plan { margins: margins(beside, above), beside, above }
     }
 
-    /// The canvas, and what of it is for the data.
+    /// The canvas, and its part for the data.
     pub(crate) fn canvas(&self, default: (u32, u32), side: bool) -> ((u32, u32), (u32, u32)) {
         let size = self.size.unwrap_or((self.pixels(default.0.into()), self.pixels(default.1.into())));
         (size, self.room(size, side))

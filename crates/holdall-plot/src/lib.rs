@@ -50,7 +50,7 @@ pub use snapshot::{Field, Snapshot, frames_of_particles};
 pub use terminal_image::{Protocol, sequences};
 pub use values::{PlotData, region_text, sliced, unit};
 
-/// A picture, and what was chosen for it.
+/// A picture, and the choices made for it.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// The picture.

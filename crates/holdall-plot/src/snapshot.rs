@@ -159,8 +159,8 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The dataset of a name, and the part of it that is this frame: of the stacked one, else of the frame, else of the first
-    /// frame, which holds what does not change.
+    /// The dataset of a name, and the part of it that is this frame: of the stacked one, else of the frame, else of the first frame, which
+    /// holds constant quantities.
     fn find(&self, name: &str) -> Result<Option<(usize, Region)>> {
         let stacked = self
             .container

@@ -10,7 +10,7 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
-/// Marks, and what their labels leave out.
+/// Marks, and the common offset of their labels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ticks {
     pub(crate) ticks: Vec<Tick>,
@@ -91,7 +91,7 @@ fn step(low: f64, high: f64, most: usize, least: f64) -> Option<f64> {
         let (first, last) = marks(low, high, step);
         last - first + 1.0
     };
-    // A single mark does not show the scale:
+    // A single mark does not show the scale: tries a smaller step, if its marks have room.
     for smaller in [5.0, 2.0, 1.0, 0.5, 0.2, 0.1].map(|nice| nice * base) {
         let is_better = smaller < step * 0.9 && count(smaller) > count(step);
         if count(step) < 2.0 && is_better && smaller >= least && count(smaller) <= most as f64 + 1.0 {

@@ -245,7 +245,7 @@ pub fn region_text(region: &Region, shape: &[u64]) -> String {
     terms.join(", ")
 }
 
-/// The unit of a dataset, where its attributes or what surrounds it in the tree name one.
+/// The unit of a dataset, where its attributes or its parents in the tree name one.
 #[must_use]
 pub fn unit(container: &dyn Container, dataset: &Dataset) -> Option<String> {
     let named = |entries: &[(String, Value)]| {
