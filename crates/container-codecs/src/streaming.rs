@@ -165,7 +165,11 @@ impl Part<'_> {
         self.run_passing(&mut |_| Ok(()), start)
     }
 
-    /// The same; those before the first that is wanted go to `take`.
+    /// As [`Part::run`]; bytes before the range go to `take`.
+    ///
+    /// Each round gives the decoder one step of input and room for its output: `dropped` before the range, then `dst`, then one byte of
+    /// `overflow`, which shows data that are too long. At the end of a stream the next decoder starts where it stopped. A step without progress
+    /// needs more input from the source.
     fn run_passing<D: Decoder>(
         self,
         take: &mut Take<'_>,

@@ -115,6 +115,11 @@ impl Parser {
         used
     }
 
+    /// Parses `chunk`, and returns the end of its last match and the gains by phase.
+    ///
+    /// All bytes are counted as literals first; a match then moves its own from literals to a length and a distance. The finder searches one group
+    /// of places at a time. Of the candidates in a group, the first with enough gain is taken, unless the place after it has a better one. Places
+    /// within a taken match are skipped.
     fn walk<const LONG: bool>(&mut self, chunk: Chunk<'_>) -> (usize, Gains) {
         let Chunk { src, from, until, costs, steps, counts } = chunk;
         counts.add_literals(&src[from..until]);

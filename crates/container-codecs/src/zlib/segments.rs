@@ -1,8 +1,8 @@
 //! One zlib stream made of segments that are encoded apart, so that threads can share them.
 //!
-//! Each segment is deflated on its own with the 32 KiB before it as a dictionary, which a decoder has in its window there, and ends with an empty
-//! stored block, which brings it to a whole byte. The segments in their order, between the header and the Adler-32 of all data (most significant byte
-//! first), are one stream for every reader; pigz writes its streams so.
+//! Each segment is deflated on its own with the 32 KiB before it as a dictionary, which a decoder has in its window there. It ends with an empty
+//! stored block, which fills it up to a whole byte. The segments in their order, between the header and the Adler-32 of all data (most significant
+//! byte first), are one stream for every reader; pigz writes its streams so.
 //!
 //! Spec: RFC 1950, RFC 1951 section 3.2.4
 
