@@ -227,6 +227,7 @@ fn write_as_it_is(
 ) -> Result<ConvertOutcome> {
     let (selection, doubles) = one_of_each_path(container, selection, format);
     let selection = &*selection;
+    // A directory is written by functions of its own: Zarr here, sparse frames of Blosc2 below.
     let count = known.len();
     let known = [known, doubles].concat();
     #[cfg(feature = "zarr")]
@@ -252,6 +253,7 @@ fn write_as_it_is(
         }
         return Ok(done(container, selection, format, [known, written.losses].concat(), written.warning));
     }
+    // All other formats are one file: written without a name, verified, then committed.
     let mut out = Target::create(target, options.overwrite)?;
     let mut import_options = options.import.clone();
     import_options.limits = read.limits;

@@ -80,9 +80,10 @@ pub enum Header {
 /// `axis0`, `axis1` and so on count through an array of that many axes in C order, as `cat --format csv` writes it, they become its shape.
 ///
 /// # Errors
-/// As [`convert`](crate::convert()). `Usage` for rows of other lengths, for names that belong to other columns of the requested record, for cells
-/// that are not of their type, with the bytes of the row, and for a delimiter that ends lines or texts. `Limit` for rows, or their elements, over the
-/// limit on memory. `Limit` also for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the text.
+/// As [`convert`](crate::convert()). `Usage` for rows of other lengths, for names that belong to other columns of the requested record, and for a
+/// delimiter that ends lines or texts. `Usage`, with the bytes of the row, for cells that are not of their type. `Limit` for rows, or their elements,
+/// over the limit on memory. `Limit` also for text columns so much longer in one cell than elsewhere that the array would be hundreds of times the
+/// text.
 pub fn pack_csv(
     source: &Path,
     csv: &Csv,

@@ -86,9 +86,9 @@ pub(crate) const MISSING: &str = "--";
 
 /// Appends one element in the words of Python and numpy. `bytes` are those of the element, in the type's byte order.
 ///
-/// Byte strings are Python literals (`b'ab'`), text is itself with control characters escaped, datetimes are ISO 8601 as numpy's, time
-/// differences are their count of units, records are `(1, 2.5)` with sub-arrays as `[1, 2]` and text in quotes, and uninterpreted bytes are
-/// `0x` and their digits in stored order.
+/// Byte strings are Python literals (`b'ab'`); text has its control characters escaped. Datetimes are ISO 8601 as numpy's, time differences
+/// their count of units. Records are `(1, 2.5)` with sub-arrays as `[1, 2]` and text in quotes. Uninterpreted bytes are `0x` and their
+/// digits in stored order.
 pub fn write_item(dtype: &DType, bytes: &[u8], out: &mut String) {
     write_masked(dtype, bytes, &[], out);
 }

@@ -307,6 +307,10 @@ impl Pass<'_> {
     }
 
     /// Calls `merge` with the moments of each column in each piece, and the number of its missing scalars.
+    ///
+    /// One pass over the data. Threads read and measure pieces; this thread merges the results in the order of the pieces, so that sums do not
+    /// depend on the number of threads. Runs of equal pieces are not read: one is measured, and its result merged as often as it occurs. Tallies
+    /// and histograms are stored in `found` at the end.
     fn go(
         &self,
         found: &mut [Found],

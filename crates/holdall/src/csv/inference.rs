@@ -45,7 +45,11 @@ pub(super) enum OneType {
 }
 
 impl Table {
-    /// Reads the whole text.
+    /// Reads the whole text, and decides type, shape and header.
+    ///
+    /// The first row is kept apart (`top`): it may be names. All later rows go into the columns of `body`, which record the type of their cells.
+    /// Columns named after axes are checked to count through an array. Once the header is decided, the first row joins `body` if it is values, and
+    /// the type follows from the request, the names or the columns.
     ///
     /// # Errors
     /// Those of [`pack_csv`](super::pack_csv), but for cells that are not of the requested type.
@@ -56,7 +60,7 @@ impl Table {
         let mut rows = Rows::new(text, csv.delimiter, limits);
         let Some(first) = rows.next()? else { return Self::empty(csv) };
         let width = first.len();
-        // Before anything else of this number.
+        // First, because it checks the number of columns against the limits.
         let mut top = columns(width, limits)?;
         let names: Vec<String> =
             first.cells().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();

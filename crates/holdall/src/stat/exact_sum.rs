@@ -3,7 +3,7 @@
 /// A sum as two doubles: the nearest one, and the remainder.
 ///
 /// Numbers whose sum needs no more than about 100 bits are summed exactly, in whatever order they come, so that one array gives one sum from
-/// every file (Neumaier's summation, with the exact differences of Knuth, TAOCP 2, 4.2.2, theorem B).
+/// every file. This is Neumaier's summation, with the exact differences of Knuth, TAOCP 2, 4.2.2, theorem B.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Total {
     high: f64,
