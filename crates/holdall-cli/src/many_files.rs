@@ -67,6 +67,9 @@ pub struct Share<'a> {
 /// Runs `look` on each file, several at a time, and reports on them in order. Each has its share of the memory; one for which that was too
 /// little is run again alone, with all of it.
 ///
+/// Each worker takes the next file, under a read lock; a rerun takes the write lock, and so waits for the others. Results arrive in any order and
+/// wait in `early` until their turn. Without threads, files are handled one after the other, with all of the memory.
+///
 /// # Errors
 /// Those of the reports; the others are not made then.
 pub fn in_order<'f, T: Send>(

@@ -336,6 +336,7 @@ impl Args {
             return Err(Error::usage("--color-by and --view are for particles")
                 .with_hint("FILE::frames/0 of a GSD file"));
         }
+        // The dataset, or a view of one field of it, and the selected region.
         let (view, path);
         let mut left_out = Vec::new();
         let (container, index, region): (&dyn Container, _, _) = match &self.field {
@@ -359,6 +360,7 @@ impl Args {
         if region.is_empty() {
             return Err(Error::usage(format!("there are no values to draw in {}", dataset.path)));
         }
+        // Axes that the picture cannot show are cut at one index.
         let wide = region.shape().iter().filter(|count| **count > 1).count();
         let most = match () {
             () if self.hist => usize::MAX,
@@ -369,6 +371,7 @@ impl Args {
         require_present(container, index, &region)?;
         let shape = region.shape();
         let is_table = matches!(shape[..], [rows, columns] if columns <= MAX_LINES && rows >= 16 * columns);
+        // Title, unit and label.
         let selection = region_text(&region, &dataset.shape);
         let part = self.part.unwrap_or_default();
         let (file, name) = (address.file.file_name().unwrap_or_default().to_string_lossy(), &dataset.path);
@@ -395,6 +398,7 @@ impl Args {
         }
         let label = label(&dataset.path, unit, is_complex.then_some(part));
         let is_phase = is_complex && part == ComplexPart::Phase;
+        // The recipe repeats the picture; it is completed with choices that drawing makes.
         let mut recipe = Recipe::new(&address.file, &place(typed(&path)), &self.open);
         if let Some(field) = &self.field {
             recipe.add("--field", field);

@@ -181,7 +181,7 @@ fn formats_and_meta_are_json_too() {
     assert_eq!(run(directory.path(), &["meta", "--json", "good.ra", "/dims/1"]).expect(0), "2\n");
 }
 
-/// Keys that no correct build writes: differences after reading back.
+/// Keys that no correct build writes in these tests, such as differences after reading back.
 const ONLY_OF_FAULTS: [&str; 7] = [
     "holdall.append/1 warning",
     "holdall.convert/1 differences[].dataset",
