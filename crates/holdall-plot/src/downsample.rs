@@ -38,7 +38,10 @@ pub(crate) fn plane(subject: &PlotData<'_>, base: i128, block: (u64, u64)) -> Re
 /// More than there are values in a block; a power of two, so that no digit is lost.
 const SCALE: f64 = (1_u128 << 64) as f64;
 
-/// The same with every value multiplied by `factor`.
+/// As [`plane`], with every value multiplied by `factor`.
+///
+/// Works in storage order: a line runs along the fast axis. Threads add up the blocks of a piece in a `Partial`, and the results are added to
+/// `sums` and `counts` in the order of the pieces. The means of column-major data are transposed at the end.
 fn scaled_plane(subject: &PlotData<'_>, base: i128, block: (u64, u64), factor: f64) -> Result<Grid> {
     let kept: Vec<AxisSelection> =
         subject.region.axes().iter().copied().filter(|axis| axis.kept == Kept::Yes).collect();

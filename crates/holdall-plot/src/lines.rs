@@ -237,6 +237,7 @@ pub fn histogram(
         let extremes = finite().fold(None, |found, value| joined(found, Some((value, value))));
         (extremes, finite().count() as u64)
     };
+    // The range: fixed, or from a first pass over the values.
     let same = subject.same(from.base)?;
     match (range, same) {
         (Range::Fixed(low, high), _) => ends = Some((low.beyond(from.base), high.beyond(from.base))),
@@ -251,6 +252,7 @@ pub fn histogram(
         // Those need the values themselves.
         (other, None) => ends = other.ends_beyond(&subject.all(from.base)?, from.base),
     }
+    // The edges of the outer bars, and the number of bins.
     let whole = !matches!(
         subject.scalar()?.kind,
         container_core::dtype::Kind::Float
@@ -275,6 +277,7 @@ pub fn histogram(
         return histogram(subject, Some(bins), Range::Fixed(bounds.0, bounds.1), stretch, label, style);
     }
     let (low, high) = (bounds.0.beyond(from.base), bounds.1.beyond(from.base));
+    // The counts, by a pass over the values.
     let mut counts = vec![0_u64; bins];
     let mut outside = 0_u64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bins")]
@@ -309,6 +312,7 @@ pub fn histogram(
     }
     let (size, room) = style.canvas((900, 480), false);
     let mut frame = Frame::new(style, size, room, false);
+    // The bars.
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let label = label.to_owned();
     let x = Axis { low, high, base: from.base, label, whole: false, stretch: Stretch::Linear };

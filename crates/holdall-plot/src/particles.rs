@@ -106,6 +106,7 @@ pub fn particles(
     style: &Style,
     limits: &Limits,
 ) -> Result<Picture> {
+    // The range of colours, if a field gives them.
     let by_field = snapshot.field.as_ref();
     let base = by_field.map_or(0, |field| field.counting.base);
     let range_ends = by_field.map(|field| {
@@ -113,6 +114,7 @@ pub fn particles(
         field.counting.bounds(colors.range, ends)
     });
     let ends = range_ends.map(|(low, high)| (low.beyond(base), high.beyond(base)));
+    // The corners of the box, turned into the view.
     let axes = view.axes();
     let seen = |point: [f64; 3]| axes.map(|axis| dot(axis, point));
     let (origin, edges) = snapshot.corners();
@@ -125,6 +127,7 @@ pub fn particles(
             seen(point)
         })
         .collect();
+    // Spheres with their colours; those without a finite place or diameter are only counted.
     let most = snapshot.types.iter().copied().max().unwrap_or(0);
     let of_types =
         distinct_colors(if by_field.is_some() { 1 } else { most.saturating_add(1).min(MAX_COLORS) });
@@ -152,6 +155,7 @@ pub fn particles(
         };
         spheres.push(Sphere { at: seen(*position), radius: diameter.abs() / 2.0, color });
     }
+    // The size of the picture, which has the aspect ratio of the bounds.
     let bounds = Bounds::new(&corners, &spheres)?;
     let legend_types = if by_field.is_some() { Vec::new() } else { present(snapshot) };
     let has_side = by_field.is_some() || !legend_types.is_empty();
@@ -167,7 +171,7 @@ pub fn particles(
         let margins = style.plan(size, has_side).margins;
         // Repeated until the size is that of its own picture, which a caller may request: each time about a pixel is rounded away.
         for _ in 0..64 {
-            // As high as is needed for all that is around the data.
+            // High enough for all parts around the data.
             let lowest = if style.bare { 1 } else { style.pixels(200.0) };
             size.1 = (inner.1 + margins.top + margins.bottom).max(lowest);
             let least = if style.bare { 1 } else { size.1.min(size.0) / 2 };
@@ -196,6 +200,7 @@ pub fn particles(
             frame.scene.line(vec![screen(corners[from]), screen(corners[to])], line, color);
         }
     };
+    // From back to front: far edges, spheres, near edges, axes and legend.
     draw_edges(&mut frame, true);
     let depth = if snapshot.dimensions == 2 { None } else { Some((bounds.low[2], bounds.high[2])) };
     let to = Place { low: [bounds.low[0], bounds.low[1]], scale, size: inner, depth };
