@@ -275,7 +275,7 @@ pub struct Pack<'a> {
     pub others: &'a [Value],
     /// Options for writing them.
     pub options: &'a TargetOptions,
-    /// Called with `(done, total)` in items; the total is 0 while it is not known.
+    /// Called with `(done, total)` in items; the total is 0 until it is determined.
     pub progress: Progress<'a>,
 }
 

@@ -4,8 +4,8 @@
 //! files do not contain. It also takes the `L` after the integers of Python 2. Literals are not evaluated, nesting is bounded, and each
 //! byte is visited only a few times. [`Literal::repr`] is the inverse.
 //!
-//! `nom` stays within `literal/parse.rs` and `literal/text.rs`; their failures count the bytes
-//! left, because a parser that sees only the rest of its input cannot know its position.
+//! `nom` stays within `literal/parse.rs` and `literal/text.rs`; their failures count the bytes left, because a parser that sees only the
+//! rest of its input cannot count its position.
 
 use crate::{Error, Result};
 
