@@ -178,7 +178,7 @@ pub trait Container: Send + Sync {
         self.blocks().iter().all(is_small)
     }
 
-    /// The physical map: the purpose of every byte.
+    /// The physical map: the purpose of every byte. Tiles the file from 0 to its size, without gaps or overlaps.
     fn byte_map(&self) -> Vec<Segment>;
 
     /// Calls `look` with each entry of the map, in order, until it fails. A format whose map is long makes them one by one.
@@ -231,7 +231,7 @@ pub trait Container: Send + Sync {
         Vec::new()
     }
 
-    /// Checks for damage and oddities.
+    /// Checks for damage and oddities. Damage is a finding, not an error.
     ///
     /// # Errors
     /// Only those that prevent the check: `Io`, `Missing`, `Cancelled`, `Limit`.

@@ -192,7 +192,7 @@ impl Error {
         self
     }
 
-    /// Adds a hint for the user
+    /// Adds a hint for the user ("try: holdall repair …"). The innermost hint wins.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());

@@ -52,7 +52,7 @@ pub struct Format {
     pub open: fn(Input, &OpenOptions) -> Result<Box<dyn Container>>,
     /// Writes datasets of any container in this format.
     pub import: Option<ImportFn>,
-    /// Writes the provable part of a damaged file;
+    /// Writes the provable part of a damaged file; without an output it only reports.
     pub repair: Option<RepairFn>,
     /// Adds to an existing file.
     pub append: Option<AppendFn>,

@@ -91,7 +91,9 @@ impl<T> Pool<T> {
     }
 }
 
-/// Passes the jobs of `next` through `work`
+/// Passes the jobs of `next` through `work` on up to `threads` threads, this one included, and the results to `place` in the order of the
+/// jobs. `next` runs on one thread at a time, `place` on this one, while the others continue. At most twice as many results wait as there
+/// are threads.
 ///
 /// ```
 /// let (mut numbers, mut squares) = (0..100_u64, Vec::new());

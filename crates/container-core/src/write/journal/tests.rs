@@ -54,7 +54,7 @@ fn bytes_and_journals_are_inverse() {
     }
 }
 
-/// The sum is that of Python's zlib.crc32
+/// The sum is that of Python's zlib.crc32 for the 66 bytes before it.
 #[test]
 fn a_journal_is_as_documented() {
     let bytes = Journal::new(9, 9, vec![patch(7, b"a", b"b")]).unwrap().encode(&KIND);
