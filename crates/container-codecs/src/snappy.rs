@@ -42,7 +42,8 @@ mod tests {
     use super::*;
     use container_core::ErrorKind;
 
-    /// Bytes by hand from the format's description:
+    /// Bytes by hand from the format's description: the length as a varint; a literal tag holds length - 1 above two bits; a copy tag of
+    /// one byte has 01 below, length - 4, then the offset.
     #[test]
     fn literals_and_copies_fill_exactly() {
         let stream = [12, (4 - 1) << 2, b'a', b'b', b'c', b'd', (8 - 4) << 2 | 1, 4];

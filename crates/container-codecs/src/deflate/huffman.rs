@@ -85,7 +85,7 @@ fn limited(per_len: &[u32; 32], longest: usize) -> [u32; 32] {
         per_len[len] -= 1;
         per_len[len + 1] += 1;
     }
-    // Excess code space is taken back
+    // Excess code space is taken back, the largest pieces first. The deepest leaves always fit one level higher while there is room.
     while taken(&per_len) < room {
         for len in 2..=longest {
             while per_len[len] > 0 && taken(&per_len) + (1 << (longest - len)) <= room {
