@@ -100,7 +100,7 @@ impl Address {
         }
     }
 
-    /// The selected datasets, made one after the other:
+    /// The selected datasets, made one after the other: where the address is the file alone, the listed ones, or all.
     ///
     /// # Errors
     /// As [`Address::select`].

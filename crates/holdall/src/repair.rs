@@ -28,7 +28,7 @@ pub struct Repaired {
     pub warning: Option<String>,
 }
 
-/// Writes the provable part of the damaged container
+/// Writes the provable part of the damaged container at `path` to the new file `target`, with the default options.
 ///
 /// # Errors
 /// As [`repair_with`].

@@ -154,7 +154,7 @@ fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], mask: &[u8], out: &m
             DType::Record(record) => write_record(record, bytes, mask, out),
         };
     };
-    // Items without bytes are not spelled out:
+    // Items without bytes are not spelled out: a type may claim any number of empty items.
     let count = if bytes.is_empty() { 0 } else { count };
     out.push('[');
     for at in 0..count {

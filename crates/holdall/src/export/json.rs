@@ -79,7 +79,7 @@ fn write_record(record: &Record, bytes: &[u8], mask: &[u8], out: &mut String) {
 
 fn write_axis(dtype: &DType, shape: &[usize], bytes: &[u8], mask: &[u8], out: &mut String) {
     let Some((&count, inner)) = shape.split_first() else { return write_element(dtype, bytes, mask, out) };
-    // Items without bytes are not spelled out:
+    // Items without bytes are not spelled out: a type may claim any number of empty items.
     let count = if bytes.is_empty() { 0 } else { count };
     out.push('[');
     for at in 0..count {

@@ -1,4 +1,4 @@
-//! Expected texts are the output of numpy 1.26
+//! Expected texts are the output of numpy 1.26 for the same bytes: `str()` of the scalar, and `repr()` of Python's own types.
 
 use super::*;
 

@@ -107,7 +107,7 @@ impl Moments {
         });
     }
 
-    /// Merges other moments (Chan
+    /// Merges other moments (Chan, Golub and LeVeque's formula for the squares).
     pub(super) fn merge(&mut self, other: &Self) {
         self.nan += other.nan;
         self.negative_infinity += other.negative_infinity;

@@ -48,7 +48,7 @@ impl Squares {
         }
     }
 
-    /// Sum of both, and of the result of `more` for a factor
+    /// Sum of both, and of the result of `more` for a factor, as in [`Squares::of`].
     pub(super) fn joined(self, other: Self, more: impl Fn(f64) -> f64) -> Self {
         let in_unit =
             |unit: Unit| Self { sum: self.in_unit(unit) + (other.in_unit(unit) + more(unit.factor())), unit };

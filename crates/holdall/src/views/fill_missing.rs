@@ -31,7 +31,7 @@ pub struct Filled<'a> {
 struct Masked {
     path: String,
     dtype: DType,
-    /// Number of elements with a missing scalar, and of all elements
+    /// Number of elements with a missing scalar, and of all elements, in the selected regions.
     missing: u64,
     total: u64,
     /// The requested value in the type of each scalar that can be missing.
