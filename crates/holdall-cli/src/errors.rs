@@ -185,7 +185,7 @@ fn push_escaped(word: &mut String, text: &str) {
     }
 }
 
-/// Appends octal escapes, which have at most three digits, whatever follows:
+/// Appends octal escapes, which have at most three digits, whatever follows: a shell may take more than two hexadecimal ones.
 fn push_octal(word: &mut String, bytes: &[u8]) {
     bytes.iter().for_each(|byte| word.push_str(&format!("\\{byte:03o}")));
 }

@@ -1,4 +1,4 @@
-//! `holdall completions`: prints the script that a shell needs
+//! `holdall completions`: prints the script that a shell needs to complete the command line.
 
 use std::io::Write;
 

@@ -8,7 +8,7 @@ fn bad(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray/bad").join(name)
 }
 
-/// Damaged dimensions may give a size of 0;
+/// Damaged dimensions may give a size of 0; that is damage, not an empty array.
 #[test]
 fn damage_that_looks_empty_is_no_empty_array() {
     let directory = files();

@@ -266,7 +266,7 @@ fn arrays_are_items_of_their_type() {
         let first = format!("{target}::{item}/0");
         assert_eq!(run(at, &["cat", &first]).expect(0), "1.0\n2.5\n3.0\n");
         assert!(run(at, &["stat", "--json", &first]).expect(0).contains("\"min\":1.0,\"max\":3.0,"));
-        // Added data get that type too, in its byte order;
+        // Added data get that type too, in its byte order; bytes are taken for it where they are whole elements.
         run(at, &["pack", "--dtype", ">f8", "b.bin", "big.ra", "-f"]).expect(0);
         run(at, &["append", target, "b.ra"]).expect(0);
         run(at, &["append", target, "big.ra"]).expect(0);
