@@ -138,7 +138,7 @@ fn height(rect: Rect, place: f64) -> f64 {
     rect.y + rect.h - place.clamp(-0.5, 1.5) * rect.h
 }
 
-/// Draws a curve as an area; each column of pixels has
+/// Draws a curve as an area; each column of pixels has its minimum and maximum place on the axis of values.
 fn area(frame: &mut Frame<'_>, places: &[Option<(f64, f64)>], color: Rgba, style: &Style) {
     let rect = frame.rect;
     let columns: Vec<_> =

@@ -133,7 +133,7 @@ impl Frame<'_> {
             .then_some((from, size))
     }
 
-    /// Draws the common offset of numbers at a place
+    /// Draws the common offset of numbers at a place of [`Frame::note_place`].
     pub(crate) fn note(&mut self, (from, size): (f64, f64), note: &str) {
         if note.is_empty() {
             return;
