@@ -8,6 +8,8 @@ mod block_datasets;
 mod block_header;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod block_index;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+mod block_recovery;
 mod block_references;
 mod byte_map;
 mod check;

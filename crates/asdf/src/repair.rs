@@ -1,36 +1,35 @@
 //! Repairs a damaged file into a new one.
 //!
-//! Assumptions, and their reasons:
+//! A field is corrected where the file has evidence for it that does not depend on the field:
 //!
 //! * blocks are where the walk from header to header finds them, or where the index says, if that leads to more blocks that fit their
-//!   digests or make sense; a block whose magic or sizes were damaged is read as its neighbours and its digest leave it;
+//!   digests or have valid headers;
+//! * a block whose magic, sizes or label were damaged is read as its digest says, or as its other fields, the next block and the codec do;
 //! * a block that is lost leaves an empty one, so that the others keep the numbers by which arrays name them;
 //! * where sizes lead nowhere, a text tool may have taken white space at ends of lines out of blocks, or put some in: what the digest of a
 //!   block proves is put back, or left out;
+//! * the index is made anew wherever it does not say where the blocks are.
+//!
+//! Existing data are carried over, and missing ones are reported as lost:
+//!
 //! * of a block that the file cuts, or that cannot be decoded to its end, the first bytes are kept, and arrays in it are cut to whole
 //!   rows; an array without a row has no block any more, and null takes the place of a single value;
+//! * of a block that cannot be decoded somewhere, what follows that is kept where its place in the data is certain, with zeros between: the
+//!   chunks of lz4 and Blosc, the blocks of bzip2;
 //! * a tree that cannot be read is kept as far as it can: its first lines;
 //! * bytes that do not fit their digest cannot be told from a digest that does not fit its bytes (a memory map that was written to leaves
 //!   that): both are kept, and [`StaleChecksums::Renew`] makes new digests;
-//! * of a block that cannot be decoded somewhere, what is behind that is kept where its place in the data is certain, with zeros between: the
-//!   chunks of lz4 and Blosc, the blocks of bzip2; the zeros are told as lost;
-//! * what [verify](crate::check) calls damaged in the new file is lost, whatever it is: an element that is no value of its type, a codec that
-//!   nobody has;
-//! * nodes of the tree that make no sense, and arrays that name no block or reach out of theirs, stay as they are, and are told as lost;
-//! * the index is made anew wherever it does not say where the blocks are.
+//! * nodes of the tree and headers that stay invalid, arrays that name no block or reach out of theirs, and all else that
+//!   [verify](crate::check) calls damaged in the new file.
 //!
 //! Whatever is not concerned is copied byte by byte: header and comment lines, the text of the tree, padding, blocks with all that is set
 //! aside for them.
 //!
-
 //! [`StaleChecksums::Renew`]: container_core::container::StaleChecksums::Renew
 
 mod arrays;
-mod block_header;
-mod compression_label;
-mod decoded_size;
+mod encoded_block;
 mod find_blocks;
-mod header;
 #[expect(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -44,7 +43,6 @@ mod plan_blocks;
 mod text_tool;
 mod tree;
 mod unrepaired;
-mod yaml_directives;
 
 use std::ops::Range;
 use std::path::Path;
@@ -54,15 +52,15 @@ use container_core::block::for_each_piece;
 use container_core::codec::Codecs;
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Joined, Source};
-use container_core::{Progress, Result};
+use container_core::{Error, ErrorKind, Progress, Result, magic};
 
 use crate::compression;
 use crate::fault::FaultKind;
+use crate::header::{Header, LINE};
 use crate::layout::{IndexState, Layout};
 use crate::update::read_through_journal;
-use block_header::Evidence;
 
 /// Repairs the file at `path` into a new one at `target`. The input is only read.
 ///
@@ -102,9 +100,13 @@ pub fn repair_with(
         // What a crash cut short is in the journal beside the file.
         source = read_through_journal(path, source, &options.limits)?;
     }
-    let mut owned: Arc<dyn Source> = Arc::from(header::repair_header(source, &mut report)?);
+    let (source, wrong_line) = with_header_line(source, &mut report)?;
+    let mut owned: Arc<dyn Source> = Arc::from(source);
     let limits = &options.limits;
     let mut layout = Layout::parse(&*owned, limits)?;
+    if let Some(error) = wrong_line.filter(|_| layout.tree.is_none() && layout.blocks.is_empty()) {
+        return Err(error);
+    }
     let tools = plan_blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_checksums };
     let restored = text_tool::undo_text_tool(&owned, &layout, &tools, &mut report)?.map(Arc::new);
     let told = [&report.kept, &report.guessed, &report.lost].map(Vec::len);
@@ -127,13 +129,13 @@ pub fn repair_with(
     let (found, found_by) = find_blocks::find(source, &layout, named, limits)?;
     let led = match found_by {
         find_blocks::FoundBy::Walk => None,
-        find_blocks::FoundBy::Index => Some("the index says"),
-        find_blocks::FoundBy::Magics => Some("their magics are"),
+        find_blocks::FoundBy::Index => Some(("the index says", Evidence::Index)),
+        find_blocks::FoundBy::Magics => Some(("their magics are", Evidence::Walk)),
     };
-    if let Some(led) = led {
+    if let Some((led, evidence)) = led {
         let range = layout.padding.end..layout.size;
         let what = format!("the blocks are where {led}, not where their sizes lead");
-        report.guessed.push(RepairItem::new(range, what));
+        report.guessed.push(RepairItem::new(range, what).with_evidence(evidence));
     }
     let gaps: Vec<Range<u64>> = found.iter().filter_map(find_blocks::Extent::gap).collect();
     let there = found.len().saturating_sub(gaps.len());
@@ -178,6 +180,23 @@ pub fn repair_with(
     Ok(report)
 }
 
+/// Returns the source with the header line of all files in place of one that is as long and nearly the same, and the error of that. One of
+/// another version stays: nobody knows what such a file says.
+fn with_header_line(
+    source: Box<dyn Source>,
+    report: &mut RepairReport,
+) -> Result<(Box<dyn Source>, Option<Error>)> {
+    let head = source.read(0..source.len().min((LINE.len() as u64).saturating_add(1)))?;
+    let error =
+        Header::parse(&head).err().filter(|error| matches!(error.kind(), ErrorKind::WrongFormat { .. }));
+    let is_line = matches!(head.get(LINE.len()), None | Some(b'\n' | b'\r'));
+    drop(head);
+    match error.filter(|_| is_line) {
+        None => Ok((source, None)),
+        error => Ok((magic::with_corrected_magic(source, &[LINE], report)?, error)),
+    }
+}
+
 /// Blocks that no array names: they are kept, but somebody may miss their arrays.
 fn report_unreferenced(named: &[i64], parts: &[plan_blocks::PlannedBlock], report: &mut RepairReport) {
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
@@ -193,18 +212,6 @@ fn report_unreferenced(named: &[i64], parts: &[plan_blocks::PlannedBlock], repor
     }
 }
 
-/// A block in front of the first that has a magic, which has lost its own, though its digest fits: those behind it have other numbers than in the
-/// tree.
-///
-/// # Errors
-/// Those of the source.
-pub(crate) fn block_without_magic(source: &dyn Source, layout: &Layout) -> Result<Option<Range<u64>>> {
-    let found = find_blocks::before_first(source, layout)?;
-    let proved =
-        found.and_then(|(_, recovered)| recovered).filter(|recovered| recovered.evidence == Evidence::Digest);
-    Ok(proved.map(|recovered| recovered.block.at..recovered.block.end))
-}
-
 /// Reports other parts of the file that are not in the new one, or are different. `looked_at` has places of possible blocks, which are reported.
 fn report_left_out(
     layout: &Layout,
@@ -213,8 +220,9 @@ fn report_left_out(
     report: &mut RepairReport,
 ) {
     for fault in &layout.faults {
-        if fault.kind() == FaultKind::JunkBeforeTree && layout.tree.is_none() {
-            let what = format!("the tree: {}, which is left out", fault.message());
+        if fault.kind() == FaultKind::JunkBeforeTree {
+            let name = if layout.tree.is_none() { "the tree: " } else { "" };
+            let what = format!("{name}{}, which is left out", fault.message());
             report.lost.push(RepairItem::new(fault.range(), what));
             continue;
         }
@@ -222,8 +230,7 @@ fn report_left_out(
             FaultKind::BlankBeforeTree | FaultKind::PaddingWithoutTree => {
                 "left out, because some readers stop here"
             }
-            FaultKind::JunkBeforeTree
-            | FaultKind::JunkAfterTree
+            FaultKind::JunkAfterTree
             | FaultKind::JunkAfterBlocks
             | FaultKind::JunkAfterIndex
             | FaultKind::IndexForbidden => "left out, because it belongs to nothing",
@@ -236,13 +243,14 @@ fn report_left_out(
         }
         let left = outside(range.clone(), parts);
         if range.is_empty() || left.first() == Some(&range) {
-            report.guessed.push(RepairItem::new(range, format!("{}: {what}", fault.message())));
+            let item = RepairItem::new(range, format!("{}: {what}", fault.message()));
+            report.guessed.push(item.with_evidence(Evidence::Walk));
             continue;
         }
         // There is a block in it, or was one, and the report tells of it.
         for left in left {
             let said = format!("{} bytes beside blocks: {what}", left.end.saturating_sub(left.start));
-            report.guessed.push(RepairItem::new(left, said));
+            report.guessed.push(RepairItem::new(left, said).with_evidence(Evidence::Walk));
         }
     }
     let streamed = parts.last().is_some_and(|part| part.block.header.is_streamed());

@@ -22,7 +22,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use directives::{is_directive, wrong_directives};
+pub(crate) use directives::wrong_directives;
 pub(crate) use emit::scalar_text;
 pub(crate) use emit::tag::YAML_PREFIX;
 pub(crate) use emit::{

@@ -6,9 +6,9 @@ use std::ops::Range;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
-use super::block_header::{Evidence, RecoveredBlock, recover_header, verify_candidate};
 use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::block_index::{BlockIndex, MARKER};
+use crate::block_recovery::{RecoveredBlock, Support, before_first, recover_header, verify_candidate};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, Layout, StoredBlock, search};
 
@@ -55,7 +55,7 @@ pub(super) fn find(
     if sound {
         let block = |block: &StoredBlock| RecoveredBlock {
             block: block.clone(),
-            evidence: Evidence::Header,
+            support: Support::Header,
             changes: Vec::new(),
         };
         return Ok((
@@ -94,15 +94,15 @@ pub(super) enum FoundBy {
 
 /// Numbers of blocks that fit their checksum, of those with a valid header, and of all.
 fn score(found: &[Extent]) -> (usize, usize, usize) {
-    let with = |least: Evidence| {
+    let with = |least: Support| {
         let blocks = found.iter().filter_map(|found| match found {
             Extent::Block(recovered) => Some(recovered),
             _ => None,
         });
-        blocks.filter(|recovered| recovered.evidence >= least).count()
+        blocks.filter(|recovered| recovered.support >= least).count()
     };
     let places = found.iter().filter(|found| !matches!(found, Extent::Gap(_))).count();
-    (with(Evidence::Digest), with(Evidence::Header), places)
+    (with(Support::Digest), with(Support::Header), places)
 }
 
 fn walk_headers(source: &dyn Source, layout: &Layout, named: usize) -> Result<Vec<Extent>> {
@@ -139,7 +139,7 @@ fn walk_headers(source: &dyn Source, layout: &Layout, named: usize) -> Result<Ve
         {
             found.push(Extent::Truncated(RecoveredBlock {
                 block: block.clone(),
-                evidence: Evidence::Header,
+                support: Support::Header,
                 changes: Vec::new(),
             }));
             continue;
@@ -148,7 +148,7 @@ fn walk_headers(source: &dyn Source, layout: &Layout, named: usize) -> Result<Ve
         if let Some((gap, None)) = places.get(at)
             && let Some(recovered) = recover_header(source, range.start, gap.end)?
             && recovered.block.end == gap.end
-            && (recovered.evidence == Evidence::Digest
+            && (recovered.support == Support::Digest
                 || search::other_than(source, gap.clone(), b"\0")?.is_none())
         {
             at = at.saturating_add(1);
@@ -161,34 +161,12 @@ fn walk_headers(source: &dyn Source, layout: &Layout, named: usize) -> Result<Ve
             Some(recovered) => recovered,
             None => RecoveredBlock {
                 block: block.clone(),
-                evidence: verify_candidate(source, block, &[])?,
+                support: verify_candidate(source, block, &[])?,
                 changes: Vec::new(),
             },
         }));
     }
     Ok(found)
-}
-
-/// Bytes of a header before the first that is not NUL, where its magic is.
-const SIZE_BYTE_OFFSET: u64 = 5;
-
-/// Finds bytes before the first block with a magic that are no padding: perhaps a block that has lost its own.
-pub(super) fn before_first(
-    source: &dyn Source,
-    layout: &Layout,
-) -> Result<Option<(Range<u64>, Option<RecoveredBlock>)>> {
-    let end = layout.padding.end;
-    let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
-        return Ok(None);
-    };
-    // Of a header whose magic is NULs, the size is the first thing that shows.
-    let least = first.saturating_sub(SIZE_BYTE_OFFSET).max(layout.padding.start);
-    for at in (least..=first).rev() {
-        if let Some(recovered) = recover_header(source, at, end)? {
-            return Ok(Some((at..end, Some(recovered))));
-        }
-    }
-    Ok(Some((first..end, None)))
 }
 
 /// Takes what was found at a place, and what of the place it leaves.
@@ -279,7 +257,7 @@ fn find_by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Ext
                 // Data in the place of a header often say that the block is streamed, and would take up all that follows.
                 let header = &recovered.block.header;
                 let is_nonsense = header.is_streamed() && header.is_compressed();
-                recovered.evidence == Evidence::Digest
+                recovered.support == Support::Digest
                     || (recovered.changes.is_empty() && recovered.block.end == *end && !is_nonsense)
             });
             if tried == 0 || sure {

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use container_core::Result;
 use container_core::source::{Joined, Source};
 
-use super::block_header::rest_of_header;
 use super::plan_blocks::{Body, PlannedBlock};
 use crate::block_header::{BlockHeader, MIN_LEN};
 use crate::block_index::BlockIndex;
 use crate::layout::search::other_than;
-use crate::layout::{IndexState, Layout};
+use crate::layout::{IndexState, Layout, StoredBlock};
 
 /// Contents of the new file.
 pub(super) struct NewFile<'a> {
@@ -107,6 +106,11 @@ fn join_header(header: &BlockHeader, rest: Range<u64>, out: &mut Joined<Arc<dyn 
     copy(rest, out)?;
     out.push_zeros(room - copied);
     Ok(())
+}
+
+/// Byte range of the header after its known fields.
+fn rest_of_header(block: &StoredBlock) -> Range<u64> {
+    (block.at + MIN_LEN).min(block.data.start)..block.data.start
 }
 
 fn copy(range: Range<u64>, out: &mut Joined<Arc<dyn Source>>) -> Result<()> {

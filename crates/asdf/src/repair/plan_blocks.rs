@@ -4,19 +4,18 @@ use std::ops::Range;
 
 use container_core::codec::{Codecs, Encoded};
 use container_core::container::StaleChecksums;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Limits, Progress, Result};
 
 use super::arrays::ShortBlock;
-use super::block_header::{Evidence, RecoveredBlock};
-use super::compression_label;
-use super::decoded_size::{
-    DecodedSize, checksum_status, compare_decoded_size, decodable_len, decodes_at, is_limit,
-    used_size_from_checksum, with_data_size,
+use super::encoded_block::{
+    DecodedSize, checksum_status, compare_decoded_size, decodable_len, decodes_at, is_external_codec,
+    is_limit, recover_label, used_size_from_checksum, with_data_size, without_streamed_flag,
 };
 use super::find_blocks::Extent;
 use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE};
+use crate::block_recovery::{RecoveredBlock, Support};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
 use crate::digest::{self, ChecksumStatus};
@@ -110,7 +109,8 @@ pub(super) fn plan(
             Extent::Gap(range) => {
                 let what = format!("{} bytes that belong to no block", range.end - range.start);
                 if !expected.is_loss(index) {
-                    report.guessed.push(RepairItem::new(range, format!("{what}: left out")));
+                    let item = RepairItem::new(range, format!("{what}: left out"));
+                    report.guessed.push(item.with_evidence(Evidence::Walk));
                     continue;
                 }
                 report.lost.push(RepairItem::new(range.clone(), what));
@@ -120,7 +120,7 @@ pub(super) fn plan(
                     let index = parts.len();
                     let what =
                         format!("block {index} was here, because arrays name more blocks than there are");
-                    report.guessed.push(RepairItem::new(range.clone(), what));
+                    report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(Evidence::Index));
                     short.push(ShortBlock::new(index, 0, range.clone()));
                     parts.push(lost_block(range.clone()));
                 }
@@ -138,70 +138,18 @@ fn plan_intact_block(
     short: &mut Vec<ShortBlock>,
     report: &mut RepairReport,
 ) -> Result<PlannedBlock> {
-    let RecoveredBlock { mut block, evidence, mut changes } = recovered;
-    block.index = index;
+    let (mut block, state, is_changed) = recover_fields(recovered, index, tools, report)?;
     let range = block.at..block.end;
-    let with_label = match changes.contains(&"data_size") {
-        true => compression_label::recover_missing_label(&block, tools)?,
-        false => None,
-    };
-    if with_label.is_some() {
-        changes.retain(|change| *change != "data_size");
-    }
-    if !changes.is_empty() {
-        let by = if evidence == Evidence::Digest {
-            "its digest fits"
-        } else {
-            "its neighbours leave no other room"
-        };
-        let what = format!("block {index}: {} as it must have been: {by}", changes.join(" and "));
-        report.guessed.push(RepairItem::new(range.clone(), what));
-    }
-    if let Some(with_label) = with_label {
-        report.guessed.push(compression_item(&with_label, range.clone()));
-        block = with_label;
-        changes.push("compression");
-    }
-    if block.header.is_streamed() && block.header.is_compressed() {
-        match compression_label::without_streamed_flag(&block, tools)? {
-            Some((other, change)) => {
-                let what =
-                    format!("block {index}: {change} as it must have been: no streamed block has a codec");
-                report.guessed.push(RepairItem::new(range.clone(), what));
-                block = other;
-                changes.push(change);
-            }
-            None => {
-                let what =
-                    format!("block {index} is streamed and names a codec, which nobody reads, and stays so");
-                report.lost.push(RepairItem::new(range, what));
-                return Ok(with_read_header(block, &changes));
-            }
-        }
-    }
-    let mut state = match evidence {
-        _ if block.header.is_streamed() => ChecksumStatus::Absent,
-        Evidence::Digest => ChecksumStatus::Stored,
-        _ => checksum_status(&block, tools)?,
-    };
-    if matches!(state, ChecksumStatus::Bad { .. })
-        && let Some(len) = used_size_from_checksum(&block, tools)?
-    {
-        let what =
-            format!("block {index}: used_size as it must have been: its first {len} bytes fit its digest");
-        report.guessed.push(RepairItem::new(range.clone(), what));
-        block.header.used_size = len;
-        block.data.end = block.data.start.saturating_add(len);
-        (state, changes) = (ChecksumStatus::Stored, [&changes[..], &["used_size"]].concat());
-    }
-    if !block.header.is_streamed()
-        && let Some((corrected, fits)) = compression_label::corrected_label(&block, state, tools)?
-    {
-        report.guessed.push(compression_item(&corrected, range.clone()));
-        (block, state, changes) = (corrected, fits, [&changes[..], &["compression"]].concat());
-    }
     let header = block.header;
-    let same = |block: StoredBlock| with_read_header(block, &changes);
+    let same = |block: StoredBlock| PlannedBlock {
+        body: if is_changed { Body::Header(block.header) } else { Body::Same },
+        block,
+    };
+    if header.is_streamed() && header.is_compressed() {
+        let what = format!("block {index} is streamed and names a codec, which nobody reads, and stays so");
+        report.lost.push(RepairItem::new(range, what));
+        return Ok(same(block));
+    }
     if header.is_streamed() {
         report.kept.push(RepairItem::new(range, format!("block {index}, streamed")));
         return Ok(same(block));
@@ -218,10 +166,13 @@ fn plan_intact_block(
             short.push(ShortBlock::new(index, len, block.data.clone()));
         }
         block.header.data_size = len;
-        let by = if state == ChecksumStatus::Stored { "fit their digest" } else { "have no digest" };
+        let (by, evidence) = match state {
+            ChecksumStatus::Stored => ("fit their digest", Evidence::Digest),
+            _ => ("have no digest", Evidence::SecondCopy),
+        };
         let what =
             format!("block {index}: data_size as it must have been: its bytes, which {by}, decode to {len}");
-        report.guessed.push(RepairItem::new(range.clone(), what));
+        report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(evidence));
         report.kept.push(RepairItem::new(range, format!("block {index}")));
         return Ok(PlannedBlock { body: Body::Header(block.header), block });
     }
@@ -239,8 +190,8 @@ fn plan_intact_block(
             // A codec that is not known here: nothing can be said of it, and the block is copied. What its digest says is told below.
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
                 let what = format!("block {index} as it is: {}", error.kind());
-                if state == ChecksumStatus::Absent || compression_label::is_external_codec(&block) {
-                    let list = if block.has_name() { &mut report.guessed } else { &mut report.lost };
+                if state == ChecksumStatus::Absent || is_external_codec(&block) {
+                    let list = if block.has_name() { &mut report.kept } else { &mut report.lost };
                     list.push(RepairItem::new(range, what));
                     return Ok(same(block));
                 }
@@ -317,17 +268,59 @@ fn plan_intact_block(
     Ok(same(block))
 }
 
-/// The block as it is, under the header that was read where that is not the stored one.
-fn with_read_header(block: StoredBlock, changes: &[&str]) -> PlannedBlock {
-    let body = if changes.is_empty() { Body::Same } else { Body::Header(block.header) };
-    PlannedBlock { block, body }
-}
-
-/// Builds the report item for a changed compression label.
-fn compression_item(block: &StoredBlock, range: Range<u64>) -> RepairItem {
-    let (index, label) = (block.index, block.label().unwrap_or(""));
-    let what = format!("block {index}: compression as it must have been, {label:?}: its bytes make sense so");
-    RepairItem::new(range, what)
+/// Corrects the fields of a block's header that have evidence. Returns the block, the state of its checksum, and whether a field is another.
+fn recover_fields(
+    recovered: RecoveredBlock,
+    index: usize,
+    tools: &Tools<'_>,
+    report: &mut RepairReport,
+) -> Result<(StoredBlock, ChecksumStatus, bool)> {
+    let evidence = recovered.evidence();
+    let RecoveredBlock { mut block, support, mut changes } = recovered;
+    block.index = index;
+    let mut found = Vec::new();
+    if block.header.is_streamed()
+        && block.header.is_compressed()
+        && let Some(other) = without_streamed_flag(&block, tools)?
+    {
+        let what = "flags as it must have been: no streamed block has a codec".to_owned();
+        found.push((what, Evidence::SecondCopy));
+        block = other;
+    }
+    let mut state = match support {
+        _ if block.header.is_streamed() => ChecksumStatus::Absent,
+        Support::Digest => ChecksumStatus::Stored,
+        _ => checksum_status(&block, tools)?,
+    };
+    if matches!(state, ChecksumStatus::Bad { .. })
+        && let Some(len) = used_size_from_checksum(&block, tools)?
+    {
+        let what = format!("used_size as it must have been: its first {len} bytes fit its digest");
+        found.push((what, Evidence::Digest));
+        block.header.used_size = len;
+        block.data.end = block.data.start.saturating_add(len);
+        state = ChecksumStatus::Stored;
+    }
+    if let Some((labelled, its_state)) = recover_label(&block, state, tools)? {
+        let label = labelled.label().unwrap_or_default();
+        let what = format!("compression as it must have been, {label:?}: its bytes decode to its data_size");
+        found.push((what, Evidence::SecondCopy));
+        changes.retain(|change| *change != "data_size");
+        (block, state) = (labelled, its_state);
+    }
+    if !changes.is_empty() {
+        let by = match evidence {
+            Evidence::Digest => "its digest fits",
+            _ => "its other fields and what follows it leave nothing else",
+        };
+        found.insert(0, (format!("{} as it must have been: {by}", changes.join(" and ")), evidence));
+    }
+    let is_changed = !found.is_empty();
+    let range = block.at..block.end;
+    report.guessed.extend(found.into_iter().map(|(what, evidence)| {
+        RepairItem::new(range.clone(), format!("block {index}: {what}")).with_evidence(evidence)
+    }));
+    Ok((block, state, is_changed))
 }
 
 fn with_digest(block: StoredBlock, digest: &[u8]) -> PlannedBlock {
@@ -426,9 +419,9 @@ fn salvage_block(
         // Of a block that is merely cut, what is there is as it was.
         if is_whole && !is_proved {
             let what = format!(
-                "block {index}: what decodes without an error is right, which nothing proves: {label} has no checksum before its end"
+                "block {index}: the proof that what decodes without an error is right: {label} has no checksum before its end"
             );
-            report.guessed.push(RepairItem::new(range.clone(), what));
+            report.lost.push(RepairItem::new(range.clone(), what));
         }
     }
     let mut header = with_sizes(block.header, have);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use container_core::Result;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Joined, Source};
 
 use super::find_blocks::last_marker;
@@ -111,7 +111,8 @@ fn item(number: usize, region: &Range<u64>, changes: &[Change]) -> RepairItem {
             )
         }
     };
-    RepairItem::new(region.clone(), format!("block {number}: {what}: its digest fits"))
+    let what = format!("block {number}: {what}: its digest fits");
+    RepairItem::new(region.clone(), what).with_evidence(Evidence::Digest)
 }
 
 /// Whether the header at the start of a region leads to its end.

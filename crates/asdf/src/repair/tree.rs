@@ -1,10 +1,9 @@
 //! The tree of a damaged file: its text with the least changes that make it readable.
 
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, ErrorKind, Limits, Result};
 
-use super::yaml_directives;
 use crate::fault::FaultKind;
 use crate::layout::Layout;
 use crate::yaml::{Document, YamlLimits};
@@ -37,25 +36,28 @@ pub(super) fn repair_tree(
         let end = range.end..range.end;
         // Behind a tree that goes on to the end of what was written, a system may leave zeros.
         let is_padding = || layout.blocks.is_empty() && layout.padding.end == layout.size;
-        if range.end == layout.size || is_padding() {
+        let is_cut = range.end == layout.size || is_padding();
+        if is_cut {
             // Whatever lines and blocks there were.
             report
                 .lost
                 .push(RepairItem::new(end.clone(), "what stood behind it: the file ends within its tree"));
         }
-        report.guessed.push(RepairItem::new(end, "the tree ends here, where nothing said so"));
+        let evidence = if is_cut { Evidence::KnownDamage } else { Evidence::Walk };
+        let what = "the tree ends here, where nothing said so";
+        report.guessed.push(RepairItem::new(end, what).with_evidence(evidence));
     } else if has(FaultKind::TreeEndBlanks) {
         let len = text.trim_end_matches([' ', '\t', '\r', '\n']).len();
         text.truncate(len);
         text.push_str(newline);
-        report
-            .guessed
-            .push(RepairItem::new(range.clone(), "the blanks after the end of the tree are left out"));
+        let what = "the blanks after the end of the tree are left out";
+        report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(Evidence::Walk));
     }
-    text = yaml_directives::repair_directives(&text, range.start, report);
     if has(FaultKind::NoYamlDirective) && !text.starts_with("%YAML 1.") {
         text = with_version(&text, newline);
-        report.guessed.push(RepairItem::new(range.clone(), "the tree is YAML 1.1, as all are"));
+        // The header line says the version of the file format, and that says this one.
+        let what = "the tree is YAML 1.1, as the header line says";
+        report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(Evidence::SecondCopy));
     }
     let error = match parse(&text) {
         Ok(document) => {
@@ -70,7 +72,7 @@ pub(super) fn repair_tree(
         Some((document, kept)) => {
             // What was put before the text or left out of it moves the place by a few bytes.
             let from = range.start.saturating_add(kept as u64).min(range.end);
-            report.guessed.push(RepairItem::new(range.start..from, "the tree as far as it can be read"));
+            report.kept.push(RepairItem::new(range.start..from, "the tree as far as it can be read"));
             let what = format!("the rest of the tree, which cannot be read: {}", error.kind());
             report.lost.push(RepairItem::new(from..range.end, what));
             Ok(Some(document))
@@ -131,8 +133,7 @@ fn decode_lossy(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
 
 fn report_replacement(at: u64, len: usize, report: &mut RepairReport) {
     let range = at..at.saturating_add(len as u64);
-    report.guessed.push(RepairItem::new(range.clone(), "U+FFFD, for bytes that are no text"));
-    report.lost.push(RepairItem::new(range, "bytes of the tree that are no text"));
+    report.lost.push(RepairItem::new(range, "bytes of the tree that are no text: U+FFFD is in their place"));
 }
 
 /// The document of the most lines from the start that can be read, of those that end before the line at `error`, and their length.

@@ -37,7 +37,7 @@ pub(crate) fn wrong_directives(text: &str) -> Vec<(std::ops::Range<usize>, &str)
 }
 
 /// Whether a line is one of the two directives of YAML. The version in the first one is checked elsewhere.
-pub(crate) fn is_directive(line: &str) -> bool {
+fn is_directive(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     let least = match words.next() {
         Some("%YAML") => words.next().is_some(),

@@ -1,25 +1,27 @@
-//! Recovers the header of one block of a damaged file.
+//! Recovers the header of a block where some of its fields are damaged.
 //!
-//! The bytes at a place are read as a header whatever its magic says, and fields that cannot be are replaced by what the places of its
-//! neighbours and its digest leave open. What fits the digest is proved; without one, the reading with the fewest changes is taken.
+//! The bytes at a place are read as a header whatever its magic says, and fields that cannot be are replaced by what the other fields, the
+//! start of the next structure and the checksum say. A header that fits its checksum is proved. Without a checksum one field may be
+//! corrected, if the others and the next structure leave one value for it.
 
 use std::ops::Range;
 
 use container_core::Result;
+use container_core::report::Evidence;
 use container_core::source::Source;
 
 use crate::block_header::{BlockHeader, MAGIC, MIN_LEN, MIN_SIZE, PREFIX_LEN, STREAMED};
 use crate::digest;
-use crate::layout::{self, StoredBlock};
+use crate::layout::{Layout, StoredBlock, search};
 
-/// Offset of `data_size` in a header.
-const DATA_SIZE_AT: u64 = 30;
+/// Bytes of a header before the first that is not NUL, where its magic is.
+const SIZE_BYTE_OFFSET: u64 = 5;
 
-/// Evidence for the place and header of a block, weakest first.
+/// Support for the place and header of a block, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Evidence {
-    /// The header was corrected, and only the places of neighbouring blocks support that.
-    Assumed,
+pub(crate) enum Support {
+    /// One field was corrected: the other fields and the next structure leave no other value.
+    Corrected,
     /// The header is valid as stored.
     Header,
     /// The stored bytes fit the checksum.
@@ -28,17 +30,64 @@ pub(super) enum Evidence {
 
 /// A block with a valid header.
 #[derive(Clone, Debug)]
-pub(super) struct RecoveredBlock {
+pub(crate) struct RecoveredBlock {
     /// The block. Its number is given later.
-    pub(super) block: StoredBlock,
-    /// Evidence for the header.
-    pub(super) evidence: Evidence,
+    pub(crate) block: StoredBlock,
+    /// Support for the header.
+    pub(crate) support: Support,
     /// Names of the header fields that were corrected.
-    pub(super) changes: Vec<&'static str>,
+    pub(crate) changes: Vec<&'static str>,
 }
 
-/// Recovers the block at `at`, which ends at `next`, the start of the next structure. `None` where no candidate header is valid.
-pub(super) fn recover_header(source: &dyn Source, at: u64, next: u64) -> Result<Option<RecoveredBlock>> {
+impl RecoveredBlock {
+    /// Evidence for the corrected fields.
+    pub(crate) fn evidence(&self) -> Evidence {
+        match (self.support, self.changes.first()) {
+            (Support::Digest, _) => Evidence::Digest,
+            (_, Some(&("used_size" | "data_size"))) => Evidence::SecondCopy,
+            _ => Evidence::Walk,
+        }
+    }
+}
+
+/// Finds a block before the first that has a magic, which has lost its own, though its digest fits: those after it have other numbers than in
+/// the tree.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn block_without_magic(source: &dyn Source, layout: &Layout) -> Result<Option<Range<u64>>> {
+    let found = before_first(source, layout)?.and_then(|(_, recovered)| recovered);
+    let proved = found.filter(|recovered| recovered.support == Support::Digest);
+    Ok(proved.map(|recovered| recovered.block.at..recovered.block.end))
+}
+
+/// Finds bytes before the first block with a magic that are no padding: perhaps a block that has lost its own.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn before_first(
+    source: &dyn Source,
+    layout: &Layout,
+) -> Result<Option<(Range<u64>, Option<RecoveredBlock>)>> {
+    let end = layout.padding.end;
+    let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
+        return Ok(None);
+    };
+    // Of a header whose magic is NULs, the size is the first thing that shows.
+    let least = first.saturating_sub(SIZE_BYTE_OFFSET).max(layout.padding.start);
+    for at in (least..=first).rev() {
+        if let Some(recovered) = recover_header(source, at, end)? {
+            return Ok(Some((at..end, Some(recovered))));
+        }
+    }
+    Ok(Some((first..end, None)))
+}
+
+/// Recovers the block at `at`, which ends at `next`, the start of the next structure. `None` where no candidate header has enough support.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn recover_header(source: &dyn Source, at: u64, next: u64) -> Result<Option<RecoveredBlock>> {
     if next.saturating_sub(at) < MIN_LEN {
         return Ok(None);
     }
@@ -53,12 +102,13 @@ pub(super) fn recover_header(source: &dyn Source, at: u64, next: u64) -> Result<
     for size in header_size_candidates(&bytes) {
         let mut bytes = bytes.clone();
         let mut changes = base.clone();
-        let stored = bytes.get(4..6).map(<[u8]>::to_vec);
+        let stored_size = bytes.get(4..6).map(<[u8]>::to_vec);
         bytes.iter_mut().skip(4).zip(size.to_be_bytes()).for_each(|(to, from)| *to = from);
-        if bytes.get(4..6) != stored.as_deref() {
+        if bytes.get(4..6) != stored_size.as_deref() {
             changes.push("header_size");
         }
         let Some(mut header) = BlockHeader::parse(&bytes) else { continue };
+        let stored = header;
         if header.is_streamed() && next < source.len() {
             // Nothing follows a streamed block.
             header.flags &= !STREAMED;
@@ -82,13 +132,14 @@ pub(super) fn recover_header(source: &dyn Source, at: u64, next: u64) -> Result<
             let end = if header.is_streamed() { next } else { start.saturating_add(header.allocated_size) };
             let data = if header.is_streamed() { start..next } else { data };
             let block = StoredBlock { index: 0, at, header, data, end };
-            let evidence = verify_candidate(source, &block, &changes)?;
-            let recovered = RecoveredBlock { block, evidence, changes };
-            if is_beyond && !has_matching_digest(&recovered) {
+            let support = verify_candidate(source, &block, &changes)?;
+            let recovered = RecoveredBlock { block, support, changes };
+            let is_proved = has_matching_digest(&recovered);
+            if !is_proved && (is_beyond || !is_confirmed(&stored, &recovered, next)) {
                 continue;
             }
             let rank =
-                |recovered: &RecoveredBlock| (recovered.evidence, std::cmp::Reverse(recovered.changes.len()));
+                |recovered: &RecoveredBlock| (recovered.support, std::cmp::Reverse(recovered.changes.len()));
             if best.as_ref().is_none_or(|best| rank(&recovered) > rank(best)) {
                 best = Some(recovered);
             }
@@ -97,14 +148,29 @@ pub(super) fn recover_header(source: &dyn Source, at: u64, next: u64) -> Result<
             break;
         }
     }
-    // Without a magic, nothing less than all else in order makes a block.
-    Ok(best.filter(|best| {
-        !best.changes.contains(&"magic") || best.changes.len() == 1 || best.evidence == Evidence::Digest
-    }))
+    Ok(best)
 }
 
 fn has_matching_digest(recovered: &RecoveredBlock) -> bool {
-    recovered.evidence == Evidence::Digest
+    recovered.support == Support::Digest
+}
+
+/// Whether the header is valid as stored, or has one other field for which the others and the start of the next structure leave no other
+/// value.
+fn is_confirmed(stored: &BlockHeader, recovered: &RecoveredBlock, next: u64) -> bool {
+    let header = &recovered.block.header;
+    match recovered.changes.as_slice() {
+        [] => true,
+        // Of two sizes of plain data, the wrong one is impossible, or the right one is there a third time.
+        ["used_size"] => {
+            header.used_size == header.allocated_size || stored.used_size > header.allocated_size
+        }
+        ["data_size"] => {
+            header.used_size == header.allocated_size || stored.data_size > header.allocated_size
+        }
+        [_] => !header.is_streamed() && recovered.block.end == next,
+        _ => false,
+    }
 }
 
 /// Candidates for `header_size`: the stored one, then the minimum.
@@ -120,7 +186,7 @@ fn header_size_candidates(bytes: &[u8]) -> Vec<u16> {
 /// not zero.
 fn available_bytes(source: &dyn Source, header: &BlockHeader, start: u64, next: u64) -> Result<u64> {
     let end = start.saturating_add(header.allocated_size.max(header.used_size));
-    let junk = end < next && layout::search::other_than(source, end..next, b"\0")?.is_some();
+    let junk = end < next && search::other_than(source, end..next, b"\0")?.is_some();
     Ok(if junk { end } else { next }.saturating_sub(start))
 }
 
@@ -160,27 +226,18 @@ fn size_candidates(header: BlockHeader, available: u64) -> Vec<(BlockHeader, Vec
     readings
 }
 
-/// Evidence for a candidate block: its checksum, if it has one.
-pub(super) fn verify_candidate(
+/// Support for a candidate block: its checksum, if it has one.
+///
+/// # Errors
+/// Those of the source.
+pub(crate) fn verify_candidate(
     source: &dyn Source,
     block: &StoredBlock,
     changes: &[&str],
-) -> Result<Evidence> {
-    let assumed = if changes.is_empty() { Evidence::Header } else { Evidence::Assumed };
-    let Some(stored) = digest::expected(block) else { return Ok(assumed) };
+) -> Result<Support> {
+    let without = if changes.is_empty() { Support::Header } else { Support::Corrected };
+    let Some(stored) = digest::expected(block) else { return Ok(without) };
     // The digest of no bytes fits wherever they begin.
     let says_nothing = block.data.is_empty() && changes.contains(&"header_size");
-    Ok(if !says_nothing && digest::of_stored(source, block)? == stored { Evidence::Digest } else { assumed })
-}
-
-/// The `data_size` that is stored in the header at `at`.
-pub(super) fn data_size_at(source: &dyn Source, at: u64) -> Result<u64> {
-    let mut stored = [0; 8];
-    source.read_into(at.saturating_add(DATA_SIZE_AT), &mut stored)?;
-    Ok(u64::from_be_bytes(stored))
-}
-
-/// Byte range of the header after its known fields.
-pub(super) fn rest_of_header(block: &StoredBlock) -> Range<u64> {
-    block.at.saturating_add(MIN_LEN).min(block.data.start)..block.data.start
+    Ok(if !says_nothing && digest::of_stored(source, block)? == stored { Support::Digest } else { without })
 }

@@ -28,7 +28,7 @@ fn encoded(label: &str, slack: usize) -> (Vec<u8>, usize) {
 
 #[test]
 fn a_label_with_a_wrong_bit_is_the_nearest_that_decodes() {
-    for label in ["", "zlib", "bzp2", "lz4", "zstd", "blsc"] {
+    for label in ["zlib", "bzp2", "lz4", "zstd", "blsc"] {
         let (sound, at) = encoded(label, 0);
         for has_digest in [true, false] {
             let mut sound = sound.clone();
@@ -46,6 +46,18 @@ fn a_label_with_a_wrong_bit_is_the_nearest_that_decodes() {
         let mut damaged = sound.clone();
         damaged[at + 11] ^= 0x75;
         assert!(repaired(&damaged).0 == sound, "{label}: a whole byte");
+    }
+}
+
+/// Any bytes are plain data, so they are no evidence for a block without a label.
+#[test]
+fn a_plain_block_with_a_label_stays_and_is_told() {
+    let (sound, at) = encoded("", 0);
+    for bit in 0..32 {
+        let mut damaged = sound.clone();
+        damaged[at + 10 + bit / 8] ^= 1 << (bit % 8);
+        let (out, report) = repaired(&damaged);
+        assert!(out == damaged && report.guessed.is_empty() && !report.lost.is_empty(), "{bit}: {report:?}");
     }
 }
 
@@ -164,7 +176,7 @@ fn how_far_a_block_reaches_is_asked_once() {
     let limits = Limits::default();
     let tools =
         plan_blocks::Tools { source: &data, codecs: &codecs, limits: &limits, digests: StaleChecksums::Keep };
-    assert_eq!(decoded_size::decodable_len(&block, 1 << 60, &tools).unwrap(), 3_000_000);
+    assert_eq!(crate::repair::encoded_block::decodable_len(&block, 1 << 60, &tools).unwrap(), 3_000_000);
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
 
@@ -245,13 +257,12 @@ fn a_streamed_block_with_a_codec_is_not_streamed_or_told() {
             assert!(what.starts_with("block 0 is streamed and names a codec"), "{label}: {what}");
         }
     }
-    // A wrong bit in the label of a streamed block.
-    let (mut sound, at) = encoded("", 0);
-    sound.truncate(at + 54 + 400);
-    sound[at + 9] = 1;
-    sound[at + 14..at + 54].fill(0);
-    let mut damaged = sound.clone();
+    // A wrong bit in the label of a streamed block: any bytes are plain data.
+    let (mut damaged, at) = encoded("", 0);
+    damaged.truncate(at + 54 + 400);
+    damaged[at + 9] = 1;
+    damaged[at + 14..at + 54].fill(0);
     damaged[at + 11] = 0x40;
     let (out, report) = repaired(&damaged);
-    assert!(out == sound && report.lost.is_empty(), "{report:?}");
+    assert!(out == damaged && report.lost.len() == 1, "{report:?}");
 }

@@ -1,13 +1,20 @@
-//! Recovers the decoded size of an encoded block where its header may be wrong.
+//! Recovers the label, `used_size` and `data_size` of an encoded block: each by the checksum, or by the bytes that the block decodes to.
 
 use container_core::codec::Encoded;
 use container_core::{Error, ErrorKind, Result};
 
 use super::plan_blocks::Tools;
+use crate::block_header::STREAMED;
 use crate::compression;
 use crate::compression::salvage::{self, is_read};
 use crate::digest::{self, ChecksumStatus};
 use crate::layout::StoredBlock;
+
+/// Offset of `data_size` in a header.
+const DATA_SIZE_AT: u64 = 30;
+
+/// Labels of codecs that only the crate `holdall` provides.
+const EXTERNAL_LABELS: [&str; 2] = ["bls2", "bsc2"];
 
 /// Maximum number of times that a block is read for another size of its stored bytes.
 const MAX_REREADS: u64 = 8;
@@ -170,4 +177,79 @@ pub(super) fn with_data_size(block: &StoredBlock, len: u64) -> StoredBlock {
 /// Whether an error is a limit of memory.
 pub(super) fn is_limit(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Limit { .. })
+}
+
+/// Recovers a label that no codec has, or that of a plain block with two sizes of its data: the one with which the block decodes to just its
+/// `data_size`. A label that is a name may be that of a codec unknown here, and is replaced only by one that differs in one byte. Returns the
+/// block, and the state of its checksum under that label.
+///
+/// # Errors
+/// `Limit` where the stored bytes have to be copied, and those of the source.
+pub(super) fn recover_label(
+    block: &StoredBlock,
+    state_before: ChecksumStatus,
+    tools: &Tools<'_>,
+) -> Result<Option<(StoredBlock, ChecksumStatus)>> {
+    let (header, label) = (&block.header, block.label().unwrap_or_default());
+    let mut len = [0; 8];
+    tools.source.read_into(block.at.saturating_add(DATA_SIZE_AT), &mut len)?;
+    let len = u64::from_be_bytes(len);
+    let may_be_wrong = if header.is_compressed() {
+        tools.codecs.get(label).is_err() && !EXTERNAL_LABELS.contains(&label)
+    } else {
+        len != header.used_size && len > 0
+    };
+    if !may_be_wrong || header.is_streamed() {
+        return Ok(None);
+    }
+    let is_name = header.is_compressed() && block.has_name();
+    for name in tools.codecs.names() {
+        let mut label = [0; 4];
+        let Some(start) = label.get_mut(..name.len()) else { continue };
+        start.copy_from_slice(name.as_bytes());
+        let wrong = header.compression.iter().zip(label).filter(|(is, was)| **is != *was).count();
+        if is_name && wrong != 1 {
+            continue;
+        }
+        let mut block = with_data_size(block, len);
+        block.header.compression = label;
+        let state = match state_before {
+            // A codec may find that the digest is that of the decoded bytes.
+            ChecksumStatus::Bad { .. } => checksum_status(&block, tools)?,
+            known => known,
+        };
+        if !matches!(state, ChecksumStatus::Bad { .. }) && decodes_to_data_size(&block, tools)? {
+            return Ok(Some((block, state)));
+        }
+    }
+    Ok(None)
+}
+
+/// Recovers the flags of a streamed block that names a codec, which cannot be: without the flag of streams, where the block ends with the file
+/// and decodes to just its `data_size`.
+///
+/// # Errors
+/// As [`recover_label`].
+pub(super) fn without_streamed_flag(block: &StoredBlock, tools: &Tools<'_>) -> Result<Option<StoredBlock>> {
+    let mut other = block.clone();
+    other.header.flags &= !STREAMED;
+    let (header, start) = (other.header, block.data.start);
+    let has_room = header.used_size <= header.allocated_size
+        && start.saturating_add(header.allocated_size) == block.end
+        && header.used_size > 0;
+    other.data.end = start.saturating_add(header.used_size);
+    Ok((has_room && decodes_to_data_size(&other, tools)?).then_some(other))
+}
+
+/// Whether the block decodes to its `data_size`; not where that is more than memory holds.
+fn decodes_to_data_size(block: &StoredBlock, tools: &Tools<'_>) -> Result<bool> {
+    match decodes_fully(block, block.header.data_size, tools) {
+        Err(error) if is_limit(&error) => Ok(false),
+        decodes => decodes,
+    }
+}
+
+/// Whether the label is one of [`EXTERNAL_LABELS`].
+pub(super) fn is_external_codec(block: &StoredBlock) -> bool {
+    block.label().is_some_and(|label| EXTERNAL_LABELS.contains(&label))
 }
