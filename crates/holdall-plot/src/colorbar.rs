@@ -1,7 +1,7 @@
 //! The colour bar.
 
 use crate::frame::{Axis, Frame};
-use crate::layout::SidecarFile;
+use crate::layout::SideParts;
 use crate::palette::Palette;
 use crate::scale::Stretch;
 use crate::scene::{Anchor, Item, Pixels, Rect, Rgba};
@@ -22,11 +22,11 @@ impl Frame<'_> {
             return;
         }
         let Rect { x, y, w, h } = self.rect;
-        if self.plan.beside >= SidecarFile::NoBar {
+        if self.plan.beside >= SideParts::NoBar {
             self.leave_out("the colour bar");
             return;
         }
-        let is_narrow = self.plan.beside >= SidecarFile::Narrow;
+        let is_narrow = self.plan.beside >= SideParts::Narrow;
         let (space, width) = if is_narrow { (8.0, 10.0) } else { (16.0, 16.0) };
         let rect = Rect { x: x + w + self.px(space), y, w: self.px(width).round(), h };
         let mut pixels = Pixels::transparent(1, 256);
@@ -45,7 +45,7 @@ impl Frame<'_> {
         let tick = self.px(4.0);
         let right = rect.x.round() + rect.w;
         let start = right + self.px(7.0);
-        let has_label = self.plan.beside < SidecarFile::NoBarLabel && !label.is_empty();
+        let has_label = self.plan.beside < SideParts::NoBarLabel && !label.is_empty();
         let room = self.room_behind(start, has_label);
         let small = self.letters(&ticks, room);
         let numbers = Numbers {
@@ -62,7 +62,7 @@ impl Frame<'_> {
         if let Some(place) = note {
             self.note(place, &ticks.note);
         }
-        if self.plan.beside >= SidecarFile::NoBarLabel {
+        if self.plan.beside >= SideParts::NoBarLabel {
             self.leave_out("the label of the colour bar");
         } else if has_label {
             let normal = self.px(13.0);

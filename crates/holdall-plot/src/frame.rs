@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::font::Font;
-use crate::layout::{Above, Plan, SidecarFile};
+use crate::layout::{Plan, SideParts, TopParts};
 use crate::scale::{Stretch, place};
 use crate::scene::{Anchor, Direction, Item, Rect, Rgba, Scene};
 use crate::ticks::{Ticks, based};
@@ -119,7 +119,7 @@ impl<'s> Frame<'s> {
 
     /// Height of letters next to ticks.
     pub(crate) fn small(&self) -> f64 {
-        self.px(if self.plan.beside >= SidecarFile::Narrow { 11.0 } else { 12.0 })
+        self.px(if self.plan.beside >= SideParts::Narrow { 11.0 } else { 12.0 })
     }
 
     pub(crate) fn leave_out(&mut self, what: &'static str) {
@@ -170,7 +170,7 @@ impl<'s> Frame<'s> {
 
     /// The axis below.
     fn along(&mut self, x: &Axis) {
-        if self.plan.above == Above::Nothing {
+        if self.plan.above == TopParts::Nothing {
             self.leave_out("ticks below");
             return;
         }
@@ -183,7 +183,7 @@ impl<'s> Frame<'s> {
             // From left to right.
             ticks.ticks.reverse();
         }
-        let has_label = self.plan.above < Above::NoLabel;
+        let has_label = self.plan.above < TopParts::NoLabel;
         if !has_label {
             self.leave_out("the label of the axis below");
             if !ticks.note.is_empty() {
@@ -261,7 +261,7 @@ impl<'s> Frame<'s> {
     /// The title, smaller where it is long and cut where it is very long.
     pub(crate) fn title(&mut self) {
         let Some(title) = self.style.title.as_ref().filter(|_| !self.style.bare) else { return };
-        if self.plan.above >= Above::NoTitle {
+        if self.plan.above >= TopParts::NoTitle {
             self.leave_out("the title");
             return;
         }
@@ -272,7 +272,7 @@ impl<'s> Frame<'s> {
         let at = self.middle(self.rect.x + self.rect.w / 2.0, &title, size);
         let half = self.font.width(&title, size) / 2.0;
         let y = match self.note {
-            // Above the note.
+            // TopParts the note.
             Some((from, to)) if at + half > from && at - half < to => self.rect.y - self.px(24.0),
             _ => self.px(24.0).max(self.rect.y - self.px(16.0)),
         };

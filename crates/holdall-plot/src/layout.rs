@@ -13,7 +13,7 @@ pub(crate) struct Margins {
 
 /// Parts next to the data. Each step leaves out the least useful part of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SidecarFile {
+pub(crate) enum SideParts {
     Everything,
     /// No label along the colour bar.
     NoBarLabel,
@@ -27,7 +27,7 @@ pub(crate) enum SidecarFile {
 
 /// Parts above and below the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Above {
+pub(crate) enum TopParts {
     Everything,
     /// No label along the axis.
     NoLabel,
@@ -41,8 +41,8 @@ pub(crate) enum Above {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) margins: Margins,
-    pub(crate) beside: SidecarFile,
-    pub(crate) above: Above,
+    pub(crate) beside: SideParts,
+    pub(crate) above: TopParts,
 }
 
 /// Pixels at 100 dots per inch that the data should have.
@@ -55,23 +55,23 @@ impl Style {
     /// Layout of the parts around the data that fit a sheet of this size; `side` is a colour bar or a legend. The same for every number of digits, so
     /// that a picture of the same size has the same place for its data.
     pub(crate) fn plan(&self, size: (u32, u32), side: bool) -> Plan {
-        let margins = |beside: SidecarFile, above: Above| {
+        let margins = |beside: SideParts, above: TopParts| {
             if self.bare {
                 return Margins::default();
             }
             let (left, right) = match beside {
-                SidecarFile::Everything => (78.0, if side { 124.0 } else { 24.0 }),
-                SidecarFile::NoBarLabel => (78.0, if side { 84.0 } else { 24.0 }),
-                SidecarFile::Narrow => (46.0, if side { 62.0 } else { 14.0 }),
-                SidecarFile::NoBar => (46.0, 14.0),
-                SidecarFile::Nothing => (2.0, 2.0),
+                SideParts::Everything => (78.0, if side { 124.0 } else { 24.0 }),
+                SideParts::NoBarLabel => (78.0, if side { 84.0 } else { 24.0 }),
+                SideParts::Narrow => (46.0, if side { 62.0 } else { 14.0 }),
+                SideParts::NoBar => (46.0, 14.0),
+                SideParts::Nothing => (2.0, 2.0),
             };
             let title = if self.title.is_some() { 44.0 } else { 26.0 };
             let (top, bottom) = match above {
-                Above::Everything => (title, 54.0),
-                Above::NoLabel => (title, 26.0),
-                Above::NoTitle => (12.0, 26.0),
-                Above::Nothing => (2.0, 2.0),
+                TopParts::Everything => (title, 54.0),
+                TopParts::NoLabel => (title, 26.0),
+                TopParts::NoTitle => (12.0, 26.0),
+                TopParts::Nothing => (2.0, 2.0),
             };
             let [left, right, top, bottom] = [left, right, top, bottom].map(|length| self.pixels(length));
             Margins { left, right, top, bottom }
@@ -79,19 +79,18 @@ impl Style {
         let enough = |whole: u32, around: u32, wanted: f64| {
             f64::from(whole.saturating_sub(around)) >= self.scaled(wanted).min(PART * f64::from(whole))
         };
-        let fits_beside = |beside: &SidecarFile| {
-            let Margins { left, right, .. } = margins(*beside, Above::Everything);
+        let fits_beside = |beside: &SideParts| {
+            let Margins { left, right, .. } = margins(*beside, TopParts::Everything);
             enough(size.0, left + right, WIDTH)
         };
-        let fits_above = |above: &Above| {
-            let Margins { top, bottom, .. } = margins(SidecarFile::Everything, *above);
+        let fits_above = |above: &TopParts| {
+            let Margins { top, bottom, .. } = margins(SideParts::Everything, *above);
             enough(size.1, top + bottom, HEIGHT)
         };
-        let beside =
-            [SidecarFile::Everything, SidecarFile::NoBarLabel, SidecarFile::Narrow, SidecarFile::NoBar];
-        let beside = beside.into_iter().find(fits_beside).unwrap_or(SidecarFile::Nothing);
-        let above = [Above::Everything, Above::NoLabel, Above::NoTitle];
-        let above = above.into_iter().find(fits_above).unwrap_or(Above::Nothing);
+        let beside = [SideParts::Everything, SideParts::NoBarLabel, SideParts::Narrow, SideParts::NoBar];
+        let beside = beside.into_iter().find(fits_beside).unwrap_or(SideParts::Nothing);
+        let above = [TopParts::Everything, TopParts::NoLabel, TopParts::NoTitle];
+        let above = above.into_iter().find(fits_above).unwrap_or(TopParts::Nothing);
         Plan { margins: margins(beside, above), beside, above }
     }
 
@@ -117,12 +116,12 @@ mod tests {
     fn small_sheets_leave_out_what_has_no_room() {
         let style = Style { title: Some("t".into()), ..Style::default() };
         for (size, beside, above) in [
-            (16, SidecarFile::Nothing, Above::Nothing),
-            (100, SidecarFile::NoBar, Above::NoTitle),
-            (150, SidecarFile::NoBar, Above::NoLabel),
-            (200, SidecarFile::Narrow, Above::Everything),
-            (300, SidecarFile::NoBarLabel, Above::Everything),
-            (400, SidecarFile::Everything, Above::Everything),
+            (16, SideParts::Nothing, TopParts::Nothing),
+            (100, SideParts::NoBar, TopParts::NoTitle),
+            (150, SideParts::NoBar, TopParts::NoLabel),
+            (200, SideParts::Narrow, TopParts::Everything),
+            (300, SideParts::NoBarLabel, TopParts::Everything),
+            (400, SideParts::Everything, TopParts::Everything),
         ] {
             let plan = style.plan((size, size), true);
             assert_eq!((plan.beside, plan.above), (beside, above), "{size}");

@@ -2,7 +2,7 @@
 
 use crate::ellipsis::shortened;
 use crate::frame::Frame;
-use crate::layout::SidecarFile;
+use crate::layout::SideParts;
 use crate::scene::{Anchor, Item, Rect, Rgba};
 
 /// Sample of a colour.
@@ -21,7 +21,7 @@ impl Frame<'_> {
         if self.style.bare || entries.is_empty() {
             return;
         }
-        if self.plan.beside >= SidecarFile::NoBar {
+        if self.plan.beside >= SideParts::NoBar {
             self.leave_out("the legend");
             return;
         }
@@ -32,7 +32,7 @@ impl Frame<'_> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few rows")]
         let rows = ((room / row).floor().max(1.0) as usize).min(MAX_ROWS);
         let shown = if entries.len() > rows { rows - 1 } else { entries.len() };
-        let is_narrow = self.plan.beside >= SidecarFile::Narrow;
+        let is_narrow = self.plan.beside >= SideParts::Narrow;
         // Marks, and letters after them.
         let (start, text, side) = match (mark, is_narrow) {
             (Mark::Line, false) => (14.0, 38.0, 18.0),

@@ -8,7 +8,7 @@ use crate::Picture;
 use crate::categorical_palette::distinct_colors;
 use crate::frame::{Axis, Frame, Style};
 use crate::heatmap::Colors;
-use crate::layout::{Above, SidecarFile};
+use crate::layout::{SideParts, TopParts};
 use crate::legend::Mark;
 use crate::scale::{Range, Stretch, place};
 use crate::scene::{Anchor, Item, Rgba};
@@ -303,7 +303,7 @@ fn triad(frame: &mut Frame<'_>, axes: [[f64; 3]; 3], style: &Style) {
     if style.bare {
         return;
     }
-    if frame.plan.beside >= SidecarFile::Narrow || frame.plan.above >= Above::NoLabel {
+    if frame.plan.beside >= SideParts::Narrow || frame.plan.above >= TopParts::NoLabel {
         frame.leave_out("the directions of the axes");
         return;
     }

@@ -1,7 +1,7 @@
 //! Numbers next to the data: those of the axis at the left, and the room that labels have.
 
 use crate::frame::{Axis, Frame};
-use crate::layout::{Above, SidecarFile};
+use crate::layout::{SideParts, TopParts};
 use crate::scene::{Anchor, Rect, Rgba};
 use crate::ticks::Ticks;
 
@@ -19,14 +19,14 @@ impl Frame<'_> {
     /// The axis at the left.
     pub(crate) fn upright(&mut self, y: &Axis) {
         const NUMBERS: &str = "numbers of the axis at the left";
-        if self.plan.beside == SidecarFile::Nothing {
+        if self.plan.beside == SideParts::Nothing {
             self.leave_out("ticks at the left");
             return;
         }
         let Rect { x: left, y: top, h, .. } = self.rect;
         let (tick, normal) = (self.px(4.0), self.px(13.0));
         let mut ticks = y.ticks(h, self.px(48.0));
-        let has_label = self.plan.beside < SidecarFile::Narrow;
+        let has_label = self.plan.beside < SideParts::Narrow;
         let note = if has_label { None } else { self.place_note(2.0, &mut ticks, NUMBERS) };
         let (end, furthest) = (left - self.px(8.0), 2.0 + OVER * normal);
         let beside = if has_label { furthest + UNDER * normal + self.px(GAP) } else { 1.0 };
@@ -129,7 +129,7 @@ impl Frame<'_> {
         let wide = wide * size / small;
         let from = at.min(sheet + 2.0 - wide).max(2.0);
         let is_free = self.note.is_none_or(|(start, end)| from > end + small || from + wide + small < start);
-        (self.plan.above < Above::Nothing && size >= MIN_LABEL_SCALE * small && is_free)
+        (self.plan.above < TopParts::Nothing && size >= MIN_LABEL_SCALE * small && is_free)
             .then_some((from, size))
     }
 
