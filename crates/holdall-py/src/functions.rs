@@ -128,7 +128,8 @@ fn repair(
     let overwrite = if is_overwriting { Overwrite::Replace } else { Overwrite::Refuse };
     let path = source.clone();
     let done = patiently(py, told, move |progress, _| {
-        let done = holdall::repair_with(&source, target.as_deref(), overwrite, &OpenOptions::default(), progress)?;
+        let done =
+            holdall::repair_with(&source, target.as_deref(), overwrite, &OpenOptions::default(), progress)?;
         let target = target.map(|target| target.display().to_string());
         let mut line = json::repair_json(&source.display().to_string(), target.as_deref(), &done);
         put(&mut line, "format", done.format.into());
