@@ -137,9 +137,15 @@ fn repairs_of_cut_files_are_sound_and_hold_only_what_was_there() {
             if fixture.expendable() > 0 {
                 continue;
             }
-            for (path, values) in chunks(&*look(&repaired).expect("it opened before")) {
-                let was = whole.get(&path).map(|was| was.replace('>', "<"));
-                assert_eq!(was.as_ref(), Some(&values), "{name}: {path}");
+            // Of a name that was cut no part is taken for it: a placeholder stands for it.
+            let chunks = chunks(&*look(&repaired).expect("it opened before")).into_iter();
+            for (path, values) in chunks.filter(|(path, _)| !path.contains("/unknown/")) {
+                // Frames move up over one that is left out.
+                let field = |path: &str| path.splitn(3, '/').nth(2).map(str::to_owned);
+                let same = |(was, old): (&String, &String)| {
+                    field(was) == field(&path) && old.replace('>', "<") == values
+                };
+                assert!(whole.iter().any(same), "{name}: {path}");
             }
         }
     }

@@ -65,14 +65,13 @@ pub(crate) fn check(
         blocks.checked = good;
         blocks.bad = blocks.bad.saturating_add(bad.len() as u64);
         findings.extend(bad);
-        // Errors are reported already.
-        if !findings.iter().any(|finding| finding.severity == Severity::Error) {
-            let orphans = places.iter().any(|fault| fault.kind() == FaultKind::OrphanBytes);
-            let repairs = repair::repair_findings(file.source(), &options.limits, orphans)?;
-            // A fault at the range of an earlier finding is not reported again: a second chunk of one name is one finding.
+        // Of a file with errors, frames that lack entries are a consequence.
+        let has_errors = findings.iter().any(|finding| finding.severity == Severity::Error);
+        if !has_errors && places.iter().any(|fault| fault.kind() == FaultKind::OrphanBytes) {
+            let fault = repair::incomplete_frames(file.source(), &options.limits)?;
             let is_told = |range: &Range<u64>| findings.iter().any(|told| told.range.as_ref() == Some(range));
-            let new = repairs.iter().filter(|fault| !is_told(&fault.range())).map(Fault::finding);
-            findings.extend(new.collect::<Vec<_>>());
+            let new = fault.filter(|fault| !is_told(&fault.range()));
+            findings.extend(new.as_ref().map(Fault::finding));
         }
         if !broken && file.header().schema_name() == crate::hoomd::SCHEMA {
             // All bytes have been read; the ticks keep the check cancellable.

@@ -41,7 +41,7 @@ pub const FORMAT: Format = Format {
         Support { version: "1.0, 0.3", read: ALL, write: Level::Partly, verify: ALL, repair: ALL },
         Support { version: "big-endian", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
-    magics: &[&header::MAGIC.to_le_bytes(), &header::MAGIC.to_be_bytes()],
+    magics: header::MAGICS,
     opens_by_head: false,
     sniff: |probe: &Probe<'_>| header::byte_order(probe.head).is_some(),
     open: |input: Input, options: &container::OpenOptions| Ok(Box::new(GsdContainer::new(input, options)?)),

@@ -66,10 +66,6 @@ container_core::fault_kinds! {
     ChunklessFrames = note("chunkless_frames", "gsd file"),
     /// The last frame lacks chunks that the frames before it have.
     FramePattern = warning("frame_pattern", "gsd file"),
-    /// An entry that fits nothing around it, and would if one bit were another.
-    EntryUnlike = error("entry_unlike", "gsd file"),
-    /// Steps that go on rising elsewhere than the index says.
-    ChunksMoved = error("chunks_moved", "gsd file"),
     /// A chunk that could not be read.
     UnreadableChunk = error("unreadable_chunk", "gsd file"),
 }

@@ -15,6 +15,9 @@ use nom::{IResult, Parser};
 /// The magic of a little-endian file; reversed, that of a big-endian one.
 pub const MAGIC: u64 = 0x65DF_65DF_65DF_65DF;
 
+/// First bytes of a file of either byte order.
+pub(crate) const MAGICS: &[&[u8]] = &[&MAGIC.to_le_bytes(), &MAGIC.to_be_bytes()];
+
 /// Bytes of the header.
 pub const LEN: u64 = 256;
 

@@ -1,73 +1,64 @@
-//! Bringing back what can be proved of a damaged file, into a new one.
+//! Repair of a damaged file into a new one, by evidence.
 //!
-//! A file that opens under [`Strictness::Strict`](crate::Strictness::Strict), and whose chunks lie apart, is sound: all that it lists is
-//! kept, and frames are at most added. Else the levels, each of which comes into play where the one before leaves something undone:
+//! A repair is made where the file itself shows that it is right, independently of the damaged field, or where the damage is one that is
+//! known to happen; each item of [`RepairReport::guessed`] says which. Values carry no digest: a chunk is called kept where its entry
+//! is possible by itself and beside all others.
 //!
-//! 0. *Bits*: an entry that fits nowhere, and with one other bit does, is the one with that bit.
-//! 1. *Trim*: a last frame that lacks chunks although their bytes are there was torn by a crash. It goes, or is completed; in a
-//!    sound file it stays or is completed.
-//! 2. *Order*: entries are collected one by one, whatever stands between them, sorted, and of several for one chunk the one
-//!    whose data were written last is taken. Chunks that lie over others or in the index are lost.
-//! 3. *Search*: where the header leads to no index, or to no namelist, the file is searched for one. Each growth leaves an
-//!    older copy behind, so that even a file that was cut has most of its frames.
-//! 4. *Salvage*: frames that were written and not committed are found by the form of those that were (see [`UncommittedFrames`]).
-//!    Where not one frame was committed, the first is laid out by the names and the schema `hoomd`.
-//! 5. *Names*: lost ones are replaced by what the chunks look like (`particles/position`), or by `unknown/<id>`;
-//!    [`RepairOptions::names`] says better.
+//! A file that opens under [`Strictness::Strict`](crate::Strictness::Strict), and whose chunks lie apart, is intact: all that it lists is
+//! kept, and frames are at most added. Else, step by step:
+//!
+//! 1. *Index*: where the header leads to no index, or to no namelist, the file is searched for one. Each growth leaves an older copy
+//!    behind, so that even a file that was cut has most of its frames. One that lies where neither the header nor a chunk places it is
+//!    refused: bytes were put into the file or taken out of it.
+//! 2. *Entries* are collected one by one, whatever is between them, sorted, and of several for one chunk the one whose data were written
+//!    last is taken. Chunks that lie over others or in the index are lost.
+//! 3. *Frames*: a last frame that lacks chunks although their bytes are there was torn by a crash. It goes, or is completed; in an
+//!    intact file it stays or is completed.
+//! 4. *Uncommitted frames* are found by the form of those that were committed (see [`UncommittedFrames`]). Where not one frame was
+//!    committed, the first is laid out by the names and the schema `hoomd`.
+//! 5. *Names*: lost ones are replaced by `unknown/<id>`; [`RepairOptions::names`] gives the right ones.
 //!
 //! A frame that lacks a chunk is worse than none in the schema `hoomd`, where an absent chunk means that of frame 0: it is left
 //! out, but for frame 0 itself, and later frames move up. In other schemas it stays, without the chunk.
 //!
-//! Values carry no digest: a chunk is called kept where its entry makes sense by itself and beside all others.
-//!
 //! The result is written by [`sequential`](crate::sequential), little-endian, file layer 2.1. Memory is needed for the index, time is
 //! proportional to the file.
 
-mod bit_flips;
 mod damaged_file;
 mod entries;
-mod find_index;
 mod first_frame;
-mod frame_templates;
 mod frames;
 mod index;
 mod intact;
-mod name_recovery;
+mod names;
 mod output;
 mod plan;
-mod repeated_appends;
 mod report;
-mod schema_hints;
-mod shifted;
-mod split_names;
+mod step_counter;
 mod uncommitted_frames;
-mod value_model;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use container_core::container;
 use container_core::format::{Input, Output};
-use container_core::report::{RepairItem, RepairReport};
-use container_core::source::{Access, Overlay, Source, open_path};
+use container_core::report::RepairReport;
+use container_core::source::{Access, Source, open_path};
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{ErrorKind, Limits, Progress, Result, magic};
 
 use self::damaged_file::DamagedFile;
 use self::intact::IntactFile;
 use self::plan::RepairPlan;
-use self::shifted::header::ShiftedHeader;
-use crate::container::FORMAT;
 use crate::fault::{Fault, FaultKind};
-use crate::header::INDEX_ENTRY_LEN;
+use crate::header::{INDEX_ENTRY_LEN, MAGICS};
 use crate::index::IndexEntry;
 
 /// Treatment of data after the last committed chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UncommittedFrames {
-    /// Frames are taken where their values can be true: a number that rises from frame to frame goes on doing so
-    /// (`configuration/step`, or any chunk of one integer), real numbers are finite and no larger than before, positions are in
-    /// the box, text is UTF-8. They are reported as guessed. Without a number that rises nothing is taken.
+    /// Frames are taken that have the form of a committed one, behind which the next begins, and whose step goes on rising
+    /// (`configuration/step`, or any chunk of one integer). They are reported as guessed. Without a number that rises nothing is taken.
     #[default]
     Checked,
     /// Committed frames alone.
@@ -140,53 +131,10 @@ pub fn repair_source(
     progress: Progress<'_>,
 ) -> Result<RepairReport> {
     let mut report = RepairReport::default();
-    let source = magic::with_corrected_magic(source, FORMAT.magics, &mut report)?;
-    let Some(inserted) = ShiftedHeader::find(&*source, &options.limits)? else {
-        return repair_placed(&*source, options, report, out, progress);
-    };
-    let view = inserted.unshifted(&*source);
-    let mut done = repair_placed(&view, options, report, out, progress)?;
-    inserted.adjust_report(&mut done);
-    Ok(done)
-}
-
-/// The same of bytes whose header is whole.
-fn repair_placed(
-    source: &dyn Source,
-    options: &RepairOptions,
-    mut report: RepairReport,
-    out: Option<&mut dyn Output>,
-    progress: Progress<'_>,
-) -> Result<RepairReport> {
-    let mut damaged = DamagedFile::open(source, options.limits, &mut report.guessed)?;
-    let separators = split_names::find(&damaged)?;
-    report.guessed.extend(split_names::report(&damaged, &separators)?);
-    let parted = Overlay::patched(source, separators.into_iter().map(|at| (at, vec![0])).collect());
-    damaged.source = &parted;
-    let single;
-    if let Some(repeats) = repeated_appends::find(&damaged)? {
-        report.guessed.push(repeats.report());
-        single = Overlay::patched(&parted, vec![repeats.patch]);
-        (damaged.source, damaged.known) = (&single, repeats.ranges);
-    }
-    let mut intact = intact::listed(&damaged)?;
-    let mended;
-    let flips = bit_flips::find(&damaged)?;
-    if !flips.is_empty() {
-        report.guessed.extend(bit_flips::report(&damaged, &flips)?);
-        mended = Overlay::patched(damaged.source, bit_flips::patches(&flips, damaged.order()));
-        damaged.source = &mended;
-        intact = intact::listed(&damaged)?;
-    }
-    if let Some(listed) = &intact
-        && shifted::chunks::find(&damaged, &listed.found.entries)?.is_some()
-    {
-        intact = None;
-    }
-    if let Some((frames, chunks)) = intact.as_ref().and_then(IntactFile::hidden) {
-        let what = repeated_appends::left_out(&frames, chunks);
-        report.guessed.push(RepairItem::new(damaged.header.index_range().unwrap_or_default(), what));
-    }
+    let source = magic::with_corrected_magic(source, MAGICS, &mut report)?;
+    let damaged = DamagedFile::open(&*source, options.limits, &mut report.guessed)?;
+    let intact = intact::listed(&damaged)?;
+    report.guessed.extend(intact.as_ref().and_then(|intact| intact.report_repeats(&damaged)));
     let plan = RepairPlan::new(damaged, intact, options, report, progress)?;
     match out {
         Some(out) => plan.write(out, progress)?,
@@ -195,35 +143,21 @@ fn repair_placed(
     Ok(plan.report)
 }
 
-/// Findings for changes that a repair would make to a file that is sound by itself; `orphans` is set where it has bytes that no entry names. Nothing
-/// where that would take more memory than there may be.
+/// Committed frames of a sound file to which a repair would add chunks that lie in it without an entry. `None` where to find out would
+/// take more memory than there may be.
 ///
 /// # Errors
 /// Those of the source.
-pub(crate) fn repair_findings(source: &dyn Source, limits: &Limits, orphans: bool) -> Result<Vec<Fault>> {
-    let look = || -> Result<Vec<Fault>> {
-        let mut damaged = DamagedFile::open(source, *limits, &mut Vec::new())?;
-        let single;
-        if let Some(repeats) = repeated_appends::find(&damaged)? {
-            single = Overlay::patched(source, vec![repeats.patch]);
-            (damaged.source, damaged.known) = (&single, repeats.ranges);
+pub(crate) fn incomplete_frames(source: &dyn Source, limits: &Limits) -> Result<Option<Fault>> {
+    let look = || -> Result<Option<Fault>> {
+        let damaged = DamagedFile::open(source, *limits, &mut Vec::new())?;
+        match intact::listed(&damaged)? {
+            Some(intact) => incomplete_frames_fault(damaged, intact),
+            None => Ok(None),
         }
-        let faults = |kind, items: Vec<RepairItem>| {
-            items.into_iter().map(move |item| Fault::new(kind, item.range.unwrap_or_default(), item.what))
-        };
-        let flips = bit_flips::report(&damaged, &bit_flips::find(&damaged)?)?;
-        let mut found: Vec<Fault> = faults(FaultKind::EntryUnlike, flips).collect();
-        let Some(intact) = intact::listed(&damaged)? else { return Ok(found) };
-        if let Some(moved) = shifted::chunks::find(&damaged, &intact.found.entries)? {
-            found.extend(faults(FaultKind::ChunksMoved, vec![moved.report(&damaged, &intact.found.entries)]));
-        }
-        if found.is_empty() && orphans {
-            found.extend(incomplete_frames_fault(damaged, intact)?);
-        }
-        Ok(found)
     };
     match look() {
-        Err(error) if !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Missing(_)) => Ok(Vec::new()),
+        Err(error) if !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Missing(_)) => Ok(None),
         other => other,
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use container_core::dtype::ByteOrder;
-use container_core::report::RepairItem;
+use container_core::report::{Evidence, RepairItem};
 use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, Limits, Result};
 
@@ -25,8 +25,6 @@ pub(super) struct DamagedFile<'a> {
     pub(super) header: Header,
     /// Frames that entries may be of, where more is known than what the file has room for.
     pub(super) frames: Option<u64>,
-    /// Bytes that no entry names and of which it is known what they are.
-    pub(super) known: Vec<Range<u64>>,
 }
 
 impl<'a> DamagedFile<'a> {
@@ -52,7 +50,8 @@ impl<'a> DamagedFile<'a> {
             header = other;
         }
         if header::byte_order(&head) != Some(header.byte_order) {
-            guessed.push(RepairItem::new(0..8, "the first 8 bytes are those of a GSD file"));
+            let item = RepairItem::new(0..8, "the first 8 bytes are those of a GSD file");
+            guessed.push(item.with_evidence(Evidence::Walk));
         }
         if !header.is_supported() {
             let slots = namelist_has_slots(source, &header)?;
@@ -60,9 +59,9 @@ impl<'a> DamagedFile<'a> {
             let found = header.gsd_version;
             header.gsd_version = layer;
             let what = format!("file layer {layer}, by the form of the namelist, not {found}");
-            guessed.push(RepairItem::new(44..48, what));
+            guessed.push(RepairItem::new(44..48, what).with_evidence(Evidence::Index));
         }
-        Ok(Self { source, limits, len, header, frames: None, known: Vec::new() })
+        Ok(Self { source, limits, len, header, frames: None })
     }
 
     pub(super) fn order(&self) -> ByteOrder {
@@ -87,12 +86,6 @@ impl<'a> DamagedFile<'a> {
             return self.len..self.len;
         }
         self.clip(Some(start..self.header.index_range().map_or(self.len, |range| range.end)))
-    }
-
-    /// Whether the index is where the header says, all of it.
-    pub(super) fn has_index(&self) -> bool {
-        let within = |range: Range<u64>| range.start >= header::LEN && range.end <= self.len;
-        self.header.index_range().is_some_and(within)
     }
 
     /// Frames that the index can have: each needs an entry, or at least room for one.

@@ -9,6 +9,9 @@ use super::damaged_file::{DamagedFile, PAST_END};
 use crate::header::INDEX_ENTRY_LEN;
 use crate::index::{IndexBlock, IndexEntry};
 
+/// Multiples of bytes at which writers put chunks, names and the index.
+const ALIGNMENTS: [u64; 5] = [1, 8, 64, 512, 4096];
+
 /// A run of invalid index slots, all for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InvalidSlots {
@@ -201,13 +204,8 @@ fn remove_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<DroppedEntry> {
     remove(entries, &bad)
 }
 
-/// Takes out entries whose chunks lie where others do, or do not fill the place that they have. `blocks` are the index, the
-/// namelist and the header: nothing else lies there.
-pub(super) fn remove_overlapping(
-    entries: &mut Vec<IndexEntry>,
-    blocks: &[Range<u64>],
-    damaged: &DamagedFile<'_>,
-) -> Result<Vec<DroppedEntry>> {
+/// Takes out entries whose chunks lie where others do. `blocks` are the index, the namelist and the header: nothing else lies there.
+pub(super) fn remove_overlapping(entries: &mut Vec<IndexEntry>, blocks: &[Range<u64>]) -> Vec<DroppedEntry> {
     let mut places: Vec<u32> = Vec::new();
     let stored = |entry: &IndexEntry| entry.byte_range().unwrap_or(0..0);
     let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -216,13 +214,11 @@ pub(super) fn remove_overlapping(
     if !places.is_sorted_by_key(key) {
         places.sort_by_key(key);
     }
-    let usual = UsualShapes::of(entries, damaged)?;
     let mut bad: Vec<(u32, &'static str)> = Vec::new();
     let mut previous: Option<u32> = None;
     let mut clashing: Vec<(u32, u32)> = Vec::new();
-    for (position, at) in places.iter().enumerate() {
-        let entry = &entries[*at as usize];
-        let range = stored(entry);
+    for at in &places {
+        let range = stored(&entries[*at as usize]);
         if blocks.iter().any(|block| range.start < block.end && block.start < range.end) {
             bad.push((*at, "a chunk in the index or the namelist"));
             continue;
@@ -237,19 +233,12 @@ pub(super) fn remove_overlapping(
                 continue;
             }
         }
-        let next = places.get(position + 1).map(|next| stored(&entries[*next as usize]).start);
-        let next = next.filter(|next| usual.leaves_a_gap(entry, *next));
-        if let Some(next) = next
-            && !is_aligning(damaged, &(range.end..next))?
-        {
-            bad.push((*at, "a size that leaves a gap which the usual one fills"));
-        }
         previous = Some(*at);
     }
     if !clashing.is_empty() {
-        let bounds = Bounds::of(entries, blocks);
+        let edges = Edges::of(entries, blocks);
         for (a, b) in clashing {
-            let score = |at: u32| bounds.score(&entries[at as usize]);
+            let score = |at: u32| edges.score(&entries[at as usize]);
             let why = "a chunk that lies over another";
             match score(a).cmp(&score(b)) {
                 std::cmp::Ordering::Less => bad.push((a, why)),
@@ -260,12 +249,7 @@ pub(super) fn remove_overlapping(
     }
     bad.sort_unstable();
     bad.dedup_by_key(|(at, _)| *at);
-    Ok(remove(entries, &bad))
-}
-
-/// True for the zeros that a writer puts between chunks at multiples of up to 64.
-pub(super) fn is_aligning(damaged: &DamagedFile<'_>, gap: &Range<u64>) -> Result<bool> {
-    Ok(gap.end - gap.start < 64 && damaged.read(gap.clone())?.iter().all(|byte| *byte == 0))
+    remove(entries, &bad)
 }
 
 /// Takes out the entries at some positions, which are in order.
@@ -285,20 +269,34 @@ fn remove(entries: &mut Vec<IndexEntry>, bad: &[(u32, &'static str)]) -> Vec<Dro
     dropped
 }
 
-/// Starts and ends of chunks, to decide which of two overlapping chunks is out of place.
-struct Bounds {
+/// Starts and ends of chunks and blocks, which lie one behind another: the physical order, by which places are checked.
+pub(super) struct Edges {
     starts: Vec<u64>,
     ends: Vec<u64>,
 }
 
-impl Bounds {
-    fn of(entries: &[IndexEntry], blocks: &[Range<u64>]) -> Self {
-        let ranges = || entries.iter().filter_map(IndexEntry::byte_range).chain(blocks.iter().cloned());
-        let mut starts: Vec<u64> = ranges().map(|range| range.start).collect();
-        let mut ends: Vec<u64> = ranges().map(|range| range.end).collect();
-        starts.sort_unstable();
-        ends.sort_unstable();
-        Self { starts, ends }
+impl Edges {
+    pub(super) fn of(entries: &[IndexEntry], blocks: &[Range<u64>]) -> Self {
+        let chunks = entries.iter().filter_map(IndexEntry::byte_range);
+        let ranges: Vec<Range<u64>> =
+            chunks.chain(blocks.iter().cloned()).filter(|range| !range.is_empty()).collect();
+        let sorted = |edge: fn(&Range<u64>) -> u64| {
+            let mut all: Vec<u64> = ranges.iter().map(edge).collect();
+            all.sort_unstable();
+            all
+        };
+        Self { starts: sorted(|range| range.start), ends: sorted(|range| range.end) }
+    }
+
+    /// The greatest end of a chunk or block up to `at`, else 0.
+    pub(super) fn end_before(&self, at: u64) -> u64 {
+        let next = self.ends.partition_point(|end| *end <= at);
+        self.ends[..next].last().copied().unwrap_or(0)
+    }
+
+    /// True where the last chunk or block ends at `end`.
+    pub(super) fn end_at(&self, end: u64) -> bool {
+        self.ends.last() == Some(&end)
     }
 
     /// Counts the ends of the chunk that meet a neighbour.
@@ -307,35 +305,23 @@ impl Bounds {
         u8::from(self.ends.binary_search(&range.start).is_ok())
             + u8::from(self.starts.binary_search(&range.end).is_ok())
     }
-}
 
-/// The usual type and shape of each name: that of most frames, where there is one.
-struct UsualShapes(Vec<(u64, u32, u8, u32)>);
-
-impl UsualShapes {
-    fn of(entries: &[IndexEntry], damaged: &DamagedFile<'_>) -> Result<Self> {
-        let mut usual: Vec<(u64, u32, u8, u32)> = Vec::new();
-        damaged.limits.allocate(65536 * 24)?;
-        let ids = entries.iter().map(|entry| entry.id).max().map_or(0, |id| usize::from(id) + 1);
-        usual.resize(ids, (0, 0, 0, 0));
-        for entry in entries {
-            let (n, m, code, votes) = &mut usual[usize::from(entry.id)];
-            if *votes == 0 {
-                (*n, *m, *code, *votes) = (entry.n, entry.m, entry.type_code, 1);
-            } else if (*n, *m, *code) == (entry.n, entry.m, entry.type_code) {
-                *votes = votes.saturating_add(1);
-            } else {
-                *votes -= 1;
+    /// True for a block that begins where something ends, or ends where something begins; with `aligned` also where zeros that align it are
+    /// between. In a file that bytes were put into or taken out of, no block does: what entries say of chunks is then off by as much.
+    pub(super) fn meet(&self, damaged: &DamagedFile<'_>, block: &Range<u64>, aligned: bool) -> Result<bool> {
+        let before = self.ends.partition_point(|end| *end <= block.start).checked_sub(1);
+        let behind = self.starts.partition_point(|start| *start < block.end);
+        let pairs = [
+            before.and_then(|at| self.ends.get(at)).map(|end| *end..block.start),
+            self.starts.get(behind).map(|start| block.end..*start),
+        ];
+        for gap in pairs.into_iter().flatten() {
+            let is_aligned =
+                ALIGNMENTS.iter().any(|by| gap.start.checked_next_multiple_of(*by) == Some(gap.end));
+            if gap.is_empty() || (aligned && is_aligned && damaged.read(gap)?.iter().all(|byte| *byte == 0)) {
+                return Ok(true);
             }
         }
-        Ok(Self(usual))
-    }
-
-    /// True where the chunk ends before `next`, and with the name's usual shape would end there exactly.
-    fn leaves_a_gap(&self, entry: &IndexEntry, next: u64) -> bool {
-        let (n, m, type_code, votes) = self.0[usize::from(entry.id)];
-        let meant = IndexEntry { n, m, type_code, ..*entry };
-        let end = |entry: &IndexEntry| entry.byte_range().map(|range| range.end);
-        votes > 0 && meant != *entry && end(entry) < Some(next) && end(&meant) == Some(next)
+        Ok(false)
     }
 }

@@ -2,17 +2,19 @@
 //!
 //! Names are listed in the order in which chunks are first written, so that the chunks of frame 0 are those of the first names, one
 //! behind the other. The schema `hoomd` gives their types; N, the counts, and the texts themselves give their sizes. What the schema
-//! leaves open is tried: how many names frame 0 has, single or double precision, and the shape of logs. A layout is taken where all
-//! values can be true and a next frame, or the end of the file, follows.
+//! leaves open is tried: how many names frame 0 has, single or double precision, and the shape of logs. A layout is taken where a next
+//! frame, or the end of the file, follows, and where it is the only one of so many names.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use container_core::Result;
-use container_core::report::RepairItem;
+use container_core::dtype::ByteOrder;
+use container_core::report::{Evidence, RepairItem};
 
 use super::damaged_file::DamagedFile;
-use super::value_model::{ChunkRoles, all_inside, chunk_stats, read_lattice, scalar};
-use super::{name_recovery, report, schema_hints};
+use super::step_counter::scalar;
+use super::{names, report};
 use crate::ChunkType;
 use crate::hoomd;
 use crate::hoomd::schema::{Container, Rows};
@@ -25,6 +27,9 @@ const MAX_STEPS: usize = 1 << 16;
 const MAX_COLUMNS: u64 = 256;
 const MAX_ROWS: u64 = 64;
 
+/// Bound of integers in a first frame: as integers, the bits of real numbers from 1e-5 on are beyond it.
+const MAX_INTEGER: i64 = 900_000_000;
+
 /// Steps that a frame may have: far fewer numbers than 64 bits of data.
 const MAX_STEP: i128 = 1 << 48;
 
@@ -36,7 +41,7 @@ pub(super) fn find(
     if damaged.header.schema_name() != hoomd::SCHEMA {
         return Ok(None);
     }
-    let Some(found) = name_recovery::at_header_offset(damaged, 0)? else { return Ok(None) };
+    let Some(found) = names::at_header_offset(damaged, 0)? else { return Ok(None) };
     let listed: Vec<Vec<u8>> = found.names.into_iter().map(Option::unwrap_or_default).collect();
     let names: Vec<String> = listed.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let start = blocks.iter().map(|block| block.end).max().unwrap_or(0);
@@ -46,7 +51,7 @@ pub(super) fn find(
     let mut search = FirstFrameSearch {
         damaged,
         names: &names,
-        chunk_roles: schema_hints::chunk_roles(&listed),
+        step: step_id(&listed),
         alignment: 1,
         steps: MAX_STEPS,
         best: None,
@@ -58,11 +63,11 @@ pub(super) fn find(
             break;
         }
     }
-    let Some((_, entries)) = search.best else { return Ok(None) };
+    let Some((_, entries, true)) = search.best else { return Ok(None) };
     let end = entries.iter().filter_map(IndexEntry::byte_range).map(|range| range.end).max().unwrap_or(start);
     let what =
         format!("no entry is left: frame 0 has the first {} names, laid out by the schema", entries.len());
-    Ok(Some((entries, RepairItem::new(start..end, what))))
+    Ok(Some((entries, RepairItem::new(start..end, what).with_evidence(Evidence::KnownDamage))))
 }
 
 /// The strength of the proof of a layout.
@@ -77,20 +82,24 @@ enum Proof {
 struct FirstFrameSearch<'s, 'a> {
     damaged: &'s DamagedFile<'a>,
     names: &'s [String],
-    chunk_roles: ChunkRoles,
+    step: Option<u16>,
     alignment: u64,
     steps: usize,
-    best: Option<(Proof, Vec<IndexEntry>)>,
+    /// The best layout, and whether there is no other as good.
+    best: Option<(Proof, Vec<IndexEntry>, bool)>,
 }
 
 impl FirstFrameSearch<'_, '_> {
     /// Tries every form of the next name behind the chunks so far.
     fn extend(&mut self, entries: &mut Vec<IndexEntry>, at: u64) -> Result<()> {
         // Of layouts that are proved as well, the one with the most names: the others end within the frame.
-        if let Some(proof) = self.proof(entries, at)?
-            && self.best.as_ref().is_none_or(|(best, other)| (*best, other.len()) < (proof, entries.len()))
-        {
-            self.best = Some((proof, entries.clone()));
+        if let Some(proof) = self.proof(entries, at)? {
+            let best = self.best.as_ref().map(|(best, other, _)| (*best, other.len()));
+            match best.cmp(&Some((proof, entries.len()))) {
+                Ordering::Less => self.best = Some((proof, entries.clone(), true)),
+                Ordering::Equal => self.best.iter_mut().for_each(|(.., is_single)| *is_single = false),
+                Ordering::Greater => {}
+            }
         }
         let Some(name) = self.names.get(entries.len()) else { return Ok(()) };
         let Ok(id) = u16::try_from(entries.len()) else { return Ok(()) };
@@ -105,7 +114,7 @@ impl FirstFrameSearch<'_, '_> {
             let Some(range) = entry.byte_range().filter(|range| range.end <= self.damaged.len) else {
                 continue;
             };
-            if self.is_plausible(name, &entry, entries)? {
+            if self.is_possible(name, &entry)? {
                 entries.push(entry);
                 self.extend(entries, range.end)?;
                 entries.pop();
@@ -135,7 +144,7 @@ impl FirstFrameSearch<'_, '_> {
             let of = ChunkType::Uint64.code();
             scalar(self.damaged, &IndexEntry { n: 1, location, m: 1, type_code: of, ..IndexEntry::default() })
         };
-        let own = entries.iter().find(|entry| Some(entry.id) == self.chunk_roles.step);
+        let own = entries.iter().find(|entry| Some(entry.id) == self.step);
         let own = match own {
             Some(entry) => scalar(self.damaged, entry)?.unwrap_or(0),
             None => 0,
@@ -201,8 +210,7 @@ impl FirstFrameSearch<'_, '_> {
             for (row, text) in (1..=MAX_ROWS).zip(bytes.chunks_exact(width)) {
                 let len = text.iter().position(|byte| *byte == 0).unwrap_or(width);
                 let (text, rest) = text.split_at(len);
-                if !name_recovery::is_readable(text) || rest.is_empty() || rest.iter().any(|byte| *byte != 0)
-                {
+                if !names::is_readable(text) || rest.is_empty() || rest.iter().any(|byte| *byte != 0) {
                     break;
                 }
                 longest = longest.max(len);
@@ -214,35 +222,56 @@ impl FirstFrameSearch<'_, '_> {
         Ok(found)
     }
 
-    /// Whether the values of a chunk can be true.
-    fn is_plausible(&self, name: &str, entry: &IndexEntry, entries: &[IndexEntry]) -> Result<bool> {
+    /// Whether the values of a chunk are of its type and, where the schema says so, within its bounds.
+    fn is_possible(&self, name: &str, entry: &IndexEntry) -> Result<bool> {
         let damaged = self.damaged;
         let value = || scalar(damaged, entry);
         Ok(match name {
             "configuration/step" => value()?.is_some_and(|step| (0..MAX_STEP).contains(&step)),
             "configuration/dimensions" => matches!(value()?, Some(2 | 3)),
-            "configuration/box" => read_lattice(damaged, entry)?.is_some(),
             _ if name.ends_with("/N") => value()?.is_some_and(|count| count <= i128::from(damaged.len)),
-            "particles/position" => {
-                let lattice = entries.iter().find(|entry| Some(entry.id) == self.chunk_roles.lattice);
-                let lattice = lattice.map(|entry| read_lattice(damaged, entry)).transpose()?.flatten();
-                match lattice {
-                    Some(lattice) => entry.n > 0 && all_inside(damaged, entry, &lattice)?,
-                    None => is_plain(damaged, entry)?,
-                }
-            }
+            "particles/position" => entry.n > 0 && is_of_type(damaged, entry)?,
             _ if name.ends_with("/types") || name.ends_with("/type_shapes") => true,
-            _ => is_plain(damaged, entry)?,
+            _ => is_of_type(damaged, entry)?,
         })
     }
 }
 
-/// Whether numbers are such as are written: finite, not tiny, and none of integers without bound.
-fn is_plain(damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<bool> {
-    let look = chunk_stats(damaged, entry)?;
-    let most = match entry.chunk_type() {
-        Some(ChunkType::Float | ChunkType::Double) => 1e30,
-        _ => 1e9,
-    };
-    Ok(look.all_finite && !look.subnormals && look.largest < most)
+/// The id of the step in the schema `hoomd`.
+pub(super) fn step_id(names: &[Vec<u8>]) -> Option<u16> {
+    let at = names.iter().position(|name| name == b"configuration/step");
+    at.and_then(|at| u16::try_from(at).ok())
+}
+
+/// Whether numbers are of their type: an integer read as a real number is subnormal, and a real number read as an integer is beyond
+/// [`MAX_INTEGER`].
+fn is_of_type(damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<bool> {
+    let Some((chunk_type, range)) = entry.chunk_type().zip(entry.byte_range()) else { return Ok(false) };
+    for window in damaged.windows(range, 0) {
+        let (_, bytes) = window?;
+        macro_rules! all {
+            ($type:ty, $is_good:expr) => {
+                bytes.as_chunks::<{ size_of::<$type>() }>().0.iter().all(|bytes| {
+                    let number = match damaged.order() {
+                        ByteOrder::Little => <$type>::from_le_bytes(*bytes),
+                        ByteOrder::Big => <$type>::from_be_bytes(*bytes),
+                    };
+                    $is_good(number)
+                })
+            };
+        }
+        let is_good = match chunk_type {
+            ChunkType::Float => all!(f32, |one: f32| one == 0.0 || one.is_normal()),
+            ChunkType::Double => all!(f64, |one: f64| one == 0.0 || one.is_normal()),
+            ChunkType::Uint32 => all!(u32, |one: u32| i64::from(one) < MAX_INTEGER),
+            ChunkType::Int32 => all!(i32, |one: i32| i64::from(one).abs() < MAX_INTEGER),
+            ChunkType::Uint64 => all!(u64, |one: u64| one < MAX_INTEGER.unsigned_abs()),
+            ChunkType::Int64 => all!(i64, |one: i64| one.unsigned_abs() < MAX_INTEGER.unsigned_abs()),
+            _ => true,
+        };
+        if !is_good {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

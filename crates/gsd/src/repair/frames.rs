@@ -216,5 +216,18 @@ pub(super) fn is_block(damaged: &DamagedFile<'_>, range: &Range<u64>) -> Result<
     let entry = head.first_chunk().map(|bytes| IndexEntry::from_bytes(bytes, damaged.order()));
     let is_entry = entry.is_some_and(|entry| damaged.entry_problem(&entry, None).is_none());
     let name = head.split(|byte| *byte == 0).next().unwrap_or_default();
-    Ok(is_entry || (name.len() >= 3 && super::name_recovery::is_readable(name)))
+    Ok(is_entry || (name.len() >= 3 && super::names::is_readable(name)))
+}
+
+/// Sorts ranges of frames, and makes one of those that meet.
+pub(super) fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    ranges.dedup_by(|later, kept| {
+        let meets = later.start <= kept.end;
+        if meets {
+            kept.end = kept.end.max(later.end);
+        }
+        meets
+    });
+    ranges
 }

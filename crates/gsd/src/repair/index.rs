@@ -1,17 +1,22 @@
-//! The index: where the header says, where it once was, or where it is to be.
+//! The index: at its place in the header, or found by a search.
+//!
+//! Every growth of the index leaves its old copy in the file. Blocks begin at any byte: bytes are tried one by one for an entry that is
+//! possible, and from there as far as entries follow one another in order; nothing is read more than a few times.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use container_core::Result;
-use container_core::report::RepairItem;
+use container_core::report::{Evidence, RepairItem};
+use container_core::{Error, Result};
 
 use super::damaged_file::{DamagedFile, PAST_END};
-use super::entries::{self, CollectedEntries};
-use super::find_index::{self, Run};
+use super::entries::{self, CollectedEntries, Edges};
 use super::frames::Gap;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
+
+/// Runs that are remembered, the longest.
+const MAX_RUNS: usize = 64;
 
 /// The entries that make sense by themselves, from the block in the header or, where that holds none, the best other.
 pub(super) fn find(
@@ -27,24 +32,49 @@ pub(super) fn find(
         if !found.entries.is_empty() && complete {
             if block != stated {
                 let what = "entries that stand before the place in the header";
-                guessed.push(RepairItem::new(block.start..stated.start, what));
+                guessed.push(RepairItem::new(block.start..stated.start, what).with_evidence(Evidence::Walk));
             }
             return Ok((found, block));
         }
         best = Some((found, block));
     }
     // There is no index, or it was cut: an older copy may have more.
-    let runs = find_index::index_runs(damaged, std::slice::from_ref(&(header::LEN..damaged.len)))?;
-    if let Some(block) = find_index::block_of(&runs) {
+    let runs = index_runs(damaged, std::slice::from_ref(&(header::LEN..damaged.len)))?;
+    if let Some(block) = block_of(&runs) {
         let block = with_cut_slots(damaged, block)?;
         let found = collect(damaged, block.clone())?;
-        if best.as_ref().is_none_or(|(other, _)| found.entries.len() > other.entries.len()) {
-            let what = format!("an index of {} entries, where one was found", found.entries.len());
-            guessed.push(RepairItem::new(block.clone(), what));
-            return Ok((found, block));
+        let has_more = |other: &CollectedEntries| found.entries.len() > other.entries.len();
+        let is_alone = best.as_ref().is_none_or(|(other, _)| other.entries.is_empty());
+        if best.as_ref().is_none_or(|(other, _)| has_more(other)) {
+            if is_placed(damaged, &block, &found)? {
+                let what = format!("an index of {} entries, where one was found", found.entries.len());
+                guessed.push(RepairItem::new(block.clone(), what).with_evidence(Evidence::Walk));
+                return Ok((found, block));
+            }
+            if is_alone {
+                return Err(misplaced("index", &block));
+            }
         }
     }
     Ok(best.unwrap_or_else(|| (CollectedEntries::default(), stated)))
+}
+
+/// True where a block that was found lies as its entries say: it begins behind the header, the names or a chunk, or ends before one.
+fn is_placed(damaged: &DamagedFile<'_>, block: &Range<u64>, found: &CollectedEntries) -> Result<bool> {
+    let names = damaged.clip(damaged.header.namelist_range());
+    let edges = Edges::of(&found.entries, &[0..header::LEN, names]);
+    let len = damaged.header.index_allocated_entries.checked_mul(INDEX_ENTRY_LEN);
+    let end = len.and_then(|len| block.start.checked_add(len)).filter(|end| *end >= found.used.end);
+    edges.meet(damaged, &(block.start..end.unwrap_or(block.end)), true)
+}
+
+/// The error of a file whose blocks are not where chunks place them.
+pub(super) fn misplaced(what: &str, block: &Range<u64>) -> Error {
+    let problem = format!(
+        "the {what} was found where neither the header nor a chunk places it: bytes were put into the file or taken out of it, and no \
+         chunk can be told from its neighbours"
+    );
+    Error::malformed(problem).with_range(block.clone()).with_context("gsd index")
 }
 
 /// The block with the entries behind it whose chunks were cut off with the end of the file.
@@ -78,7 +108,7 @@ fn collect(damaged: &DamagedFile<'_>, block: Range<u64>) -> Result<CollectedEntr
 /// use, so that one above the number of entries is invalid. Ids right after the list's are valid if several entries have them, and so are those of a
 /// first frame that has all ids up to them.
 pub(super) fn needed_names(damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> Result<usize> {
-    let listed = super::name_recovery::at_header_offset(damaged, 0)?.map_or(0, |found| found.names.len());
+    let listed = super::names::at_header_offset(damaged, 0)?.map_or(0, |found| found.names.len());
     let outside = || entries.iter().map(|entry| usize::from(entry.id)).filter(|id| *id >= listed);
     if listed > 0 && outside().count() * 2 < entries.len().max(1) {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
@@ -167,7 +197,7 @@ pub(super) fn newer(
     let len = block.end - block.start;
     let large = gaps.iter().map(|gap| gap.range.clone()).filter(|gap| gap.end - gap.start > len);
     let gaps: Vec<Range<u64>> = large.collect();
-    let runs: Vec<Run> = find_index::index_runs(damaged, &gaps)?;
+    let runs: Vec<Run> = index_runs(damaged, &gaps)?;
     for run in runs.iter().filter(|run| run.range.end - run.range.start > len) {
         let copy = run.range.start..run.range.start + len;
         let mut same = true;
@@ -179,4 +209,124 @@ pub(super) fn newer(
         }
     }
     Ok(None)
+}
+
+/// Entries one after the other that make sense and are in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    range: Range<u64>,
+    first: (u64, u16),
+    last: (u64, u16),
+}
+
+impl Run {
+    fn len(&self) -> u64 {
+        (self.range.end - self.range.start) / INDEX_ENTRY_LEN
+    }
+}
+
+/// The longest runs of entries in `gaps`, the longest first and of equally long ones the later first.
+fn index_runs(damaged: &DamagedFile<'_>, gaps: &[Range<u64>]) -> Result<Vec<Run>> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut current: Option<Run> = None;
+    let mut keep = |run: Run| {
+        // Alone, 32 bytes say too little.
+        if run.len() >= 2 || run.range.start == header::LEN {
+            runs.push(run);
+            if runs.len() >= 2 * MAX_RUNS {
+                sort(&mut runs);
+                runs.truncate(MAX_RUNS);
+            }
+        }
+    };
+    for gap in gaps {
+        for window in damaged.windows(gap.clone(), INDEX_ENTRY_LEN - 1) {
+            let (start, bytes) = window?;
+            let end = start + bytes.len() as u64;
+            let mut at = current.as_ref().map_or(start, |run| run.range.end.max(start));
+            while end.saturating_sub(at) >= INDEX_ENTRY_LEN {
+                let from = usize::try_from(at - start).unwrap_or(usize::MAX);
+                let Some(slot) = bytes.get(from..).and_then(|bytes| bytes.first_chunk::<32>()) else { break };
+                let entry = likely(damaged, slot);
+                if let Some(run) = &mut current {
+                    match entry {
+                        Some(entry) if follows(damaged, run.last, &entry) => {
+                            run.last = (entry.frame, entry.id);
+                            run.range.end = at + INDEX_ENTRY_LEN;
+                            at = run.range.end;
+                            continue;
+                        }
+                        _ => {
+                            // A single entry may be none: then what is in it is looked at, too.
+                            if run.len() < 2 {
+                                at = run.range.start + 1;
+                            }
+                            current.take().into_iter().for_each(&mut keep);
+                            if at < start {
+                                at = start;
+                            }
+                            continue;
+                        }
+                    }
+                }
+                match entry {
+                    Some(entry) => {
+                        let place = (entry.frame, entry.id);
+                        current = Some(Run { range: at..at + INDEX_ENTRY_LEN, first: place, last: place });
+                        at += INDEX_ENTRY_LEN;
+                    }
+                    None => at += 1,
+                }
+            }
+        }
+        current.take().into_iter().for_each(&mut keep);
+    }
+    sort(&mut runs);
+    runs.truncate(MAX_RUNS);
+    Ok(runs)
+}
+
+fn sort(runs: &mut [Run]) {
+    runs.sort_by_key(|run| (std::cmp::Reverse(run.len()), std::cmp::Reverse(run.range.start)));
+}
+
+/// An entry, if these bytes can be one. The last two bytes, which hardly ever fit, are asked first.
+fn likely(damaged: &DamagedFile<'_>, slot: &[u8; 32]) -> Option<IndexEntry> {
+    if slot[31] != 0 || slot[30] == 0 || slot[30] > 11 {
+        return None;
+    }
+    let entry = IndexEntry::from_bytes(slot, damaged.order());
+    damaged.entry_problem(&entry, None).is_none().then_some(entry)
+}
+
+fn follows(damaged: &DamagedFile<'_>, last: (u64, u16), entry: &IndexEntry) -> bool {
+    if damaged.header.is_v1() { entry.frame >= last.0 } else { (entry.frame, entry.id) > last }
+}
+
+/// The block that the longest run is part of: with the runs before and behind it that lie as entries of one index would and are
+/// in order with it.
+fn block_of(runs: &[Run]) -> Option<Range<u64>> {
+    let (longest, rest) = runs.split_first()?;
+    let mut block = longest.clone();
+    let mut others: Vec<&Run> = rest.iter().collect();
+    others.sort_by_key(|run| run.range.start);
+    let in_step = |run: &Run| run.range.start.abs_diff(longest.range.start) % INDEX_ENTRY_LEN == 0;
+    // Ruined slots between them, fewer than there are good ones.
+    let near = |a: &Run, b: &Run| {
+        let between = b.range.start.saturating_sub(a.range.end) / INDEX_ENTRY_LEN;
+        a.range.end < b.range.start && between <= a.len().max(b.len())
+    };
+    for run in others.iter().filter(|run| in_step(run)) {
+        if near(&block, run) && run.first > block.last {
+            block.range.end = run.range.end;
+            block.last = run.last;
+        }
+    }
+    for run in others.iter().rev().filter(|run| in_step(run)) {
+        if near(run, &block) && run.last < block.first {
+            block.range.start = run.range.start;
+            block.first = run.first;
+        }
+    }
+    Some(block.range)
 }

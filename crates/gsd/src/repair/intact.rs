@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use container_core::report::Severity;
+use container_core::report::{Evidence, RepairItem, Severity};
 use container_core::{ErrorKind, Result};
 
 use super::damaged_file::DamagedFile;
 use super::entries::CollectedEntries;
-use super::{repeated_appends, report};
+use super::report;
 use crate::duplicates::ShadowedEntries;
 use crate::header::{self, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
@@ -26,11 +26,22 @@ pub(super) struct IntactFile {
 }
 
 impl IntactFile {
-    /// The frames that have chunks which no reader finds, and how many these are.
-    pub(super) fn hidden(&self) -> Option<(Range<u64>, u64)> {
+    /// Reports chunks that no reader finds. `gsd.hoomd` leaves them where an append raised an exception, for example because of a text that is
+    /// not ASCII, and the same frame was appended again.
+    pub(super) fn report_repeats(&self, damaged: &DamagedFile<'_>) -> Option<RepairItem> {
         let frames = self.twice.iter().map(|entry| entry.frame);
         let (first, last) = (frames.clone().min()?, frames.max()?);
-        Some((first..last.saturating_add(1), self.twice.len() as u64))
+        let frames =
+            if first == last { format!("frame {first}") } else { format!("frames {first} to {last}") };
+        let (chunks, are) = match self.twice.len() {
+            1 => ("1 chunk".to_owned(), "is"),
+            many => (format!("{many} chunks"), "are"),
+        };
+        let what = format!(
+            "{frames}: {chunks} of a name that the frame has again {are} left out, since readers find the other"
+        );
+        let index = damaged.header.index_range().unwrap_or_default();
+        Some(RepairItem::new(index, what).with_evidence(Evidence::KnownDamage))
     }
 }
 
@@ -66,7 +77,6 @@ pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
     if !are_disjoint(damaged, &entries, &blocks)? {
         return Ok(None);
     }
-    blocks.extend(damaged.known.iter().cloned());
     let hidden = ShadowedEntries::of(index, header.is_v1(), layout.frames(), layout.names().len());
     let mut twice = Vec::new();
     if !hidden.is_empty() {
@@ -77,10 +87,26 @@ pub(super) fn listed(damaged: &DamagedFile<'_>) -> Result<Option<IntactFile>> {
             !is_hidden
         });
         let kept: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes(damaged.order())).collect();
-        blocks.extend(repeated_appends::unshared_ranges(&twice, IndexBlock::new(&kept, damaged.order())));
+        blocks.extend(unshared_ranges(&twice, IndexBlock::new(&kept, damaged.order())));
     }
     let found = CollectedEntries { entries, used, ..CollectedEntries::default() };
     Ok(Some(IntactFile { found, names: layout.names().clone(), blocks, twice }))
+}
+
+/// Ranges of chunks that none of the others has.
+fn unshared_ranges(gone: &[IndexEntry], kept: IndexBlock<'_>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = gone.iter().filter_map(IndexEntry::byte_range).collect();
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut shared = vec![false; ranges.len()];
+    for range in kept.iter().filter_map(|entry| entry.byte_range()) {
+        let first = ranges.partition_point(|own| (own.start, own.end) < (range.start, range.end));
+        let same = ranges[first..].iter().take_while(|own| **own == range).count();
+        shared[first..first + same].fill(true);
+    }
+    let mut shared = shared.into_iter();
+    ranges.retain(|_| !shared.next().unwrap_or(false));
+    ranges
 }
 
 /// True for a file that opens under [`Strictness::Strict`] and lists no entry; with names only where no byte behind index and names is set:

@@ -92,16 +92,3 @@ impl Moves<'_> {
         entry.frame - self.moved
     }
 }
-
-/// Sorts ranges of frames, and makes one of those that meet.
-pub(super) fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    ranges.sort_unstable_by_key(|range| (range.start, range.end));
-    ranges.dedup_by(|later, kept| {
-        let meets = later.start <= kept.end;
-        if meets {
-            kept.end = kept.end.max(later.end);
-        }
-        meets
-    });
-    ranges
-}

@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::{Error, Progress, Result};
 
-use super::damaged_file::DamagedFile;
-use super::entries;
+use super::damaged_file::{DamagedFile, PAST_END};
+use super::entries::{self, InvalidSlots};
 use super::frames::{self, IncompleteFrames, LossEvidence};
 use super::intact::{self, IntactFile};
-use super::{
-    RepairOptions, UncommittedFrames, first_frame, name_recovery, output, report, schema_hints, shifted,
-};
+use super::{RepairOptions, UncommittedFrames, first_frame, names, report};
 use crate::header::{self, Header};
 use crate::hoomd;
 use crate::index::IndexEntry;
@@ -35,6 +33,8 @@ pub(super) struct RepairPlan<'a> {
     entries: Vec<IndexEntry>,
     /// Frames that later ones move up over.
     left_out: Vec<Range<u64>>,
+    /// True where the last entries lead past the end of the file: all that is behind the frames before them is part of committed ones.
+    is_cut: bool,
     /// The used entries of the index.
     used_index: Range<u64>,
     pub(super) report: RepairReport,
@@ -76,14 +76,7 @@ impl<'a> RepairPlan<'a> {
             entry.flags = u8::from(uncommitted.binary_search(&place).is_ok());
         }
         if !is_intact {
-            let needed = needed(&found.entries);
-            report.guessed.extend(shifted::namelist::shift_chunks(&mut damaged, &mut found.entries, needed)?);
-            if let Some(moved) = shifted::chunks::find(&damaged, &found.entries)? {
-                dropped.extend(moved.apply(&mut found.entries));
-                blocks.push(moved.torn_bytes(&dropped, &found.entries, damaged.len));
-                report.guessed.push(moved.report(&damaged, &found.entries));
-            }
-            dropped.extend(entries::remove_overlapping(&mut found.entries, &blocks, &damaged)?);
+            dropped.extend(entries::remove_overlapping(&mut found.entries, &blocks));
             report.guessed.extend(within_room(&damaged, &found.entries));
         }
 
@@ -93,22 +86,20 @@ impl<'a> RepairPlan<'a> {
         let committed = committed.map(|entry| usize::from(entry.id) + 1).max().unwrap_or(0);
         let needed = needed(&found.entries);
         let mut names = match intact {
-            Some(IntactFile { names, .. }) => name_recovery::listed(&names, &damaged, needed),
-            None => name_recovery::find(&damaged, needed, committed, &free)?,
+            Some(IntactFile { names, .. }) => names::listed(&names, &damaged, needed),
+            None => names::find(&damaged, (&found.entries, &blocks), (needed, committed), &free)?,
         };
         blocks.push(names.range.clone());
         report.guessed.extend(names.guess.take());
-        let entries = &found.entries;
-        let names = name_recovery::choose(
-            names,
-            &options.names,
-            |id| schema_hints::placeholder(&damaged, entries, id),
-            &mut report,
-        );
-        let header = schema_hints::header(&damaged, &names, &mut report.guessed);
+        let names = names::choose(names, &options.names, &mut report);
+        let header = names::header(&damaged, &names, &mut report);
         let used_index = used_block.clone();
-        let mut plan =
-            Self { damaged, header, names, entries: found.entries, left_out: Vec::new(), used_index, report };
+        let last_frame = found.entries.last().map_or(0, |last| last.frame);
+        let is_last = |invalid: &&InvalidSlots| invalid.frames.1.is_none_or(|behind| behind >= last_frame);
+        let mut last_slots = found.invalid_slots.iter().filter(is_last);
+        let is_cut = last_slots.any(|invalid| invalid.why == PAST_END);
+        let (entries, left_out) = (found.entries, Vec::new());
+        let mut plan = Self { damaged, header, names, entries, left_out, is_cut, used_index, report };
         let evidence = LossEvidence {
             invalid_slots: &found.invalid_slots,
             dropped: &dropped,
@@ -170,7 +161,7 @@ impl<'a> RepairPlan<'a> {
                 .iter()
                 .filter(|frame| **frame > 0 && tail.first().is_none_or(|tail| **frame < tail.frame));
             let inner = inner.map(|frame| *frame..*frame + 1);
-            self.left_out = output::joined(inner.chain(incomplete_frames.gone.iter().cloned()).collect());
+            self.left_out = frames::joined(inner.chain(incomplete_frames.gone.iter().cloned()).collect());
         }
         let first_uncommitted = self.entries.iter().find(|entry| entry.flags != 0).map(|entry| entry.frame);
         let committed = first_uncommitted
@@ -182,7 +173,7 @@ impl<'a> RepairPlan<'a> {
         let mut taken = Vec::new();
         let mut end = None;
         let mut put_back = false;
-        if uncommitted_frames == UncommittedFrames::Checked && !self.entries.is_empty() {
+        if uncommitted_frames == UncommittedFrames::Checked && !self.entries.is_empty() && !self.is_cut {
             let (names, guessed) = (self.names.len(), self.report.guessed.len());
             (taken, end) = self.find_uncommitted(&waiting, &behind, resume, progress)?;
             // What is committed in a sound file is at most added to, and that only where it explains all that follows.
@@ -232,7 +223,8 @@ impl<'a> RepairPlan<'a> {
         let mut guessed =
             report::Frames::new("was written and not committed", "were written and not committed");
         taken.iter().for_each(|entry| guessed.add(entry));
-        self.report.guessed.extend(guessed.items());
+        let guessed = guessed.items().into_iter();
+        self.report.guessed.extend(guessed.map(|item| item.with_evidence(Evidence::CommittedFrame)));
         let from = end.unwrap_or(0);
         let whole = self.damaged.header.index_range().is_some_and(|range| range.end <= self.damaged.len);
         // Where nothing else is wrong, and no frame was found in them, they are what a stopped writer has left or somebody added.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use container_core::Result;
-use container_core::report::RepairItem;
+use container_core::report::{Evidence, RepairItem};
 
 use super::damaged_file::DamagedFile;
 use super::entries::{DroppedEntry, InvalidSlots};
@@ -135,7 +135,7 @@ pub(super) fn between(entries: &[IndexEntry], frames: &Range<u64>, range: Range<
         frames.start,
         entries.len()
     );
-    RepairItem::new(range, what)
+    RepairItem::new(range, what).with_evidence(Evidence::CommittedFrame)
 }
 
 /// Reports the form that was assumed for the first of some frames.
@@ -145,11 +145,12 @@ pub(super) fn form(entries: &[IndexEntry], names: &[Vec<u8>]) -> RepairItem {
     let listed: Vec<_> = listed.take(32).map(|name| String::from_utf8_lossy(name)).collect();
     let range = frame.iter().filter_map(IndexEntry::byte_range);
     let range = range.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0);
-    RepairItem::new(range, format!("no committed frame shows the form of later ones: {}", listed.join(", ")))
+    let what = format!("no committed frame shows the form of later ones: {}", listed.join(", "));
+    RepairItem::new(range, what).with_evidence(Evidence::Walk)
 }
 
 pub(super) fn unsorted(count: u64, index: Range<u64>) -> RepairItem {
-    RepairItem::new(index, format!("entries in order, {count} were not"))
+    RepairItem::new(index, format!("entries in order, {count} were not")).with_evidence(Evidence::Walk)
 }
 
 pub(super) fn unlisted_bytes(range: Range<u64>) -> RepairItem {
@@ -159,15 +160,14 @@ pub(super) fn unlisted_bytes(range: Range<u64>) -> RepairItem {
 
 pub(super) fn unused_bytes(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
-    RepairItem::new(range, format!("{len} bytes that belong to no frame: left out"))
+    let what = format!("{len} bytes that belong to no frame: left out");
+    RepairItem::new(range, what).with_evidence(Evidence::Index)
 }
 
 pub(super) fn old_index_copy(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
-    RepairItem::new(
-        range,
-        format!("{len} bytes of a copy of the index, which a writer that was stopped left: left out"),
-    )
+    let what = format!("{len} bytes of a copy of the index, which a writer that was stopped left: left out");
+    RepairItem::new(range, what).with_evidence(Evidence::SecondCopy)
 }
 
 /// Whether any byte of a range is not zero.

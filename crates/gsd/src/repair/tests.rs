@@ -5,11 +5,9 @@
     clippy::cast_possible_truncation
 )]
 
-mod bit_flips;
 mod build;
 mod damage;
 mod gaps;
 mod intact;
-mod name_recovery;
-mod shifted;
+mod names;
 mod uncommitted;

@@ -1,20 +1,41 @@
 //! Searches for frames that were written and never committed.
 //!
 //! Data are written in the order in which chunks are, so that behind the last committed chunk lie the chunks of the next frames,
-//! one after the other, without a word on what they are. Committed frames show which chunks a frame has, in which order and
-//! how large: that is a template. It is laid over the bytes for as long as the values that it then yields can be true: the step
-//! goes on rising by about as much as it did, real numbers are finite, positions are in the box, text is text.
+//! one after the other, and no entry describes them. Committed frames show which chunks a frame has, in which order and how large:
+//! that is a template. It is laid over the bytes for as long as the step goes on rising and the next frame begins where this one ends.
+//! Of several templates the one is taken behind which most frames follow, or the end of the data; where two fit equally well, none.
+//!
+//! If frame 0 alone is committed, as `gsd.hoomd` leaves it until it is told to flush, later frames have some of its chunks: the step,
+//! positions, perhaps box, orientations, velocities, images, and the log, in the order of frame 0. Such a template is taken where
+//! another frame follows it. In a file that was cut no frame is found: its index had entries of later ones.
 
 use std::ops::Range;
 
 use container_core::{Progress, Result};
 
 use super::damaged_file::DamagedFile;
-use super::value_model::{StepCounter, ValueModel, scalar};
+use super::step_counter::{StepCounter, WrittenNames, scalar};
+use crate::ChunkType;
 use crate::index::IndexEntry;
 
 /// Templates that are tried at each place.
 const MAX_TEMPLATES: usize = 16;
+
+/// Frames behind the next one that templates which fit it are compared by.
+const LOOKAHEAD: usize = 8;
+
+/// Matches of templates for one such comparison.
+const MAX_LOOKAHEAD_MATCHES: usize = 1024;
+
+/// Chunks that a frame may have or lack, apart from the log.
+const OPTIONAL_CHUNKS: [&str; 6] = [
+    "configuration/box",
+    "particles/orientation",
+    "particles/velocity",
+    "particles/angmom",
+    "particles/image",
+    "log/",
+];
 
 /// One chunk of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +87,50 @@ pub(super) fn templates<'n>(
     Ok(templates)
 }
 
+/// All templates of frames that have some chunks of frame 0, `first`. The step, with the id `step`, comes first.
+pub(super) fn templates_of_first(
+    first: &[IndexEntry],
+    step: u16,
+    name: impl Fn(u16) -> Option<String>,
+) -> Vec<Template> {
+    let mut entries = first.to_vec();
+    entries.sort_by_key(|entry| entry.location);
+    let which = |entry: &IndexEntry| {
+        let name = name(entry.id)?;
+        OPTIONAL_CHUNKS
+            .iter()
+            .position(|changing| name == *changing || (*changing == "log/" && name.starts_with("log/")))
+    };
+    let is_position = |entry: &IndexEntry| name(entry.id).as_deref() == Some("particles/position");
+    let there: Vec<usize> = (0..OPTIONAL_CHUNKS.len())
+        .filter(|at| entries.iter().any(|entry| which(entry) == Some(*at)))
+        .collect();
+    if !entries.iter().any(is_position) {
+        return Vec::new();
+    }
+    let counter =
+        IndexEntry { n: 1, m: 1, id: step, type_code: ChunkType::Uint64.code(), ..IndexEntry::default() };
+    let item = |entry: &IndexEntry| TemplateChunk {
+        entry: IndexEntry { frame: 0, location: 0, ..*entry },
+        counted_by: None,
+    };
+    let form = |chosen: u32| {
+        let has = |entry: &&IndexEntry| {
+            let place = which(entry).and_then(|at| there.iter().position(|there| *there == at));
+            is_position(entry) || place.is_some_and(|place| chosen >> place & 1 == 1)
+        };
+        [item(&counter)].into_iter().chain(entries.iter().filter(has).map(item)).collect()
+    };
+    (0..1_u32 << there.len()).map(form).collect()
+}
+
 /// Search for uncommitted frames in unused bytes.
 pub(super) struct FrameSearch<'w, 'a> {
     pub(super) damaged: &'w DamagedFile<'a>,
     pub(super) templates: &'w [Template],
     /// Templates from here on are none that a committed frame has.
     pub(super) guessed_from: usize,
-    pub(super) expected: &'w ValueModel,
+    pub(super) written: &'w WrittenNames,
     /// The bytes behind the last committed chunk, without known blocks.
     pub(super) free: Vec<Range<u64>>,
     /// Blocks that the header claims to be index and namelist. Such a block begins where the data before it end.
@@ -133,8 +191,15 @@ impl FrameSearch<'_, '_> {
         let (mut followed, mut others) = (Vec::new(), Vec::new());
         for template in 0..self.templates.len() {
             let Some(fit) = self.match_template(template, at, counter, frame)? else { continue };
-            let list = if self.begins_at(fit.end, fit.counter)? { &mut followed } else { &mut others };
-            list.push(fit);
+            let is_shown = shown.get(template).copied().unwrap_or(false);
+            if self.begins_at(fit.end, fit.counter)? && (is_shown || self.is_proved(&fit, at)?) {
+                followed.push(fit);
+            } else {
+                others.push(fit);
+            }
+        }
+        if followed.len() > 1 {
+            followed = self.furthest(followed)?;
         }
         // Best proved where another frame follows. Longer ones first: a short one may be the start of a long one.
         if let Some(fit) = self.longest(followed)? {
@@ -146,7 +211,51 @@ impl FrameSearch<'_, '_> {
         Ok(self.longest(others)?.filter(|fit| !self.may_be_longer(fit.template, is_shown)))
     }
 
-    /// The longest whose values can be true; none where two that are equally long can.
+    /// True for the first frame of its form where another whole one follows it, or, at the end of the data, a part of one.
+    fn is_proved(&self, fit: &TemplateMatch, at: u64) -> Result<bool> {
+        let end = self.free.last().map_or(0, |free| free.end);
+        let is_last = end.saturating_sub(fit.end) < fit.end - at;
+        let mut matches = MAX_LOOKAHEAD_MATCHES;
+        Ok(is_last || self.following(fit.end, fit.counter, 1, &mut matches)? > 0)
+    }
+
+    /// Those behind which the most frames follow.
+    fn furthest(&self, fits: Vec<TemplateMatch>) -> Result<Vec<TemplateMatch>> {
+        let mut matches = MAX_LOOKAHEAD_MATCHES;
+        let following = |fit: &TemplateMatch| self.following(fit.end, fit.counter, LOOKAHEAD, &mut matches);
+        let following = fits.iter().map(following).collect::<Result<Vec<usize>>>()?;
+        let most = following.iter().max().copied().unwrap_or(0);
+        let fits = fits.into_iter().zip(following).filter(|(_, following)| *following == most);
+        Ok(fits.map(|(fit, _)| fit).collect())
+    }
+
+    /// The number of frames that follow at `at`, up to `most`; `most` where the data end.
+    fn following(&self, at: u64, counter: StepCounter, most: usize, matches: &mut usize) -> Result<usize> {
+        if most == 0 || self.is_end(at)? {
+            return Ok(most);
+        }
+        let mut found = 0;
+        for template in 0..self.templates.len() {
+            if *matches == 0 || found == most {
+                break;
+            }
+            *matches -= 1;
+            if let Some(fit) = self.match_template(template, at, counter, 0)? {
+                found = found.max(1 + self.following(fit.end, fit.counter, most - 1, matches)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// True where no data follow: nothing, or a page of zeros.
+    fn is_end(&self, at: u64) -> Result<bool> {
+        let Some(free) = self.free.iter().find(|free| free.end > at) else { return Ok(true) };
+        let start = at.max(free.start);
+        let head = self.damaged.read(start..free.end.min(start.saturating_add(4096)))?;
+        Ok(head.iter().all(|byte| *byte == 0))
+    }
+
+    /// The longest that reached the disk; none where two are equally long.
     fn longest(&self, mut fits: Vec<TemplateMatch>) -> Result<Option<TemplateMatch>> {
         fits.sort_by_key(|fit| std::cmp::Reverse(fit.end));
         let mut best: Option<TemplateMatch> = None;
@@ -154,7 +263,7 @@ impl FrameSearch<'_, '_> {
             if best.as_ref().is_some_and(|best| best.end != fit.end) {
                 break;
             }
-            if self.expected.accepts(self.damaged, &fit.entries)? {
+            if self.written.accept(self.damaged, &fit.entries)? {
                 if best.is_some() {
                     return Ok(None);
                 }
@@ -164,7 +273,7 @@ impl FrameSearch<'_, '_> {
         Ok(best)
     }
 
-    /// Lays a template at `at`; `None` where it does not fit or its clock is not the next.
+    /// Lays a template at `at`; `None` where it does not fit or its step is not the next.
     fn match_template(
         &self,
         template: usize,
@@ -217,7 +326,7 @@ impl FrameSearch<'_, '_> {
         start.checked_add(size).filter(|end| *end <= free.end).map(|_| start)
     }
 
-    /// Whether some template's clock, at `at`, is the one after `counter`.
+    /// Whether some template's step, at `at`, is the one after `counter`.
     fn begins_at(&self, at: u64, counter: StepCounter) -> Result<bool> {
         for items in self.templates {
             let mut fit = TemplateMatch { entries: Vec::new(), end: at, counter, template: 0 };

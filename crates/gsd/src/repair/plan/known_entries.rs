@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use container_core::Result;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 
 use crate::header;
 use crate::index::IndexEntry;
 use crate::repair::damaged_file::DamagedFile;
 use crate::repair::entries::{self, CollectedEntries};
-use crate::repair::{frames, index, intact, name_recovery, report};
+use crate::repair::{frames, index, intact, names, report};
 
 /// Frames of a file whose entries name frames that it has no room for.
 const MAX_FRAMES: u64 = 1 << 12;
@@ -21,14 +21,15 @@ pub(super) fn search_index(
 ) -> Result<(CollectedEntries, Range<u64>, Vec<Range<u64>>)> {
     let (mut found, block) = index::find(damaged, &mut report.guessed)?;
     if found.entries.is_empty() {
-        // Frames without chunks take no room: an entry may be of any frame, if there is no other way.
+        // Frames without chunks take no room, and the reference writes an entry of any frame that it then does not read.
         damaged.frames = Some(MAX_FRAMES);
         let (other, _) = index::find(damaged, &mut Vec::new())?;
         if other.entries.is_empty() {
             damaged.frames = None;
         } else {
             let what = "entries of frames past the room of the index: the frames before had no chunks";
-            report.guessed.push(RepairItem::new(other.used.clone(), what));
+            let item = RepairItem::new(other.used.clone(), what);
+            report.guessed.push(item.with_evidence(Evidence::KnownDamage));
             found = other;
         }
     }
@@ -39,16 +40,16 @@ pub(super) fn search_index(
         report.lost.push(RepairItem::new(stated, what));
     }
     let listed = needed(&found.entries);
-    let stated = match name_recovery::at_header_offset(damaged, listed)? {
+    let stated = match names::at_header_offset(damaged, listed)? {
         Some(names) => with_names_room(damaged, names.range)?,
         None => 0..0,
     };
     let claimed = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
     if let Some(end) = entries::end_block(&mut found, &stated, claimed) {
-        report.guessed.push(RepairItem::new(used_block.clone(), format!("the index ends at {end}")));
+        let item = RepairItem::new(used_block.clone(), format!("the index ends at {end}"));
+        report.guessed.push(item.with_evidence(Evidence::Walk));
     }
-    let mut blocks = vec![0..header::LEN, with_room(damaged, &used_block)?, stated];
-    blocks.extend(damaged.known.iter().cloned());
+    let blocks = vec![0..header::LEN, with_room(damaged, &used_block)?, stated];
     Ok((found, block, blocks))
 }
 
@@ -94,7 +95,7 @@ pub(super) fn within_room(damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> 
     let what = format!(
         "{count} {chunks} in the room that the header gives to index or names: it is taken to end before them"
     );
-    all.map(|all| RepairItem::new(all, what))
+    all.map(|all| RepairItem::new(all, what).with_evidence(Evidence::Index))
 }
 
 /// Adds entries that were written and not committed; gives their frames and places, sorted.

@@ -7,9 +7,9 @@ use container_core::{Progress, Result};
 use super::RepairPlan;
 use crate::index::IndexEntry;
 use crate::repair::frames::{self, frame_set, is_part};
-use crate::repair::uncommitted_frames::{FrameSearch, templates};
-use crate::repair::value_model::{StepCounter, ValueModel};
-use crate::repair::{frame_templates, report, schema_hints};
+use crate::repair::step_counter::{StepCounter, WrittenNames};
+use crate::repair::uncommitted_frames::{FrameSearch, templates, templates_of_first};
+use crate::repair::{first_frame, report};
 
 /// Number of last committed frames that serve as templates.
 const MAX_SAMPLE_FRAMES: usize = 64;
@@ -33,22 +33,19 @@ impl RepairPlan<'_> {
             .max(usize::from(starts.len() > 1 && self.is_hoomd()));
         let recent: Vec<&[IndexEntry]> =
             (from..starts.len()).map(|at| frame_set(&self.entries, &starts, at)).collect();
-        let mut chunk_roles = schema_hints::chunk_roles(&self.names);
+        let step = first_frame::step_id(&self.names);
         // A first step of 0 is not written, so that its name may be missing.
-        let alone = self.is_hoomd() && starts.len() == 1;
-        let new_step = u16::try_from(self.names.len()).ok().filter(|_| alone && chunk_roles.step.is_none());
-        chunk_roles.step = chunk_roles.step.or(new_step);
+        let alone = self.is_hoomd() && starts.len() == 1 && resume.is_none();
+        let new_step = u16::try_from(self.names.len()).ok().filter(|_| alone && step.is_none());
+        let step = step.or(new_step);
         let with_first: Vec<&[IndexEntry]> =
             [frame_set(&self.entries, &starts, 0)].into_iter().chain(recent.iter().copied()).collect();
-        let mut expected = ValueModel::of(damaged, &with_first, chunk_roles)?;
-        let mut counter = StepCounter::find(damaged, &recent, chunk_roles)?;
-        if let Some(counter) = &counter {
-            expected.ignore(counter.id);
-        }
+        let written = WrittenNames::of(damaged, &with_first)?;
+        let mut counter = StepCounter::find(damaged, &recent, step)?;
         let mut taken: Vec<IndexEntry> = Vec::new();
         let mut previous = recent.last().copied().unwrap_or_default();
         for frame in waiting.chunk_by(|a, b| a.frame == b.frame) {
-            if is_part(frame, previous) || !expected.accepts(damaged, frame)? {
+            if is_part(frame, previous) || !written.accept(damaged, frame)? {
                 return Ok((taken, None));
             }
             if let Some((before, entry)) = counter
@@ -71,9 +68,9 @@ impl RepairPlan<'_> {
         };
         let mut templates = templates(damaged, &recent, container)?;
         let guessed_from = templates.len();
-        if let Some(step) = chunk_roles.step.filter(|_| alone && taken.is_empty()) {
+        if let Some(step) = step.filter(|_| alone && taken.is_empty()) {
             let name = |id: u16| Some(String::from_utf8_lossy(self.names.get(usize::from(id))?).into_owned());
-            let new = frame_templates::of(recent.first().copied().unwrap_or_default(), step, name);
+            let new = templates_of_first(recent.first().copied().unwrap_or_default(), step, name);
             templates.extend(new.into_iter().filter(|new| !templates.contains(new)).collect::<Vec<_>>());
         }
         let alignment = alignment(&self.entries);
@@ -84,7 +81,7 @@ impl RepairPlan<'_> {
             damaged,
             templates: &templates,
             guessed_from,
-            expected: &expected,
+            written: &written,
             free,
             claimed,
             alignment,

@@ -153,6 +153,7 @@ pub(super) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
 pub(super) fn repaired_with(file: &[u8], options: &RepairOptions) -> Result<(Vec<Frame>, RepairReport)> {
     let mut out = Vec::new();
     let report = repair_source(&file, options, Some(&mut out), Progress::none())?;
+    assert!(report.guessed.iter().all(|item| item.evidence.is_some()), "{report:?}");
     let strict = OpenOptions::default().with_strictness(Strictness::Strict);
     assert!(File::from_source(Box::new(out.clone()), &strict).is_ok(), "{report:?}");
     Ok((frames(&out).unwrap(), report))

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use super::build::*;
 use crate::ChunkType;
 use crate::header::Version;
+use crate::repair::RepairOptions;
 use container_core::dtype::ByteOrder;
+use container_core::report::Evidence;
 
 #[test]
 fn an_undamaged_file_is_kept_whole() {
@@ -114,17 +116,31 @@ fn any_field_of_the_header_may_be_ruined() {
     }
 }
 
-/// The text after the control character is cut, and the rest is the schema that determines the possible versions.
+/// The text after the control character is cut: the names are those of the schema that is left.
 #[test]
-fn a_version_is_held_against_the_schema_as_it_is_written() {
+fn a_schema_is_cut_where_it_is_no_text() {
     let (builder, whole) = sample(50, 4, 9);
     let mut file = builder.file;
     file[112 + 5..112 + 8].copy_from_slice(b"\x01\xFFx");
-    file[40..44].copy_from_slice(&Version::new(257, 4).0.to_le_bytes());
     let (new, report) = repaired(&file).unwrap();
     assert_eq!(new, whole, "{report:?}");
-    let guessed: Vec<_> = report.guessed.iter().filter_map(|item| item.range.clone()).collect();
-    assert_eq!(guessed, [112..176, 40..44], "{report:?}");
+    let [item] = report.guessed.as_slice() else { panic!("{report:?}") };
+    assert_eq!((item.range.clone(), item.evidence), (Some(112..176), Some(Evidence::Index)));
+}
+
+#[test]
+fn a_text_that_fills_its_field_loses_its_end_and_one_that_is_none_is_lost() {
+    let (builder, whole) = sample(5, 4, 9);
+    let mut file = builder.file;
+    file[48..112].fill(b'a');
+    let (new, report) = repaired(&file).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+    assert_eq!(report.guessed[0].evidence, Some(Evidence::KnownDamage), "{report:?}");
+    assert!(report.lost.is_empty(), "{report:?}");
+    file[50] = 0xE9;
+    let (new, report) = repaired(&file).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+    assert!(report.guessed.is_empty() && report.lost[0].range == Some(48..112), "{report:?}");
 }
 
 /// The step, which is written first, has the last id.
@@ -185,34 +201,37 @@ fn the_older_copy_of_a_lost_index_is_found() {
 }
 
 #[test]
-fn lost_names_are_replaced_by_what_chunks_look_like() {
+fn names_that_are_gone_are_lost_and_may_be_given() {
     let (mut builder, whole) = sample(5, 4, 9);
     builder.file[4352..5376].fill(0);
     let (new, report) = repaired(&builder.file).unwrap();
     assert_eq!(new.len(), 5);
-    let lost: Vec<_> = report.lost.iter().map(|item| &*item.what).collect();
-    assert_eq!(lost, ["name 4 is lost: \"unknown/4\" stands for it"], "{report:?}");
-    for (new, old) in new.iter().zip(&whole) {
-        for name in ["configuration/step", "particles/position"] {
-            assert_eq!(new.get(name), old.get(name));
-        }
-        assert_eq!(new.get("unknown/4"), old.get("log/energy"));
-    }
-    assert_eq!(new[0].get("particles/N"), whole[0].get("particles/N"));
-    assert_eq!(new[0].get("configuration/box"), whole[0].get("configuration/box"));
-    let options = crate::repair::RepairOptions::default().with_name(4, "log/energy");
+    assert!(report.guessed.is_empty(), "{report:?}");
+    let lost: Vec<_> = report.lost.iter().map(|item| item.what.clone()).collect();
+    let expected = (0..5).map(|id| format!("name {id} is lost: \"unknown/{id}\" stands for it"));
+    assert_eq!(lost, expected.collect::<Vec<_>>(), "{report:?}");
+    assert_eq!(new[0].get("unknown/1"), whole[0].get("particles/N"));
+    let names =
+        ["configuration/box", "particles/N", "configuration/step", "particles/position", "log/energy"];
+    let options = (0_u16..)
+        .zip(names)
+        .fold(RepairOptions::default(), |options, (id, name)| options.with_name(id, name));
     assert_eq!(repaired_with(&builder.file, &options).unwrap().0, whole);
 }
 
 #[test]
-fn a_name_that_is_overwritten_leaves_the_others_in_place() {
+fn names_before_one_that_is_overwritten_are_kept() {
     let (mut builder, whole) = sample(5, 4, 9);
     // The third, with its end.
     let at = 4352 + "configuration/box\0particles/N\0".len();
     builder.file[at..at + "configuration/step\0".len()].fill(0);
     let (new, report) = repaired(&builder.file).unwrap();
-    assert_eq!(new, whole, "{report:?}");
-    assert!(!report.guessed.is_empty());
+    assert_eq!(new.len(), 5);
+    for name in ["configuration/box", "particles/N"] {
+        assert_eq!(new[0].get(name), whole[0].get(name), "{report:?}");
+    }
+    assert_eq!(new[4].get("unknown/3"), whole[4].get("particles/position"), "{report:?}");
+    assert_eq!(report.lost.len(), 3, "{report:?}");
 }
 
 proptest! {

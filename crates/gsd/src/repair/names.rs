@@ -1,26 +1,30 @@
-//! Recovers the names of chunks: from the namelist, from another place that holds one, or as placeholders.
+//! The names of chunks: from the namelist, from another place that holds one, or as placeholders.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use container_core::Result;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 
 use super::damaged_file::DamagedFile;
-use super::split_names;
-use crate::header::{self, INDEX_ENTRY_LEN};
-use crate::hoomd;
+use super::entries::Edges;
+use super::index;
+use crate::header::{self, Header, NAMELIST_ENTRY_LEN};
+use crate::hoomd::{self, schema};
+use crate::index::IndexEntry;
 use crate::namelist::NameList;
 
 /// Greatest length of a namelist in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Prefix of placeholders for lost names.
-pub(super) const PLACEHOLDER_PREFIX: &str = "unknown/";
+const PLACEHOLDER_PREFIX: &str = "unknown/";
 
-/// Offset of the namelist in a new file of the reference: after an index of 128 entries.
-const REFERENCE_NAMELIST_AT: u64 = header::LEN + 128 * INDEX_ENTRY_LEN;
+/// Lists of names that a search keeps.
+const MAX_LISTS: usize = 4096;
+
+/// Distance in bytes from the place in the header within which a list that nothing else places is the file's own, moved.
+const MAX_SHIFT: u64 = 4096;
 
 /// Names by id, `None` where one is lost, and the bytes that they were found in.
 #[derive(Clone, Debug, Default)]
@@ -75,10 +79,13 @@ pub(super) fn listed(names: &NameList, damaged: &DamagedFile<'_>, needed: usize)
 
 /// Names for ids below `needed` from wherever they are; `gaps` are bytes that nothing else is known to use. Committed entries have ids below
 /// `committed`.
+///
+/// # Errors
+/// `Malformed` where a list is close to its place and not where index and chunks end: then they are not at theirs either.
 pub(super) fn find(
     damaged: &DamagedFile<'_>,
-    needed: usize,
-    committed: usize,
+    (entries, blocks): (&[IndexEntry], &[Range<u64>]),
+    (needed, committed): (usize, usize),
     gaps: &[Range<u64>],
 ) -> Result<RecoveredNames> {
     if let Some(found) = at_header_offset(damaged, needed)? {
@@ -86,12 +93,21 @@ pub(super) fn find(
     }
     let stated_at = damaged.header.namelist_location;
     let v1 = damaged.header.is_v1();
-    let moved = |found: RecoveredNames| {
-        let what = format!("{} names, where a namelist was found", found.names.len());
-        RecoveredNames { guess: Some(RepairItem::new(found.range.clone(), what)), ..found }
+    let edges = Edges::of(entries, blocks);
+    let room = damaged.header.namelist_allocated_entries.checked_mul(NAMELIST_ENTRY_LEN);
+    let is_placed = |found: &RecoveredNames| {
+        let range = &found.range;
+        let end = room.and_then(|room| range.start.checked_add(room)).unwrap_or(range.end).max(range.end);
+        // A chunk that begins with zeros and is off looks aligned: then the last one does not end with the file.
+        edges.meet(damaged, &(range.start..end), edges.end_at(damaged.len))
     };
-    let begin = text_start(damaged, stated_at)?;
-    for (place, v1) in [(begin, v1), (stated_at, v1), (stated_at, !v1), (REFERENCE_NAMELIST_AT, v1)] {
+    let moved = |found: RecoveredNames, evidence: Evidence| {
+        let what = format!("{} names, where a namelist was found", found.names.len());
+        let guess = RepairItem::new(found.range.clone(), what).with_evidence(evidence);
+        RecoveredNames { guess: Some(guess), ..found }
+    };
+    let begin = text_start(damaged, stated_at)?.max(edges.end_before(stated_at));
+    for (place, v1) in [(begin, v1), (stated_at, v1), (stated_at, !v1)] {
         let block = damaged.clip(Some(place..place.saturating_add(MAX_BYTES)));
         if place < header::LEN || block.is_empty() {
             continue;
@@ -100,32 +116,45 @@ pub(super) fn find(
         let names = NameList::parse(until_empty_name(&bytes, v1), v1);
         let cut = first_is_cut(damaged, &names, block.start)?;
         if names.len() >= needed.max(1) && !cut && are_plausible(&names) {
-            return Ok(moved(RecoveredNames::new(&names, block.start)));
+            let found = RecoveredNames::new(&names, block.start);
+            if place != stated_at && !is_placed(&found)? {
+                return Err(index::misplaced("namelist", &found.range));
+            }
+            return Ok(moved(found, if place == stated_at { Evidence::Index } else { Evidence::Walk }));
         }
     }
     if needed == 0 {
         return Ok(RecoveredNames::default());
     }
-    let mut best: Option<(usize, RecoveredNames)> = None;
-    let stated = damaged.clip(damaged.header.namelist_range());
+    let mut lists = Vec::new();
     for gap in gaps {
-        // What is left in the block itself is looked at below: there ids count.
-        let around = [gap.start..gap.end.min(stated.start), gap.start.max(stated.end)..gap.end];
-        for part in around.into_iter().filter(|part| part.start < part.end) {
-            for window in damaged.windows(part, 1 << 20) {
-                let (start, bytes) = window?;
-                search(&bytes, start, v1, needed, &mut best);
-            }
+        for window in damaged.windows(gap.clone(), 1 << 20) {
+            let (start, bytes) = window?;
+            search(&bytes, start, v1, needed, &mut lists);
         }
     }
-    if let Some((_, found)) = best {
-        return Ok(moved(found));
+    // Names in the room of the list follow others that are gone, where the last chunk is where it should be.
+    let stated = damaged.header.namelist_range().unwrap_or_default();
+    let has_lost_first_names =
+        |found: &RecoveredNames| stated.contains(&found.range.start) && edges.end_at(damaged.len);
+    let mut best: Option<RecoveredNames> = None;
+    for found in lists {
+        if is_placed(&found)? {
+            if best.as_ref().is_none_or(|best| best.names.len() <= found.names.len()) {
+                best = Some(found);
+            }
+        } else if found.range.start.abs_diff(stated_at) <= MAX_SHIFT && !has_lost_first_names(&found) {
+            return Err(index::misplaced("namelist", &found.range));
+        }
     }
-    with_hole(damaged, needed, committed)
+    match best {
+        Some(found) => Ok(moved(found, Evidence::Walk)),
+        None => with_hole(damaged, needed, committed),
+    }
 }
 
 /// The part of a block up to the first empty name: what follows need not be looked at.
-pub(super) fn until_empty_name(bytes: &[u8], v1: bool) -> &[u8] {
+fn until_empty_name(bytes: &[u8], v1: bool) -> &[u8] {
     if v1 {
         let slots = bytes.as_chunks::<64>().0.iter().take_while(|slot| slot_name(slot).is_some()).count();
         return bytes.get(..slots * 64).unwrap_or_default();
@@ -141,7 +170,7 @@ fn slot_name(slot: &[u8; 64]) -> Option<&[u8]> {
 }
 
 /// True for names as programs choose them: text without control characters, each once.
-pub(super) fn are_plausible(names: &NameList) -> bool {
+fn are_plausible(names: &NameList) -> bool {
     let mut seen = HashSet::new();
     (0..=u16::MAX)
         .take(names.len())
@@ -172,7 +201,7 @@ fn first_is_cut(damaged: &DamagedFile<'_>, names: &NameList, start: u64) -> Resu
 }
 
 /// True for names of the `hoomd` schema.
-pub(super) fn is_schema_name(name: &[u8]) -> bool {
+fn is_schema_name(name: &[u8]) -> bool {
     let container = name.split(|byte| *byte == b'/').next().unwrap_or_default();
     name.contains(&b'/') && hoomd_containers().any(|known| known.as_bytes() == container)
 }
@@ -183,8 +212,8 @@ fn hoomd_containers() -> impl Iterator<Item = &'static str> {
     others.into_iter().chain(Container::COUNTED).map(Container::name)
 }
 
-/// Looks for lists of at least `needed` names in `bytes`. More names of the schema are better, then more names.
-fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(usize, RecoveredNames)>) {
+/// Adds the lists of at least `needed` names in `bytes`.
+fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, lists: &mut Vec<RecoveredNames>) {
     let usual = |byte: u8| byte.is_ascii_alphanumeric() || b"_/.:+- ".contains(&byte);
     let mut at = 0;
     while at < bytes.len() {
@@ -209,10 +238,8 @@ fn search(bytes: &[u8], start: u64, v1: bool, needed: usize, best: &mut Option<(
         }
         if count >= needed {
             let names = NameList::parse(&rest[..used], v1);
-            let listed = (0..=u16::MAX).take(names.len()).filter_map(|id| names.bytes(id));
-            let score = listed.filter(|name| is_schema_name(name)).count() * crate::MAX_NAMES + count;
-            if are_plausible(&names) && best.as_ref().is_none_or(|(other, _)| *other <= score) {
-                *best = Some((score, RecoveredNames::new(&names, start + at as u64)));
+            if are_plausible(&names) && lists.len() < MAX_LISTS {
+                lists.push(RecoveredNames::new(&names, start + at as u64));
             }
         }
         let word = rest.iter().position(|byte| !usual(*byte)).unwrap_or(rest.len());
@@ -225,77 +252,52 @@ fn with_hole(damaged: &DamagedFile<'_>, needed: usize, committed: usize) -> Resu
     let block = damaged.clip(damaged.header.namelist_range());
     let block = block.start..block.end.min(block.start.saturating_add(MAX_BYTES));
     let mut names: Vec<Option<Vec<u8>>> = vec![None; needed];
-    let mut left = 0;
-    let is_hoomd = damaged.header.schema_name() == hoomd::SCHEMA;
     if block.start >= header::LEN {
         let bytes = damaged.read(block.clone())?;
         if damaged.header.is_v1() {
             for (name, slot) in names.iter_mut().zip(bytes.as_chunks::<64>().0) {
                 *name = slot_name(slot).filter(|name| is_readable(name)).map(<[u8]>::to_vec);
             }
-            left = names.iter().flatten().count();
         } else {
-            left = fill_around_hole(&bytes, &mut names, committed, is_hoomd);
+            // Of a list that was cut with the file, those that are left are in their place.
+            let is_cut = damaged.header.namelist_range().is_none_or(|range| range.end > damaged.len);
+            fill_before_hole(&bytes, &mut names, if is_cut { 0 } else { committed });
         }
     }
+    let left = names.iter().flatten().count();
     let what = format!("{left} of {needed} names are left");
-    let guess = Some(RepairItem::new(block.clone(), what));
+    let guess = RepairItem::new(block.clone(), what).with_evidence(Evidence::Index);
+    let guess = Some(guess).filter(|_| left > 0);
     Ok(RecoveredNames { names, range: block.start..block.start, guess, as_listed: false })
 }
 
-/// Names before the hole count from the first id, names behind it from the last. How many are set. Where there is no hole, and fewer names
-/// than committed entries need, the last are gone or two ran into one, behind which every name is another's: only those in front stay that
-/// cannot be two.
-fn fill_around_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>], committed: usize, is_hoomd: bool) -> usize {
-    let in_schema =
-        |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| hoomd::schema::field(name).is_some());
-    let used = bytes.len() - bytes.iter().rev().take_while(|byte| **byte == 0).count();
-    let listed: Vec<&[u8]> = bytes.get(..used).unwrap_or_default().split(|byte| *byte == 0).collect();
-    if used > 0 && listed.iter().all(|name| !name.is_empty()) {
-        let is_short = listed.len() < committed;
-        let is_one = |(at, name): &(usize, &&[u8])| {
-            let is_last = at + 1 == listed.len();
-            in_schema(name)
-                || (is_hoomd && !is_last && is_schema_name(name) && !split_names::may_be_merged(name))
-        };
-        let in_place = listed.iter().enumerate().take_while(|one| !is_short || is_one(one));
-        let mut set = 0;
-        for (slot, (_, name)) in names.iter_mut().zip(in_place).filter(|(_, (_, name))| is_readable(name)) {
-            *slot = Some(name.to_vec());
-            set += 1;
-        }
-        return set;
+/// Sets the names before the first empty one, whose ids are counted from the first. The last of them may have lost its end, unless the
+/// schema has it. Where the list ends with fewer names than committed entries need, two may have become one: then the names up to the
+/// first that the schema does not have are in their place.
+fn fill_before_hole(bytes: &[u8], names: &mut [Option<Vec<u8>>], committed: usize) {
+    let in_schema = |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| schema::field(name).is_some());
+    // A name without its NUL is cut.
+    let last = bytes.iter().rposition(|byte| *byte == 0).unwrap_or(0);
+    let bytes = bytes.get(..last).unwrap_or_default();
+    let before: Vec<&[u8]> =
+        bytes.split(|byte| *byte == 0).take_while(|name| is_readable(name)).take(names.len()).collect();
+    let len: usize = before.iter().map(|name| name.len() + 1).sum();
+    let has_hole = bytes.get(len..).is_some_and(|rest| rest.iter().any(|byte| *byte != 0));
+    let is_short = !has_hole && before.len() < committed;
+    let in_place = before
+        .iter()
+        .enumerate()
+        .take_while(|(at, name)| in_schema(name) || (!is_short && (!has_hole || at + 1 < before.len())));
+    for (slot, (_, name)) in names.iter_mut().zip(in_place) {
+        *slot = Some(name.to_vec());
     }
-    let whole = |name: &&[u8]| is_readable(name);
-    let mut parts = bytes.split(|byte| *byte == 0);
-    let before: Vec<&[u8]> = parts.by_ref().take_while(|name| is_readable(name)).collect();
-    let behind: Vec<&[u8]> = parts.filter(|name| !name.is_empty()).collect();
-    if before.len() + behind.len() > names.len() || !behind.iter().all(whole) {
-        return 0;
-    }
-    let tail = names.len() - behind.len();
-    let places = (0..before.len()).chain(tail..names.len());
-    let all = before.len() + behind.len() == names.len();
-    let mut set = 0;
-    for (place, name) in places.zip(before.iter().chain(&behind)) {
-        // Beside the hole a name may have lost its end or its beginning.
-        let beside = place + 1 == before.len() || place == tail;
-        let name = name.to_vec();
-        let proved = !beside || in_schema(&name);
-        if let Some(slot) = names.get_mut(place).filter(|_| proved || (all && bytes.first() != Some(&0))) {
-            *slot = Some(name);
-            set += 1;
-        }
-    }
-    set
 }
 
-/// Names that can be written: what the caller says, what was found, placeholders. Fills `report` with what is not as found: names that
-/// are made up for lost ones are lost, those that the form of chunks tells are guessed, as are those that were not written yet.
+/// Names that can be written: those of the caller, those that were found, placeholders for lost ones. Adds to `report` each that is not as
+/// found.
 pub(super) fn choose(
     found: RecoveredNames,
     wanted: &BTreeMap<u16, String>,
-    placeholder: impl Fn(u16) -> Cow<'static, str>,
     report: &mut RepairReport,
 ) -> Vec<Vec<u8>> {
     let mut taken: HashSet<Vec<u8>> = wanted
@@ -317,7 +319,7 @@ pub(super) fn choose(
         let chosen = match (wanted.get(&id), name) {
             (Some(name), _) => {
                 let what = format!("name {id} is {name:?}, as asked for");
-                report.guessed.push(RepairItem::new(at..at, what));
+                report.kept.push(RepairItem::new(at..at, what));
                 name.clone().into_bytes()
             }
             (None, Some(name))
@@ -328,13 +330,7 @@ pub(super) fn choose(
                 name
             }
             (None, old) => {
-                let mut new = match &old {
-                    None => placeholder(id).into_owned(),
-                    Some(_) => format!("{PLACEHOLDER_PREFIX}{id}"),
-                };
-                if taken.contains(new.as_bytes()) {
-                    new = format!("{PLACEHOLDER_PREFIX}{id}");
-                }
+                let mut new = format!("{PLACEHOLDER_PREFIX}{id}");
                 while taken.contains(new.as_bytes()) {
                     new.push('_');
                 }
@@ -345,9 +341,13 @@ pub(super) fn choose(
                         format!("name {id}, {old:?}, cannot be told from others: {new:?} stands for it")
                     }
                 };
-                let is_told = found.as_listed || !new.starts_with(PLACEHOLDER_PREFIX);
-                let items = if is_told { &mut report.guessed } else { &mut report.lost };
-                items.push(RepairItem::new(at..at, what));
+                let item = RepairItem::new(at..at, what);
+                if found.as_listed {
+                    // The list itself has the name twice, or not yet.
+                    report.guessed.push(item.with_evidence(Evidence::Index));
+                } else {
+                    report.lost.push(item);
+                }
                 new.into_bytes()
             }
         };
@@ -356,4 +356,62 @@ pub(super) fn choose(
         names.push(chosen);
     }
     names
+}
+
+/// The header of the new file: application and schema as far as they are text.
+pub(super) fn header(damaged: &DamagedFile<'_>, names: &[Vec<u8>], report: &mut RepairReport) -> Header {
+    let mut header = damaged.header;
+    if let Err(text) = text(&header.application) {
+        let item = |what: &str| RepairItem::new(48..112, what);
+        if is_filled(&header.application) {
+            let item = item("the application fills its field: its end is left out, for the NUL behind it");
+            report.guessed.push(item.with_evidence(Evidence::KnownDamage));
+        } else {
+            report.lost.push(item("the application behind its text"));
+        }
+        header.application = text;
+    }
+    if let Err(text) = text(&header.schema) {
+        let filled = is_filled(&header.schema);
+        header.schema = text;
+        let is_hoomd = names
+            .iter()
+            .any(|name| std::str::from_utf8(name).is_ok_and(|name| schema::field(name).is_some()));
+        if text[0] == 0 {
+            let name = if is_hoomd { hoomd::SCHEMA } else { "none" };
+            header.schema[..name.len()].copy_from_slice(name.as_bytes());
+        }
+        let what = format!("schema {:?}: the field is not all text", header.schema_name());
+        let item = RepairItem::new(112..176, what);
+        // Names of the schema show which it is.
+        if is_hoomd && header.schema_name() == hoomd::SCHEMA {
+            report.guessed.push(item.with_evidence(Evidence::Index));
+        } else if filled {
+            report.guessed.push(item.with_evidence(Evidence::KnownDamage));
+        } else {
+            report.lost.push(item);
+        }
+    }
+    header
+}
+
+/// True for text without the NUL that ends it: a longer one, cut to the field.
+fn is_filled(field: &[u8; 64]) -> bool {
+    !field.contains(&0) && (61..=64).any(|len| field.get(..len).is_some_and(is_readable))
+}
+
+/// Checks that a field is text that ends within it; gives the part of it that is.
+fn text(field: &[u8; 64]) -> std::result::Result<(), [u8; 64]> {
+    let len = field.iter().position(|byte| *byte == 0).unwrap_or(64);
+    let text = &field[..len];
+    let valid = std::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), str::len);
+    let control = text[..valid].iter().position(u8::is_ascii_control);
+    let good = control.unwrap_or(valid);
+    if good == len && len < 64 {
+        return Ok(());
+    }
+    let mut cut = [0; 64];
+    let good = (0..=good.min(63)).rev().find(|at| std::str::from_utf8(&text[..*at]).is_ok()).unwrap_or(0);
+    cut[..good].copy_from_slice(&text[..good]);
+    Err(cut)
 }
