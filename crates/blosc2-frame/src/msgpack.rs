@@ -20,7 +20,6 @@
 //! and `nbytes`, their number), 43 `reference` (a map with `kind` and `version`), 44 `complex` (real and imaginary part), 45 `set`
 //! (a list), 46 `ndarray` (a map with `dtype`, `shape` and `data`, or `values`). The value is `Bytes` where it does not hold that.
 //!
-
 //! Source: the msgpack specification; `msgpack_utils.py` of python-blosc2 4.14.1.
 
 use container_core::interchange::form;

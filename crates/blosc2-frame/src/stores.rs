@@ -10,7 +10,6 @@
 //! to servers are in its `embed.b2e`. The key of a leaf is its path without its extension. References of a store are not opened, and its
 //! contents are never run as code.
 //!
-
 //! Spec: docs/formats/blosc2.md, "Stores".
 
 use std::path::Path;
