@@ -13,9 +13,11 @@
 //!   used ([`header`]);
 //! * where one field of the metadata's own header keeps them from being read, the value with which they can be read and fit their digest is
 //!   used ([`metadata_header`]);
-//! * metadata that can be read are right even where they do not fit their digest;
-//! * a shape with more elements than the data is cut to whole rows, one with fewer is extended to the data (`blpk append` leaves such
-//!   files).
+//! * metadata that can be read are kept where they do not fit their digest, and reported as lost: nothing proves what they say;
+//! * of a file whose end is missing, the shape is cut to whole rows; one with fewer elements than the data is extended to them (`blpk append`
+//!   leaves such files). Any other shape that contradicts the data is lost, and their bytes are kept.
+//!
+//! Each change is reported with its [`Evidence`].
 //!
 //! Chunks that were proved are copied as they are, wherever version 3 allows their sizes.
 
@@ -41,7 +43,7 @@ use std::path::Path;
 use blosc_chunk::Decoder;
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::Source;
 use container_core::{Error, Limits, Progress, Result, Value, magic};
 
@@ -79,7 +81,7 @@ pub(crate) fn repair_to(
     damaged.scan_for_missing_chunks(&mut states, &mut report, progress)?;
     damaged.require_chunks(&mut report)?;
     lost_chunk_sizes::set_sizes(&mut damaged, &states)?;
-    damaged.report_assumptions(&mut report);
+    damaged.report_assumptions(&states, &mut report);
     if damaged.layout.header().dialect.is_variable_length() {
         let plan = item_file_plan::Plan::new(&damaged, &states, &mut report);
         if let Some(out) = out {
@@ -253,65 +255,101 @@ impl DamagedFile {
         }
     }
 
+    fn has_fault(&self, kind: FaultKind) -> bool {
+        self.layout.faults().iter().any(|fault| fault.kind() == kind)
+    }
+
+    /// The evidence for metadata that are read although their sizes contradict each other: their digest, or chunks behind them.
+    fn metadata_evidence(&self, states: &[ChunkStatus]) -> Option<Evidence> {
+        let has_digest = self.layout.metadata().is_some_and(|metadata| !metadata.digest.is_empty());
+        if has_digest {
+            return (!self.has_fault(FaultKind::MetadataChecksum)).then_some(Evidence::Digest);
+        }
+        states.contains(&ChunkStatus::Intact).then_some(Evidence::Walk)
+    }
+
     /// Reports the assumptions by which faults are repaired.
-    fn report_assumptions(&self, report: &mut RepairReport) {
+    fn report_assumptions(&self, states: &[ChunkStatus], report: &mut RepairReport) {
         let header = self.layout.header();
         report.kept.push(RepairItem::new(0..header.dialect.header_len(), "header"));
         if let Some(metadata) = self.layout.metadata() {
-            let list = if metadata.tree.is_some() { &mut report.kept } else { &mut report.lost };
-            list.push(RepairItem::new(metadata.range.clone(), "metadata"));
+            let is_proved = !self.has_fault(FaultKind::MetadataChecksum);
+            if metadata.tree.is_none() {
+                report.lost.push(RepairItem::new(metadata.range.clone(), "metadata"));
+            } else if is_proved {
+                report.kept.push(RepairItem::new(metadata.range.clone(), "metadata"));
+            }
             if self.has_spelt {
                 let what = "bytes in the metadata, which JSON has no place for, as text of those code points";
-                report.guessed.push(RepairItem::new(metadata.range.clone(), what));
+                let item = RepairItem::new(metadata.range.clone(), what);
+                report.guessed.push(item.with_evidence(Evidence::KnownDamage));
             }
         }
-        let is_cut = |fault: &crate::fault::Fault| fault.kind() == FaultKind::MetadataTruncated;
-        if self.layout.metadata().is_none() && self.layout.faults().iter().any(is_cut) {
+        if self.layout.metadata().is_none() && self.has_fault(FaultKind::MetadataTruncated) {
             let at = header.dialect.header_len();
             report.lost.push(RepairItem::new(at..at, "metadata, whose length nothing tells"));
         }
         if header.dialect != Dialect::V3 && !header.dialect.is_variable_length() {
             let what = format!("version {} is written as version 3", header.dialect.name());
-            report.guessed.push(RepairItem::new(0..header.dialect.header_len(), what));
+            let item = RepairItem::new(0..header.dialect.header_len(), what);
+            report.guessed.push(item.with_evidence(Evidence::Walk));
         }
         let count = self.layout.chunks().len();
         for fault in self.layout.faults() {
             let is_resized = self.resized.iter().any(|at| fault.range().start == at.saturating_add(4));
-            let what = match fault.kind() {
+            let (what, evidence) = match fault.kind() {
                 FaultKind::ChunkSizeMismatch if is_resized => {
-                    "a damaged chunk has as many bytes as the others, not as many as it says".to_owned()
+                    let what = "a damaged chunk has as many bytes as the others, not as many as it says";
+                    (what.to_owned(), Evidence::SecondCopy)
                 }
-                FaultKind::InterimVersion => "read as a snapshot of December 2012".to_owned(),
+                FaultKind::InterimVersion => {
+                    ("read as a snapshot of December 2012".to_owned(), Evidence::KnownDamage)
+                }
                 FaultKind::VariableLengthVersion | FaultKind::ProposalVersion => {
-                    "read as a variable-length file".to_owned()
+                    ("read as a variable-length file".to_owned(), Evidence::Walk)
                 }
-                FaultKind::Unfinished => format!("{count} chunks, as the walk finds them"),
+                FaultKind::Unfinished => (format!("{count} chunks, as the walk finds them"), Evidence::Walk),
                 FaultKind::SizeUnknown | FaultKind::ImpossibleSize | FaultKind::ChunkSizeMismatch => {
-                    "the sizes that the chunks have".to_owned()
+                    ("the sizes that the chunks have".to_owned(), Evidence::SecondCopy)
                 }
                 FaultKind::OffsetsMissing
                 | FaultKind::OffsetsTruncated
                 | FaultKind::OffsetsUnset
-                | FaultKind::OffsetMismatch => "chunks are where they are found".to_owned(),
-                FaultKind::MetadataChecksum if self.layout.tree().is_some() => {
-                    "the metadata, which can be read, though they do not fit their digest".to_owned()
+                | FaultKind::OffsetMismatch => ("chunks are where they are found".to_owned(), Evidence::Walk),
+                FaultKind::MetadataSizes if self.layout.tree().is_some() => {
+                    let Some(evidence) = self.metadata_evidence(states) else {
+                        let what = "the metadata as read, which nothing proves";
+                        report.lost.push(RepairItem::new(fault.range(), what));
+                        continue;
+                    };
+                    ("the metadata as read".to_owned(), evidence)
                 }
-                FaultKind::MetadataSizes if self.layout.tree().is_some() => "the metadata as read".to_owned(),
-                FaultKind::NumpyMetadata => "the bytes are no array that could be described".to_owned(),
                 FaultKind::TrailingBytes | FaultKind::UnknownTail
                     if count == 0 || self.found_in(&fault.range()) =>
                 {
                     continue;
                 }
-                FaultKind::UnknownTail => {
-                    let what = "bytes in which no chunk is found, though there may have been some";
+                FaultKind::TrailingBytes => {
+                    ("bytes after the last chunk hold nothing: left out".to_owned(), Evidence::Walk)
+                }
+                kind => {
+                    let what = match kind {
+                        FaultKind::MetadataChecksum if self.layout.tree().is_some() => {
+                            "metadata that do not fit their digest: nothing proves what they say, as they are read"
+                        }
+                        FaultKind::NumpyMetadata => {
+                            "type and shape, which describe no array: the data are plain bytes now"
+                        }
+                        FaultKind::UnknownTail => {
+                            "bytes in which no chunk is found, though there may have been some"
+                        }
+                        _ => continue,
+                    };
                     report.lost.push(RepairItem::new(fault.range(), what));
                     continue;
                 }
-                FaultKind::TrailingBytes => "bytes after the last chunk hold nothing: left out".to_owned(),
-                _ => continue,
             };
-            let item = RepairItem::new(fault.range(), what);
+            let item = RepairItem::new(fault.range(), what).with_evidence(evidence);
             if report.guessed.last() != Some(&item) {
                 report.guessed.push(item);
             }

@@ -154,6 +154,7 @@ pub fn bloscpack_repair(data: &[u8]) {
             let range = item.range.clone().expect("every item of a repair has a place");
             assert!(range.start <= range.end, "{item:?}");
         }
+        assert!(report.guessed.iter().all(|item| item.evidence.is_some()), "{report:?}");
         for item in &report.kept {
             assert!(item.range.as_ref().is_some_and(|range| range.end <= data.len() as u64), "{item:?}");
         }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use container_core::Result;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 
 use super::{ChunkStatus, DamagedFile};
 use crate::chunk_table::ChunkEntry;
@@ -93,6 +93,16 @@ impl<'d> ChunkNumbers<'d> {
         self.damaged.stored_range(entry)
     }
 
+    /// End of the table of offsets, where the first chunk begins. It has an entry for each chunk, how many the header says or not.
+    fn table_end(&self) -> u64 {
+        let (header, table) = (self.damaged.layout.header(), self.damaged.layout.offsets());
+        let spare = u64::try_from(header.max_app_chunks).ok();
+        let entries = self.damaged.count.zip(spare).and_then(|(count, spare)| count.checked_add(spare));
+        let len =
+            entries.filter(|_| header.has_offsets()).and_then(|len| len.checked_mul(offsets_index::ENTRY));
+        len.and_then(|len| table.start.checked_add(len)).unwrap_or(table.end)
+    }
+
     /// Places the chunks found between two placed chunks.
     fn fill(
         &mut self,
@@ -105,7 +115,7 @@ impl<'d> ChunkNumbers<'d> {
         let limit = right.or(self.count);
         let mut before = match left.and_then(|left| self.slot(left)) {
             Some(entry) => self.stored(&entry).end,
-            None => self.damaged.layout.offsets().end,
+            None => self.table_end(),
         };
         let mut room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(next));
         if right.is_none() && self.count.is_some() {
@@ -123,10 +133,10 @@ impl<'d> ChunkNumbers<'d> {
             let highest = limit.map(|limit| limit.saturating_sub(rest.len()));
             let is_last = Some(range.end) == self.end_of(right) || (right.is_none() && self.is_short(last));
             let ends_it = behind.is_empty() && is_last;
-            let (index, is_guess) = match highest {
-                Some(highest) if highest <= next => (next, is_full),
-                _ if before == range.start => (next, false),
-                Some(highest) if ends_it => (highest, false),
+            let (index, evidence) = match highest {
+                Some(highest) if highest <= next => (next, (!is_full).then_some(Evidence::Walk)),
+                _ if before == range.start => (next, Some(Evidence::Walk)),
+                Some(highest) if ends_it => (highest, Some(Evidence::Walk)),
                 _ => self.nearest(next, highest, run, before),
             };
             self.put(index, run)?;
@@ -134,9 +144,16 @@ impl<'d> ChunkNumbers<'d> {
                 1 => format!("chunk {index}"),
                 len => format!("chunks {index} to {}", index.saturating_add(len).saturating_sub(1)),
             };
-            let doubt = if is_guess { "; whether others come before is not sure" } else { "" };
-            let what = format!("{numbers}, found by header and content where nothing led to{doubt}");
-            report.guessed.push(RepairItem::new(range.clone(), what));
+            let what = format!("{numbers}, found by header and content where nothing led to");
+            match evidence {
+                Some(evidence) => {
+                    report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(evidence));
+                }
+                None => {
+                    let what = format!("{what}; whether others come before is not sure");
+                    report.lost.push(RepairItem::new(range.clone(), what));
+                }
+            }
             next = index.saturating_add(run.len());
             before = range.end;
             rest = behind;
@@ -174,15 +191,15 @@ impl<'d> ChunkNumbers<'d> {
         pairs.count() + 1
     }
 
-    /// The number, from `lowest` on, of the first chunk of `run`, and whether that is a guess: by the offsets, between which the chunks are
-    /// as long as these; without offsets by the distance to the previous chunk.
+    /// The number, from `lowest` on, of the first chunk of `run`, and its evidence: the offsets, if one place alone has chunks of these
+    /// lengths. Otherwise the nearest of the places, and without offsets the distance to the previous chunk, for which there is none.
     fn nearest(
         &self,
         lowest: usize,
         highest: Option<usize>,
         run: &[ChunkEntry],
         before: u64,
-    ) -> (usize, bool) {
+    ) -> (usize, Option<Evidence>) {
         let highest = highest.unwrap_or(usize::MAX);
         let at = run.first().map_or(0, |first| first.range().start);
         let moved = |index: &usize| {
@@ -203,14 +220,15 @@ impl<'d> ChunkNumbers<'d> {
             best = best.into_iter().chain([index]).min_by_key(moved);
         }
         if let Some(index) = best {
-            return (index, likely > 1 && moved(&index) > self.average_len / 8);
+            let is_sure = likely == 1 || moved(&index) <= self.average_len / 8;
+            return (index, is_sure.then_some(Evidence::Index));
         }
         if let Some(index) = possible().min_by_key(moved) {
-            return (index, true);
+            return (index, None);
         }
         let missing = at.saturating_sub(before).saturating_add(self.average_len / 2) / self.average_len;
         let missing = usize::try_from(missing).unwrap_or(usize::MAX);
-        (lowest.saturating_add(missing).min(highest), true)
+        (lowest.saturating_add(missing).min(highest), None)
     }
 
     /// Puts proved chunks in the places from `index` on; places before them that are new are empty.

@@ -56,7 +56,7 @@ pub(super) fn remove_false_chunks(
             kept.push(*entry);
             continue;
         };
-        report.guessed.push(RepairItem::new(damaged.stored_range(entry), what));
+        report.lost.push(RepairItem::new(damaged.stored_range(entry), what));
     }
     *found = kept;
     Ok(())

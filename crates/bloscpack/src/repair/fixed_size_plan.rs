@@ -4,7 +4,7 @@ use blosc_chunk::Decoder;
 use container_core::array::byte_len;
 use container_core::dtype::Order;
 use container_core::format::WriteSeek;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result, Value};
 
@@ -200,7 +200,8 @@ fn without_claim(damaged: &DamagedFile, tree: Value, have: u64, report: &mut Rep
     }
     if let Some(metadata) = damaged.layout.metadata() {
         let what = "the bytes are no array, although as text the metadata say so: without that claim";
-        report.guessed.push(RepairItem::new(metadata.range.clone(), what));
+        let item = RepairItem::new(metadata.range.clone(), what);
+        report.guessed.push(item.with_evidence(Evidence::Walk));
     }
     unclaimed(tree)
 }
@@ -233,29 +234,50 @@ fn fit_shape(damaged: &DamagedFile, have: u64, report: &mut RepairReport) -> (Op
         Order::F => (shape.last().copied(), shape.get(..shape.len().saturating_sub(1))),
     };
     let row = rest.and_then(|rest| byte_len(&numpy.dtype, rest));
-    let (Some(rows), Some(row)) = (slowest, row.filter(|row| *row > 0)) else {
+    let whole = slowest.zip(row.filter(|row| *row > 0)).map(|(rows, row)| (rows, row, have / row));
+    let is_meant = |(rows, row, kept): &(u64, u64, u64)| {
+        if *kept < *rows {
+            (*kept > 0 || have == 0) && need.is_some_and(|need| is_end_missing(damaged, have, need))
+        } else {
+            // `blpk append` leaves the shape as it was.
+            *rows > 0 && have.is_multiple_of(*row)
+        }
+    };
+    let Some((rows, row, kept)) = whole.filter(is_meant) else {
         let what =
             format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
         report.lost.push(RepairItem::new(place, what));
         return (Some(unclaimed(tree)), have);
     };
-    let kept = have / row;
-    if kept >= rows && !have.is_multiple_of(row) {
-        let what =
-            format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
-        report.lost.push(RepairItem::new(place, what));
-        return (Some(unclaimed(tree)), have);
-    }
     let axis = if numpy.order == Order::C { 0 } else { shape.len().saturating_sub(1) };
     if let Some(len) = shape.get_mut(axis) {
         *len = kept;
     }
     let what = format!("shape {shape:?} instead of {:?}: {have} bytes of data are there", numpy.shape);
-    report.guessed.push(RepairItem::new(place.clone(), what));
+    report.guessed.push(RepairItem::new(place.clone(), what).with_evidence(Evidence::KnownDamage));
     if kept < rows {
         let what = format!("{} of {rows} rows of {row} bytes", rows - kept);
         report.lost.push(RepairItem::new(place, what));
     }
     let shape: Vec<Value> = shape.into_iter().map(Value::from).collect();
     (Some(with_entry(&tree, "shape", shape.into())), kept * row)
+}
+
+/// Whether `need` bytes were written of which only `have` are there: as many as the sizes in the header make, where it has them; or a part
+/// of an element less for each chunk but the last, which bloscpack 0.11 to 0.14 lost.
+fn is_end_missing(damaged: &DamagedFile, have: u64, need: u64) -> bool {
+    let header = damaged.layout.header();
+    let size = |size: i32| u64::try_from(size).ok().filter(|size| *size > 0);
+    let (Some(chunk), Some(last), Some(others)) = (
+        size(header.chunk_size),
+        size(header.last_chunk),
+        damaged.count.and_then(|count| count.checked_sub(1)),
+    ) else {
+        return true;
+    };
+    let written = others.saturating_mul(chunk).saturating_add(last);
+    let cut = need.saturating_sub(have);
+    let is_cut_of_each =
+        others > 0 && cut.is_multiple_of(others) && cut / others < u64::from(header.typesize);
+    need <= written || (have == written && is_cut_of_each)
 }

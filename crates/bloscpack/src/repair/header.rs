@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use blosc_chunk::Decoder;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Error, ErrorKind, Limits, Result};
 
@@ -56,16 +56,16 @@ pub(super) fn with_corrected_byte(
             tried.set_head(other.clone());
             let evidence = HeaderEvidence::of(&tried, limits)?;
             if evidence.is_whole && !evidence.is_rare && evidence.explains(&stored) {
-                meant.push((changed, name, at as u64, other));
+                meant.push((changed, name, at as u64, other, evidence.kind()));
             }
         }
     }
     let least = meant.iter().map(|(changed, ..)| *changed).min();
     let mut likely = meant.into_iter().filter(|(changed, ..)| Some(*changed) == least);
     tried.set_head(Vec::new());
-    if let (Some((_, name, at, head)), None) = (likely.next(), likely.next()) {
+    if let (Some((_, name, at, head, kind)), None) = (likely.next(), likely.next()) {
         let what = format!("{name} as it must have been: with no other does the file make sense");
-        report.guessed.push(RepairItem::new(at..at.saturating_add(1), what));
+        report.guessed.push(RepairItem::new(at..at.saturating_add(1), what).with_evidence(kind));
         tried.set_head(head);
     }
     Ok(Box::new(tried))
@@ -112,6 +112,11 @@ impl HeaderEvidence {
     /// The layout does not contradict the header, and a chunk is proved.
     pub(super) const fn is_proof(&self) -> bool {
         self.is_whole && self.proved > 0
+    }
+
+    /// The reason why the header is right: digests, or chunks where it leads to.
+    const fn kind(&self) -> Evidence {
+        if self.digests > 0 { Evidence::Digest } else { Evidence::Walk }
     }
 
     /// At least one chunk is proved, and no chunk of the other header is lost.

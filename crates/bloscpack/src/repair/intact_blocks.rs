@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use blosc_chunk::{Chunk, Decoder};
 use container_core::ranges::merge_adjacent;
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Result};
 
@@ -167,8 +167,11 @@ impl PartialChunk {
         report: &mut RepairReport,
     ) {
         let what = format!("chunk {index}: {}; nothing proves what they hold", self.whole);
-        report.guessed.push(RepairItem::new(range.clone(), what));
         let layout = &damaged.layout;
+        // Intact blocks end where others begin.
+        let is_cut = range.end > layout.file_len();
+        let evidence = if is_cut { Evidence::KnownDamage } else { Evidence::Walk };
+        report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(evidence));
         let item = layout.numpy().map_or_else(|| layout.header().typesize.into(), |own| own.dtype.itemsize());
         let item = (item as u64).max(1);
         let end = self.start.saturating_add(self.len as u64);

@@ -1,12 +1,13 @@
 //! Repair plan for variable-length files.
 
 use container_core::format::WriteSeek;
-use container_core::report::RepairReport;
+use container_core::report::{RepairItem, RepairReport};
 use container_core::{Result, Value};
 
 use super::intact_blocks::PartialChunks;
 use super::{ChunkStatus, DamagedFile, without_truncated_end};
 use crate::ItemType;
+use crate::fault::FaultKind;
 use crate::items::writer::VarOptions;
 use crate::one_chunk::encode_chunk;
 use crate::write::ChunkOptions;
@@ -25,6 +26,10 @@ impl Plan {
         // Items are not recovered in part: a text with zeros in it would be wrong.
         damaged.report_chunks(states, &PartialChunks::new(), "item", report);
         let kept = states.get(..without_truncated_end(states)).unwrap_or_default();
+        if let Some(fault) = layout.faults().iter().find(|fault| fault.kind() == FaultKind::ItemCount) {
+            let what = format!("the shape in the metadata, which {} items contradict", kept.len());
+            report.lost.push(RepairItem::new(fault.range(), what));
+        }
         let header = layout.header();
         let chunks = ChunkOptions::default()
             .with_typesize(header.typesize.max(1).into())

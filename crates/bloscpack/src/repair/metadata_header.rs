@@ -1,6 +1,6 @@
 //! Repairs the header of the metadata section with one wrong field: without it the metadata cannot be read, or end elsewhere, though they are whole.
 
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Overlay, Source};
 use container_core::{Limits, Result};
 
@@ -58,7 +58,8 @@ pub(super) fn with_corrected_field(
     if let (Some((_, field, head)), None) = (likely.next(), likely.next()) {
         let what =
             format!("{field} of the metadata as it must have been: with no other does the file make sense");
-        report.guessed.push(RepairItem::new(start..start.saturating_add(LEN), what));
+        let evidence = if has_digest { Evidence::Digest } else { Evidence::Walk };
+        report.guessed.push(RepairItem::new(start..start.saturating_add(LEN), what).with_evidence(evidence));
         tried.set_head(head);
     }
     Ok(Box::new(tried))
