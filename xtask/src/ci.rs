@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 
-use crate::parallel::SidecarFile;
+use crate::parallel::BackgroundTask;
 use crate::repo::Repo;
 use crate::step::Step;
 use crate::tools::Missing;
@@ -75,7 +75,7 @@ struct Run<'a> {
     /// This one, where it was at the start: it may be built anew meanwhile.
     program: PathBuf,
     /// With the step before which each has to end.
-    beside: Vec<(&'static str, SidecarFile)>,
+    beside: Vec<(&'static str, BackgroundTask)>,
     summary: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl Run<'_> {
             self.join(name)?;
             if let Runs::Before(step) = runs {
                 println!("\n== {} (beside what follows)", call(name, args));
-                self.beside.push((*step, SidecarFile::start(&self.program, self.repo, name, args)?));
+                self.beside.push((*step, BackgroundTask::start(&self.program, self.repo, name, args)?));
                 continue;
             }
             println!("\n== {}", call(name, args));
@@ -110,7 +110,7 @@ impl Run<'_> {
     fn join(&mut self, step: &str) -> Result<()> {
         let (due, rest) = self.beside.drain(..).partition(|(before, _)| step == END || *before == step);
         self.beside = rest;
-        let due: Vec<(&str, SidecarFile)> = due;
+        let due: Vec<(&str, BackgroundTask)> = due;
         let mut failed = None;
         for (_, beside) in due {
             let (task, args) = (beside.task, beside.args);

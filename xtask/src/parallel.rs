@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, anyhow};
 use crate::repo::Repo;
 
 /// A task that runs.
-pub(crate) struct SidecarFile {
+pub(crate) struct BackgroundTask {
     pub(crate) task: &'static str,
     pub(crate) args: &'static [&'static str],
     thread: JoinHandle<io::Result<End>>,
@@ -27,7 +27,7 @@ pub(crate) struct End {
     pub(crate) seconds: f64,
 }
 
-impl SidecarFile {
+impl BackgroundTask {
     /// Starts `program`, which is this one, with another task.
     ///
     /// # Errors
