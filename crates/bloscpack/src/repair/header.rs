@@ -1,7 +1,7 @@
 //! Repairs a header with one wrong byte among those that determine how the rest is read: version, options, checksum. A lost bit of the options hides
 //! the metadata, another checksum moves every chunk but the first.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use blosc_chunk::Decoder;
 use container_core::report::{Evidence, RepairItem, RepairReport};
@@ -22,9 +22,9 @@ const BYTES: [(&str, usize, RangeInclusive<u8>); 3] =
 /// Maximum number of chunks that are verified for each candidate header.
 const MAX_SAMPLED: usize = 3;
 
-/// Returns the source with its most likely header: one of those bytes changed, all of the layout consistent, no fewer chunks there, no
-/// fewer of the first ones proved, and fewer bits changed than in any other such header. The source is unchanged where there is no such
-/// header or more than one, or where the header fits the file as it is.
+/// Returns the source with another header: one of those bytes changed, all of the layout consistent, no fewer chunks there and no fewer of the
+/// first ones proved. The source is unchanged where there is no such header, where there are several that lead to different chunks or metadata,
+/// or where the header fits the file as it is. A header that digests fit outweighs those without digests.
 ///
 /// # Errors
 /// Those of the source.
@@ -51,28 +51,30 @@ pub(super) fn with_corrected_byte(
         for value in values {
             let mut other = head.clone();
             let Some(byte) = other.get_mut(at).filter(|byte| **byte != value) else { continue };
-            let changed = (*byte ^ value).count_ones();
             *byte = value;
             tried.set_head(other.clone());
             let evidence = HeaderEvidence::of(&tried, limits)?;
             if evidence.is_whole && !evidence.is_rare && evidence.explains(&stored) {
-                meant.push((changed, name, at as u64, other, evidence.kind()));
+                meant.push((evidence, name, at as u64, other));
             }
         }
     }
-    let least = meant.iter().map(|(changed, ..)| *changed).min();
-    let mut likely = meant.into_iter().filter(|(changed, ..)| Some(*changed) == least);
     tried.set_head(Vec::new());
-    if let (Some((_, name, at, head, kind)), None) = (likely.next(), likely.next()) {
+    let has_digest = meant.iter().any(|(evidence, ..)| evidence.digests > 0);
+    let mut fitting = meant.into_iter().filter(|(evidence, ..)| !has_digest || evidence.digests > 0);
+    if let Some((evidence, name, at, head)) = fitting.next_back()
+        && fitting.all(|(other, ..)| other.regions == evidence.regions)
+    {
         let what = format!("{name} as it must have been: with no other does the file make sense");
-        report.guessed.push(RepairItem::new(at..at.saturating_add(1), what).with_evidence(kind));
+        let item = RepairItem::new(at..at.saturating_add(1), what);
+        report.guessed.push(item.with_evidence(evidence.kind()));
         tried.set_head(head);
     }
     Ok(Box::new(tried))
 }
 
 /// Evidence that a header fits the file: chunks that verify with it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HeaderEvidence {
     /// The layout does not contradict the header.
     is_whole: bool,
@@ -84,6 +86,8 @@ pub(super) struct HeaderEvidence {
     digests: usize,
     /// Number of complete chunks.
     chunks: usize,
+    /// Ranges of metadata and chunks.
+    regions: Vec<Range<u64>>,
 }
 
 impl HeaderEvidence {
@@ -106,7 +110,9 @@ impl HeaderEvidence {
             }
         }
         let digests = if layout.header().checksum == ChecksumCode::NONE { 0 } else { proved };
-        Ok(Self { is_whole, is_rare, proved, digests, chunks })
+        let metadata = layout.metadata().map(|metadata| metadata.range.clone());
+        let regions = metadata.into_iter().chain(layout.chunks().iter().map(ChunkEntry::range)).collect();
+        Ok(Self { is_whole, is_rare, proved, digests, chunks, regions })
     }
 
     /// The layout does not contradict the header, and a chunk is proved.
