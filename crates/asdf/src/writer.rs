@@ -140,7 +140,7 @@ impl<'o> Writer<'o> {
     /// As [`Writer::write_elements`]; `Limit` where elements with gaps between them cannot be gathered in memory.
     pub fn write_array(&mut self, array: &Array<'_>) -> Result<()> {
         let order = self.dtype.as_ref().map_or(Ok(None), |planned| array.dtype().order_for(planned))?;
-        let bytes = array.bytes(ArraySpec::of(array).order, &self.options.limits)?;
+        let bytes = array.bytes(array.memory_order(), &self.options.limits)?;
         let Some(order) = order else { return self.write(&bytes) };
         let mut swapped = bytes.into_owned();
         array.dtype().swap_to(order, &mut swapped)?;

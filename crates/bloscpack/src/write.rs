@@ -7,7 +7,6 @@ use blosc_chunk::{
     BatchEncoder, BloscVersion, Compressor, Filter, Geometry, Params, Pipeline, Plugins, SplitMode,
 };
 use container_core::array::Array;
-use container_core::dtype::Order;
 use container_core::write::{Durability, Overwrite};
 use container_core::{Error, Limits, Result, Value};
 
@@ -261,8 +260,7 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8], options: &WriteOptions) -> Re
 /// # Errors
 /// As [`write()`]; `Limit` where elements that are not contiguous cannot be gathered in memory.
 pub fn write_array(path: impl AsRef<Path>, array: &Array<'_>, options: &WriteOptions) -> Result<()> {
-    let column_major = array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
-    let order = if column_major { Order::F } else { Order::C };
+    let order = array.memory_order();
     let numpy = NumpyArray { dtype: array.dtype().clone(), shape: array.shape().to_vec(), order };
     let bytes = array.bytes(order, &Limits::default())?;
     write(path, &bytes, &options.clone().for_array(&numpy))

@@ -169,6 +169,12 @@ impl<'a> Array<'a> {
             })
     }
 
+    /// The order in which the elements are in memory: F where they are without gaps in F order and not in C order, else C.
+    #[must_use]
+    pub fn memory_order(&self) -> Order {
+        if self.is_contiguous(Order::F) && !self.is_contiguous(Order::C) { Order::F } else { Order::C }
+    }
+
     /// The elements in `order`, in the byte order of the dtype: borrowed where they are stored so already, else copied.
     ///
     /// # Errors
@@ -218,13 +224,7 @@ impl<'a> Array<'a> {
         let mut elements: Vec<T> = try_zeroed_vec(self.len(), limits)?;
         let bytes = bytemuck::cast_slice_mut(&mut elements);
         self.copy_to(order, bytes, limits.stop)?;
-        if !opaque {
-            let size = size_of::<T>().max(1);
-            for piece in bytes.chunks_mut((STOP_LEN / size).max(1).saturating_mul(size)) {
-                limits.stop.check()?;
-                self.dtype.swap_to(ByteOrder::NATIVE, piece)?;
-            }
-        }
+        swap_to_native::<T>(&self.dtype, bytes, limits.stop)?;
         Ok(Cow::Owned(elements))
     }
 
@@ -233,6 +233,22 @@ impl<'a> Array<'a> {
         let none = Limits::default().with_memory(0);
         self.bytes(order, &none).unwrap_or_else(|_| Cow::Owned(Vec::new()))
     }
+}
+
+/// Brings elements of `dtype` into this machine's byte order, until `stop` is asked for. Those of an opaque `T` stay as they are stored.
+///
+/// # Errors
+/// As [`DType::swap_to`]; `Cancelled`.
+pub(crate) fn swap_to_native<T: Element>(dtype: &DType, bytes: &mut [u8], stop: Stop) -> Result<()> {
+    if T::dtype().is_void() {
+        return Ok(());
+    }
+    let size = size_of::<T>().max(1);
+    for piece in bytes.chunks_mut((STOP_LEN / size).max(1).saturating_mul(size)) {
+        stop.check()?;
+        dtype.swap_to(ByteOrder::NATIVE, piece)?;
+    }
+    Ok(())
 }
 
 /// Bytes of an array without gaps; `None` beyond 2^64.

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::array::{Array, dims};
+use crate::array::{Array, dims, swap_to_native};
 use crate::container::{Container, ReadOptions};
-use crate::dtype::{ByteOrder, DType, Element, Order, expect_type};
+use crate::dtype::{DType, Element, Order, expect_type};
 use crate::region::{Region, element_count};
 use crate::selection::Selection;
 use crate::source::try_zeroed_vec;
@@ -144,9 +144,7 @@ impl<'f> OpenDataset<'f> {
                 room.or_else(|refused| self.reader.read(&region, &self.options).and(Err(refused)))?;
             let bytes = bytemuck::cast_slice_mut(&mut elements);
             self.reader.read_into(&region, Order::C, bytes, &self.options)?;
-            if !T::dtype().is_void() {
-                self.dtype.swap_to(ByteOrder::NATIVE, bytes)?;
-            }
+            swap_to_native::<T>(&self.dtype, bytes, self.options.limits.stop)?;
             TypedArray::new(elements, &dims(&shape)?, Order::C)
         };
         read().map_err(|error| self.named(error))

@@ -42,9 +42,7 @@ impl ArraySpec {
     /// An array of the type and shape of `array`, in F order if it is so in memory and not in C order, without a codec.
     #[must_use]
     pub fn of(array: &Array<'_>) -> Self {
-        let is_column_major = array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
-        let order = if is_column_major { Order::F } else { Order::C };
-        Self::new(array.dtype().clone(), array.shape()).order(order)
+        Self::new(array.dtype().clone(), array.shape()).order(array.memory_order())
     }
 
     /// The same in another order.
