@@ -9,7 +9,7 @@ use container_core::container::ReadOptions;
 use container_core::report::{Finding, Severity};
 use container_core::{Error, Limits, Result};
 
-use crate::edit::parse_value;
+use crate::edit::{parse_value, push_typed, set_typed};
 use crate::metadata::value;
 use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::update::{CommitKind, UpdateOptions, Updater};
@@ -93,8 +93,8 @@ pub fn change(
                 require_pointer(pointer)?;
                 let editor = updater.editor();
                 notes.extend(match pointer.strip_suffix("/-") {
-                    Some(list) => editor.push_typed(list, value)?,
-                    None => editor.set_typed(pointer, value, replace)?,
+                    Some(list) => push_typed(editor, list, value)?,
+                    None => set_typed(editor, pointer, value, replace)?,
                 });
             }
             Change::Unset(pointer) => {

@@ -48,8 +48,6 @@ mod tree;
 pub mod types;
 pub mod update;
 pub mod writer;
-#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-pub mod yaml;
 
 pub use container_codecs;
 pub use container_core;
@@ -73,3 +71,4 @@ pub use open_options::{ExternalFiles, OpenOptions, Strictness};
 pub use repair::{repair, repair_with};
 pub use tree::Tree;
 pub use yaml::DuplicateKeys;
+pub use yaml11 as yaml;

@@ -1,14 +1,9 @@
 //! The tree: its document, and values by path.
 
-mod alias_expansion;
-mod deserialize;
-mod serialize;
 #[cfg(test)]
 mod tests;
 
 use container_core::{Error, Result};
-
-pub(crate) use alias_expansion::max_nodes;
 
 use crate::yaml::{Document, Node, Yaml};
 
@@ -52,7 +47,7 @@ impl Tree {
         let Some(node) = self.find(path) else {
             return Err(Error::usage(format!("nothing in the tree at {path:?}")));
         };
-        deserialize::get(node)
+        node.deserialize()
     }
 
     /// The whole tree as serde_yaml's value, for code that has one already: tags, anchors and styles are left out, aliases are copies. Whole
@@ -62,7 +57,7 @@ impl Tree {
     /// `Limit` for cycles and for trees that aliases make large, as for [`Tree::get`]; `Malformed` for values that such a value cannot hold
     /// (`!!binary`).
     pub fn to_value(&self) -> Result<serde_yaml::Value> {
-        deserialize::get(self.root())
+        self.root().deserialize()
     }
 
     /// A value of the caller's as a tree to be written: structs and maps as mappings in their order, an enum's variant as its name or as a
@@ -71,6 +66,6 @@ impl Tree {
     /// # Errors
     /// `Usage` with the message of the type's `Serialize`.
     pub fn from_serialize<T: serde::Serialize + ?Sized>(value: &T) -> Result<Yaml> {
-        serialize::yaml(value)
+        Yaml::from_serialize(value)
     }
 }

@@ -5,7 +5,7 @@ use container_core::{Error, Result};
 use super::{TreeEditor, parse_value};
 use crate::metadata::value::short_tag;
 use crate::ndarray::NdArray;
-use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_PREFIX, Yaml, scalar_text, under_tag};
+use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_PREFIX, Yaml, under_tag};
 
 /// Values that an edit may replace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,78 +17,75 @@ pub enum Replace {
     Anything,
 }
 
-impl TreeEditor {
-    /// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](fn@parse_value)). The present tag stays, unless the value has one,
-    /// or is of another kind: a mapping in the place of a scalar. Returns notes on likely surprises: a tag that goes, and texts that YAML 1.1 reads
-    /// as another type.
-    ///
-    /// # Errors
-    /// As [`TreeEditor::set`]; `Usage` for a mapping or an array that would go, unless `replace` permits it, and for a text that does not fit the
-    /// present tag.
-    pub fn set_typed(&mut self, path: &str, text: &str, replace: Replace) -> Result<Vec<String>> {
-        let typed = parse_value::document(text)?;
-        let mut value = parse_value(text)?;
-        let mut notes = Vec::new();
-        let mut kept = None;
-        if let Some(node) = self.document().find(path) {
-            // An alias may be replaced, since its anchored node stays.
-            if replace == Replace::Scalars
-                && !node.is_alias()
-                && let Some(what) = replaced_kind(node)
-            {
-                let error = Error::usage(format!("{path} {what}")).with_range(node.range());
-                return Err(error.with_hint("--replace (Replace::Anything) puts the value in its place"));
-            }
-            let tag = node.tag().filter(|tag| *tag != "!" && typed.root().tag().is_none());
-            match tag {
-                Some(tag) if node.kind() == typed.root().kind() && is_compatible(tag, typed.root()) => {
-                    value = with_tag(tag, value, typed.root(), path)?;
-                    kept = Some(tag);
-                }
-                Some(tag) => {
-                    notes.push(format!("{path}: the tag {} goes with what it was on", short_tag(tag)));
-                }
-                None => {}
-            }
+/// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](fn@parse_value)). The present tag stays, unless the value has one,
+/// or is of another kind: a mapping in the place of a scalar. Returns notes on likely surprises: a tag that goes, and texts that YAML 1.1 reads
+/// as another type.
+///
+/// # Errors
+/// As [`TreeEditor::set`]; `Usage` for a mapping or an array that would go, unless `replace` permits it, and for a text that does not fit the
+/// present tag.
+pub fn set_typed(editor: &mut TreeEditor, path: &str, text: &str, replace: Replace) -> Result<Vec<String>> {
+    let typed = parse_value::document(text)?;
+    let mut value = parse_value(text)?;
+    let mut notes = Vec::new();
+    let mut kept = None;
+    if let Some(node) = editor.document().find(path) {
+        // An alias may be replaced, since its anchored node stays.
+        if replace == Replace::Scalars
+            && !node.is_alias()
+            && let Some(what) = replaced_kind(node)
+        {
+            let error = Error::usage(format!("{path} {what}")).with_range(node.range());
+            return Err(error.with_hint("--replace (Replace::Anything) puts the value in its place"));
         }
-        let is_scalar = typed.root().kind() == Kind::Scalar;
-        if !(is_scalar && kept.is_some()) {
-            surprises(&typed, path, &mut notes);
-        }
-        self.set(path, &value)?;
-        Ok(notes)
-    }
-
-    /// The value under the tag of the node at `path`, for [`TreeEditor::set`], which writes a value as it is. Both have to be of one kind, the value
-    /// without a tag and valid under that tag; otherwise the value is returned as it is.
-    #[must_use]
-    pub fn under_own_tag(&self, path: &str, value: Yaml) -> Yaml {
-        let Some(node) = self.document().find(path) else { return value };
-        // YAML's own tags name the type of a value, and the new one has its own type.
-        let tag =
-            node.tag().filter(|tag| !tag.starts_with(YAML_PREFIX) && *tag != "!" && !NdArray::is_tag(tag));
-        let kind = match &value {
-            Yaml::Text(..) => Some(Kind::Scalar),
-            Yaml::Sequence(..) => Some(Kind::Sequence),
-            Yaml::Mapping(..) => Some(Kind::Mapping),
-            _ => None,
-        };
+        let tag = node.tag().filter(|tag| *tag != "!" && typed.root().tag().is_none());
         match tag {
-            Some(tag) if kind == Some(node.kind()) => value.tagged(tag),
-            _ => value,
+            Some(tag) if node.kind() == typed.root().kind() && is_compatible(tag, typed.root()) => {
+                value = with_tag(tag, value, typed.root(), path)?;
+                kept = Some(tag);
+            }
+            Some(tag) => {
+                notes.push(format!("{path}: the tag {} goes with what it was on", short_tag(tag)));
+            }
+            None => {}
         }
     }
-
-    /// As [`TreeEditor::push`], for a value as people type it; notes as [`TreeEditor::set_typed`].
-    ///
-    /// # Errors
-    /// As [`TreeEditor::push`].
-    pub fn push_typed(&mut self, path: &str, text: &str) -> Result<Vec<String>> {
-        let mut notes = Vec::new();
-        surprises(&parse_value::document(text)?, &format!("{path}/-"), &mut notes);
-        self.push(path, &parse_value(text)?)?;
-        Ok(notes)
+    let is_scalar = typed.root().kind() == Kind::Scalar;
+    if !(is_scalar && kept.is_some()) {
+        surprises(&typed, path, &mut notes);
     }
+    editor.set(path, &value)?;
+    Ok(notes)
+}
+
+/// The value under the tag of the node at `path`, for [`TreeEditor::set`], which writes a value as it is. Both have to be of one kind, the value
+/// without a tag and valid under that tag; otherwise the value is returned as it is.
+#[must_use]
+pub fn under_own_tag(editor: &TreeEditor, path: &str, value: Yaml) -> Yaml {
+    let Some(node) = editor.document().find(path) else { return value };
+    // YAML's own tags name the type of a value, and the new one has its own type.
+    let tag = node.tag().filter(|tag| !tag.starts_with(YAML_PREFIX) && *tag != "!" && !NdArray::is_tag(tag));
+    let kind = match &value {
+        Yaml::Text(..) => Some(Kind::Scalar),
+        Yaml::Sequence(..) => Some(Kind::Sequence),
+        Yaml::Mapping(..) => Some(Kind::Mapping),
+        _ => None,
+    };
+    match tag {
+        Some(tag) if kind == Some(node.kind()) => value.tagged(tag),
+        _ => value,
+    }
+}
+
+/// As [`TreeEditor::push`], for a value as people type it; notes as [`set_typed`].
+///
+/// # Errors
+/// As [`TreeEditor::push`].
+pub fn push_typed(editor: &mut TreeEditor, path: &str, text: &str) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    surprises(&parse_value::document(text)?, &format!("{path}/-"), &mut notes);
+    editor.push(path, &parse_value(text)?)?;
+    Ok(notes)
 }
 
 /// The value under the present tag: for a scalar its text as it was typed, since the tag gives it its meaning.
@@ -171,7 +168,7 @@ fn surprise(text: &str, read: &Scalar<'_>) -> Option<String> {
             Some(format!("the truth value {value}"))
         }
         Scalar::Int(number) if digits.len() > 1 && digits.starts_with('0') || text.contains([':', '_']) => {
-            Some(format!("the number {}", scalar_text::int(number).ok()?))
+            Some(format!("the number {number}"))
         }
         Scalar::Float(number) if text.contains([':', '_']) => Some(format!("the number {number}")),
         Scalar::Timestamp(_) => Some("a date".to_owned()),

@@ -53,9 +53,8 @@ struct ArrayAncestors {
 impl ArrayAncestors {
     /// `None` without any array.
     fn find(document: &Document, limits: &Limits) -> Result<Option<Self>> {
-        let ids = || (0..document.len()).filter_map(|at| u32::try_from(at).ok()).map(NodeId);
         let is_array = |node: Node<'_>| !node.is_alias() && node.tag().is_some_and(NdArray::is_tag);
-        let mut next: Vec<NodeId> = ids().filter(|id| is_array(document.node(*id))).collect();
+        let mut next: Vec<NodeId> = document.nodes().filter(|node| is_array(*node)).map(Node::id).collect();
         if next.is_empty() {
             return Ok(None);
         }
@@ -63,14 +62,14 @@ impl ArrayAncestors {
         // From each node to its parent; from an anchored node to its aliases.
         let mut holder: Vec<Option<NodeId>> = vec![None; document.len()];
         let mut aliases: Vec<(NodeId, NodeId)> = Vec::new();
-        for id in ids() {
-            let node = document.node(id);
+        for node in document.nodes() {
+            let id = node.id();
             if node.is_alias() {
                 aliases.push((node.target().id(), id));
                 continue;
             }
             let mut hold = |held: Node<'_>| {
-                if let Some(place) = holder.get_mut(held.id().0 as usize) {
+                if let Some(place) = holder.get_mut(held.id().index()) {
                     *place = Some(id);
                 }
             };
@@ -83,11 +82,11 @@ impl ArrayAncestors {
         aliases.sort_unstable();
         let mut leads_to_array = vec![false; document.len()];
         while let Some(id) = next.pop() {
-            match leads_to_array.get_mut(id.0 as usize) {
+            match leads_to_array.get_mut(id.index()) {
                 Some(lead) if !*lead => *lead = true,
                 _ => continue,
             }
-            next.extend(holder.get(id.0 as usize).copied().flatten());
+            next.extend(holder.get(id.index()).copied().flatten());
             let from = aliases.partition_point(|(target, _)| *target < id);
             let named = aliases.get(from..).unwrap_or_default();
             next.extend(named.iter().take_while(|(target, _)| *target == id).map(|(_, alias)| *alias));
@@ -96,7 +95,7 @@ impl ArrayAncestors {
     }
 
     fn leads_to_array(&self, node: Node<'_>) -> bool {
-        self.leads_to_array.get(node.id().0 as usize).copied().unwrap_or(false)
+        self.leads_to_array.get(node.id().index()).copied().unwrap_or(false)
     }
 }
 
@@ -120,27 +119,27 @@ enum VisitCount {
 fn visits(document: &Document, ways: &ArrayAncestors) -> Option<u64> {
     let root = document.root().target();
     let mut known = vec![VisitCount::Unknown; document.len()];
-    *known.get_mut(root.id().0 as usize)? = VisitCount::Open;
+    *known.get_mut(root.id().index())? = VisitCount::Open;
     let mut steps = vec![(root.id(), children(root, ways), 0_u64, 0_usize)];
     loop {
         let (id, left, count, depth) = steps.last_mut()?;
         if let Some((_, node)) = left.next() {
             let node = node.target();
-            match *known.get(node.id().0 as usize)? {
+            match *known.get(node.id().index())? {
                 VisitCount::Open => return None,
                 VisitCount::Known(within, levels) => {
                     *count = count.saturating_add(within).saturating_add(1);
                     *depth = levels.saturating_add(1).max(*depth);
                 }
                 VisitCount::Unknown => {
-                    *known.get_mut(node.id().0 as usize)? = VisitCount::Open;
+                    *known.get_mut(node.id().index())? = VisitCount::Open;
                     steps.push((node.id(), children(node, ways), 0, 0));
                 }
             }
             continue;
         }
         let (id, count, depth) = (*id, *count, *depth);
-        *known.get_mut(id.0 as usize)? = VisitCount::Known(count, depth);
+        *known.get_mut(id.index())? = VisitCount::Known(count, depth);
         steps.pop();
         match steps.last_mut() {
             None => return (depth < MAX_DEPTH).then_some(count),

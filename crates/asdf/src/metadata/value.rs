@@ -6,8 +6,7 @@ use container_core::json_pointer::escape;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ndarray::NdArray;
-use crate::tree::max_nodes;
-use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
+use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp, max_nodes};
 
 /// Depth beyond which a tree is converted to text: a parsed text has bounded depth, aliases may exceed it.
 const MAX_DEPTH: usize = 512;

@@ -114,3 +114,21 @@ fn files_that_name_one_another_end_somewhere() {
     let file = File::open_with(folder.path().join("a.asdf"), few).unwrap();
     assert!(matches!(file.find_reference("b.asdf").unwrap_err().kind(), ErrorKind::Limit { .. }));
 }
+
+/// Steps that grew with the square of the references would take minutes.
+#[test]
+fn many_references_are_followed_in_time_that_grows_as_they_are_many() {
+    let count = 50_000;
+    let keys: String = (0..count).map(|at| format!("k{at}: 1\n")).collect();
+    let references: String = (0..count).map(|at| format!("- {{$ref: '#/k{at}'}}\n")).collect();
+    let text = format!("#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n---\n{keys}r:\n{references}...\n");
+    let file = File::from_bytes(text.into_bytes(), OpenOptions::default()).unwrap();
+    let document = file.tree().document();
+    let begin = std::time::Instant::now();
+    let found = file.find_references().unwrap();
+    assert_eq!(found.len(), count);
+    for reference in found {
+        assert_eq!(file.resolve_reference(document.node(reference.node)).unwrap().node.text(), "1");
+    }
+    assert!(begin.elapsed().as_secs() < 30, "{:?}", begin.elapsed());
+}

@@ -186,7 +186,8 @@ pub(super) fn base_of(outer: &str, schema: Node<'_>) -> String {
 /// Reads a schema.
 pub(super) fn parse(text: &[u8], name: &str) -> Result<Document> {
     // Schemas are small; a longer text is not one.
-    let limits = YamlLimits { bytes: 16 << 20, nodes: 2_000_000, ..YamlLimits::default() };
+    let mut limits = YamlLimits::default();
+    (limits.bytes, limits.nodes) = (16 << 20, 2_000_000);
     let document = Document::parse(text, 0, &limits).map_err(|error| error.in_file(name.to_owned()))?;
     if document.root().kind() != Kind::Mapping {
         return Err(Error::malformed("a schema is a mapping").in_file(name.to_owned()));

@@ -106,7 +106,8 @@ fn cycles_and_aliases_that_double_are_limits() {
     for level in 1..40 {
         text.push_str(&format!("- &a{level} [*a{0}, *a{0}, *a{0}, *a{0}]\n", level - 1));
     }
-    let limits = YamlLimits { expanded: 10_000, ..YamlLimits::default() };
+    let mut limits = YamlLimits::default();
+    limits.expanded = 10_000;
     let doubling = Tree::new(Document::parse(text.as_bytes(), 0, &limits).unwrap());
     let error = doubling.to_value().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { allowed: 10_000, .. }), "{error}");

@@ -7,6 +7,7 @@ use container_core::write::Durability;
 use holdall::asdf::Version;
 use holdall::asdf::facade;
 use holdall::asdf::update::{CommitKind, DataSource, UpdateOptions, Updater};
+use holdall::asdf::edit::under_own_tag;
 use holdall::asdf::yaml::Document;
 use holdall::{Error, Stop};
 use pyo3::exceptions::PyValueError;
@@ -85,7 +86,7 @@ impl AsdfEditor {
                     raised = Some(error);
                     Error::usage("a value that cannot be set")
                 })?;
-                let value = if keeps_tag { editor.under_own_tag(&pointer, value) } else { value };
+                let value = if keeps_tag { under_own_tag(editor, &pointer, value) } else { value };
                 placed = arrays.placed;
                 let producer = |data| producer(data, self.threads, Arc::clone(&self.stop));
                 Ok((value, arrays.data.into_iter().map(producer).collect()))
