@@ -35,6 +35,8 @@ enum Kind {
     Core,
     /// Codecs and checksums: `container-codecs`.
     Codecs,
+    /// YAML, which a format writes its metadata in: `yaml11`.
+    Yaml,
     /// The chunks that formats share: `blosc-chunk`.
     Chunks,
     Format,
@@ -48,6 +50,7 @@ fn kind(name: &str) -> Kind {
     match name {
         "container-core" => Kind::Core,
         "container-codecs" => Kind::Codecs,
+        "yaml11" => Kind::Yaml,
         "blosc-chunk" => Kind::Chunks,
         "holdall" => Kind::Facade,
         _ if name.starts_with("holdall-") => Kind::Front,

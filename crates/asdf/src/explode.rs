@@ -14,7 +14,7 @@ use container_core::{Error, Result};
 use crate::block_references::{
     BlockReference, SourceValue, find_references, refuse_chunk_block_maps, resolve_index,
 };
-use crate::edit::renumber_sources;
+use crate::edit::replace_scalars;
 use crate::external_files::external_paths;
 use crate::file::File;
 use crate::layout::{Layout, StoredBlock};
@@ -140,7 +140,7 @@ fn explode_all(
     }
     let paths = names.iter().flatten().map(|name| target.with_file_name(name));
     refuse_parts(file, paths.chain([target.to_owned()]))?;
-    let text = renumber_sources::scalars(document, &changes, &file.options().yaml)?;
+    let text = replace_scalars(document, &changes)?;
     let options = WriteOptions { standard: layout.header.standard_or_first(), ..options.clone() };
     let own = layout.blocks.iter().map(|block| (file, block));
     for ((from, block), name) in own.chain(others.iter().map(|other| (other.file, other.block))).zip(&names) {
@@ -189,7 +189,7 @@ pub fn implode(file: &File, options: &WriteOptions, out: &mut dyn Output) -> Res
         };
         changes.push((found.source, Yaml::int(new as u64)));
     }
-    let text = renumber_sources::scalars(document, &changes, &file.options().yaml)?;
+    let text = replace_scalars(document, &changes)?;
     let mut pieces: Vec<AssemblyBlock<'_>> = layout.blocks.iter().map(|block| piece(file, block)).collect();
     pieces.extend(others.iter().map(|other| piece(other.file, other.block)));
     write(&head, text.text(), &pieces, options, out)?;

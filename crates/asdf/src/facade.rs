@@ -12,8 +12,9 @@ use container_core::{Error, Limits, Result};
 use crate::edit::{parse_value, push_typed, set_typed};
 use crate::metadata::value;
 use crate::schema::{self, NoteKind, Options, Schemas};
+use crate::tree::emit_options;
 use crate::update::{CommitKind, UpdateOptions, Updater};
-use crate::yaml::{Document, EmitOptions, Yaml, emit_document};
+use crate::yaml::{Document, Yaml, emit_document};
 use crate::{File, Version, checksum_status, external_files};
 
 /// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are followed.
@@ -50,7 +51,7 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
         return Ok(Some(file.tree().document().text().to_owned()));
     }
     let node = if pointer.starts_with('/') { file.tree().find(pointer) } else { None };
-    node.map(|node| emit_document(&Yaml::from_node(node)?, &EmitOptions::default())).transpose()
+    node.map(|node| emit_document(&Yaml::from_node(node)?, &emit_options())).transpose()
 }
 
 /// The paths of the other files that the file at `path` consists of: those that its arrays and references name, and those that these name. Absent

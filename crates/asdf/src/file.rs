@@ -13,6 +13,7 @@ use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::{Geometry, NdArray};
 use crate::open_options::{OpenOptions, Strictness};
 use crate::tree::Tree;
+use crate::tree::parse_tree;
 use crate::yaml::{Document, DuplicateKeys, Node, NodeId};
 
 mod array_faults;
@@ -104,7 +105,7 @@ impl File {
                 let place = error.range().or_else(|| layout.tree.clone()).unwrap_or_default();
                 let message = format!("the tree cannot be read: {}", error.kind());
                 tree_faults.push(Fault::new(FaultKind::TreeUnreadable, place, message));
-                Document::parse(b"{}", 0, &options.yaml)?
+                parse_tree(b"{}", 0, &options.yaml)?
             }
             other => other?,
         };
@@ -268,13 +269,13 @@ impl std::fmt::Debug for File {
 
 /// Reads the tree. A file without one has an empty mapping.
 fn document(source: &dyn Source, layout: &Layout, options: &OpenOptions) -> Result<Document> {
-    let Some(range) = layout.tree.clone() else { return Document::parse(b"{}", 0, &options.yaml) };
+    let Some(range) = layout.tree.clone() else { return parse_tree(b"{}", 0, &options.yaml) };
     let len = range.end.saturating_sub(range.start);
     if len > options.yaml.bytes {
         return Err(Error::limit("bytes of a tree", len, options.yaml.bytes).with_range(range));
     }
     options.limits.allocate(len).map_err(|error| error.with_range(range.clone()))?;
-    Document::parse(&source.read(range.clone())?, range.start, &options.yaml)
+    parse_tree(&source.read(range.clone())?, range.start, &options.yaml)
 }
 
 #[cfg(test)]

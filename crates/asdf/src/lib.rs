@@ -69,6 +69,6 @@ pub use layout::{Gap, IndexState, Layout, StoredBlock};
 pub use ndarray::{ByteSource, Datatype, Geometry, Mask, NdArray};
 pub use open_options::{ExternalFiles, OpenOptions, Strictness};
 pub use repair::{repair, repair_with};
-pub use tree::Tree;
+pub use tree::{TAG_PREFIX, Tree};
 pub use yaml::DuplicateKeys;
 pub use yaml11 as yaml;

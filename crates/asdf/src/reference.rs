@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 
 use crate::File;
 use crate::file::external::percent_decoded;
-use crate::yaml::{Kind, Node, NodeId, Scalar, child};
+use crate::yaml::{Kind, Node, NodeId, Scalar};
 
 /// Limit of references in a chain.
 const MAX_CHAIN_LEN: usize = 64;
@@ -116,7 +116,7 @@ fn follow<'f>(file: &'f File, uri: &str, left: &mut usize) -> Result<Referent<'f
         let key = decoded(step).ok_or_else(nothing)?;
         // Indices have no leading zeros (RFC 6901, section 4).
         let padded = here.node.kind() == Kind::Sequence && key.len() > 1 && key.starts_with('0');
-        here.node = child(here.node, &key).filter(|_| !padded).ok_or_else(nothing)?;
+        here.node = here.node.child(&key).filter(|_| !padded).ok_or_else(nothing)?;
     }
     Ok(here)
 }

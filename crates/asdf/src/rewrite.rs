@@ -10,8 +10,9 @@ use crate::block_references::{
     BlockReference, SourceValue, find_references, itemsize, refuse_chunk_block_maps, resolve_index,
 };
 use crate::compression::{self, read_range};
-use crate::edit::renumber_sources;
+use crate::edit::replace_scalars;
 use crate::layout::{Layout, StoredBlock};
+use crate::tree::parse_tree;
 use crate::writer::assemble::{
     Assembly, AssemblyBlock, BlockPadding, RecodedBlock, head_and_tree, require_intact,
 };
@@ -86,7 +87,7 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
     let layout = Layout::parse(source, &options.limits)?;
     require_intact(&layout)?;
     let (head, tree) = head_and_tree(source, &layout)?;
-    let before = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
+    let before = parse_tree(&source.read(tree.clone())?, tree.start, &options.yaml)?;
     let found = find_references(&before, &options.limits)?;
     let mut document = Cow::Borrowed(&before);
     let mut done = RewriteReport {
@@ -97,7 +98,7 @@ pub fn rewrite(source: &dyn Source, options: &RewriteOptions, out: &mut dyn Outp
         if options.drop_unreferenced { referenced(&found, &layout) } else { layout.blocks.iter().collect() };
     if kept.len() < layout.blocks.len() {
         refuse_chunk_block_maps(&before, &options.limits)?;
-        if let Some(new) = renumbered(&before, &found, &layout, &kept, &options.yaml)? {
+        if let Some(new) = renumbered(&before, &found, &layout, &kept)? {
             document = Cow::Owned(new);
         }
         let is_cacheable = |index: &usize| kept.iter().any(|block| block.index == *index);
@@ -140,7 +141,6 @@ fn renumbered(
     found: &[BlockReference],
     layout: &Layout,
     kept: &[&StoredBlock],
-    limits: &YamlLimits,
 ) -> Result<Option<Document>> {
     let mut changes = Vec::new();
     for found in found {
@@ -159,7 +159,7 @@ fn renumbered(
             changes.push((found.source, Yaml::int(new as u64)));
         }
     }
-    (!changes.is_empty()).then(|| renumber_sources::scalars(document, &changes, limits)).transpose()
+    (!changes.is_empty()).then(|| replace_scalars(document, &changes)).transpose()
 }
 
 /// The data of a block encoded by the wanted codec; `None` where it has that codec already.

@@ -15,9 +15,9 @@ use container_core::{Error, Result};
 use crate::block_references::find_references;
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::NdArray;
+use crate::tree::parse_tree;
 use crate::update::{JournalStore, UpdateOptions, journal};
 use crate::writer::assemble::require_intact;
-use crate::yaml::Document;
 
 /// Bytes that are gathered before they are written.
 const WRITE_BUFFER_LEN: usize = 256 << 10;
@@ -223,7 +223,7 @@ fn rows(
     options: &UpdateOptions,
 ) -> Result<(String, u64, u64)> {
     let tree = layout.tree.clone().ok_or_else(|| Error::usage("a file without a tree has no rows"))?;
-    let document = Document::parse(&source.read(tree.clone())?, tree.start, &options.yaml)?;
+    let document = parse_tree(&source.read(tree.clone())?, tree.start, &options.yaml)?;
     let mut found: Option<(String, u64, u64)> = None;
     for named in find_references(&document, &options.limits)? {
         if named.block(layout.blocks.len()) != Some(block.index) {

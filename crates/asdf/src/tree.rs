@@ -5,7 +5,20 @@ mod tests;
 
 use container_core::{Error, Result};
 
-use crate::yaml::{Document, Node, Yaml};
+use crate::yaml::{Document, EmitOptions, Node, Origin, Yaml, YamlLimits};
+
+/// Prefix of the tags of the ASDF standard, for which a tree has the handle `!`.
+pub const TAG_PREFIX: &str = "tag:stsci.edu:asdf/";
+
+/// Reads the text of a tree that begins at byte `base` of its file.
+pub(crate) fn parse_tree(text: &[u8], base: u64, limits: &YamlLimits) -> Result<Document> {
+    Document::parse_from(Origin::new(base).with_context("asdf tree"), text, limits)
+}
+
+/// The layout of trees that are written.
+pub(crate) fn emit_options() -> EmitOptions {
+    EmitOptions::default().with_tag_handle("!", TAG_PREFIX)
+}
 
 /// The tree of a file.
 #[derive(Clone, Debug)]

@@ -25,9 +25,10 @@ pub use journal::read_through_journal;
 
 use crate::block_references::{self, SourceValue};
 use crate::edit::TreeEditor;
-use crate::edit::renumber_sources;
+use crate::edit::replace_scalars;
 use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock};
+use crate::tree::parse_tree;
 use crate::writer::{ArraySpec, Plan, PlannedArray, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
 use block::ReplacedBlock;
@@ -171,7 +172,7 @@ impl<'a> Updater<'a> {
         if !text.trim_end().ends_with("\n...") {
             return Err(Error::usage("no line of three dots ends the tree").with_context("asdf tree"));
         }
-        let document = Document::parse(text.as_bytes(), 0, &self.options.yaml)?;
+        let document = parse_tree(text.as_bytes(), 0, &self.options.yaml)?;
         self.editor = TreeEditor::new(document);
         Ok(())
     }
@@ -296,7 +297,7 @@ impl<'a> Updater<'a> {
             }
         }
         if !changes.is_empty() {
-            self.editor = TreeEditor::new(renumber_sources::scalars(document, &changes, &self.options.yaml)?);
+            self.editor = TreeEditor::new(replace_scalars(document, &changes)?);
         }
         Ok(())
     }
@@ -317,6 +318,6 @@ fn read(storage: &dyn Storage, options: &UpdateOptions) -> Result<(Layout, TreeE
         );
     };
     let text = container_core::source::Source::read(&source, tree.clone())?;
-    let document = Document::parse(&text, tree.start, &options.yaml)?;
+    let document = parse_tree(&text, tree.start, &options.yaml)?;
     Ok((layout, TreeEditor::new(document)))
 }

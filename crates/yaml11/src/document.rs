@@ -6,7 +6,7 @@ use super::lookup::Lookup;
 use super::parse::arena::{Arena, Item};
 use super::parse::compose::{check_text, compose};
 use super::parse::{directives, fast_parser};
-use super::{Node, mapping};
+use super::{Node, Origin, mapping};
 
 /// Bounds on the resources that a document may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +42,10 @@ impl Default for YamlLimits {
 /// Treatment of a mapping that has a key twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DuplicateKeys {
-    /// The last one counts, as for Python asdf. [`Strictness::Strict`](crate::Strictness::Strict) refuses them nevertheless.
+    /// The last one counts, as for PyYAML.
     #[default]
     LastWins,
-    /// The document, and so the file, is refused.
+    /// The document is refused.
     Refuse,
 }
 
@@ -100,7 +100,7 @@ pub enum Collection {
 #[derive(Clone, Debug)]
 pub struct Document {
     text: String,
-    base: u64,
+    origin: Origin,
     limits: YamlLimits,
     arena: Arena,
     handles: Vec<(String, String)>,
@@ -116,14 +116,28 @@ impl Document {
     /// and under [`DuplicateKeys::Refuse`] for a duplicate key; `Unsupported` for a version of YAML other than 1.1 and 1.2 (which is read as 1.1);
     /// `Limit`.
     pub fn parse(text: &[u8], base: u64, limits: &YamlLimits) -> Result<Self> {
-        let text = check_text(text, base, limits)?;
-        let arena = match fast_parser::compose(text, base, limits) {
+        Self::parse_from(Origin::new(base), text, limits)
+    }
+
+    /// As [`Document::parse`], with a name for the text in errors.
+    ///
+    /// # Errors
+    /// As [`Document::parse`].
+    pub fn parse_from(origin: Origin, text: &[u8], limits: &YamlLimits) -> Result<Self> {
+        let text = check_text(text, origin, limits)?;
+        let arena = match fast_parser::compose(text, origin, limits) {
             Some(arena) => arena,
-            None => compose(text, base, limits)?,
+            None => compose(text, origin, limits)?,
         };
         let handles = directives::tag_handles(text);
-        let document =
-            Self { text: text.to_owned(), base, limits: *limits, arena, handles, lookup: Lookup::default() };
+        let document = Self {
+            text: text.to_owned(),
+            origin,
+            limits: *limits,
+            arena,
+            handles,
+            lookup: Lookup::default(),
+        };
         mapping::require_few_merged(&document)?;
         if limits.duplicate_keys == DuplicateKeys::Refuse {
             document.refuse_duplicate_keys()?;
@@ -149,7 +163,13 @@ impl Document {
     /// The byte of the file at which the text begins.
     #[must_use]
     pub const fn base(&self) -> u64 {
-        self.base
+        self.origin.base
+    }
+
+    /// The place of the text in its file.
+    #[must_use]
+    pub const fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// The limits it was read with, which apply to walks too.

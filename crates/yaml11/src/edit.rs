@@ -15,13 +15,14 @@ mod flow_style;
 mod lines;
 mod plan;
 mod remove;
-pub mod renumber_sources;
+mod replace_scalars;
 mod set;
 mod spans;
 mod text;
 mod verify;
 
 use plan::{Plan, Splice};
+pub use replace_scalars::replace_scalars;
 #[cfg(test)]
 pub(crate) use verify::is_value as holds_value;
 
@@ -184,7 +185,7 @@ impl TreeEditor {
 
     /// The document of a text, if it matches the plan.
     fn verified_document(&self, text: &str, plan: &Plan<'_>) -> Result<Option<Document>> {
-        match Document::parse(text.as_bytes(), self.document.base(), self.document.limits()) {
+        match Document::parse_from(self.document.origin(), text.as_bytes(), self.document.limits()) {
             Ok(document) => Ok(verify::holds(&self.document, &document, &plan.outcomes).then_some(document)),
             Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => Err(error),
             Err(_) => Ok(None),
@@ -202,5 +203,4 @@ pub(crate) fn can_set<'y>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Writes values as text that PyYAML reads back as the same values. The layout is that of libyaml, which Python asdf writes with.
+//! Writes values as text that PyYAML reads back as the same values. The layout is that of libyaml.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(crate) const MAX_DEPTH: usize = 300;
 pub struct EmitOptions {
     /// Columns after which flow collections, plain and quoted text continue on the next line; 80 as PyYAML's.
     pub width: usize,
-    /// `%TAG` handles with their marks and prefixes, for shorthand tags: `("!", "tag:stsci.edu:asdf/")`.
+    /// `%TAG` handles with their marks and prefixes, for shorthand tags: `("!", "tag:example.org,2026:")`.
     pub tag_handles: Vec<(String, String)>,
     /// `\n` or `\r\n`.
     pub newline: &'static str,
@@ -31,7 +31,16 @@ pub struct EmitOptions {
 
 impl Default for EmitOptions {
     fn default() -> Self {
-        Self { width: 80, tag_handles: vec![("!".into(), "tag:stsci.edu:asdf/".into())], newline: "\n" }
+        Self { width: 80, tag_handles: Vec::new(), newline: "\n" }
+    }
+}
+
+impl EmitOptions {
+    /// Adds a `%TAG` directive: a handle with its marks, and the prefix that it stands for.
+    #[must_use]
+    pub fn with_tag_handle(mut self, handle: impl Into<String>, prefix: impl Into<String>) -> Self {
+        self.tag_handles.push((handle.into(), prefix.into()));
+        self
     }
 }
 
@@ -332,5 +341,4 @@ impl<'o> Emitter<'o> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests;

@@ -1,6 +1,13 @@
 #![doc = include_str!("../README.md")]
-#![cfg_attr(not(test), deny(clippy::expect_used, clippy::unwrap_used))]
-#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::unwrap_used
+    )
+)]
 #![forbid(unsafe_code)]
 
 mod document;
@@ -9,6 +16,7 @@ mod emit;
 mod lookup;
 mod mapping;
 mod node;
+mod origin;
 mod parse;
 mod scalar;
 mod typed;
@@ -29,11 +37,10 @@ pub use container_core::{Error, ErrorKind, Limits, Result};
 
 pub use document::{Collection, Document, DuplicateKeys, Kind, NodeId, ScalarStyle, YamlLimits};
 pub use edit::TreeEditor;
-pub use emit::tag::YAML_PREFIX;
+pub use emit::tag::YAML_TAG_PREFIX;
 pub use emit::{EmitOptions, emit_document, emit_node};
 pub use node::Node;
-pub use parse::directives::wrong_directives;
-pub use scalar::{Int, Scalar, Timestamp, is_impossible, resolve, under_tag};
-pub use typed::max_nodes;
+pub use origin::Origin;
+pub use parse::directives::invalid_directives;
+pub use scalar::{Int, Scalar, Timestamp, is_invalid_plain, resolve, resolve_tagged};
 pub use value::Yaml;
-pub use walk::{child, key_text};

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::mapping::is_merge;
-use super::{Document, Node, NodeId, Scalar, key_text};
+use super::{Document, Node, NodeId, Scalar};
 
 /// Minimum number of pairs of a mapping that gets a table at its second lookup.
 const MIN_PAIRS: usize = 32;
@@ -51,7 +51,7 @@ impl Keys {
                     keys.texts.insert(keys.hasher.hash_one(text), index);
                 }
                 _ => {
-                    keys.others.extend(key_text(pair.0).map(|text| keys.hasher.hash_one(&*text)));
+                    keys.others.extend(pair.0.key_text().map(|text| keys.hasher.hash_one(&*text)));
                 }
             }
         }
@@ -141,5 +141,4 @@ impl Lookup {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
 mod tests;

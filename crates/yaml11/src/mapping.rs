@@ -154,7 +154,7 @@ pub(super) fn require_few_merged(document: &Document) -> Result<()> {
         }
         if total > allowed {
             let error = Error::limit("pairs that merge keys make", total, allowed);
-            return Err(error.with_context("asdf tree").with_range(node.range()));
+            return Err(document.origin().named(error.with_range(node.range())));
         }
     }
     Ok(())
@@ -173,8 +173,8 @@ pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
             let key = pair.0;
             if !seen.insert(Key::of(key)) {
                 let shown: String = key.text().chars().take(40).collect();
-                let error = Error::malformed(format!("the key {shown:?} stands twice in one mapping"));
-                return Err(error.with_context("asdf tree").with_range(key.range()));
+                let what = format!("the key {shown:?} stands twice in one mapping");
+                return Err(document.origin().malformed(&key.span(), what));
             }
         }
     }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::lookup::LookupResult;
 use super::parse::arena::{Item, Shape};
-use super::{Collection, Document, Kind, NodeId, Scalar, ScalarStyle, mapping, resolve, scalar};
-
-/// The prefix of YAML's own tags.
-const YAML_TAGS: &str = "tag:yaml.org,2002:";
+use super::{
+    Collection, Document, Kind, NodeId, Scalar, ScalarStyle, YAML_TAG_PREFIX, mapping, resolve,
+    resolve_tagged,
+};
 
 /// A node of a document. For an alias, all methods but [`Node::id`], [`Node::is_alias`], [`Node::span`] and [`Node::anchor`] refer to its anchored
 /// node.
@@ -66,7 +66,7 @@ impl<'d> Node<'d> {
         }
     }
 
-    /// The whole tag, `tag:stsci.edu:asdf/core/ndarray-1.1.0`, handles replaced; `None` without a tag. `!` stays as it is.
+    /// The whole tag, `tag:example.org,2026:camera`, handles replaced; `None` without a tag. `!` stays as it is.
     #[must_use]
     pub fn tag(self) -> Option<&'d str> {
         let place = self.item_of_target().tag.checked_sub(1)?;
@@ -91,8 +91,7 @@ impl<'d> Node<'d> {
     /// Its bytes in the file, for errors: [`Node::span`], from [`Document::base`] on.
     #[must_use]
     pub fn range(self) -> Range<u64> {
-        let (base, span) = (self.document.base(), self.span());
-        base.saturating_add(span.start as u64)..base.saturating_add(span.end as u64)
+        self.document.origin().bytes(&self.span())
     }
 
     /// The bytes of its content alone, from the first mark of the content to its last.
@@ -150,9 +149,9 @@ impl<'d> Node<'d> {
             // libyaml takes `!` as no tag, and then reads even a text in quotes as plain; without text after it, it is not null, though.
             Some("!") if text.is_empty() && style == ScalarStyle::Plain => Scalar::Text(text),
             Some("!") => resolve(text),
-            Some(tag) => {
-                tag.strip_prefix(YAML_TAGS).map_or(Scalar::Text(text), |name| scalar::under_tag(name, text))
-            }
+            Some(tag) => tag
+                .strip_prefix(YAML_TAG_PREFIX)
+                .map_or(Scalar::Text(text), |name| resolve_tagged(name, text)),
         })
     }
 

@@ -1,4 +1,4 @@
-//! Resolution of plain scalars in YAML 1.1, exactly as PyYAML does it (docs/formats/asdf.md has the table). Where Python fails to
+//! Resolution of plain scalars in YAML 1.1, exactly as PyYAML does it. Where Python fails to
 //! load a scalar that looks like a number or a date (`0b_`, `2001-13-45`), it is text here, so that the rest of the tree can be read.
 
 use std::fmt;
@@ -105,7 +105,7 @@ fn boolean(text: &str) -> Option<Scalar<'_>> {
 
 /// True for a plain text that PyYAML takes for a date or an integer by its form, and then cannot read: `2020-13-02`, `0x_`.
 #[must_use]
-pub fn is_impossible(text: &str) -> bool {
+pub fn is_invalid_plain(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit() || "+-".contains(first))
         && (timestamp::is_impossible(text) || number::is_impossible(text))
 }
@@ -113,7 +113,7 @@ pub fn is_impossible(text: &str) -> bool {
 /// Resolves `text` under one of YAML's own tags, given by the part after `tag:yaml.org,2002:`; text where it does not fit the tag, as under tags of
 /// collections and unknown ones.
 #[must_use]
-pub fn under_tag<'a>(name: &str, text: &'a str) -> Scalar<'a> {
+pub fn resolve_tagged<'a>(name: &str, text: &'a str) -> Scalar<'a> {
     let value = match name {
         "null" => Some(Scalar::Null),
         "bool" => ["yes", "true", "on"]

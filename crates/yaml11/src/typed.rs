@@ -8,8 +8,6 @@ use container_core::Result;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use alias_expansion::max_nodes;
-
 use crate::{Node, Yaml};
 
 impl Node<'_> {
@@ -33,3 +31,6 @@ impl Yaml {
         serialize::yaml(value)
     }
 }
+
+#[cfg(test)]
+mod tests;

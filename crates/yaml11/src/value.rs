@@ -27,7 +27,7 @@ pub enum Yaml {
     Sequence(Vec<Yaml>, Option<Collection>),
     /// Pairs in order. Without a style: block, unless in a flow collection.
     Mapping(Vec<(Yaml, Yaml)>, Option<Collection>),
-    /// A value under a tag, whole (`tag:stsci.edu:asdf/core/ndarray-1.1.0`) or local (`!name`).
+    /// A value under a tag, whole (`tag:example.org,2026:camera`) or local (`!name`).
     Tagged(String, Box<Yaml>),
     /// A value with an anchor, for [`Yaml::Alias`].
     Anchored(String, Box<Yaml>),

@@ -9,20 +9,46 @@ use container_core::{Error, Limits, Result};
 use super::lookup::LookupResult;
 use super::{Document, Int, Kind, Node, NodeId, Scalar};
 
-/// The text by which a path names a key: the text itself, a number's digits, `true`, `null`; `None` for collections.
-#[must_use]
-pub fn key_text<'d>(key: Node<'d>) -> Option<Cow<'d, str>> {
-    Some(match key.scalar()? {
-        Scalar::Text(text) => text.into(),
-        Scalar::Null => "null".into(),
-        Scalar::Bool(value) => if value { "true" } else { "false" }.into(),
-        Scalar::Int(Int::Small(value)) => value.to_string().into(),
-        Scalar::Int(Int::Big(digits)) => digits.into(),
-        // The others are named as they are written.
-        Scalar::Float(_) | Scalar::Timestamp(_) | Scalar::Binary(_) | Scalar::Merge | Scalar::Default => {
-            key.text().into()
+impl<'d> Node<'d> {
+    /// The text by which a path names a key: the text itself, a number's digits, `true`, `null`; `None` for collections.
+    #[must_use]
+    pub fn key_text(self) -> Option<Cow<'d, str>> {
+        Some(match self.scalar()? {
+            Scalar::Text(text) => text.into(),
+            Scalar::Null => "null".into(),
+            Scalar::Bool(value) => if value { "true" } else { "false" }.into(),
+            Scalar::Int(Int::Small(value)) => value.to_string().into(),
+            Scalar::Int(Int::Big(digits)) => digits.into(),
+            // The others are named as they are written.
+            Scalar::Float(_) | Scalar::Timestamp(_) | Scalar::Binary(_) | Scalar::Merge | Scalar::Default => {
+                self.text().into()
+            }
+        })
+    }
+
+    /// The child that one step of a path names.
+    #[must_use]
+    pub fn child(self, step: &str) -> Option<Self> {
+        match self.kind() {
+            Kind::Scalar => None,
+            Kind::Sequence => {
+                let decimal = !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
+                if decimal { self.item(step.parse().ok()?) } else { None }
+            }
+            Kind::Mapping => self.get(step).or_else(|| {
+                if self
+                    .document()
+                    .lookup()
+                    .keys(self)
+                    .is_some_and(|keys| !keys.merges && keys.find(self, step) == LookupResult::Absent)
+                {
+                    return None;
+                }
+                let mut pairs = self.pairs().into_iter().rev();
+                pairs.find(|(key, _)| key.key_text().as_deref() == Some(step)).map(|(_, value)| value)
+            }),
         }
-    })
+    }
 }
 
 impl Document {
@@ -36,7 +62,7 @@ impl Document {
             return Some(node);
         }
         for step in path.strip_prefix('/').unwrap_or(path).split('/') {
-            node = child(node, &unescape(step))?;
+            node = node.child(&unescape(step))?;
         }
         Some(node)
     }
@@ -71,7 +97,7 @@ impl Document {
             match step {
                 Step::Index(index) => walk.path.push_str(&index.to_string()),
                 Step::Key(key) => {
-                    let Some(text) = key_text(key) else { continue };
+                    let Some(text) = key.key_text() else { continue };
                     walk.path.push_str(&escape(&text));
                 }
             }
@@ -128,29 +154,5 @@ impl<'d> Walk<'d> {
         };
         self.open.push(Level { id: target.id(), path: self.path.len(), children });
         Ok(())
-    }
-}
-
-/// The child that one step of a path names.
-#[must_use]
-pub fn child<'d>(node: Node<'d>, step: &str) -> Option<Node<'d>> {
-    match node.kind() {
-        Kind::Scalar => None,
-        Kind::Sequence => {
-            let decimal = !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
-            if decimal { node.item(step.parse().ok()?) } else { None }
-        }
-        Kind::Mapping => node.get(step).or_else(|| {
-            if node
-                .document()
-                .lookup()
-                .keys(node)
-                .is_some_and(|keys| !keys.merges && keys.find(node, step) == LookupResult::Absent)
-            {
-                return None;
-            }
-            let mut pairs = node.pairs().into_iter().rev();
-            pairs.find(|(key, _)| key_text(*key).as_deref() == Some(step)).map(|(_, value)| value)
-        }),
     }
 }

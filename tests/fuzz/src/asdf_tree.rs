@@ -1,11 +1,11 @@
 //! Trees of any text: read, written anew, edited, held against schemas.
 
-use asdf::TreeEditor;
 use asdf::edit::parse_value;
 use asdf::schema::{Options, Schemas, check_schema, validate};
 use asdf::yaml::{
     Collection, Document, EmitOptions, Kind, Node, NodeId, Yaml, YamlLimits, emit_document, emit_node,
 };
+use asdf::{TAG_PREFIX, TreeEditor};
 use container_core::Limits;
 
 use crate::feed::Feed;
@@ -60,10 +60,11 @@ pub fn asdf_tree(data: &[u8]) {
         Ok(value) => value,
         Err(error) => return look_at_error(&error),
     };
-    let mut narrow = EmitOptions::default();
+    let wide = EmitOptions::default().with_tag_handle("!", TAG_PREFIX);
+    let mut narrow = wide.clone();
     narrow.width = 1;
     narrow.newline = "\r\n";
-    for options in [EmitOptions::default(), narrow] {
+    for options in [wide, narrow] {
         let text = match emit_document(&value, &options) {
             Ok(text) => text,
             Err(error) => {
@@ -155,7 +156,9 @@ pub fn asdf_editor(data: &[u8]) {
             }
         }
     }
-    if let Ok(text) = emit_node(&value, 2, Collection::Block, &EmitOptions::default()) {
+    if let Ok(text) =
+        emit_node(&value, 2, Collection::Block, &EmitOptions::default().with_tag_handle("!", TAG_PREFIX))
+    {
         assert!(!text.is_empty());
     }
 }

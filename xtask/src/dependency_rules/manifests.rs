@@ -20,7 +20,12 @@ const RULES: &[Rule] = &[
         why: "libraries of codecs and digests belong to container-codecs",
     },
     Rule {
-        matches: |name| name.contains("yaml") || matches!(name, "granit-parser" | "saphyr-parser" | "saphyr"),
+        matches: |name| matches!(name, "granit-parser" | "saphyr-parser" | "saphyr"),
+        allowed: |kind, _| kind == Kind::Yaml,
+        why: "parsers of YAML belong to yaml11",
+    },
+    Rule {
+        matches: |name| name.contains("yaml"),
         allowed: |_, krate| krate == "asdf",
         why: "YAML belongs to asdf",
     },
@@ -81,10 +86,13 @@ fn wrong_member(own: Kind, krate: &str, other: Kind) -> Option<&'static str> {
         (_, Kind::Core) | (Kind::Facade | Kind::Front, Kind::Format | Kind::Chunks | Kind::Facade) => None,
         (Kind::Front, Kind::Front) => None,
         (Kind::Chunks | Kind::Format | Kind::Facade | Kind::Front, Kind::Codecs) => None,
+        (Kind::Format, Kind::Yaml) if krate == "asdf" => None,
         (Kind::Format, Kind::Chunks) if matches!(krate, "bloscpack" | "blosc2-frame" | "asdf") => None,
         (Kind::Core, _) => Some("container-core knows no other crate of the workspace"),
         (_, Kind::Format) => Some("a format never imports a format"),
         (Kind::Codecs, _) => Some("container-codecs knows container-core alone"),
+        (Kind::Yaml, _) => Some("yaml11 knows container-core alone"),
+        (_, Kind::Yaml) => Some("YAML belongs to asdf"),
         (_, Kind::Chunks) => Some("only bloscpack, blosc2-frame and asdf hold Blosc chunks"),
         (_, Kind::Facade | Kind::Front) => Some("the façade imports the formats, never the reverse"),
     }
@@ -104,9 +112,10 @@ fn line_of(text: &str, dependency: &str) -> usize {
 mod tests {
     use super::*;
 
-    const MEMBERS: [&str; 10] = [
+    const MEMBERS: [&str; 11] = [
         "container-core",
         "container-codecs",
+        "yaml11",
         "blosc-chunk",
         "rawarray",
         "bloscpack",
@@ -177,7 +186,16 @@ mod tests {
 
     #[test]
     fn each_text_format_has_its_home() {
-        assert!(breaches("asdf", &["serde_yaml", "granit-parser"]).is_empty());
+        assert!(breaches("asdf", &["serde_yaml", "yaml11"]).is_empty());
+        assert_eq!(breaches("asdf", &["granit-parser"]).len(), 1);
+        assert!(breaches("yaml11", &["container-core", "granit-parser", "serde"]).is_empty());
+        assert_eq!(
+            breaches("yaml11", &["asdf", "container-codecs", "serde_yaml", "nom", "holdall"]).len(),
+            5
+        );
+        for krate in ["container-core", "blosc-chunk", "gsd", "holdall", "holdall-cli"] {
+            assert_eq!(breaches(krate, &["yaml11"]).len(), 1, "{krate}");
+        }
         assert!(breaches("blosc2-frame", &["rmp", "rmpv"]).is_empty());
         assert!(breaches("bloscpack", &["serde_json"]).is_empty());
         assert_eq!(breaches("holdall", &["serde_yaml", "rmp-serde", "zstd", "nom"]).len(), 4);

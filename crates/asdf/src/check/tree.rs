@@ -8,15 +8,13 @@ use container_core::{Limits, Result};
 use super::limit_findings;
 use crate::metadata::value::key_text;
 use crate::yaml::{
-    Document, Kind, Node, NodeId, Scalar, ScalarStyle, is_impossible, under_tag, wrong_directives,
+    Document, Kind, Node, NodeId, Scalar, ScalarStyle, YAML_TAG_PREFIX, invalid_directives, is_invalid_plain,
+    resolve_tagged,
 };
-
-/// Prefix of YAML's own tags.
-const YAML_TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
 pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Finding>> {
     let (mut doubled, mut wrong) = (Vec::new(), Vec::new());
-    for (range, line) in wrong_directives(document.text()) {
+    for (range, line) in invalid_directives(document.text()) {
         let message = format!("{line:?} is no directive that Python asdf reads");
         let place = |at: usize| document.base().saturating_add(at as u64);
         wrong.push(Finding::new(Severity::Error, "tree", message).at(place(range.start)..place(range.end)));
@@ -110,7 +108,7 @@ fn contradiction(node: Node<'_>, role: Role) -> Option<&'static str> {
 const IMPOSSIBLE_SCALAR: &str = "has the form of a date or number, and is none";
 
 fn is_impossible_plain(node: Node<'_>) -> bool {
-    node.scalar_style() == Some(ScalarStyle::Plain) && node.tag().is_none() && is_impossible(node.text())
+    node.scalar_style() == Some(ScalarStyle::Plain) && node.tag().is_none() && is_invalid_plain(node.text())
 }
 
 const TAG_MISMATCH: &str = "has a tag of YAML's own that its value does not fit";
@@ -124,7 +122,7 @@ fn wrong_scalar(node: Node<'_>, name: &str) -> Option<&'static str> {
         // PyYAML matches the text before it looks for a default value.
         matches!(node.scalar(), Some(Scalar::Timestamp(_)))
     } else if SCALAR_TAGS.contains(&name) {
-        let value = default_of(node).map(|scalar| under_tag(name, scalar.text()));
+        let value = default_of(node).map(|scalar| resolve_tagged(name, scalar.text()));
         match (name, value) {
             (_, None) => false,
             ("str", _) => true,

@@ -2,10 +2,10 @@
 
 use container_core::{Error, Result};
 
-use super::{TreeEditor, parse_value};
+use super::{TreeEditor, parse_value, typed_document};
 use crate::metadata::value::short_tag;
 use crate::ndarray::NdArray;
-use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_PREFIX, Yaml, under_tag};
+use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_TAG_PREFIX, Yaml, resolve_tagged};
 
 /// Values that an edit may replace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Replace {
 /// As [`TreeEditor::set`]; `Usage` for a mapping or an array that would go, unless `replace` permits it, and for a text that does not fit the
 /// present tag.
 pub fn set_typed(editor: &mut TreeEditor, path: &str, text: &str, replace: Replace) -> Result<Vec<String>> {
-    let typed = parse_value::document(text)?;
+    let typed = typed_document(text)?;
     let mut value = parse_value(text)?;
     let mut notes = Vec::new();
     let mut kept = None;
@@ -64,7 +64,8 @@ pub fn set_typed(editor: &mut TreeEditor, path: &str, text: &str, replace: Repla
 pub fn under_own_tag(editor: &TreeEditor, path: &str, value: Yaml) -> Yaml {
     let Some(node) = editor.document().find(path) else { return value };
     // YAML's own tags name the type of a value, and the new one has its own type.
-    let tag = node.tag().filter(|tag| !tag.starts_with(YAML_PREFIX) && *tag != "!" && !NdArray::is_tag(tag));
+    let tag =
+        node.tag().filter(|tag| !tag.starts_with(YAML_TAG_PREFIX) && *tag != "!" && !NdArray::is_tag(tag));
     let kind = match &value {
         Yaml::Text(..) => Some(Kind::Scalar),
         Yaml::Sequence(..) => Some(Kind::Sequence),
@@ -83,7 +84,7 @@ pub fn under_own_tag(editor: &TreeEditor, path: &str, value: Yaml) -> Yaml {
 /// As [`TreeEditor::push`].
 pub fn push_typed(editor: &mut TreeEditor, path: &str, text: &str) -> Result<Vec<String>> {
     let mut notes = Vec::new();
-    surprises(&parse_value::document(text)?, &format!("{path}/-"), &mut notes);
+    surprises(&typed_document(text)?, &format!("{path}/-"), &mut notes);
     editor.push(path, &parse_value(text)?)?;
     Ok(notes)
 }
@@ -94,9 +95,9 @@ fn with_tag(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml>
         return Ok(value.tagged(tag));
     }
     let text = typed.text();
-    if let Some(name) = tag.strip_prefix(YAML_PREFIX)
+    if let Some(name) = tag.strip_prefix(YAML_TAG_PREFIX)
         && ["int", "float", "bool", "binary", "timestamp"].contains(&name)
-        && matches!(under_tag(name, text), Scalar::Text(_))
+        && matches!(resolve_tagged(name, text), Scalar::Text(_))
     {
         let problem = format!("{path} has the tag !!{name}, and {text:?} is none");
         return Err(Error::usage(problem).with_hint("a value with another tag, such as '!!str text'"));

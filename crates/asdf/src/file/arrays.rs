@@ -12,7 +12,7 @@ use container_core::{Limits, Result};
 use crate::fault::{Fault, FaultKind};
 use crate::ndarray::NdArray;
 use crate::open_options::OpenOptions;
-use crate::yaml::{Document, Kind, Node, NodeId, key_text};
+use crate::yaml::{Document, Kind, Node, NodeId};
 
 use super::ArrayEntry;
 
@@ -252,7 +252,7 @@ fn children<'d>(node: Node<'d>, ways: &ArrayAncestors) -> std::vec::IntoIter<(St
         }
         Kind::Mapping => {
             let pairs = node.pairs().into_iter().filter(|(_, value)| ways.leads_to_array(*value));
-            pairs.filter_map(|(key, value)| Some((escape(&key_text(key)?).into_owned(), value))).collect()
+            pairs.filter_map(|(key, value)| Some((escape(&key.key_text()?).into_owned(), value))).collect()
         }
     };
     found.into_iter()

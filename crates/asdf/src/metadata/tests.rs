@@ -5,7 +5,8 @@ use container_core::region::Region;
 use container_core::{Limits, Value};
 
 use super::*;
-use crate::yaml::{EmitOptions, Yaml, emit_document};
+use crate::tree::emit_options;
+use crate::yaml::{Yaml, emit_document};
 use crate::{File, OpenOptions};
 
 fn open(tree: &str) -> File {
@@ -36,7 +37,7 @@ fn written(file: &File) -> String {
         Some(name) => Yaml::Anchored(name, Box::new(root)),
         None => root,
     };
-    emit_document(&root, &EmitOptions::default()).unwrap()
+    emit_document(&root, &emit_options()).unwrap()
 }
 
 const ODD: &str = "a: {x: !core/complex-1.0.0 1+2j, when: 2020-01-02T03:04:05, day: 2020-01-02, big: 340282366920938463463374607431768211456}
@@ -155,7 +156,7 @@ fn metadata_name_no_blocks_and_no_anchors_that_are_not_there() {
         ("history".into(), "mine".into()),
     ]);
     let (root, _) = to_tree(&MetadataTree::new(odd, &[]), &mut HashMap::new());
-    let text = emit_document(&Yaml::Mapping(root, None), &EmitOptions::default()).unwrap();
+    let text = emit_document(&Yaml::Mapping(root, None), &emit_options()).unwrap();
     assert!(
         !text.contains("!core/ndarray") && !text.contains('*') && text.contains("$holdall:more"),
         "{text}"

@@ -6,7 +6,7 @@ use container_core::json_pointer::escape;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ndarray::NdArray;
-use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp, max_nodes};
+use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
 
 /// Depth beyond which a tree is converted to text: a parsed text has bounded depth, aliases may exceed it.
 const MAX_DEPTH: usize = 512;
@@ -21,8 +21,14 @@ const VALUE_SIZE: u64 = size_of::<(String, Value)>() as u64;
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
 pub(crate) fn to_value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
-    let mut walk =
-        Walk { view, limits, left: max_nodes(root.document()), held: 0, above: HashMap::new(), tags: None };
+    let mut walk = Walk {
+        view,
+        limits,
+        left: root.document().max_expanded_nodes(),
+        held: 0,
+        above: HashMap::new(),
+        tags: None,
+    };
     walk.value(root, "", 0)
 }
 
@@ -54,7 +60,7 @@ fn tags_of(root: Node<'_>, view: View, limits: &Limits) -> Result<HashMap<String
     let mut walk = Walk {
         view,
         limits,
-        left: max_nodes(root.document()),
+        left: root.document().max_expanded_nodes(),
         held: 0,
         above: HashMap::new(),
         tags: Some(HashMap::new()),
@@ -107,7 +113,7 @@ impl Walk<'_> {
     fn value(&mut self, node: Node<'_>, path: &str, depth: usize) -> Result<Value> {
         let node = node.target();
         let Some(left) = self.left.checked_sub(1) else {
-            let most = max_nodes(node.document()) as u64;
+            let most = node.document().max_expanded_nodes() as u64;
             let error =
                 Error::limit("nodes of the tree with aliases written out", most.saturating_add(1), most);
             return Err(error.with_context("asdf tree"));

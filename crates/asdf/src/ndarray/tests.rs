@@ -2,7 +2,8 @@ use container_core::ErrorKind;
 use container_core::dtype::{DType, Field, Kind as DKind, Record};
 
 use super::*;
-use crate::yaml::{Collection, Document, EmitOptions, YamlLimits, emit_node};
+use crate::tree::emit_options;
+use crate::yaml::{Collection, Document, YamlLimits, emit_node};
 
 fn datatype(text: &str, order: ByteOrder) -> Result<DType> {
     let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default())?;
@@ -11,7 +12,7 @@ fn datatype(text: &str, order: ByteOrder) -> Result<DType> {
 
 fn spelled(dtype: &DType) -> Result<String> {
     let yaml = Datatype::to_yaml(dtype)?;
-    emit_node(&yaml, 0, Collection::Flow, &EmitOptions::default())
+    emit_node(&yaml, 0, Collection::Flow, &emit_options())
 }
 
 #[test]

@@ -6,6 +6,7 @@ use container_core::{Error, ErrorKind, Limits, Result};
 
 use crate::fault::FaultKind;
 use crate::layout::Layout;
+use crate::tree::parse_tree;
 use crate::yaml::{Document, YamlLimits};
 
 /// Lines that are taken from the end of a tree one by one; after that, twice as many each time.
@@ -106,7 +107,7 @@ fn is_unreadable(error: &Error) -> bool {
 }
 
 fn parse(text: &str) -> Result<Document> {
-    Document::parse(text.as_bytes(), 0, &YamlLimits::default())
+    parse_tree(text.as_bytes(), 0, &YamlLimits::default())
 }
 
 /// The text, with U+FFFD for each byte that no YAML holds.

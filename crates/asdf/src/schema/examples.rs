@@ -4,7 +4,8 @@ use container_core::Result;
 
 use super::{Options, Report, Schemas, resource, validate};
 use crate::header::Version;
-use crate::yaml::{Document, Kind, Node, YamlLimits};
+use crate::tree::parse_tree;
+use crate::yaml::{Kind, Node, YamlLimits};
 
 /// An example of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl Example {
     /// Those of [`Document::parse`] and [`validate()`].
     pub fn validate(&self, schemas: &Schemas) -> Result<Report> {
         let text = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{}\n...\n", self.text);
-        let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default())?;
+        let document = parse_tree(text.as_bytes(), 0, &YamlLimits::default())?;
         validate(&document, &Options::default().standard(self.standard).with(schemas, None))
     }
 }

@@ -9,6 +9,7 @@ use container_core::{Error, Result};
 use super::uri::{join, pointer, split_fragment};
 use super::work_limit::WorkLimit;
 use super::{Schemas, embedded};
+use crate::tree::parse_tree;
 use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
 
 /// Keywords whose values hold data, never schemas.
@@ -188,7 +189,7 @@ pub(super) fn parse(text: &[u8], name: &str) -> Result<Document> {
     // Schemas are small; a longer text is not one.
     let mut limits = YamlLimits::default();
     (limits.bytes, limits.nodes) = (16 << 20, 2_000_000);
-    let document = Document::parse(text, 0, &limits).map_err(|error| error.in_file(name.to_owned()))?;
+    let document = parse_tree(text, 0, &limits).map_err(|error| error.in_file(name.to_owned()))?;
     if document.root().kind() != Kind::Mapping {
         return Err(Error::malformed("a schema is a mapping").in_file(name.to_owned()));
     }

@@ -16,7 +16,7 @@ fn integers_are_written_as_they_are_read() {
                 let integer = Integer { negative, words: words.clone() };
                 let standard = crate::Version::parse(version).unwrap();
                 let tree = crate::yaml::Yaml::mapping([("n", integer.to_yaml(standard))]);
-                let text = crate::yaml::emit_document(&tree, &crate::yaml::EmitOptions::default()).unwrap();
+                let text = crate::yaml::emit_document(&tree, &crate::tree::emit_options()).unwrap();
                 let text = format!("#ASDF 1.0.0\n{text}");
                 let file = File::from_bytes(text.clone().into_bytes(), OpenOptions::default()).unwrap();
                 match file.value("n") {

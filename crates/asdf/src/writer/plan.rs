@@ -14,7 +14,8 @@ use super::options::WriteOptions;
 use super::root::{ndarray_tag, root};
 use super::{Writer, inline};
 use crate::import::options;
-use crate::yaml::{Collection, EmitOptions, Yaml, emit_document};
+use crate::tree::emit_options;
+use crate::yaml::{Collection, Yaml, emit_document};
 
 /// An array to be written: its description in the tree, and the storage of its block.
 #[derive(Clone, Debug, PartialEq)]
@@ -299,7 +300,7 @@ impl Plan {
     /// Header lines and tree.
     pub(crate) fn text(&self, tree: Yaml) -> Result<String> {
         let root = root(tree, &self.options)?;
-        let tree = emit_document(&root, &EmitOptions::default())?;
+        let tree = emit_document(&root, &emit_options())?;
         Ok(format!("#ASDF 1.0.0\n#ASDF_STANDARD {}\n{tree}", self.options.standard))
     }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use container_core::json_pointer::unescape;
 use container_core::{Error, Result};
 
-use crate::{Document, Kind, LookupResult, Node, NodeId, Scalar, Yaml, key_text};
+use crate::{Document, Kind, LookupResult, Node, NodeId, Scalar, Yaml};
 
 use super::{flow_style, spans};
 
@@ -168,7 +168,7 @@ fn own_pair(mapping: Node<'_>, step: &str) -> Option<usize> {
         count.checked_sub(back)?.checked_sub(1)
     };
     let is_text = |key: Node<'_>| matches!(key.scalar(), Some(Scalar::Text(text)) if text == step);
-    last(&is_text).or_else(|| last(&|key| key_text(key).as_deref() == Some(step)))
+    last(&is_text).or_else(|| last(&|key| key.key_text().as_deref() == Some(step)))
 }
 
 /// Names the first absent step of a path, which has to be created first.
@@ -234,7 +234,7 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
         );
     }
     let pair = spans::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
-    if mapping.entries().take(index).any(|(key, _)| key_text(key) == key_text(pair.key)) {
+    if mapping.entries().take(index).any(|(key, _)| key.key_text() == pair.key.key_text()) {
         return Err(
             Error::usage(format!("the key of {path:?} is there more than once")).with_range(mapping.range())
         );

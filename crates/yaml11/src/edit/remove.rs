@@ -4,7 +4,7 @@ use container_core::{Error, Result};
 
 use super::plan::{self, Outcome, Plan, Target, absent, check_anchors, check_flow, merged, unclear};
 use super::{block_style, flow_style, lines, set, spans};
-use crate::{Document, Node, key_text};
+use crate::{Document, Node};
 
 /// Takes out the key or item at a path; `wide` is that of [`block_style::remove`].
 pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan<'static>> {
@@ -41,8 +41,8 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
 /// All pairs of a key, because removing only the last would make the one before effective.
 fn equal_keys(mapping: Node<'_>, index: usize) -> Vec<usize> {
     let Some((key, _)) = mapping.entry(index) else { return Vec::new() };
-    let (scalar, text) = (key.scalar(), key_text(key));
-    let equal = |other: Node<'_>| other.scalar() == scalar && key_text(other) == text;
+    let (scalar, text) = (key.scalar(), key.key_text());
+    let equal = |other: Node<'_>| other.scalar() == scalar && other.key_text() == text;
     mapping.entries().enumerate().filter(|(_, (key, _))| equal(*key)).map(|(index, _)| index).collect()
 }
 

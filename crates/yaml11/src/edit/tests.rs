@@ -11,7 +11,7 @@ fn editor(text: &str) -> TreeEditor {
 }
 
 fn value(text: &str) -> Yaml {
-    let text = format!("%TAG ! tag:stsci.edu:asdf/\n---\n {text}\n");
+    let text = format!("%TAG ! tag:example.org:ab/\n---\n {text}\n");
     let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap();
     Yaml::from_node(document.root()).unwrap()
 }
@@ -150,7 +150,7 @@ fn roots_are_set() {
         ("--- 1\n...\n", "set  2", "--- 2\n...\n"),
         ("---\n...\n", "set  2", "--- 2\n...\n"),
         ("1", "set  2", "2"),
-        ("%YAML 1.1\n--- !core/asdf-1.1.0\na: 1\n...\n", "set  {}", "%YAML 1.1\n--- {}\n...\n"),
+        ("%YAML 1.1\n--- !core/root-1.1.0\na: 1\n...\n", "set  {}", "%YAML 1.1\n--- {}\n...\n"),
     ]);
 }
 
@@ -183,7 +183,7 @@ fn keys_are_added_behind_the_last() {
             "k: {\n  a: 1, # one\n  b: 2, c: 3 # two\n  }\n",
         ),
         // An empty value becomes a mapping.
-        ("%YAML 1.1\n--- !core/asdf-1.1.0\n...\n", "set a 1", "%YAML 1.1\n--- !core/asdf-1.1.0\na: 1\n...\n"),
+        ("%YAML 1.1\n--- !core/root-1.1.0\n...\n", "set a 1", "%YAML 1.1\n--- !core/root-1.1.0\na: 1\n...\n"),
         ("k:\nz: 1\n", "set k/a 1", "k:\n  a: 1\nz: 1\n"),
         ("k: !t # c\nz: 1\n", "set k/a 1", "k: !t # c\n  a: 1\nz: 1\n"),
         ("-\n- z\n", "set 0/a 1", "-\n  a: 1\n- z\n"),
@@ -285,9 +285,9 @@ fn keys_and_items_are_removed_with_their_lines() {
         ("k: &x !t\n- a\nz: *x\n", "remove k/0", "k: &x !t []\nz: *x\n"),
         ("- a: 1 # c\n- z\n", "remove 0/a", "- {}\n- z\n"),
         (
-            "%YAML 1.1\n--- !core/asdf-1.1.0\na: 1\n...\n",
+            "%YAML 1.1\n--- !core/root-1.1.0\na: 1\n...\n",
             "remove a",
-            "%YAML 1.1\n--- !core/asdf-1.1.0 {}\n...\n",
+            "%YAML 1.1\n--- !core/root-1.1.0 {}\n...\n",
         ),
         ("---\n- 1\n...\n", "remove 0", "--- []\n...\n"),
         // Flow.

@@ -8,7 +8,7 @@ use container_core::{Error, Result};
 use super::{lines, spans};
 use crate::{
     Document, EmitOptions, IndentStyle, MAX_DEPTH, NodeContext, NodeId, NodePosition, Piece, ScalarStyle,
-    YAML_PREFIX, Yaml, emit_at, emit_item, emit_key, emit_pair, scalar_text,
+    YAML_TAG_PREFIX, Yaml, emit_at, emit_item, emit_key, emit_pair, scalar_text,
 };
 
 fn options(document: &Document) -> EmitOptions {
@@ -141,7 +141,7 @@ fn in_quotes(value: &Yaml) -> Yaml {
         Yaml::Text(text, _) if text.contains('\n') => {
             Yaml::Text(text.clone(), Some(ScalarStyle::DoubleQuoted))
         }
-        Yaml::Binary(bytes) => digits(bytes).tagged(format!("{YAML_PREFIX}binary")),
+        Yaml::Binary(bytes) => digits(bytes).tagged(format!("{YAML_TAG_PREFIX}binary")),
         Yaml::Anchored(name, inner) => Yaml::Anchored(name.clone(), Box::new(in_quotes(inner))),
         Yaml::Tagged(tag, inner) => match &**inner {
             Yaml::Binary(bytes) => digits(bytes),

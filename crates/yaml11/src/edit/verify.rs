@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::plan::Outcome;
-use crate::{Document, Kind, Node, NodeId, Scalar, YAML_PREFIX, Yaml, bare, scalar_text};
+use crate::{Document, Kind, Node, NodeId, Scalar, YAML_TAG_PREFIX, Yaml, bare, scalar_text};
 
 /// True where `new` is `old` except for the outcomes. Both are read in full.
 pub(super) fn holds(old: &Document, new: &Document, outcomes: &HashMap<NodeId, Outcome<'_>>) -> bool {
@@ -171,7 +171,7 @@ fn is_scalar(value: &Yaml, tag: Option<&str>, node: Node<'_>) -> bool {
     let Some(read) = node.scalar() else { return false };
     // `!` means the same as no tag.
     let tag = tag.filter(|tag| *tag != "!");
-    let own = tag.and_then(|tag| tag.strip_prefix(YAML_PREFIX));
+    let own = tag.and_then(|tag| tag.strip_prefix(YAML_TAG_PREFIX));
     let text = match value {
         Yaml::Text(text, _) => match (own, text.as_str()) {
             (Some("merge"), "<<") => return read == Scalar::Merge,

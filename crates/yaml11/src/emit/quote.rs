@@ -109,7 +109,7 @@ pub(super) fn is_misread(text: &str) -> bool {
         b'.' => is_number(text) || is_infinite(text),
         b'~' | b'=' => text.len() == 1,
         b'<' => text == "<<",
-        // libasdf accepts the same texts as C's `strtod`.
+        // Some readers in C accept the same texts as `strtod`.
         b'i' | b'I' => is_infinite(text),
         b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'y' | b'Y' | b'o' | b'O' => is_word(text),
         _ => false,
@@ -117,7 +117,7 @@ pub(super) fn is_misread(text: &str) -> bool {
 }
 
 fn is_word(text: &str) -> bool {
-    // YAML 1.1 has `y` and `n` too, but ASDF readers take them for text, and they are names of axes and sizes.
+    // YAML 1.1 has `y` and `n` too, but PyYAML takes them for text, and they are names of axes and sizes.
     const WORDS: [&str; 8] = ["null", "true", "false", "yes", "no", "on", "off", "nan"];
     text.len() <= 5 && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
@@ -201,5 +201,4 @@ fn is_date(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests;

@@ -51,7 +51,7 @@ impl Emitter<'_> {
         tag: Option<&str>,
         context: NodeContext,
     ) -> Result<()> {
-        let own = tag.and_then(|tag| tag.strip_prefix(tag::YAML_PREFIX));
+        let own = tag.and_then(|tag| tag.strip_prefix(tag::YAML_TAG_PREFIX));
         // Without quotes these already have their meaning, and readers do not support the tags.
         if matches!((own, text), (Some("merge"), "<<") | (Some("value"), "=")) {
             self.token(text);
@@ -74,7 +74,7 @@ impl Emitter<'_> {
     }
 
     fn binary(&mut self, bytes: &[u8], tag: Option<&str>, context: NodeContext) -> Result<()> {
-        let own = format!("{}binary", tag::YAML_PREFIX);
+        let own = format!("{}binary", tag::YAML_TAG_PREFIX);
         self.tag(Some(tag.unwrap_or(&own)))?;
         let text = scalar_text::base64(bytes);
         if text.is_empty() || context.flow || context.place == NodePosition::SimpleKey {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use container_core::{Error, Result};
 
 /// Prefix of the tag handle `!!` unless a directive defines another.
-pub const YAML_PREFIX: &str = "tag:yaml.org,2002:";
+pub const YAML_TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
 /// The text of a tag under these handles (with their marks, and their prefixes).
 ///
@@ -21,7 +21,7 @@ pub(super) fn spell(tag: &str, handles: &[(String, String)]) -> Result<String> {
         return Ok(tag.to_owned());
     }
     let is_given = |handle: &str| handles.iter().any(|(given, _)| given == handle);
-    let defaults = [("!", "!"), ("!!", YAML_PREFIX)].into_iter().filter(|(handle, _)| !is_given(handle));
+    let defaults = [("!", "!"), ("!!", YAML_TAG_PREFIX)].into_iter().filter(|(handle, _)| !is_given(handle));
     let known = handles.iter().map(|(handle, prefix)| (handle.as_str(), prefix.as_str())).chain(defaults);
     // The longest prefix leaves the shortest text.
     let best = known

@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::{Yaml, YamlLimits, child};
+use crate::{Yaml, YamlLimits};
 
 fn document(text: &str) -> Document {
     Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap()
@@ -93,9 +93,9 @@ fn a_table_answers_as_the_pairs_do() {
             // The first lookup makes no table.
             let fresh = || document(&(text.clone() + extra));
             let first = fresh().root().get(key).map(Node::span);
-            let first_child = child(fresh().root(), key).map(Node::span);
+            let first_child = fresh().root().child(key).map(Node::span);
             assert_eq!(root.get(key).map(Node::span), first, "{key:?} with {extra:?}");
-            assert_eq!(child(root, key).map(Node::span), first_child, "{key:?} with {extra:?}");
+            assert_eq!(root.child(key).map(Node::span), first_child, "{key:?} with {extra:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use container_core::{Error, Result};
 
-use super::events::place;
+use crate::Origin;
 use crate::{Collection, ScalarStyle, YamlLimits};
 
 /// Kind and style of a node.
@@ -71,7 +71,7 @@ pub(crate) struct Arena {
 pub(crate) struct Builder<'t> {
     pub(crate) arena: Arena,
     pub(crate) text: &'t str,
-    base: u64,
+    origin: Origin,
     depth: usize,
     nodes: usize,
     tags: HashMap<Box<str>, u32>,
@@ -87,11 +87,11 @@ pub(crate) fn to_u32(at: usize) -> u32 {
 }
 
 impl<'t> Builder<'t> {
-    pub(crate) fn new(text: &'t str, base: u64, limits: &YamlLimits) -> Self {
+    pub(crate) fn new(text: &'t str, origin: Origin, limits: &YamlLimits) -> Self {
         Self {
             arena: Arena::default(),
             text,
-            base,
+            origin,
             depth: limits.depth,
             nodes: limits.nodes.min(u32::MAX as usize),
             tags: HashMap::new(),
@@ -180,7 +180,7 @@ impl<'t> Builder<'t> {
         let depth = self.open.len().saturating_add(1);
         if depth > self.depth {
             return Err(Error::limit("depth of the tree", depth as u64, self.depth as u64)
-                .with_range(place(self.base, &(start..start.saturating_add(1)))));
+                .with_range(self.origin.bytes(&(start..start.saturating_add(1)))));
         }
         let id = self.push(shape, head, start..start, tag)?;
         self.open.push((id, self.pending.len()));
@@ -277,7 +277,7 @@ impl<'t> Builder<'t> {
     }
 
     fn malformed(&self, what: String, range: &Range<usize>) -> Error {
-        Error::malformed(what).with_range(place(self.base, range)).with_context("asdf tree")
+        self.origin.malformed(range, what)
     }
 
     /// The filled arena. The root has no parent, so it is still pending.

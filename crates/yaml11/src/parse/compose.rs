@@ -6,48 +6,45 @@ use std::ops::Range;
 use container_core::{Error, Result};
 
 use super::arena::{Arena, Builder, Shape};
-use super::events::{Event, Events, Failure, Tag, place};
+use super::events::{Event, Events, Failure, Tag};
 use super::line_folding::{self, Header};
 use super::spans;
 use super::to_yaml12::Yaml12Text;
-use crate::{Collection, Kind, ScalarStyle, YamlLimits};
+use crate::{Collection, Kind, Origin, ScalarStyle, YamlLimits};
 
 /// Checks that the text of a tree has only characters of YAML 1.1, and returns it.
 ///
 /// # Errors
 /// `Limit` for its length; `Malformed` for invalid UTF-8 and for control characters.
-pub(crate) fn check_text<'t>(bytes: &'t [u8], base: u64, limits: &YamlLimits) -> Result<&'t str> {
+pub(crate) fn check_text<'t>(bytes: &'t [u8], origin: Origin, limits: &YamlLimits) -> Result<&'t str> {
     let len = bytes.len() as u64;
     // Places in the text are held in 32 bits.
     let allowed = limits.bytes.min(u64::from(u32::MAX) / 2);
     if len > allowed {
-        return Err(Error::limit("bytes of the tree", len, allowed).with_context("asdf tree"));
+        return Err(origin.named(Error::limit("bytes of the tree", len, allowed)));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
-        malformed("a byte that is no UTF-8", base, at..at.saturating_add(error.error_len().unwrap_or(1)))
+        let range = at..at.saturating_add(error.error_len().unwrap_or(1));
+        origin.malformed(&range, "a byte that is no UTF-8")
     })?;
     if let Some(at) = spans::control(bytes) {
         let character = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
         let what = format!("the control character {character:?}, which YAML has only as an escape in quotes");
-        return Err(malformed(what, base, at..at.saturating_add(character.len_utf8())));
+        return Err(origin.malformed(&(at..at.saturating_add(character.len_utf8())), what));
     }
     Ok(text)
-}
-
-fn malformed(what: impl Into<Cow<'static, str>>, base: u64, range: Range<usize>) -> Error {
-    Error::malformed(what).with_range(place(base, &range)).with_context("asdf tree")
 }
 
 /// Reads a checked text.
 ///
 /// # Errors
 /// As [`Document::parse`](super::Document::parse).
-pub(crate) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Arena> {
+pub(crate) fn compose(text: &str, origin: Origin, limits: &YamlLimits) -> Result<Arena> {
     let yaml12 = Yaml12Text::replace_line_breaks(text);
-    match read(text, &yaml12, base, limits) {
+    match read(text, &yaml12, origin, limits) {
         Err(Failure::Dash(error)) => match yaml12.replace_dashes() {
-            Some(yaml12) => read(text, &yaml12, base, limits).map_err(Failure::error),
+            Some(yaml12) => read(text, &yaml12, origin, limits).map_err(Failure::error),
             None => Err(error),
         },
         done => done.map_err(Failure::error),
@@ -57,12 +54,12 @@ pub(crate) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Result<Aren
 fn read(
     text: &str,
     yaml12: &Yaml12Text<'_>,
-    base: u64,
+    origin: Origin,
     limits: &YamlLimits,
 ) -> std::result::Result<Arena, Failure> {
-    let mut events = Events::new(&yaml12.text, base, limits);
-    let builder = Builder::new(text, base, limits);
-    let mut composer = Composer { builder, text, yaml12, base, seen: 0, tag: String::new() };
+    let mut events = Events::new(&yaml12.text, origin, limits);
+    let builder = Builder::new(text, origin, limits);
+    let mut composer = Composer { builder, text, yaml12, origin, seen: 0, tag: String::new() };
     while let Some((event, range)) = events.next()? {
         composer.take(&event, range).map_err(Failure::Other)?;
     }
@@ -80,7 +77,7 @@ struct Composer<'t> {
     text: &'t str,
     /// The text that the library parses, of the same length.
     yaml12: &'t Yaml12Text<'t>,
-    base: u64,
+    origin: Origin,
     /// End of the parts that are consumed: scalars, marks of flow collections, tags and anchors.
     seen: usize,
     tag: String,
@@ -158,11 +155,7 @@ impl<'t> Composer<'t> {
             ScalarStyle::Plain if value.starts_with('?') && self.in_flow() => {
                 // libyaml takes the mark as that of a key even without a blank after it.
                 let what = "a plain text that begins with ? in a flow collection, which YAML 1.1 and 1.2 read differently";
-                let place = place(self.base, &range);
-                return Err(Error::unsupported(what)
-                    .with_range(place)
-                    .with_context("asdf tree")
-                    .with_hint("write it in quotes"));
+                return Err(self.origin.at(&range, Error::unsupported(what)).with_hint("write it in quotes"));
             }
             ScalarStyle::Plain if range.is_empty() => {
                 let at = tag.map_or_else(|| self.empty(range.start), |tag| tag.range.end);
@@ -227,7 +220,7 @@ impl<'t> Composer<'t> {
         let what =
             "a text with U+0085, U+2028 or U+2029 beside what only YAML 1.2 has, or beside empty lines alone";
         let hint = "write it in double quotes";
-        Error::unsupported(what).with_range(place(self.base, range)).with_context("asdf tree").with_hint(hint)
+        self.origin.at(range, Error::unsupported(what)).with_hint(hint)
     }
 
     /// The place of a node without text: after the mark that requires it. The library gives the place of the next token instead.

@@ -17,10 +17,10 @@ pub(crate) fn tag_handles(text: &str) -> Vec<(String, String)> {
     handles
 }
 
-/// Directives that libyaml, and with it Python asdf, does not read: of another name, or without a handle and a prefix. Each with its place in
+/// Directives that libyaml does not read: of another name, or without a handle and a prefix. Each with its place in
 /// the text.
 #[must_use]
-pub fn wrong_directives(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
+pub fn invalid_directives(text: &str) -> Vec<(std::ops::Range<usize>, &str)> {
     let (mut wrong, mut at) = (Vec::new(), 0_usize);
     for line in text.split_inclusive('\n') {
         let start = at;

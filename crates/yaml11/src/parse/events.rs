@@ -8,7 +8,7 @@ use granit_parser::{
     ErrorKind, Event as Theirs, Options, Parser, ScalarStyle as TheirStyle, StrInput, StructureStyle,
 };
 
-use crate::{Collection, Kind, ScalarStyle, YamlLimits};
+use crate::{Collection, Kind, Origin, ScalarStyle, YamlLimits};
 
 /// Parser event: the next part of the text.
 pub(crate) enum Event<'t> {
@@ -63,25 +63,25 @@ impl Failure {
 /// The events of one document.
 pub(crate) struct Events<'t> {
     parser: Parser<'t, StrInput<'t>>,
-    base: u64,
+    origin: Origin,
     depth: usize,
     documents: usize,
 }
 
 impl<'t> Events<'t> {
-    /// Reads `text`, which begins at byte `base` of the file.
-    pub(crate) fn new(text: &'t str, base: u64, limits: &YamlLimits) -> Self {
+    /// Reads `text`, which is from `origin`.
+    pub(crate) fn new(text: &'t str, origin: Origin, limits: &YamlLimits) -> Self {
         let mut options = Options::default();
         options.emit_anchor_events = true;
         options.set_emit_comments(false);
-        // The option of libyaml, which PyYAML and so Python asdf read with.
+        // The option of libyaml, which PyYAML reads with.
         options.block_scalar_eof_without_line_feed = true;
         options.bom_inside_document_as_content = true;
         options.flow_nesting_limit = limits.depth;
         options.block_nesting_limit = limits.depth;
         Self {
             parser: Parser::new_from_str_with_options(text, options),
-            base,
+            origin,
             depth: limits.depth,
             documents: 0,
         }
@@ -103,16 +103,12 @@ impl<'t> Events<'t> {
                         && (version.major != 1 || !matches!(version.minor, 1 | 2))
                     {
                         let what = format!("YAML {}.{}, not 1.1", version.major, version.minor);
-                        return Err(Failure::Other(
-                            Error::unsupported(what).with_range(self.place(&range)).with_context("asdf tree"),
-                        ));
+                        return Err(Failure::Other(self.origin.at(&range, Error::unsupported(what))));
                     }
                     self.documents = self.documents.saturating_add(1);
                     if self.documents > 1 {
                         let what = "a second document, where a tree is a single one";
-                        return Err(Failure::Other(
-                            Error::malformed(what).with_range(self.place(&range)).with_context("asdf tree"),
-                        ));
+                        return Err(Failure::Other(self.origin.malformed(&range, what)));
                     }
                     Event::Document
                 }
@@ -138,13 +134,9 @@ impl<'t> Events<'t> {
         }
     }
 
-    fn place(&self, range: &Range<usize>) -> Range<u64> {
-        place(self.base, range)
-    }
-
     fn failure(&self, error: &granit_parser::ScanError) -> Failure {
         let is_dash = matches!(error.kind(), ErrorKind::PlainScalarStartsWithDashFlowIndicator);
-        let error = self.error(error).with_context("asdf tree");
+        let error = self.origin.named(self.error(error));
         if is_dash { Failure::Dash(error) } else { Failure::Other(error) }
     }
 
@@ -157,14 +149,8 @@ impl<'t> Events<'t> {
         let at = marker.byte_offset().unwrap_or_default();
         let column = marker.col().saturating_add(1);
         let what = format!("no YAML at line {}, column {column}: {}", marker.line(), error.info());
-        Error::malformed(what).with_range(self.place(&(at..at.saturating_add(1))))
+        self.origin.malformed(&(at..at.saturating_add(1)), what)
     }
-}
-
-/// A range of the text as bytes of the file.
-pub(crate) fn place(base: u64, range: &Range<usize>) -> Range<u64> {
-    let absolute = |at: usize| base.saturating_add(at as u64);
-    absolute(range.start)..absolute(range.end)
 }
 
 fn own_tag(tag: Option<Cow<'_, granit_parser::Tag>>, span: &granit_parser::Span) -> Option<Tag> {

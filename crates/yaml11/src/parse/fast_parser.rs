@@ -14,7 +14,7 @@ mod tests;
 
 use super::arena::{Arena, Builder, Shape};
 use super::spans;
-use crate::{Collection, ScalarStyle, YamlLimits};
+use crate::{Collection, Origin, ScalarStyle, YamlLimits};
 use properties::{Properties, Tags};
 use single_line::Scalar;
 
@@ -38,7 +38,7 @@ struct FastParser<'t> {
 }
 
 /// The arena of a checked text, or `None` where the library has to parse it.
-pub(crate) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Option<Arena> {
+pub(crate) fn compose(text: &str, origin: Origin, limits: &YamlLimits) -> Option<Arena> {
     let bytes = text.as_bytes();
     // Characters that readers treat differently, or that only few trees have.
     let odd = memchr::memchr2(b'\t', b'\r', bytes).is_some()
@@ -47,7 +47,7 @@ pub(crate) fn compose(text: &str, base: u64, limits: &YamlLimits) -> Option<Aren
     if odd {
         return None;
     }
-    let builder = Builder::new(text, base, limits);
+    let builder = Builder::new(text, origin, limits);
     let (tags, levels, root) = (Tags::default(), Vec::new(), Some(Properties::default()));
     let mut parser = FastParser { text, bytes, at: 0, builder, tags, levels, root };
     parser.prologue()?;

@@ -1,6 +1,6 @@
-//! The table of docs/formats/asdf.md, and values of PyYAML 6.0.3 for more texts of the kind.
+//! Values of PyYAML 6.0.3 for texts of each kind.
 
-use super::{Int, Scalar, Timestamp, resolve, under_tag};
+use super::{Int, Scalar, Timestamp, resolve, resolve_tagged};
 
 fn int(value: i128) -> Scalar<'static> {
     Scalar::Int(Int::Small(value))
@@ -135,16 +135,16 @@ fn dates_and_times() {
 
 #[test]
 fn tags_choose_how_a_text_is_read() {
-    assert_eq!(under_tag("int", "0x1F"), int(31));
-    assert_eq!(under_tag("int", " 12 "), int(12));
-    assert_eq!(under_tag("float", "1e3"), Scalar::Float(1000.0));
-    assert_eq!(under_tag("float", "inf"), Scalar::Float(f64::INFINITY));
-    assert_eq!(under_tag("bool", "tRUE"), Scalar::Bool(true));
-    assert_eq!(under_tag("null", "anything"), Scalar::Null);
-    assert_eq!(under_tag("str", "1"), Scalar::Text("1"));
-    assert_eq!(under_tag("binary", "aGVs\nbG8="), Scalar::Binary(b"hello".to_vec()));
-    assert_eq!(under_tag("binary", "aGk"), Scalar::Text("aGk"));
-    assert_eq!(under_tag("timestamp", "2001-12-14"), time((2001, 12, 14), None, None));
+    assert_eq!(resolve_tagged("int", "0x1F"), int(31));
+    assert_eq!(resolve_tagged("int", " 12 "), int(12));
+    assert_eq!(resolve_tagged("float", "1e3"), Scalar::Float(1000.0));
+    assert_eq!(resolve_tagged("float", "inf"), Scalar::Float(f64::INFINITY));
+    assert_eq!(resolve_tagged("bool", "tRUE"), Scalar::Bool(true));
+    assert_eq!(resolve_tagged("null", "anything"), Scalar::Null);
+    assert_eq!(resolve_tagged("str", "1"), Scalar::Text("1"));
+    assert_eq!(resolve_tagged("binary", "aGVs\nbG8="), Scalar::Binary(b"hello".to_vec()));
+    assert_eq!(resolve_tagged("binary", "aGk"), Scalar::Text("aGk"));
+    assert_eq!(resolve_tagged("timestamp", "2001-12-14"), time((2001, 12, 14), None, None));
     for (tag, text) in [
         ("int", "5."),
         ("int", "08"),
@@ -155,6 +155,6 @@ fn tags_choose_how_a_text_is_read() {
         ("seq", "1"),
         ("python/int", "1"),
     ] {
-        assert_eq!(under_tag(tag, text), Scalar::Text(text), "{tag}");
+        assert_eq!(resolve_tagged(tag, text), Scalar::Text(text), "{tag}");
     }
 }

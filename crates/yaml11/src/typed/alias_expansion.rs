@@ -55,11 +55,13 @@ fn child(node: Node<'_>, index: usize) -> Option<Node<'_>> {
     Some(if index.is_multiple_of(2) || is_merged { key } else { value })
 }
 
-/// Maximum number of nodes that a value of a caller's type may come of: of a text of many nodes more than of one of few.
-#[must_use]
-pub fn max_nodes(document: &Document) -> usize {
-    /// Text that aliases repeat several times.
-    const MAX_EXPANSION_FACTOR: usize = 16;
-    const MIN_COUNTED_NODES: usize = 1_000_000;
-    document.limits().expanded.min(document.len().saturating_mul(MAX_EXPANSION_FACTOR).max(MIN_COUNTED_NODES))
+impl Document {
+    /// Maximum number of nodes that a value of a caller's type may come of: of a text of many nodes more than of one of few.
+    #[must_use]
+    pub fn max_expanded_nodes(&self) -> usize {
+        /// Text that aliases repeat several times.
+        const MAX_EXPANSION_FACTOR: usize = 16;
+        const MIN_COUNTED_NODES: usize = 1_000_000;
+        self.limits().expanded.min(self.len().saturating_mul(MAX_EXPANSION_FACTOR).max(MIN_COUNTED_NODES))
+    }
 }

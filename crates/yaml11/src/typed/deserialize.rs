@@ -16,8 +16,7 @@ use crate::{Int, Kind, Node, Scalar};
 /// The value of a node as a type of the caller's.
 pub(crate) fn get<T: DeserializeOwned>(node: Node<'_>) -> container_core::Result<T> {
     let limits = node.document().limits();
-    let budget =
-        Budget { start: node, allowed: alias_expansion::max_nodes(node.document()), visited: Cell::new(0) };
+    let budget = Budget { start: node, allowed: node.document().max_expanded_nodes(), visited: Cell::new(0) };
     let value = Value { node, depth: limits.depth, budget: &budget };
     T::deserialize(value).map_err(|failure| failure.into_error(node))
 }
@@ -45,7 +44,7 @@ impl Failure {
             Some((what, allowed)) => Error::limit(what, (allowed as u64).saturating_add(1), allowed as u64),
             None => Error::malformed(self.message),
         };
-        error.with_range(self.range.unwrap_or_else(|| node.range())).with_context("asdf tree")
+        node.document().origin().named(error.with_range(self.range.unwrap_or_else(|| node.range())))
     }
 }
 

@@ -70,7 +70,7 @@ impl ser::Serializer for Writer {
         Ok(Yaml::Bool(value))
     }
 
-    /// The shortest decimal of the narrow number would be another wide number, so it is widened first, as Python asdf does.
+    /// The shortest decimal of the narrow number would be another wide number, so it is widened first, as Python does.
     fn serialize_f32(self, value: f32) -> Result<Yaml, Failure> {
         Ok(Yaml::Float(value.into()))
     }

@@ -6,7 +6,7 @@ use container_core::{Error, Result};
 
 use super::Yaml;
 use crate::emit::MAX_DEPTH;
-use crate::emit::tag::{YAML_PREFIX, is_anchor};
+use crate::emit::tag::{YAML_TAG_PREFIX, is_anchor};
 use crate::{Kind, Node, NodeId, Scalar};
 
 /// As [`Yaml::from_node`].
@@ -116,7 +116,7 @@ fn tagged(tag: Option<&str>, value: Yaml) -> Yaml {
 fn scalar(node: Node<'_>) -> Yaml {
     let text = |text: &str| Yaml::Text(text.to_owned(), node.scalar_style());
     let tag = node.tag().filter(|tag| *tag != "!");
-    let own = tag.and_then(|tag| tag.strip_prefix(YAML_PREFIX));
+    let own = tag.and_then(|tag| tag.strip_prefix(YAML_TAG_PREFIX));
     let Some(value) = node.scalar() else { return Yaml::Null };
     // A tag that the value implies is left out.
     let (said, value) = match value {
@@ -127,8 +127,8 @@ fn scalar(node: Node<'_>) -> Yaml {
         Scalar::Timestamp(value) => ("timestamp", Yaml::Timestamp(value)),
         Scalar::Binary(bytes) => ("binary", Yaml::Binary(bytes)),
         Scalar::Text(value) => ("str", text(value)),
-        Scalar::Merge => return text("<<").tagged(format!("{YAML_PREFIX}merge")),
-        Scalar::Default => return text("=").tagged(format!("{YAML_PREFIX}value")),
+        Scalar::Merge => return text("<<").tagged(format!("{YAML_TAG_PREFIX}merge")),
+        Scalar::Default => return text("=").tagged(format!("{YAML_TAG_PREFIX}value")),
     };
     match tag {
         Some(tag) if own != Some(said) => value.tagged(tag),

@@ -1,5 +1,4 @@
 //! A value that is written and read again is the same value: tags, scalars, order, and shared nodes. Styles are wishes, which may differ.
-#![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
 use proptest::prelude::*;
 
@@ -9,7 +8,7 @@ use crate::{Collection, Document, EmitOptions, Int, ScalarStyle, Timestamp, Yaml
 const YAML: &str = "tag:yaml.org,2002:";
 
 fn again(value: &Yaml) -> Result<Yaml, TestCaseError> {
-    let text = emit_document(value, &EmitOptions::default());
+    let text = emit_document(value, &EmitOptions::default().with_tag_handle("!", "tag:example.org:ab/"));
     let text = text.map_err(|error| TestCaseError::fail(format!("{error}: {value:?}")))?;
     let document = Document::parse(text.as_bytes(), 0, &YamlLimits::default());
     let document = document.map_err(|error| TestCaseError::fail(format!("{error}:\n{text}")))?;
@@ -142,8 +141,8 @@ fn scalar() -> impl Strategy<Value = Yaml> {
 
 fn tag() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
-        "tag:stsci.edu:asdf/core/thing-1.0.0",
-        "asdf://x.org/tags/y-1.0.0",
+        "tag:example.org:ab/core/thing-1.0.0",
+        "http://x.org/tags/y-1.0.0",
         "!local",
         "tag:a,2000:b!c,d e%[é]",
     ])

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Result, ensure};
 use asdf::File;
 use asdf::writer::{ArraySpec, Plan};
+use asdf::TAG_PREFIX;
 use asdf::yaml::{EmitOptions, Yaml, emit_document};
 use asdf_rs::AsdfFile;
 use container_core::dtype::{Element as _, Order};
@@ -84,7 +85,8 @@ fn emit<'a>(job: &'a Job<'a>, path: &std::path::Path, nodes: usize) -> Result<Gr
     let theirs = AsdfFile::open(path)?.tree()?.context("no tree")?;
     let contenders = vec![
         Contender::new(OURS, move || {
-            let work = || Ok(emit_document(&value, &EmitOptions::default())?);
+            let options = EmitOptions::default().with_tag_handle("!", TAG_PREFIX);
+            let work = || Ok(emit_document(&value, &options)?);
             timed(Clock::Cpu, work, |text| {
                 ensure!(text.len() > nodes);
                 Ok(None)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use asdf::TAG_PREFIX;
 use asdf::edit::TreeEditor;
 use asdf::yaml::{
     Collection, Document, EmitOptions, Int, Kind, Node, ScalarStyle, Yaml, YamlLimits, emit_document,
@@ -149,7 +150,7 @@ fn emitted_trees_are_what_pyyaml_reads() {
     let mut problems = Vec::new();
     for _ in 0..cases(800) {
         let (tree, expected) = grow(&mut random, "", 4, "n");
-        let mut options = EmitOptions::default();
+        let mut options = EmitOptions::default().with_tag_handle("!", TAG_PREFIX);
         options.width = random.pick(&[80, 80, 20, 1, 200]);
         options.newline = random.pick(&["\n", "\n", "\r\n"]);
         if random.chance(2) {

@@ -72,7 +72,7 @@ fn misspelt_directives_stay_and_others_are_sound() {
     .unwrap();
     let findings = crate::check::tree::findings(&document, &Default::default()).unwrap();
     assert!(findings.is_empty(), "{findings:?}");
-    assert_eq!(crate::yaml::wrong_directives("%YAML 1.1\n%TAg ! a\n---\n%TAG\n"), [(10..18, "%TAg ! a")]);
+    assert_eq!(crate::yaml::invalid_directives("%YAML 1.1\n%TAg ! a\n---\n%TAG\n"), [(10..18, "%TAg ! a")]);
 }
 
 /// Unknown bytes between a tree without a final newline and the first block are removed: tree and block must not become one line.

@@ -48,7 +48,7 @@ pub(crate) fn random_document(choices: &mut Choices<'_>) -> RandomDocument {
         DocumentWriter { choices, out: String::new(), comments: 0, anchors: Vec::new(), next_anchor: 0 };
     let header = writer.choices.below(3);
     if header > 0 {
-        writer.out.push_str("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n");
+        writer.out.push_str("%YAML 1.1\n%TAG ! tag:example.org:ab/\n");
     }
     writer.out.push_str("---");
     let value = writer.root();
@@ -67,7 +67,7 @@ impl DocumentWriter<'_, '_> {
     fn root(&mut self) -> Yaml {
         let tagged = self.out.contains("%TAG") && self.choices.one_in(2);
         if tagged {
-            self.out.push_str(" !core/asdf-1.1.0");
+            self.out.push_str(" !core/root-1.1.0");
         }
         let value = match self.choices.below(8) {
             0..=4 => self.block_mapping(None, false, 4),
@@ -79,7 +79,7 @@ impl DocumentWriter<'_, '_> {
                 value
             }
         };
-        if tagged { value.tagged("tag:stsci.edu:asdf/core/asdf-1.1.0") } else { value }
+        if tagged { value.tagged("tag:example.org:ab/core/root-1.1.0") } else { value }
     }
 
     /// The end of a line, perhaps with a comment, and perhaps lines of comments and empty ones.

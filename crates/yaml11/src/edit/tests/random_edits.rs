@@ -106,7 +106,7 @@ fn new_value(choices: &mut Choices<'_>) -> Yaml {
         }
         8 => Yaml::Sequence(vec![Yaml::sequence([Yaml::int(1)]), Yaml::mapping([("m", Yaml::Null)])], style),
         _ => Yaml::Anchored("a1".into(), Box::new(Yaml::mapping([("m", Yaml::Alias("a1".into()))])))
-            .tagged("tag:stsci.edu:asdf/core/x-1.0.0"),
+            .tagged("tag:example.org:ab/core/x-1.0.0"),
     }
 }
 

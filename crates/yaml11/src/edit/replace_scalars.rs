@@ -1,15 +1,16 @@
-//! Replaces scalars of a tree all at once: the `source` of arrays whose blocks get other numbers.
+//! Replaces scalars of a tree all at once, by their nodes.
 
 use container_core::{Error, Result};
 
-use crate::{Collection, Document, EmitOptions, NodeId, Scalar, Yaml, YamlLimits, emit_node};
+use crate::{Collection, Document, EmitOptions, NodeId, Origin, Scalar, Yaml, emit_node};
 
 /// Replaces some scalars in the text of a tree, and keeps every other byte. The result is parsed again, and all other nodes are compared
 /// with the old ones.
 ///
 /// # Errors
 /// `Unsupported` where a value does not fit its place, as a text under a tag of numbers; `Limit`.
-pub fn scalars(document: &Document, changes: &[(NodeId, Yaml)], limits: &YamlLimits) -> Result<Document> {
+pub fn replace_scalars(document: &Document, changes: &[(NodeId, Yaml)]) -> Result<Document> {
+    let refused = || refused(document);
     let mut places = Vec::with_capacity(changes.len());
     for (id, value) in changes {
         // For an alias, the anchored node is changed, once.
@@ -31,7 +32,8 @@ pub fn scalars(document: &Document, changes: &[(NodeId, Yaml)], limits: &YamlLim
         at = span.end;
     }
     text.push_str(document.text().get(at..).ok_or_else(refused)?);
-    let outcome = Document::parse(text.as_bytes(), 0, limits)?;
+    let origin = Origin { base: 0, ..document.origin() };
+    let outcome = Document::parse_from(origin, text.as_bytes(), document.limits())?;
     if outcome.len() != document.len() {
         return Err(refused());
     }
@@ -68,13 +70,14 @@ fn is_value(now: Option<&Scalar<'_>>, wanted: &Yaml) -> bool {
     }
 }
 
-fn refused() -> Error {
-    Error::unsupported("the tree cannot be changed at one place without another").with_context("asdf tree")
+fn refused(document: &Document) -> Error {
+    document.origin().named(Error::unsupported("the tree cannot be changed at one place without another"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::YamlLimits;
 
     const TREE: &str = "%YAML 1.1\n# a comment\n---\na: {source: &s 0 , b: [x, 'y']} # c\nd: {source:   *s}\ne:\n  source: 1\n...\n";
 
@@ -82,15 +85,15 @@ mod tests {
         let limits = YamlLimits::default();
         let document = Document::parse(TREE.as_bytes(), 0, &limits).unwrap();
         let id = document.find(path).unwrap().id();
-        scalars(&document, &[(id, value)], &limits).map(|document| document.text().to_owned())
+        replace_scalars(&document, &[(id, value)]).map(|document| document.text().to_owned())
     }
 
     #[test]
     fn nothing_but_the_scalar_changes() {
         let new = change("e/source", Yaml::int(12)).unwrap();
         assert_eq!(new, TREE.replace("source: 1", "source: 12"));
-        let new = change("a/source", Yaml::text("x0001.asdf")).unwrap();
-        assert_eq!(new, TREE.replace("&s 0 ,", "&s x0001.asdf ,"));
+        let new = change("a/source", Yaml::text("x0001.ext")).unwrap();
+        assert_eq!(new, TREE.replace("&s 0 ,", "&s x0001.ext ,"));
         // An alias is changed through its anchor.
         assert_eq!(change("d/source", Yaml::int(7)).unwrap(), TREE.replace("&s 0 ,", "&s 7 ,"));
         let new = change("e/source", Yaml::text("a: #b, [1]")).unwrap();
@@ -102,8 +105,8 @@ mod tests {
         let limits = YamlLimits::default();
         let document = Document::parse(b"--- {source: !!int 0}\n", 0, &limits).unwrap();
         let id = document.find("source").unwrap().id();
-        assert!(scalars(&document, &[(id, Yaml::text("a.asdf"))], &limits).is_err());
-        let new = scalars(&document, &[(id, Yaml::int(3))], &limits).unwrap();
+        assert!(replace_scalars(&document, &[(id, Yaml::text("a.ext"))]).is_err());
+        let new = replace_scalars(&document, &[(id, Yaml::int(3))]).unwrap();
         assert_eq!(new.text(), "--- {source: !!int 3}\n");
     }
 }
