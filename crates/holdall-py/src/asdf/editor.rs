@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use container_core::write::Durability;
 use holdall::asdf::Version;
+use holdall::asdf::edit::under_own_tag;
 use holdall::asdf::facade;
 use holdall::asdf::update::{CommitKind, DataSource, UpdateOptions, Updater};
-use holdall::asdf::edit::under_own_tag;
 use holdall::asdf::yaml::Document;
 use holdall::{Error, Stop};
 use pyo3::exceptions::PyValueError;

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use anyhow::{Context as _, Result, ensure};
 use asdf::File;
-use asdf::writer::{ArraySpec, Plan};
 use asdf::TAG_PREFIX;
+use asdf::writer::{ArraySpec, Plan};
 use asdf::yaml::{EmitOptions, Yaml, emit_document};
 use asdf_rs::AsdfFile;
 use container_core::dtype::{Element as _, Order};
