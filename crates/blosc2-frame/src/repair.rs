@@ -3,7 +3,7 @@
 //! Assumptions and their reasons:
 //!
 //! * the state that the header points to is the last one, and is kept. Only if its index is unreadable, or points to no chunk and never
-//!   did, older and newer indexes are searched from the end of the file. A commit of ours leaves the one before it whole, and C-Blosc2
+//!   did, older and newer indexes are searched from the end of the file. A commit by this crate leaves the one before it whole, and C-Blosc2
 //!   writes a new index before the header points to it;
 //! * an index is valid when all its offsets are those of chunks, none of them twice;
 //! * for a damaged chunk, the indexes of earlier commits give the chunk that was in its place before. They are used for that alone;
@@ -13,35 +13,28 @@
 //!   intact blocks, or by zeros, so that those after it stay in their places;
 //! * a trailer belongs to the index before it. A value that does not decode is lost, the others are kept.
 //!
-//! Chunks are copied as they are.
+//! Chunks are copied as they are. Each correction is reported with its [`Evidence`](container_core::report::Evidence).
 
-mod array_shape;
-mod chunk_header;
-mod chunk_order;
-mod chunk_stats;
+mod choose_state;
 mod frame_header;
 mod index;
 mod input;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 mod intact_blocks;
-#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-mod msgpack_markers;
 mod output;
-mod previous_chunks;
 mod previous_commits;
 mod reconcile;
 mod recovered_frame;
+mod report;
 mod scan_chunks;
 mod scan_indexes;
-mod store_leaves;
 mod verify_chunks;
-mod zero_padded;
 
 use std::path::Path;
 
 use container_core::container::OpenOptions;
 use container_core::format::{Input, Output, repair_file};
-use container_core::report::{RepairItem, RepairReport};
+use container_core::report::RepairReport;
 use container_core::{Progress, Result, magic};
 
 use crate::container::FORMAT;
@@ -76,7 +69,6 @@ pub(crate) fn repair_to(
     let mut report = RepairReport::default();
     let mut origin = DamagedFrame::open(input, &options.limits)?;
     origin.source = magic::with_corrected_magic(origin.source, FORMAT.magics, &mut report)?;
-    origin.source = msgpack_markers::with_corrected_markers(origin.source, &mut report)?;
     let before = report.clone();
     let mut recovered = RecoveredFrame::new(&origin, &options.limits, &mut report, progress)?;
     if let Some(end) = recovered.cut {
@@ -89,13 +81,8 @@ pub(crate) fn repair_to(
     recovered.recover_intact_blocks(&origin, &mut statuses, progress)?;
     recovered.report(&origin, &statuses, &mut report);
     output::check_lengths(&recovered, &statuses)?;
-    store_leaves::write(&origin, &recovered, &statuses, options, out, &mut report, progress)?;
+    output::write(&origin, &recovered, &statuses, options, out, &mut report, progress)?;
     Ok(report)
-}
-
-/// Creates a line of a report.
-fn item(range: std::ops::Range<u64>, what: impl Into<String>) -> RepairItem {
-    RepairItem::new(range, what)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) use header::{
     apply_size_change, check_total, encoder_with, frame_encoder, geometry, header_len, mixed_blocks_error,
     new_header, set_chunksize,
 };
-pub(crate) use offsets::{MAX_CHUNKS, OffsetTable};
+pub(crate) use offsets::OffsetTable;
 use output::Sink;
 pub(crate) use stored_chunk::{StoreRules, StoredChunk, check, check_mark, physical, stored_form};
 pub(crate) use vlmetalayers::{remove_vlmetalayer, set_vlmetalayer};

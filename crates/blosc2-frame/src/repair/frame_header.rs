@@ -1,7 +1,8 @@
-//! Recovers a partly damaged frame header.
+//! Recovers a partly damaged frame header and its metalayers.
 
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::Source;
-use container_core::{Error, Limits, Result};
+use container_core::{Limits, Result};
 
 use super::input::header_at;
 use super::scan_indexes::trailer_at;
@@ -23,16 +24,20 @@ pub(super) struct RecoveredHeader {
     pub metalayers: Metalayers,
     /// Layout by the header; `None` where its fixed part is unreadable.
     pub layout: Option<Layout>,
-    /// The error of the fixed part.
-    pub error: Option<Error>,
-    /// Whether the metalayers could be read.
-    pub has_metalayers: bool,
 }
 
 impl RecoveredHeader {
-    pub fn read(source: &dyn Source, limits: &Limits) -> Result<Self> {
-        let (header, layout, error) = match Layout::parse(source, 0, limits) {
-            Ok(layout) => (layout.header().clone(), Some(layout), None),
+    /// Reads the header, and reports it as kept or lost.
+    ///
+    /// # Errors
+    /// Those of the header where the file is no frame, and those of the source.
+    pub fn read(source: &dyn Source, limits: &Limits, report: &mut RepairReport) -> Result<Self> {
+        let fixed = 0..FIXED_LEN as u64;
+        let (header, layout) = match Layout::parse(source, 0, limits) {
+            Ok(layout) => {
+                report.kept.push(RepairItem::new(fixed, "header"));
+                (layout.header().clone(), Some(layout))
+            }
             Err(error) if !error.is_damage() || source.len() < u64::from(BARE_LEN) => return Err(error),
             Err(error) => {
                 let mut magic = [0; MAGIC.len()];
@@ -40,34 +45,56 @@ impl RecoveredHeader {
                 if magic != MAGIC {
                     return Err(error);
                 }
-                (blank_header()?, None, Some(error))
+                report.lost.push(RepairItem::new(fixed, format!("header: {}", error.kind())));
+                (blank_header()?, None)
             }
         };
-        let found = metalayers(source)?;
-        let (metalayers, end) = match found {
+        let own = u64::from(header.header_len);
+        let begins = |at: u64| header_at(source, at).is_some() || trailer_at(source, at, limits).is_some();
+        let (found, end) = match metalayers(source)? {
             // Where header and metalayers differ, the data that begin there decide; else the metalayers' own length counts.
-            Some((metalayers, end)) => {
-                let own = u64::from(header.header_len);
-                let begins =
-                    |at: u64| header_at(source, at).is_some() || trailer_at(source, at, limits).is_some();
-                if own == end || begins(end) || !begins(own) {
-                    (Some(metalayers), end)
-                } else {
-                    // Values may be stored otherwise than C-Blosc2 stores them; where the header ends they can be read all the same.
-                    let is_unreadable = |fault: &Fault| fault.kind() == FaultKind::MetalayersUnreadable;
-                    let sound = layout.as_ref().filter(|it| !it.faults().iter().any(is_unreadable));
-                    (sound.map(|layout| layout.metalayers().clone()), own)
+            Some((metalayers, end)) if own == end || begins(end) || !begins(own) => {
+                if layout.is_some() && own != end {
+                    let what = format!("header_len: corrected to {end} (found {own})");
+                    report.guessed.push(RepairItem::new(10..15, what).with_evidence(Evidence::Walk));
+                }
+                (Some(metalayers), end)
+            }
+            Some(_) => {
+                // Values may be stored otherwise than C-Blosc2 stores them; where the header ends they can be read all the same.
+                let is_unreadable = |fault: &Fault| fault.kind() == FaultKind::MetalayersUnreadable;
+                let sound = layout.as_ref().filter(|it| !it.faults().iter().any(is_unreadable));
+                (sound.map(|layout| layout.metalayers().clone()), own)
+            }
+            None if (u64::from(BARE_LEN)..=source.len()).contains(&own) => (None, own),
+            None => (None, u64::from(BARE_LEN)),
+        };
+        let region = FIXED_LEN as u64..end;
+        let mut metalayers = Metalayers::new();
+        match &found {
+            None => report.lost.push(RepairItem::new(region, "metalayers")),
+            Some(found) => {
+                if found.has_other_index() {
+                    let item = RepairItem::new(
+                        region.clone(),
+                        "size of the index of the metalayers: corrected to that of its entries",
+                    );
+                    report.guessed.push(item.with_evidence(Evidence::Walk));
+                }
+                for (name, value) in found.iter() {
+                    // Of two of one name the first is read.
+                    if metalayers.get(name).is_some() || metalayers.set(name, value.to_vec()).is_err() {
+                        let what = format!("metalayer {name:?}: its name is taken, or there are too many");
+                        report.lost.push(RepairItem::new(region.clone(), what));
+                    }
+                }
+                let names: Vec<&str> = metalayers.iter().map(|(name, _)| name).collect();
+                if !names.is_empty() {
+                    report.kept.push(RepairItem::new(region, format!("metalayers: {}", names.join(", "))));
                 }
             }
-            None => {
-                let own = u64::from(header.header_len);
-                let fits = (u64::from(BARE_LEN)..=source.len()).contains(&own);
-                (None, if fits { own } else { u64::from(BARE_LEN) })
-            }
-        };
-        let has_metalayers = metalayers.is_some();
-        let metalayers = metalayers.unwrap_or_default();
-        Ok(Self { header, end, metalayers, layout, error, has_metalayers })
+        }
+        Ok(Self { header, end, metalayers, layout })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Intact blocks of chunks that are damaged, or cut by the end of the file.
 //!
 //! Digests cover whole chunks, so these blocks are not proved. They decode, and are in their expected places (see
-//! [`Decoder::decode_intact_blocks`]). So they count as guesses, and the contents of the others are listed as lost. A chunk all of whose
-//! blocks decode, but which does not match its digest, stays lost as a whole, because the damaged block is unknown.
+//! [`Decoder::decode_intact_blocks`]). The contents of the others are listed as lost. A chunk all of whose blocks decode, but which does
+//! not match its digest, stays lost as a whole, because the damaged block is unknown.
 //!
 //! [`Decoder::decode_intact_blocks`]: blosc_chunk::Decoder::decode_intact_blocks
 
@@ -13,8 +13,8 @@ use container_core::ranges::merge_adjacent;
 use container_core::{Limits, Progress, Result};
 
 use super::input::DamagedFrame;
-use super::recovered_frame::RecoveredFrame;
-use super::verify_chunks::{ChunkStatus, ChunkVerifier};
+use super::recovered_frame::{ChunkStatus, PartialChunk, RecoveredFrame};
+use super::verify_chunks::ChunkVerifier;
 use crate::b2nd::{self, Geometry, Meta};
 use crate::header::ChunkSize;
 use crate::offsets::Offset;
@@ -22,23 +22,13 @@ use crate::offsets::Offset;
 /// Largest number of parts of a chunk that are listed singly: a hostile chunk has a block for every four bytes.
 const MAX_LISTED: usize = 16;
 
-/// A damaged chunk with some intact blocks.
-pub(super) struct PartialChunk {
-    /// Number of intact blocks.
-    pub kept: usize,
-    /// Number of blocks.
-    pub count: usize,
-    /// Lost parts, one line of the report each.
-    pub lost: Vec<String>,
-}
-
 impl RecoveredFrame {
     /// Decodes the intact blocks of damaged chunks that have no other replacement.
     ///
     /// # Errors
     /// `Limit`, `Cancelled`, and those of the source.
     pub fn recover_intact_blocks(
-        &mut self,
+        &self,
         origin: &DamagedFrame,
         statuses: &mut [ChunkStatus],
         progress: Progress<'_>,
@@ -66,8 +56,7 @@ impl RecoveredFrame {
             let kept = blocks.iter().filter(|is_whole| **is_whole).count();
             if kept > 0 && kept < blocks.len() {
                 let lost = self.lost(index, &blocks, &stored);
-                self.partial_chunks.insert(index, PartialChunk { kept, count: blocks.len(), lost });
-                *status = ChunkStatus::Partial;
+                *status = ChunkStatus::Partial(Box::new(PartialChunk { kept, count: blocks.len(), lost }));
             }
         }
         Ok(())
@@ -108,7 +97,7 @@ impl RecoveredFrame {
             _ => None,
         };
         let item = u64::from(self.header.typesize).max(1);
-        let told = |run: &Range<usize>| {
+        let describe = |run: &Range<usize>| {
             let of =
                 |start: u64| start.saturating_add(run.start as u64)..start.saturating_add(run.end as u64);
             match start.map(of) {
@@ -116,10 +105,14 @@ impl RecoveredFrame {
                     let elements = bytes.start.checked_div(item).unwrap_or(0)..bytes.end.div_ceil(item);
                     format!("elements {elements:?}, bytes {bytes:?} of the data")
                 }
-                None => format!("bytes {run:?} of it"),
+                None => format!("bytes {run:?} of the chunk"),
             }
         };
-        runs.iter().take(MAX_LISTED).map(told).chain(others(runs.len().saturating_sub(MAX_LISTED))).collect()
+        runs.iter()
+            .take(MAX_LISTED)
+            .map(describe)
+            .chain(others(runs.len().saturating_sub(MAX_LISTED)))
+            .collect()
     }
 
     fn geometry(&self) -> Option<Geometry> {
@@ -150,7 +143,7 @@ impl ChunkVerifier {
 }
 
 fn others(count: usize) -> Option<String> {
-    (count > 0).then(|| format!("{count} other parts of it"))
+    (count > 0).then(|| format!("{count} other parts"))
 }
 
 /// Returns the part of an array that a block holds, as a selection: `[0:10, 20:30]`; `None` where all of it is padding.

@@ -9,7 +9,10 @@ use std::ops::{ControlFlow, Range};
 use container_core::{Limits, Progress, Result};
 
 use super::input::DamagedFrame;
+use super::recovered_frame::{ChunkStatus, PreviousChunk, RecoveredFrame};
 use super::scan_indexes::scan_indexes;
+use super::verify_chunks::ChunkVerifier;
+use crate::header::ChunkSize;
 use crate::offsets::{Offset, Offsets};
 
 /// Offsets of older states that are kept at most: a commit for each of a million chunks would be half a billion squared.
@@ -20,8 +23,8 @@ const MAX_OFFSETS: u64 = 1 << 22;
 pub(super) struct PreviousCommits(Vec<Offsets>);
 
 impl PreviousCommits {
-    /// Looks for them before the index `own`, but not in the chunks that are `whole`: what looks like an index there is that of a frame
-    /// inside a frame. A damaged chunk may seem to reach over any.
+    /// Searches the bytes before the index `own`, but not the chunks that are `whole`: an index in these is that of a frame inside a frame.
+    /// A damaged chunk may seem to reach over any.
     ///
     /// # Errors
     /// `Limit` where they do not fit `limits`, `Cancelled`, and those of the source.
@@ -122,5 +125,77 @@ pub(super) fn is_plausible_index(offsets: &Offsets, len: u64) -> bool {
             let mut seen = HashSet::new();
             !numbers.is_empty() && numbers.iter().all(|raw| is_place(*raw) && (*raw < 0 || seen.insert(*raw)))
         }
+    }
+}
+
+impl RecoveredFrame {
+    /// Replaces each damaged chunk by the latest intact version that an earlier index points to.
+    ///
+    /// The indexes of earlier commits give the offsets that each damaged place had, the latest first. The first one is taken whose
+    /// chunk is intact, has the expected length and is not used elsewhere in the frame. A mark is taken unless chunks have
+    /// variable sizes, or it is NaN for a typesize without one.
+    pub fn restore_previous_chunks(
+        &mut self,
+        origin: &DamagedFrame,
+        statuses: &mut [ChunkStatus],
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        let is_stored = |index: u64| !matches!(self.offset(index), Some(Offset::Special(_)) | None);
+        let bad = (0_u64..)
+            .zip(&*statuses)
+            .filter(|(index, status)| **status == ChunkStatus::Damaged && is_stored(*index));
+        let bad: Vec<u64> = bad.map(|(index, _)| index).collect();
+        if bad.is_empty() || self.index.is_empty() {
+            return Ok(());
+        }
+        let whole = (0_u64..)
+            .zip(&*statuses)
+            .filter(|(_, status)| matches!(status, ChunkStatus::Intact | ChunkStatus::HeaderRepaired(_)))
+            .filter_map(|(index, _)| {
+                let Some(Offset::Stored(at)) = self.offset(index) else { return None };
+                origin.chunk_header(self.base, at).map(|(_, range)| range)
+            });
+        let commits = PreviousCommits::read(origin, self.base, &self.index, whole, &self.limits, progress)?;
+        let mut numbers: Vec<i64> =
+            (0..self.offsets.len()).map_while(|index| self.offsets.raw(index)).collect();
+        // Chunks elsewhere in the frame, and damaged ones, are not older states of a chunk.
+        let mut taken: HashSet<i64> = numbers.iter().copied().filter(|raw| *raw >= 0).collect();
+        let mut verifier = ChunkVerifier::new(self);
+        let mut is_changed = false;
+        for (index, before) in bad.iter().copied().zip(commits.previous_offsets(&self.offsets, &bad)) {
+            let place = usize::try_from(index).unwrap_or(usize::MAX);
+            let damaged = match Offset::from_raw(numbers[place]) {
+                Offset::Stored(at) => self.base.saturating_add(at),
+                _ => self.index.start,
+            };
+            for raw in before {
+                let is_whole = match Offset::from_raw(raw) {
+                    Offset::Stored(at) => {
+                        !taken.contains(&raw)
+                            && verifier.verify_previous(self, origin, index, at)? == ChunkStatus::Intact
+                    }
+                    Offset::Special(special) => {
+                        self.header.chunksize != ChunkSize::Variable && !self.is_undefined_nan(special)
+                    }
+                    Offset::Unknown(_) => false,
+                };
+                if !is_whole {
+                    continue;
+                }
+                let range = match Offset::from_raw(raw) {
+                    Offset::Stored(at) => origin.chunk_header(self.base, at).map(|(_, range)| range),
+                    _ => None,
+                };
+                numbers[place] = raw;
+                taken.insert(raw);
+                statuses[place] = ChunkStatus::Previous(Box::new(PreviousChunk { damaged, range }));
+                is_changed = true;
+                break;
+            }
+        }
+        if is_changed {
+            self.offsets = Offsets::Each(numbers);
+        }
+        Ok(())
     }
 }

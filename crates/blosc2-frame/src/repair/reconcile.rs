@@ -1,19 +1,68 @@
 //! Reconciles header, metalayers and chunks where they contradict each other: sizes, array shape, number of chunks.
 
-use blosc_chunk::MAX_BLOCKSIZE;
-use container_core::report::RepairReport;
+use blosc_chunk::{Filter, MAX_BLOCKSIZE, Pipeline};
+use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::{Error, Result};
 
-use super::array_shape;
-use super::chunk_order::{digests_match, parse_digests};
-use super::chunk_stats::ChunkStats;
+use super::index::{digests_match, parse_digests};
 use super::input::DamagedFrame;
-use super::item;
 use super::recovered_frame::RecoveredFrame;
 use crate::b2nd::{self, Geometry, Meta};
-use crate::header::{ChunkSize, MAX_TYPESIZE};
+use crate::fault::FaultKind;
+use crate::header::{ChunkSize, FIXED_LEN, MAX_TYPESIZE};
+use crate::layout::MAX_FILTER_META;
 use crate::metalayer::Metalayers;
 use crate::offsets::{Offset, Offsets};
+
+/// Chunks that may be missing of an array whose shape alone counts them: a shape that needs more counts as damaged.
+const MAX_MISSING: u64 = 1 << 20;
+
+/// Values that the headers of the first chunks have in common: second copies of those in the frame header.
+struct ChunkHeaders {
+    /// The typesize, where all have the same.
+    typesize: Option<u8>,
+    /// Decoded sizes.
+    nbytes: Vec<u32>,
+    /// The filters, where all chunks that are not one value have the same.
+    filters: Option<Pipeline>,
+}
+
+impl ChunkHeaders {
+    /// Number of chunks whose headers are read at most.
+    const MAX_COUNT: usize = 4096;
+
+    fn read(origin: &DamagedFrame, base: u64, offsets: &Offsets) -> Self {
+        let stored = offsets.iter().take(Self::MAX_COUNT).filter_map(|offset| match offset {
+            Offset::Stored(at) => origin.chunk_header(base, at),
+            _ => None,
+        });
+        let headers: Vec<_> = stored.map(|(header, _)| header).collect();
+        let filters = headers.iter().filter(|header| header.special().is_none()).map(|header| header.filters);
+        Self {
+            typesize: common(headers.iter().map(|header| header.typesize)),
+            nbytes: headers.iter().map(|header| header.nbytes).collect(),
+            filters: common(filters),
+        }
+    }
+
+    /// Returns the size of all chunks but the last, which may be shorter; `None` where they differ.
+    fn chunksize(&self) -> Option<u32> {
+        let (last, others) = self.nbytes.split_last()?;
+        let size = if others.is_empty() { *last } else { common(others.iter().copied())? };
+        Some(size).filter(|size| last <= size)
+    }
+}
+
+/// Returns the value that all of `values` are; `None` where they differ.
+fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
+}
+
+/// Creates a line about a corrected field of the header.
+fn corrected(what: String, evidence: Evidence) -> RepairItem {
+    RepairItem::new(0..FIXED_LEN as u64, what).with_evidence(evidence)
+}
 
 impl RecoveredFrame {
     /// Makes sizes, array shape and number of chunks consistent between header, metalayers and chunks.
@@ -24,52 +73,42 @@ impl RecoveredFrame {
     /// # Errors
     /// `Malformed` for marks whose length no other value determines.
     pub fn reconcile(&mut self, origin: &DamagedFrame, report: &mut RepairReport) -> Result<()> {
-        let stats = ChunkStats::of(origin, self.base, &self.offsets);
-        let fixed = 0..crate::header::FIXED_LEN as u64;
+        let chunks = ChunkHeaders::read(origin, self.base, &self.offsets);
+        self.report_header(&chunks, report);
         if !(1..=MAX_TYPESIZE).contains(&self.header.typesize) {
-            self.header.typesize = stats.typesize.map_or(1, u32::from);
-            let what = format!("elements of {} bytes, as chunks say", self.header.typesize);
-            report.guessed.push(item(fixed.clone(), what));
-        }
-        self.reconcile_typesize(&stats, report);
-        if self.header.blocksize > MAX_BLOCKSIZE {
-            let what = format!("blocks of {} bytes: left to each chunk", self.header.blocksize);
-            report.guessed.push(item(fixed.clone(), what));
-            self.header.blocksize = 0;
-        }
-        if let Some(filters) = stats.filters(&self.header.filters) {
-            let what = format!("filters for chunks to come: {filters}, as chunks have them");
-            report.guessed.push(item(fixed.clone(), what));
-            self.header.filters = filters;
-        }
-        let by_header = match self.header.chunksize {
-            ChunkSize::Variable if self.trusted => None,
-            ChunkSize::Fixed(len) => Some(len),
-            _ => stats.nbytes.first().copied(),
-        };
-        if let Some(len) = by_header {
-            let usual = stats.most_common_size();
-            let fits = stats.nbytes.is_empty() || stats.nbytes.contains(&len);
-            // One short chunk alone does not prove that others would be as short.
-            let chunksize = if fits || (stats.nbytes.len() == 1 && usual < Some(len) && self.trusted) {
-                len
-            } else {
-                let usual = usual.unwrap_or(len);
-                let what = format!("chunks of {usual} bytes, as the chunks say, not of {len}");
-                report.guessed.push(item(fixed.clone(), what));
-                self.expected = None;
-                self.trusted = false;
-                usual
-            };
-            if stats.sizes_vary(chunksize) && self.header.version >= 3 {
-                self.header.chunksize = ChunkSize::Variable;
-            } else {
-                self.header.chunksize = ChunkSize::Fixed(chunksize);
+            let found = self.header.typesize;
+            self.header.typesize = chunks.typesize.map_or(1, u32::from);
+            match chunks.typesize {
+                Some(own) => {
+                    let what = format!("typesize: corrected to {own}, that of the chunks (found {found})");
+                    report.guessed.push(corrected(what, Evidence::SecondCopy));
+                }
+                None => {
+                    let what = format!("typesize: no chunk has one (found {found})");
+                    report.lost.push(RepairItem::new(47..52, what));
+                }
             }
         }
-        self.reconcile_array(&stats, report);
+        self.reconcile_typesize(&chunks, report);
+        if self.header.blocksize > MAX_BLOCKSIZE {
+            let found = self.header.blocksize;
+            let what = format!("blocksize: corrected to 0, as each chunk has its own (found {found})");
+            report.guessed.push(corrected(what, Evidence::SecondCopy));
+            self.header.blocksize = 0;
+        }
+        let is_odd = |filter: &Filter| filter.is_unassigned() || filter.meta > MAX_FILTER_META;
+        let found = self.header.filters;
+        if let Some(own) = chunks.filters.filter(|own| *own != found && !own.0.iter().any(is_odd))
+            && found.0.iter().any(is_odd)
+        {
+            let what = format!("filters: corrected to {own}, those of the chunks (found {found})");
+            report.guessed.push(corrected(what, Evidence::SecondCopy));
+            self.header.filters = own;
+        }
+        self.reconcile_chunksize(&chunks, report);
+        self.reconcile_array(&chunks, report);
         let unknown = || {
-            let problem = "an index of chunks that are not stored, and nothing tells how long they are";
+            let problem = "chunks that are not stored: length unknown";
             Err(Error::malformed(problem).with_range(57..62))
         };
         if self.header.chunksize == ChunkSize::Unset && !self.offsets.is_empty() {
@@ -88,30 +127,101 @@ impl RecoveredFrame {
         Ok(())
     }
 
+    /// Reports the fields of the header that are written anew because the old ones cannot be.
+    fn report_header(&self, chunks: &ChunkHeaders, report: &mut RepairReport) {
+        let has_trailer = !self.trailer_range.is_empty();
+        for fault in &self.faults {
+            let (what, evidence) = match fault.kind() {
+                FaultKind::FrameLen
+                | FaultKind::Cbytes
+                | FaultKind::FrameTruncated
+                | FaultKind::TrailerUnreadable
+                    if has_trailer =>
+                {
+                    ("lengths of the frame: corrected to those of its parts", Evidence::Walk)
+                }
+                FaultKind::VlmetaFlag => ("flag for user metadata: corrected by the trailer", Evidence::Walk),
+                FaultKind::Nbytes => {
+                    ("nbytes: corrected to the sum of those of the chunks", Evidence::SecondCopy)
+                }
+                FaultKind::Filters if chunks.filters == Some(self.header.filters) => {
+                    ("number of filters: corrected by the chunks", Evidence::SecondCopy)
+                }
+                FaultKind::Filters => {
+                    report.lost.push(RepairItem::new(fault.range(), "number of filters: above 6"));
+                    continue;
+                }
+                _ => continue,
+            };
+            let item = RepairItem::new(fault.range(), what).with_evidence(evidence);
+            if !report.guessed.iter().any(|other| other.what == what) {
+                report.guessed.push(item);
+            }
+        }
+    }
+
+    /// Corrects the chunk size that no chunk has to that of the chunks; in a frame of chunks of different sizes each has its own.
+    fn reconcile_chunksize(&mut self, chunks: &ChunkHeaders, report: &mut RepairReport) {
+        let sizes = &chunks.nbytes;
+        let is_right = match self.header.chunksize {
+            // The only chunk may be shorter.
+            ChunkSize::Fixed(len) => {
+                sizes.contains(&len) || self.trusted && matches!(sizes[..], [only] if only < len)
+            }
+            ChunkSize::Variable => !self.faults.iter().any(|fault| fault.kind() == FaultKind::Chunksize),
+            ChunkSize::Unset => false,
+        };
+        if is_right || sizes.is_empty() {
+            return;
+        }
+        let found = match self.header.chunksize {
+            ChunkSize::Fixed(len) => format!(" (found {len})"),
+            _ => String::new(),
+        };
+        let by_array = || {
+            let item_len = usize::try_from(self.header.typesize).ok()?;
+            let geometry = self.array_meta()?.1.ok().and_then(|meta| geometry(&meta, item_len).ok())?;
+            u32::try_from(geometry.chunk_bytes()).ok().filter(|len| sizes.contains(len))
+        };
+        let what = match chunks.chunksize().or_else(by_array) {
+            Some(len) => {
+                self.header.chunksize = ChunkSize::Fixed(len);
+                format!("chunksize: corrected to {len}, that of the chunks{found}")
+            }
+            None => {
+                self.header.chunksize = ChunkSize::Variable;
+                self.header.version = self.header.version.max(3);
+                format!("chunksize: corrected to 0, as the chunks are of different sizes{found}")
+            }
+        };
+        report.guessed.push(corrected(what, Evidence::SecondCopy));
+        self.expected = None;
+        self.trusted = false;
+    }
+
+    /// Returns the metalayer of an array: its name and its value.
+    fn array_meta(&self) -> Option<(&'static str, Result<Meta>)> {
+        let mut names = [b2nd::NAME, b2nd::OLD_NAME].into_iter();
+        names.find_map(|name| self.metalayers.get(name).map(|value| (name, Meta::parse(value))))
+    }
+
     /// Corrects the typesize to the one that fits the length of the array's chunks, if the chunks' typesize or the dtype confirms it.
-    fn reconcile_typesize(&mut self, stats: &ChunkStats, report: &mut RepairReport) {
+    fn reconcile_typesize(&mut self, chunks: &ChunkHeaders, report: &mut RepairReport) {
         let own = usize::try_from(self.header.typesize).unwrap_or(usize::MAX);
         let ChunkSize::Fixed(len) = self.header.chunksize else { return };
-        let names = [b2nd::NAME, b2nd::OLD_NAME];
-        let Some(Ok(meta)) = names.iter().find_map(|name| self.metalayers.get(name)).map(Meta::parse) else {
-            return;
-        };
-        let chunk_bytes = |item_len: usize| {
-            let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item_len);
-            geometry.ok().map(|geometry| geometry.chunk_bytes())
-        };
+        let Some((_, Ok(meta))) = self.array_meta() else { return };
+        let chunk_bytes = |item_len| geometry(&meta, item_len).ok().map(|geometry| geometry.chunk_bytes());
         if chunk_bytes(own) == Some(len.into()) {
             return;
         }
         let by_len = chunk_bytes(1).and_then(|count| u64::from(len).checked_div(count));
         let Some(item_len) = by_len.and_then(|item_len| usize::try_from(item_len).ok()) else { return };
         // Those of over 255 bytes are of one byte in chunks.
-        let by_chunks = usize::from(stats.common.unwrap_or(0));
+        let by_chunks = usize::from(chunks.typesize.unwrap_or(0));
         let by_type = b2nd::dtype_of(&meta, item_len).is_ok() && b2nd::dtype_of(&meta, own).is_err();
         if chunk_bytes(item_len) == Some(len.into()) && (by_chunks == item_len || by_type) {
-            let what =
-                format!("elements of {item_len} bytes, not of {own}: those of which the array consists");
-            report.guessed.push(item(47..52, what));
+            let what = format!("typesize: corrected to {item_len}, that of the array (found {own})");
+            report.guessed.push(corrected(what, Evidence::SecondCopy));
             self.header.typesize = u32::try_from(item_len).unwrap_or(self.header.typesize);
         }
     }
@@ -142,155 +252,90 @@ impl RecoveredFrame {
     }
 
     /// Drops `b2nd` metalayers that do not fit the chunks, until one fits or none is left.
-    fn reconcile_array(&mut self, stats: &ChunkStats, report: &mut RepairReport) {
+    fn reconcile_array(&mut self, chunks: &ChunkHeaders, report: &mut RepairReport) {
         let mut lost = Vec::new();
         let is_array = loop {
             self.reconcile_name(report);
-            let names = [b2nd::NAME, b2nd::OLD_NAME];
-            let Some(name) = names.into_iter().find(|name| self.metalayers.get(name).is_some()) else {
-                break false;
-            };
-            let Some(why) = self.reconcile_metalayer(name, stats, report) else { break true };
+            let Some((name, meta)) = self.array_meta() else { break false };
+            let Some(why) = self.reconcile_metalayer(name, meta, chunks, report) else { break true };
             self.metalayers = without_metalayer(&self.metalayers, name);
             lost.push((name, why));
         };
         for (name, why) in lost {
             let what = if is_array {
-                format!("the metalayer {name:?} ({why}), beside one that holds the shape of the array")
+                format!("metalayer {name:?}: {why}; another one has the shape of the array")
             } else {
-                format!("the shape of the array ({why}): what it held becomes a row of elements")
+                format!("shape of the array: {why}; the data become a row of elements")
             };
-            report.lost.push(item(crate::header::FIXED_LEN as u64..self.base, what));
+            report.lost.push(RepairItem::new(FIXED_LEN as u64..self.base, what));
         }
     }
 
-    /// Takes the array geometry from the metalayer `name`, corrected where one correction is possible. Returns the reason where it does not
-    /// fit the chunks.
-    fn reconcile_metalayer(
-        &mut self,
-        name: &str,
-        stats: &ChunkStats,
-        report: &mut RepairReport,
-    ) -> Option<String> {
-        let item_len = usize::try_from(self.header.typesize).unwrap_or(1);
-        let geometry = self.metalayers.get(name).map(|bytes| {
-            let meta = Meta::parse(bytes)?;
-            Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item_len)
-        });
-        let len = match self.header.chunksize {
-            ChunkSize::Fixed(len) => Some(u64::from(len)),
-            _ => None,
-        };
-        let (geometry, many) = match geometry {
-            Some(Ok(geometry)) if stats.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
-                self.reconcile_shape(name, geometry, report)
-            }
-            Some(Err(error)) => match len.and_then(|len| self.guess_shape(name, len, report)) {
-                Some(geometry) => (Some(Ok(geometry)), None),
-                None => (Some(Err(error)), None),
-            },
-            other => (other, None),
-        };
-        match geometry {
-            Some(Ok(geometry)) if stats.nbytes.is_empty() || len == Some(geometry.chunk_bytes()) => {
-                self.reconcile_dtype(name, report);
-                self.array = Some(geometry.chunk_bytes());
-                self.expected = Some(geometry.chunk_count());
-                if let Ok(len) = u32::try_from(geometry.chunk_bytes()) {
-                    self.header.chunksize = ChunkSize::Fixed(len);
-                }
-                if let Ok(len) = u32::try_from(geometry.block_bytes()) {
-                    self.header.blocksize = len;
-                }
-            }
-            Some(Err(error)) => return Some(error.kind().to_string()),
-            _ if many.is_some() => {
-                let (needed, found) = (many.unwrap_or(0), self.offsets.len());
-                return Some(format!("it needs {needed} chunks, and there are {found}"));
-            }
-            _ => return Some("its chunks are of another size".to_owned()),
-        }
-        None
-    }
-
-    /// Restores the name of a `b2nd` metalayer whose name has one wrong byte.
+    /// Restores the name of a `b2nd` metalayer whose name has one wrong byte: its value is the shape of an array of chunks as many and as
+    /// large as there are.
     fn reconcile_name(&mut self, report: &mut RepairReport) {
-        let count = self.offsets.len();
-        let Some(wrong) = b2nd::misnamed(&self.metalayers, &self.header, count).map(str::to_owned) else {
-            return;
-        };
+        let Some(wrong) = b2nd::misnamed(&self.metalayers, &self.header, self.offsets.len()) else { return };
         let mut renamed = Metalayers::new();
         for (name, value) in self.metalayers.iter() {
             let name = if name == wrong { b2nd::NAME } else { name };
             // Names that could be set can be set again.
             let _ = renamed.set(name, value.to_vec());
         }
+        let what = format!("name of a metalayer: corrected to {:?} (found {wrong:?})", b2nd::NAME);
+        let item = RepairItem::new(FIXED_LEN as u64..self.base, what);
+        report.guessed.push(item.with_evidence(Evidence::SecondCopy));
         self.metalayers = renamed;
-        let what = format!("the metalayer {wrong:?} is {:?}: it holds the shape of the array", b2nd::NAME);
-        report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
     }
 
-    /// Returns the shape of an array, if the chunks can have it; else the number of chunks that it needs. If header and chunks agree
-    /// on another number, that one counts.
-    fn reconcile_shape(
+    /// Takes the array geometry from the metalayer `name`. Returns the reason where it does not fit the chunks.
+    fn reconcile_metalayer(
         &mut self,
         name: &str,
-        geometry: Geometry,
+        meta: Result<Meta>,
+        chunks: &ChunkHeaders,
         report: &mut RepairReport,
-    ) -> (Option<Result<Geometry>>, Option<u64>) {
+    ) -> Option<String> {
+        let item_len = usize::try_from(self.header.typesize).unwrap_or(1);
+        let parsed = meta.and_then(|meta| Ok((geometry(&meta, item_len)?, meta)));
+        let (geometry, meta) = match parsed {
+            Ok(parsed) => parsed,
+            Err(error) => return Some(error.kind().to_string()),
+        };
+        let is_of_chunks = match self.header.chunksize {
+            ChunkSize::Fixed(len) => u64::from(len) == geometry.chunk_bytes(),
+            _ => false,
+        };
+        if !is_of_chunks && !chunks.nbytes.is_empty() {
+            return Some("its chunks are of another size".to_owned());
+        }
         let (needed, found) = (geometry.chunk_count(), self.offsets.len());
-        if needed == found || self.expected == Some(needed) {
-            return (Some(Ok(geometry)), None);
+        // Of a file that was cut chunks are missing, and the header counts them, or nothing does.
+        let is_counted = self.expected == Some(needed) || needed == found;
+        let may_be_cut = self.expected != Some(found)
+            && self.index.is_empty()
+            && (found..=found.saturating_add(MAX_MISSING)).contains(&needed);
+        if !is_counted && !may_be_cut {
+            return Some(format!("it needs {needed} chunks, and there are {found}"));
         }
-        if let Some(guess) = self.guess_shape(name, geometry.chunk_bytes(), report) {
-            return (Some(Ok(guess)), None);
+        self.reconcile_dtype(name, meta, report);
+        self.array = Some(geometry.chunk_bytes());
+        self.expected = Some(needed);
+        if let Ok(len) = u32::try_from(geometry.chunk_bytes()) {
+            self.header.chunksize = ChunkSize::Fixed(len);
         }
-        let agree = self.expected == Some(found);
-        if agree || !array_shape::is_plausible(needed, found.max(self.expected.unwrap_or(0))) {
-            return (None, Some(needed));
+        if let Ok(len) = u32::try_from(geometry.block_bytes()) {
+            self.header.blocksize = len;
         }
-        (Some(Ok(geometry)), None)
-    }
-
-    /// Guesses a shape with the number of chunks that header and index agree on.
-    fn guess_shape(&mut self, name: &str, len: u64, report: &mut RepairReport) -> Option<Geometry> {
-        let count = self.expected.filter(|expected| *expected == self.offsets.len())?;
-        let item_len = usize::try_from(self.header.typesize).ok()?;
-        let meta = Meta::parse(self.metalayers.get(name)?).ok()?;
-        let guess = array_shape::guess(&meta, item_len, count, len)?;
-        let shapes =
-            format!("{:?}, not {:?}, which is not one of {count} chunks", guess.meta.shape, meta.shape);
-        let padding = if guess.is_padded { "; what is behind the last row may be padding" } else { "" };
-        let what = format!("the shape of the array, axis {}: {shapes}{padding}", guess.axis);
-        // The metalayer exists.
-        self.metalayers.set(name, guess.meta.encode()).ok()?;
-        report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
-        Some(guess.geometry)
+        None
     }
 
     /// Replaces an element type that is unreadable, or of another size, by that of opaque bytes.
-    fn reconcile_dtype(&mut self, name: &str, report: &mut RepairReport) {
+    fn reconcile_dtype(&mut self, name: &str, mut meta: Meta, report: &mut RepairReport) {
         let typesize = usize::try_from(self.header.typesize).unwrap_or(1);
-        let Some(Ok(mut meta)) = self.metalayers.get(name).map(Meta::parse) else { return };
-        let other = meta.dtype_format.filter(|format| *format != 0);
-        if let Some(format) = other {
-            meta.dtype_format = Some(0);
-            if b2nd::dtype_of(&meta, typesize).is_ok() {
-                let what = format!(
-                    "the element type {:?} is numpy's; no other is known, nor of format {format}",
-                    meta.dtype
-                );
-                report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
-                // The metalayer exists.
-                let _ = self.metalayers.set(name, meta.encode());
-                return;
-            }
-            meta.dtype_format = other;
-        }
-        let is_wrong = b2nd::dtype_of(&meta, typesize).is_err_and(|error| error.is_damage());
-        if is_wrong {
-            let what = format!("elements of {typesize} bytes; their type {:?} cannot be", meta.dtype);
-            report.guessed.push(item(crate::header::FIXED_LEN as u64..self.base, what));
+        if b2nd::dtype_of(&meta, typesize).is_err_and(|error| error.is_damage()) {
+            let what =
+                format!("element type {:?}: not one of {typesize} bytes; elements become opaque", meta.dtype);
+            report.lost.push(RepairItem::new(FIXED_LEN as u64..self.base, what));
             meta.dtype = format!("|V{typesize}");
             // The metalayer exists.
             let _ = self.metalayers.set(name, meta.encode());
@@ -309,8 +354,8 @@ impl RecoveredFrame {
         let found = self.offsets.iter().map(|offset| u64::from(len(offset))).fold(0, u64::saturating_add);
         let (end, nbytes) = (origin.len(), self.header.nbytes);
         if found < nbytes {
-            let what = format!("{} of {nbytes} bytes: their chunks are not there", nbytes - found);
-            report.lost.push(item(end..end, what));
+            let what = format!("chunks of {} bytes of {nbytes}: not found", nbytes - found);
+            report.lost.push(RepairItem::new(end..end, what));
         }
     }
 
@@ -319,14 +364,14 @@ impl RecoveredFrame {
         let found = self.offsets.len();
         let Some(expected) = self.expected else {
             if found == 0 && self.header.nbytes > 0 {
-                return Err(Error::malformed("there is no chunk").with_range(0..origin.len()));
+                return Err(Error::malformed("no chunk found").with_range(0..origin.len()));
             }
             self.reconcile_bytes(origin, report);
             return Ok(());
         };
         let end = origin.len();
         if found == 0 && expected > 0 {
-            let problem = "not one chunk can be found, nor an index that tells of any";
+            let problem = "no chunk found, nor an index of any";
             return Err(Error::malformed(problem).with_range(self.base.min(end)..end));
         }
         if found == expected {
@@ -334,34 +379,38 @@ impl RecoveredFrame {
         }
         if self.array.is_none() {
             // A run of elements is as long as its chunks are many.
-            if !self.index.is_empty() {
-                let what = format!("{found} chunks, as the index has, where the header speaks of {expected}");
-                report.guessed.push(item(29..38, what));
-            } else if found > expected {
+            if !self.index.is_empty() || found > expected {
+                let (source, evidence) = match self.index.is_empty() {
+                    true => ("file", Evidence::Walk),
+                    false => ("index", Evidence::Index),
+                };
                 let what = format!(
-                    "{} chunks more than the header speaks of: they were appended, or deleted",
-                    found - expected
+                    "number of chunks: corrected to {found}, that of the {source} (found {expected})"
                 );
-                report.guessed.push(item(29..38, what));
+                report.guessed.push(RepairItem::new(29..38, what).with_evidence(evidence));
             } else {
-                let what = format!("{} chunks of {expected}, which are not there", expected - found);
-                report.lost.push(item(end..end, what));
+                let what = format!("{} chunks of {expected}: not found", expected - found);
+                report.lost.push(RepairItem::new(end..end, what));
             }
             self.expected = None;
             self.trusted = false;
         } else if found > expected {
-            let more = found - expected;
-            let what = format!("{more} chunks beyond the {expected} that the shape has room for: left out");
-            report.lost.push(item(end..end, what));
+            let what = format!("{} chunks beyond the {expected} of the shape: left out", found - expected);
+            report.lost.push(RepairItem::new(end..end, what));
         } else {
             let what = format!(
-                "{} chunks of {expected} are not found: lost, or of zeros and never stored; zeros at the end take their place",
+                "{} chunks of {expected}: not found, or zeros that were never stored; zeros at the end take their place",
                 expected - found
             );
-            report.lost.push(item(end..end, what));
+            report.lost.push(RepairItem::new(end..end, what));
         }
         Ok(())
     }
+}
+
+/// Returns the geometry of an array of elements of `item_len` bytes.
+fn geometry(meta: &Meta, item_len: usize) -> Result<Geometry> {
+    Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, item_len)
 }
 
 /// Copies the metalayers without those called `name`.

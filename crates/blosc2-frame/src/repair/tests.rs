@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use blosc_chunk::Special;
 use container_core::Limits;
 use container_core::container::ReadOptions;
-use container_core::report::Severity;
+use container_core::report::{Evidence, RepairItem, Severity};
 use container_core::write::Durability;
 
 use super::*;
@@ -14,6 +14,7 @@ use crate::{EditOptions, Editor, ErrorKind, Fault, FaultKind, Frame, FrameOption
 mod blocks;
 mod chunk_order;
 mod claims;
+mod evidence;
 mod headers;
 mod updates;
 
@@ -333,7 +334,7 @@ fn chunks_of_no_known_size_are_no_file_with_a_target_and_without() {
     let wet = repaired(&bytes).unwrap_err();
     let input = Input::bytes(Box::new(bytes));
     let dry = repair_to(input, &OpenOptions::default(), None, Progress::none()).unwrap_err();
-    assert!(wet.to_string().contains("nothing tells how long they are"), "{wet}");
+    assert!(wet.to_string().contains("length unknown"), "{wet}");
     assert_eq!(wet.to_string(), dry.to_string());
 }
 

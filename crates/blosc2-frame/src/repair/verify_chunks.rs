@@ -1,14 +1,14 @@
-//! Verifies chunks: decodes each, and compares it with its expected size and its digest.
+//! Verifies chunks: decodes each, and compares it with its expected size and its digest. Repairs chunk headers with values of the frame.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
-use blosc_chunk::{Chunk, Decoder, Header, Special};
+use blosc_chunk::{Chunk, Decoder, Filter, Header, Special};
+use container_core::report::Evidence;
 use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Limits, Progress, Result};
 
-use super::chunk_header::{RepairedHeader, has_impossible_codec};
 use super::input::DamagedFrame;
-use super::recovered_frame::RecoveredFrame;
+use super::recovered_frame::{ChunkStatus, RecoveredFrame, RepairedHeader};
 use super::scan_chunks;
 use crate::check::misses_plugin;
 use crate::decoder_pool::has_nan;
@@ -16,39 +16,21 @@ use crate::header::ChunkSize;
 use crate::offsets::{Offset, Offsets};
 use crate::writer::geometry;
 
-/// Result of verifying a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChunkStatus {
-    /// It decodes, and fits its size and digest.
-    Intact,
-    /// It is intact with the header in [`RecoveredFrame::repaired_headers`].
-    HeaderRepaired,
-    /// It is damaged, and an earlier version replaces it.
-    Previous,
-    /// Some of its blocks are intact; the others become zeros.
-    Partial,
-    /// Its codec or filter belongs to a missing plugin. It is copied.
-    PluginMissing,
-    /// Nothing decodes it, and no plugin that the frame names would. It is copied.
-    CodecUnknown,
-    /// It does not decode, or does not fit.
-    Damaged,
-    /// It was not found.
-    NotFound,
-}
+// Fields of a chunk header, by offset.
+const BLOCKSIZE: Range<usize> = 8..12;
+const FILTERS: Range<usize> = 16..22;
+const METAS: Range<usize> = 24..30;
+const FLAGS: usize = 31;
+const INSTRUMENTED: u8 = 0x80;
 
 impl RecoveredFrame {
     /// Decodes every chunk. The list is empty where all chunks are the same special value and none is stored.
-    pub fn verify_chunks(
-        &mut self,
-        origin: &DamagedFrame,
-        progress: Progress<'_>,
-    ) -> Result<Vec<ChunkStatus>> {
+    pub fn verify_chunks(&self, origin: &DamagedFrame, progress: Progress<'_>) -> Result<Vec<ChunkStatus>> {
         if matches!(self.offsets, Offsets::Same(Offset::Special(_), _)) {
             return Ok(Vec::new());
         }
         let count = self.count();
-        self.limits.allocate(count)?;
+        self.limits.allocate(count.saturating_mul(size_of::<ChunkStatus>() as u64))?;
         let mut verifier = ChunkVerifier::new(self);
         let verify = |index: u64| {
             progress.tick(index, count)?;
@@ -64,9 +46,7 @@ impl RecoveredFrame {
                 Some(Offset::Stored(at)) => verifier.verify_current(self, origin, index, at),
             }
         };
-        let statuses = (0..count).map(verify).collect::<Result<_>>()?;
-        self.repaired_headers = verifier.repaired_headers;
-        Ok(statuses)
+        (0..count).map(verify).collect()
     }
 
     /// Whether the mark is NaN although elements of this size cannot be NaN.
@@ -79,18 +59,12 @@ impl RecoveredFrame {
 pub(super) struct ChunkVerifier {
     decoder: Decoder,
     room: Vec<u8>,
-    /// Chunks with repaired headers, by index.
-    pub repaired_headers: BTreeMap<u64, RepairedHeader>,
 }
 
 impl ChunkVerifier {
     pub fn new(recovered: &RecoveredFrame) -> Self {
         let geometry = geometry(&recovered.header, &recovered.metalayers);
-        Self {
-            decoder: scan_chunks::decoder(geometry, &recovered.limits),
-            room: Vec::new(),
-            repaired_headers: BTreeMap::new(),
-        }
+        Self { decoder: scan_chunks::decoder(geometry, &recovered.limits), room: Vec::new() }
     }
 
     /// Verifies the current version of chunk `index`, stored at offset `at`. Digests belong to this version.
@@ -150,7 +124,7 @@ impl ChunkVerifier {
         let as_written = frame.digests.as_ref().filter(|_| is_last).and_then(|it| it.fit(index, &stored));
         if is_last && as_written != Some(true) {
             if let Some(repaired) = self.repair_header(frame, index, &stored, &header) {
-                return Ok(repaired);
+                return Ok(ChunkStatus::HeaderRepaired(Box::new(repaired)));
             }
             if as_written.is_some() {
                 return Ok(ChunkStatus::Damaged);
@@ -204,4 +178,74 @@ impl ChunkVerifier {
         }
         Ok((&mut self.decoder, &mut self.room[..len]))
     }
+
+    /// Finds a header with which the chunk `stored` matches its digest; without a digest the block size of the array, if the chunk
+    /// decodes with it.
+    fn repair_header(
+        &mut self,
+        frame: &RecoveredFrame,
+        index: u64,
+        stored: &[u8],
+        header: &Header,
+    ) -> Option<RepairedHeader> {
+        for (head, what) in candidate_headers(frame, stored, header) {
+            let mut repaired = RepairedHeader { head, what, evidence: Evidence::Digest };
+            let whole = repaired.apply(stored);
+            let is_of_array = frame.array.is_some() && whole.get(BLOCKSIZE) != stored.get(BLOCKSIZE);
+            let is_proved = match &frame.digests {
+                Some(digests) => digests.fit(index, &whole) == Some(true),
+                None => is_of_array,
+            };
+            if is_proved && self.decode(&whole, &frame.limits).is_ok() {
+                if frame.digests.is_none() {
+                    repaired.evidence = Evidence::SecondCopy;
+                }
+                return Some(repaired);
+            }
+        }
+        None
+    }
+}
+
+/// Returns headers that the chunk may have had, with the lines of the report.
+fn candidate_headers(frame: &RecoveredFrame, stored: &[u8], header: &Header) -> Vec<(Vec<u8>, String)> {
+    let Some(head) = stored.get(..Header::MAX_LEN).filter(|_| !header.has_variable_blocks()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let own = &frame.header.filters;
+    if header.filters != *own {
+        let mut head = head.to_vec();
+        for ((place, meta), filter) in FILTERS.zip(METAS).zip(&own.0) {
+            (head[place], head[meta]) = (filter.id, filter.meta);
+        }
+        found.push((head, format!("filters corrected to {own} (found {})", header.filters)));
+    }
+    let block = frame.header.blocksize;
+    let has_blocks = matches!(header.special(), None | Some(Special::Value));
+    if has_blocks && (1..=header.nbytes).contains(&block) && head[BLOCKSIZE] != block.to_le_bytes() {
+        let mut head = head.to_vec();
+        head[BLOCKSIZE].copy_from_slice(&block.to_le_bytes());
+        found.push((head, format!("blocksize corrected to {block} (found {})", header.blocksize)));
+    }
+    if header.special().is_none() && header.is_instrumented() {
+        let mut head = head.to_vec();
+        head[FLAGS] &= !INSTRUMENTED;
+        found.push((head, "flag for measurements of a codec removed".to_owned()));
+    }
+    found
+}
+
+/// Whether the header names a codec or filter that no program can have written: numbers up to 31 are Blosc's own, and those up to 159
+/// are plugins, which the header of the frame would name as well.
+fn has_impossible_codec(frame: &RecoveredFrame, header: &Header) -> bool {
+    let codec = match header.compressor.0 {
+        6..=31 => true,
+        41..=159 => frame.header.compressor != header.compressor,
+        _ => false,
+    };
+    let is_impossible = |filter: Filter| {
+        filter.is_unassigned() && (filter.id < 32 || !frame.header.filters.contains(filter.id))
+    };
+    codec || header.filters.filters().any(is_impossible)
 }

@@ -226,7 +226,7 @@ fn chunks_of_different_sizes_that_are_cut_off_are_told() {
         let (report, out) = repaired(&sound[..*end as usize]).unwrap();
         assert_eq!(chunks(out, "cut").len(), count);
         assert_eq!(report.lost.len(), 1, "{report:?}");
-        assert!(report.lost[0].what.ends_with("of 288 bytes: their chunks are not there"), "{report:?}");
+        assert!(report.lost[0].what.ends_with("bytes of 288: not found"), "{report:?}");
     }
 }
 
