@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use container_core::container::Segment;
 
-use crate::block_header::BlockHeader;
-use crate::import::options::codec_name;
+use crate::blocks::header::BlockHeader;
+use crate::interchange::import::options::codec_name;
 use crate::layout::{Layout, StoredBlock};
 
 /// Lists the segments of a file, which cover every byte from the first to the last. `datasets` has the path of an array for the number of its block.

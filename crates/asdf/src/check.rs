@@ -17,10 +17,10 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Progress, Result};
 
-use crate::block_recovery::block_without_magic;
-use crate::external_files::{FileSet, FileSetMember};
+use crate::blocks::recovery::block_without_magic;
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::file::File;
+use crate::file::external_files::{FileSet, FileSetMember};
 use crate::layout::{Layout, StoredBlock};
 
 /// Maximum number of findings of one kind that are reported one by one.

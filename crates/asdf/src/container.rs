@@ -19,17 +19,19 @@ use container_core::source::Source;
 use container_core::write::journal::Notice;
 use container_core::{Limits, Progress, Result, Value};
 
-use crate::block_datasets;
 use crate::check;
 use crate::datasets;
-use crate::external_files::FileSet;
+use crate::datasets::block_datasets;
 use crate::file::File;
+use crate::file::external_files::FileSet;
+use crate::file::open_options::Strictness;
 use crate::header::{LINE, MAGIC};
-use crate::metadata;
-use crate::metadata::value::{self, View};
-use crate::open_options::Strictness;
+use crate::interchange::append;
+use crate::interchange::import;
+use crate::interchange::metadata;
+use crate::interchange::metadata::value::{self, View};
 use crate::update::journal;
-use crate::{append, byte_map, compression, import, info, repair};
+use crate::{byte_map, compression, info, repair};
 
 const ALL: Level = Level::Yes;
 

@@ -9,10 +9,12 @@ use container_core::report::Loss;
 use container_core::{Result, Value};
 
 use crate::file::{ArrayEntry, File};
-use crate::import::options::codec_name;
+use crate::interchange::import::options::codec_name;
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, Mask};
 use crate::yaml::{Kind as NodeKind, Node};
+
+pub(crate) mod block_datasets;
 
 /// One dataset for each entry of [`File::arrays`], in its order.
 pub(crate) fn datasets(file: &File, axes: Axes) -> Vec<Dataset> {

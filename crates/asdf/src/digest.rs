@@ -9,7 +9,7 @@ use container_core::codec::{Codecs, Take};
 use container_core::source::{Source, check_range, try_zeroed_vec};
 use container_core::{Error, ErrorKind, Limits, Progress, Result};
 
-use crate::block_header::BlockHeader;
+use crate::blocks::header::BlockHeader;
 use crate::compression;
 use crate::layout::StoredBlock;
 

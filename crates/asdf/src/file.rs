@@ -9,18 +9,19 @@ use container_core::source::{Source, open_path};
 use container_core::{Error, Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
+use crate::file::open_options::{OpenOptions, Strictness};
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::{Geometry, NdArray};
-use crate::open_options::{OpenOptions, Strictness};
-use crate::tree::Tree;
-use crate::tree::parse_tree;
+use crate::tree::{Tree, parse_tree};
 use crate::yaml::{Document, DuplicateKeys, Node, NodeId};
 
 mod array_faults;
 mod arrays;
 mod blocks;
 pub(crate) mod external;
+pub(crate) mod external_files;
 mod mask;
+pub(crate) mod open_options;
 mod read;
 
 pub(crate) use array_faults::WRONG_MASK;

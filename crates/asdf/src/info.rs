@@ -8,7 +8,7 @@ use crate::check::arrays::spare_count;
 use crate::digest;
 use crate::file::File;
 use crate::header::STANDARD;
-use crate::import::options::codec_name;
+use crate::interchange::import::options::codec_name;
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::ByteSource;
 use crate::yaml::{Kind, Node};

@@ -8,9 +8,9 @@ use std::ops::Range;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
+pub use crate::blocks::stored_block::StoredBlock;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Header, MAX_BYTES, Version};
-pub use crate::stored_block::StoredBlock;
 
 mod blocks;
 pub(crate) mod search;

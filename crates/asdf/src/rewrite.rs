@@ -6,7 +6,7 @@ use container_core::format::Output;
 use container_core::source::{Source, try_zeroed_vec};
 use container_core::{Error, Limits, Result};
 
-use crate::block_references::{
+use crate::blocks::references::{
     BlockReference, SourceValue, find_references, itemsize, refuse_chunk_block_maps, resolve_index,
 };
 use crate::compression::{self, read_range};
@@ -19,6 +19,8 @@ use crate::writer::assemble::{
 use crate::writer::encode::encode;
 use crate::writer::{Padding, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
+
+pub mod explode;
 
 /// Options of a rewrite.
 #[derive(Clone, Debug)]

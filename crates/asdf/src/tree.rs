@@ -1,5 +1,6 @@
 //! The tree: its document, and values by path.
 
+pub mod reference;
 #[cfg(test)]
 mod tests;
 

@@ -16,6 +16,7 @@ mod block;
 mod commit;
 mod in_place;
 pub(crate) mod journal;
+pub mod stream;
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
@@ -23,9 +24,8 @@ mod tests;
 pub use container_core::write::journal::JournalStore;
 pub use journal::read_through_journal;
 
-use crate::block_references::{self, SourceValue};
-use crate::edit::TreeEditor;
-use crate::edit::replace_scalars;
+use crate::blocks::references::{self, SourceValue};
+use crate::edit::{TreeEditor, replace_scalars};
 use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock};
 use crate::tree::parse_tree;
@@ -183,9 +183,8 @@ impl<'a> Updater<'a> {
     /// `Usage` for a block that there is not, or a streamed one; those of its codec.
     pub fn replace_block(&mut self, index: usize, data: &[u8]) -> Result<()> {
         let block = self.block(index)?;
-        let found = block_references::find_references(self.editor.document(), &self.options.limits)?;
-        let itemsize =
-            block_references::itemsize(self.editor.document(), &found, index, self.layout.blocks.len());
+        let found = references::find_references(self.editor.document(), &self.options.limits)?;
+        let itemsize = references::itemsize(self.editor.document(), &found, index, self.layout.blocks.len());
         let replaced = ReplacedBlock::new(block, data, itemsize, &self.options)?;
         self.replaced.retain(|other| other.index != index);
         self.replaced.push(replaced);
@@ -291,7 +290,7 @@ impl<'a> Updater<'a> {
     fn count_from_the_start(&mut self, count: usize) -> Result<()> {
         let document = self.editor.document();
         let mut changes = Vec::new();
-        for found in block_references::find_references(document, &self.options.limits)? {
+        for found in references::find_references(document, &self.options.limits)? {
             if let (SourceValue::Block(..0), Some(block)) = (&found.named, found.block(count)) {
                 changes.push((found.source, Yaml::int(block as u64)));
             }

@@ -45,7 +45,7 @@ mod tests;
 pub use options::{HistoryEntry, Padding, WriteOptions};
 pub use plan::{ArraySpec, Plan};
 
-use crate::block_index::BlockIndex;
+use crate::blocks::index::BlockIndex;
 use block::{BlockParts, OpenBlock};
 use output::Target;
 use plan::Planned;

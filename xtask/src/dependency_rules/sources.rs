@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(breaches("crates/gsd/src/file.rs", text), [1, 2]);
         assert_eq!(breaches("crates/gsd/src/parse.rs", text), [1, 2]);
         for path in
-            ["gsd/src/header", "asdf/src/block_index", "container-core/src/parse", "a/src/literal/text"]
+            ["gsd/src/header", "asdf/src/blocks/index", "container-core/src/parse", "a/src/literal/text"]
         {
             assert!(breaches(&format!("crates/{path}.rs"), text).is_empty(), "{path}");
         }

@@ -76,7 +76,7 @@ fn len(block: &StoredBlock) -> u64 {
 #[allow(clippy::cast_possible_truncation)]
 mod tests {
     use super::*;
-    use crate::block_header::BlockHeader;
+    use crate::blocks::header::BlockHeader;
     use container_codecs::checksum::Algorithm;
 
     fn block(index: usize, data: std::ops::Range<u64>) -> StoredBlock {

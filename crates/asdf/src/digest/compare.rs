@@ -12,7 +12,7 @@ use container_core::source::{PIECE_LEN, Source};
 use container_core::{Error, ErrorKind, Limits, Result, Stop};
 
 use super::{ChecksumStatus, checksum_status, expected};
-use crate::block_header::BlockHeader;
+use crate::blocks::header::BlockHeader;
 use crate::compression;
 use crate::layout::StoredBlock;
 

@@ -3,7 +3,7 @@
 use container_core::{Error, Result};
 
 use super::{TreeEditor, parse_value, typed_document};
-use crate::metadata::value::short_tag;
+use crate::interchange::metadata::value::short_tag;
 use crate::ndarray::NdArray;
 use crate::yaml::{Document, Kind, Node, Scalar, ScalarStyle, YAML_TAG_PREFIX, Yaml, resolve_tagged};
 

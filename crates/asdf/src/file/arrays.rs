@@ -10,8 +10,8 @@ use container_core::json_pointer::escape;
 use container_core::{Limits, Result};
 
 use crate::fault::{Fault, FaultKind};
+use crate::file::open_options::OpenOptions;
 use crate::ndarray::NdArray;
-use crate::open_options::OpenOptions;
 use crate::yaml::{Document, Kind, Node, NodeId};
 
 use super::ArrayEntry;

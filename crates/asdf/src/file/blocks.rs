@@ -15,9 +15,9 @@ use super::File;
 use crate::compression::{self, lz4_chunks};
 use crate::digest::{self, ChecksumStatus};
 use crate::fault::{Fault, FaultKind, block_of};
+use crate::file::open_options::Strictness;
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::{ByteSource, NdArray};
-use crate::open_options::Strictness;
 use crate::yaml::NodeId;
 
 /// Maximum number of bytes of a plain block that are kept from comparing its digest: one piece of those in which data pass.

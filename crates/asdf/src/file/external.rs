@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use container_core::{Error, Limits, Result};
 
 use super::File;
-use crate::open_options::{ExternalFiles, OpenOptions};
+use crate::file::open_options::{ExternalFiles, OpenOptions};
 
 /// The files that have been opened. They stay open as long as the file that names them, so that their bytes can be lent.
 #[derive(Default)]

@@ -14,12 +14,12 @@ use container_core::{Error, Limits, OpenDataset, Result};
 use super::File;
 use super::blocks::{CacheKey, Decoded, is_same_file, plain_range};
 use super::mask::items_len;
-use crate::block_datasets;
 use crate::compression;
+use crate::datasets::block_datasets;
+use crate::file::open_options::Strictness;
 use crate::layout::StoredBlock;
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
-use crate::open_options::Strictness;
 
 /// Gaps of a strided view up to this many bytes are read and skipped rather than sought over.
 const MAX_READ_GAP: u64 = 64 << 10;

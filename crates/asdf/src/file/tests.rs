@@ -9,7 +9,7 @@ use container_core::{ErrorKind, Limits};
 use proptest::prelude::*;
 
 use super::*;
-use crate::block_header::BlockHeader;
+use crate::blocks::header::BlockHeader;
 use crate::{FaultKind, compression};
 
 mod chunks;

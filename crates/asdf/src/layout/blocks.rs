@@ -8,8 +8,8 @@ use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
 use super::{Gap, IndexState, Layout, StoredBlock, search};
-use crate::block_header::{BlockHeader, MAGIC, MIN_LEN, STREAMED};
-use crate::block_index::{BlockIndex, MARKER};
+use crate::blocks::header::{BlockHeader, MAGIC, MIN_LEN, STREAMED};
+use crate::blocks::index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind};
 
 /// Limit of the bytes of an index: for each of its blocks, and a constant.

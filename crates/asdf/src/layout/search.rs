@@ -36,13 +36,13 @@ pub(crate) fn first(
 
 /// The first block magic in `range`.
 pub(crate) fn magic(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
-    let finder = memchr::memmem::Finder::new(&crate::block_header::MAGIC);
+    let finder = memchr::memmem::Finder::new(&crate::blocks::header::MAGIC);
     first(source, range, |bytes| finder.find(bytes))
 }
 
 /// The first marker of an index in `range`.
 pub(crate) fn index_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
-    let finder = memchr::memmem::Finder::new(crate::block_index::MARKER);
+    let finder = memchr::memmem::Finder::new(crate::blocks::index::MARKER);
     first(source, range, |bytes| finder.find(bytes))
 }
 

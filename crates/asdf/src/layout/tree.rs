@@ -6,8 +6,8 @@ use container_core::Result;
 use container_core::source::Source;
 
 use super::{Layout, search};
-use crate::block_header::MAGIC;
-use crate::block_index::MARKER;
+use crate::blocks::header::MAGIC;
+use crate::blocks::index::MARKER;
 use crate::fault::{Fault, FaultKind};
 
 /// Limit of the blanks before a tree that are read.

@@ -4,7 +4,7 @@ use container_core::codec::Encoded;
 use container_core::{Error, ErrorKind, Result};
 
 use super::plan_blocks::Tools;
-use crate::block_header::STREAMED;
+use crate::blocks::header::STREAMED;
 use crate::compression;
 use crate::compression::salvage::{self, is_read};
 use crate::digest::{self, ChecksumStatus};

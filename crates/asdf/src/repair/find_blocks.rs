@@ -6,9 +6,9 @@ use std::ops::Range;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
-use crate::block_header::{BlockHeader, MIN_LEN};
-use crate::block_index::{BlockIndex, MARKER};
-use crate::block_recovery::{RecoveredBlock, Support, before_first, recover_header, verify_candidate};
+use crate::blocks::header::{BlockHeader, MIN_LEN};
+use crate::blocks::index::{BlockIndex, MARKER};
+use crate::blocks::recovery::{RecoveredBlock, Support, before_first, recover_header, verify_candidate};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, Layout, StoredBlock, search};
 

@@ -7,8 +7,8 @@ use container_core::Result;
 use container_core::source::{Joined, Source};
 
 use super::plan_blocks::{Body, PlannedBlock};
-use crate::block_header::{BlockHeader, MIN_LEN};
-use crate::block_index::BlockIndex;
+use crate::blocks::header::{BlockHeader, MIN_LEN};
+use crate::blocks::index::BlockIndex;
 use crate::layout::search::other_than;
 use crate::layout::{IndexState, Layout, StoredBlock};
 

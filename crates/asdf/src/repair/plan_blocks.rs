@@ -14,8 +14,8 @@ use super::encoded_block::{
     is_limit, recover_label, used_size_from_checksum, with_data_size, without_streamed_flag,
 };
 use super::find_blocks::Extent;
-use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE};
-use crate::block_recovery::{RecoveredBlock, Support};
+use crate::blocks::header::{BlockHeader, MIN_LEN, MIN_SIZE};
+use crate::blocks::recovery::{RecoveredBlock, Support};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
 use crate::digest::{self, ChecksumStatus};

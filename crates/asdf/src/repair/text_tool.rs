@@ -11,7 +11,7 @@ use container_core::source::{Joined, Source};
 use super::find_blocks::last_marker;
 use super::line_ends::{self, Change, Proof, changed};
 use super::plan_blocks::Tools;
-use crate::block_header::{BlockHeader, MIN_LEN};
+use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::digest;
 use crate::fault::FaultKind;
 use crate::layout::{Layout, StoredBlock, search};

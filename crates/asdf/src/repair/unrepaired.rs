@@ -14,10 +14,10 @@ use container_core::{ErrorKind, Limits, Progress, Result};
 use super::plan_blocks::PlannedBlock;
 use crate::check;
 use crate::datasets::of_blocks;
+use crate::file::open_options::Strictness;
 use crate::file::{File, WRONG_MASK, is_same_file};
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
-use crate::open_options::Strictness;
 use crate::yaml::{Document, Node};
 
 /// Most items of a kind that are told.

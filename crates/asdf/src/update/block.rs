@@ -4,7 +4,7 @@ use container_codecs::checksum::Algorithm;
 use container_core::{Error, Result};
 
 use super::UpdateOptions;
-use crate::block_header::BlockHeader;
+use crate::blocks::header::BlockHeader;
 use crate::layout::StoredBlock;
 use crate::writer::digest::sixteen;
 use crate::writer::encode::encode;

@@ -9,7 +9,7 @@ use container_core::write::{AtomicFile, Overwrite};
 
 use super::append_tail::Tail;
 use super::{CommitKind, FileLocation, NewBlock, Updater, read};
-use crate::block_index::BlockIndex;
+use crate::blocks::index::BlockIndex;
 use crate::writer::WriteOptions;
 use crate::writer::block::OpenBlock;
 use crate::writer::copy_bytes::{self, CopiedRange};

@@ -5,8 +5,8 @@ use container_core::format::Output;
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Error, Result};
 
-use crate::block_header::{BlockHeader, MIN_LEN, STREAMED};
-use crate::block_index::BlockIndex;
+use crate::blocks::header::{BlockHeader, MIN_LEN, STREAMED};
+use crate::blocks::index::BlockIndex;
 use crate::layout::{Layout, StoredBlock};
 use crate::writer::block::header_size;
 use crate::writer::copy_bytes;

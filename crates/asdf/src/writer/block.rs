@@ -9,7 +9,7 @@ use super::encode::Encoder;
 use super::options::WriteOptions;
 use super::output::{Spool, Target};
 use super::pack_records::RecordPacker;
-use crate::block_header::{BlockHeader, MIN_LEN, MIN_SIZE, STREAMED};
+use crate::blocks::header::{BlockHeader, MIN_LEN, MIN_SIZE, STREAMED};
 
 /// The block that takes data now.
 pub(crate) struct OpenBlock {

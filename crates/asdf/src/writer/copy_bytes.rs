@@ -5,7 +5,7 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::{PIECE_LEN, Source};
 
-use crate::block_header::{BlockHeader, MIN_LEN};
+use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::layout::{Layout, StoredBlock};
 use crate::writer::output::Target;
 

@@ -13,7 +13,7 @@ use super::datatype::{datatype, packed_size};
 use super::options::WriteOptions;
 use super::root::{ndarray_tag, root};
 use super::{Writer, inline};
-use crate::import::options;
+use crate::interchange::import::options;
 use crate::tree::emit_options;
 use crate::yaml::{Collection, Yaml, emit_document};
 

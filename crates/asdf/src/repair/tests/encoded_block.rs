@@ -1,7 +1,7 @@
 //! Labels, lengths and sizes of encoded blocks that one bit has changed.
 
 use super::*;
-use crate::block_header::BlockHeader;
+use crate::blocks::header::BlockHeader;
 use crate::layout::StoredBlock;
 use container_codecs::bzip2::Bzip2;
 use container_core::Limits;

@@ -9,12 +9,13 @@ use container_core::{Error, Progress, Result};
 
 use super::STANDARD;
 use crate::check::inline_values::has_wrong_values;
-use crate::facade::check_digests;
 use crate::file::ArrayEntry;
-use crate::import::options::{self, CHECKSUM};
+use crate::interchange::facade::check_digests;
+use crate::interchange::import::options::{self, CHECKSUM};
 use crate::ndarray::{ByteSource, Mask};
+use crate::rewrite::explode;
 use crate::rewrite::{Recompression, RewriteOptions};
-use crate::{File, explode, rewrite};
+use crate::{File, rewrite};
 
 /// The ASDF file of the container, where all of its datasets are wanted.
 ///

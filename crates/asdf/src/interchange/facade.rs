@@ -10,12 +10,13 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, Limits, Result};
 
 use crate::edit::{parse_value, push_typed, set_typed};
-use crate::metadata::value;
+use crate::file::external_files;
+use crate::interchange::metadata::value;
 use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::tree::emit_options;
 use crate::update::{CommitKind, UpdateOptions, Updater};
 use crate::yaml::{Document, Yaml, emit_document};
-use crate::{File, Version, checksum_status, external_files};
+use crate::{File, Version, checksum_status};
 
 /// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are followed.
 ///

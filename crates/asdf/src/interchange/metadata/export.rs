@@ -11,7 +11,7 @@ use container_core::{Limits, Result, Value};
 
 use super::{ENTRIES, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS, STORAGE};
 use crate::file::File;
-use crate::metadata::value::timestamp;
+use crate::interchange::metadata::value::timestamp;
 use crate::ndarray::NdArray;
 use crate::yaml::{Int, Yaml};
 

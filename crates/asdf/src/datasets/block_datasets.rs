@@ -6,7 +6,7 @@ use container_core::container::{Dataset, Visibility};
 use container_core::dtype::{DType, Kind, Order};
 
 use crate::file::File;
-use crate::import::options::codec_name;
+use crate::interchange::import::options::codec_name;
 use crate::layout::StoredBlock;
 
 /// First name of the path of a block.

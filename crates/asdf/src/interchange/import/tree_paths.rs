@@ -3,7 +3,7 @@
 use container_core::json_pointer::unescape;
 use container_core::{Error, Result};
 
-use crate::metadata::{HISTORY, LIBRARY};
+use crate::interchange::metadata::{HISTORY, LIBRARY};
 use crate::yaml::Yaml;
 
 /// Builder of a tree to which arrays are added by their paths.

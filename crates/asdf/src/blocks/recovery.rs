@@ -10,7 +10,7 @@ use container_core::Result;
 use container_core::report::Evidence;
 use container_core::source::Source;
 
-use crate::block_header::{BlockHeader, MAGIC, MIN_LEN, MIN_SIZE, PREFIX_LEN, STREAMED};
+use crate::blocks::header::{BlockHeader, MAGIC, MIN_LEN, MIN_SIZE, PREFIX_LEN, STREAMED};
 use crate::digest;
 use crate::layout::{Layout, StoredBlock, search};
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use container_core::block::{Block, Covers, StoredChecksum};
 
-use crate::block_header::BlockHeader;
+use crate::blocks::header::BlockHeader;
 
 /// A block: its header, and the ranges of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use container_core::region::Region;
 use container_core::{ErrorKind, Limits};
 
 use super::*;
-use crate::block_header::BlockHeader;
+use crate::blocks::header::BlockHeader;
 
 /// `zlib.compress(b"ab" * 20)` of Python's zlib.
 const ZLIB: [u8; 13] = [0x78, 0x9c, 0x4b, 0x4c, 0x4a, 0x24, 0x0a, 0x02, 0x00, 0x38, 0x7b, 0x0f, 0x3d];

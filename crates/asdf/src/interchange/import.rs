@@ -18,7 +18,7 @@ use container_core::{Error, ErrorKind, Result, Value};
 
 use crate::check::inline_values::require_values;
 use crate::header::Version;
-use crate::metadata::{MetadataTree, to_tree};
+use crate::interchange::metadata::{MetadataTree, to_tree};
 use crate::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use crate::yaml::Yaml;
 use options::CHECKSUM;

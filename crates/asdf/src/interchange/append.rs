@@ -12,10 +12,10 @@ use container_core::{Error, Result};
 
 use crate::File;
 use crate::check::inline_values::require_values;
-use crate::import::options;
+use crate::interchange::import::options;
 use crate::ndarray::{ByteSource, NdArray};
-use crate::stream::Appender;
 use crate::update::UpdateOptions;
+use crate::update::stream::Appender;
 
 /// Appends the rows of the one selected dataset to the array in the streamed block of the file at `path`. After an error the new rows are removed; an
 /// interrupted append may leave some complete rows.

@@ -11,12 +11,12 @@ use container_core::write::storage::require_at;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result};
 
-use crate::block_references::{
+use crate::blocks::references::{
     BlockReference, SourceValue, find_references, refuse_chunk_block_maps, resolve_index,
 };
 use crate::edit::replace_scalars;
-use crate::external_files::external_paths;
 use crate::file::File;
+use crate::file::external_files::external_paths;
 use crate::layout::{Layout, StoredBlock};
 use crate::writer::assemble::{Assembly, AssemblyBlock, BlockPadding, head_and_tree, require_intact};
 use crate::writer::{Padding, Plan, WriteOptions};

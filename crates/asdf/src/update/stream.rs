@@ -12,7 +12,7 @@ use container_core::write::journal::recover;
 use container_core::write::storage::{FileStorage, Storage, StorageSource, Watched};
 use container_core::{Error, Result};
 
-use crate::block_references::find_references;
+use crate::blocks::references::find_references;
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::NdArray;
 use crate::tree::parse_tree;
