@@ -20,7 +20,7 @@ use container_core::{Progress, Result};
 use crate::blocks::recovery::block_without_magic;
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::file::File;
-use crate::file::external_files::{FileSet, FileSetMember};
+use crate::file::external::{FileSet, FileSetMember};
 use crate::layout::{Layout, StoredBlock};
 
 /// Maximum number of findings of one kind that are reported one by one.

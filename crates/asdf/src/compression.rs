@@ -26,7 +26,7 @@ use container_core::codec::{Codec, Codecs, Encoded, Take};
 use container_core::source::{Source, check_range, read_parallel};
 use container_core::{Error, Limits, Progress, Result};
 
-use crate::blocks::stored_block::StoredBlock;
+use crate::blocks::StoredBlock;
 
 mod blosc;
 mod chunks;

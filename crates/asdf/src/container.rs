@@ -21,16 +21,15 @@ use container_core::{Limits, Progress, Result, Value};
 
 use crate::check;
 use crate::datasets;
-use crate::datasets::block_datasets;
 use crate::file::File;
-use crate::file::external_files::FileSet;
+use crate::file::external::FileSet;
 use crate::file::open_options::Strictness;
 use crate::header::{LINE, MAGIC};
 use crate::interchange::append;
 use crate::interchange::import;
 use crate::interchange::metadata;
 use crate::interchange::metadata::value::{self, View};
-use crate::update::journal;
+use crate::update::read_with_notice;
 use crate::{byte_map, compression, info, repair};
 
 const ALL: Level = Level::Yes;
@@ -92,7 +91,7 @@ impl AsdfContainer {
         let mut notice = None;
         if let Some(path) = &path {
             // A change that a crash interrupted is shown as completed.
-            (source, notice) = journal::read_with_notice(path, source, &options.limits)?;
+            (source, notice) = read_with_notice(path, source, &options.limits)?;
         }
         let folder = path.as_deref().and_then(Path::parent);
         let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -169,7 +168,7 @@ impl Container for AsdfContainer {
     }
 
     fn listed_count(&self) -> usize {
-        match block_datasets::visibility(&self.file) {
+        match datasets::block_visibility(&self.file) {
             Visibility::Always => self.dataset_count(),
             Visibility::Recursive => self.file.arrays().len(),
         }
@@ -178,12 +177,12 @@ impl Container for AsdfContainer {
     fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
         match self.datasets().get(index) {
             Some(dataset) => Some(Cow::Borrowed(dataset)),
-            None => block_datasets::dataset(&self.file, index).map(Cow::Owned),
+            None => datasets::block_dataset(&self.file, index).map(Cow::Owned),
         }
     }
 
     fn find(&self, path: &str) -> Option<usize> {
-        self.file.find_array(path).or_else(|| block_datasets::find(&self.file, path))
+        self.file.find_array(path).or_else(|| datasets::find_block(&self.file, path))
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {

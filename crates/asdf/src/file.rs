@@ -19,7 +19,6 @@ mod array_faults;
 mod arrays;
 mod blocks;
 pub(crate) mod external;
-pub(crate) mod external_files;
 mod mask;
 pub(crate) mod open_options;
 mod read;

@@ -8,13 +8,14 @@ use std::ops::Range;
 use container_core::source::Source;
 use container_core::{Limits, Result};
 
-pub use crate::blocks::stored_block::StoredBlock;
+pub use crate::blocks::StoredBlock;
 use crate::fault::{Fault, FaultKind};
 use crate::header::{Header, MAX_BYTES, Version};
 
 mod blocks;
-pub(crate) mod search;
 pub(crate) mod tree;
+
+pub(crate) use blocks::{find_first, find_magic, find_other_than};
 
 /// Versions of the standard that were published.
 const PUBLISHED_STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];

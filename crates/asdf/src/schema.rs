@@ -15,14 +15,13 @@ use std::rc::Rc;
 use container_core::{Error, Result};
 
 use crate::header::Version;
-use crate::yaml::{Document, Kind};
+use crate::tree::parse_tree;
+use crate::yaml::{Document, Kind, Node, YamlLimits};
 
 mod array;
 mod assertions;
 mod compiled;
-mod embedded;
 mod equal;
-mod examples;
 mod keyword_values;
 mod manifest;
 mod messages;
@@ -31,14 +30,10 @@ mod resource;
 mod traverse;
 mod uri;
 mod validate;
-mod work_limit;
-
-pub use examples::{Example, examples};
 
 use compiled::CompiledSchemas;
 use resource::Resources;
 use validate::Validator;
-use work_limit::WorkLimit;
 
 /// The metaschema of a schema that names none.
 const METASCHEMA: &str = "http://stsci.edu/schemas/yaml-schema/draft-01";
@@ -96,13 +91,13 @@ impl Schemas {
 
 /// The URIs of the standard's resources that are part of the library, in ascending order.
 pub fn standard_resources() -> impl Iterator<Item = &'static str> {
-    embedded::RESOURCES.iter().map(|(uri, _)| *uri)
+    manifest::RESOURCES.iter().map(|(uri, _)| *uri)
 }
 
 /// The text of a resource of the standard.
 #[must_use]
 pub fn standard_resource(uri: &str) -> Option<&'static str> {
-    embedded::find(uri)
+    manifest::find(uri)
 }
 
 /// Options of a validation.
@@ -246,6 +241,79 @@ pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
     let mut report = Report { complete: true, ..Report::default() };
     validator.validate("", document.root(), schema, &mut report.violations)?;
     Ok(report)
+}
+
+/// An example of a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Description of the example.
+    pub description: String,
+    /// The version of the standard that it is written for, if it names one (`asdf-standard-1.6.0`).
+    pub standard: Option<Version>,
+    /// The YAML, without directives: tags are short for those of `tag:stsci.edu:asdf/`.
+    pub text: String,
+}
+
+/// The examples of a schema, in order. `uri` is a result of [`Schemas::add`], or one of the standard's; empty for an unknown one.
+///
+/// # Errors
+/// Those of reading the schema.
+pub fn examples(uri: &str, schemas: &Schemas) -> Result<Vec<Example>> {
+    let mut resources = Resources::new(schemas);
+    let document = resources.load(uri)?.and_then(|index| resources.document(index));
+    let Some(document) = document else { return Ok(Vec::new()) };
+    let Some(list) = document.root().get("examples").filter(|list| list.kind() == Kind::Sequence) else {
+        return Ok(Vec::new());
+    };
+    let mut all = Vec::new();
+    for example in list.items() {
+        let parts: Vec<_> =
+            example.items().filter(|part| part.kind() == Kind::Scalar).map(Node::text).collect();
+        if let (Some(first), Some(last)) = (parts.first(), parts.last()) {
+            let standard = parts.iter().find_map(|part| Version::parse(part.strip_prefix("asdf-standard-")?));
+            all.push(Example { description: (*first).to_owned(), standard, text: (*last).to_owned() });
+        }
+    }
+    Ok(all)
+}
+
+impl Example {
+    /// Validates the example against the schemas of its tags only.
+    ///
+    /// # Errors
+    /// Those of [`Document::parse`] and [`validate()`].
+    pub fn validate(&self, schemas: &Schemas) -> Result<Report> {
+        let text = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{}\n...\n", self.text);
+        let document = parse_tree(text.as_bytes(), 0, &YamlLimits::default())?;
+        validate(&document, &Options::default().standard(self.standard).with(schemas, None))
+    }
+}
+
+/// Number of steps that are left.
+#[derive(Clone, Copy, Debug)]
+struct WorkLimit {
+    allowed: u64,
+    left: u64,
+}
+
+impl WorkLimit {
+    const fn new(allowed: u64) -> Self {
+        Self { allowed, left: allowed }
+    }
+
+    /// Takes `steps`: one for each check of a value, one for each item visited.
+    fn spend(&mut self, steps: u64) -> Result<()> {
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::limit("steps of validation", self.allowed.saturating_add(1), self.allowed)
+                .with_hint(
+                    "a schema or tree that multiplies itself is refused; for a large tree allow more steps",
+                )),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -11,18 +11,16 @@ use container_core::write::journal::{Place as JournalPlace, recover};
 use container_core::write::storage::{FileStorage, Storage, StorageSource};
 use container_core::{Error, Limits, Result};
 
-mod append_tail;
-mod block;
 mod commit;
 mod in_place;
-pub(crate) mod journal;
 pub mod stream;
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
 
 pub use container_core::write::journal::JournalStore;
-pub use journal::read_through_journal;
+pub use in_place::read_through_journal;
+pub(crate) use in_place::read_with_notice;
 
 use crate::blocks::references::{self, SourceValue};
 use crate::edit::{TreeEditor, replace_scalars};
@@ -31,7 +29,7 @@ use crate::layout::{Layout, StoredBlock};
 use crate::tree::parse_tree;
 use crate::writer::{ArraySpec, Plan, PlannedArray, WriteOptions};
 use crate::yaml::{Document, Yaml, YamlLimits};
-use block::ReplacedBlock;
+use in_place::ReplacedBlock;
 
 /// Options for changes of files.
 #[derive(Clone, Debug)]
@@ -114,7 +112,7 @@ impl<'a> Updater<'a> {
         let path = path.as_ref();
         let storage = FileStorage::open(path)?;
         let file = FileLocation { path: path.to_owned(), opened: storage.file().try_clone()? };
-        let sidecar = Box::new(journal::sidecar(path));
+        let sidecar = Box::new(in_place::journal_store(path));
         let updater = Self::open_storage(Box::new(storage), sidecar, options)?;
         Ok(Self { file: Some(file), ..updater })
     }
@@ -128,7 +126,7 @@ impl<'a> Updater<'a> {
         mut sidecar: Box<dyn JournalStore>,
         options: UpdateOptions,
     ) -> Result<Self> {
-        let place = recover(&mut *storage, &mut *sidecar, &journal::KIND, &options.limits)?;
+        let place = recover(&mut *storage, &mut *sidecar, &in_place::KIND, &options.limits)?;
         let no_journal = match place {
             JournalPlace::Free => None,
             JournalPlace::Taken(reason) => Some(reason),

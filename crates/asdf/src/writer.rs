@@ -42,7 +42,7 @@ pub(crate) mod root;
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::ptr_arg)]
 mod tests;
 
-pub use options::{HistoryEntry, Padding, WriteOptions};
+pub use options::{NewHistoryEntry, Padding, WriteOptions};
 pub use plan::{ArraySpec, Plan};
 
 use crate::blocks::index::BlockIndex;

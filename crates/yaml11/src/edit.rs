@@ -12,11 +12,9 @@ use crate::{Document, Yaml};
 
 mod block_style;
 mod flow_style;
-mod lines;
+mod operations;
 mod plan;
-mod remove;
 mod replace_scalars;
-mod set;
 mod spans;
 mod text;
 mod verify;
@@ -56,7 +54,7 @@ impl TreeEditor {
     /// `Usage` where there is no such place, where other places name what would go by an alias, where the text around has no room for the edit, or
     /// where the edit would change anything else; `Limit` as [`Document::parse`].
     pub fn set(&mut self, path: &str, value: &Yaml) -> Result<()> {
-        self.put(path, value, |document, value| set::set(document, path, value))
+        self.put(path, value, |document, value| operations::set(document, path, value))
     }
 
     /// Puts an item into the sequence at a path, before the one at `index`, or after the last where `index` is their number.
@@ -64,7 +62,7 @@ impl TreeEditor {
     /// # Errors
     /// As [`TreeEditor::set`]; `Usage` too where there is no sequence, or `index` is more than the number of its items.
     pub fn insert(&mut self, path: &str, index: usize, value: &Yaml) -> Result<()> {
-        self.put(path, value, |document, value| set::insert(document, path, Some(index), value))
+        self.put(path, value, |document, value| operations::insert(document, path, Some(index), value))
     }
 
     /// Puts an item after the last of the sequence at a path.
@@ -72,7 +70,7 @@ impl TreeEditor {
     /// # Errors
     /// As [`TreeEditor::insert`].
     pub fn push(&mut self, path: &str, value: &Yaml) -> Result<()> {
-        self.put(path, value, |document, value| set::insert(document, path, None, value))
+        self.put(path, value, |document, value| operations::insert(document, path, None, value))
     }
 
     /// Removes the key or item at a path, with the comments in its lines. All pairs of a duplicate key are removed. A collection that becomes empty
@@ -81,11 +79,11 @@ impl TreeEditor {
     /// # Errors
     /// As [`TreeEditor::set`]; `Usage` for the root, and for keys that come from another mapping by `<<`.
     pub fn remove(&mut self, path: &str) -> Result<()> {
-        let narrow = remove::remove(&self.document, path, false)?;
+        let narrow = operations::remove(&self.document, path, false)?;
         if self.apply(narrow, path).is_ok() {
             return Ok(());
         }
-        let wide = remove::remove(&self.document, path, true)?;
+        let wide = operations::remove(&self.document, path, true)?;
         self.apply(wide, path)
     }
 
@@ -103,7 +101,7 @@ impl TreeEditor {
     /// # Errors
     /// As [`TreeEditor::set`]. The text is unchanged then.
     pub fn set_all<'y>(&mut self, values: impl IntoIterator<Item = (&'y str, &'y Yaml)>) -> Result<()> {
-        let plan = set::set_all(&self.document, values)?;
+        let plan = operations::set_all(&self.document, values)?;
         self.apply(plan, "")
     }
 
@@ -171,7 +169,7 @@ impl TreeEditor {
         let is_at_end = plan.splices.last().is_some_and(|splice| splice.range.end == text.len());
         if verified.is_none() && is_at_end && !new.ends_with('\n') {
             // Literal text has its last line break only if there is one.
-            new.push_str(lines::newline(text));
+            new.push_str(spans::newline(text));
             verified = self.verified_document(&new, &plan)?;
         }
         let document = verified.ok_or_else(refused)?;
@@ -199,7 +197,7 @@ pub(crate) fn can_set<'y>(
     document: &Document,
     values: impl IntoIterator<Item = (&'y str, &'y Yaml)>,
 ) -> bool {
-    set::set_all(document, values).is_ok()
+    operations::set_all(document, values).is_ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Values of the caller's types from nodes, and trees from them.
 
-mod alias_expansion;
 mod deserialize;
 mod serialize;
 

@@ -12,7 +12,7 @@ use container_core::source::Source;
 
 use crate::blocks::header::{BlockHeader, MAGIC, MIN_LEN, MIN_SIZE, PREFIX_LEN, STREAMED};
 use crate::digest;
-use crate::layout::{Layout, StoredBlock, search};
+use crate::layout::{Layout, StoredBlock, find_other_than};
 
 /// Bytes of a header before the first that is not NUL, where its magic is.
 const SIZE_BYTE_OFFSET: u64 = 5;
@@ -70,7 +70,7 @@ pub(crate) fn before_first(
     layout: &Layout,
 ) -> Result<Option<(Range<u64>, Option<RecoveredBlock>)>> {
     let end = layout.padding.end;
-    let Some(first) = search::other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
+    let Some(first) = find_other_than(source, layout.padding.clone(), b"\0 \t\r\n")? else {
         return Ok(None);
     };
     // Of a header whose magic is NULs, the size is the first thing that shows.
@@ -186,7 +186,7 @@ fn header_size_candidates(bytes: &[u8]) -> Vec<u16> {
 /// not zero.
 fn available_bytes(source: &dyn Source, header: &BlockHeader, start: u64, next: u64) -> Result<u64> {
     let end = start.saturating_add(header.allocated_size.max(header.used_size));
-    let junk = end < next && search::other_than(source, end..next, b"\0")?.is_some();
+    let junk = end < next && find_other_than(source, end..next, b"\0")?.is_some();
     Ok(if junk { end } else { next }.saturating_sub(start))
 }
 

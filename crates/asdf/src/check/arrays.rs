@@ -7,7 +7,7 @@ use container_core::{Error, ErrorKind, Result};
 
 use super::{FileCheckResult, limit_findings};
 use crate::fault::FaultKind;
-use crate::file::external_files::FileSet;
+use crate::file::external::FileSet;
 use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, NdArray};

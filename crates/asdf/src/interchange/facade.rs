@@ -10,7 +10,7 @@ use container_core::report::{Finding, Severity};
 use container_core::{Error, Limits, Result};
 
 use crate::edit::{parse_value, push_typed, set_typed};
-use crate::file::external_files;
+use crate::file::external;
 use crate::interchange::metadata::value;
 use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::tree::emit_options;
@@ -59,7 +59,7 @@ pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
 /// files are left out, damaged ones are not.
 #[must_use]
 pub fn other_files(file: &File, path: &Path) -> Vec<PathBuf> {
-    external_files::external_paths(file, Some(path)).into_iter().collect()
+    external::external_paths(file, Some(path)).into_iter().collect()
 }
 
 pub use crate::edit::Replace;

@@ -67,7 +67,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
             continue;
         }
         let dataset = &*job.container.require(*index)?;
-        let mut part = Part::new(*index, region, dataset, job.options)?;
+        let mut part = PlannedDataset::new(*index, region, dataset, job.options)?;
         if let Some((label, level)) = compression {
             part.spec = part.spec.compressed(label, level);
         }
@@ -147,7 +147,11 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
 ///
 /// # Errors
 /// `Usage` for an absent name, for `yes` where there are several, and for reversed axes.
-fn put_last(name: &str, parts: &mut Vec<(&String, Part<'_>)>, options: &TargetOptions) -> Result<()> {
+fn put_last(
+    name: &str,
+    parts: &mut Vec<(&String, PlannedDataset<'_>)>,
+    options: &TargetOptions,
+) -> Result<()> {
     let place = match name {
         "yes" if parts.len() == 1 => Some(0),
         _ => parts.iter().position(|(path, _)| *path == name),
@@ -219,7 +223,7 @@ fn options(job: &WriteRequest<'_>) -> Result<WriteOptions> {
 }
 
 /// A dataset on its way.
-struct Part<'a> {
+struct PlannedDataset<'a> {
     index: usize,
     region: &'a Region,
     spec: ArraySpec,
@@ -232,7 +236,7 @@ struct Part<'a> {
     mask: Option<DType>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> PlannedDataset<'a> {
     fn new(index: usize, region: &'a Region, dataset: &Dataset, options: &TargetOptions) -> Result<Self> {
         let (mut shape, mut order, mut read) = (region.shape(), dataset.order, dataset.order);
         if options.axes == Axes::Reversed {

@@ -1,4 +1,4 @@
-//! Walks from block to block, and reads the bytes between and after them.
+//! Walks from block to block, and reads the bytes between and after them; searches ranges for a magic or other bytes.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use container_core::report::Severity;
 use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
-use super::{Gap, IndexState, Layout, StoredBlock, search};
+use super::{Gap, IndexState, Layout, StoredBlock};
 use crate::blocks::header::{BlockHeader, MAGIC, MIN_LEN, STREAMED};
 use crate::blocks::index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind};
@@ -43,7 +43,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
             None => {
                 // An invalid header: the search for the next magic starts after this one.
                 let from = at.saturating_add(MAGIC.len() as u64).min(size);
-                let next = search::magic(source, from..size)?;
+                let next = find_magic(source, from..size)?;
                 let end = next.unwrap_or(size);
                 layout.gaps.push(Gap { range: at..end });
                 at = end;
@@ -84,7 +84,7 @@ fn first_block(source: &dyn Source, at: u64, layout: &Layout) -> Result<Option<u
     if is_magic(source, at)? {
         return Ok(Some(at));
     }
-    search::magic(source, at..layout.size)
+    find_magic(source, at..layout.size)
 }
 
 /// The block at `at`, which begins with a magic; `None` for an invalid header.
@@ -206,7 +206,7 @@ fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Optio
     if at >= size || is_marker(source, at)? {
         return Ok(None);
     }
-    let Some(next) = search::magic(source, at..size)? else { return Ok(None) };
+    let Some(next) = find_magic(source, at..size)? else { return Ok(None) };
     let message = format!(
         "{} bytes before block {} that no block has set aside",
         next.saturating_sub(at),
@@ -223,14 +223,14 @@ fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result
     let streamed = layout.blocks.last().is_some_and(|block| block.header.is_streamed());
     let has_blocks = !layout.blocks.is_empty();
     let fill: &[u8] = if has_blocks { b"\0" } else { b"\0 \t\r\n" };
-    let marker = match search::other_than(source, at..size, fill)? {
+    let marker = match find_other_than(source, at..size, fill)? {
         None => None,
-        Some(other) => search::index_marker(source, other..size)?,
+        Some(other) => find_index_marker(source, other..size)?,
     };
     let Some(marker) = marker else {
         if !has_blocks && lost_tree(source, at..size, layout)? {
             // `lost_tree` has reported these bytes.
-        } else if let Some(junk) = search::other_than(source, at..size, fill)? {
+        } else if let Some(junk) = find_other_than(source, at..size, fill)? {
             let (kind, what) = if has_blocks {
                 (FaultKind::JunkAfterBlocks, "the last block")
             } else {
@@ -257,7 +257,7 @@ fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result
     } else {
         if lost_tree(source, at..marker, layout)? {
             // `lost_tree` has reported these bytes.
-        } else if let Some(junk) = search::other_than(source, at..marker, fill)? {
+        } else if let Some(junk) = find_other_than(source, at..marker, fill)? {
             let message = "bytes between the tree and the block index";
             layout.fault(Fault::new(FaultKind::JunkAfterTree, junk..marker, message));
         }
@@ -271,7 +271,7 @@ fn lost_tree(source: &dyn Source, place: Range<u64>, layout: &mut Layout) -> Res
     if layout.tree.is_some() {
         return Ok(false);
     }
-    let Some(junk) = search::other_than(source, place.clone(), b"\0 \t\r\n")? else { return Ok(false) };
+    let Some(junk) = find_other_than(source, place.clone(), b"\0 \t\r\n")? else { return Ok(false) };
     let message = "no line that begins a tree, and something where it would be";
     layout.fault(Fault::new(FaultKind::JunkBeforeTree, junk..place.end, message));
     Ok(true)
@@ -310,7 +310,7 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
     } else if in_place {
         layout.index_state = IndexState::Valid;
     }
-    if let Some(junk) = search::other_than(source, layout.trailing.clone(), b"\0")? {
+    if let Some(junk) = find_other_than(source, layout.trailing.clone(), b"\0")? {
         let fault = Fault::new(FaultKind::JunkAfterIndex, junk..range.end, "bytes after the block index");
         layout.fault(fault);
     }
@@ -368,4 +368,50 @@ fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
         missing.push(Fault::new(FaultKind::BlockMissing, *at..end, message).of(number as u64));
     }
     layout.faults.append(&mut missing);
+}
+
+/// Bytes that are read at a time: few at first, because the wanted bytes often follow soon, and a file may have them everywhere.
+const FIRST_AND_MAX_PIECE_LEN: (u64, u64) = (1 << 9, 1 << 18);
+
+/// Maximum length of a byte sequence that is searched for.
+const MAX_NEEDLE_LEN: u64 = 32;
+
+/// The first match of `find` in `range`. `find` is given pieces that overlap by more than the longest pattern, and returns an offset in its piece.
+pub(crate) fn find_first(
+    source: &dyn Source,
+    range: Range<u64>,
+    mut find: impl FnMut(&[u8]) -> Option<usize>,
+) -> Result<Option<u64>> {
+    let mut at = range.start;
+    let (mut piece, most) = FIRST_AND_MAX_PIECE_LEN;
+    while at < range.end {
+        let end = range.end.min(at.saturating_add(piece));
+        piece = piece.saturating_mul(4).min(most);
+        let bytes = source.read(at..end)?;
+        if let Some(found) = find(&bytes) {
+            return Ok(Some(at.saturating_add(found as u64)));
+        }
+        if end == range.end {
+            break;
+        }
+        at = end.saturating_sub(MAX_NEEDLE_LEN);
+    }
+    Ok(None)
+}
+
+/// The first block magic in `range`.
+pub(crate) fn find_magic(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+    let finder = memchr::memmem::Finder::new(&MAGIC);
+    find_first(source, range, |bytes| finder.find(bytes))
+}
+
+/// The first marker of an index in `range`.
+pub(crate) fn find_index_marker(source: &dyn Source, range: Range<u64>) -> Result<Option<u64>> {
+    let finder = memchr::memmem::Finder::new(MARKER);
+    find_first(source, range, |bytes| finder.find(bytes))
+}
+
+/// The first byte in `range` that is not one of `fill`.
+pub(crate) fn find_other_than(source: &dyn Source, range: Range<u64>, fill: &[u8]) -> Result<Option<u64>> {
+    find_first(source, range, |bytes| bytes.iter().position(|byte| !fill.contains(byte)))
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use container_core::Result;
 use container_core::source::Source;
 
-use super::{Layout, search};
+use super::{Layout, find_first, find_other_than};
 use crate::blocks::header::MAGIC;
 use crate::blocks::index::MARKER;
 use crate::fault::{Fault, FaultKind};
@@ -17,7 +17,7 @@ const MAX_BLANKS: u64 = 4096;
 pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     let at = layout.header.comments.end;
     let size = layout.size;
-    let start = search::other_than(source, at..size.min(at.saturating_add(MAX_BLANKS)), b" \t\r\n")?;
+    let start = find_other_than(source, at..size.min(at.saturating_add(MAX_BLANKS)), b" \t\r\n")?;
     let Some(start) = start else { return Ok(at) };
     let mut start = start;
     let mut head = source.read(start..size.min(start.saturating_add(8)))?;
@@ -99,7 +99,7 @@ fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
     let mut from = range.start;
     loop {
         let mut is_magic = false;
-        let found = search::first(source, from..range.end, |bytes| {
+        let found = find_first(source, from..range.end, |bytes| {
             // The caller checks the bytes after the dots.
             let dots = dots.find(bytes);
             let before = bytes.get(..dots.unwrap_or(bytes.len())).unwrap_or_default();
@@ -123,7 +123,7 @@ fn end(source: &dyn Source, range: Range<u64>) -> Result<End> {
 
 /// A tree without dots ends at the first NUL, which YAML does not allow: padding begins there.
 fn unterminated(source: &dyn Source, range: Range<u64>) -> Result<End> {
-    let nul = search::first(source, range.clone(), |bytes| memchr::memchr(0, bytes))?;
+    let nul = find_first(source, range.clone(), |bytes| memchr::memchr(0, bytes))?;
     Ok(End { tree: nul.unwrap_or(range.end), blanks: false, unterminated: true })
 }
 

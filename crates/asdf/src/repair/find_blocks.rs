@@ -10,7 +10,7 @@ use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::blocks::index::{BlockIndex, MARKER};
 use crate::blocks::recovery::{RecoveredBlock, Support, before_first, recover_header, verify_candidate};
 use crate::fault::{Fault, FaultKind, block_of};
-use crate::layout::{IndexState, Layout, StoredBlock, search};
+use crate::layout::{IndexState, Layout, StoredBlock, find_magic, find_other_than};
 
 /// A place of the file where a block is or was.
 #[derive(Clone, Debug)]
@@ -149,7 +149,7 @@ fn walk_headers(source: &dyn Source, layout: &Layout, named: usize) -> Result<Ve
             && let Some(recovered) = recover_header(source, range.start, gap.end)?
             && recovered.block.end == gap.end
             && (recovered.support == Support::Digest
-                || search::other_than(source, gap.clone(), b"\0")?.is_none())
+                || find_other_than(source, gap.clone(), b"\0")?.is_none())
         {
             at = at.saturating_add(1);
             found.push(Extent::Block(recovered));
@@ -225,7 +225,7 @@ fn find_by_magics(source: &dyn Source, layout: &Layout) -> Result<Option<Vec<Ext
     let end = layout.index.as_ref().map_or(layout.size, |index| index.start);
     let mut starts = Vec::new();
     let mut from = layout.padding.start;
-    while let Some(at) = search::magic(source, from..end)? {
+    while let Some(at) = find_magic(source, from..end)? {
         starts.push(at);
         from = at.saturating_add(1);
         if starts.len() > MAX_MAGICS {

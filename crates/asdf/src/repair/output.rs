@@ -9,7 +9,7 @@ use container_core::source::{Joined, Source};
 use super::plan_blocks::{Body, PlannedBlock};
 use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::blocks::index::BlockIndex;
-use crate::layout::search::other_than;
+use crate::layout::find_other_than;
 use crate::layout::{IndexState, Layout, StoredBlock};
 
 /// Contents of the new file.
@@ -42,7 +42,7 @@ impl NewFile<'_> {
             let padding = layout.padding.start..layout.padding.end.min(first);
             // Where no block follows, anything but blanks belongs to nothing.
             let junk = match parts.as_slice() {
-                [] => other_than(source, padding.clone(), b"\0 \t\r\n")?,
+                [] => find_other_than(source, padding.clone(), b"\0 \t\r\n")?,
                 _ => None,
             };
             let padding = padding.start..junk.unwrap_or(padding.end);

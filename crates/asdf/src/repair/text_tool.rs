@@ -14,7 +14,7 @@ use super::plan_blocks::Tools;
 use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::digest;
 use crate::fault::FaultKind;
-use crate::layout::{Layout, StoredBlock, search};
+use crate::layout::{Layout, StoredBlock, find_magic};
 
 /// Bytes that are hashed, or decoded, for all blocks together: a second or two.
 const MAX_HASHED_BYTES: u64 = 1 << 30;
@@ -53,7 +53,7 @@ pub(super) fn undo_text_tool(
     let end = last_marker(&**source, layout.padding.end..size)?.unwrap_or(size);
     let mut places = Vec::new();
     let mut from = layout.padding.end;
-    while let Some(at) = search::magic(&**source, from..end)? {
+    while let Some(at) = find_magic(&**source, from..end)? {
         places.push(at);
         from = at.saturating_add(1);
         if places.len() > MAX_MAGICS {

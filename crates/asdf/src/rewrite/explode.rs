@@ -16,7 +16,7 @@ use crate::blocks::references::{
 };
 use crate::edit::replace_scalars;
 use crate::file::File;
-use crate::file::external_files::external_paths;
+use crate::file::external::external_paths;
 use crate::layout::{Layout, StoredBlock};
 use crate::writer::assemble::{Assembly, AssemblyBlock, BlockPadding, head_and_tree, require_intact};
 use crate::writer::{Padding, Plan, WriteOptions};

@@ -3,9 +3,9 @@
 
 use container_core::{Error, Result};
 
+use super::WorkLimit;
 use super::keyword_values::invalid;
 use super::number::Number;
-use super::work_limit::WorkLimit;
 use crate::ndarray::NdArray;
 use crate::yaml::{Kind, Node, Scalar};
 

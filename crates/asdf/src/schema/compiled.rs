@@ -7,13 +7,13 @@ use container_core::json_pointer::escape;
 use container_core::{Error, Result};
 use regex::Regex;
 
+use super::WorkLimit;
 use super::array::DatatypeSpec;
 use super::equal::key_name;
 use super::keyword_values::{count, flag, invalid, list, names, number, pairs, pattern, text, types};
 use super::number::Number;
 use super::resource::{Place, Resources, base_of};
 use super::uri::join;
-use super::work_limit::WorkLimit;
 use crate::yaml::{Kind, Node, NodeId};
 
 /// Index of a schema in [`CompiledSchemas`].

@@ -6,8 +6,8 @@ use std::hash::{Hash, Hasher};
 
 use container_core::{Error, Result};
 
+use super::WorkLimit;
 use super::number::Number;
-use super::work_limit::WorkLimit;
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Maximum depth of collections that are compared; aliases can make cycles.

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use container_core::json_pointer::escape;
 use container_core::{Error, Result};
 
+use super::WorkLimit;
 use super::uri::{join, pointer, split_fragment};
-use super::work_limit::WorkLimit;
-use super::{Schemas, embedded};
+use super::{Schemas, manifest};
 use crate::tree::parse_tree;
 use crate::yaml::{Document, Kind, Node, NodeId, YamlLimits};
 
@@ -79,7 +79,7 @@ impl<'s> Resources<'s> {
         }
         let document = match self.added.documents.get(uri) {
             Some(document) => Some(Rc::clone(document)),
-            None => match embedded::find(uri) {
+            None => match manifest::find(uri) {
                 Some(text) => Some(Rc::new(parse(text.as_bytes(), uri)?)),
                 None => None,
             },

@@ -2,11 +2,11 @@
 
 use container_core::{Limits, Result};
 
+use super::WorkLimit;
 use super::compiled::CompiledSchemas;
 use super::manifest::Tags;
 use super::resource::Resources;
 use super::validate::{Validator, is_reference};
-use super::work_limit::WorkLimit;
 use super::{Note, NoteKind, Options, Report, Schemas, messages};
 use crate::header::Version;
 use crate::yaml::{Document, Int, Kind, Node, Scalar};

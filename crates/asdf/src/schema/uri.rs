@@ -74,15 +74,15 @@ pub(super) fn matches(pattern: &str, uri: &str) -> bool {
             let here = reached.get(at).copied().unwrap_or(false);
             let before = at.checked_sub(1).and_then(|before| text.get(before));
             let set = match part {
-                Part::Literal(want) => {
+                GlobPart::Literal(want) => {
                     before == Some(want)
                         && at.checked_sub(1).and_then(|before| reached.get(before)).copied().unwrap_or(false)
                 }
-                Part::Any => {
+                GlobPart::Any => {
                     carried |= here;
                     carried
                 }
-                Part::WithinSegment => {
+                GlobPart::WithinSegment => {
                     carried = here || (carried && before != Some(&'/'));
                     carried
                 }
@@ -96,20 +96,20 @@ pub(super) fn matches(pattern: &str, uri: &str) -> bool {
     reached.last().copied().unwrap_or(false)
 }
 
-enum Part {
+enum GlobPart {
     Literal(char),
     WithinSegment,
     Any,
 }
 
-fn glob(pattern: &str) -> Vec<Part> {
+fn glob(pattern: &str) -> Vec<GlobPart> {
     let mut parts = Vec::new();
     let mut chars = pattern.chars().peekable();
     while let Some(next) = chars.next() {
         parts.push(match next {
-            '*' if chars.next_if_eq(&'*').is_some() => Part::Any,
-            '*' => Part::WithinSegment,
-            other => Part::Literal(other),
+            '*' if chars.next_if_eq(&'*').is_some() => GlobPart::Any,
+            '*' => GlobPart::WithinSegment,
+            other => GlobPart::Literal(other),
         });
     }
     parts

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use container_core::json_pointer::escape;
 use container_core::{Error, Result};
 
+use super::WorkLimit;
 use super::array::{self, DatatypeSpec};
 use super::assertions::{fails_if, simple};
 use super::compiled::{Additional, Check, CompiledSchema, CompiledSchemas, Dependency, SchemaId};
 use super::equal::{equal, first_repeated, key_name};
-use super::work_limit::WorkLimit;
 use super::{Violation, messages};
 use crate::yaml::{Kind, Node, NodeId, Scalar};
 

@@ -1,13 +1,14 @@
 //! Commits changes to the file.
 
-use container_core::Error;
-use container_core::Result;
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+
+use container_core::format::{Output, WriteSeek};
 use container_core::source::Source;
 use container_core::write::journal::{Journal, Patch};
 use container_core::write::storage::{FileStorage, Storage, StorageSource, require_at};
 use container_core::write::{AtomicFile, Overwrite};
+use container_core::{Error, Result};
 
-use super::append_tail::Tail;
 use super::{CommitKind, FileLocation, NewBlock, Updater, read};
 use crate::blocks::index::BlockIndex;
 use crate::writer::WriteOptions;
@@ -180,4 +181,36 @@ fn add_blocks(
         at += open.end(None, options, target)?;
     }
     Ok(at)
+}
+
+/// An output that begins within a file.
+#[derive(Default)]
+pub(super) struct Tail(Cursor<Vec<u8>>);
+
+impl Tail {
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.0.into_inner()
+    }
+}
+
+impl Write for Tail {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Tail {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl Output for Tail {
+    fn as_seek(&mut self) -> Option<&mut dyn WriteSeek> {
+        Some(self)
+    }
 }

@@ -1,18 +1,28 @@
-//! Changes that fit in the present layout of the file.
+//! Changes that fit in the present layout of the file: blocks with other data, and the journals (`<file>.asdfjournal`) through which they are
+//! made.
+//!
+//! The mechanism of journals is [`container_core::write::journal`]; this format decides that one has the tree with its padding, the headers and data
+//! of replaced blocks, and the bytes after the last block.
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::path::Path;
 
-use container_core::Result;
+use container_codecs::checksum::Algorithm;
 use container_core::source::Source;
 use container_core::write::Durability;
-use container_core::write::journal::{Journal, Patch, carry_out};
+use container_core::write::journal::{
+    FileJournalStore, Journal, JournalKind, Notice, Patch, carry_out, open_recovered,
+};
 use container_core::write::storage::StorageSource;
+use container_core::{Error, Limits, Result};
 
-use super::journal::KIND;
-use super::{CommitKind, Updater};
+use super::{CommitKind, UpdateOptions, Updater};
+use crate::blocks::header::BlockHeader;
 use crate::fault::{Fault, FaultKind};
-use crate::layout::{IndexState, Layout};
+use crate::layout::{IndexState, Layout, StoredBlock};
+use crate::writer::digest::sixteen;
+use crate::writer::encode::encode;
 
 impl Updater<'_> {
     /// Whether all of the change fits in place. A tree needs a block after it; without one, the file ends with the tree.
@@ -117,6 +127,74 @@ fn has_plain_end(layout: &Layout) -> bool {
             (None, IndexState::Absent) => true,
             _ => false,
         }
+}
+
+/// New stored bytes of a block, with the header for them.
+pub(super) struct ReplacedBlock {
+    pub(super) index: usize,
+    pub(super) header: BlockHeader,
+    pub(super) stored: Vec<u8>,
+}
+
+impl ReplacedBlock {
+    pub(super) fn new(
+        block: &StoredBlock,
+        data: &[u8],
+        itemsize: u64,
+        options: &UpdateOptions,
+    ) -> Result<Self> {
+        if block.header.is_streamed() {
+            return Err(Error::usage(format!("block {} is streamed: rows are appended to it", block.index)));
+        }
+        let stored = match block.label() {
+            None => container_core::source::try_copy(data, &options.limits)?,
+            Some(label) => encode(label, None, itemsize, data, &options.write)?,
+        };
+        let checksum =
+            if options.write.checksums { sixteen(&Algorithm::Md5.digest(&stored)) } else { [0; 16] };
+        let used = stored.len() as u64;
+        let header = BlockHeader {
+            allocated_size: block.header.allocated_size.max(used),
+            used_size: used,
+            data_size: data.len() as u64,
+            checksum,
+            ..block.header
+        };
+        Ok(Self { index: block.index, header, stored })
+    }
+
+    /// Whether it fits where the old data are.
+    pub(super) fn fits(&self, block: &StoredBlock) -> bool {
+        self.header.allocated_size == block.header.allocated_size
+    }
+}
+
+pub(crate) const KIND: JournalKind = JournalKind { suffix: ".asdfjournal", magic: *b"asdfjrn2" };
+
+/// The journal of the file at `path`.
+pub(super) fn journal_store(path: &Path) -> FileJournalStore {
+    FileJournalStore::beside(path, &KIND)
+}
+
+/// The file at `path` read through its journal: as before or after an interrupted change. `source` is the file on disk.
+///
+/// # Errors
+/// `Io`; `Limit` for a journal over the limits; those of the source.
+pub fn read_through_journal(
+    path: &Path,
+    source: Box<dyn Source>,
+    limits: &Limits,
+) -> Result<Box<dyn Source>> {
+    Ok(read_with_notice(path, source, limits)?.0)
+}
+
+/// As [`read_through_journal`], with a notice about the journal.
+pub(crate) fn read_with_notice(
+    path: &Path,
+    source: Box<dyn Source>,
+    limits: &Limits,
+) -> Result<(Box<dyn Source>, Option<Notice>)> {
+    open_recovered(path, &KIND, source, limits)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::blocks::references::find_references;
 use crate::layout::{Layout, StoredBlock};
 use crate::ndarray::NdArray;
 use crate::tree::parse_tree;
-use crate::update::{JournalStore, UpdateOptions, journal};
+use crate::update::{JournalStore, UpdateOptions, in_place};
 use crate::writer::assemble::require_intact;
 
 /// Bytes that are gathered before they are written.
@@ -45,7 +45,11 @@ impl Appender {
     /// writing; those of reading the tree; `Io`.
     pub fn open(path: impl AsRef<Path>, options: &UpdateOptions) -> Result<Self> {
         let path = path.as_ref();
-        Self::open_storage(Box::new(FileStorage::open(path)?), Box::new(journal::sidecar(path)), options)
+        Self::open_storage(
+            Box::new(FileStorage::open(path)?),
+            Box::new(in_place::journal_store(path)),
+            options,
+        )
     }
 
     /// Opens a storage, and completes an update that a crash interrupted.
@@ -74,7 +78,7 @@ impl Appender {
         options: &UpdateOptions,
     ) -> Result<Self> {
         let storage = Box::new(FileStorage::open(path)?);
-        Self::with_rows(storage, Box::new(journal::sidecar(path)), options, |_, layout, _| {
+        Self::with_rows(storage, Box::new(in_place::journal_store(path)), options, |_, layout, _| {
             if layout.blocks.len() > 1 {
                 let problem =
                     format!("{named} names the first block of {}, which is not streamed", path.display());
@@ -91,7 +95,7 @@ impl Appender {
         options: &UpdateOptions,
         rows: impl FnOnce(&dyn Source, &Layout, &StoredBlock) -> Result<(String, u64, u64)>,
     ) -> Result<Self> {
-        recover(&mut *storage, &mut *sidecar, &journal::KIND, &options.limits)?;
+        recover(&mut *storage, &mut *sidecar, &in_place::KIND, &options.limits)?;
         let source = StorageSource::new(&*storage)?;
         let layout = Layout::parse(&source, &options.limits)?;
         require_intact(&layout)?;

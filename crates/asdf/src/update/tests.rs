@@ -299,7 +299,7 @@ fn readers_see_what_a_journal_promises() {
     drop(updater);
     let beside = place.folder.path().join("a.asdf.asdfjournal");
     let change = Journal::new(len, len, patches.clone()).unwrap();
-    std::fs::write(&beside, change.encode(&journal::KIND)).unwrap();
+    std::fs::write(&beside, change.encode(&in_place::KIND)).unwrap();
     // The file is still unchanged, so that it is read as it is.
     let file = File::open(place.path()).unwrap();
     assert_eq!((values(&file, "a"), file.tree().find("text").unwrap().text()), (vec![1; 100], "x"));
@@ -314,7 +314,7 @@ fn readers_see_what_a_journal_promises() {
     assert!(std::fs::read(place.path()).unwrap() == torn && beside.exists());
     let added = Patch { at: len, old: Vec::new(), new: b"half a block and the rest".to_vec() };
     let grow = Journal::new(len, len + 25, vec![added]).unwrap();
-    std::fs::write(&beside, grow.encode(&journal::KIND)).unwrap();
+    std::fs::write(&beside, grow.encode(&in_place::KIND)).unwrap();
     std::fs::write(place.path(), [&old[..], b"half a block"].concat()).unwrap();
     let file = File::open(place.path()).unwrap();
     assert_eq!((file.layout().size, values(&file, "a")), (len, vec![1; 100]));

@@ -26,7 +26,7 @@ pub struct WriteOptions {
     /// Whether `history` lists the extension of the standard's core tags, as Python asdf does. From version 1.2.0 on.
     pub extensions: bool,
     /// Entries that are added to `history`.
-    pub history: Vec<HistoryEntry>,
+    pub history: Vec<NewHistoryEntry>,
     /// Digests are computed on another thread where there are at least two, and codecs may use all of them.
     pub threads: usize,
     /// Whether a file is on the disk when [`Writer::finish`](super::Writer::finish) returns.
@@ -55,7 +55,7 @@ impl Default for WriteOptions {
 
 /// A change of a file, for its `history` (`core/history_entry-1.0.0`).
 #[derive(Clone, Debug, PartialEq)]
-pub struct HistoryEntry {
+pub struct NewHistoryEntry {
     /// Description of the change.
     pub description: String,
     /// Time of the change.
@@ -64,7 +64,7 @@ pub struct HistoryEntry {
     pub software: Option<(String, String)>,
 }
 
-impl HistoryEntry {
+impl NewHistoryEntry {
     /// The entry in the tree.
     #[must_use]
     pub fn to_yaml(&self) -> Yaml {

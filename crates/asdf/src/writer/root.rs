@@ -95,7 +95,7 @@ fn history(had: Option<Yaml>, options: &WriteOptions) -> Option<Yaml> {
         // Any other value is the caller's.
         Some(other) => return Some(other),
     }
-    entries.extend(options.history.iter().map(super::options::HistoryEntry::to_yaml));
+    entries.extend(options.history.iter().map(super::options::NewHistoryEntry::to_yaml));
     if options.standard.minor < 2 {
         return (!entries.is_empty()).then_some(Yaml::Sequence(entries, None));
     }

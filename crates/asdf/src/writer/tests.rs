@@ -184,7 +184,7 @@ rows: !core/ndarray-1.1.0
 fn older_versions_have_their_own_tags() {
     let head = |minor| {
         let standard = crate::Version { major: 1, minor, patch: 0 };
-        let entry = HistoryEntry { description: "made".into(), time: None, software: None };
+        let entry = NewHistoryEntry { description: "made".into(), time: None, software: None };
         let mut plan = Plan::new(WriteOptions { standard, history: vec![entry], ..WriteOptions::default() });
         let node = plan.array(&ArraySpec::new(int64(), [0]))?;
         let mut file = Vec::new();
@@ -257,7 +257,7 @@ fn a_history_is_added_to() {
     let other = Yaml::mapping([("extension_class", Yaml::text("x"))]);
     let history =
         Yaml::mapping([("extensions", Yaml::sequence([other])), ("entries", Yaml::sequence([entry]))]);
-    let now = HistoryEntry { description: "now".into(), time: None, software: None };
+    let now = NewHistoryEntry { description: "now".into(), time: None, software: None };
     let plan = Plan::new(WriteOptions { history: vec![now], ..WriteOptions::default() });
     let mut file = Vec::new();
     let tree =

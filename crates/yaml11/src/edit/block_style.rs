@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::lines;
 use super::plan::{Splice, unclear};
 use super::spans::{self, Pair};
 use super::text;
@@ -25,7 +24,7 @@ pub(super) struct Value<'d> {
 impl<'d> Value<'d> {
     /// The value of a pair of a block mapping.
     pub(super) fn of_pair(document: &Document, pair: Pair<'d>) -> Option<Self> {
-        let indent = lines::column(document.text(), pair.start);
+        let indent = spans::column(document.text(), pair.start);
         let place = if pair.is_explicit { NodePosition::Complex } else { NodePosition::Value };
         let context = NodeContext { indent: Some(indent), place, flow: false };
         Some(Self { node: pair.value, head: pair.colon?, context })
@@ -33,7 +32,7 @@ impl<'d> Value<'d> {
 
     /// An item of a block sequence.
     pub(super) fn of_item(document: &Document, item: spans::Item<'d>) -> Self {
-        let indent = lines::column(document.text(), item.start);
+        let indent = spans::column(document.text(), item.start);
         let context = NodeContext { indent: Some(indent), place: NodePosition::Item, flow: false };
         Self { node: item.node, head: item.head, context }
     }
@@ -48,12 +47,13 @@ impl<'d> Value<'d> {
     pub(super) fn set(self, document: &Document, value: &Yaml) -> Result<Vec<Splice>> {
         let text = document.text();
         let (kept, between) = (self.comment(text), self.between(text));
-        let is_below = !spans::is_void(self.node) && self.node.span().start > lines::end(text, self.head);
+        let is_below =
+            !spans::is_void(self.node) && self.node.span().start > spans::line_end(text, self.head);
         let compact = matches!(self.context.place, NodePosition::Item | NodePosition::Complex)
             && !is_below
             && kept.trim().is_empty()
             && between.is_empty();
-        let column = lines::column(text, self.head);
+        let column = spans::column(text, self.head);
         let mut piece = text::in_block(document, value, self.context, column, compact)?;
         piece.tail.insert_str(0, between);
         self.put(text, &piece, kept)
@@ -64,8 +64,8 @@ impl<'d> Value<'d> {
         if spans::is_void(self.node) {
             return "";
         }
-        let head_end = lines::end(text, self.head);
-        let lines = text.get(head_end..lines::start(text, self.node.span().start)).unwrap_or_default();
+        let head_end = spans::line_end(text, self.head);
+        let lines = text.get(head_end..spans::line_start(text, self.node.span().start)).unwrap_or_default();
         let lines = lines.strip_suffix('\n').unwrap_or(lines);
         let lines = lines.strip_suffix('\r').unwrap_or(lines);
         if lines.contains('#') { lines } else { "" }
@@ -79,7 +79,7 @@ impl<'d> Value<'d> {
         {
             return Ok(vec![Splice::new(self.node.span().start..end, piece.head.trim_start())]);
         }
-        let Some(rest) = lines::rest(text, end) else { return Err(unclear(self.node)) };
+        let Some(rest) = spans::ignored_rest(text, end) else { return Err(unclear(self.node)) };
         let mut new = piece.head.clone();
         if !kept.trim().is_empty() {
             if kept.starts_with('#') {
@@ -103,7 +103,7 @@ impl<'d> Value<'d> {
     /// The comment that stays on the line of the mark, with the blanks before it.
     fn comment(self, text: &'_ str) -> &'_ str {
         let node = self.node;
-        let head_end = lines::end(text, self.head);
+        let head_end = spans::line_end(text, self.head);
         let is_void = spans::is_void(node);
         let start = if is_void { self.head } else { node.span().start };
         if start > head_end {
@@ -113,16 +113,16 @@ impl<'d> Value<'d> {
         if end > head_end && is_of_lines(node) {
             return "";
         }
-        lines::rest(text, end).unwrap_or_default()
+        spans::ignored_rest(text, end).unwrap_or_default()
     }
 
     /// Writes the only pair of a new mapping, in a place that has at most a tag and an anchor.
     pub(super) fn begin(self, document: &Document, key: &Yaml, value: &Yaml) -> Result<Vec<Splice>> {
         let text = document.text();
         let head = if spans::is_void(self.node) { self.head } else { self.node.span().end };
-        let rest = lines::rest(text, head).ok_or_else(|| unclear(self.node))?;
+        let rest = spans::ignored_rest(text, head).ok_or_else(|| unclear(self.node))?;
         let indent = self.context.indent.map_or(0, |indent| indent.saturating_add(2));
-        let newline = lines::newline(text);
+        let newline = spans::newline(text);
         let pair = text::pair(document, key, value, indent)?;
         let at = head.saturating_add(rest.len());
         Ok(vec![Splice::insert(at, format!("{newline}{:indent$}{pair}", ""))])
@@ -140,7 +140,7 @@ fn is_of_lines(node: Node<'_>) -> bool {
 pub(super) fn add_pair(mapping: Node<'_>, key: &Yaml, value: &Yaml) -> Result<Splice> {
     let document = mapping.document();
     let first = spans::pair(mapping, 0).ok_or_else(|| unclear(mapping))?;
-    let indent = lines::column(document.text(), first.start);
+    let indent = spans::column(document.text(), first.start);
     let pair = text::pair(document, key, value, indent)?;
     behind(mapping, indent, &pair)
 }
@@ -150,10 +150,10 @@ pub(super) fn insert_item(sequence: Node<'_>, index: usize, value: &Yaml) -> Res
     let document = sequence.document();
     let text = document.text();
     let first = spans::item(sequence, 0).ok_or_else(|| unclear(sequence))?;
-    let indent = lines::column(text, first.start);
+    let indent = spans::column(text, first.start);
     let item = text::item(document, value, indent)?;
     if index == 0 {
-        let newline = lines::newline(text);
+        let newline = spans::newline(text);
         return Ok(Splice::insert(first.start, format!("{item}{newline}{:indent$}", "")));
     }
     if index == sequence.len() {
@@ -173,8 +173,8 @@ fn behind(collection: Node<'_>, indent: usize, new: &str) -> Result<Splice> {
 /// Inserts lines after the line in which a node ends.
 fn at_end(document: &Document, collection: Node<'_>, end: usize, indent: usize, new: &str) -> Result<Splice> {
     let text = document.text();
-    let newline = lines::newline(text);
-    let rest = lines::rest(text, end).ok_or_else(|| unclear(collection))?;
+    let newline = spans::newline(text);
+    let rest = spans::ignored_rest(text, end).ok_or_else(|| unclear(collection))?;
     Ok(Splice::insert(end.saturating_add(rest.len()), format!("{newline}{:indent$}{new}", "")))
 }
 
@@ -198,10 +198,10 @@ pub(super) fn remove(
     }
     for &index in indices {
         let (start, end) = child(collection, index).ok_or_else(|| unclear(collection))?;
-        let rest = lines::rest(text, end).ok_or_else(|| unclear(collection))?;
+        let rest = spans::ignored_rest(text, end).ok_or_else(|| unclear(collection))?;
         let mut end = end.saturating_add(rest.len());
         if wide {
-            end = after_comments(text, end, lines::column(text, start));
+            end = after_comments(text, end, spans::column(text, start));
         }
         let range = lines_of(text, start..end);
         let next = indices
@@ -217,7 +217,7 @@ pub(super) fn remove(
             {
                 Splice::delete(start..next)
             }
-            (None, _) => Splice::delete(lines::before_blanks(text, start).max(head.min(start))..end),
+            (None, _) => Splice::delete(spans::before_blanks(text, start).max(head.min(start))..end),
         });
     }
     Ok(splices)
@@ -227,11 +227,11 @@ pub(super) fn remove(
 fn after_comments(text: &str, end: usize, indent: usize) -> usize {
     let (mut behind, mut at) = (end, end);
     loop {
-        let next = lines::next(text, at);
-        let mark = lines::skip_blanks(text, next);
-        at = lines::end(text, next);
-        match lines::byte(text, mark) {
-            Some(b'#') if lines::column(text, mark) > indent => behind = at,
+        let next = spans::next_line(text, at);
+        let mark = spans::skip_blanks(text, next);
+        at = spans::line_end(text, next);
+        match spans::byte(text, mark) {
+            Some(b'#') if spans::column(text, mark) > indent => behind = at,
             Some(b'\n' | b'\r') if mark > end => {}
             _ => return behind,
         }
@@ -241,11 +241,11 @@ fn after_comments(text: &str, end: usize, indent: usize) -> usize {
 /// The whole lines of a range with only blanks before it, including the line break after them; at the end of a text without a last line break, the
 /// one before them.
 fn lines_of(text: &str, range: Range<usize>) -> Option<Range<usize>> {
-    let start = lines::start(text, range.start);
+    let start = spans::line_start(text, range.start);
     if !text.get(start..range.start)?.trim().is_empty() {
         return None;
     }
-    let end = lines::next(text, range.end);
+    let end = spans::next_line(text, range.end);
     if end > range.end {
         return Some(start..end);
     }

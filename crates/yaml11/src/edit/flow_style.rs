@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use container_core::Result;
 
-use super::lines;
 use super::plan::{Splice, unclear};
 use super::spans::{self, Item, Pair};
 use super::text;
@@ -12,7 +11,7 @@ use crate::{Document, Kind, Node, Yaml};
 
 /// True for a collection with marks of its own; `[a: 1]` has a mapping without.
 pub(super) fn has_brackets(node: Node<'_>) -> bool {
-    let open = lines::byte(node.document().text(), node.content_span().start);
+    let open = spans::byte(node.document().text(), node.content_span().start);
     open == Some(if node.kind() == Kind::Sequence { b'[' } else { b'{' })
 }
 
@@ -24,8 +23,8 @@ pub(super) fn set_pair(document: &Document, pair: Pair<'_>, value: &Yaml) -> Res
     }
     Ok(match pair.colon {
         Some(colon) => {
-            let after = lines::skip_blanks(document.text(), colon);
-            let is_last = matches!(lines::byte(document.text(), after), Some(b',' | b'}' | b']'));
+            let after = spans::skip_blanks(document.text(), colon);
+            let is_last = matches!(spans::byte(document.text(), after), Some(b',' | b'}' | b']'));
             Splice::new(colon..if is_last { after } else { colon }, text)
         }
         None if pair.key.is_alias() => Splice::insert(pair.key.span().end, format!(" :{text}")),
@@ -40,7 +39,7 @@ pub(super) fn set_item(document: &Document, item: Item<'_>, value: &Yaml) -> Res
 
 fn set(document: &Document, node: Node<'_>, text: String) -> Result<Splice> {
     let span = node.span();
-    let before = span.start.checked_sub(1).and_then(|at| lines::byte(document.text(), at));
+    let before = span.start.checked_sub(1).and_then(|at| spans::byte(document.text(), at));
     let is_apart = matches!(before, Some(b' ' | b'\t' | b'\n' | b'\r' | b'[' | b'{' | b','));
     let text = if is_apart { text.trim_start().to_owned() } else { text };
     Ok(Splice::new(span, text))
@@ -61,15 +60,15 @@ pub(super) fn insert(collection: Node<'_>, index: usize, child: &str) -> Result<
     let last =
         index.checked_sub(1).and_then(|last| end(collection, last)).ok_or_else(|| unclear(collection))?;
     // A comma may follow the last child.
-    let after = lines::skip_ignored(text, last);
-    if lines::byte(text, after) == Some(b',') {
+    let after = spans::skip_ignored(text, last);
+    if spans::byte(text, after) == Some(b',') {
         return Ok(Splice::insert(after.saturating_add(1), format!(" {bare}")));
     }
-    if last.checked_sub(1).and_then(|at| lines::byte(text, at)) == Some(b':') {
+    if last.checked_sub(1).and_then(|at| spans::byte(text, at)) == Some(b':') {
         // libyaml takes the colon of `a:,` for a part of the key.
-        let behind = lines::skip_blanks(text, last);
+        let behind = spans::skip_blanks(text, last);
         // A comment keeps the blank that begins it.
-        return Ok(if behind == last || lines::byte(text, behind) == Some(b'#') {
+        return Ok(if behind == last || spans::byte(text, behind) == Some(b'#') {
             Splice::insert(last, format!(" , {bare}"))
         } else {
             Splice::insert(behind, format!(", {bare}"))
@@ -84,8 +83,8 @@ pub(super) fn remove(collection: Node<'_>, index: usize) -> Result<Vec<Splice>> 
     let has_comment = |range: Range<usize>| text.get(range).is_some_and(|text| text.contains('#'));
     let ranges = || {
         let own = start(collection, index)?..end(collection, index)?;
-        let after = lines::skip_ignored(text, own.end);
-        let comma = if lines::byte(text, after) == Some(b',') {
+        let after = spans::skip_ignored(text, own.end);
+        let comma = if spans::byte(text, after) == Some(b',') {
             after..after.saturating_add(1)
         } else {
             own.end..own.end
@@ -109,7 +108,7 @@ pub(super) fn remove(collection: Node<'_>, index: usize) -> Result<Vec<Splice>> 
             (Some(next), _) => own.start..next,
             // Old readers take `{a:}` for a key with a colon in it.
             (None, Some(before)) if text.get(..before)?.ends_with(':') => {
-                lines::skip_blanks(text, before)..own.end
+                spans::skip_blanks(text, before)..own.end
             }
             (None, Some(before)) => before..own.end,
             (None, None) => own.start..comma.end,

@@ -1,6 +1,5 @@
-//! Byte spans of the pairs and items of collections.
+//! Byte spans of the pairs and items of collections; lines, columns, blanks and comments of a text.
 
-use super::lines;
 use crate::{Collection, Document, Kind, Node};
 
 /// A pair of a mapping.
@@ -67,8 +66,8 @@ pub(super) fn end(node: Node<'_>, mark: usize) -> usize {
 
 /// End of the colon that follows a key.
 fn colon(text: &str, key: Node<'_>) -> Option<usize> {
-    let at = lines::skip_ignored(text, key.span().end);
-    (lines::byte(text, at) == Some(b':')).then(|| at.saturating_add(1))
+    let at = skip_ignored(text, key.span().end);
+    (byte(text, at) == Some(b':')).then(|| at.saturating_add(1))
 }
 
 /// End of the dash of the last item, which has no text.
@@ -96,10 +95,10 @@ pub(super) fn pair(mapping: Node<'_>, index: usize) -> Option<Pair<'_>> {
 /// The `?` before a key.
 fn question(text: &str, key: Node<'_>, mapping: Node<'_>) -> Option<usize> {
     let at = key.span().start;
-    let before = lines::before_blanks(text, at);
+    let before = before_blanks(text, at);
     let is_mark = |at: usize| {
-        let after = lines::byte(text, at.saturating_add(1));
-        lines::byte(text, at) == Some(b'?') && after.is_none_or(|byte| byte.is_ascii_whitespace())
+        let after = byte(text, at.saturating_add(1));
+        byte(text, at) == Some(b'?') && after.is_none_or(|byte| byte.is_ascii_whitespace())
     };
     if let Some(mark) = before.checked_sub(1).filter(|mark| before < at && is_mark(*mark)) {
         return Some(mark);
@@ -135,8 +134,8 @@ pub(super) fn item(sequence: Node<'_>, index: usize) -> Option<Item<'_>> {
     }
     let mut dash = at;
     for _ in from..=index {
-        dash = lines::skip_ignored(text, at);
-        if lines::byte(text, dash) != Some(b'-') {
+        dash = skip_ignored(text, at);
+        if byte(text, dash) != Some(b'-') {
             return None;
         }
         at = dash.saturating_add(1);
@@ -150,7 +149,7 @@ pub(super) fn root_head(document: &Document) -> (usize, bool) {
     let text = document.text();
     let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     while at < text.len() {
-        let line = text.get(at..lines::end(text, at)).unwrap_or_default();
+        let line = text.get(at..line_end(text, at)).unwrap_or_default();
         if let Some(rest) = line.strip_prefix("---")
             && (rest.is_empty() || rest.starts_with([' ', '\t']))
         {
@@ -159,7 +158,7 @@ pub(super) fn root_head(document: &Document) -> (usize, bool) {
         if !(line.starts_with(['%', '#']) || line.trim_ascii().is_empty()) {
             break;
         }
-        at = lines::next(text, at);
+        at = next_line(text, at);
     }
     (document.root().span().start, false)
 }
@@ -186,8 +185,8 @@ fn find_sequence_step(document: &Document) -> usize {
                 for (key, value) in node.entries().rev() {
                     if is_block(value) && value.kind() == Kind::Sequence {
                         let text = document.text();
-                        let key = lines::column(text, key.span().start);
-                        return lines::column(text, value.content_span().start).saturating_sub(key);
+                        let key = column(text, key.span().start);
+                        return column(text, value.content_span().start).saturating_sub(key);
                     }
                     stack.push(value);
                 }
@@ -196,4 +195,78 @@ fn find_sequence_step(document: &Document) -> usize {
         }
     }
     0
+}
+
+/// The byte at `at`.
+pub(super) fn byte(text: &str, at: usize) -> Option<u8> {
+    text.as_bytes().get(at).copied()
+}
+
+/// Returns the end of the line of `at`: its line break, or the end of the text.
+pub(super) fn line_end(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    at.saturating_add(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()))
+}
+
+/// Start of the line after that of `at`.
+pub(super) fn next_line(text: &str, at: usize) -> usize {
+    let end = line_end(text, at);
+    let rest = text.as_bytes().get(end..).unwrap_or_default();
+    let len = match rest {
+        [b'\r', b'\n', ..] => 2,
+        [_, ..] => 1,
+        [] => 0,
+    };
+    end.saturating_add(len)
+}
+
+/// Returns the start of the line of `at`.
+pub(super) fn line_start(text: &str, at: usize) -> usize {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    memchr::memrchr2(b'\n', b'\r', before).map_or(0, |at| at.saturating_add(1))
+}
+
+/// Characters of the line before `at`.
+pub(super) fn column(text: &str, at: usize) -> usize {
+    text.get(line_start(text, at)..at).unwrap_or_default().chars().count()
+}
+
+/// End of the blanks at `at`.
+pub(super) fn skip_blanks(text: &str, at: usize) -> usize {
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    at.saturating_add(rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
+}
+
+/// Before the blanks that end at `at`.
+pub(super) fn before_blanks(text: &str, at: usize) -> usize {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    at.saturating_sub(before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count())
+}
+
+/// End of the blanks, line breaks and comments at `at`.
+pub(super) fn skip_ignored(text: &str, at: usize) -> usize {
+    let mut at = at;
+    loop {
+        at = skip_blanks(text, at);
+        match byte(text, at) {
+            Some(b'\n' | b'\r') => at = next_line(text, at),
+            // The YAML library takes `#` for a comment after a blank only.
+            Some(b'#') => at = line_end(text, at),
+            _ => return at,
+        }
+    }
+}
+
+/// Returns the rest of the line from `at` if it contains only blanks or a comment.
+pub(super) fn ignored_rest(text: &str, at: usize) -> Option<&str> {
+    let rest = text.get(at..line_end(text, at))?;
+    let content = rest.trim_start_matches([' ', '\t']);
+    (content.is_empty() || content.starts_with('#')).then_some(rest)
+}
+
+/// The line break of the text.
+pub(super) fn newline(text: &str) -> &'static str {
+    let first = memchr::memchr(b'\n', text.as_bytes());
+    let before = first.and_then(|at| at.checked_sub(1)).and_then(|at| byte(text, at));
+    if before == Some(b'\r') { "\r\n" } else { "\n" }
 }

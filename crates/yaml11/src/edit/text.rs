@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use container_core::{Error, Result};
 
-use super::{lines, spans};
+use super::spans;
 use crate::{
     Document, EmitOptions, IndentStyle, MAX_DEPTH, NodeContext, NodeId, NodePosition, Piece, ScalarStyle,
     YAML_TAG_PREFIX, Yaml, emit_at, emit_item, emit_key, emit_pair, scalar_text,
@@ -14,7 +14,7 @@ use crate::{
 fn options(document: &Document) -> EmitOptions {
     EmitOptions {
         tag_handles: document.tag_handles().to_vec(),
-        newline: lines::newline(document.text()),
+        newline: spans::newline(document.text()),
         ..EmitOptions::default()
     }
 }

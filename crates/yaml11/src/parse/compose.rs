@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 
 use super::arena::{Arena, Builder, Shape};
 use super::events::{Event, Events, Failure, Tag};
-use super::line_folding::{self, Header};
+use super::line_folding::{self, BlockScalarHeader};
 use super::spans;
 use super::to_yaml12::Yaml12Text;
 use crate::{Collection, Kind, Origin, ScalarStyle, YamlLimits};
@@ -208,7 +208,7 @@ impl<'t> Composer<'t> {
         let mark = spans::first_mark(&self.yaml12.text, self.seen, tag.map(|tag| &tag.range), true);
         let start = start.min(mark);
         let text = self.text.get(start..).unwrap_or_default();
-        match (Header::of(text), indent) {
+        match (BlockScalarHeader::of(text), indent) {
             (Some(header), Some(indent)) => {
                 Ok(Cow::Owned(line_folding::block(line_folding::after_first_line(text), indent, &header)))
             }

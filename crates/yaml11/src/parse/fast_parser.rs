@@ -6,9 +6,8 @@
 //! and each level records whether an item or value is still to come.
 
 mod flow;
-mod multi_line;
 mod properties;
-mod single_line;
+mod scalars;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +15,7 @@ use super::arena::{Arena, Builder, Shape};
 use super::spans;
 use crate::{Collection, Origin, ScalarStyle, YamlLimits};
 use properties::{Properties, Tags};
-use single_line::Scalar;
+use scalars::Scalar;
 
 /// An open block collection.
 struct Level {

@@ -148,7 +148,7 @@ pub(crate) enum Chomp {
 }
 
 /// The first line of a literal or folded text.
-pub(crate) struct Header {
+pub(crate) struct BlockScalarHeader {
     pub(crate) folded: bool,
     pub(crate) chomp: Chomp,
     /// The digit for the indentation of the lines.
@@ -157,7 +157,7 @@ pub(crate) struct Header {
     pub(crate) len: usize,
 }
 
-impl Header {
+impl BlockScalarHeader {
     /// The marks that `text` begins with; `None` where it has none, or more than are possible.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let mut header = Self { folded: text.starts_with('>'), chomp: Chomp::Clip, given: None, len: 1 };
@@ -199,7 +199,7 @@ pub(crate) fn indentation(lines: &str) -> Option<usize> {
 
 /// A literal or folded text of which `lines` are all lines after the header, up to the first that is indented less than `indent` columns, and perhaps
 /// more.
-pub(crate) fn block(lines: &str, indent: usize, header: &Header) -> String {
+pub(crate) fn block(lines: &str, indent: usize, header: &BlockScalarHeader) -> String {
     let mut out = String::with_capacity(lines.len());
     let (mut rest, mut end, mut after_blank) = (lines, "", false);
     let mut empty = String::new();

@@ -1,6 +1,6 @@
 //! Files that this workspace writes, read by three releases of Python asdf.
 
-use asdf::writer::{ArraySpec, HistoryEntry, Padding, Plan, WriteOptions};
+use asdf::writer::{ArraySpec, NewHistoryEntry, Padding, Plan, WriteOptions};
 use asdf::yaml::Yaml;
 use asdf::{File, Version};
 use container_core::dtype::{ByteOrder, DType, Order};
@@ -102,7 +102,7 @@ fn options(random: &mut Random, standard: &str, release: Release) -> WriteOption
         options.align = Some(random.pick(&[16, 64, 4096]));
     }
     if random.chance(3) {
-        options.history = vec![HistoryEntry {
+        options.history = vec![NewHistoryEntry {
             description: random.text(),
             time: None,
             software: Some(("tests".to_owned(), "1.0".to_owned())),
@@ -305,7 +305,7 @@ fn history_and_software_are_those_that_python_shows() {
         let mut options = WriteOptions::default();
         options.standard = Version::parse(standard).unwrap();
         options.software = Some(("tests".to_owned(), "1.10".to_owned()));
-        options.history = vec![HistoryEntry {
+        options.history = vec![NewHistoryEntry {
             description: "made".to_owned(),
             time: Some(asdf::yaml::Timestamp {
                 year: 2020,

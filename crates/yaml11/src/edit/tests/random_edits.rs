@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::random_documents::{Choices, RandomDocument, random_document};
 use crate::edit::verify::is_value;
-use crate::edit::{TreeEditor, lines, spans};
+use crate::edit::{TreeEditor, spans};
 use crate::{Collection, Document, Kind, Yaml, YamlLimits};
 
 fn parse(text: &str) -> Document {
@@ -220,8 +220,8 @@ proptest! {
                     }
                     let lost: Vec<_> = comments(&before).into_iter().filter(|id| !comments(&after).contains(id)).collect();
                     let within = may_go.map(|span| {
-                        let end = lines::skip_ignored(&before, span.end).max(span.end);
-                        let line = lines::start(&before, span.start)..lines::next(&before, end);
+                        let end = spans::skip_ignored(&before, span.end).max(span.end);
+                        let line = spans::line_start(&before, span.start)..spans::next_line(&before, end);
                         comments(&before[line]).len()
                     });
                     let allowed = within.unwrap_or(0);
