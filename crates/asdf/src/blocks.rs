@@ -1,4 +1,4 @@
-//! Blocks: their headers and index, the references of the tree to them, and blocks that the walk does not find.
+//! Blocks: their headers and index, and the references of the tree to them.
 
 use std::ops::Range;
 
@@ -8,8 +8,6 @@ use container_core::block::{Block, Covers, StoredChecksum};
 pub(crate) mod header;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub(crate) mod index;
-#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-pub(crate) mod recovery;
 pub(crate) mod references;
 
 use header::BlockHeader;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use container_core::container::Segment;
 
 use crate::blocks::header::BlockHeader;
-use crate::interchange::import::options::codec_name;
+use crate::compression::codec_name;
 use crate::layout::{Layout, StoredBlock};
 
 /// Lists the segments of a file, which cover every byte from the first to the last. `datasets` has the path of an array for the number of its block.

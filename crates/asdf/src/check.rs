@@ -1,6 +1,8 @@
 //! Checks a file for damage and oddities: the layout, the tree, each array against its block, and each block through its codec.
 
 pub(crate) mod arrays;
+#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+pub(crate) mod block_recovery;
 mod blocks;
 pub(crate) mod inline_values;
 mod md5_batch;
@@ -17,7 +19,7 @@ use container_core::report::{BlockCounts, Finding, Report, Severity};
 use container_core::threads::on_threads;
 use container_core::{Progress, Result};
 
-use crate::blocks::recovery::block_without_magic;
+use crate::check::block_recovery::block_without_magic;
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::file::File;
 use crate::file::external::{FileSet, FileSetMember};

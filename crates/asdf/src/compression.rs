@@ -33,12 +33,14 @@ mod chunks;
 #[expect(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "encodes what is in memory")]
 mod encoder;
 pub(crate) mod lz4_chunks;
+mod names;
 pub(crate) mod salvage;
 
 pub use blosc::{Blosc, Blosc2};
 pub(crate) use encoder::needs_whole_block;
 pub use encoder::{EncodeOptions, Encoder, Sizes, WRITABLE, encode};
 pub use lz4_chunks::Lz4Chunks;
+pub(crate) use names::{codec_name, codec_of_name, wanted_codec};
 
 /// The codecs of blocks, by their labels on disk: `zlib`, `bzp2`, `lz4`, `lz4f`, `blsc`, `bls2`, `zstd`, `xz`. Of `bls2` only bare
 /// chunks are read; see [`codecs_with_frames`].

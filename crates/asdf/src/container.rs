@@ -182,7 +182,7 @@ impl Container for AsdfContainer {
     }
 
     fn find(&self, path: &str) -> Option<usize> {
-        self.file.find_array(path).or_else(|| datasets::find_block(&self.file, path))
+        self.file.find_array(path).or_else(|| self.file.find_block(path))
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {

@@ -8,8 +8,8 @@ use container_core::dtype::{DType, Kind, Order};
 use container_core::report::Loss;
 use container_core::{Result, Value};
 
+use crate::compression::codec_name;
 use crate::file::{ArrayEntry, File};
-use crate::interchange::import::options::codec_name;
 use crate::layout::StoredBlock;
 use crate::ndarray::{ByteSource, Mask};
 use crate::yaml::{Kind as NodeKind, Node};
@@ -192,12 +192,6 @@ fn has_other_values(value: &Value) -> bool {
     }
 }
 
-/// First name of the path of a block.
-const BLOCKS_KEY: &str = "blocks";
-
-/// Character before the name of a block where the tree has an entry [`BLOCKS_KEY`]. No path of an array begins with it: it escapes `0` or `1`.
-const ESCAPE_CHAR: char = '~';
-
 /// Whether a plain listing shows the blocks of a file.
 pub(crate) fn block_visibility(file: &File) -> Visibility {
     if file.layout().tree.is_none() { Visibility::Always } else { Visibility::Recursive }
@@ -208,7 +202,7 @@ pub(crate) fn block_dataset(file: &File, index: usize) -> Option<Dataset> {
     let block = file.blocks().get(index.checked_sub(file.arrays().len())?)?;
     let len = block_len(file, block);
     Some(Dataset {
-        path: block_path(file, block.index),
+        path: file.block_path(block.index),
         dtype: DType::native(Kind::Uint, 1),
         shape: vec![len],
         order: Order::C,
@@ -219,26 +213,6 @@ pub(crate) fn block_dataset(file: &File, index: usize) -> Option<Dataset> {
         attributes: Vec::new(),
         visibility: block_visibility(file),
     })
-}
-
-/// The index of the block at `path`. An entry `blocks` of the tree is found instead, unless the path begins with a tilde.
-pub(crate) fn find_block(file: &File, path: &str) -> Option<usize> {
-    let number = match path.strip_prefix(ESCAPE_CHAR) {
-        Some(path) => path,
-        None if file.has_blocks_entry() => return None,
-        None => path,
-    };
-    let number = number.strip_prefix(BLOCKS_KEY)?.strip_prefix('/')?;
-    let index: usize = number.parse().ok().filter(|index: &usize| index.to_string() == number)?;
-    (index < file.blocks().len()).then(|| file.arrays().len().saturating_add(index))
-}
-
-/// The path of the block of that number.
-pub(crate) fn block_path(file: &File, number: usize) -> String {
-    match file.has_blocks_entry() {
-        true => format!("{ESCAPE_CHAR}{BLOCKS_KEY}/{number}"),
-        false => format!("{BLOCKS_KEY}/{number}"),
-    }
 }
 
 /// Decoded bytes of a block; those that its header states where they cannot be read.

@@ -22,11 +22,18 @@ pub(crate) mod external;
 mod mask;
 pub(crate) mod open_options;
 mod read;
+pub mod reference;
 
 pub(crate) use array_faults::WRONG_MASK;
 use blocks::Cache;
 pub(crate) use blocks::{is_cacheable, is_same_file};
 use external::OpenFiles;
+
+/// First name of the path of a block.
+const BLOCKS_KEY: &str = "blocks";
+
+/// Character before the name of a block where the tree has an entry [`BLOCKS_KEY`]. No path of an array begins with it: it escapes `0` or `1`.
+const ESCAPE_CHAR: char = '~';
 
 /// An open ASDF file. It is read through `&self`, from any number of threads.
 pub struct File {
@@ -227,7 +234,27 @@ impl File {
 
     /// Whether the root of the tree has the entry `blocks`.
     pub(crate) fn has_blocks_entry(&self) -> bool {
-        *self.names_blocks.get_or_init(|| self.tree.root().get("blocks").is_some())
+        *self.names_blocks.get_or_init(|| self.tree.root().get(BLOCKS_KEY).is_some())
+    }
+
+    /// The index of the block at `path`. An entry `blocks` of the tree is found instead, unless the path begins with a tilde.
+    pub(crate) fn find_block(&self, path: &str) -> Option<usize> {
+        let number = match path.strip_prefix(ESCAPE_CHAR) {
+            Some(path) => path,
+            None if self.has_blocks_entry() => return None,
+            None => path,
+        };
+        let number = number.strip_prefix(BLOCKS_KEY)?.strip_prefix('/')?;
+        let index: usize = number.parse().ok().filter(|index: &usize| index.to_string() == number)?;
+        (index < self.blocks().len()).then(|| self.arrays().len().saturating_add(index))
+    }
+
+    /// The path of the block of that number.
+    pub(crate) fn block_path(&self, number: usize) -> String {
+        match self.has_blocks_entry() {
+            true => format!("{ESCAPE_CHAR}{BLOCKS_KEY}/{number}"),
+            false => format!("{BLOCKS_KEY}/{number}"),
+        }
     }
 
     /// Lists the faults that were found on opening the file: those of its layout, then those of its tree.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use container_core::Value;
 
 use crate::check::arrays::spare_count;
+use crate::compression::codec_name;
 use crate::digest;
 use crate::file::File;
 use crate::header::STANDARD;
-use crate::interchange::import::options::codec_name;
 use crate::layout::{IndexState, StoredBlock};
 use crate::ndarray::ByteSource;
 use crate::yaml::{Kind, Node};

@@ -1,12 +1,13 @@
 //! The tree: its document, and values by path.
 
-pub mod reference;
 #[cfg(test)]
 mod tests;
 
 use container_core::{Error, Result};
 
-use crate::yaml::{Document, EmitOptions, Node, Origin, Yaml, YamlLimits};
+use crate::yaml::{
+    Document, EmitOptions, Int, Node, Origin, Scalar, Timestamp, YAML_TAG_PREFIX, Yaml, YamlLimits,
+};
 
 /// Prefix of the tags of the ASDF standard, for which a tree has the handle `!`.
 pub const TAG_PREFIX: &str = "tag:stsci.edu:asdf/";
@@ -19,6 +20,48 @@ pub(crate) fn parse_tree(text: &[u8], base: u64, limits: &YamlLimits) -> Result<
 /// The layout of trees that are written.
 pub(crate) fn emit_options() -> EmitOptions {
     EmitOptions::default().with_tag_handle("!", TAG_PREFIX)
+}
+
+/// A tag with the handles that every ASDF file has: `!core/ndarray-1.1.0`, `!!binary`; others whole.
+pub(crate) fn short_tag(tag: &str) -> String {
+    if let Some(rest) = tag.strip_prefix(TAG_PREFIX) {
+        return format!("!{rest}");
+    }
+    match tag.strip_prefix(YAML_TAG_PREFIX) {
+        Some(rest) => format!("!!{rest}"),
+        None if tag.starts_with('!') => tag.to_owned(),
+        None => format!("!<{tag}>"),
+    }
+}
+
+/// A key as text: numbers and the like by their canonical spelling.
+pub(crate) fn key_text(key: Node<'_>) -> String {
+    match key.scalar() {
+        Some(Scalar::Null) => "null".to_owned(),
+        Some(Scalar::Bool(value)) => value.to_string(),
+        Some(Scalar::Int(Int::Small(value))) => value.to_string(),
+        Some(Scalar::Int(Int::Big(digits))) => digits,
+        Some(Scalar::Float(value)) => format!("{value:?}"),
+        Some(Scalar::Timestamp(time)) => timestamp(&time),
+        Some(_) | None => key.text().to_owned(),
+    }
+}
+
+/// Formats a time as in ISO 8601: `2020-01-02`, `2020-01-02T03:04:05.000678+01:00`.
+pub(crate) fn timestamp(time: &Timestamp) -> String {
+    let mut text = format!("{:04}-{:02}-{:02}", time.year, time.month, time.day);
+    if let Some((hour, minute, second, micros)) = time.time {
+        text.push_str(&format!("T{hour:02}:{minute:02}:{second:02}"));
+        if micros > 0 {
+            text.push_str(&format!(".{micros:06}"));
+        }
+    }
+    if let Some(minutes) = time.offset {
+        let sign = if minutes < 0 { '-' } else { '+' };
+        let minutes = minutes.unsigned_abs();
+        text.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
+    }
+    text
 }
 
 /// The tree of a file.

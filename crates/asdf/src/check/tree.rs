@@ -6,7 +6,7 @@ use container_core::report::{Finding, Severity};
 use container_core::{Limits, Result};
 
 use super::limit_findings;
-use crate::interchange::metadata::value::key_text;
+use crate::tree::key_text;
 use crate::yaml::{
     Document, Kind, Node, NodeId, Scalar, ScalarStyle, YAML_TAG_PREFIX, invalid_directives, is_invalid_plain,
     resolve_tagged,

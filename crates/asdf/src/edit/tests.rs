@@ -131,8 +131,7 @@ fn typed_values_are_read_as_yaml_1_1() {
     assert_eq!(value(""), Yaml::Null);
     assert_eq!(
         value("!unit/unit-1.0.0 m"),
-        Yaml::Text("m".into(), Some(crate::yaml::ScalarStyle::Plain))
-            .tagged("tag:stsci.edu:asdf/unit/unit-1.0.0")
+        Yaml::Text("m".into(), Some(ScalarStyle::Plain)).tagged("tag:stsci.edu:asdf/unit/unit-1.0.0")
     );
     for bad in ["[1", "'a", "*x", "%a", "@a", "a: b: c"] {
         let error = parse_value(bad).unwrap_err();

@@ -15,7 +15,6 @@ use super::File;
 use super::blocks::{CacheKey, Decoded, is_same_file, plain_range};
 use super::mask::items_len;
 use crate::compression;
-use crate::datasets;
 use crate::file::open_options::Strictness;
 use crate::layout::StoredBlock;
 use crate::ndarray::geometry::Rows;
@@ -160,7 +159,7 @@ impl File {
         let block = self.blocks().get(index).ok_or_else(|| Error::usage(format!("no block {index}")))?;
         let geometry = Geometry::of_bytes(self.available(block)?);
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
-        self.read_in((self, block), &geometry, &region, options, &datasets::block_path(self, index))
+        self.read_in((self, block), &geometry, &region, options, &self.block_path(index))
     }
 
     /// Makes sure that `region` of an array of [`File::arrays`] can be read, and keeps the decoded bytes, so that the next read decodes nothing.

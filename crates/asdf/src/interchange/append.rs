@@ -12,7 +12,7 @@ use container_core::{Error, Result};
 
 use crate::File;
 use crate::check::inline_values::require_values;
-use crate::interchange::import::options;
+use crate::compression::wanted_codec;
 use crate::ndarray::{ByteSource, NdArray};
 use crate::update::UpdateOptions;
 use crate::update::stream::Appender;
@@ -26,7 +26,7 @@ pub(crate) fn append(
     durability: Durability,
 ) -> Result<Vec<Loss>> {
     job.options.check_append_options("ASDF", &[])?;
-    if options::codec(job.options)?.is_some() {
+    if wanted_codec(job.options)?.is_some() {
         return Err(Error::usage("a streamed block has no codec").with_hint("leave out --codec"));
     }
     let (index, region) = job.single()?;

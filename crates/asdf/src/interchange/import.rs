@@ -1,7 +1,6 @@
 //! Writes datasets of any container as an ASDF file.
 
 mod mask;
-pub(crate) mod options;
 mod same_format;
 mod tree_paths;
 
@@ -17,11 +16,11 @@ use container_core::report::Loss;
 use container_core::{Error, ErrorKind, Result, Value};
 
 use crate::check::inline_values::require_values;
+use crate::compression::wanted_codec;
 use crate::header::Version;
 use crate::interchange::metadata::{MetadataTree, to_tree};
 use crate::writer::{ArraySpec, Padding, Plan, WriteOptions};
 use crate::yaml::Yaml;
-use options::CHECKSUM;
 use tree_paths::TreeBuilder;
 
 /// Word for the version of the standard.
@@ -47,7 +46,7 @@ const STREAMED: &str = "streamed";
 pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options
         .check_options("ASDF", &[CHECKSUM, TargetOptions::AS_BYTES, STANDARD, ALIGN, PADDING, STREAMED])?;
-    let compression = options::codec(job.options)?;
+    let compression = wanted_codec(job.options)?;
     let streamed = job.options.get_some(STREAMED);
     if let Some(file) = same_format::whole_file(job)?
         && streamed.is_none()
@@ -196,10 +195,13 @@ impl ArrayPaths {
     }
 }
 
+/// The option that every ASDF target has.
+pub(crate) const CHECKSUM: &str = "checksum";
+
 /// Builds the options for writing the file.
 fn options(job: &WriteRequest<'_>) -> Result<WriteOptions> {
     let mut options = WriteOptions::default();
-    options.checksums = options::checksum(job.options)?;
+    options.checksums = checksum(job.options)?;
     options.threads = job.read.threads;
     options.limits = job.options.limits;
     if let Some(text) = job.options.get_some(STANDARD) {
@@ -220,6 +222,18 @@ fn options(job: &WriteRequest<'_>) -> Result<WriteOptions> {
         options.align = Some(align.ok_or_else(problem)?);
     }
     Ok(options)
+}
+
+/// Whether blocks get a digest; true by default.
+///
+/// # Errors
+/// `Usage` for digests that ASDF does not have.
+fn checksum(options: &TargetOptions) -> Result<bool> {
+    match options.get(CHECKSUM) {
+        None | Some("md5") => Ok(true),
+        Some("none") => Ok(false),
+        Some(other) => Err(Error::usage(format!("ASDF has no checksum {other:?} (it has none, md5)"))),
+    }
 }
 
 /// A dataset on its way.

@@ -8,7 +8,7 @@ use container_core::{Limits, Result};
 
 use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::blocks::index::{BlockIndex, MARKER};
-use crate::blocks::recovery::{RecoveredBlock, Support, before_first, recover_header, verify_candidate};
+use crate::check::block_recovery::{RecoveredBlock, Support, before_first, recover_header, verify_candidate};
 use crate::fault::{Fault, FaultKind, block_of};
 use crate::layout::{IndexState, Layout, StoredBlock, find_magic, find_other_than};
 

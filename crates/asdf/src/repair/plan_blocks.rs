@@ -15,7 +15,7 @@ use super::encoded_block::{
 };
 use super::find_blocks::Extent;
 use crate::blocks::header::{BlockHeader, MIN_LEN, MIN_SIZE};
-use crate::blocks::recovery::{RecoveredBlock, Support};
+use crate::check::block_recovery::{RecoveredBlock, Support};
 use crate::compression;
 use crate::compression::salvage::{self, Hole, Salvaged};
 use crate::digest::{self, ChecksumStatus};

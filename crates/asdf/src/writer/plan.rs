@@ -13,7 +13,7 @@ use super::datatype::{datatype, packed_size};
 use super::options::WriteOptions;
 use super::root::{ndarray_tag, root};
 use super::{Writer, inline};
-use crate::interchange::import::options;
+use crate::compression::codec_of_name;
 use crate::tree::emit_options;
 use crate::yaml::{Collection, Yaml, emit_document};
 
@@ -65,7 +65,7 @@ impl ArraySpec {
     /// # Errors
     /// `Usage` for another word, and for a level of `none`.
     pub fn encoded(mut self, codec: &str, level: Option<i32>) -> Result<Self> {
-        let found = options::compression(codec, level)?;
+        let found = codec_of_name(codec, level)?;
         self.compression = found.map(|(label, level)| (label.to_owned(), level));
         Ok(self)
     }

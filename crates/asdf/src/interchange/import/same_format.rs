@@ -9,9 +9,10 @@ use container_core::{Error, Progress, Result};
 
 use super::STANDARD;
 use crate::check::inline_values::has_wrong_values;
+use crate::compression::wanted_codec;
 use crate::file::ArrayEntry;
 use crate::interchange::facade::check_digests;
-use crate::interchange::import::options::{self, CHECKSUM};
+use crate::interchange::import::CHECKSUM;
 use crate::ndarray::{ByteSource, Mask};
 use crate::rewrite::explode;
 use crate::rewrite::{Recompression, RewriteOptions};
@@ -74,7 +75,7 @@ pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output)
         return Err(Error::usage(problem).with_hint("convert its arrays one by one: FILE::PATH"));
     }
     let mut options = RewriteOptions::default();
-    options.compression = match (options::codec(job.options)?, &job.options.codec) {
+    options.compression = match (wanted_codec(job.options)?, &job.options.codec) {
         (Some((label, level)), _) => Some(Recompression::Codec(label.to_owned(), level)),
         (None, Some(_)) => Some(Recompression::Plain),
         (None, None) => None,

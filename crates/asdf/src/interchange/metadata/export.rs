@@ -11,8 +11,8 @@ use container_core::{Limits, Result, Value};
 
 use super::{ENTRIES, HISTORY, LIBRARY, ROOT_ANCHOR, ROOT_KEYS, STORAGE};
 use crate::file::File;
-use crate::interchange::metadata::value::timestamp;
 use crate::ndarray::NdArray;
+use crate::tree::timestamp;
 use crate::yaml::{Int, Yaml};
 
 /// Bytes that a node takes on its way, about.

@@ -6,7 +6,8 @@ use container_core::json_pointer::escape;
 use container_core::{Error, Limits, Result, Value};
 
 use crate::ndarray::NdArray;
-use crate::yaml::{Int, Kind, Node, NodeId, Scalar, Timestamp};
+use crate::tree::{key_text, short_tag, timestamp};
+use crate::yaml::{Int, Kind, Node, NodeId, Scalar};
 
 /// Depth beyond which a tree is converted to text: a parsed text has bounded depth, aliases may exceed it.
 const MAX_DEPTH: usize = 512;
@@ -67,18 +68,6 @@ fn tags_of(root: Node<'_>, view: View, limits: &Limits) -> Result<HashMap<String
     };
     walk.value(root, "", 0)?;
     Ok(walk.tags.unwrap_or_default())
-}
-
-/// A tag with the handles that every ASDF file has: `!core/ndarray-1.1.0`, `!!binary`; others whole.
-pub(crate) fn short_tag(tag: &str) -> String {
-    if let Some(rest) = tag.strip_prefix("tag:stsci.edu:asdf/") {
-        return format!("!{rest}");
-    }
-    match tag.strip_prefix("tag:yaml.org,2002:") {
-        Some(rest) => format!("!!{rest}"),
-        None if tag.starts_with('!') => tag.to_owned(),
-        None => format!("!<{tag}>"),
-    }
 }
 
 /// Extent of the metadata that are shown.
@@ -219,19 +208,6 @@ fn is_library_key(path: &str, key: &str) -> bool {
     matches!((path, key), ("", "asdf_library") | ("/history", "extensions"))
 }
 
-/// A key as text: numbers and the like by their canonical spelling.
-pub(crate) fn key_text(key: Node<'_>) -> String {
-    match key.scalar() {
-        Some(Scalar::Null) => "null".to_owned(),
-        Some(Scalar::Bool(value)) => value.to_string(),
-        Some(Scalar::Int(Int::Small(value))) => value.to_string(),
-        Some(Scalar::Int(Int::Big(digits))) => digits,
-        Some(Scalar::Float(value)) => format!("{value:?}"),
-        Some(Scalar::Timestamp(time)) => timestamp(&time),
-        Some(_) | None => key.text().to_owned(),
-    }
-}
-
 fn scalar_value(scalar: Scalar<'_>) -> Value {
     match scalar {
         Scalar::Null => Value::Null,
@@ -245,21 +221,4 @@ fn scalar_value(scalar: Scalar<'_>) -> Value {
         Scalar::Merge => "<<".into(),
         Scalar::Default => "=".into(),
     }
-}
-
-/// Formats a time as in ISO 8601: `2020-01-02`, `2020-01-02T03:04:05.000678+01:00`.
-pub(crate) fn timestamp(time: &Timestamp) -> String {
-    let mut text = format!("{:04}-{:02}-{:02}", time.year, time.month, time.day);
-    if let Some((hour, minute, second, micros)) = time.time {
-        text.push_str(&format!("T{hour:02}:{minute:02}:{second:02}"));
-        if micros > 0 {
-            text.push_str(&format!(".{micros:06}"));
-        }
-    }
-    if let Some(minutes) = time.offset {
-        let sign = if minutes < 0 { '-' } else { '+' };
-        let minutes = minutes.unsigned_abs();
-        text.push_str(&format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60));
-    }
-    text
 }

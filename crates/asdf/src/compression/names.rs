@@ -1,10 +1,10 @@
-//! Write options from strings: codecs and checksums.
+//! Names of codecs beside their labels on disk.
 
+use container_core::Result;
 use container_core::format::{CodecSpec, Levels, TargetOptions};
-use container_core::{Error, Result};
 
 /// Codecs that are written. Each has its own range of levels.
-pub(crate) const CODECS: &[CodecSpec] = &[
+const CODECS: &[CodecSpec] = &[
     CodecSpec::NONE,
     CodecSpec::new("zlib", Levels::OfCodec),
     CodecSpec::new("bzp2", Levels::OfCodec),
@@ -12,9 +12,6 @@ pub(crate) const CODECS: &[CodecSpec] = &[
     CodecSpec::new("zstd", Levels::OfCodec),
     CodecSpec::new("blosc", Levels::OfCodec),
 ];
-
-/// The option that every ASDF target has.
-pub(crate) const CHECKSUM: &str = "checksum";
 
 /// Name of the codec with a label on disk: `blosc` for `blsc`. A label without another name is its own name, unless it is unreadable.
 pub(crate) fn codec_name(label: Option<&str>) -> &str {
@@ -31,15 +28,15 @@ pub(crate) fn codec_name(label: Option<&str>) -> &str {
 ///
 /// # Errors
 /// `Usage` for codecs that ASDF does not have, listing those it has, and for a level of `none`.
-pub(crate) fn codec(options: &TargetOptions) -> Result<Option<(&'static str, Option<i32>)>> {
+pub(crate) fn wanted_codec(options: &TargetOptions) -> Result<Option<(&'static str, Option<i32>)>> {
     Ok(options.codec("ASDF", CODECS)?.and_then(labelled))
 }
 
 /// Label and level of a codec by name: `blsc` for `blosc`. `None` for `none`.
 ///
 /// # Errors
-/// As [`codec`].
-pub(crate) fn compression(name: &str, level: Option<i32>) -> Result<Option<(&'static str, Option<i32>)>> {
+/// As [`wanted_codec`].
+pub(crate) fn codec_of_name(name: &str, level: Option<i32>) -> Result<Option<(&'static str, Option<i32>)>> {
     Ok(labelled(CodecSpec::find("ASDF", CODECS, name, level)?))
 }
 
@@ -48,17 +45,5 @@ fn labelled((name, level): (&'static str, Option<i32>)) -> Option<(&'static str,
         "none" => None,
         "blosc" => Some(("blsc", level)),
         label => Some((label, level)),
-    }
-}
-
-/// Whether blocks get a digest; true by default.
-///
-/// # Errors
-/// `Usage` for digests that ASDF does not have.
-pub(crate) fn checksum(options: &TargetOptions) -> Result<bool> {
-    match options.get(CHECKSUM) {
-        None | Some("md5") => Ok(true),
-        Some("none") => Ok(false),
-        Some(other) => Err(Error::usage(format!("ASDF has no checksum {other:?} (it has none, md5)"))),
     }
 }
