@@ -5,9 +5,9 @@ use std::ops::Range;
 use container_core::dtype::ByteOrder;
 use container_core::{Error, Result};
 
-use crate::types::complex;
 use crate::yaml::{Document, Int, Kind, Node, NodeId, Scalar};
 
+pub mod complex;
 mod datatype;
 pub(crate) mod geometry;
 pub(crate) mod inline;

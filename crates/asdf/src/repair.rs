@@ -107,7 +107,7 @@ pub fn repair_with(
     if let Some(error) = wrong_line.filter(|_| layout.tree.is_none() && layout.blocks.is_empty()) {
         return Err(error);
     }
-    let tools = plan_blocks::Tools { source: &*owned, codecs, limits, digests: options.stale_checksums };
+    let tools = encoded_block::Tools { source: &*owned, codecs, limits, digests: options.stale_checksums };
     let restored = text_tool::undo_text_tool(&owned, &layout, &tools, &mut report)?.map(Arc::new);
     let told = [&report.kept, &report.guessed, &report.lost].map(Vec::len);
     if let Some(restored) = &restored {
@@ -144,7 +144,7 @@ pub fn repair_with(
         named: if is_tree_lost || placed.iter().any(|placed| placed.block < 0) { usize::MAX } else { named },
         is_listed: layout.index_state == IndexState::Valid,
     };
-    let tools = plan_blocks::Tools { source, codecs, limits, digests: options.stale_checksums };
+    let tools = encoded_block::Tools { source, codecs, limits, digests: options.stale_checksums };
     let (parts, short) = plan_blocks::plan(found, &expected, &tools, &mut report, progress)?;
     if let (Some(document), Some(tree)) = (&document, layout.tree.clone()) {
         let numbers: Vec<usize> = short.iter().map(|short| short.index).collect();

@@ -8,13 +8,11 @@ use crate::ndarray::{NdArray, place};
 use crate::yaml::{Kind, Node, Scalar};
 
 mod astronomy;
-#[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
-pub mod complex;
 mod integer;
 mod meta;
 
+pub use crate::ndarray::complex::{self, Complex};
 pub use astronomy::{Card, Column, DefUnit, Hdu, Quantity, Table, Time, TimeValue};
-pub use complex::Complex;
 pub use integer::Integer;
 pub use meta::{ExtensionMetadata, ExternalArray, History, HistoryEntry, Software};
 

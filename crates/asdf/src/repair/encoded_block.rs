@@ -1,9 +1,10 @@
 //! Recovers the label, `used_size` and `data_size` of an encoded block: each by the checksum, or by the bytes that the block decodes to.
 
-use container_core::codec::Encoded;
-use container_core::{Error, ErrorKind, Result};
+use container_core::codec::{Codecs, Encoded};
+use container_core::container::StaleChecksums;
+use container_core::source::Source;
+use container_core::{Error, ErrorKind, Limits, Result};
 
-use super::plan_blocks::Tools;
 use crate::blocks::header::STREAMED;
 use crate::compression;
 use crate::compression::salvage::{self, is_read};
@@ -18,6 +19,14 @@ const EXTERNAL_LABELS: [&str; 2] = ["bls2", "bsc2"];
 
 /// Maximum number of times that a block is read for another size of its stored bytes.
 const MAX_REREADS: u64 = 8;
+
+/// Source, codecs and limits of a repair.
+pub(super) struct Tools<'a> {
+    pub(super) source: &'a dyn Source,
+    pub(super) codecs: &'a Codecs,
+    pub(super) limits: &'a Limits,
+    pub(super) digests: StaleChecksums,
+}
 
 /// Decoded length of a block's bytes compared with `data_size` of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use container_core::codec::{Codecs, Encoded};
+use container_core::codec::Encoded;
 use container_core::container::StaleChecksums;
 use container_core::report::{Evidence, RepairItem, RepairReport};
-use container_core::source::{Source, try_zeroed_vec};
-use container_core::{Limits, Progress, Result};
+use container_core::source::try_zeroed_vec;
+use container_core::{Progress, Result};
 
 use super::arrays::ShortBlock;
 use super::encoded_block::{
-    DecodedSize, checksum_status, compare_decoded_size, decodable_len, decodes_at, is_external_codec,
+    DecodedSize, Tools, checksum_status, compare_decoded_size, decodable_len, decodes_at, is_external_codec,
     is_limit, recover_label, used_size_from_checksum, with_data_size, without_streamed_flag,
 };
 use super::find_blocks::Extent;
@@ -51,14 +51,6 @@ pub(super) enum Body {
     First(BlockHeader, u64),
     /// Another header, and these data.
     Bytes(BlockHeader, Vec<u8>),
-}
-
-/// Source, codecs and limits of a repair.
-pub(super) struct Tools<'a> {
-    pub(super) source: &'a dyn Source,
-    pub(super) codecs: &'a Codecs,
-    pub(super) limits: &'a Limits,
-    pub(super) digests: StaleChecksums,
 }
 
 /// Number of blocks that the tree and the index expect.

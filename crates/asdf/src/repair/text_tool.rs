@@ -8,9 +8,9 @@ use container_core::Result;
 use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::{Joined, Source};
 
+use super::encoded_block::Tools;
 use super::find_blocks::last_marker;
 use super::line_ends::{self, Change, Proof, changed};
-use super::plan_blocks::Tools;
 use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::digest;
 use crate::fault::FaultKind;

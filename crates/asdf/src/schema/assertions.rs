@@ -2,12 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::compiled::{Check, Type};
+use super::compiled::Check;
+use super::keyword_values::Type;
 use super::number::Number;
 use super::uri::matches;
-use super::validate::CheckResult;
 use super::{array, messages};
 use crate::yaml::{Kind, Node, Scalar};
+
+/// Result of a check. The error has a message unless a nested schema has reported one.
+pub(super) type CheckResult = Result<(), Option<String>>;
 
 pub(super) fn fails_if(fails: bool, message: impl FnOnce() -> String) -> CheckResult {
     if fails { Err(Some(message())) } else { Ok(()) }

@@ -10,7 +10,7 @@ use regex::Regex;
 use super::WorkLimit;
 use super::array::DatatypeSpec;
 use super::equal::key_name;
-use super::keyword_values::{count, flag, invalid, list, names, number, pairs, pattern, text, types};
+use super::keyword_values::{Type, count, flag, invalid, list, names, number, pairs, pattern, text, types};
 use super::number::Number;
 use super::resource::{Place, Resources, base_of};
 use super::uri::join;
@@ -81,38 +81,6 @@ pub(super) enum Check {
 pub(super) enum Dependency {
     Keys(Vec<String>),
     Schema(SchemaId),
-}
-
-/// The types of JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Type {
-    Array,
-    Boolean,
-    Integer,
-    Null,
-    Number,
-    Object,
-    String,
-}
-
-impl Type {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Array => "array",
-            Self::Boolean => "boolean",
-            Self::Integer => "integer",
-            Self::Null => "null",
-            Self::Number => "number",
-            Self::Object => "object",
-            Self::String => "string",
-        }
-    }
-
-    pub(super) fn of(name: &str) -> Option<Self> {
-        [Self::Array, Self::Boolean, Self::Integer, Self::Null, Self::Number, Self::Object, Self::String]
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
 }
 
 #[derive(Debug)]

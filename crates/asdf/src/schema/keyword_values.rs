@@ -3,13 +3,44 @@
 use container_core::{Error, Result};
 use regex::{Regex, RegexBuilder};
 
-use super::compiled::Type;
 use super::equal::key_name;
 use super::number::Number;
 use crate::yaml::{Kind, Node, Scalar};
 
 /// Maximum number of bytes that a compiled pattern may take.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
+
+/// The types of JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Array,
+    Boolean,
+    Integer,
+    Null,
+    Number,
+    Object,
+    String,
+}
+
+impl Type {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Array => "array",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Null => "null",
+            Self::Number => "number",
+            Self::Object => "object",
+            Self::String => "string",
+        }
+    }
+
+    pub(super) fn of(name: &str) -> Option<Self> {
+        [Self::Array, Self::Boolean, Self::Integer, Self::Null, Self::Number, Self::Object, Self::String]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
 
 /// An error about a value in a schema.
 pub(super) fn invalid(node: Node<'_>, what: &'static str) -> Error {

@@ -1,6 +1,6 @@
 //! Messages of violations.
 
-use super::compiled::Type;
+use super::keyword_values::Type;
 use super::number::Number;
 use crate::yaml::{Kind, Node, Scalar};
 

@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 
 use super::WorkLimit;
 use super::array::{self, DatatypeSpec};
-use super::assertions::{fails_if, simple};
+use super::assertions::{CheckResult, fails_if, simple};
 use super::compiled::{Additional, Check, CompiledSchema, CompiledSchemas, Dependency, SchemaId};
 use super::equal::{equal, first_repeated, key_name};
 use super::{Violation, messages};
@@ -32,9 +32,6 @@ enum Verdict {
 
 /// List for violations; `None` where only the verdict counts.
 type Sink<'a> = Option<&'a mut Vec<Violation>>;
-
-/// Result of a check. The error has a message unless a nested schema has reported one.
-pub(super) type CheckResult = Result<(), Option<String>>;
 
 /// A step to a value within another.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use half::f16;
 
 use super::super::{malformed, place};
 use super::Nulls;
-use crate::types::complex;
+use crate::ndarray::complex;
 use crate::yaml::{Int, Kind as NodeKind, Node, Scalar};
 
 /// True where an item is tagged as a complex number.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::blocks::header::BlockHeader;
 use crate::layout::StoredBlock;
+use crate::repair::encoded_block::Tools;
 use container_codecs::bzip2::Bzip2;
 use container_core::Limits;
 use container_core::codec::{Codec, Encoded};
@@ -174,8 +175,7 @@ fn how_far_a_block_reaches_is_asked_once() {
     let mut codecs = compression::codecs();
     codecs.register(Counted(Arc::clone(&asked)));
     let limits = Limits::default();
-    let tools =
-        plan_blocks::Tools { source: &data, codecs: &codecs, limits: &limits, digests: StaleChecksums::Keep };
+    let tools = Tools { source: &data, codecs: &codecs, limits: &limits, digests: StaleChecksums::Keep };
     assert_eq!(crate::repair::encoded_block::decodable_len(&block, 1 << 60, &tools).unwrap(), 3_000_000);
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
