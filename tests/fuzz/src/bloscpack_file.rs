@@ -172,7 +172,7 @@ fn is_more(report: &RepairReport) -> bool {
 }
 
 fn is_mended_header(report: &RepairReport) -> bool {
-    let signs = ["with no other does the file make sense", "the magic, which was"];
+    let signs = ["as no other value fits the file", "the magic, which was"];
     report.guessed.iter().any(|item| signs.iter().any(|sign| item.what.contains(sign)))
 }
 
@@ -199,10 +199,10 @@ fn keeps(file: &File, fixed: &File, report: &RepairReport, was_sound: bool) {
         // What stands behind a header that says that there is no chunk may have been chunks, though the file is sound without.
         assert!(report.lost.is_empty() || file.chunks().is_empty(), "{report:?}");
         // JSON has no bytes: those of a Python literal come as text, and are told; as text they may describe an array.
-        let is_spelt = report.guessed.iter().any(|item| item.what.starts_with("bytes in the metadata"));
+        let is_spelt = report.guessed.iter().any(|item| item.what.starts_with("metadata: bytes, which JSON"));
         let metadata = |file: &File| file.metadata().map(as_text);
         assert_eq!(is_spelt, file.metadata().is_some_and(has_bytes), "{report:?}");
-        let is_unclaimed = report.guessed.iter().any(|item| item.what.contains("without that claim"));
+        let is_unclaimed = report.guessed.iter().any(|item| item.what.contains("without the claim"));
         if !is_unclaimed {
             // As text: NaN is not itself.
             assert_eq!(format!("{:?}", metadata(file)), format!("{:?}", metadata(fixed)));

@@ -8,8 +8,8 @@ use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::try_zeroed_vec;
 use container_core::{Error, Result, Value};
 
+use super::damaged_file::{ChunkStatus, DamagedFile, without_truncated_end};
 use super::intact_blocks::{self, PartialChunks};
-use super::{ChunkStatus, DamagedFile, without_truncated_end};
 use crate::ChunkEntry;
 use crate::NumpyArray;
 use crate::append::made_by;
@@ -199,7 +199,7 @@ fn without_claim(damaged: &DamagedFile, tree: Value, have: u64, report: &mut Rep
         return tree;
     }
     if let Some(metadata) = damaged.layout.metadata() {
-        let what = "the bytes are no array, although as text the metadata say so: without that claim";
+        let what = "metadata: without the claim to describe an array, which the data are not";
         let item = RepairItem::new(metadata.range.clone(), what);
         report.guessed.push(item.with_evidence(Evidence::Walk));
     }
@@ -244,8 +244,7 @@ fn fit_shape(damaged: &DamagedFile, have: u64, report: &mut RepairReport) -> (Op
         }
     };
     let Some((rows, row, kept)) = whole.filter(is_meant) else {
-        let what =
-            format!("shape {:?}, which {have} bytes cannot have: they are plain bytes now", numpy.shape);
+        let what = format!("shape {:?}: not one of {have} bytes, which become plain bytes", numpy.shape);
         report.lost.push(RepairItem::new(place, what));
         return (Some(unclaimed(tree)), have);
     };
@@ -253,10 +252,10 @@ fn fit_shape(damaged: &DamagedFile, have: u64, report: &mut RepairReport) -> (Op
     if let Some(len) = shape.get_mut(axis) {
         *len = kept;
     }
-    let what = format!("shape {shape:?} instead of {:?}: {have} bytes of data are there", numpy.shape);
+    let what = format!("shape: corrected to {shape:?}, that of {have} bytes (found {:?})", numpy.shape);
     report.guessed.push(RepairItem::new(place.clone(), what).with_evidence(Evidence::KnownDamage));
     if kept < rows {
-        let what = format!("{} of {rows} rows of {row} bytes", rows - kept);
+        let what = format!("{} of {rows} rows of {row} bytes: not found", rows - kept);
         report.lost.push(RepairItem::new(place, what));
     }
     let shape: Vec<Value> = shape.into_iter().map(Value::from).collect();

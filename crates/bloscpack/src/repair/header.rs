@@ -65,7 +65,7 @@ pub(super) fn with_corrected_byte(
     if let Some((evidence, name, at, head)) = fitting.next_back()
         && fitting.all(|(other, ..)| other.regions == evidence.regions)
     {
-        let what = format!("{name} as it must have been: with no other does the file make sense");
+        let what = format!("{name}: corrected, as no other value fits the file");
         let item = RepairItem::new(at..at.saturating_add(1), what);
         report.guessed.push(item.with_evidence(evidence.kind()));
         tried.set_head(head);

@@ -14,7 +14,7 @@ use container_core::report::{Evidence, RepairItem, RepairReport};
 use container_core::source::try_zeroed_vec;
 use container_core::{ErrorKind, Result};
 
-use super::{ChunkStatus, DamagedFile};
+use super::damaged_file::{ChunkStatus, DamagedFile};
 use crate::chunk_table::{ChunkEntry, ChunkState};
 
 /// Maximum number of parts of a chunk that are listed one by one: a hostile chunk has a block for every four bytes.
@@ -61,7 +61,7 @@ pub(super) fn recover(damaged: &DamagedFile, statuses: &[ChunkStatus]) -> Result
                     Some((first, _)) if is_plain => {
                         format!("its first {} bytes, stored as they are", first.end)
                     }
-                    _ => format!("{kept} of its {} blocks, which decode by themselves", blocks.len()),
+                    _ => format!("{kept} of its {} blocks, which end where others begin", blocks.len()),
                 };
                 let at = |at: usize| start.saturating_add(at as u64);
                 let lost = blocks.iter().filter(|(_, is_whole)| !is_whole);
@@ -166,7 +166,7 @@ impl PartialChunk {
         range: &Range<u64>,
         report: &mut RepairReport,
     ) {
-        let what = format!("chunk {index}: {}; nothing proves what they hold", self.whole);
+        let what = format!("chunk {index}: {}; no digest proves them", self.whole);
         let layout = &damaged.layout;
         // Intact blocks end where others begin.
         let is_cut = range.end > layout.file_len();
@@ -175,18 +175,18 @@ impl PartialChunk {
         let item = layout.numpy().map_or_else(|| layout.header().typesize.into(), |own| own.dtype.itemsize());
         let item = (item as u64).max(1);
         let end = self.start.saturating_add(self.len as u64);
-        let mut tell = |lost: String, at: u64| {
-            let instead = if at < end { "zeros" } else { "nothing of it" };
+        let mut push = |lost: String, at: u64| {
+            let instead = if at < end { "zeros" } else { "nothing" };
             let what = format!("chunk {index}, {lost}: {instead} in the new file");
             report.lost.push(RepairItem::new(range.clone(), what));
         };
         for bytes in self.lost.iter().take(MAX_LISTED) {
             let elements = bytes.start.checked_div(item).unwrap_or(0)..bytes.end.div_ceil(item);
-            tell(format!("elements {elements:?}, bytes {bytes:?} of the data"), bytes.start);
+            push(format!("elements {elements:?}, bytes {bytes:?} of the data"), bytes.start);
         }
         let others = self.lost.len().saturating_sub(MAX_LISTED);
         if others > 0 {
-            tell(format!("{others} other parts of it"), self.start);
+            push(format!("{others} other parts"), self.start);
         }
     }
 }
@@ -313,7 +313,10 @@ mod tests {
                         let told = format!("chunk {index}, elements {}..", have / 4);
                         let lost = report.lost.iter().find(|item| item.what.starts_with(&told));
                         assert_eq!(lost.is_some(), 0 < kept && kept < blocks.len(), "{report:?}");
-                        assert!(lost.is_none_or(|item| item.what.contains("nothing of it")), "{report:?}");
+                        assert!(
+                            lost.is_none_or(|item| item.what.contains("nothing in the new file")),
+                            "{report:?}"
+                        );
                         let (again, second) = repair_bytes(repaired.clone());
                         assert!(again == repaired && second.guessed.is_empty() && second.lost.is_empty());
                     }
@@ -367,7 +370,9 @@ mod tests {
             let cut = &sound[..start + header.len() + there];
             let (repaired, report) = repair_bytes(cut.to_vec());
             assert!(values(&repaired) == noise[..kept], "{report:?}");
-            assert!(report.lost.iter().any(|item| item.what.contains("nothing of it")) || kept == 0);
+            assert!(
+                report.lost.iter().any(|item| item.what.contains("nothing in the new file")) || kept == 0
+            );
         }
     }
 

@@ -4,8 +4,8 @@ use container_core::format::WriteSeek;
 use container_core::report::{RepairItem, RepairReport};
 use container_core::{Result, Value};
 
+use super::damaged_file::{ChunkStatus, DamagedFile, without_truncated_end};
 use super::intact_blocks::PartialChunks;
-use super::{ChunkStatus, DamagedFile, without_truncated_end};
 use crate::ItemType;
 use crate::fault::FaultKind;
 use crate::items::writer::VarOptions;
@@ -27,7 +27,7 @@ impl Plan {
         damaged.report_chunks(states, &PartialChunks::new(), "item", report);
         let kept = states.get(..without_truncated_end(states)).unwrap_or_default();
         if let Some(fault) = layout.faults().iter().find(|fault| fault.kind() == FaultKind::ItemCount) {
-            let what = format!("the shape in the metadata, which {} items contradict", kept.len());
+            let what = format!("shape in the metadata: not one of {} items", kept.len());
             report.lost.push(RepairItem::new(fault.range(), what));
         }
         let header = layout.header();

@@ -56,8 +56,7 @@ pub(super) fn with_corrected_field(
     let has_digest = meant.iter().any(|(has_digest, ..)| *has_digest);
     let mut likely = meant.into_iter().filter(|(own, ..)| *own == has_digest);
     if let (Some((_, field, head)), None) = (likely.next(), likely.next()) {
-        let what =
-            format!("{field} of the metadata as it must have been: with no other does the file make sense");
+        let what = format!("{field} of the metadata: corrected, as no other value fits the file");
         let evidence = if has_digest { Evidence::Digest } else { Evidence::Walk };
         report.guessed.push(RepairItem::new(start..start.saturating_add(LEN), what).with_evidence(evidence));
         tried.set_head(head);

@@ -9,7 +9,7 @@ use blosc_chunk::{Decoder, Header};
 use container_core::source::{PIECE_LEN, Source};
 use container_core::{Progress, Result};
 
-use super::{ChunkStatus, DamagedFile};
+use super::damaged_file::{ChunkStatus, DamagedFile};
 use crate::ChecksumCode;
 use crate::chunk_table::{ChunkEntry, ChunkState, HEADER_LEN, header_problem};
 

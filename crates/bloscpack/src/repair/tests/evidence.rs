@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use container_core::Limits;
+use container_core::report::Evidence;
+
 use super::moved::whats;
 use super::{repair_bytes, values};
+use crate::layout::Layout;
 use crate::repair::*;
 
-pub(super) const DOUBTFUL_METADATA: &str =
-    "metadata that do not fit their digest: nothing proves what they say, as they are read";
+pub(super) const DOUBTFUL_METADATA: &str = "metadata: kept as read, although they do not match their digest";
 
 fn fixtures(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/bloscpack").join(folder);
@@ -49,12 +52,12 @@ fn a_shape_that_contradicts_whole_data_is_lost_and_no_byte_of_them() {
         assert_eq!(values(&repaired).len(), 2000, "{name}");
         assert_eq!(
             whats(&report.lost),
-            ["type and shape, which describe no array: the data are plain bytes now"],
+            ["type and shape: not those of an array, the data become plain bytes"],
             "{name}"
         );
     }
     let (_, report) = repair_bytes(fixture("vl_shape_wrong.blp"));
-    assert_eq!(whats(&report.lost), ["the shape in the metadata, which 3 items contradict"]);
+    assert_eq!(whats(&report.lost), ["shape in the metadata: not one of 3 items"]);
 }
 
 /// The shape of a file that was appended to, and the end that bloscpack 0.11 lost, are damage of known kinds.

@@ -1,9 +1,11 @@
 //! Chunks that are proved but do not belong to the file, and damaged ones with a false size.
 
+use container_core::Limits;
 use container_core::dtype::{DType, Order};
 
 use super::moved::{bare, whats, whole, without};
 use super::{data, repair_bytes, sound, stored, values};
+use crate::layout::Layout;
 use crate::repair::*;
 use crate::write::WriteOptions;
 use crate::{ChecksumCode, NumpyArray};
@@ -16,8 +18,7 @@ fn a_copy_of_a_chunk_is_no_other_one() {
     damaged[1000] = 0;
     let (repaired, report) = repair_bytes(damaged);
     assert_eq!(values(&repaired), without(&[0]), "{report:?}");
-    let lost =
-        ["looks like a chunk, before the first one: left out", "chunk 0 is damaged: zeros in the new file"];
+    let lost = ["1 whole chunks without a number: left out", "chunk 0 is damaged: zeros in the new file"];
     assert_eq!(whats(&report.lost), lost);
     // Over the end of chunk 5 and the beginning of the next.
     for mut damaged in [whole(), bare()] {

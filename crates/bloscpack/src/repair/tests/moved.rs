@@ -1,9 +1,12 @@
 //! Files with inserted or deleted bytes, so that neither offsets nor the walk point to the chunks after these.
 
+use container_core::Limits;
 use container_core::dtype::{DType, Order};
+use container_core::report::Evidence;
 
 use super::{data, ranges, repair_bytes, sound, stored, values};
 use crate::NumpyArray;
+use crate::layout::Layout;
 use crate::repair::*;
 use crate::write::{Offsets, WriteOptions};
 
@@ -45,10 +48,7 @@ fn a_byte_more_or_less_in_one_chunk_costs_that_chunk() {
             let at = |chunk: u64| (first as u64 + chunk * 120).saturating_add_signed(shift);
             let lost = first as u64 + 240..at(3).min(first as u64 + 360);
             assert_eq!(ranges(&report.lost), std::iter::once(lost).collect::<Vec<_>>());
-            let found = RepairItem::new(
-                at(3)..at(11) - 50,
-                "chunks 3 to 10, found by header and content where nothing led to",
-            );
+            let found = RepairItem::new(at(3)..at(11) - 50, "chunks 3 to 10: found by header and content");
             let found = found.with_evidence(Evidence::Walk);
             assert!(report.guessed.contains(&found), "{report:?}");
         }
@@ -87,10 +87,15 @@ fn a_sector_that_is_gone_costs_the_chunks_in_it() {
     overwritten.truncate(32 + 620 + 100 + 2 * 120 + 40);
     for damaged in [moved, overwritten.clone()] {
         let (_, report) = repair_bytes(damaged);
-        assert!(whats(&report.lost).iter().any(|what| what.ends_with("is not sure")), "{report:?}");
-        assert!(report.lost.iter().any(|item| item.what.ends_with("that are not there")), "{report:?}");
+        assert!(
+            whats(&report.lost).iter().any(|what| what.ends_with("without a number: left out")),
+            "{report:?}"
+        );
+        assert!(report.lost.iter().any(|item| item.what.ends_with("chunks: not found")), "{report:?}");
     }
-    assert_eq!(values(&repair_bytes(overwritten).0), without(&[2, 3, 4, 5])[..800]);
+    // Chunk 2 up to what lies over it; nothing has the number of those after it.
+    let values = values(&repair_bytes(overwritten).0);
+    assert!(values.starts_with(&data(200)) && values.len() < 400, "{}", values.len());
 }
 
 /// Chunks of different lengths are identified by their lengths, wherever they are.
@@ -112,9 +117,7 @@ fn offsets_tell_chunks_by_their_lengths() {
     let (repaired, report) = repair_bytes(damaged);
     bytes[1000..4000].fill(0);
     assert_eq!(values(&repaired), bytes[..7000], "{report:?}");
-    assert!(
-        whats(&report.guessed).contains(&"chunks 4 to 6, found by header and content where nothing led to")
-    );
+    assert!(whats(&report.guessed).contains(&"chunks 4 to 6: found by header and content"));
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn a_header_that_does_not_tell_of_the_metadata_costs_them_alone() {
     damaged[32 + 12] ^= 1;
     let (repaired, report) = repair_bytes(damaged);
     assert_eq!(values(&repaired), data(1050));
-    assert_eq!(whats(&report.lost), ["metadata, whose length nothing tells"]);
+    assert_eq!(whats(&report.lost), ["metadata: length unknown"]);
 }
 
 #[test]
