@@ -202,7 +202,7 @@ fn report_unreferenced(named: &[i64], parts: &[plan_blocks::PlannedBlock], repor
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX);
     for (part, index) in parts.iter().zip(0_i64..) {
         // Of a block that is lost the report tells already.
-        let is_lost = matches!(&part.body, plan_blocks::Body::Bytes(_, bytes) if bytes.is_empty());
+        let is_lost = matches!(&part.body, plan_blocks::BlockBody::Bytes(_, bytes) if bytes.is_empty());
         if !is_lost && !named.contains(&index) && !named.contains(&index.saturating_sub(count)) {
             let range = part.block.at..part.block.end;
             report

@@ -2,8 +2,8 @@
 
 use container_core::Result;
 
-use super::lookup::Lookup;
-use super::parse::arena::{Arena, Item};
+use super::mapping::Lookup;
+use super::parse::arena::{Arena, NodeRecord};
 use super::parse::compose::{check_text, compose};
 use super::parse::{directives, fast_parser};
 use super::{Node, Origin, mapping};
@@ -240,9 +240,9 @@ impl Document {
         self.lookup.steps.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    pub(super) fn item(&self, id: NodeId) -> Item {
+    pub(super) fn item(&self, id: NodeId) -> NodeRecord {
         #[cfg(test)]
         self.lookup.steps.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        self.arena.items.get(id.0 as usize).copied().unwrap_or(Item::NOTHING)
+        self.arena.items.get(id.0 as usize).copied().unwrap_or(NodeRecord::NOTHING)
     }
 }

@@ -13,7 +13,6 @@
 mod document;
 pub mod edit;
 mod emit;
-mod lookup;
 mod mapping;
 mod node;
 mod origin;
@@ -30,7 +29,7 @@ pub(crate) use emit::scalar_text;
 pub(crate) use emit::{
     IndentStyle, MAX_DEPTH, NodeContext, NodePosition, Piece, bare, emit_at, emit_item, emit_key, emit_pair,
 };
-pub(crate) use lookup::LookupResult;
+pub(crate) use mapping::LookupResult;
 
 pub use container_core;
 pub use container_core::{Error, ErrorKind, Limits, Result};

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::lookup::LookupResult;
-use super::parse::arena::{Item, Shape};
+use super::mapping::LookupResult;
+use super::parse::arena::{NodeRecord, Shape};
 use super::{
     Collection, Document, Kind, NodeId, Scalar, ScalarStyle, YAML_TAG_PREFIX, mapping, resolve,
     resolve_tagged,
@@ -22,11 +22,11 @@ impl<'d> Node<'d> {
         Self { document, id }
     }
 
-    fn own(self) -> Item {
+    fn own(self) -> NodeRecord {
         self.document.item(self.id)
     }
 
-    fn item_of_target(self) -> Item {
+    fn item_of_target(self) -> NodeRecord {
         self.target().own()
     }
 
@@ -107,7 +107,7 @@ impl<'d> Node<'d> {
         self.text_of(self.item_of_target())
     }
 
-    fn text_of(self, item: Item) -> &'d str {
+    fn text_of(self, item: NodeRecord) -> &'d str {
         let range = item.first as usize..(item.first as usize).saturating_add(item.count as usize);
         match item.shape {
             Shape::InText(_) => self.document.text().get(range),

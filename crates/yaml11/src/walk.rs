@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use container_core::json_pointer::{escape, unescape};
 use container_core::{Error, Limits, Result};
 
-use super::lookup::LookupResult;
+use super::mapping::LookupResult;
 use super::{Document, Int, Kind, Node, NodeId, Scalar};
 
 impl<'d> Node<'d> {

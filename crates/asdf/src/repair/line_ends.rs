@@ -23,7 +23,7 @@ const BLANKS: [&[u8]; 5] = [b" ", b"\t", b"\r", b"\x0b", b"\x0c"];
 
 /// One change: at a place of the bytes that are there, some of them go and others come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct LineEndChange {
     /// Place of the change.
     pub at: usize,
     /// Bytes from there on that were added.
@@ -51,7 +51,7 @@ pub fn undo(
     is_end: bool,
     proof: &mut Proof<'_>,
     budget: &mut u64,
-) -> Result<Option<Vec<Change>>> {
+) -> Result<Option<Vec<LineEndChange>>> {
     for mode in modes(bytes, len, is_end) {
         let mut search = Search { bytes, mode: &mode, proof, budget, chosen: Vec::new() };
         if search.run()? {
@@ -64,7 +64,7 @@ pub fn undo(
 
 /// The bytes with changes made.
 #[must_use]
-pub fn changed(bytes: &[u8], changes: &[Change]) -> Vec<u8> {
+pub fn changed(bytes: &[u8], changes: &[LineEndChange]) -> Vec<u8> {
     let mut made = Vec::with_capacity(bytes.len());
     let mut from = 0;
     for change in changes {
@@ -104,12 +104,12 @@ impl Mode {
     }
 
     /// All changes of `len` bytes, with the exceptions that were chosen: positions of places, and of what is done there.
-    fn changes(&self, chosen: &[(usize, usize)], len: usize) -> Vec<Change> {
-        let mut changes: Vec<Change> = Vec::new();
+    fn changes(&self, chosen: &[(usize, usize)], len: usize) -> Vec<LineEndChange> {
+        let mut changes: Vec<LineEndChange> = Vec::new();
         let mut push = |at: usize, (removed, inserted): Edit| match changes.last_mut() {
             Some(last) if last.at == at => last.inserted.extend_from_slice(inserted),
             _ if (removed, inserted) == NOTHING => {}
-            _ => changes.push(Change { at, removed, inserted: inserted.to_vec() }),
+            _ => changes.push(LineEndChange { at, removed, inserted: inserted.to_vec() }),
         };
         let mut left = chosen;
         for (place, at) in self.places.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Mode {
         }
         if self.cut > 0 || !self.more.is_empty() {
             let at = len.saturating_sub(self.cut);
-            changes.push(Change { at, removed: self.cut, inserted: self.more.clone() });
+            changes.push(LineEndChange { at, removed: self.cut, inserted: self.more.clone() });
         }
         changes
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use container_core::Result;
 use container_core::source::{Joined, Source};
 
-use super::plan_blocks::{Body, PlannedBlock};
+use super::plan_blocks::{BlockBody, PlannedBlock};
 use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::blocks::index::BlockIndex;
 use crate::layout::find_other_than;
@@ -75,8 +75,8 @@ impl NewFile<'_> {
 fn join_block(part: PlannedBlock, out: &mut Joined<Arc<dyn Source>>) -> Result<()> {
     let block = &part.block;
     match part.body {
-        Body::Same => copy(block.at..block.end, out),
-        Body::Header(mut header) => {
+        BlockBody::Same => copy(block.at..block.end, out),
+        BlockBody::Header(mut header) => {
             // Nothing is set aside behind the end of the file; the sizes of a streamed block say nothing.
             if !header.is_streamed() {
                 let there = block.end.saturating_sub(block.data.start);
@@ -85,11 +85,11 @@ fn join_block(part: PlannedBlock, out: &mut Joined<Arc<dyn Source>>) -> Result<(
             join_header(&header, rest_of_header(block), out)?;
             copy(block.data.start..block.end, out)
         }
-        Body::First(header, len) => {
+        BlockBody::First(header, len) => {
             join_header(&header, rest_of_header(block), out)?;
             copy(block.data.start..block.data.start + len, out)
         }
-        Body::Bytes(header, bytes) => {
+        BlockBody::Bytes(header, bytes) => {
             join_header(&header, rest_of_header(block), out)?;
             out.push_bytes(bytes);
             Ok(())

@@ -26,23 +26,23 @@ pub(super) struct PlannedBlock {
     /// The block in the damaged file.
     pub(super) block: StoredBlock,
     /// The bytes to write.
-    pub(super) body: Body,
+    pub(super) body: BlockBody,
 }
 
 impl PlannedBlock {
     /// Decoded bytes of what is written.
     pub(super) fn data_size(&self) -> u64 {
         let header = match &self.body {
-            Body::Same if self.block.header.is_streamed() => return self.block.data_size(),
-            Body::Same => &self.block.header,
-            Body::Header(header) | Body::First(header, _) | Body::Bytes(header, _) => header,
+            BlockBody::Same if self.block.header.is_streamed() => return self.block.data_size(),
+            BlockBody::Same => &self.block.header,
+            BlockBody::Header(header) | BlockBody::First(header, _) | BlockBody::Bytes(header, _) => header,
         };
         if header.is_streamed() { self.block.data.end - self.block.data.start } else { header.data_size }
     }
 }
 
 /// The bytes to write for a block.
-pub(super) enum Body {
+pub(super) enum BlockBody {
     /// Every byte from its magic to the end of what is set aside.
     Same,
     /// Another header, and the rest as it is.
@@ -134,7 +134,7 @@ fn plan_intact_block(
     let range = block.at..block.end;
     let header = block.header;
     let same = |block: StoredBlock| PlannedBlock {
-        body: if is_changed { Body::Header(block.header) } else { Body::Same },
+        body: if is_changed { BlockBody::Header(block.header) } else { BlockBody::Same },
         block,
     };
     if header.is_streamed() && header.is_compressed() {
@@ -166,7 +166,7 @@ fn plan_intact_block(
             format!("block {index}: data_size as it must have been: its bytes, which {by}, decode to {len}");
         report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(evidence));
         report.kept.push(RepairItem::new(range, format!("block {index}")));
-        return Ok(PlannedBlock { body: Body::Header(block.header), block });
+        return Ok(PlannedBlock { body: BlockBody::Header(block.header), block });
     }
     let must_decode = header.is_compressed() && len != DecodedSize::Matches;
     let mut is_unknown = false;
@@ -197,7 +197,7 @@ fn plan_intact_block(
                 block.header.data_size = 0;
                 short.push(ShortBlock::new(index, 0, block.data.clone()));
                 return Ok(PlannedBlock {
-                    body: Body::Bytes(with_sizes(block.header, 0), Vec::new()),
+                    body: BlockBody::Bytes(with_sizes(block.header, 0), Vec::new()),
                     block,
                 });
             }
@@ -318,7 +318,7 @@ fn recover_fields(
 fn with_digest(block: StoredBlock, digest: &[u8]) -> PlannedBlock {
     let mut header = block.header;
     header.checksum = digest_bytes(digest);
-    PlannedBlock { block, body: Body::Header(header) }
+    PlannedBlock { block, body: BlockBody::Header(header) }
 }
 
 fn digest_bytes(digest: &[u8]) -> [u8; 16] {
@@ -351,7 +351,7 @@ fn plan_truncated_block(
         header.checksum = digest_bytes(running.finish().as_bytes());
     }
     short.push(ShortBlock::new(index, have, block.data.clone()));
-    Ok(PlannedBlock { block, body: Body::First(header, have) })
+    Ok(PlannedBlock { block, body: BlockBody::First(header, have) })
 }
 
 /// The header of a plain block of `len` bytes, without a digest.
@@ -423,7 +423,7 @@ fn salvage_block(
     if have < size || !holes.is_empty() {
         short.push(ShortBlock { index, have, range, holes });
     }
-    Ok(PlannedBlock { block, body: Body::Bytes(header, bytes) })
+    Ok(PlannedBlock { block, body: BlockBody::Bytes(header, bytes) })
 }
 
 /// As many bytes from the start as can be decoded.
@@ -453,5 +453,5 @@ fn lost_block(range: Range<u64>) -> PlannedBlock {
     };
     let block =
         StoredBlock { index: 0, at: range.start, header, data: range.start..range.start, end: range.end };
-    PlannedBlock { block, body: Body::Bytes(header, Vec::new()) }
+    PlannedBlock { block, body: BlockBody::Bytes(header, Vec::new()) }
 }

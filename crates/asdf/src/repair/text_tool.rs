@@ -10,7 +10,7 @@ use container_core::source::{Joined, Source};
 
 use super::encoded_block::Tools;
 use super::find_blocks::last_marker;
-use super::line_ends::{self, Change, Proof, changed};
+use super::line_ends::{self, LineEndChange, Proof, changed};
 use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::digest;
 use crate::fault::FaultKind;
@@ -94,8 +94,8 @@ pub(super) fn undo_text_tool(
     Ok(Some(out))
 }
 
-fn item(number: usize, region: &Range<u64>, changes: &[Change]) -> RepairItem {
-    let count = |of: fn(&Change) -> usize| changes.iter().map(of).fold(0, usize::saturating_add);
+fn item(number: usize, region: &Range<u64>, changes: &[LineEndChange]) -> RepairItem {
+    let count = |of: fn(&LineEndChange) -> usize| changes.iter().map(of).fold(0, usize::saturating_add);
     let (back, out) = (count(|change| change.inserted.len()), count(|change| change.removed));
     let bytes = |count: usize| if count == 1 { "a byte".to_owned() } else { format!("{count} bytes") };
     let what = match (back, out) {
@@ -130,7 +130,11 @@ fn is_whole(source: &dyn Source, region: &Range<u64>) -> Result<bool> {
 }
 
 /// The changes that make a block with a digest that fits out of a region of the file.
-fn restore(region: Range<u64>, tools: &Tools<'_>, unhashed_bytes: &mut u64) -> Result<Option<Vec<Change>>> {
+fn restore(
+    region: Range<u64>,
+    tools: &Tools<'_>,
+    unhashed_bytes: &mut u64,
+) -> Result<Option<Vec<LineEndChange>>> {
     let len = region.end.saturating_sub(region.start);
     if len < MIN_LEN.saturating_sub(FIRST_BLANK_OFFSET as u64)
         || tools.limits.allocate(len.saturating_mul(3)).is_err()
@@ -145,7 +149,7 @@ fn restore(region: Range<u64>, tools: &Tools<'_>, unhashed_bytes: &mut u64) -> R
         let Some(expected) = header.digest() else { continue };
         let Some(room) = header.allocated_size.checked_sub(header.used_size) else { continue };
         // The data of the file begin where those of the changed header do, less what was put into it.
-        let put = |of: fn(&Change) -> usize| of_header.iter().map(of).fold(0, usize::saturating_add);
+        let put = |of: fn(&LineEndChange) -> usize| of_header.iter().map(of).fold(0, usize::saturating_add);
         let (inserted, removed) = (put(|change| change.inserted.len()), put(|change| change.removed));
         let sizes = (usize::try_from(header.len()), usize::try_from(room), usize::try_from(header.used_size));
         let (Ok(start), Ok(room), Ok(used)) = sizes else { continue };
@@ -176,8 +180,9 @@ fn restore(region: Range<u64>, tools: &Tools<'_>, unhashed_bytes: &mut u64) -> R
             found => found,
         };
         if let Some(found) = found {
-            let moved =
-                found.into_iter().map(|change| Change { at: change.at.saturating_add(start), ..change });
+            let moved = found
+                .into_iter()
+                .map(|change| LineEndChange { at: change.at.saturating_add(start), ..change });
             return Ok(Some(of_header.into_iter().chain(moved).collect()));
         }
     }
@@ -196,7 +201,7 @@ fn decodes(stored: &[u8], header: BlockHeader, tools: &Tools<'_>) -> Result<bool
 }
 
 /// Candidate changes of the header itself: first none, then a change at each end of a line in it, or at all.
-fn header_changes(bytes: &[u8]) -> Vec<Vec<Change>> {
+fn header_changes(bytes: &[u8]) -> Vec<Vec<LineEndChange>> {
     let least = usize::try_from(MIN_LEN).unwrap_or(usize::MAX);
     let head = bytes.get(..bytes.len().min(least.saturating_add(FIRST_BLANK_OFFSET))).unwrap_or_default();
     let lines = head
@@ -208,7 +213,9 @@ fn header_changes(bytes: &[u8]) -> Vec<Vec<Change>> {
     let lines: Vec<usize> = lines.filter(|at| *at < least).collect();
     let mut all = vec![Vec::new()];
     for blank in [b"\r", b" ", b"\t", b"\x0b", b"\x0c"] {
-        all.extend(lines.iter().map(|at| vec![Change { at: *at, removed: 0, inserted: blank.to_vec() }]));
+        all.extend(
+            lines.iter().map(|at| vec![LineEndChange { at: *at, removed: 0, inserted: blank.to_vec() }]),
+        );
     }
     let is_crlf = |at: &usize| at.checked_sub(1).and_then(|before| head.get(before)) == Some(&b'\r');
     let added = head
@@ -217,15 +224,18 @@ fn header_changes(bytes: &[u8]) -> Vec<Vec<Change>> {
         .skip(FIRST_BLANK_OFFSET)
         .filter(|(_, byte)| **byte == b'\n')
         .map(|(at, _)| at);
-    let added =
-        added.filter(is_crlf).map(|at| Change { at: at.saturating_sub(1), removed: 1, inserted: Vec::new() });
-    let added: Vec<Change> = added.collect();
+    let added = added.filter(is_crlf).map(|at| LineEndChange {
+        at: at.saturating_sub(1),
+        removed: 1,
+        inserted: Vec::new(),
+    });
+    let added: Vec<LineEndChange> = added.collect();
     all.extend(added.iter().map(|change| vec![change.clone()]));
     if added.len() > 1 {
         all.push(added);
     }
     if lines.len() > 1 {
-        let put = lines.iter().map(|at| Change { at: *at, removed: 0, inserted: b"\r".to_vec() });
+        let put = lines.iter().map(|at| LineEndChange { at: *at, removed: 0, inserted: b"\r".to_vec() });
         all.push(put.collect());
     }
     all

@@ -5,7 +5,7 @@ use container_core::{Error, Result};
 
 use super::datatype::packed_size;
 use super::digest::Hasher;
-use super::encode::Encoder;
+use super::encode::BlockEncoder;
 use super::options::WriteOptions;
 use super::output::{Spool, Target};
 use super::pack_records::RecordPacker;
@@ -18,7 +18,7 @@ pub(crate) struct OpenBlock {
     left: Option<u64>,
     given: u64,
     packer: Option<RecordPacker>,
-    encoder: Option<Encoder>,
+    encoder: Option<BlockEncoder>,
     body: Body,
     scratch: Vec<u8>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct BlockParts {
     /// Bytes that this comes to decoded.
     pub(crate) data: u64,
     pub(crate) packer: Option<RecordPacker>,
-    pub(crate) encoder: Option<Encoder>,
+    pub(crate) encoder: Option<BlockEncoder>,
     pub(crate) label: [u8; 4],
 }
 
@@ -62,7 +62,7 @@ impl BlockParts {
         options: &WriteOptions,
     ) -> Result<Self> {
         let start = |(label, level): &(String, Option<i32>)| {
-            Encoder::start(label, *level, data, packed_size(dtype), options)
+            BlockEncoder::start(label, *level, data, packed_size(dtype), options)
         };
         let (encoder, label) = match compression.map(start).transpose()? {
             Some((encoder, label)) => (Some(encoder), label),

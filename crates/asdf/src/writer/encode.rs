@@ -8,7 +8,7 @@ use super::options::WriteOptions;
 use crate::compression::{self, EncodeOptions};
 
 /// A running codec.
-pub(crate) struct Encoder(compression::Encoder);
+pub(crate) struct BlockEncoder(compression::Encoder);
 
 /// Passes encoded bytes on while the rest is still encoded.
 struct EncodedSink<'p> {
@@ -33,7 +33,7 @@ impl io::Write for EncodedSink<'_> {
     }
 }
 
-impl Encoder {
+impl BlockEncoder {
     /// The codec with this label for `data` bytes of items of a size, and the label as stored in the header.
     pub(crate) fn start(
         label: &str,
@@ -123,7 +123,7 @@ mod tests {
     fn a_blosc_chunk_takes_no_more_memory_than_is_allowed() {
         let mut options = WriteOptions { threads: 1, ..WriteOptions::default() };
         options.limits.memory = 2000;
-        let start = |label, len| Encoder::start(label, None, len, 4, &options).map(|_| ());
+        let start = |label, len| BlockEncoder::start(label, None, len, 4, &options).map(|_| ());
         start("blsc", 1000).unwrap();
         start("zlib", 1 << 40).unwrap();
         for error in

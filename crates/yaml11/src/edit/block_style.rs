@@ -9,21 +9,21 @@ use std::ops::Range;
 use container_core::Result;
 
 use super::plan::{Splice, unclear};
-use super::spans::{self, Pair};
+use super::spans::{self, PairSpan};
 use super::text;
 use crate::{Document, Kind, Node, NodeContext, NodePosition, Piece, ScalarStyle, Yaml};
 
 /// The place of a value: after `head`, which is the end of the colon, dash, question mark or `---`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value<'d> {
+pub(super) struct ValuePlace<'d> {
     pub(super) node: Node<'d>,
     pub(super) head: usize,
     pub(super) context: NodeContext,
 }
 
-impl<'d> Value<'d> {
+impl<'d> ValuePlace<'d> {
     /// The value of a pair of a block mapping.
-    pub(super) fn of_pair(document: &Document, pair: Pair<'d>) -> Option<Self> {
+    pub(super) fn of_pair(document: &Document, pair: PairSpan<'d>) -> Option<Self> {
         let indent = spans::column(document.text(), pair.start);
         let place = if pair.is_explicit { NodePosition::Complex } else { NodePosition::Value };
         let context = NodeContext { indent: Some(indent), place, flow: false };
@@ -31,7 +31,7 @@ impl<'d> Value<'d> {
     }
 
     /// An item of a block sequence.
-    pub(super) fn of_item(document: &Document, item: spans::Item<'d>) -> Self {
+    pub(super) fn of_item(document: &Document, item: spans::ItemSpan<'d>) -> Self {
         let indent = spans::column(document.text(), item.start);
         let context = NodeContext { indent: Some(indent), place: NodePosition::Item, flow: false };
         Self { node: item.node, head: item.head, context }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use container_core::Result;
 
 use super::plan::{Splice, unclear};
-use super::spans::{self, Item, Pair};
+use super::spans::{self, ItemSpan, PairSpan};
 use super::text;
 use crate::{Document, Kind, Node, Yaml};
 
@@ -16,7 +16,7 @@ pub(super) fn has_brackets(node: Node<'_>) -> bool {
 }
 
 /// Puts a value in the place of a pair's.
-pub(super) fn set_pair(document: &Document, pair: Pair<'_>, value: &Yaml) -> Result<Splice> {
+pub(super) fn set_pair(document: &Document, pair: PairSpan<'_>, value: &Yaml) -> Result<Splice> {
     let text = text::in_flow(document, value)?;
     if !spans::is_void(pair.value) {
         return set(document, pair.value, text);
@@ -33,7 +33,7 @@ pub(super) fn set_pair(document: &Document, pair: Pair<'_>, value: &Yaml) -> Res
 }
 
 /// Puts a value in the place of an item.
-pub(super) fn set_item(document: &Document, item: Item<'_>, value: &Yaml) -> Result<Splice> {
+pub(super) fn set_item(document: &Document, item: ItemSpan<'_>, value: &Yaml) -> Result<Splice> {
     set(document, item.node, text::in_flow(document, value)?)
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use container_core::{Error, Result};
 
-use super::block_style::{self, Value};
+use super::block_style::{self, ValuePlace};
 use super::plan::{
     self, Outcome, Plan, Target, absent, check_anchors, check_flow, is_nothing, merged, unclear,
 };
@@ -53,22 +53,22 @@ fn replace<'y>(document: &Document, found: &Target<'_>, value: Cow<'y, Yaml>) ->
         Target::Item { sequence, index } => {
             let item = spans::item(sequence, index).ok_or_else(|| unclear(sequence))?;
             let splices = if spans::is_block(sequence) {
-                Value::of_item(document, item).set(document, &value)?
+                ValuePlace::of_item(document, item).set(document, &value)?
             } else {
                 vec![flow_style::set_item(document, item, &value)?]
             };
             (item.node, splices)
         }
         Target::Root | Target::NoPair { .. } | Target::End { .. } => {
-            (document.root(), Value::of_root(document).set(document, &value)?)
+            (document.root(), ValuePlace::of_root(document).set(document, &value)?)
         }
     };
     check_anchors(document, &[node.span()])?;
     Ok(Plan::new(splices, node, Outcome::Value(value)))
 }
 
-fn set_pair(document: &Document, pair: spans::Pair<'_>, value: &Yaml) -> Result<Vec<plan::Splice>> {
-    if let Some(place) = Value::of_pair(document, pair) {
+fn set_pair(document: &Document, pair: spans::PairSpan<'_>, value: &Yaml) -> Result<Vec<plan::Splice>> {
+    if let Some(place) = ValuePlace::of_pair(document, pair) {
         return place.set(document, value);
     }
     // `? key` without a colon.
@@ -102,9 +102,9 @@ fn add_pair<'y>(document: &Document, mapping: Node<'_>, key: &str, value: Cow<'y
 }
 
 /// The place of a node in a block collection, or of the root. O(nodes).
-pub(super) fn place_of<'d>(document: &'d Document, node: Node<'d>) -> Option<Value<'d>> {
+pub(super) fn place_of<'d>(document: &'d Document, node: Node<'d>) -> Option<ValuePlace<'d>> {
     if node.id() == document.root().id() {
-        return Some(Value::of_root(document));
+        return Some(ValuePlace::of_root(document));
     }
     let mut rest = vec![document.root()];
     while let Some(parent) = rest.pop() {
@@ -113,11 +113,11 @@ pub(super) fn place_of<'d>(document: &'d Document, node: Node<'d>) -> Option<Val
         }
         if let Some(index) = parent.items().position(|item| item.id() == node.id()) {
             let item = spans::item(parent, index).filter(|_| spans::is_block(parent))?;
-            return Some(Value::of_item(document, item));
+            return Some(ValuePlace::of_item(document, item));
         }
         if let Some(index) = parent.entries().position(|(_, value)| value.id() == node.id()) {
             let pair = spans::pair(parent, index).filter(|_| spans::is_block(parent))?;
-            return Value::of_pair(document, pair);
+            return ValuePlace::of_pair(document, pair);
         }
         rest.extend(parent.items());
         rest.extend(parent.entries().flat_map(|(key, value)| [key, value]));

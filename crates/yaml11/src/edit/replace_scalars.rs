@@ -39,9 +39,7 @@ pub fn replace_scalars(document: &Document, changes: &[(NodeId, Yaml)]) -> Resul
     }
     let mut places = places.iter().map(|(_, _, id, value)| (*id, *value)).collect::<Vec<_>>();
     places.sort_by_key(|(id, _)| *id);
-    for number in 0..document.len() {
-        let id = NodeId(u32::try_from(number).map_err(|_| refused())?);
-        let (old, new) = (document.node(id), outcome.node(id));
+    for (old, new) in document.nodes().zip(outcome.nodes()) {
         let same = old.is_alias() == new.is_alias()
             && old.anchor() == new.anchor()
             && old.tag() == new.tag()

@@ -4,7 +4,7 @@ use crate::{Collection, Document, Kind, Node};
 
 /// A pair of a mapping.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair<'d> {
+pub(super) struct PairSpan<'d> {
     pub(super) key: Node<'d>,
     pub(super) value: Node<'d>,
     /// Its first byte: of the key, or the `?` before it.
@@ -19,7 +19,7 @@ pub(super) struct Pair<'d> {
 
 /// An item of a sequence.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item<'d> {
+pub(super) struct ItemSpan<'d> {
     pub(super) node: Node<'d>,
     /// Its first byte: the dash, in flow style that of the item.
     pub(super) start: usize,
@@ -76,13 +76,13 @@ fn last_dash(sequence: Node<'_>) -> Option<usize> {
 }
 
 /// The pair at an index, as they are written.
-pub(super) fn pair(mapping: Node<'_>, index: usize) -> Option<Pair<'_>> {
+pub(super) fn pair(mapping: Node<'_>, index: usize) -> Option<PairSpan<'_>> {
     let (key, value) = mapping.entry(index)?;
     let text = mapping.document().text();
     let colon = colon(text, key);
     let mark = question(text, key, mapping);
     let after = colon.unwrap_or(key.span().end);
-    Some(Pair {
+    Some(PairSpan {
         key,
         value,
         start: mark.unwrap_or(key.span().start),
@@ -113,12 +113,12 @@ fn question(text: &str, key: Node<'_>, mapping: Node<'_>) -> Option<usize> {
 }
 
 /// The item at an index.
-pub(super) fn item(sequence: Node<'_>, index: usize) -> Option<Item<'_>> {
+pub(super) fn item(sequence: Node<'_>, index: usize) -> Option<ItemSpan<'_>> {
     let text = sequence.document().text();
     let node = sequence.item(index)?;
     if !is_block(sequence) {
         let span = node.span();
-        return Some(Item { node, start: span.start, head: span.start, end: span.end });
+        return Some(ItemSpan { node, start: span.start, head: span.start, end: span.end });
     }
     // Where an item has text, the dash is right before it, except for blanks, line breaks and comments, which may contain dashes. So the search runs
     // forward, from the end of the item before.
@@ -141,7 +141,7 @@ pub(super) fn item(sequence: Node<'_>, index: usize) -> Option<Item<'_>> {
         at = dash.saturating_add(1);
     }
     let head = dash.saturating_add(1);
-    Some(Item { node, start: dash, head, end: end(node, head) })
+    Some(ItemSpan { node, start: dash, head, end: end(node, head) })
 }
 
 /// End of `---`, or the first byte of the root without one.

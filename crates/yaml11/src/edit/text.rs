@@ -7,7 +7,7 @@ use container_core::{Error, Result};
 
 use super::spans;
 use crate::{
-    Document, EmitOptions, IndentStyle, MAX_DEPTH, NodeContext, NodeId, NodePosition, Piece, ScalarStyle,
+    Document, EmitOptions, IndentStyle, MAX_DEPTH, Node, NodeContext, NodePosition, Piece, ScalarStyle,
     YAML_TAG_PREFIX, Yaml, emit_at, emit_item, emit_key, emit_pair, scalar_text,
 };
 
@@ -68,8 +68,7 @@ pub(super) fn own_anchors<'y>(document: &Document, value: &'y Yaml) -> Result<Co
     if names.is_empty() {
         return Ok(Cow::Borrowed(value));
     }
-    let ids = (0..document.len()).filter_map(|id| u32::try_from(id).ok());
-    let mut taken: HashSet<&str> = ids.filter_map(|id| document.node(NodeId(id)).anchor()).collect();
+    let mut taken: HashSet<&str> = document.nodes().filter_map(Node::anchor).collect();
     let clashing: Vec<&str> = names.iter().copied().filter(|name| taken.contains(name)).collect();
     if clashing.is_empty() {
         return Ok(Cow::Borrowed(value));

@@ -23,7 +23,7 @@ pub(crate) enum Shape {
 
 /// A node. Ranges are of the document's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
+pub(crate) struct NodeRecord {
     /// First byte of anchor, tag or content.
     pub(crate) head: u32,
     /// First byte of the content.
@@ -41,7 +41,7 @@ pub(crate) struct Item {
     pub(crate) shape: Shape,
 }
 
-impl Item {
+impl NodeRecord {
     /// Placeholder for a node that does not exist.
     pub(crate) const NOTHING: Self = Self {
         head: 0,
@@ -58,7 +58,7 @@ impl Item {
 /// The nodes of a document and their texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arena {
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<NodeRecord>,
     pub(crate) children: Vec<u32>,
     /// Texts of the scalars that are not a range of the document's text.
     pub(crate) made: String,
@@ -124,7 +124,7 @@ impl<'t> Builder<'t> {
         if id >= self.nodes {
             return Err(Error::limit("nodes of the tree", (id as u64).saturating_add(1), self.nodes as u64));
         }
-        self.arena.items.push(Item {
+        self.arena.items.push(NodeRecord {
             head: to_u32(head),
             start: to_u32(content.start),
             end: to_u32(content.end),

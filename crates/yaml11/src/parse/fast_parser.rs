@@ -14,15 +14,15 @@ mod tests;
 use super::arena::{Arena, Builder, Shape};
 use super::spans;
 use crate::{Collection, Origin, ScalarStyle, YamlLimits};
-use properties::{Properties, Tags};
-use scalars::Scalar;
+use properties::{ParsedProperties, Tags};
+use scalars::ParsedScalar;
 
 /// An open block collection.
 struct Level {
     is_mapping: bool,
     indent: usize,
     /// An item or value is still to come: the place after its mark, and the properties before it.
-    wanted: Option<(usize, Properties)>,
+    wanted: Option<(usize, ParsedProperties)>,
 }
 
 struct FastParser<'t> {
@@ -33,7 +33,7 @@ struct FastParser<'t> {
     tags: Tags<'t>,
     levels: Vec<Level>,
     /// A root is still to come, with the properties before it.
-    root: Option<Properties>,
+    root: Option<ParsedProperties>,
 }
 
 /// The arena of a checked text, or `None` where the library has to parse it.
@@ -47,7 +47,7 @@ pub(crate) fn compose(text: &str, origin: Origin, limits: &YamlLimits) -> Option
         return None;
     }
     let builder = Builder::new(text, origin, limits);
-    let (tags, levels, root) = (Tags::default(), Vec::new(), Some(Properties::default()));
+    let (tags, levels, root) = (Tags::default(), Vec::new(), Some(ParsedProperties::default()));
     let mut parser = FastParser { text, bytes, at: 0, builder, tags, levels, root };
     parser.prologue()?;
     while parser.line()? {}
@@ -105,7 +105,7 @@ impl FastParser<'_> {
             let before = self.at;
             self.skip_spaces();
             if self.at > before {
-                self.root = Some(self.properties(Properties::default())?);
+                self.root = Some(self.properties(ParsedProperties::default())?);
             }
             if !self.at_line_end() {
                 return None;
@@ -186,7 +186,7 @@ impl FastParser<'_> {
     }
 
     /// A node without text, which may have a tag or an anchor.
-    fn empty_node(&mut self, at: usize, before: Properties) -> Option<()> {
+    fn empty_node(&mut self, at: usize, before: ParsedProperties) -> Option<()> {
         let at = before.end.max(at);
         let head = before.head(at);
         self.builder.scalar_in_text(ScalarStyle::Plain, head, at..at, at..at, before.tag).ok()?;
@@ -194,14 +194,14 @@ impl FastParser<'_> {
     }
 
     /// Takes the properties before the node that begins now.
-    fn take_properties(&mut self) -> Option<Properties> {
+    fn take_properties(&mut self) -> Option<ParsedProperties> {
         match self.levels.last_mut() {
             Some(level) => level.wanted.take().map(|(_, before)| before),
             None => self.root.take(),
         }
     }
 
-    fn open(&mut self, is_mapping: bool, indent: usize, before: Properties) -> Option<()> {
+    fn open(&mut self, is_mapping: bool, indent: usize, before: ParsedProperties) -> Option<()> {
         let style = Collection::Block;
         let shape = if is_mapping { Shape::Mapping(style) } else { Shape::Sequence(style) };
         self.builder.open(shape, before.head(self.at), self.at, before.tag).ok()?;
@@ -227,7 +227,7 @@ impl FastParser<'_> {
                     let dash = self.at;
                     self.at = dash.saturating_add(1);
                     let level = self.levels.last_mut().filter(|level| !level.is_mapping)?;
-                    level.wanted = Some((self.at, Properties::default()));
+                    level.wanted = Some((self.at, ParsedProperties::default()));
                     if self.at_line_end() {
                         return Some(());
                     }
@@ -293,21 +293,21 @@ impl FastParser<'_> {
     }
 
     /// Adds the key that was read, which begins a mapping where a node is wanted.
-    fn key(&mut self, scalar: Scalar, column: usize, wanted: bool) -> Option<()> {
+    fn key(&mut self, scalar: ParsedScalar, column: usize, wanted: bool) -> Option<()> {
         let colon = self.at;
         if wanted {
             let before = self.take_properties()?;
             self.at = scalar.content.start;
             self.open(true, column, before)?;
         }
-        self.push(scalar, Properties::default())?;
+        self.push(scalar, ParsedProperties::default())?;
         self.at = colon.saturating_add(1);
         let level = self.levels.last_mut().filter(|level| level.is_mapping)?;
-        level.wanted = Some((self.at, Properties::default()));
+        level.wanted = Some((self.at, ParsedProperties::default()));
         Some(())
     }
 
-    fn push(&mut self, scalar: Scalar, before: Properties) -> Option<()> {
+    fn push(&mut self, scalar: ParsedScalar, before: ParsedProperties) -> Option<()> {
         let head = before.head(scalar.content.start);
         match scalar.made {
             Some(made) => self.builder.scalar_made(scalar.style, head, scalar.content, &made, before.tag),

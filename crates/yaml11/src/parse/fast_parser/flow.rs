@@ -1,14 +1,14 @@
 //! Flow collections, nested or not, on one line or several.
 
 use super::FastParser;
-use super::properties::Properties;
+use super::properties::ParsedProperties;
 use crate::Collection;
 use crate::parse::arena::Shape;
 
 impl FastParser<'_> {
     /// The flow collection that begins here, to its end. Each turn of the loop takes one token, without recursion; `before` has the properties of the
     /// next node.
-    pub(super) fn flow(&mut self, before: Properties) -> Option<()> {
+    pub(super) fn flow(&mut self, before: ParsedProperties) -> Option<()> {
         // For each open collection, whether it is a mapping.
         let mut open: Vec<bool> = Vec::new();
         let mut before = before;
@@ -54,7 +54,7 @@ impl FastParser<'_> {
                 let start = self.at;
                 let scalar = self.scalar(true)?;
                 let is_long = scalar.is_long;
-                self.push(scalar, Properties::default())?;
+                self.push(scalar, ParsedProperties::default())?;
                 self.skip_spaces();
                 let colon = self.at.saturating_add(1);
                 if self.byte(self.at) != Some(b':')
@@ -73,7 +73,7 @@ impl FastParser<'_> {
         }
     }
 
-    fn open_flow(&mut self, is_mapping: bool, before: Properties) -> Option<()> {
+    fn open_flow(&mut self, is_mapping: bool, before: ParsedProperties) -> Option<()> {
         let style = Collection::Flow;
         let shape = if is_mapping { Shape::Mapping(style) } else { Shape::Sequence(style) };
         self.builder.open(shape, before.head(self.at), self.at, before.tag).ok()?;

@@ -7,7 +7,7 @@ use super::FastParser;
 
 /// Properties of a node: its tag and anchor.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Properties {
+pub(super) struct ParsedProperties {
     /// The number of the tag, or 0.
     pub(super) tag: u32,
     /// The bytes of the anchor with its mark, or 0 and 0.
@@ -18,7 +18,7 @@ pub(super) struct Properties {
     pub(super) end: usize,
 }
 
-impl Properties {
+impl ParsedProperties {
     pub(super) const fn is_empty(self) -> bool {
         self.end == 0
     }
@@ -113,7 +113,7 @@ impl FastParser<'_> {
     }
 
     /// The tag and the anchor that begin here, in either order, added to those on lines before.
-    pub(super) fn properties(&mut self, before: Properties) -> Option<Properties> {
+    pub(super) fn properties(&mut self, before: ParsedProperties) -> Option<ParsedProperties> {
         let mut all = before;
         loop {
             let start = self.at;
@@ -143,7 +143,7 @@ impl FastParser<'_> {
     }
 
     /// Gives the node that was read last its anchor.
-    pub(super) fn anchor(&mut self, before: Properties) -> Option<()> {
+    pub(super) fn anchor(&mut self, before: ParsedProperties) -> Option<()> {
         let (start, end) = before.anchor;
         if end > 0 { self.builder.anchor(start..end).ok() } else { Some(()) }
     }

@@ -8,7 +8,7 @@ use crate::parse::line_folding::{self, BlockScalarHeader, Chomp};
 use crate::parse::spans;
 
 /// A scalar that was read.
-pub(super) struct Scalar {
+pub(super) struct ParsedScalar {
     pub(super) style: ScalarStyle,
     pub(super) content: Range<usize>,
     /// Its text within the text of the document, unless it had to be made.
@@ -20,7 +20,7 @@ pub(super) struct Scalar {
 
 impl FastParser<'_> {
     /// The scalar that begins here; the caller checks the text after it.
-    pub(super) fn scalar(&mut self, in_flow: bool) -> Option<Scalar> {
+    pub(super) fn scalar(&mut self, in_flow: bool) -> Option<ParsedScalar> {
         match self.byte(self.at)? {
             b'\'' => self.single_quoted(),
             b'"' => self.double_quoted(),
@@ -34,7 +34,7 @@ impl FastParser<'_> {
     }
 
     /// One line of plain text.
-    pub(super) fn plain(&mut self, in_flow: bool) -> Option<Scalar> {
+    pub(super) fn plain(&mut self, in_flow: bool) -> Option<ParsedScalar> {
         let start = self.at;
         let mut end = start;
         let mut rest = self.bytes.get(start..)?.iter();
@@ -62,7 +62,7 @@ impl FastParser<'_> {
             end = at;
         }
         self.at = end;
-        Some(Scalar {
+        Some(ParsedScalar {
             style: ScalarStyle::Plain,
             content: start..end,
             value: start..end,
@@ -71,7 +71,7 @@ impl FastParser<'_> {
         })
     }
 
-    fn single_quoted(&mut self) -> Option<Scalar> {
+    fn single_quoted(&mut self) -> Option<ParsedScalar> {
         let start = self.at;
         let inner = start.saturating_add(1);
         let mut at = inner;
@@ -89,10 +89,10 @@ impl FastParser<'_> {
         let is_long = self.is_long(inner, at)?;
         let made = (is_long || doubled).then(|| line_folding::single(text));
         let style = ScalarStyle::SingleQuoted;
-        Some(Scalar { style, content: start..self.at, value: inner..at, made, is_long })
+        Some(ParsedScalar { style, content: start..self.at, value: inner..at, made, is_long })
     }
 
-    fn double_quoted(&mut self) -> Option<Scalar> {
+    fn double_quoted(&mut self) -> Option<ParsedScalar> {
         let start = self.at;
         let inner = start.saturating_add(1);
         let mut at = inner;
@@ -110,7 +110,7 @@ impl FastParser<'_> {
         let is_long = self.is_long(inner, at)?;
         let made = if is_long || escaped { Some(line_folding::double(text)?) } else { None };
         let style = ScalarStyle::DoubleQuoted;
-        Some(Scalar { style, content: start..self.at, value: inner..at, made, is_long })
+        Some(ParsedScalar { style, content: start..self.at, value: inner..at, made, is_long })
     }
 }
 
@@ -139,7 +139,7 @@ impl FastParser<'_> {
     }
 
     /// The plain text that was read, with the lines on which it continues. Afterwards this is after its last character.
-    pub(super) fn goes_on(&mut self, first: Scalar, in_flow: bool) -> Option<Scalar> {
+    pub(super) fn goes_on(&mut self, first: ParsedScalar, in_flow: bool) -> Option<ParsedScalar> {
         if first.style != ScalarStyle::Plain {
             return Some(first);
         }
@@ -189,7 +189,7 @@ impl FastParser<'_> {
     }
 
     /// The literal or folded text that begins here. Afterwards this is at the end of its last line.
-    pub(super) fn lines(&mut self) -> Option<Scalar> {
+    pub(super) fn lines(&mut self) -> Option<ParsedScalar> {
         let start = self.at;
         let level = self.levels.last()?;
         let (least, parent) = (self.least(), level.indent);
@@ -240,6 +240,12 @@ impl FastParser<'_> {
         };
         let content = start..content_end.max(end_of_header);
         let made = self.text.get(content.clone()) != Some(&*value);
-        Some(Scalar { style, value: content.clone(), content, made: made.then_some(value), is_long: true })
+        Some(ParsedScalar {
+            style,
+            value: content.clone(),
+            content,
+            made: made.then_some(value),
+            is_long: true,
+        })
     }
 }
