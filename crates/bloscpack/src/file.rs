@@ -443,7 +443,7 @@ fn explain(fault: &Fault) -> Error {
         FaultKind::InterimVersion | FaultKind::VariableLengthVersion | FaultKind::OffsetsMissing => {
             "--lenient reads it as it was meant"
         }
-        _ => "holdall repair FILE -o NEW brings back what is there",
+        _ => "holdall repair FILE -o NEW recovers the intact data",
     };
     fault.error().with_hint(hint)
 }

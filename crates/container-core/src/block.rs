@@ -185,7 +185,7 @@ fn check_plain_len(block: &dyn Block) -> Result<()> {
     let range = block.range();
     if block.codec().is_none() && range.end - range.start != block.decoded_len() {
         let problem =
-            format!("a plain block of {} bytes is to be {}", range.end - range.start, block.decoded_len());
+            format!("plain block: {} bytes (expected {})", range.end - range.start, block.decoded_len());
         return Err(Error::malformed(problem).with_range(range));
     }
     Ok(())

@@ -121,7 +121,7 @@ impl Codecs {
     pub fn get(&self, name: &str) -> Result<&dyn Codec> {
         self.0.iter().rev().find(|codec| codec.name() == name).map(AsRef::as_ref).ok_or_else(|| {
             let known: Vec<&str> = self.names().collect();
-            Error::unsupported(format!("no codec called {name:?} here (there are: {})", known.join(", ")))
+            Error::unsupported(format!("unknown codec {name:?} (expected one of: {})", known.join(", ")))
         })
     }
 

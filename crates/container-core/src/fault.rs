@@ -261,7 +261,7 @@ impl<K: FaultKind> Fault<K> {
             error = error.in_file(part.clone());
         }
         if self.severity() == Severity::Error && self.cause != Cause::Unsupported {
-            error = error.with_hint("holdall repair FILE -o NEW brings back what is there");
+            error = error.with_hint("holdall repair FILE -o NEW recovers the intact data");
         }
         error
     }

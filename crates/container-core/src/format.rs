@@ -212,7 +212,7 @@ impl WriteRequest<'_> {
     pub fn metadata(&self) -> Result<(Value, Vec<Loss>)> {
         let tree = match self.container.export_metadata(self.selection) {
             Err(error) if error.is_damage() => {
-                let what = format!("metadata, which cannot be read: {error}");
+                let what = format!("unreadable metadata: {error}");
                 return Ok((Value::Map(Vec::new()), vec![Loss { dataset: None, what }]));
             }
             other => other?,
@@ -242,7 +242,7 @@ impl WriteRequest<'_> {
     pub fn single(&self) -> Result<(usize, &Region)> {
         match self.selection {
             [(index, region)] => Ok((*index, region)),
-            [] => Err(Error::usage("there is no dataset to convert")),
+            [] => Err(Error::usage("no dataset to convert")),
             several => {
                 // A file may hold millions.
                 const MAX_NAMED: usize = 20;

@@ -265,7 +265,7 @@ fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
         Ok(_) => Ok(target.canonicalize()?),
         // A dangling link blocks the name as a file does.
         Err(_) if target.is_symlink() => {
-            Err(Error::usage(format!("{} is a link to a file that is not there", target.display())))
+            Err(Error::usage(format!("{} is a link to a missing file", target.display())))
         }
         Err(_) => Ok(target.to_owned()),
     }

@@ -540,7 +540,7 @@ pub(super) fn plain_range(block: &StoredBlock, range: Range<u64>) -> Result<Rang
     if range.end > block.data.end {
         let have = block.data.end.saturating_sub(range.start);
         let error = Error::truncated(range, have).with_context("asdf block");
-        return Err(error.with_hint("holdall repair FILE -o NEW brings back what is there"));
+        return Err(error.with_hint("holdall repair FILE -o NEW recovers the intact data"));
     }
     Ok(range)
 }

@@ -481,7 +481,7 @@ fn a_header_across_sectors_is_finished_by_whoever_opens_it() {
     let mut editor = Editor::open(&place.path, &EditOptions::default()).unwrap();
     editor.set_metalayer("long", vec![3; 1500]).unwrap();
     let refused = editor.commit(Durability::Synced).unwrap_err();
-    assert!(refused.to_string().contains("is in the way"), "{refused}");
+    assert!(refused.to_string().contains("exists already"), "{refused}");
     drop(editor);
     assert!(std::fs::read(&place.path).unwrap() == before && std::fs::read(&beside).unwrap() == journal);
 }

@@ -42,8 +42,7 @@ impl<'a> Array<'a> {
     /// # Errors
     /// `Usage` where the field does not exist ([`DType::field`]).
     pub fn field(self, path: &str) -> Result<Array<'a>> {
-        let place =
-            self.dtype.field(path).ok_or_else(|| Error::usage(format!("there is no field {path:?}")))?;
+        let place = self.dtype.field(path).ok_or_else(|| Error::usage(format!("no field {path:?}")))?;
         let FieldPlace { offset, dtype, shape: inner } = place;
         let inner: Vec<u64> = inner.into_iter().map(|len| len as u64).collect();
         let mut strides = self.strides;

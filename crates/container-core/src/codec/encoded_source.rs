@@ -80,7 +80,7 @@ impl<'a> Encoded<'a> {
             return Ok(());
         }
         let (start, end, room, len) = (range.start, range.end, dst.len(), self.decoded_len);
-        Err(Error::usage(format!("room for {room} bytes, for bytes {start}..{end} of {len}")))
+        Err(Error::usage(format!("buffer of {room} bytes for bytes {start}..{end} of {len}")))
     }
 
     /// Fills `dst` with the bytes `range` of the output of `decode`, which fills its whole argument: `dst` itself if the range is all, else

@@ -31,7 +31,7 @@ impl DType {
         }
         match Self::from_descr(&python_literal::parse(text)?)? {
             (dtype, shape) if shape.is_empty() => Ok(dtype),
-            _ => Err(Error::unsupported("a sub-array type needs a field to be in")),
+            _ => Err(Error::unsupported("a sub-array type is only valid as a field")),
         }
     }
 
@@ -59,7 +59,7 @@ impl DType {
                 [base, shape] => record::sub_array(base, Some(shape)),
                 _ => Err(Error::malformed("a type as a tuple is not (type, shape)")),
             },
-            _ => Err(Error::malformed("neither text, nor a list, nor a dict describes a type")),
+            _ => Err(Error::malformed("invalid description of a type (expected text, a list or a dict)")),
         }
     }
 
@@ -83,7 +83,7 @@ impl DType {
             to_literal(value).ok_or_else(|| Error::malformed("the dtype is neither text nor a list"))?;
         match Self::from_descr(&descr)? {
             (dtype, shape) if shape.is_empty() => Ok(dtype),
-            _ => Err(Error::unsupported("a sub-array type needs a field to be in")),
+            _ => Err(Error::unsupported("a sub-array type is only valid as a field")),
         }
     }
 

@@ -174,7 +174,7 @@ fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("npy", &[])?;
     job.options.codec("npy", &[CodecSpec::NONE])?;
     if job.options.axes == Axes::Reversed {
-        let problem = "npy keeps either order of storage, so nothing is to be gained by reversed axes";
+        let problem = "npy stores both axis orders: reversed axes are not needed";
         return Err(
             crate::Error::usage(problem).with_hint("reverse the axes of the source when it is opened")
         );

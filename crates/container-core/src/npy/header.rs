@@ -87,7 +87,7 @@ fn prelude(start: &[u8], file_len: u64) -> Result<Prelude> {
         (1, 0) => (10, le_u16.map(u32::from).parse(rest)),
         (2 | 3, 0) => (12, le_u32.parse(rest)),
         (major, minor) => {
-            let what = format!("version {major}.{minor} is none of 1.0, 2.0 and 3.0");
+            let what = format!("unsupported version {major}.{minor} (expected 1.0, 2.0 or 3.0)");
             return Err(Error::unsupported(what).with_context(CONTEXT).with_range(6..8));
         }
     };
@@ -171,7 +171,7 @@ fn facts(dict: &Literal, limits: &Limits) -> Result<(DType, Order, Vec<u64>)> {
         _ => None,
     };
     let shape = dims.iter().map(dim).collect::<Option<_>>();
-    let shape = shape.ok_or_else(|| Error::malformed("shape holds what is no length"))?;
+    let shape = shape.ok_or_else(|| Error::malformed("shape contains an item that is not a length"))?;
     match DType::from_descr(descr)? {
         (dtype, sub_array) if sub_array.is_empty() => Ok((dtype, order, shape)),
         // numpy.save gives the axes of a sub-array to the array, and numpy.load fails on them.

@@ -155,7 +155,7 @@ impl<W: Write> Writer<W> {
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let left = u64::try_from(bytes.len()).ok().and_then(|len| self.left.checked_sub(len));
         let Some(left) = left else {
-            let what = format!("{} bytes more for an array that lacks {}", bytes.len(), self.left);
+            let what = format!("too many bytes: {} (expected at most {})", bytes.len(), self.left);
             return Err(Error::usage(what).with_context("npy elements"));
         };
         self.out.write_all(bytes)?;

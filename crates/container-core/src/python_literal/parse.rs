@@ -147,7 +147,7 @@ fn number(input: &str) -> Step<'_, Literal> {
     let long = matches!(literal, Literal::Int(_)).then(|| rest.strip_prefix(['L', 'l'])).flatten();
     let rest = long.unwrap_or(rest);
     if rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.')) {
-        return fail(rest, "a number ends in something else");
+        return fail(rest, "unexpected character after a number");
     }
     Ok((rest, literal))
 }

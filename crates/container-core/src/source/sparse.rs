@@ -124,7 +124,7 @@ pub fn drive<T>(
         let bytes = fetch(range.clone())?;
         if bytes.is_empty() || bytes.len() as u64 != range.end - range.start {
             let problem =
-                format!("asked for bytes {}..{}, was given {}", range.start, range.end, bytes.len());
+                format!("requested bytes {}..{}, received {} bytes", range.start, range.end, bytes.len());
             return Err(Error::usage(problem).with_context("fetch"));
         }
         source.insert(range.start, &bytes)?;

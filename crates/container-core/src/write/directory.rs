@@ -77,7 +77,7 @@ fn resolve(target: &Path, overwrite: Overwrite) -> Result<PathBuf> {
         Ok(kind) if !kind.is_dir() => Err(Error::usage(format!("{} is not a directory", target.display()))),
         Ok(_) => Ok(target.canonicalize()?),
         Err(_) if target.is_symlink() => {
-            Err(Error::usage(format!("{} is a link to what is not there", target.display())))
+            Err(Error::usage(format!("{} is a link to a missing directory", target.display())))
         }
         Err(_) => Ok(target.to_owned()),
     }

@@ -373,8 +373,8 @@ pub fn recover(
     Ok(Place::Free)
 }
 
-const NOT_WHOLE: &str = "it is no whole journal";
-const NOT_ABOUT: &str = "it is not about the file as it is";
+const NOT_WHOLE: &str = "incomplete";
+const NOT_ABOUT: &str = "it does not match the file";
 
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects, clippy::unwrap_used, clippy::indexing_slicing)]

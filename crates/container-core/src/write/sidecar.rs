@@ -72,7 +72,7 @@ impl SidecarFile {
             return Some("it is a link".to_owned());
         }
         if !about.is_file() {
-            return Some("it is no regular file".to_owned());
+            return Some("not a regular file".to_owned());
         }
         self.owner_against(about)
     }
@@ -81,7 +81,7 @@ impl SidecarFile {
     fn owner_against(&self, about: &Metadata) -> Option<String> {
         use std::os::unix::fs::MetadataExt;
         if about.nlink() > 1 {
-            return Some(format!("it has {} names", about.nlink()));
+            return Some(format!("it has {} hard links", about.nlink()));
         }
         let is_owners = fs::metadata(&self.of).is_ok_and(|of| of.uid() == about.uid());
         let is_ours = rustix::process::geteuid().as_raw() == about.uid();
@@ -106,7 +106,7 @@ impl SidecarFile {
         file.as_file().sync_all()?;
         if let Err(failed) = file.persist_noclobber(&self.path) {
             return Err(match failed.error.kind() {
-                ErrorKind::AlreadyExists => Error::usage(format!("{} is in the way", self.path.display())),
+                ErrorKind::AlreadyExists => Error::usage(format!("{} exists already", self.path.display())),
                 _ => self.named(failed.error),
             });
         }

@@ -86,11 +86,13 @@ pub(super) fn from_dict(dict: &Literal) -> Result<DType> {
     let optional = |key| match list(key) {
         None => Ok(None),
         Some(Some(items)) if items.len() == names.len() => Ok(Some(items)),
-        Some(_) => Err(Error::malformed(format!("{key} of a type are not one for each name"))),
+        Some(_) => {
+            Err(Error::malformed(format!("{key} of a type: wrong number (expected one for each name)")))
+        }
     };
     let (offsets, titles) = (optional("offsets")?, optional("titles")?);
     if formats.len() != names.len() {
-        return Err(Error::malformed("formats of a type are not one for each name"));
+        return Err(Error::malformed("formats of a type: wrong number (expected one for each name)"));
     }
     let size = dict.get("itemsize").filter(|value| **value != Literal::None);
     let is_aligned = matches!(dict.get("aligned"), Some(Literal::Bool(true)));

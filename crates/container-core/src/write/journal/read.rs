@@ -75,17 +75,13 @@ pub fn open_recovered(
         return Ok((source, Some(foreign(len, NOT_WHOLE))));
     };
     let pending = |effect: String| {
-        let rest = "the next change of the file by this program ends that";
-        Some(notice(
-            len,
-            true,
-            format!("the journal {name} has a change that was not finished: {effect}; {rest}"),
-        ))
+        let rest = "the next change of the file by this program resolves it";
+        Some(notice(len, true, format!("the journal {name} contains an unfinished change: {effect}; {rest}")))
     };
     Ok(match journal.state(&*source)? {
         State::Other => (source, Some(foreign(len, NOT_ABOUT))),
-        State::Old => (source, pending("it has not begun, and the file is read as it was before".to_owned())),
-        State::New => (source, pending("all of it is in the file".to_owned())),
+        State::Old => (source, pending("not begun, the file is read as it was before".to_owned())),
+        State::New => (source, pending("applied in full".to_owned())),
         State::Cut => {
             let (old, now) = (journal.old_len, source.len());
             let effect =
@@ -93,7 +89,7 @@ pub fn open_recovered(
             (Box::new(Overlay::patched(source, Vec::new()).cut(old)), pending(effect))
         }
         State::Torn => {
-            let effect = "a part of it is in the file, which is read as changed, but other programs find neither the old nor the new one";
+            let effect = "applied in part: the file is read as changed, but other programs read a mixture of old and new bytes";
             let pending = pending(effect.to_owned());
             let new_len = journal.new_len;
             let patches = journal.patches.into_iter().map(|patch| (patch.at, patch.new)).collect();

@@ -89,7 +89,7 @@ impl FileJournalStore {
                 head == *[self.magic, len.to_le_bytes()].as_flattened()
             };
             if !is_journal {
-                return Ok(Own::Foreign("it is no whole journal of this version".to_owned()));
+                return Ok(Own::Foreign("incomplete, or of another version".to_owned()));
             }
         }
         Ok(own)

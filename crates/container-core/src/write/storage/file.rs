@@ -102,7 +102,7 @@ pub fn require_at(file: &File, path: &Path) -> Result<()> {
         return Ok(());
     }
     let problem = format!("{} has been replaced by another program meanwhile", path.display());
-    Err(Error::usage(problem).with_hint("nothing is written; try again"))
+    Err(Error::usage(problem).with_hint("the file is unchanged; try again"))
 }
 
 /// Whether `path` still names the file.
