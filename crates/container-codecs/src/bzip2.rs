@@ -112,7 +112,9 @@ impl Decoder for Decompress {
                 Err(Fault::Other(Error::from(io::Error::from(io::ErrorKind::OutOfMemory))))
             }
             Ok(status) => Ok(status == Status::StreamEnd),
-            Err(::bzip2::Error::DataMagic) => Err(Fault::Damage("no bzip2 stream starts".into())),
+            Err(::bzip2::Error::DataMagic) => {
+                Err(Fault::Damage("the magic of a bzip2 stream is missing".into()))
+            }
             Err(_) => Err(Fault::Damage("a damaged block".into())),
         }
     }

@@ -68,7 +68,7 @@ impl Algorithm {
     pub fn from_name(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
             let known: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            Error::usage(format!("no checksum called {name:?} (there are: {})", known.join(", ")))
+            Error::usage(format!("unknown checksum {name:?} (expected one of: {})", known.join(", ")))
         })
     }
 

@@ -44,7 +44,7 @@ impl Codec for Lz4 {
 
     fn encode(&self, src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
         if let Some(level) = level {
-            return Err(Error::usage(format!("lz4 has no levels (level {level} was asked for)")));
+            return Err(Error::usage(format!("lz4 has no levels (found level {level})")));
         }
         check_input_len(src.len())?;
         let start = out.len();
@@ -79,8 +79,8 @@ fn what_is_wrong(src: &[u8], want: usize) -> Cow<'static, str> {
     let BlockShape { decoded_len, encoded_len, end } = shape;
     let src_len = src.len();
     match end {
-        BlockEnd::Complete => format!("there are only {decoded_len}").into(),
-        BlockEnd::PastLimit => "there are more".into(),
+        BlockEnd::Complete => format!("only {decoded_len} found").into(),
+        BlockEnd::PastLimit => "more found".into(),
         BlockEnd::Cut => format!("the encoded data end early, after {decoded_len}").into(),
         BlockEnd::BadOffset => {
             format!("a match has an impossible offset, at byte {encoded_len} of {src_len}").into()

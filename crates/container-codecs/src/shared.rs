@@ -21,7 +21,11 @@ pub(super) fn level_in(
     if scale.contains(&level) {
         Ok(level)
     } else {
-        Err(Error::usage(format!("{name} has no level {level}, only {} to {}", scale.start(), scale.end())))
+        Err(Error::usage(format!(
+            "{name} has no level {level} (expected {} to {})",
+            scale.start(),
+            scale.end()
+        )))
     }
 }
 

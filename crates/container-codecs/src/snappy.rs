@@ -19,11 +19,11 @@ impl Codec for Snappy {
         let said =
             decompress_len(src).map_err(|error| wrong_length("snappy", dst.len(), error.to_string()))?;
         if said != dst.len() {
-            return Err(wrong_length("snappy", dst.len(), format!("they say that there are {said}")));
+            return Err(wrong_length("snappy", dst.len(), format!("the data declare {said}")));
         }
         match Decoder::new().decompress(src, dst) {
             Ok(made) if made == said => Ok(()),
-            Ok(made) => Err(wrong_length("snappy", dst.len(), format!("there are only {made}"))),
+            Ok(made) => Err(wrong_length("snappy", dst.len(), format!("only {made} found"))),
             Err(error) => Err(wrong_length("snappy", dst.len(), error.to_string())),
         }
     }

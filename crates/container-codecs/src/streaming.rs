@@ -84,7 +84,7 @@ impl<'a> Filling<'a> {
             (self.used, self.made) = (used, made);
             let ended = step.map_err(|fault| self.failed(fault))?;
             if self.made > self.dst.len() {
-                return Err(self.wrong("there are more"));
+                return Err(self.wrong("more found"));
             }
             if ended {
                 return Ok(());
@@ -107,7 +107,7 @@ impl<'a> Filling<'a> {
             (self.used, self.made) = (used, made);
             let ended = step.map_err(|fault| self.failed(fault))?;
             if (ended || stuck) && made < self.dst.len() {
-                return Err(self.wrong(format!("there are only {made}")));
+                return Err(self.wrong(format!("only {made} found")));
             }
         }
         Ok(())
@@ -122,10 +122,14 @@ impl<'a> Filling<'a> {
     /// Checks that all of `src` was used and all of `dst` was filled.
     pub(super) fn finish(self) -> Result<()> {
         if self.made < self.dst.len() {
-            return Err(self.wrong(format!("there are only {}", self.made)));
+            return Err(self.wrong(format!("only {} found", self.made)));
         }
         if self.used < self.src.len() {
-            return Err(self.wrong(format!("they end at byte {} of {}", self.used, self.src.len())));
+            return Err(self.wrong(format!(
+                "the encoded data end at byte {} of {}",
+                self.used,
+                self.src.len()
+            )));
         }
         Ok(())
     }
@@ -212,14 +216,14 @@ impl Part<'_> {
                 Fault::Other(error) => error,
             })?;
             if now_made > all {
-                return Err(wrong("there are more".into()));
+                return Err(wrong("more found".into()));
             }
             if made < skip {
                 let len = usize::try_from(now_made.saturating_sub(made)).unwrap_or(usize::MAX);
                 take(dropped.get(..len).unwrap_or_default())?;
             }
             if ended && now_made < all && now_used >= len {
-                return Err(wrong(format!("there are only {now_made}").into()));
+                return Err(wrong(format!("only {now_made} found").into()));
             }
             if ended && now_used >= len {
                 return Ok(());

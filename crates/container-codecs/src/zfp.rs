@@ -134,7 +134,7 @@ fn run<T: ZfpScalar>(
     if used.div_ceil(8) == words.len() {
         Ok(())
     } else {
-        Err(wrong(format!("they end at byte {used} of {len}")))
+        Err(wrong(format!("the encoded data end at byte {used} of {len}")))
     }
 }
 

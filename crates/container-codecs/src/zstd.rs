@@ -210,7 +210,7 @@ impl Decompressor {
     /// `Malformed` when it begins as a trained one and is not sound.
     pub fn set_dictionary(&mut self, dictionary: &[u8]) -> Result<()> {
         // The library reports "no memory" for a damaged dictionary, too.
-        let unsound = |_| Error::malformed("this zstd dictionary is not sound");
+        let unsound = |_| Error::malformed("invalid zstd dictionary");
         self.0.load_dictionary(dictionary).map(drop).map_err(unsound)
     }
 
@@ -277,7 +277,7 @@ impl FrameEncoder {
         let end = out.len();
         run(&mut self.0, &mut OutBuffer::around_pos(out, end)).map_err(|code| {
             if is(code, ZSTD_ErrorCode::ZSTD_error_srcSize_wrong) {
-                Error::usage("another number of bytes than was announced")
+                Error::usage("the number of bytes differs from the announced one")
             } else {
                 refused(code)
             }
@@ -357,7 +357,7 @@ fn fill(dst: &mut [u8], src: &[u8], decode: impl FnOnce(&mut [u8]) -> zstd_safe:
     }
     let made = decode(dst).map_err(|code| failed(code, dst.len()))?;
     if made < dst.len() {
-        return Err(wrong_length("zstd", dst.len(), format!("there are only {made}")));
+        return Err(wrong_length("zstd", dst.len(), format!("only {made} found")));
     }
     Ok(())
 }

@@ -122,5 +122,5 @@ pub(super) fn decode(src: &[u8], found: &Found, most: u64, out: &mut Vec<u8>) ->
 }
 
 fn odd() -> Error {
-    Error::malformed("bzip2 blocks cannot be told apart")
+    Error::malformed("bzip2 blocks cannot be separated")
 }

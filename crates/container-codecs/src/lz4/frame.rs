@@ -126,7 +126,7 @@ impl Reading<'_> {
             (at, made) = self.frame(&frame, made)?;
         }
         if made < self.end() {
-            return Err(self.wrong(format!("there are only {made}")));
+            return Err(self.wrong(format!("only {made} found")));
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Reading<'_> {
         };
         let Some((at, made)) = ended else { return Ok((self.src.len(), self.end())) };
         if frame.content_len.is_some_and(|len| len != made.saturating_sub(start)) {
-            let problem = format!("a frame says that it has {} bytes", frame.content_len.unwrap_or(0));
+            let problem = format!("a frame declares {} bytes", frame.content_len.unwrap_or(0));
             return Err(self.wrong(problem));
         }
         if !frame.content_checksum {
@@ -267,7 +267,7 @@ impl Reading<'_> {
             let made_before = made;
             made = made.saturating_add(len as u64);
             if made > self.end() && self.to_end {
-                return Err(self.wrong("there are more"));
+                return Err(self.wrong("more found"));
             }
             self.keep(made_before, room.get(..len).unwrap_or_default())?;
             if !frame.independent {

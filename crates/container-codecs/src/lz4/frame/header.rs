@@ -63,7 +63,7 @@ impl Frame {
             5 => 256 << 10,
             6 => 1 << 20,
             7 => 4 << 20,
-            code => return Err(format!("blocks of no known size ({code}), at byte {at}")),
+            code => return Err(format!("unknown block size code {code}, at byte {at}")),
         };
         let has_content_len = flags & 8 != 0;
         let has_dictionary = flags & 1 != 0;
@@ -102,7 +102,7 @@ impl Frame {
         let len = usize::try_from(size & 0x7fff_ffff).unwrap_or(usize::MAX);
         if len > self.block_max {
             return Err(format!(
-                "a block of {len} bytes where {} are the most, at byte {at}",
+                "a block of {len} bytes (expected at most {}), at byte {at}",
                 self.block_max
             ));
         }
