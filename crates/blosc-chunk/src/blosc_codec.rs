@@ -51,15 +51,15 @@ impl Codec for BloscCodec {
         let chunk = Chunk::parse(src).map_err(|error| match error.kind() {
             // Of the block, not of the file.
             ErrorKind::Truncated { need, have } => {
-                wrong(format!("{need} bytes of chunk are needed, {have} are there"))
+                wrong(format!("the chunk ends early: need {need} bytes, {have} present"))
             }
             _ => error,
         })?;
         if chunk.bytes().len() < src.len() {
-            return Err(wrong(format!("they end at byte {} of {}", chunk.bytes().len(), src.len())));
+            return Err(wrong(format!("the chunk ends at byte {} of {}", chunk.bytes().len(), src.len())));
         }
         if chunk.nbytes() != dst.len() {
-            return Err(wrong(format!("they say that there are {}", chunk.nbytes())));
+            return Err(wrong(format!("the header declares {}", chunk.nbytes())));
         }
         Decoder::new().decode(&chunk, dst)
     }
@@ -70,7 +70,7 @@ impl Codec for BloscCodec {
             params.level = u8::try_from(level)
                 .ok()
                 .filter(|level| *level <= 9)
-                .ok_or_else(|| Error::usage(format!("blosc has no level {level}, only 0 to 9")))?;
+                .ok_or_else(|| Error::usage(format!("blosc has no level {level} (expected 0 to 9)")))?;
         }
         Encoder::new(params)?.encode(src, out)?;
         Ok(())

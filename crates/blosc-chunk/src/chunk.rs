@@ -126,7 +126,7 @@ impl<'a> Chunk<'a> {
                 );
                 Err(Error::malformed(problem).with_range(entry))
             }
-            None => Err(Error::malformed(format!("there is no block {index}")).with_range(entry)),
+            None => Err(Error::malformed(format!("no block {index}")).with_range(entry)),
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Chunk<'a> {
         if header.nbytes == 0 {
             // A chunk of zero bytes consists of its header.
             if self.bytes.len() > header.len() {
-                let problem = format!("{} bytes follow the header of a chunk of nothing", self.value().len());
+                let problem = format!("{} bytes follow the header of an empty chunk", self.value().len());
                 return Err(Error::malformed(problem).with_range(12..16));
             }
             return Ok(());
@@ -176,7 +176,8 @@ impl<'a> Chunk<'a> {
         let end = len.saturating_add(header.len() as u64);
         let room = self.bytes.len() as u64;
         if end > room {
-            let problem = format!("the starts of {} blocks in a chunk of {room} bytes", header.block_count());
+            let problem =
+                format!("the starts of {} blocks do not fit a chunk of {room} bytes", header.block_count());
             return Err(Error::malformed(problem).with_range(header.len() as u64..room));
         }
         self.streams_at = usize::try_from(end).unwrap_or(usize::MAX);
@@ -197,7 +198,7 @@ impl<'a> Chunk<'a> {
                 Ok(())
             }
             _ => {
-                let problem = format!("a dictionary of {size} bytes at byte {at}");
+                let problem = format!("invalid dictionary of {size} bytes at byte {at}");
                 Err(Error::malformed(problem).with_range(at as u64..(at as u64).saturating_add(4)))
             }
         }
@@ -208,7 +209,7 @@ impl<'a> Chunk<'a> {
         let len = self.header.block_len();
         let typesize = u32::from(self.header.typesize);
         if self.header.is_split() && len.checked_rem(typesize) != Some(0) {
-            let problem = format!("blocks of {len} bytes are split into {typesize} streams");
+            let problem = format!("blocks of {len} bytes cannot be split into {typesize} streams");
             return Err(Error::malformed(problem).with_range(8..12));
         }
         Ok(())
@@ -229,7 +230,7 @@ impl<'a> Chunk<'a> {
             let len = self.block_len(index);
             // The C library counts in i32.
             if !(1..=i32::MAX as usize).contains(&len) {
-                let problem = format!("block {index} says that it holds {len} bytes");
+                let problem = format!("block {index}: invalid length of {len} bytes");
                 return Err(
                     Error::malformed(problem).with_range(start as u64..(start as u64).saturating_add(4))
                 );
@@ -237,7 +238,8 @@ impl<'a> Chunk<'a> {
             sum = sum.saturating_add(len as u64);
         }
         if sum != u64::from(self.header.nbytes) {
-            let problem = format!("{} bytes of data in blocks that hold {sum}", self.header.nbytes);
+            let problem =
+                format!("{} bytes of data (expected {sum}, the sum of the blocks)", self.header.nbytes);
             return Err(Error::malformed(problem).with_range(4..8));
         }
         Ok(())

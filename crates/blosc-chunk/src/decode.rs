@@ -92,7 +92,7 @@ impl Decoder {
         let chunk = Chunk::parse(src)?;
         if chunk.bytes().len() != src.len() || chunk.nbytes() != dst.len() {
             let problem = format!(
-                "a chunk of {} bytes holding {} in the place of one of {} holding {}",
+                "a chunk of {} bytes that decodes to {} (expected {} bytes that decode to {})",
                 chunk.bytes().len(),
                 chunk.nbytes(),
                 src.len(),
@@ -110,7 +110,12 @@ impl Decoder {
     /// As [`Decoder::decode`]; `Usage` when the range ends past the chunk.
     pub fn decode_range(&mut self, chunk: &Chunk<'_>, range: Range<usize>, dst: &mut [u8]) -> Result<()> {
         if range.end > chunk.nbytes() || range.start > range.end {
-            let problem = format!("bytes {}..{} of a chunk of {}", range.start, range.end, chunk.nbytes());
+            let problem = format!(
+                "bytes {}..{} reach outside a chunk of {} bytes",
+                range.start,
+                range.end,
+                chunk.nbytes()
+            );
             return Err(Error::usage(problem));
         }
         check_len(dst, range.len())?;
@@ -138,7 +143,7 @@ impl Decoder {
     /// As [`Decoder::decode`]; `Usage` for an index past the last block.
     pub fn decode_block(&mut self, chunk: &Chunk<'_>, index: usize, dst: &mut [u8]) -> Result<()> {
         if index >= chunk.block_count() {
-            return Err(Error::usage(format!("block {index} of {}", chunk.block_count())));
+            return Err(Error::usage(format!("no block {index} (there are {})", chunk.block_count())));
         }
         check_len(dst, chunk.block_len(index))?;
         if decode_plain(chunk, index * chunk.header().block_len() as usize, dst, self.limits.stop)? {
@@ -258,7 +263,7 @@ fn check_len(dst: &[u8], want: usize) -> Result<()> {
     if dst.len() == want {
         Ok(())
     } else {
-        Err(Error::usage(format!("room for {} bytes, not {want}", dst.len())))
+        Err(Error::usage(format!("buffer of {} bytes (expected {want})", dst.len())))
     }
 }
 

@@ -127,7 +127,7 @@ impl Filter {
             ("ndmean", Some(number)) => Ok(Self::new(Self::NDMEAN, unsigned(number)?)),
             ("trunc_prec" | "int_trunc" | "ndcell" | "ndmean", None) => Err(missing()),
             ("bitshuffle" | "delta", Some(_)) => Err(bad("it takes no number")),
-            _ => Err(bad("there is no such filter").with_hint(
+            _ => Err(bad("unknown filter").with_hint(
                 "filters: none, shuffle[:width], bitshuffle, delta, bytedelta[:streams], trunc_prec:bits, int_trunc:bits, \
                  ndcell:side, ndmean:side",
             )),
@@ -193,7 +193,7 @@ impl Pipeline {
         let filters = named.map(|word| Filter::parse_word(word)).collect::<Result<Vec<_>>>()?;
         let mut pipeline = Self::none();
         let Some(first) = pipeline.0.len().checked_sub(filters.len()) else {
-            return Err(Error::usage(format!("{} filters, a chunk has room for six", filters.len())));
+            return Err(Error::usage(format!("{} filters (expected at most six)", filters.len())));
         };
         for (slot, filter) in pipeline.0.iter_mut().skip(first).zip(filters) {
             *slot = filter;

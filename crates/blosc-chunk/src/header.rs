@@ -227,7 +227,7 @@ impl Header {
     fn check_version(&self) -> Result<()> {
         match self.version {
             1..=6 => Ok(()),
-            version => Err(Error::unsupported(format!("version {version}, only 1 to 6 are known"))
+            version => Err(Error::unsupported(format!("unsupported version {version} (expected 1 to 6)"))
                 .with_range(0..1)
                 .with_context("blosc chunk header")),
         }
@@ -247,21 +247,22 @@ impl Header {
             return Err(Error::malformed("a typesize of 0").with_range(3..4));
         }
         if self.nbytes > max_nbytes {
-            let problem = format!("{} bytes of data, the most is {max_nbytes}", self.nbytes);
+            let problem = format!("{} bytes of data (expected at most {max_nbytes})", self.nbytes);
             return Err(Error::malformed(problem).with_range(4..8));
         }
         if self.blocksize == 0 || self.blocksize > max_blocksize {
-            let problem = format!("a blocksize of {}, which is to be 1 to {max_blocksize}", self.blocksize);
+            let problem = format!("blocksize {} (expected 1 to {max_blocksize})", self.blocksize);
             return Err(Error::malformed(problem).with_range(8..12));
         }
         if (self.cbytes as usize) < self.len() || self.cbytes > MAX_NBYTES {
-            let problem = format!("{} bytes for a chunk with a header of {}", self.cbytes, self.len());
+            let problem =
+                format!("cbytes {} does not fit a chunk with a header of {} bytes", self.cbytes, self.len());
             return Err(Error::malformed(problem).with_range(12..16));
         }
         if self.is_memcpyed()
             && u64::from(self.nbytes).saturating_add(self.len() as u64) != u64::from(self.cbytes)
         {
-            let problem = format!("{} bytes are copied into a chunk of {}", self.nbytes, self.cbytes);
+            let problem = format!("{} bytes of copied data do not fit cbytes {}", self.nbytes, self.cbytes);
             return Err(Error::malformed(problem).with_range(12..16));
         }
         self.check_codec()?;
@@ -278,18 +279,25 @@ impl Header {
             // The length of the value is that of the bytes after the header. The typesize cannot store more than 255.
             Special::Value => match self.nbytes.checked_rem(value) {
                 Some(0) if self.nbytes > 0 => Ok(()),
-                _ => wrong(format!("{} bytes of data, of a value of {value}", self.nbytes)),
+                _ => wrong(format!(
+                    "{} bytes of data are not a multiple of a value of {value} bytes",
+                    self.nbytes
+                )),
             },
-            _ if value != 0 => wrong(format!("{value} bytes follow a header that stands alone")),
+            _ if value != 0 => wrong(format!("{value} bytes follow the header of a chunk without data")),
             // Buffers of zeros of any length were always taken.
             Special::Zeros => Ok(()),
             Special::Nan if !matches!(self.typesize, 4 | 8) => {
-                Err(Error::malformed(format!("NaN of {} bytes", self.typesize)).with_range(3..4))
+                Err(Error::malformed(format!("NaN with a typesize of {} (expected 4 or 8)", self.typesize))
+                    .with_range(3..4))
             }
             Special::Nan | Special::Uninit => match self.nbytes.checked_rem(u32::from(self.typesize)) {
                 Some(0) => Ok(()),
                 _ => {
-                    let problem = format!("{} bytes of elements of {}", self.nbytes, self.typesize);
+                    let problem = format!(
+                        "{} bytes of data are not a multiple of the typesize {}",
+                        self.nbytes, self.typesize
+                    );
                     Err(Error::malformed(problem).with_range(4..8))
                 }
             },
@@ -308,11 +316,12 @@ impl Header {
         };
         if !known {
             return Err(
-                Error::unsupported(format!("codec format {} is not known", self.format())).with_range(2..3)
+                Error::unsupported(format!("unknown codec format {}", self.format())).with_range(2..3)
             );
         }
         if self.versionlz != 1 && self.format() != 6 {
-            let problem = format!("version {} of the streams of {}", self.versionlz, self.compressor);
+            let problem =
+                format!("unsupported version {} of the streams of {}", self.versionlz, self.compressor);
             return Err(Error::unsupported(problem).with_range(1..2));
         }
         Ok(())
@@ -328,13 +337,13 @@ impl Header {
             );
         }
         if self.blosc2_flags & LAZY != 0 {
-            return bad("a lazy chunk, which only makes sense in memory", 31);
+            return bad("a lazy chunk, which is only valid in memory", 31);
         }
         if self.blosc2_flags & RESERVED != 0 {
             return Err(Error::unsupported("the reserved flag 0x04 is set").with_range(31..32));
         }
         if self.special_bits() > 4 {
-            let problem = format!("special value {} is not known", self.special_bits());
+            let problem = format!("unknown special value {}", self.special_bits());
             return Err(Error::unsupported(problem).with_range(31..32));
         }
         if self.special_bits() != 0 && self.is_memcpyed() {

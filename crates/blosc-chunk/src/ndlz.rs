@@ -25,7 +25,7 @@ pub(crate) fn decode(src: &[u8], dst: &mut [u8], cell: u8) -> Result<()> {
     match cell {
         4 => decode_cells::<4>(src, dst, four),
         8 => decode_cells::<8>(src, dst, eight),
-        _ => Err(Error::unsupported(format!("NDLZ with cells of side {cell}; there are 4 and 8"))),
+        _ => Err(Error::unsupported(format!("NDLZ with cells of side {cell} (expected 4 or 8)"))),
     }
 }
 
@@ -75,7 +75,7 @@ fn shape(src: &[u8], expected: usize) -> Result<(usize, usize)> {
     match both.filter(fits) {
         Some(both) if axes == 2 => Ok(both),
         _ => Err(Error::malformed(format!(
-            "NDLZ stream of {axes} axes, {height} by {width}, where a block of {expected} bytes is"
+            "NDLZ stream of {axes} axes, {height} by {width} (expected a block of {expected} bytes)"
         ))
         .with_range(0..9)),
     }

@@ -189,7 +189,7 @@ impl<'a> BlockContext<'a> {
 
 fn check(kind: &str, id: u8, name: &str, before: Option<&str>) -> Result<()> {
     if id < FIRST_ID {
-        let problem = format!("{kind} `{name}` has the number {id}; those of users are {FIRST_ID} to 255");
+        let problem = format!("{kind} `{name}` has the number {id} (expected {FIRST_ID} to 255)");
         return Err(Error::usage(problem));
     }
     match before {

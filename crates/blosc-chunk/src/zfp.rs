@@ -36,7 +36,7 @@ pub(crate) fn decode(
     let len = blockshape.iter().try_fold(typesize, |len, side| len.checked_mul(*side));
     if blockshape.len() > 4 || len != Some(dst.len()) {
         return Err(Error::malformed(format!(
-            "a ZFP stream of {} bytes, decoded, where a block of shape {blockshape:?} and {typesize}-byte items is",
+            "a ZFP stream that decodes to {} bytes (expected a block of shape {blockshape:?} and {typesize}-byte items)",
             dst.len()
         )));
     }

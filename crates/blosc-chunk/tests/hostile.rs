@@ -99,7 +99,7 @@ fn special_values_that_lie_or_are_huge() {
     Decoder::new().decode_range(&parsed, 0x7fff_0000..0x7fff_0005, &mut part).unwrap();
     assert_eq!(part, [0; 5]);
     malformed("zeros with bytes", &chunk(5, 1, [64, 64], [0, 0, 0x10], b"x"), 12..16);
-    malformed("NaN of 2 bytes", &chunk(5, 2, [64, 64], [0, 0, 0x20], &[]), 3..4);
+    malformed("NaN with a typesize of 2 (expected 4 or 8)", &chunk(5, 2, [64, 64], [0, 0, 0x20], &[]), 3..4);
     malformed("half a NaN", &chunk(5, 4, [66, 64], [0, 0, 0x20], &[]), 4..8);
     for value in [&b""[..], b"abc", &[1; 65]] {
         malformed("repeated value", &chunk(5, 1, [64, 64], [0, 0, 0x30], value), 12..16);

@@ -29,7 +29,7 @@ impl Decoder {
         dst: &mut [u8],
     ) -> Result<()> {
         if index >= chunk.block_count() {
-            return Err(Error::usage(format!("block {index} of {}", chunk.block_count())));
+            return Err(Error::usage(format!("no block {index} (there are {})", chunk.block_count())));
         }
         check_len(dst, check_runs(runs, chunk.block_len(index))?)?;
         let (Some(first), Some(last)) = (runs.first(), runs.last()) else { return Ok(()) };
@@ -59,8 +59,10 @@ fn check_runs(runs: &[Range<usize>], len: usize) -> Result<usize> {
     let mut before = 0;
     for run in runs {
         if run.start < before || run.end < run.start || run.end > len {
-            let problem =
-                format!("bytes {}..{} behind byte {before} of a block of {len}", run.start, run.end);
+            let problem = format!(
+                "bytes {}..{} are not between byte {before} and the end of a block of {len}",
+                run.start, run.end
+            );
             return Err(Error::usage(problem));
         }
         before = run.end;

@@ -23,7 +23,7 @@ impl Chunk<'_> {
     /// `Malformed` when they end past the chunk; `Usage` for an index without streams.
     pub fn block_range(&self, index: usize) -> Result<Range<usize>> {
         if index >= self.block_count() || !self.has_blocks() {
-            return Err(Error::usage(format!("no streams of a block {index}")));
+            return Err(Error::usage(format!("block {index} has no streams")));
         }
         let start = self.block_start(index)?;
         if self.header().has_variable_blocks() {
@@ -64,7 +64,7 @@ impl Chunk<'_> {
             if next != end {
                 let count = next - end;
                 let problem = format!(
-                    "block {index} would be zeros, and {count} bytes behind it of no block: it is overwritten"
+                    "block {index} is overwritten: it reads as zeros, and the {count} bytes after it belong to no block"
                 );
                 return Err(Error::malformed(problem)
                     .with_range(end as u64..next as u64)

@@ -65,7 +65,7 @@ impl<'c, 'a> Streams<'c, 'a> {
         }
         let at = self.at;
         let Some(size) = self.chunk.word(at) else {
-            return Err(self.wrong(at..at + 4, "a stream begins behind the chunk".to_owned()));
+            return Err(self.wrong(at..at + 4, "a stream starts after the end of the chunk".to_owned()));
         };
         self.at = at + 4;
         // A negative length marks a run.
@@ -75,7 +75,7 @@ impl<'c, 'a> Streams<'c, 'a> {
             Ok(size) => {
                 let range = self.at..self.at.saturating_add(size);
                 if range.end > self.chunk.bytes().len() {
-                    let problem = format!("a stream of {size} bytes ends behind the chunk");
+                    let problem = format!("a stream of {size} bytes ends after the end of the chunk");
                     return Err(self.wrong(at..at + 4, problem));
                 }
                 self.at = range.end;
@@ -84,7 +84,7 @@ impl<'c, 'a> Streams<'c, 'a> {
                 }
                 // Snappy alone was written where it did not help.
                 if size > self.len && self.chunk.header().compressor != Compressor::SNAPPY {
-                    let problem = format!("a stream of {size} bytes holds {} only", self.len);
+                    let problem = format!("a stream of {size} bytes decodes to only {}", self.len);
                     return Err(self.wrong(at..at + 4, problem));
                 }
                 Ok(Some(Stream::Coded(range)))
@@ -95,23 +95,21 @@ impl<'c, 'a> Streams<'c, 'a> {
     /// Reads a stream of one repeated byte: no length, or its negative and a token.
     fn run(&mut self, at: usize, size: i32) -> Result<Stream> {
         if !self.chunk.header().extended {
-            return Err(self.wrong(at..at + 4, format!("a stream of {size} bytes")));
+            return Err(self.wrong(at..at + 4, format!("a stream of the invalid length {size}")));
         }
         if size == 0 {
             return Ok(Stream::Run(0));
         }
         let Ok(byte) = u8::try_from(size.unsigned_abs()) else {
-            return Err(self.wrong(at..at + 4, format!("a stream of {size} bytes")));
+            return Err(self.wrong(at..at + 4, format!("a stream of the invalid length {size}")));
         };
         match self.chunk.bytes().get(self.at) {
             Some(1) => {
                 self.at += 1;
                 Ok(Stream::Run(byte))
             }
-            Some(token) => {
-                Err(self.wrong(at..at + 5, format!("token {token:#04x} of a stream is not known")))
-            }
-            None => Err(self.wrong(at..at + 5, "a stream ends behind the chunk".to_owned())),
+            Some(token) => Err(self.wrong(at..at + 5, format!("unknown token {token:#04x} of a stream"))),
+            None => Err(self.wrong(at..at + 5, "a stream ends after the end of the chunk".to_owned())),
         }
     }
 

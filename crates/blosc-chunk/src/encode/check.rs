@@ -12,7 +12,7 @@ const MAX_TYPESIZE: usize = 512 << 20;
 /// Refuses what cannot be written.
 pub(super) fn params(params: &Params, plugins: &Plugins) -> Result<()> {
     if params.level > 9 {
-        return Err(Error::usage(format!("there is no level {}, only 0 to 9", params.level)));
+        return Err(Error::usage(format!("no level {} (expected 0 to 9)", params.level)));
     }
     if params.typesize == 0 || params.typesize > MAX_TYPESIZE {
         return Err(Error::usage(format!(

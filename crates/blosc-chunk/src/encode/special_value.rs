@@ -66,10 +66,7 @@ impl Encoder {
     /// As [`Encoder::zeros`]; `Usage` for other typesizes and for `nbytes` that are not a multiple of it.
     pub fn nan(&self, nbytes: usize, out: &mut Vec<u8>) -> Result<usize> {
         if !matches!(self.params.typesize, 4 | 8) {
-            return Err(Error::usage(format!(
-                "there is no NaN of {} bytes, only of 4 and 8",
-                self.params.typesize
-            )));
+            return Err(Error::usage(format!("no NaN of {} bytes (expected 4 or 8)", self.params.typesize)));
         }
         self.check_multiple(nbytes, self.params.typesize)?;
         self.special(&Found::Nan, nbytes, out)
@@ -81,7 +78,7 @@ impl Encoder {
     /// As [`Encoder::zeros`]; `Usage` for an empty value and for `nbytes` that are not a multiple of its length.
     pub fn value(&self, value: &[u8], nbytes: usize, out: &mut Vec<u8>) -> Result<usize> {
         if value.is_empty() || nbytes == 0 || value.len() > MAX_BLOCKSIZE {
-            return Err(Error::usage(format!("a value of {} bytes to fill {nbytes} bytes", value.len())));
+            return Err(Error::usage(format!("a value of {} bytes cannot fill {nbytes} bytes", value.len())));
         }
         self.check_multiple(nbytes, value.len())?;
         self.special(&Found::Value(value), nbytes, out)
@@ -101,12 +98,12 @@ impl Encoder {
         if nbytes.is_multiple_of(of) {
             return Ok(());
         }
-        Err(Error::usage(format!("{nbytes} bytes are no multiple of {of}")))
+        Err(Error::usage(format!("{nbytes} bytes are not a multiple of {of}")))
     }
 
     fn special(&self, found: &Found<'_>, nbytes: usize, out: &mut Vec<u8>) -> Result<usize> {
         if self.params.blosc_version == BloscVersion::Blosc1 {
-            return Err(Error::usage("chunks of Blosc1 hold their bytes, whatever they are"));
+            return Err(Error::usage("chunks of Blosc1 have no special values"));
         }
         check::nbytes(BloscVersion::Blosc2, nbytes)?;
         let start = out.len();

@@ -69,9 +69,9 @@ impl StreamCodec {
             Self::Plugin { plugin, level, meta } => {
                 let len = plugin.encode(src, &cx.plugin(*meta), *level, dst)?;
                 // Nothing, or more than there is room for, would end in a chunk that cannot be read.
-                if len.is_some_and(|len| !(1..=dst.len()).contains(&len)) {
+                if let Some(len) = len.filter(|len| !(1..=dst.len()).contains(len)) {
                     let problem = format!(
-                        "codec `{}` says that it made {len:?} bytes for {}",
+                        "codec `{}` returned a length of {len} bytes (expected 1 to {})",
                         plugin.name(),
                         dst.len()
                     );

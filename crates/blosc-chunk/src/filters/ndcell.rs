@@ -113,7 +113,7 @@ pub fn ndmean_decode(
 
 /// Checks the side of a mean's cell, which the reference takes as a signed byte.
 fn check_mean_cell(cell: u8) -> Result<(), String> {
-    if cell > 127 { Err(format!("ndmean cells of side {cell}, at most 127 can be")) } else { Ok(()) }
+    if cell > 127 { Err(format!("ndmean cells of side {cell} (expected at most 127)")) } else { Ok(()) }
 }
 
 /// Replaces the values of a cell by their mean. The sums are made in the type of the values, in the order of the cell, as in

@@ -49,9 +49,8 @@ pub fn int_trunc(bits: i8, typesize: usize, src: &[u8], dst: &mut [u8]) -> Resul
 /// Returns the number of cleared bits, of `width`.
 fn cleared(name: &str, bits: i8, width: u8) -> Result<u8> {
     let many = if bits < 0 { Some(bits.unsigned_abs()) } else { width.checked_sub(bits.unsigned_abs()) };
-    many.filter(|many| *many < width).ok_or_else(|| {
-        Error::usage(format!("{name}:{bits} leaves nothing of {width} bits, or asks for more"))
-    })
+    many.filter(|many| *many < width)
+        .ok_or_else(|| Error::usage(format!("{name}:{bits} does not leave 1 to {width} bits")))
 }
 
 /// Copies `src` with the low `bits` bits of each value cleared.

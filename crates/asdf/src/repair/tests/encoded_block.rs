@@ -81,7 +81,7 @@ fn a_codec_that_nobody_knows_stays_and_is_told_and_a_label_that_is_no_name_is_lo
     assert!(out == vendor && report.guessed.is_empty(), "{report:?}");
     // The new file is damaged to `verify`, because an array is in the block.
     assert!(report.lost.len() == 1 && report.lost[0].what.starts_with("block 0: "), "{report:?}");
-    assert!(report.kept.iter().any(|item| item.what.contains("no codec called \"abcd\"")), "{report:?}");
+    assert!(report.kept.iter().any(|item| item.what.contains("unknown codec \"abcd\"")), "{report:?}");
     // No name of anything, and nothing that any codec decodes.
     let mut none = sound;
     none[at + 10..at + 14].copy_from_slice(b"\x01\x02\x03\x04");
