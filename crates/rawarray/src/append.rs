@@ -35,13 +35,11 @@ pub(crate) fn append(
 ) -> Result<Vec<Loss>> {
     job.options.check_append_options("RawArray", &[])?;
     if let Some((name, _)) = job.options.codec.as_ref().filter(|(name, _)| name != "none") {
-        return Err(Error::usage(format!(
-            "what is added to a file of plain elements cannot be stored as {name}"
-        )));
+        return Err(Error::usage(format!("elements appended to a plain file cannot be stored as {name}")));
     }
     let old = ExistingFile::open(path, open)?;
     if old.file.encoding() != Encoding::Plain {
-        let problem = format!("nothing is added to data that are stored as {}", old.file.encoding().name());
+        let problem = format!("cannot append to data that are stored as {}", old.file.encoding().name());
         return Err(Error::usage(problem).with_hint("holdall recode --codec none makes a file that grows"));
     }
     let (index, region) = job.single()?;
@@ -57,10 +55,10 @@ pub(crate) fn append(
     }
     let mut dims = old.file.dims().to_vec();
     let (Some((last, rest)), Some((more, others))) = (dims.split_last_mut(), added.split_last()) else {
-        return Err(Error::usage("a single value has no dimension along which it could grow or be added"));
+        return Err(Error::usage("a single value has no dimension to append along"));
     };
     if rest != others {
-        let problem = format!("an array of dimensions {:?} does not take {added:?}", old.file.dims());
+        let problem = format!("array of dimensions {:?}: cannot append {added:?}", old.file.dims());
         return Err(Error::usage(problem).with_hint("all dimensions but the last have to agree"));
     }
     *last = last.checked_add(*more).ok_or_else(|| Error::usage("more than 2^64 elements"))?;
@@ -96,7 +94,10 @@ pub fn set_trailer(
     let old = ExistingFile::open(path.as_ref(), open)?;
     let range = old.file.trailer_range();
     if range.end - range.start > trailer::MAX_TRAILER_LEN {
-        return Err(Error::usage(format!("a trailer of {} bytes is no metadata", range.end - range.start)));
+        return Err(Error::usage(format!(
+            "the trailer of {} bytes is not metadata",
+            range.end - range.start
+        )));
     }
     let said = match trailer::to_tree(old.file.trailer()?.into_owned()) {
         Value::Map(entries) => match &entries[..] {
@@ -114,14 +115,13 @@ pub fn set_trailer(
     let bytes = match interchange::entries(&after) {
         [] => Vec::new(),
         [(key, said)] if key == TRAILER => match said {
-            Value::Map(entries) if entries.is_empty() => Vec::new(),
             Value::Map(_) => trailer::from_tree(said)?,
             whole => trailer::from_tree(&Value::Map(vec![(WHOLE.to_owned(), whole.clone())]))?,
         },
         entries => {
             let name =
                 entries.iter().map(|(key, _)| key.as_str()).find(|key| *key != TRAILER).unwrap_or_default();
-            let error = Error::usage(format!("a RawArray file has no place for {name:?} but its trailer"));
+            let error = Error::usage(format!("a RawArray file stores {name:?} only in its trailer"));
             return Err(error.with_hint(format!("--set /{TRAILER}/{name}=…")));
         }
     };

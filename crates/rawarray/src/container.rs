@@ -167,7 +167,7 @@ impl Container for RawArrayContainer {
             losses.push(Loss { dataset: None, what });
         }
         if self.file.header().eltype == Eltype::USER && self.file.layout().data_order() == ByteOrder::Big {
-            let what = "the mark that the user-defined elements are big-endian".to_owned();
+            let what = "the byte order of the user-defined elements (big-endian)".to_owned();
             losses.push(Loss { dataset: Some(DATASET.to_owned()), what });
         }
         losses

@@ -97,7 +97,7 @@ pub(crate) fn detect(layout: &Layout, data: &[u8], assumed: Option<Encoding>) ->
             let encoding = assumed.unwrap_or(found.likely);
             let fault = match assumed.filter(|_| found.lz4 || found.leb128) {
                 Some(assumed) => {
-                    let why = format!("the data are not {}, which is to be assumed", assumed.name());
+                    let why = format!("the data are not {}, the encoding to assume", assumed.name());
                     Fault::UndecodableData { range: at..at + have, why }
                 }
                 None => found.explain(at, have, full, size),

@@ -180,11 +180,11 @@ impl Fault {
             }
             Self::NdimsLimit { ndims, allowed } => format!("{ndims} dimensions, the limit is {allowed}"),
             Self::DimsOverflow { .. } => "the dimensions multiply to more than 2^64 bytes".into(),
-            Self::UnknownFlag(bits) => format!("flag bits {bits:#x} have no known meaning"),
-            Self::UnknownEltype(code) => format!("eltype {code} is not one of 0 to 5"),
+            Self::UnknownFlag(bits) => format!("unknown flag bits {bits:#x}"),
+            Self::UnknownEltype(code) => format!("unknown eltype {code} (expected 0 to 5)"),
             Self::ImpossibleElbyte { elbyte, why } => format!("elbyte {elbyte} is impossible: {why}"),
             Self::SizeMismatch { size, expected } => {
-                format!("the size field says {size} bytes, the dimensions say {expected}")
+                format!("wrong size field: {size} bytes (expected {expected} from the dimensions)")
             }
             Self::DataTruncated { claimed, have } => {
                 format!(
@@ -198,12 +198,12 @@ impl Fault {
                 dims.len()
             ),
             Self::EmptyWithoutDims { elbyte } => format!(
-                "no dimensions and no data, where a scalar has {elbyte} bytes: an empty array written without a shape"
+                "no dimensions and no data (expected {elbyte} bytes for a scalar): an empty array written without a shape"
             ),
             Self::FlagOnRawData => "flagged as encoded, but the data are plain".into(),
             Self::UndecodableData { why, .. } => why.clone(),
             Self::AmbiguousEncoding { .. } => {
-                "the data are a valid LZ4 block and valid LEB128 values: say which to assume".into()
+                "the data are a valid LZ4 block and valid LEB128 values: choose the encoding to assume".into()
             }
             Self::BitsBeyondCount { .. } => "bits are set after the last element".into(),
             Self::BoolValue { count, .. } => format!("{count} bool values are neither 0 nor 1"),

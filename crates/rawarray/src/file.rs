@@ -261,7 +261,7 @@ impl File {
         let segment = self.segment()?;
         let width = self.header().elbyte;
         if index >= self.len()? {
-            return Err(Error::usage(format!("no element {index} among {}", self.len()?)));
+            return Err(Error::usage(format!("no element {index} (there are {})", self.len()?)));
         }
         let element = if segment.encoding == Encoding::Plain {
             let at = segment.range.start.saturating_add(index.saturating_mul(width));
@@ -370,7 +370,7 @@ impl std::fmt::Debug for File {
 }
 
 fn explain(fault: &Fault) -> Error {
-    fault.error().with_hint("holdall repair FILE -o NEW brings back what is there")
+    fault.error().with_hint("holdall repair FILE -o NEW recovers the intact data")
 }
 
 /// Detects the encoding of the data: fixed by the header, except for flag bit 1.

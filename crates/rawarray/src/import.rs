@@ -26,7 +26,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     let encoding = encoding(job)?;
     let of_same_format = is_rawarray(job.container);
     if of_same_format && job.options.metadata.is_some() {
-        let error = Error::usage("the trailer of another RawArray file is taken along as it is");
+        let error = Error::usage("the trailer of a RawArray source is copied unchanged");
         return Err(error.with_hint("holdall meta --set, of the new file"));
     }
     let (tree, mut lost) = if of_same_format { (Value::Null, Vec::new()) } else { job.metadata()? };
@@ -167,9 +167,8 @@ fn target_type(dataset: &Dataset, own: Option<&Value>, words: &Words) -> (Eltype
         Some(eltype) => {
             let bfloat = dataset.dtype.as_scalar().is_some_and(|scalar| scalar.kind == Kind::BFloat);
             // In a RawArray file the type had few readers before.
-            let note = (bfloat && attribute("eltype").is_none()).then(|| {
-                loss("bfloat16 is eltype 5, which of the other readers only the Rust crate knows".into())
-            });
+            let note = (bfloat && attribute("eltype").is_none())
+                .then(|| loss("bfloat16 is eltype 5, which only the Rust crate reads".into()));
             let big = if words.data_order == ByteOrder::Big { BigEndian::Yes } else { BigEndian::No };
             if words.bools == Bools::Uint8 && dataset.dtype == DType::native(Kind::Bool, 1) {
                 return (Eltype::UINT, big, vec![loss("the type bool: kept as unsigned bytes".into())]);

@@ -215,7 +215,7 @@ impl Layout {
             // More precise than the fault of the type alone.
             self.faults.retain(|fault| !matches!(fault, Fault::ImpossibleElbyte { .. }));
             self.faults
-                .push(Fault::ImpossibleElbyte { elbyte: 0, why: "there are elements, and they need room" });
+                .push(Fault::ImpossibleElbyte { elbyte: 0, why: "an element needs at least one byte" });
             return Ok(());
         }
         let full = match (self.form, count) {
@@ -284,9 +284,9 @@ impl Layout {
         if self.header.byte_order == ByteOrder::Big {
             self.faults.push(Fault::BigEndianHeader);
         }
-        let plain_end = self.form != DeclaredEncoding::Encoded && self.has_shape() && self.dtype.is_some();
-        let misfit = self.faults.iter().any(|fault| fault.severity() == Severity::Error);
-        if plain_end && !misfit && self.data.end < self.file_len {
+        // Encoded data reach to the end of the file until they are decoded.
+        let is_damaged = self.faults.iter().any(|fault| fault.severity() == Severity::Error);
+        if !is_damaged && self.data.end < self.file_len {
             self.faults.push(Fault::TrailingBytes { range: self.data.end..self.file_len });
         }
     }

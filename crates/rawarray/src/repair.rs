@@ -98,7 +98,7 @@ impl Plan {
         if let Some(fault) = hopeless {
             return Err(fault
                 .error()
-                .with_hint("the header does not say what the data are, so nothing can be proved"));
+                .with_hint("the header does not describe the data, so no repair can be verified"));
         }
         let layout = file.layout().with_corrections();
         for fault in faults.iter().filter(|fault| fault.severity() == Severity::Error) {
@@ -234,9 +234,7 @@ fn keep_whole_slabs(dims: &[u64], have: u64) -> Option<Vec<u64>> {
 
 fn nothing_left(layout: &Layout) -> Error {
     let data = layout.data_at()..layout.file_len();
-    Error::malformed("not one whole element of the data is left")
-        .with_context("rawarray data")
-        .with_range(data)
+    Error::malformed("the data contain no whole element").with_context("rawarray data").with_range(data)
 }
 
 /// Reports the correction of a fault, with its evidence, or as lost the word that has none.
@@ -244,12 +242,10 @@ fn report_correction(report: &mut RepairReport, fault: &Fault, corrected: &Layou
     let dims = corrected.dims();
     let (what, evidence) = match fault {
         Fault::ReshapeBug { ndims, .. } => {
-            let what = format!("dimensions {dims:?}: the count {ndims} was left by a reshape");
+            let what = format!("dimensions {dims:?}: a reshape did not update the count {ndims}");
             (what, Evidence::KnownDamage)
         }
-        Fault::EmptyWithoutDims { .. } => {
-            ("dimensions [0]: an empty array was meant".into(), Evidence::KnownDamage)
-        }
+        Fault::EmptyWithoutDims { .. } => ("dimensions [0]: an empty array".into(), Evidence::KnownDamage),
         Fault::FlagOnRawData => ("the data are plain, flag bit 1 is wrong".into(), Evidence::KnownDamage),
         Fault::SizeMismatch { size, expected } => {
             let end = corrected.data_at().saturating_add(*expected);
@@ -264,12 +260,12 @@ fn report_correction(report: &mut RepairReport, fault: &Fault, corrected: &Layou
                 0 => Evidence::KnownDamage,
                 _ if ends_there => Evidence::Walk,
                 _ => {
-                    let what = format!("the size field {size}, which the dimensions {dims:?} contradict");
+                    let what = format!("the size field {size}, which contradicts the dimensions {dims:?}");
                     report.lost.push(RepairItem::new(fault.range(), what));
                     return;
                 }
             };
-            (format!("the dimensions {dims:?} are right, the size field {size} is not"), evidence)
+            (format!("the dimensions {dims:?} are right, the size field {size} is wrong"), evidence)
         }
         _ => return,
     };
@@ -309,8 +305,7 @@ fn report_excess(report: &mut RepairReport, file: &File, layout: &Layout, encodi
     if let Some(block) = has_room.then(|| file.source().read(data.clone()).ok()).flatten()
         && block_shape(&block, full).decoded_len > full
     {
-        let what =
-            format!("what the data decode to beyond the {full} bytes of the dimensions {:?}", layout.dims());
+        let what = format!("decoded data after the {full} bytes of the dimensions {:?}", layout.dims());
         report.lost.push(RepairItem::new(data, what));
     }
 }
@@ -329,8 +324,7 @@ fn report_rest(report: &mut RepairReport, file: &File, layout: &Layout, encoding
         let what = format!("no element is missing, and the size field {} is wrong", layout.header().size);
         report.guessed.push(RepairItem::new(32..40, what).with_evidence(Evidence::Walk));
     } else {
-        let what =
-            format!("what the data hold beyond the elements of the dimensions {:?}, if any", layout.dims());
+        let what = format!("data after the elements of the dimensions {:?}, if any", layout.dims());
         report.lost.push(RepairItem::new(data, what));
     }
 }

@@ -190,7 +190,7 @@ impl<'o> Encoder<'o> {
     pub(crate) fn push(&mut self, bytes: &[u8], from: &DType) -> Result<()> {
         self.taken = self.taken.saturating_add(bytes.len() as u64);
         if self.taken > self.expected {
-            return Err(Error::usage("there are more values than the dimensions say"));
+            return Err(Error::usage("more values than the dimensions allow"));
         }
         let swap = from != &self.target.dtype;
         match &mut self.step {
@@ -237,7 +237,10 @@ impl<'o> Encoder<'o> {
     /// `Usage` when values are missing, `Io`.
     pub(crate) fn finish(self) -> Result<&'o mut dyn Output> {
         if self.taken != self.expected {
-            let problem = format!("{} bytes of values, the dimensions say {}", self.taken, self.expected);
+            let problem = format!(
+                "wrong number of bytes: {} (expected {} from the dimensions)",
+                self.taken, self.expected
+            );
             return Err(Error::usage(problem));
         }
         match self.step {

@@ -69,7 +69,8 @@ fn reads_back<T: Element>(bytes: &[u8], array: &RawArray<T>, options: &WriteOpti
         Ok(file) => file,
         Err(error) => {
             // LEB128 data that are an LZ4 block as well, of the very length that the header gives.
-            let both = options.encoding == Encoding::Leb128 && error.to_string().contains("say which");
+            let both =
+                options.encoding == Encoding::Leb128 && error.to_string().contains("choose the encoding");
             assert!(both, "what was written cannot be read: {error}");
             let mut assuming = open_options();
             assuming.assume_codec = Some("leb128".to_owned());

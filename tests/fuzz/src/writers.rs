@@ -119,7 +119,11 @@ fn converted(
         Err(error) => {
             // LEB128 data that are an LZ4 block as well, of the very length that the header gives.
             let leb128 = options.codec.as_ref().is_some_and(|(name, _)| name == "leb128");
-            assert!(leb128 && error.to_string().contains("say which"), "{:?}: {error}", options.codec);
+            assert!(
+                leb128 && error.to_string().contains("choose the encoding"),
+                "{:?}: {error}",
+                options.codec
+            );
             return None;
         }
     };

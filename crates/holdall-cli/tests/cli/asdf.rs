@@ -205,7 +205,7 @@ fn a_tree_changes_where_it_is_told_to_and_nowhere_else() {
     assert_eq!(other.code, Some(2), "{other:#?}");
     assert_eq!(
         other.err,
-        "holdall: good.ra: a RawArray file has no place for \"a\" but its trailer\n  try: --set /trailer/a=…\n"
+        "holdall: good.ra: a RawArray file stores \"a\" only in its trailer\n  try: --set /trailer/a=…\n"
     );
 }
 

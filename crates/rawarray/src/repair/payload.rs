@@ -31,7 +31,7 @@ pub(super) fn with_header_of_payload(
     let (header, mut dims) = (*layout.header(), layout.dims().to_vec());
     let header = match stored {
         Stored::Size(size) => {
-            let what = format!("the size field is {size}, where a block of {len} bytes ends");
+            let what = format!("the size field is {size}, the end of a block of {len} bytes");
             report.guessed.push(RepairItem::new(32..40, what).with_evidence(Evidence::Walk));
             Header { size, ..header }
         }
@@ -45,7 +45,7 @@ pub(super) fn with_header_of_payload(
             let count = stored.checked_div(header.elbyte).unwrap_or(0);
             dims = std::iter::once(count).chain(dims.iter().skip(1).map(|_| 1)).collect();
             let what = format!(
-                "the dimensions {:?}, which size and data contradict: all elements are kept, as {dims:?}",
+                "the dimensions {:?} contradict size and data: all elements are kept, as {dims:?}",
                 layout.dims()
             );
             report.lost.push(RepairItem::new(FIXED_LEN..layout.data_at(), what));
