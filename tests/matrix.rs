@@ -108,7 +108,7 @@ fn kind(loss: &Loss) -> String {
         "columns that are not decoded".to_owned()
     } else if begins(&["what the proxy never fetched"]) {
         "what a proxy never fetched".to_owned()
-    } else if begins(&["stored once more", "which frames stored"]) || what.contains("nothing is stored after")
+    } else if begins(&["stored again", "the frames that stored"]) || what.contains("no chunk is stored after")
     {
         "which frames stored chunks".to_owned()
     } else if begins(&["padding"]) {
@@ -177,7 +177,7 @@ fn one(case: &Case, to: &'static Format, folder: &Path, outcome: &mut Outcome) {
         // Several datasets do not go into a file of one.
         Err((_, Some(failure))) if failure.contains("the target holds one array") => return,
         // Nothing does not either.
-        Err((_, Some(failure))) if failure.contains("there is no dataset") => return,
+        Err((_, Some(failure))) if failure.contains("no dataset to convert") => return,
         Err((_, None)) => return,
         Err((_, Some(failure))) => return outcome.failures.push(fail(format!("and back: {failure}"))),
     };

@@ -84,7 +84,7 @@ fn chunks_that_a_schema_filled_in_and_now_are_stored_are_told() {
             let is_more = count(&copy) != count(&source);
             let is_told = losses.iter().any(|loss| {
                 loss.dataset.as_deref() == Some(&*dataset.path)
-                    && loss.what.starts_with("which frames stored")
+                    && loss.what.starts_with("the frames that stored")
             });
             assert_eq!(is_more, is_told, "{name}::{}: {losses:?}", dataset.path);
             *(if is_more { &mut more } else { &mut same }) += 1;

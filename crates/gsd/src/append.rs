@@ -163,8 +163,7 @@ fn counterpart<'s>(
         _ => {
             let names: Vec<&str> = stored.iter().map(|stored| stored.name.as_str()).take(8).collect();
             let problem = format!("the frames of this file have no chunk {name:?}");
-            Err(Error::usage(problem)
-                .with_hint(format!("an array that is called like one: {}", names.join(", "))))
+            Err(Error::usage(problem).with_hint(format!("an array named as one of: {}", names.join(", "))))
         }
     }
 }
@@ -174,11 +173,11 @@ fn check(part: &PlannedChunk, fits: &ExistingChunk) -> Result<()> {
     let ExistingChunk { name, entry, shape } = fits;
     if entry.chunk_type() != Some(part.chunk_type) {
         let stored = entry.chunk_type().map_or("unknown", ChunkType::name);
-        let problem = format!("{name} is {stored}, what is added is {}", part.chunk_type.name());
+        let problem = format!("{name}: cannot append {} (expected {stored})", part.chunk_type.name());
         return Err(Error::usage(problem));
     }
     if *shape != part.item {
-        let problem = format!("{name} has the shape {shape:?} in each frame, what is added {:?}", part.item);
+        let problem = format!("{name}: cannot append frames of shape {:?} (expected {shape:?})", part.item);
         return Err(Error::usage(problem).with_hint("its first axis counts the frames"));
     }
     Ok(())
@@ -193,8 +192,7 @@ fn complete(stored: &[ExistingChunk], parts: &[PlannedChunk], schema: &str) -> R
     match stored.iter().find(|stored| !given.contains(stored.name.as_str())) {
         None => Ok(()),
         Some(missing) => {
-            let problem =
-                format!("the frames of this file have a chunk {:?}, which is not given", missing.name);
+            let problem = format!("missing chunk {:?}, which the frames of this file have", missing.name);
             Err(Error::usage(problem).with_hint("a file with arrays of all their names"))
         }
     }

@@ -283,7 +283,7 @@ pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
                     found.push(Fault::new(
                         FaultKind::OrphanBytes,
                         range,
-                        format!("{len} bytes that no entry names"),
+                        format!("{len} bytes outside every chunk"),
                     ));
                 }
                 _ => {}
@@ -293,12 +293,12 @@ pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
         |one, other, range, same| {
             let (kind, what) = match (one, other) {
                 (SegmentKind::Chunk(a), SegmentKind::Chunk(b)) if same && a.type_code == b.type_code => {
-                    (FaultKind::SharedBytes, "two entries name the same bytes")
+                    (FaultKind::SharedBytes, "two entries point to the same bytes")
                 }
                 (SegmentKind::Chunk(_), SegmentKind::Chunk(_)) => {
                     (FaultKind::ChunksOverlap, "two chunks overlap")
                 }
-                _ => (FaultKind::ChunkInBlock, "a chunk lies in header, index or namelist"),
+                _ => (FaultKind::ChunkInBlock, "a chunk overlaps header, index or namelist"),
             };
             shared.add(kind, range, || what.to_owned());
         },

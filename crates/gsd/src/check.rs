@@ -112,7 +112,7 @@ fn frame_faults(subject: &CheckTarget<'_>) -> Vec<Fault> {
         let name = file.names().get(*first).unwrap_or_default();
         let more = if unused.len() > 1 { format!(" (and {} more)", unused.len() - 1) } else { String::new() };
         let range = file.header().namelist_range().unwrap_or_default();
-        faults.push(Fault::new(FaultKind::NameUnused, range, format!("no chunk is called {name:?}{more}")));
+        faults.push(Fault::new(FaultKind::NameUnused, range, format!("unused name {name:?}{more}")));
     }
     let ids = |frame: u64| -> BTreeSet<u16> {
         file.index().slice(file.frame_entries(frame)).iter().map(|entry| entry.id).collect()

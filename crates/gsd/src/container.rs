@@ -322,7 +322,7 @@ impl Container for GsdContainer {
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         if self.is_log(index) {
-            let log = self.log().ok_or_else(|| Error::usage("the file has no log that is a table"))?;
+            let log = self.log().ok_or_else(|| Error::usage("the file has no log table"))?;
             return log.array()?.select(region);
         }
         if let Some(derived) = self.default_dataset(index) {
@@ -407,7 +407,7 @@ impl Container for GsdContainer {
     }
 
     fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        let what = "names of chunks that are not UTF-8 or are there twice, and which frames store them";
+        let what = "names of chunks that are not UTF-8 or duplicates, and the frames that store them";
         let hidden =
             "application, schema and frames: the metadata of the file have a key \"gsd\" of their own";
         let told =

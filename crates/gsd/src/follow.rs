@@ -268,7 +268,7 @@ impl Follower {
             let given = good == 0 && entry.frame < self.file.nframes();
             wrong = rules.problem(&entry).map(|(_, why)| why).or_else(|| {
                 let back = given || last.is_some_and(|last| key(&entry) < key(&last));
-                back.then_some("it belongs before entries that are there already")
+                back.then_some("it is not after the existing entries")
             });
             if wrong.is_some() {
                 break;

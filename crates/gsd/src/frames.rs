@@ -82,7 +82,10 @@ impl Frames {
             return Ok(());
         }
         let Self { start, step, count } = self;
-        let problem = format!("{count} frames from {start} on, by {step}, of a file of {}", file.nframes());
+        let problem = format!(
+            "{count} frames from {start} on, by {step}, are outside a file of {} frames",
+            file.nframes()
+        );
         Err(Error::usage(problem))
     }
 }

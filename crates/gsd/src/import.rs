@@ -110,10 +110,8 @@ fn version(text: &str) -> Result<Version> {
     let parts = text.split_once('.').unwrap_or((text, "0"));
     match (parts.0.parse(), parts.1.parse()) {
         (Ok(major), Ok(minor)) => Ok(Version::new(major, minor)),
-        _ => {
-            Err(Error::usage(format!("{VERSION_OPTION}={text} is no version"))
-                .with_hint("-O schema-version=1.4"))
-        }
+        _ => Err(Error::usage(format!("invalid version {VERSION_OPTION}={text}"))
+            .with_hint("-O schema-version=1.4")),
     }
 }
 
@@ -147,7 +145,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
         Some(chunks) => {
             let restored = RestoredChunks::new(job, chunks, &paths, &settings)?;
             if restored.is_none() {
-                let what = "which frames stored the chunks: the arrays are others now".to_owned();
+                let what = "the frames that stored the chunks: the arrays have changed".to_owned();
                 losses.push(Loss { dataset: None, what });
             }
             restored
@@ -199,7 +197,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
 
 /// Returns the loss where the selection has no frames.
 pub(crate) fn no_frames() -> Loss {
-    Loss { dataset: None, what: "arrays of no frames: there is no chunk to tell of them".into() }
+    Loss { dataset: None, what: "arrays without frames: no chunk stores them".into() }
 }
 
 /// The file of a `GsdContainer`, if all that it lists is selected.
@@ -228,7 +226,8 @@ fn paths(job: &WriteRequest<'_>, tree: &Value, losses: &mut Vec<Loss>) -> Result
     if let [only] = paths.as_mut_slice() {
         match interchange::path_of(tree, only) {
             "" if !only.is_empty() => {
-                let what = "metadata: the name of the array, which is empty, as no chunk's can be".to_owned();
+                let what =
+                    "metadata: the name of the array, which is empty (a chunk needs a name)".to_owned();
                 losses.push(Loss { dataset: Some(only.clone()), what });
             }
             path => *only = path.to_owned(),

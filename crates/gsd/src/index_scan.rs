@@ -24,11 +24,11 @@ impl Rules<'_> {
     /// Describes the problem of an entry by itself.
     pub(crate) fn problem(&self, entry: &IndexEntry) -> Option<(FaultKind, &'static str)> {
         if entry.chunk_type().is_none() {
-            Some((FaultKind::EntryType, "its type code has no meaning"))
+            Some((FaultKind::EntryType, "unknown type code"))
         } else if entry.byte_range().is_none_or(|range| range.end > self.file_len) {
             Some((FaultKind::EntryRange, "its chunk is not within the file"))
         } else if entry.frame >= self.frames {
-            Some((FaultKind::EntryFrame, "its frame is not below the number of entries allocated"))
+            Some((FaultKind::EntryFrame, "its frame is not below the allocated number of entries"))
         } else if usize::from(entry.id) >= self.names {
             Some((FaultKind::EntryId, "its name is not in the namelist"))
         } else if entry.flags != 0 {
@@ -148,7 +148,7 @@ pub(crate) fn scan_from(
     // The list has ended, and the slots after it are not all zero.
     if let Some(at) = tail {
         faults.add(FaultKind::TailNotZero, place(rules.header, at, 1), || {
-            format!("slot {at} of the index is unused, but not zero: an entry that was not written whole")
+            format!("slot {at} of the index is unused, but not zero: a partly written entry")
         });
     }
     scan

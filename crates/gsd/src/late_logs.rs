@@ -175,7 +175,7 @@ impl Unread {
         let others = self.logs.len().saturating_sub(MAX_LISTED);
         let others = if others > 0 { format!(" and {others} more") } else { String::new() };
         format!(
-            "gsd.hoomd {does_not} read {frames} {}{more} any more: frame 0 and they lack {}{others}, which a later frame has",
+            "gsd.hoomd {does_not} read {frames} {}{more} any more: they and frame 0 lack {}{others}, which a later frame has",
             listed.join(", "),
             names.join(", ")
         )

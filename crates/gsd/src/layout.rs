@@ -72,7 +72,7 @@ impl Layout {
         let header = Header::parse(&head)?;
         if !header.is_supported() {
             let version = header.gsd_version;
-            let problem = format!("GSD file layer {version} (0.3 and 1.0 up to 2.x are read)");
+            let problem = format!("unsupported GSD file layer {version} (expected 0.3, 1.x or 2.x)");
             return Err(Error::unsupported(problem).with_range(44..48).with_context("gsd header"));
         }
         let names = NameList::default();
@@ -100,7 +100,7 @@ impl Layout {
                 let last = range.end.saturating_sub(1)..range.end;
                 return Err(Error::malformed("the last byte of the namelist is not 0").with_range(last));
             }
-            None => return Err(Error::malformed("the namelist has no room").with_range(32..40)),
+            None => return Err(Error::malformed("the namelist has a length of 0").with_range(32..40)),
         }
         self.names = NameList::parse(&block, self.header.is_v1());
         let bytes = index_bytes(source, &self.header, limits)?;

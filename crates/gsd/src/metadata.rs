@@ -180,7 +180,7 @@ fn metadata(file: &File) -> Result<Option<Value>> {
         return Ok(None);
     }
     let bytes = file.read_chunk(&entry)?;
-    let problem = |error| Error::malformed(format!("{METADATA} is no JSON: {error}"));
+    let problem = |error| Error::malformed(format!("{METADATA}: invalid JSON: {error}"));
     let tree: Value = serde_json::from_slice(&bytes).map_err(problem)?;
     Ok(Some(interchange::unescape_top(interchange::from_json_value(interchange::escape_reserved(
         tree,

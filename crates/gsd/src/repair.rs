@@ -176,10 +176,8 @@ fn incomplete_frames_fault(damaged: DamagedFile<'_>, intact: IntactFile) -> Resu
     let ranges = added.iter().filter_map(|entry| entry.byte_range());
     let Some(range) = ranges.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)) else { return Ok(None) };
     let first = added.first().map_or(0, |entry| entry.frame);
-    let what = format!(
-        "frame {first} lacks the entries of chunks that lie in the file ({} in all): see repair",
-        added.len()
-    );
+    let what =
+        format!("frame {first} lacks the entries of chunks in the file ({} in all): see repair", added.len());
     Ok(Some(Fault::new(FaultKind::EntriesMissing, range, what)))
 }
 

@@ -170,13 +170,13 @@ pub fn write(
     progress: Progress<'_>,
 ) -> Result<RewriteReport> {
     let Some(((first, _), rest)) = parts.split_first() else {
-        return Err(Error::usage("there is no file to write"));
+        return Err(Error::usage("no file to write"));
     };
     let mut header = *first.header();
     for (other, _) in rest {
         let (schema, wanted) = (other.header().schema_name(), header.schema_name());
         if schema != wanted {
-            return Err(Error::usage(format!("files of schemas {wanted:?} and {schema:?} do not make one")));
+            return Err(Error::usage(format!("cannot combine files of schemas {wanted:?} and {schema:?}")));
         }
         header.schema_version = header.schema_version.max(other.header().schema_version);
     }

@@ -55,7 +55,7 @@ fn keeps(file: &File, fixed: &File, uncommitted_frames: UncommittedFrames, repor
     let known = [
         "that no entry describes",
         "written again later",
-        "the application behind its text",
+        "the bytes after the text of the application",
         "is not all text",
     ];
     let is_known =

@@ -30,7 +30,7 @@ pub(super) fn add(
 ) -> Result<Vec<Loss>> {
     let (own, other) = (writer.header().schema_name(), source.header().schema_name());
     if own != other {
-        let problem = format!("this file has the schema {own:?}, what is added {other:?}");
+        let problem = format!("cannot append frames of schema {other:?} (expected {own:?})");
         return Err(Error::usage(problem).with_hint("FILE::PATH, to add an array"));
     }
     let chosen = frame_slice(settings.frames.as_deref().unwrap_or(":"), source.nframes())?;
@@ -235,7 +235,7 @@ impl Bridge {
     ) -> Result<()> {
         let field = schema::field(name);
         let (Some(field), Some(chunk_type)) = (field, here.chunk_type()) else {
-            let what = "frames that have none read that of frame 0".to_owned();
+            let what = "frames without it read that of frame 0".to_owned();
             self.losses.insert(name.to_owned(), Loss { dataset: Some(name.to_owned()), what });
             return Ok(());
         };

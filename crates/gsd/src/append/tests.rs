@@ -137,9 +137,9 @@ fn what_does_not_fit_leaves_the_file_as_it_was() {
     let before = std::fs::read(&path).unwrap();
     for (wrong, why) in [
         (array("z", "|u1", &[1, 2], &[1, 2]), "no chunk \"z\""),
-        (array("x", "|i1", &[1, 2], &[1, 2]), "x is uint8"),
-        (array("x", "|u1", &[1, 3], &[1, 2, 3]), "has the shape [2]"),
-        (array("x", "|u1", &[1, 2], &[1, 2]), "\"y\", which is not given"),
+        (array("x", "|i1", &[1, 2], &[1, 2]), "x: cannot append int8 (expected uint8)"),
+        (array("x", "|u1", &[1, 3], &[1, 2, 3]), "shape [3] (expected [2])"),
+        (array("x", "|u1", &[1, 2], &[1, 2]), "missing chunk \"y\""),
         (array("x", "<c8", &[1], &[0; 8]), "no type"),
     ] {
         let error = add(&path, &wrong, &[]).unwrap_err();
@@ -293,7 +293,7 @@ fn frames_that_gsd_hoomd_would_not_read_any_more_are_named() {
     let before = std::fs::read(&path).unwrap();
     let error = add(&path, &given(&silent), &[]).unwrap_err();
     assert!(
-        error.to_string().contains("would not read frame 2 any more: frame 0 and they lack log/e"),
+        error.to_string().contains("would not read frame 2 any more: they and frame 0 lack log/e"),
         "{error}"
     );
     assert!(error.hint().unwrap().contains("new-logs=keep"));

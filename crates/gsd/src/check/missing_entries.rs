@@ -45,7 +45,7 @@ pub(super) fn entries(file: &File, places: &[Fault]) -> Vec<Fault> {
             };
             let len: u64 = orphans().filter(within).map(|range| range.end - range.start).sum();
             let what = format!(
-                "{frames} no entry, but {len} bytes that no entry names lie where their chunks would: see repair"
+                "{frames} no entry, but {len} bytes outside every chunk are where their chunks would be: see repair"
             );
             found.push(Fault::new(FaultKind::EntriesMissing, all, what));
         }

@@ -101,7 +101,7 @@ impl File {
     /// `Usage` for a chunk of numbers of several bytes, `Malformed` for text that is not UTF-8; else as [`File::read_chunk`].
     pub fn read_string(&self, entry: &IndexEntry) -> Result<Cow<'_, str>> {
         if !matches!(entry.chunk_type(), Some(ChunkType::Character | ChunkType::Uint8 | ChunkType::Int8)) {
-            return Err(Error::usage(format!("chunks of type {} are no text", entry.type_code)));
+            return Err(Error::usage(format!("chunks of type {} are not text", entry.type_code)));
         }
         let wrong = |bytes: Range<u64>| Error::malformed("the text is not UTF-8").with_range(bytes);
         let range = self.chunk_range(entry)?;
@@ -130,7 +130,7 @@ impl File {
         }
         if range.end - range.start != size_of_val(dst) as u64 {
             let (n, m, count) = (entry.n, entry.m, dst.len());
-            return Err(Error::usage(format!("{n} × {m} elements, and memory for {count}")));
+            return Err(Error::usage(format!("buffer of {count} elements for {n} × {m} elements")));
         }
         self.fill(entry, range, dst)
     }
@@ -176,7 +176,8 @@ impl File {
     fn row_range(&self, entry: &IndexEntry, rows: &Range<u64>) -> Result<Range<u64>> {
         let whole = self.chunk_range(entry)?;
         if rows.start > rows.end || rows.end > entry.n {
-            let problem = format!("rows {}..{} of a chunk of {}", rows.start, rows.end, entry.n);
+            let problem =
+                format!("rows {}..{} are outside a chunk of {} rows", rows.start, rows.end, entry.n);
             return Err(Error::usage(problem));
         }
         // Within the chunk, whose range has been computed without overflow.
@@ -188,7 +189,7 @@ impl File {
     fn chunk_range(&self, entry: &IndexEntry) -> Result<Range<u64>> {
         let range = entry.byte_range().ok_or_else(|| {
             Error::malformed(format!(
-                "type {} and location {} make no chunk",
+                "invalid chunk of type {} at location {}",
                 entry.type_code, entry.location
             ))
         })?;

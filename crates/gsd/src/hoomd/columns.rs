@@ -268,7 +268,7 @@ fn chosen(file: &File, patterns: &[String]) -> Result<Vec<u16>> {
 }
 
 fn not_logged(name: &str) -> Error {
-    Error::usage(format!("nothing called {name} is logged"))
+    Error::usage(format!("no log is named {name}"))
 }
 
 #[cfg(test)]

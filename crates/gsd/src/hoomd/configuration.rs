@@ -56,7 +56,8 @@ impl<'t> FrameView<'t> {
     /// As [`FrameView::box_values`] and [`FrameView::dimensions`].
     pub fn simulation_box(&self) -> Result<SimulationBox> {
         let values = self.box_values()?.into_f64();
-        let values = values.first_chunk().ok_or_else(|| Error::malformed("a box is six numbers"))?;
+        let values =
+            values.first_chunk().ok_or_else(|| Error::malformed("invalid box (expected six numbers)"))?;
         Ok(SimulationBox::new(*values, self.dimensions()?))
     }
 

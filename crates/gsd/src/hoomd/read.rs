@@ -209,7 +209,7 @@ impl<'t> FrameView<'t> {
     fn number(&self, field: &Field, entry: &IndexEntry) -> Result<i128> {
         let chunk_type = self.fitting_type(field, entry)?;
         if entry.n.checked_mul(entry.m.into()) != Some(1) {
-            let problem = format!("one number is wanted, {} × {} are there", entry.n, entry.m);
+            let problem = format!("found {} × {} numbers (expected one)", entry.n, entry.m);
             return Err(self.field_error(field, Some(entry), problem));
         }
         let bytes = self.file().read_chunk(entry).map_err(|error| error.with_context(field.name))?;
@@ -230,7 +230,7 @@ impl<'t> FrameView<'t> {
             return Ok(None);
         }
         let (value, most) = (self.number(field, entry)?, (1_i128 << bits) - 1);
-        Ok((!(0..=most).contains(&value)).then(|| format!("{value} where 0 to {most} are possible")))
+        Ok((!(0..=most).contains(&value)).then(|| format!("{value} (expected 0 to {most})")))
     }
 
     /// Compares the memory of all defaults with the limits, for callers that read every field: a large N takes no space in a file.
@@ -287,7 +287,7 @@ impl<'t> FrameView<'t> {
         if fixed || empty || (entry.n == rows && m == columns) {
             return Ok(None);
         }
-        Ok(Some(format!("{} × {m} where {rows} × {columns} are wanted", entry.n)))
+        Ok(Some(format!("{} × {m} (expected {rows} × {columns})", entry.n)))
     }
 
     /// The type of a chunk, where the schema has it or a published writer uses it.
@@ -297,7 +297,7 @@ impl<'t> FrameView<'t> {
             Some(found) if field.fit(found, schema) != Fit::Wrong => Ok(found),
             found => {
                 let found = found.map_or("no type", ChunkType::name);
-                let problem = format!("{found} where the schema has {}", field.chunk_type.name());
+                let problem = format!("{found} (expected {} by the schema)", field.chunk_type.name());
                 Err(self.field_error(field, Some(entry), problem))
             }
         }

@@ -59,7 +59,9 @@ impl<'a> TimeSeries<'a> {
             Bound::Unbounded => all,
         };
         if start > end || end > all {
-            return Err(Error::usage(format!("frames {start} to {end} of {all}")));
+            return Err(Error::usage(format!(
+                "frames {start} to {end} are outside the file (expected up to {all})"
+            )));
         }
         self.frames = Frames::range(start..end).by(step)?;
         Ok(self)

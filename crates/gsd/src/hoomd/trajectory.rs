@@ -115,7 +115,7 @@ impl Trajectory {
     /// `Usage` past the last frame.
     pub fn frame(&self, index: u64) -> Result<FrameView<'_>> {
         if index >= self.len() {
-            return Err(Error::usage(format!("frame {index} of {}", self.len())));
+            return Err(Error::usage(format!("no frame {index} (there are {})", self.len())));
         }
         Ok(FrameView::new(&self.file, &self.core, index))
     }
@@ -128,7 +128,7 @@ impl Trajectory {
         let wanted = if index < 0 { i128::from(index) + i128::from(self.len()) } else { i128::from(index) };
         match u64::try_from(wanted) {
             Ok(wanted) => self.frame(wanted)?.to_frame(),
-            Err(_) => Err(Error::usage(format!("frame {index} of {}", self.len()))),
+            Err(_) => Err(Error::usage(format!("no frame {index} (there are {})", self.len()))),
         }
     }
 
@@ -158,7 +158,8 @@ impl Trajectory {
             Unbounded => self.len(),
         };
         if step == 0 || start > end || end > self.len() {
-            let problem = format!("frames {start} to {end} by {step} of {}", self.len());
+            let problem =
+                format!("frames {start} to {end} by {step} are outside the file (there are {})", self.len());
             return Err(Error::usage(problem));
         }
         Ok(self.pick(start, end, step))
@@ -189,7 +190,7 @@ impl TrajectoryState {
         }
         let version = header.schema_version;
         if !(Version::new(1, 0)..Version::new(3, 0)).contains(&version) {
-            let problem = format!("version {version} of the schema hoomd (1.x and 2.x are read)");
+            let problem = format!("unsupported version {version} of the schema hoomd (expected 1.x or 2.x)");
             return Err(Error::unsupported(problem).with_range(40..44));
         }
         let mut fields = vec![NO_FIELD; file.names().len()];

@@ -59,7 +59,7 @@ impl Shape {
     /// # Errors
     /// `Malformed` for text that is not a JSON object. `NaN` and `Infinity`, which Python's writer emits, are invalid JSON.
     pub fn parse(json: &str) -> Result<Self> {
-        let bad = |why: String| Error::malformed(format!("a type shape is no JSON object: {why}"));
+        let bad = |why: String| Error::malformed(format!("a type shape is not a JSON object: {why}"));
         match serde_json::from_str(json) {
             Ok(Value::Object(object)) => Ok(Self::from_object(object)),
             Ok(_) => Err(bad("another kind of value".into())),
@@ -115,7 +115,7 @@ impl Shape {
         let mut writer = serde_json::Serializer::with_formatter(&mut text, Python);
         serde::Serialize::serialize(&self.to_object()?, &mut writer)
             .map_err(|error| Error::usage(format!("a type shape cannot be written: {error}")))?;
-        String::from_utf8(text).map_err(|_| Error::usage("a type shape is no text"))
+        String::from_utf8(text).map_err(|_| Error::usage("a type shape is not text"))
     }
 }
 
@@ -163,7 +163,7 @@ fn number(value: f64) -> Result<Value> {
     let number = Number::from_f64(value);
     number
         .map(Value::Number)
-        .ok_or_else(|| Error::usage(format!("{value} in a type shape is no JSON number")))
+        .ok_or_else(|| Error::usage(format!("{value} in a type shape is not a JSON number")))
 }
 
 fn rows<const M: usize>(points: &[[f64; M]]) -> Result<Vec<Vec<Value>>> {

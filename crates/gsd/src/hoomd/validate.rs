@@ -98,7 +98,7 @@ pub fn check_file(file: &File, progress: Progress<'_>) -> Result<Vec<Problem>> {
     let version = header.schema_version;
     let mut problems = Vec::new();
     if version > V2_0 {
-        let message = format!("schema hoomd {version}; known are 1.0 to 1.4 and 2.0");
+        let message = format!("unknown schema hoomd {version} (expected 1.0 to 1.4 or 2.0)");
         problems.push(Problem {
             range: Some(40..44),
             ..Problem::new(Grade::Warning, "newer_schema", "", message)
@@ -194,7 +194,7 @@ fn check_chunk(
     let schema = frame.schema_version();
     let name = field.name;
     let type_name = entry.chunk_type().map_or("no type", crate::ChunkType::name);
-    let message = format!("{type_name} where schema {schema} has {}", field.chunk_type.name());
+    let message = format!("{type_name} (expected {} by schema {schema})", field.chunk_type.name());
     match entry.chunk_type().map_or(Fit::Wrong, |found| field.fit(found, schema)) {
         Fit::Exact => (),
         Fit::Wrong => {
@@ -373,13 +373,13 @@ fn check_logs(frame: &FrameView<'_>, found: &mut ValidationCache) -> Result<()> 
         let Some(name) = file.names().get(entry.id).filter(|name| name.starts_with("log/")) else { continue };
         match found.frame0_entry(file, entry.id) {
             None => {
-                let message = "not in frame 0, which stands for frames without it".to_owned();
+                let message = "not in frame 0, which frames without it use".to_owned();
                 found.push(Problem::new(Grade::Warning, "late_log", &name, message), Some(&entry));
             }
             Some(first) if first.type_code != entry.type_code => {
                 let name_of =
                     |entry: &IndexEntry| entry.chunk_type().map_or("no type", crate::ChunkType::name);
-                let message = format!("{} where frame 0 has {}", name_of(&entry), name_of(&first));
+                let message = format!("{} (expected {}, as in frame 0)", name_of(&entry), name_of(&first));
                 found.push(Problem::new(Grade::Warning, "schema_type", &name, message), Some(&entry));
             }
             Some(_) => (),
@@ -396,7 +396,9 @@ pub(crate) fn improper_box(simulation_box: &SimulationBox) -> Option<Problem> {
     if !simulation_box.is_proper() {
         let [lx, ly, lz, xy, xz, yz] = simulation_box.values();
         let dimensions = simulation_box.dimensions;
-        return problem(format!("no box in {dimensions} dimensions: {lx}, {ly}, {lz}, {xy}, {xz}, {yz}"));
+        return problem(format!(
+            "invalid box in {dimensions} dimensions: {lx}, {ly}, {lz}, {xy}, {xz}, {yz}"
+        ));
     }
     None
 }
@@ -442,7 +444,7 @@ pub(crate) fn bad_typeid(name: &str, ids: &[u32], types: usize) -> Option<Proble
     let (first, count) = failing(ids, bad);
     let first = first?;
     let id = ids.get(first).copied().unwrap_or(0);
-    let message = format!("row {first} has type {id} of {types}{}", and_others(count));
+    let message = format!("row {first}: type {id} (expected below {types}){}", and_others(count));
     Some(Problem::new(Grade::Error, "typeid", name, message))
 }
 
@@ -455,18 +457,18 @@ pub(crate) fn bad_tag(name: &str, largest: Option<u32>, particles: u32) -> Optio
     // i32 groups of older writers have the same bits.
     #[allow(clippy::cast_possible_wrap, reason = "the bits of an i32")]
     let tag = if tag > u32::MAX / 2 { i64::from(tag as i32) } else { tag.into() };
-    let message = format!("tag {tag} of {particles} particles");
+    let message = format!("tag {tag} (expected below {particles})");
     Some(Problem::new(Grade::Error, "tags", name, message))
 }
 
 pub(crate) fn duplicate_names(chunk: &str, names: &[String]) -> Option<Problem> {
     let mut known = HashSet::new();
     let twice = names.iter().find(|name| !known.insert(name.as_str()))?;
-    Some(Problem::new(Grade::Error, "schema_text", chunk, format!("{twice:?} is there twice")))
+    Some(Problem::new(Grade::Error, "schema_text", chunk, format!("duplicate {twice:?}")))
 }
 
 pub(crate) fn shape_count(shapes: usize, types: usize) -> Option<Problem> {
-    let message = format!("{shapes} shapes of {types} types");
+    let message = format!("{shapes} shapes (expected {types}, one for each type)");
     let problem = Problem::new(Grade::Error, "schema_shape", "particles/type_shapes", message);
     (shapes != types).then_some(problem)
 }

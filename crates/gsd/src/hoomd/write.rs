@@ -141,12 +141,15 @@ impl<S: Storage> TrajectoryWriter<S> {
     pub fn from_writer(writer: Writer<S>, options: &TrajectoryOptions) -> Result<Self> {
         let header = writer.header();
         if header.schema_name() != SCHEMA {
-            return Err(Error::usage(format!("a file of schema {:?}, not hoomd", header.schema_name())));
+            return Err(Error::usage(format!(
+                "a file of schema {:?} (expected hoomd)",
+                header.schema_name()
+            )));
         }
         let version = header.schema_version;
         if !(Version::new(1, 0)..Version::new(3, 0)).contains(&version) {
             return Err(Error::unsupported(format!(
-                "version {version} of the schema hoomd (1.x and 2.x are written)"
+                "unsupported version {version} of the schema hoomd (expected 1.x or 2.x)"
             )));
         }
         let (mut initial, mut last_step) = (None, None);
@@ -297,7 +300,7 @@ impl<S: Storage> TrajectoryWriter<S> {
                 return problem("schema 2.0 has no state");
             }
             let Some(field) = field(&format!("state/{name}")) else {
-                return problem("no state of the schema");
+                return problem("not a state of the schema");
             };
             if field.fit(value.chunk_type(), schema) != Fit::Exact || value.shape().1 != field.columns {
                 return problem("of another type or with other columns than in the schema");

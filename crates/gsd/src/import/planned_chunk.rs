@@ -160,7 +160,7 @@ pub(crate) fn refuse_metadata(name: &str) -> Result<()> {
     if name != METADATA {
         return Ok(());
     }
-    let problem = format!("{name:?} is the chunk that keeps metadata of other formats in a GSD file");
+    let problem = format!("{name:?} is reserved for metadata of other formats in a GSD file");
     Err(Error::usage(problem).with_hint("convert the others one at a time: FILE::PATH"))
 }
 
@@ -183,7 +183,7 @@ fn select_on_axis(region: &Region, at: usize, range: &str, shape: &[u64]) -> Res
 /// `Usage` for bad syntax and for more than one axis.
 pub(crate) fn frame_slice(range: &str, count: u64) -> Result<AxisSelection> {
     let chosen = Region::parse(range, &[count]).map_err(|error| error.with_context("frames"))?;
-    chosen.axes().first().copied().ok_or_else(|| Error::usage("no frames are named"))
+    chosen.axes().first().copied().ok_or_else(|| Error::usage("no frames are selected"))
 }
 
 /// The frame at place `new` among those chosen.

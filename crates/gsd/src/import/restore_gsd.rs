@@ -145,21 +145,21 @@ impl RestoredChunks {
         self.plan(&mut plan, metadata)?;
         let mut losses = Vec::new();
         for part in self.stacked.iter().filter(|part| self.no_longer_sparse.contains(&part.name)) {
-            let what = "which frames stored it: without the other datasets, each has a chunk";
+            let what = "the frames that stored it: without the other datasets, each has a chunk";
             losses.push(Loss { dataset: Some(part.name.clone()), what: what.to_owned() });
         }
         if let Some(part) = self.stacked.first().filter(|_| self.fill) {
-            let what = "stored once more, in the last frame: without a chunk there would be no such frame";
+            let what = "stored again in the last frame, which needs a chunk";
             losses.push(Loss { dataset: Some(part.name.clone()), what: what.to_owned() });
         }
         let kept = self.kept_frames();
         if kept < self.chunks.frames {
-            let what = format!("{} frames: nothing is stored after the first {kept}", self.chunks.frames);
+            let what = format!("{} frames: no chunk is stored after the first {kept}", self.chunks.frames);
             losses.push(Loss { dataset: None, what });
         }
         let count = (plan.chunks() as u64).saturating_sub(metadata.is_some().into());
         if let Some(had) = self.chunks.count.filter(|had| *had != count && is_all) {
-            let what = format!("the file had {had} chunks once, and now has {count}");
+            let what = format!("the file had {had} chunks, and now has {count}");
             losses.push(Loss { dataset: None, what });
         }
         out.reserve(plan.file_len())?;

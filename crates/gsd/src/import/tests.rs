@@ -186,7 +186,7 @@ fn arrays_of_no_frames_are_a_loss() {
     let array = npy("|u1", false, "(0, 2)", &[]);
     let (bytes, losses) = written(&*array, Region::whole(&[0, 2]), &options(&[("frames", "")])).unwrap();
     assert_eq!(open(bytes).nframes(), 0);
-    assert!(losses.iter().any(|loss| loss.what.contains("no frames")));
+    assert!(losses.iter().any(|loss| loss.what.contains("without frames")));
     // Without it, a chunk of no rows.
     let (bytes, _) = written(&*array, Region::whole(&[0, 2]), &options(&[])).unwrap();
     assert_eq!(chunks(&open(bytes)), [(0, "data".into(), ChunkType::Uint8, 0, 2, vec![])]);

@@ -19,14 +19,14 @@ pub(crate) fn faults(header: &Header, file_len: u64) -> Faults {
         None => at..u64::MAX,
     };
     if header.index_allocated_entries == 0 {
-        faults.add(FaultKind::IndexEmpty, 16..24, || "the index has no room for an entry".into());
+        faults.add(FaultKind::IndexEmpty, 16..24, || "the index has no space for an entry".into());
     }
     if past(&index) {
         let range = claimed(&index, header.index_location, 8..24);
         faults.add(FaultKind::IndexPastEnd, range, || "the index runs past the end of the file".into());
     }
     if header.namelist_allocated_entries == 0 {
-        faults.add(FaultKind::NamelistPastEnd, 32..40, || "the namelist has no room for a name".into());
+        faults.add(FaultKind::NamelistPastEnd, 32..40, || "the namelist has no space for a name".into());
     }
     if past(&names) {
         let range = claimed(&names, header.namelist_location, 24..40);
@@ -88,7 +88,7 @@ pub(crate) fn name_faults(header: &Header, names: &NameList, block: &[u8], fault
         }
         if !seen.insert(name) {
             faults.add(FaultKind::NameDuplicate, range, || {
-                format!("name {id}, {:?}, is listed before", String::from_utf8_lossy(name))
+                format!("name {id}, {:?}, is a duplicate", String::from_utf8_lossy(name))
             });
         }
     }

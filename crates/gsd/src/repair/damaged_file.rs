@@ -101,9 +101,9 @@ impl<'a> DamagedFile<'a> {
     /// Describes what makes an entry impossible by itself; `None` where it is possible. `names` is the number of names, if known.
     pub(super) fn entry_problem(&self, entry: &IndexEntry, names: Option<usize>) -> Option<&'static str> {
         if entry.chunk_type().is_none() {
-            return Some("a type that there is not");
+            return Some("unknown type");
         }
-        let Some(range) = entry.byte_range() else { return Some("a size or place that cannot be") };
+        let Some(range) = entry.byte_range() else { return Some("impossible size or location") };
         // A chunk without rows may lie anywhere but where an unused slot says that it does.
         if range.start < header::LEN && (!range.is_empty() || entry.is_unused()) {
             Some("a chunk in the header")
@@ -112,7 +112,7 @@ impl<'a> DamagedFile<'a> {
         } else if entry.m == 0 {
             Some("no columns")
         } else if entry.frame >= self.max_frames() {
-            Some("a frame that there cannot be")
+            Some("impossible frame number")
         } else if entry.flags != 0 {
             Some("unknown flags")
         } else if usize::from(entry.id) >= names.unwrap_or(crate::MAX_NAMES) {

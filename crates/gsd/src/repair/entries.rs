@@ -111,8 +111,7 @@ fn add(
         Some(last) if last.why == why && last.range.end == range.start => last.range.end = range.end,
         // A block of nothing but noise: the reasons no longer matter.
         Some(last) if full => {
-            *last =
-                InvalidSlots { range: last.range.start..range.end, why: "nothing that makes sense", frames };
+            *last = InvalidSlots { range: last.range.start..range.end, why: "invalid entries", frames };
         }
         _ => invalid_slots.push(InvalidSlots { range, why, frames }),
     }
@@ -197,7 +196,7 @@ fn remove_misplaced(entries: &mut Vec<IndexEntry>) -> Vec<DroppedEntry> {
         let behind = frame(at + 1).unwrap_or(u64::MAX);
         let own = entries[*place as usize].frame;
         if before <= behind && (own < before || own > behind) {
-            bad.push((*place, "a frame that the chunks around it are not of"));
+            bad.push((*place, "a frame that differs from that of the chunks around it"));
         }
     }
     bad.sort_unstable();
@@ -239,7 +238,7 @@ pub(super) fn remove_overlapping(entries: &mut Vec<IndexEntry>, blocks: &[Range<
         let edges = Edges::of(entries, blocks);
         for (a, b) in clashing {
             let score = |at: u32| edges.score(&entries[at as usize]);
-            let why = "a chunk that lies over another";
+            let why = "a chunk that overlaps another";
             match score(a).cmp(&score(b)) {
                 std::cmp::Ordering::Less => bad.push((a, why)),
                 std::cmp::Ordering::Greater => bad.push((b, why)),

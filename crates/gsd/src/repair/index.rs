@@ -31,7 +31,7 @@ pub(super) fn find(
         let complete = damaged.header.index_range().is_some_and(|range| range.end <= damaged.len);
         if !found.entries.is_empty() && complete {
             if block != stated {
-                let what = "entries that stand before the place in the header";
+                let what = "entries before the location in the header";
                 guessed.push(RepairItem::new(block.start..stated.start, what).with_evidence(Evidence::Walk));
             }
             return Ok((found, block));
@@ -47,7 +47,10 @@ pub(super) fn find(
         let is_alone = best.as_ref().is_none_or(|(other, _)| other.entries.is_empty());
         if best.as_ref().is_none_or(|(other, _)| has_more(other)) {
             if is_placed(damaged, &block, &found)? {
-                let what = format!("an index of {} entries, where one was found", found.entries.len());
+                let what = format!(
+                    "an index of {} entries, at another location than in the header",
+                    found.entries.len()
+                );
                 guessed.push(RepairItem::new(block.clone(), what).with_evidence(Evidence::Walk));
                 return Ok((found, block));
             }
@@ -71,8 +74,7 @@ fn is_placed(damaged: &DamagedFile<'_>, block: &Range<u64>, found: &CollectedEnt
 /// The error of a file whose blocks are not where chunks place them.
 pub(super) fn misplaced(what: &str, block: &Range<u64>) -> Error {
     let problem = format!(
-        "the {what} was found where neither the header nor a chunk places it: bytes were put into the file or taken out of it, and no \
-         chunk can be told from its neighbours"
+        "the {what} is neither at its offset in the header nor next to a chunk: bytes were inserted or removed, so chunks cannot be separated"
     );
     Error::malformed(problem).with_range(block.clone()).with_context("gsd index")
 }

@@ -38,7 +38,7 @@ impl IntactFile {
             many => (format!("{many} chunks"), "are"),
         };
         let what = format!(
-            "{frames}: {chunks} of a name that the frame has again {are} left out, since readers find the other"
+            "{frames}: {chunks} with a duplicate name {are} left out, since readers find the other one"
         );
         let index = damaged.header.index_range().unwrap_or_default();
         Some(RepairItem::new(index, what).with_evidence(Evidence::KnownDamage))

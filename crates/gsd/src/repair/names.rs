@@ -102,7 +102,8 @@ pub(super) fn find(
         edges.meet(damaged, &(range.start..end), edges.end_at(damaged.len))
     };
     let moved = |found: RecoveredNames, evidence: Evidence| {
-        let what = format!("{} names, where a namelist was found", found.names.len());
+        let what =
+            format!("{} names, of a namelist at another location than in the header", found.names.len());
         let guess = RepairItem::new(found.range.clone(), what).with_evidence(evidence);
         RecoveredNames { guess: Some(guess), ..found }
     };
@@ -318,7 +319,7 @@ pub(super) fn choose(
         });
         let chosen = match (wanted.get(&id), name) {
             (Some(name), _) => {
-                let what = format!("name {id} is {name:?}, as asked for");
+                let what = format!("name {id} is {name:?}, as requested");
                 report.kept.push(RepairItem::new(at..at, what));
                 name.clone().into_bytes()
             }
@@ -335,10 +336,10 @@ pub(super) fn choose(
                     new.push('_');
                 }
                 let what = match old {
-                    None => format!("name {id} is lost: {new:?} stands for it"),
+                    None => format!("name {id} is lost, replaced by {new:?}"),
                     Some(old) => {
                         let old = String::from_utf8_lossy(&old).into_owned();
-                        format!("name {id}, {old:?}, cannot be told from others: {new:?} stands for it")
+                        format!("name {id}, {old:?}, is a duplicate or not text, replaced by {new:?}")
                     }
                 };
                 let item = RepairItem::new(at..at, what);
@@ -364,10 +365,10 @@ pub(super) fn header(damaged: &DamagedFile<'_>, names: &[Vec<u8>], report: &mut 
     if let Err(text) = text(&header.application) {
         let item = |what: &str| RepairItem::new(48..112, what);
         if is_filled(&header.application) {
-            let item = item("the application fills its field: its end is left out, for the NUL behind it");
+            let item = item("the application fills its field: its end is left out, for the NUL after it");
             report.guessed.push(item.with_evidence(Evidence::KnownDamage));
         } else {
-            report.lost.push(item("the application behind its text"));
+            report.lost.push(item("the bytes after the text of the application"));
         }
         header.application = text;
     }

@@ -22,7 +22,7 @@ impl RepairPlan<'_> {
             let id = plan.name(name)?;
             if usize::from(id) != ids.len() {
                 let name = String::from_utf8_lossy(name);
-                return Err(Error::usage(format!("{name:?} is the name of more than one id")));
+                return Err(Error::usage(format!("{name:?} is the name of several ids")));
             }
             ids.push(id);
         }

@@ -114,7 +114,7 @@ pub(super) fn lost_frames(frames: &Range<u64>) -> RepairItem {
 /// Frames that no entry is left of, whose data seem to be there.
 pub(super) fn missing(frames: &Range<u64>, bytes: Range<u64>) -> RepairItem {
     let what = format!(
-        "{}, and nothing tells their {} bytes apart",
+        "{}, and their {} bytes cannot be separated",
         lost_frames(frames).what,
         bytes.end - bytes.start
     );
@@ -145,7 +145,7 @@ pub(super) fn form(entries: &[IndexEntry], names: &[Vec<u8>]) -> RepairItem {
     let listed: Vec<_> = listed.take(32).map(|name| String::from_utf8_lossy(name)).collect();
     let range = frame.iter().filter_map(IndexEntry::byte_range);
     let range = range.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or(0..0);
-    let what = format!("no committed frame shows the form of later ones: {}", listed.join(", "));
+    let what = format!("no committed frame has the form of later ones: {}", listed.join(", "));
     RepairItem::new(range, what).with_evidence(Evidence::Walk)
 }
 
@@ -155,7 +155,7 @@ pub(super) fn unsorted(count: u64, index: Range<u64>) -> RepairItem {
 
 pub(super) fn unlisted_bytes(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
-    RepairItem::new(range, format!("{len} bytes behind the last frame that no entry describes"))
+    RepairItem::new(range, format!("{len} bytes after the last frame that no entry describes"))
 }
 
 pub(super) fn unused_bytes(range: Range<u64>) -> RepairItem {
@@ -166,7 +166,7 @@ pub(super) fn unused_bytes(range: Range<u64>) -> RepairItem {
 
 pub(super) fn old_index_copy(range: Range<u64>) -> RepairItem {
     let len = range.end - range.start;
-    let what = format!("{len} bytes of a copy of the index, which a writer that was stopped left: left out");
+    let what = format!("{len} bytes of a copy of the index from an interrupted writer: left out");
     RepairItem::new(range, what).with_evidence(Evidence::SecondCopy)
 }
 

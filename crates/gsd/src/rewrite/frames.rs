@@ -142,8 +142,9 @@ impl<'f> FramePlan<'f> {
     fn losses(&self) -> Vec<Loss> {
         let gained = self.gained.iter().map(|(id, (first, count))| {
             let name = self.plan.name_of(*id).unwrap_or_default();
-            let what =
-                format!("{count} frames, the first is {first}, had no such log and show that of frame 0");
+            let what = format!(
+                "{count} frames, the first is {first}, had no such log: they now read that of frame 0"
+            );
             Loss { dataset: Some(String::from_utf8_lossy(name).into_owned()), what }
         });
         let unseen = (self.unseen > 0).then(|| {

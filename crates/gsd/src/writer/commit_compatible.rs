@@ -22,7 +22,7 @@ pub(super) fn check<S: Storage>(writer: &Writer<S>) -> Result<()> {
     let Some(last) = ended.last() else { return Ok(()) };
     let capacity = room_for(writer.capacity, writer.used + ended.len() as u64);
     if last.frame >= capacity {
-        let problem = format!("frame {} with an index of {capacity} slots: no reader opens that", last.frame);
+        let problem = format!("frame {} with an index of {capacity} slots: readers refuse that", last.frame);
         return Err(Error::usage(problem).with_hint("Scheme::Atomic makes room for frames without chunks"));
     }
     Ok(())

@@ -66,7 +66,7 @@ impl<S: Storage> Writer<S> {
     /// # Errors
     /// `Malformed` for an entry that describes no chunk, `Truncated`, `Limit`, `Io`.
     pub fn read_chunk(&self, entry: &IndexEntry) -> Result<Vec<u8>> {
-        let range = entry.byte_range().ok_or_else(|| Error::malformed("the entry describes no chunk"))?;
+        let range = entry.byte_range().ok_or_else(|| Error::malformed("the entry is not a valid chunk"))?;
         let mut bytes = try_zeroed_vec(range.end - range.start, &self.options.limits)?;
         if range.start < self.end {
             // A chunk is written or buffered as a whole.

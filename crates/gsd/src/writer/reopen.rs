@@ -100,7 +100,7 @@ fn check_entries(source: &dyn Source, layout: &Layout, limits: &Limits) -> Resul
         source.read_into(start, piece)?;
         for entry in IndexBlock::new(piece, header.byte_order).iter() {
             if entry.is_unused() {
-                return Err(wrong(at, "its location is 0, and entries follow"));
+                return Err(wrong(at, "its location is 0, but entries follow"));
             }
             if let Some(why) = layout.entry_problem(&entry) {
                 return Err(wrong(at, why));

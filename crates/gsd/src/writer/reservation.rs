@@ -219,11 +219,11 @@ impl RowWriter {
     /// `Usage` for an invalid token, or one of another file; `Io`.
     pub fn open_token(path: impl AsRef<Path>, token: &str) -> Result<Self> {
         let place = parse_token(token)
-            .ok_or_else(|| Error::usage(format!("{token:?} is no reservation of a chunk")))?;
+            .ok_or_else(|| Error::usage(format!("{token:?} is not a reservation of a chunk")))?;
         let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
         let end = place.n.saturating_mul(place.row_len()).saturating_add(place.at);
         if !token.ends_with(&format!(" {}", identity(&file)?)) || file.metadata()?.len() < end {
-            return Err(Error::usage("the reservation is one of another file"));
+            return Err(Error::usage("the reservation belongs to another file"));
         }
         let rows = Arc::new(Rows::new(place.n));
         Ok(Self { shared: Arc::new(SharedFile { file, place, rows }) })
@@ -245,7 +245,7 @@ impl RowWriter {
         let dtype = T::dtype();
         if ChunkType::from_dtype(&dtype) != Some(place.chunk_type) {
             return Err(Error::usage(format!(
-                "the chunk is one of {}, not {dtype}",
+                "the chunk has elements of {}, not {dtype}",
                 place.chunk_type.name()
             )));
         }
@@ -260,7 +260,7 @@ impl RowWriter {
         let place = &self.shared.place;
         let (len, row_len) = (bytes.len() as u64, place.row_len());
         if len % row_len != 0 {
-            return Err(Error::usage(format!("{len} bytes are no whole rows of {row_len}")));
+            return Err(Error::usage(format!("{len} bytes are not whole rows of {row_len} bytes")));
         }
         let rows = first_row..first_row.saturating_add(len / row_len);
         check_rows(&rows, place.n)?;
@@ -287,7 +287,10 @@ impl RowWriter {
 
 fn check_rows(rows: &Range<u64>, count: u64) -> Result<()> {
     if rows.start > rows.end || rows.end > count {
-        return Err(Error::usage(format!("rows {}..{} of a chunk of {count}", rows.start, rows.end)));
+        return Err(Error::usage(format!(
+            "rows {}..{} are outside a chunk of {count} rows",
+            rows.start, rows.end
+        )));
     }
     Ok(())
 }

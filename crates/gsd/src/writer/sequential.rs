@@ -114,7 +114,9 @@ impl Plan {
             return Err(Error::usage(format!("{:?} cannot be the name of a chunk", shown())));
         }
         let id = u16::try_from(self.names.len()).ok().filter(|id| usize::from(*id) < MAX_NAMES);
-        let id = id.ok_or_else(|| Error::usage(format!("{:?} would be name {}", shown(), MAX_NAMES + 1)))?;
+        let id = id.ok_or_else(|| {
+            Error::usage(format!("too many names: {:?} would be number {}", shown(), MAX_NAMES + 1))
+        })?;
         self.names.push(name.into());
         self.ids.insert(name.into(), id);
         self.names_len = self.names_len.saturating_add(name.len() as u64).saturating_add(1);
@@ -136,13 +138,13 @@ impl Plan {
     pub fn chunk(&mut self, frame: u64, id: u16, chunk_type: ChunkType, n: u64, m: u32) -> Result<()> {
         let wrong = |why: &str| Err(Error::usage(format!("frame {frame}, name {id}, {n} by {m}: {why}")));
         if self.entries.last().is_some_and(|last| last.frame > frame) {
-            return wrong("frames have to rise");
+            return wrong("frame number lower than the one before");
         }
         if usize::from(id) >= self.names.len() {
             return wrong("the name is not in the list");
         }
         if m == 0 {
-            return wrong("a chunk needs a column");
+            return wrong("a chunk needs at least one column");
         }
         // Within bounds in which all sums of the layout are far from 2^64.
         let most = 1_u64 << 62;
@@ -234,7 +236,7 @@ impl Plan {
                     let name =
                         self.names.get(usize::from(entry.id)).map(|name| String::from_utf8_lossy(name));
                     let name = name.unwrap_or_default();
-                    return Err(Error::usage(format!("two chunks {name:?} in frame {}", entry.frame)));
+                    return Err(Error::usage(format!("duplicate chunk {name:?} in frame {}", entry.frame)));
                 }
                 previous = Some(entry.id);
                 out.write(&entry.to_bytes(ByteOrder::Little))?;
@@ -269,7 +271,7 @@ impl<W: Write> SequentialWriter<W> {
         while !bytes.is_empty() {
             let len = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
             let Some((piece, rest)) = bytes.split_at_checked(len).filter(|_| len > 0) else {
-                return Err(Error::usage(format!("{} bytes more than the chunks hold", bytes.len())));
+                return Err(Error::usage(format!("{} bytes more than the chunks have", bytes.len())));
             };
             self.out.write(piece)?;
             self.left = self.left.saturating_sub(len as u64);

@@ -113,7 +113,7 @@ fn a_target_that_would_lack_something_is_not_written() {
             assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{name}: {error}");
             let text = error.to_string();
             assert!(text.contains("x: mask: 1 of 2 elements"), "{name}: {text}");
-            assert!(count == 1 || text.contains("; x: another dataset of this name"), "{name}: {text}");
+            assert!(count == 1 || text.contains("; x: duplicate name"), "{name}: {text}");
             assert!(place.names().is_empty(), "{name}: {:?}", place.names());
         }
         // An existing target stays.
@@ -282,7 +282,7 @@ fn of_datasets_of_one_path_one_is_carried_and_the_others_are_losses() {
     let chunks =
         std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/gsd/odd/duplicate_other.gsd"));
     let source = place.put("a.gsd", &chunks.unwrap());
-    let what = "another dataset of this name, which the target can hold one of".to_owned();
+    let what = "duplicate name: the target stores one dataset of a name".to_owned();
     for (target, options) in [("b.asdf", verified()), ("b.gsd", ConvertOptions::default())] {
         let conversion = done(convert(&source, &place.at(target), &options).unwrap());
         assert_eq!(conversion.datasets, ["a", "b"]);
@@ -409,7 +409,7 @@ fn an_array_that_would_be_the_chunk_of_metadata_is_refused() {
     let mut source = place.put("a.asdf", tree.as_bytes());
     let refused = convert(&source, &place.at("b.gsd"), &ConvertOptions::default()).unwrap_err();
     assert!(
-        matches!(refused.kind(), ErrorKind::Usage(problem) if problem.contains("keeps metadata")),
+        matches!(refused.kind(), ErrorKind::Usage(problem) if problem.contains("is reserved for metadata")),
         "{refused}"
     );
     source.dataset = Some("x".into());
@@ -440,7 +440,7 @@ fn a_choice_of_no_frames_is_told() {
     let array = place.put("a.npy", &npy_bytes("|u1", "False", "(20, 1)", &[0; 20]));
     let mut import = TargetOptions::default();
     import.extra = vec![("frames".into(), "1000:".into())];
-    let what = "arrays of no frames: there is no chunk to tell of them";
+    let what = "arrays without frames: no chunk stores them";
     let loss = Loss { dataset: None, what: what.into() };
     place.put("b.gsd", &chunks_of_one_byte(&["data"], 2));
     for source in [&file, &array] {

@@ -108,7 +108,7 @@ struct ColumnShape {
 
 impl ColumnShape {
     fn of(entry: &IndexEntry) -> Result<Self> {
-        let wrong = || Error::malformed(format!("the entry of frame {} describes no chunk", entry.frame));
+        let wrong = || Error::malformed(format!("the entry of frame {} is not a valid chunk", entry.frame));
         let chunk_type = entry.chunk_type().ok_or_else(wrong)?;
         if chunk_type == ChunkType::Character {
             return Ok(Self { chunk_type, n: 1, m: 1, row_len: TEXT_SPAN_LEN });
@@ -351,7 +351,7 @@ fn fetch_texts(file: &File, columns: &mut [ColumnBuilder], budget: &mut Budget) 
 fn chunk_range(file: &File, entry: &IndexEntry) -> Result<Range<u64>> {
     let range = entry.byte_range().filter(|range| range.end <= file.layout().file_len());
     range.ok_or_else(|| {
-        let problem = format!("the entry of frame {} describes no chunk of the file", entry.frame);
+        let problem = format!("the entry of frame {} does not describe a chunk of the file", entry.frame);
         Error::malformed(problem).with_context(file.names().get(entry.id).unwrap_or_default().into_owned())
     })
 }

@@ -211,7 +211,7 @@ impl<'f> FieldList<'f> {
     fn array(&mut self, at: usize, n: u32, len: usize, chunk_type: ChunkType, bytes: &'f [u8]) -> Result<()> {
         let field = field_at(at);
         if len as u64 != u64::from(n) {
-            let problem = format!("{len} rows where {n} are wanted");
+            let problem = format!("{len} rows (expected {n})");
             let what = field.name;
             return Err(Error::usage(problem)
                 .with_context(what)

@@ -27,7 +27,7 @@ pub(super) fn search_index(
         if other.entries.is_empty() {
             damaged.frames = None;
         } else {
-            let what = "entries of frames past the room of the index: the frames before had no chunks";
+            let what = "entries of frames past the allocated index: the frames before had no chunks";
             let item = RepairItem::new(other.used.clone(), what);
             report.guessed.push(item.with_evidence(Evidence::KnownDamage));
             found = other;
@@ -36,7 +36,7 @@ pub(super) fn search_index(
     let used_block = found.used.clone();
     let stated = damaged.header.index_range().filter(|range| range.end > damaged.len);
     if let Some(stated) = stated.filter(|range| !used_block.is_empty() && range.start != used_block.start) {
-        let what = "the index, cut off with the end of the file: frames that it alone listed";
+        let what = "the index, cut off with the end of the file: frames that only it listed";
         report.lost.push(RepairItem::new(stated, what));
     }
     let listed = needed(&found.entries);
@@ -93,7 +93,7 @@ pub(super) fn within_room(damaged: &DamagedFile<'_>, entries: &[IndexEntry]) -> 
     }
     let chunks = if count == 1 { "chunk" } else { "chunks" };
     let what = format!(
-        "{count} {chunks} in the room that the header gives to index or names: it is taken to end before them"
+        "{count} {chunks} in the bytes that the header allocates to index or names: these end before them"
     );
     all.map(|all| RepairItem::new(all, what).with_evidence(Evidence::Index))
 }

@@ -208,7 +208,7 @@ fn names_that_are_gone_are_lost_and_may_be_given() {
     assert_eq!(new.len(), 5);
     assert!(report.guessed.is_empty(), "{report:?}");
     let lost: Vec<_> = report.lost.iter().map(|item| item.what.clone()).collect();
-    let expected = (0..5).map(|id| format!("name {id} is lost: \"unknown/{id}\" stands for it"));
+    let expected = (0..5).map(|id| format!("name {id} is lost, replaced by \"unknown/{id}\""));
     assert_eq!(lost, expected.collect::<Vec<_>>(), "{report:?}");
     assert_eq!(new[0].get("unknown/1"), whole[0].get("particles/N"));
     let names =

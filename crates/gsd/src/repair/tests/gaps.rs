@@ -60,7 +60,7 @@ fn bytes_that_were_put_in_or_taken_out_before_the_chunks_are_reported() {
     let (builder, _) = sample(20, 4, 20);
     let assert_refused = |file: Vec<u8>, what: &str| {
         let error = repaired(&file).unwrap_err();
-        assert!(error.to_string().contains("put into the file or taken out of it"), "{what}: {error}");
+        assert!(error.to_string().contains("bytes were inserted or removed"), "{what}: {error}");
     };
     for (place, count) in [(200, 3), (200, 64), (4000, 3), (4351, 1), (3000, 64)] {
         let mut file = builder.file.clone();

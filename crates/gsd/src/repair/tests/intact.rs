@@ -202,6 +202,6 @@ fn a_frame_that_was_written_again_keeps_the_chunks_that_readers_find() {
         assert_kept_whole(&builder.file);
         let (new, report) = repaired(&builder.file).unwrap();
         assert_eq!((new.len(), report.lost.len()), (6, 0), "{report:?}");
-        assert!(report.guessed.iter().any(|item| item.what.contains("has again")), "{report:?}");
+        assert!(report.guessed.iter().any(|item| item.what.contains("duplicate name")), "{report:?}");
     }
 }

@@ -74,7 +74,7 @@ impl ValueSearch<'_> {
         let range = range.filter(|(range, _)| range.end <= self.file.layout().file_len() && range.start > 0);
         let Some((range, mut chunk_type)) = range else {
             return Err(Error::malformed(format!(
-                "the entry of frame {frame} describes no chunk of the file"
+                "the entry of frame {frame} does not describe a chunk of the file"
             )));
         };
         if let Some(singles) = &mut self.singles {
@@ -82,7 +82,7 @@ impl ValueSearch<'_> {
             if single {
                 chunk_type = ChunkType::Double;
             } else if chunk_type != ChunkType::Double {
-                let problem = format!("frame {frame} has {}, which are no real numbers", chunk_type.name());
+                let problem = format!("frame {frame}: {} are not real numbers", chunk_type.name());
                 return Err(Error::usage(problem));
             }
             if let Some(one) = singles.get_mut(slot) {
@@ -209,7 +209,7 @@ impl Counts {
 ///
 /// A value out of range is an error: it is not comparable with the counts of other frames.
 pub(crate) fn count_of(file: &File, entry: &IndexEntry, window: &mut ReadBuffer<'_>) -> Result<u64> {
-    let wrong = || Error::malformed(format!("the count of frame {} is no single integer", entry.frame));
+    let wrong = || Error::malformed(format!("the count of frame {} is not a single integer", entry.frame));
     let chunk_type = entry.chunk_type().filter(|_| entry.n == 1 && entry.m == 1).ok_or_else(wrong)?;
     let range = entry.byte_range().ok_or_else(wrong)?;
     if matches!(chunk_type, ChunkType::Float | ChunkType::Double | ChunkType::Character) {

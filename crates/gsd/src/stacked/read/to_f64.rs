@@ -22,7 +22,7 @@ impl StackedChunks<'_> {
             (ChunkType::Double, None) => false,
             (ChunkType::Float, None) => true,
             (ChunkType::Double, Some(_)) => false,
-            _ => return Err(Error::usage(format!("{} are no real numbers", self.chunk_type.name()))),
+            _ => return Err(Error::usage(format!("{} are not real numbers", self.chunk_type.name()))),
         };
         let limits = &self.file.options().limits;
         let width = u64::from(self.m);
