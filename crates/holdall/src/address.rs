@@ -138,9 +138,9 @@ impl Address {
             return error;
         }
         let error = if container.may_lack_datasets() {
-            Error::absent(format!("there is no chunk {path:?}"))
+            Error::absent(format!("no chunk {path:?}"))
         } else {
-            Error::usage(format!("there is no dataset {path:?}"))
+            Error::usage(format!("no dataset {path:?}"))
         };
         error.with_hint(format!("one of: {}", names(container)))
     }
@@ -152,7 +152,8 @@ impl Address {
         // Lists and conditions are not selections in any spelling.
         let bad = |group: &str| Region::check_syntax(group).err();
         let several = || {
-            let problem = "a selection is one group of brackets behind the path, with a number or a slice for each axis";
+            let problem =
+                "a selection is one group of brackets after the path, with a number or a slice for each axis";
             Error::usage(problem).with_hint("FILE::PATH[0, 1:]")
         };
         let mut groups: Vec<&str> = self.selection.as_deref().into_iter().collect();
@@ -228,7 +229,7 @@ fn named(bytes: &[u8]) -> Option<PathBuf> {
 
 /// The error for a file without datasets: damage, or it has none.
 fn nothing(container: &dyn Container) -> Error {
-    first_damage(container).unwrap_or_else(|| Error::usage("there is no dataset in this file"))
+    first_damage(container).unwrap_or_else(|| Error::usage("no dataset in this file"))
 }
 
 /// The damage that may hide all that a plain listing would show.

@@ -97,7 +97,7 @@ pub struct Appended {
 /// type or shape; those of opening and reading either; `Io`.
 pub fn append(path: &Path, addition: Addition<'_>, options: &AppendOptions<'_>) -> Result<Appended> {
     if is_stream(path) {
-        return Err(Error::usage("nothing can be added to standard input"));
+        return Err(Error::usage("cannot append to standard input"));
     }
     let job = Job::new(path, options)?;
     match addition {
@@ -165,7 +165,7 @@ fn error_of(error: Error, path: &Path) -> Error {
 fn cannot(format: &Format) -> Error {
     let able = FORMATS.iter().filter(|format| format.append.is_some());
     let able: Vec<&str> = able.map(|format| format.title).collect();
-    let error = Error::usage(format!("nothing can be added to {} files", format.title));
+    let error = Error::usage(format!("cannot append to {} files", format.title));
     match able.as_slice() {
         [] => error,
         able => error.with_hint(format!("a file of another format: {}", able.join(", "))),
@@ -213,7 +213,7 @@ impl<'a> Job<'a> {
 fn grown(path: &Path, what: &str, options: &AppendOptions<'_>) -> Result<(OpenFile, usize)> {
     let target = open_with(path, Accept::ContainersAndArrays, &options.open)?;
     let [(index, _)] = Address::file(path).select(&*target.container)?[..] else {
-        let error = Error::usage(format!("{what} are added to files of one array"));
+        let error = Error::usage(format!("{what} can only be appended to files of one array"));
         return Err(error.with_hint("--items for files of items"));
     };
     Ok((target, index))
@@ -253,7 +253,7 @@ fn like(path: &Path, source: &Path, given: Option<&DType>, options: &AppendOptio
         let slab = byte_len(&dtype, rest).filter(|slab| *slab > 0 && bytes.len().is_multiple_of(*slab));
         let slab = slab.ok_or_else(|| {
             Error::usage(format!(
-                "{} bytes are no whole number of {dtype} of dimensions {rest:?}",
+                "{} bytes are not a whole number of {dtype} of dimensions {rest:?}",
                 bytes.len()
             ))
         })?;

@@ -79,7 +79,7 @@ mod frame {
         let frame = Frame::from_source(Box::new(bytes), 0, &options).map_err(without_place)?;
         let (len, want) = (frame.data_len(), encoded.decoded_len);
         if len != want {
-            return Err(Error::malformed(format!("a Blosc2 frame of {len} bytes in the place of {want}")));
+            return Err(Error::malformed(format!("a Blosc2 frame of {len} bytes (expected {want})")));
         }
         Ok(frame)
     }
@@ -92,7 +92,7 @@ mod frame {
     fn without_place(error: Error) -> Error {
         let context = error.context().map(ToOwned::to_owned);
         let error = match error.kind() {
-            ErrorKind::WrongFormat { .. } => Error::malformed("a block that is no Blosc2 frame"),
+            ErrorKind::WrongFormat { .. } => Error::malformed("a block that is not a Blosc2 frame"),
             _ => Error::new(error.into_kind()),
         };
         match context {

@@ -107,7 +107,7 @@ impl Losses {
             None => what.clone(),
         });
         let listed: Vec<String> = listed.collect();
-        Err(Error::usage(format!("the target would not hold: {}", listed.join("; "))))
+        Err(Error::usage(format!("the target would lose: {}", listed.join("; "))))
     }
 }
 
@@ -193,7 +193,7 @@ pub fn write(
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertOutcome> {
     if options.losses == Losses::Refuse && is_stream(target) {
-        let problem = "losses cannot be refused of what goes to standard output";
+        let problem = "losses to standard output cannot be refused";
         return Err(Error::usage(problem).with_hint("convert to a file"));
     }
     // Before the target's format reports losses: absent values are of no type.
@@ -332,7 +332,7 @@ fn one_of_each_path<'s>(
         let Some(path) = path(index) else { return true };
         let is_first = *seen.entry(path.clone()).or_insert(index) == index;
         if !is_first {
-            let what = "another dataset of this name, which the target can hold one of".to_owned();
+            let what = "duplicate name: the target stores one dataset of a name".to_owned();
             doubles.push(Loss { dataset: Some(path), what });
         }
         is_first

@@ -66,7 +66,7 @@ pub fn implode(path: &Path, target: Option<&Path>, options: &ExplodeOptions) -> 
         None => {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| !is_stream(path));
             let stem =
-                stem.ok_or_else(|| Error::usage("this needs a name for the new file").with_hint("-o NEW"))?;
+                stem.ok_or_else(|| Error::usage("a name for the new file is missing").with_hint("-o NEW"))?;
             path.with_file_name(format!("{stem}_all.asdf"))
         }
     };
@@ -84,7 +84,7 @@ fn run(opened: &OpenFile, target: &Path, options: &ExplodeOptions) -> Result<Exp
     let mut write = asdf::writer::WriteOptions::default();
     (write.threads, write.limits) = (options.read.threads, options.open.limits);
     let done = asdf::explode::explode(file, target, options.overwrite, options.durability, &write)?;
-    let losses = done.dropped.iter().map(|block| format!("block {block}, which no array names"));
+    let losses = done.dropped.iter().map(|block| format!("block {block}, which no array uses"));
     Ok(Exploded { losses: losses.collect(), files: done.files })
 }
 

@@ -75,7 +75,7 @@ impl ExportFormat {
     pub fn by_name(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::usage(format!("no form of output is called {name:?} (there are {names})"))
+            Error::usage(format!("unknown form of output {name:?} (expected one of: {names})"))
         })
     }
 

@@ -308,7 +308,7 @@ fn no_link(directory: &Path, name: &str) -> Result<()> {
     for end in ends {
         let path = directory.join(&name[..end]);
         if path.is_symlink() {
-            return Err(Error::usage(format!("{} is a link, and leads elsewhere", path.display())));
+            return Err(Error::usage(format!("{} is a link to another place", path.display())));
         }
     }
     Ok(())

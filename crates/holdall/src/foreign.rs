@@ -47,18 +47,17 @@ const ZARR: Foreign = Foreign {
 const TAR: Foreign = Foreign { what: "a tar archive", hint: "tar -xf FILE, and then holdall on its members" };
 const PICKLE: Foreign = Foreign {
     what: "a pickle of Python",
-    hint: "to load a pickle runs what it says, so holdall opens none; Python's pickle.load does, for those that you trust",
+    hint: "loading a pickle runs its code, so holdall does not open it; Python's pickle.load does, for files that you trust",
 };
 const GZIP: Foreign =
-    Foreign { what: "a gzip file", hint: "gzip -dc FILE > NEW, and then holdall on what comes out" };
+    Foreign { what: "a gzip file", hint: "gzip -dc FILE > NEW, and then holdall on the result" };
 const BZIP2: Foreign =
-    Foreign { what: "a bzip2 file", hint: "bzip2 -dc FILE > NEW, and then holdall on what comes out" };
-const XZ: Foreign =
-    Foreign { what: "an xz file", hint: "xz -dc FILE > NEW, and then holdall on what comes out" };
+    Foreign { what: "a bzip2 file", hint: "bzip2 -dc FILE > NEW, and then holdall on the result" };
+const XZ: Foreign = Foreign { what: "an xz file", hint: "xz -dc FILE > NEW, and then holdall on the result" };
 const ZSTD: Foreign =
-    Foreign { what: "a Zstandard file", hint: "zstd -dc FILE > NEW, and then holdall on what comes out" };
+    Foreign { what: "a Zstandard file", hint: "zstd -dc FILE > NEW, and then holdall on the result" };
 const LZ4: Foreign =
-    Foreign { what: "an LZ4 file", hint: "lz4 -dc FILE > NEW, and then holdall on what comes out" };
+    Foreign { what: "an LZ4 file", hint: "lz4 -dc FILE > NEW, and then holdall on the result" };
 const SEVEN_ZIP: Foreign =
     Foreign { what: "a 7z archive", hint: "7z x FILE, and then holdall on its members" };
 

@@ -41,7 +41,7 @@ pub static TARGETS: &[&Format] = &[
 pub fn by_name(name: &str) -> Result<&'static Format> {
     everything().find(|format| format.name == name).ok_or_else(|| {
         let names: Vec<&str> = everything().map(|format| format.name).collect();
-        Error::usage(format!("no format is called {name:?} (there are {})", names.join(", ")))
+        Error::usage(format!("unknown format {name:?} (expected one of: {})", names.join(", ")))
     })
 }
 
@@ -55,7 +55,7 @@ pub fn target_format(path: &Path, to: Option<&str>) -> Result<&'static Format> {
         Some(name) => {
             match writable().find(|format| format.name == name || format.extensions.contains(&name)) {
                 Some(format) => return Ok(format),
-                None => format!("{name:?} is no format that can be written"),
+                None => format!("{name:?} is not a format that can be written"),
             }
         }
         None => {
@@ -64,7 +64,7 @@ pub fn target_format(path: &Path, to: Option<&str>) -> Result<&'static Format> {
                 |format: &&Format| format.extensions.iter().any(|own| own.eq_ignore_ascii_case(extension));
             match writable().find(fits) {
                 Some(format) => return Ok(format),
-                None => format!("the name {} does not tell the format", path.display()),
+                None => format!("the name {} does not show the format", path.display()),
             }
         }
     };

@@ -176,9 +176,7 @@ fn names(paths: &[PathBuf]) -> Result<Vec<String>> {
     let mut seen = std::collections::HashSet::new();
     let name = |path: &PathBuf| {
         if is_stream(path) {
-            return Err(Error::usage(
-                "standard input has no name, and an item of files is called by its name",
-            ));
+            return Err(Error::usage("standard input has no name, which an item of files needs"));
         }
         if path.is_dir() {
             return Err(Error::usage(format!("{} is a directory, not a file", path.display())));
@@ -198,14 +196,14 @@ fn cannot_be_kept(path: &Path) -> Error {
     let what = match name.chars().find(|c| is_odd(*c)) {
         Some(c) if c.is_control() => format!("the control character {}", c.escape_default()),
         Some(c) => format!("a '{c}'"),
-        None if path.to_str().is_none() => "bytes that are no text".to_owned(),
-        None => "no part that is a file's name".to_owned(),
+        None if path.to_str().is_none() => "bytes that are not text".to_owned(),
+        None => "no file name".to_owned(),
     };
     let shown: String = name
         .chars()
         .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
         .collect();
-    Error::usage(format!("the name {shown} has {what}, and an item's name is to be a file's on every system"))
+    Error::usage(format!("the name {shown} has {what}: an item needs a name that is valid on every system"))
         .with_hint("rename the file: without ':', '\\' and control characters")
 }
 
@@ -297,7 +295,7 @@ mod tests {
             ("./12:30.log", "12:30.log has a ':'"),
             ("a\\b", "a\\b has a '\\'"),
             ("a\tb", "a\\tb has the control character \\t"),
-            ("a/..", "has no part"),
+            ("a/..", "has no file name"),
         ] {
             let error = names(&[name.into()]).unwrap_err();
             assert!(error.to_string().contains(why), "{error}");

@@ -117,7 +117,7 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
         (None, Probe { head: [], .. }) => error.with_context("this file is empty"),
         (None, _) => match damaged(probe) {
             Some(format) => {
-                let begins = format!("it begins nearly as {} files do", format.title);
+                let begins = format!("its first bytes are nearly those of {} files", format.title);
                 error.with_context(begins).with_hint(repair_command(format))
             }
             None => error,

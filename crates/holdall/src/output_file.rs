@@ -91,7 +91,7 @@ pub(crate) fn refuse_foreign(target: &Path, is_own: impl Fn(&Path) -> bool) -> R
     if !target.is_dir() || is_own(target) || std::fs::read_dir(target)?.next().is_none() {
         return Ok(());
     }
-    let problem = format!("{} is a directory of something else, and is not replaced", target.display());
+    let problem = format!("{} is a directory of another kind and is not replaced", target.display());
     Err(Error::usage(problem).with_hint("another name, or an empty directory"))
 }
 

@@ -116,7 +116,7 @@ fn no_items(format: &Format) -> Error {
     let able = FORMATS.iter().filter(|format| format.pack.is_some());
     let able: Vec<String> =
         able.map(|format| format!("{} (.{})", format.title, format.extensions.join(", ."))).collect();
-    let error = Error::usage(format!("{} files hold no items of different lengths", format.title));
+    let error = Error::usage(format!("{} files cannot store items of different lengths", format.title));
     if able.is_empty() { error } else { error.with_hint(format!("a target that does: {}", able.join(", "))) }
 }
 

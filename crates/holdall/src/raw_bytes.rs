@@ -53,7 +53,8 @@ impl Plain {
     pub(crate) fn of_rows(source: Box<dyn Source>, dtype: DType, rest: &[u64], order: Order) -> Result<Self> {
         let row = byte_len(&dtype, rest).filter(|row| *row > 0 && source.len().is_multiple_of(*row));
         let Some(row) = row else {
-            let problem = format!("{} bytes are no whole number of {dtype} of shape {rest:?}", source.len());
+            let problem =
+                format!("{} bytes are not a whole number of {dtype} of shape {rest:?}", source.len());
             return Err(Error::usage(problem));
         };
         let rows = source.len() / row;

@@ -21,8 +21,12 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
     if let Ok(named) = target_format(target, None)
         && named.name != format.name
     {
-        let problem =
-            format!("{} is called like a {} file, this is {}", target.display(), named.title, format.title);
+        let problem = format!(
+            "{} has the extension of a {} file (expected {})",
+            target.display(),
+            named.title,
+            format.title
+        );
         return Err(Error::usage(problem).with_hint("holdall convert, for another format"));
     }
     if options.verify == ReadBack::Yes && is_stream(target) {

@@ -163,7 +163,7 @@ fn refuse_other_name(path: &Path, target: &Path, format: &Format) -> Result<()> 
         return Ok(());
     }
     let problem = format!(
-        "the file is {}, as what a repair writes is, and the name {} tells {}",
+        "repair keeps the format, {}: the name {} has the extension of {}",
         format.title,
         target.display(),
         told.title
@@ -180,8 +180,7 @@ fn behind(report: &mut RepairReport, prefix: u64) {
             *range = range.start.saturating_add(prefix)..range.end.saturating_add(prefix);
         }
     }
-    let what =
-        "where the file begins: what is before it is left out, and bytes named in words count from there";
+    let what = "the start of the file: bytes before it are left out, and offsets in sentences count from it";
     report.guessed.insert(0, RepairItem::new(0..prefix, what).with_evidence(Evidence::Walk));
 }
 
@@ -198,7 +197,7 @@ fn lose_other_files(report: &mut RepairReport, source: &dyn Source) -> Result<()
         let head = source.read(range.start..range.end.min(range.start + Probe::LEN as u64))?;
         match name_of(&Probe { head: &head, directory: None, len: None }) {
             Some(name) => {
-                let what = format!("bytes after the end of the file, which begin as {name} does");
+                let what = format!("bytes after the end of the file, which begin like {name}");
                 report.lost.push(RepairItem::new(range, what));
             }
             None => kept.push(item),

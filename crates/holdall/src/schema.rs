@@ -65,7 +65,7 @@ impl Schema {
             let custom = self.custom.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));
             return asdf::facade::validate(file, custom);
         }
-        let message = format!("{} has no schemas: nothing was held against one", opened.format.title);
+        let message = format!("{} has no schemas to validate against", opened.format.title);
         Ok(vec![Finding::new(Severity::Warning, "no_schema", message)])
     }
 }

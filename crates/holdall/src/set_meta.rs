@@ -134,7 +134,7 @@ fn gsd_names(changes: &[MetaChange]) -> Result<gsd::HeaderNames> {
             return Err(Error::usage(problem).with_hint("--set application=NAME"));
         }
         let Some(value) = value else {
-            let problem = format!("{pointer}: every GSD file has one");
+            let problem = format!("{pointer}: a GSD file cannot lack it");
             return Err(Error::usage(problem).with_hint(format!("--set {word}=VALUE")));
         };
         let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
@@ -205,7 +205,7 @@ fn change_asdf(
 }
 
 fn cannot(format: &Format) -> Error {
-    Error::usage(format!("metadata of {} files are not changed", format.title)).with_hint(
+    Error::usage(format!("metadata of {} files cannot be changed", format.title)).with_hint(
         "ASDF, Bloscpack, Blosc2 and RawArray have metadata of the user, GSD application and schema",
     )
 }

@@ -144,7 +144,7 @@ impl Job {
             let places = names::places(&paths)?;
             for (plan, place) in job.arrays.iter_mut().zip(places) {
                 if place != plan.path {
-                    let what = format!("its name: it is called {place}");
+                    let what = format!("its name, which becomes {place}");
                     job.losses.push(Loss { dataset: Some(plan.path.clone()), what });
                 }
                 plan.place = place;

@@ -66,7 +66,7 @@ impl<'a> Encoder<'a> {
         let wrong = |column: usize, cell: &[u8], scalar: &Scalar| {
             let shown: String = String::from_utf8_lossy(cell).chars().take(SHOWN).collect();
             let dtype = DType::Scalar(scalar.clone());
-            row.error(format!("column {}, {shown:?}, is no {dtype}", column.saturating_add(1)))
+            row.error(format!("column {}: {shown:?} is not {dtype}", column.saturating_add(1)))
         };
         match &self.slots {
             Slots::Elements(scalar) => cells.try_for_each(|(column, cell)| {

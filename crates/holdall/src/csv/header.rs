@@ -109,7 +109,7 @@ pub(super) fn check_names(names: &[String], skipped: usize, record: &Record, ask
     };
     let Some((at, (name, column))) = names.zip(&columns).enumerate().find(is_wrong) else { return Ok(()) };
     let number = at.saturating_add(skipped).saturating_add(1);
-    let problem = format!("column {number} is called {name:?}, where the records have {column:?}");
+    let problem = format!("column {number} is called {name:?} (expected {column:?})");
     Err(Error::usage(problem).with_hint("--header skip, to take the columns by their places"))
 }
 

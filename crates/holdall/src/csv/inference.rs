@@ -55,7 +55,7 @@ impl Table {
     /// Those of [`pack_csv`](super::pack_csv), but for cells that are not of the requested type.
     pub(super) fn find(text: &dyn Source, csv: &Csv, named: OneType, limits: &Limits) -> Result<Self> {
         if b"\"\r\n".contains(&csv.delimiter) {
-            return Err(Error::usage("a quote or the end of a line between cells"));
+            return Err(Error::usage("the delimiter is a quote or a line end"));
         }
         let mut rows = Rows::new(text, csv.delimiter, limits);
         let Some(first) = rows.next()? else { return Self::empty(csv) };
@@ -85,7 +85,7 @@ impl Table {
         let mut count = 0_u64;
         while let Some(row) = rows.next()? {
             if row.len() != width {
-                let problem = format!("{} cells, where the first row has {width}", row.len());
+                let problem = format!("{} cells (expected {width}, as in the first row)", row.len());
                 return Err(row.error(problem));
             }
             counter.push(&row);
@@ -139,7 +139,7 @@ impl Table {
         let table = Self { dtype, shape, has_header, skipped_columns: skipped, names, integers };
         match Encoder::new(&table.dtype, skipped)?.cells() {
             Some(cells) if cells != body.len() => {
-                let problem = format!("{} columns, where {} has {cells}", body.len(), table.dtype);
+                let problem = format!("{} columns ({} has {cells})", body.len(), table.dtype);
                 Err(Error::usage(problem))
             }
             _ => {
@@ -151,10 +151,10 @@ impl Table {
 
     /// A table without values is an empty array of the requested type.
     fn empty(csv: &Csv) -> Result<Self> {
-        let dtype = csv.dtype.clone().ok_or_else(|| {
-            Error::usage("a table without a row of values, which could be of any type")
-                .with_hint("--dtype '<f8'")
-        })?;
+        let dtype = csv
+            .dtype
+            .clone()
+            .ok_or_else(|| Error::usage("a table without values has no type").with_hint("--dtype '<f8'"))?;
         Ok(Self {
             dtype,
             shape: vec![0],
@@ -181,7 +181,7 @@ impl Table {
             return Ok(());
         }
         let problem = format!("bytes of an array of {} from a table of {text} bytes", self.dtype);
-        Err(Error::limit(problem, asked, most).with_hint("--dtype says how long text is, such as '<U40'"))
+        Err(Error::limit(problem, asked, most).with_hint("--dtype sets the length of text, such as '<U40'"))
     }
 }
 

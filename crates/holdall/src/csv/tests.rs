@@ -187,10 +187,10 @@ fn names_are_held_against_those_of_the_records() {
     for header in [Header::Auto, Header::Names] {
         assert_eq!(bytes(&packed("b,q,r,s", header).unwrap()), values);
         let error = added("a,q,r,s", header).err().unwrap();
-        assert_eq!(error.to_string(), r#"column 2 is called "q", where the records have "p[0]""#);
+        assert_eq!(error.to_string(), r#"column 2 is called "q" (expected "p[0]")"#);
         for error in [packed("a,p[0],in.x,p[1]", header), added("a,p[0],in.x,p[1]", header)] {
             let error = error.err().unwrap();
-            assert_eq!(error.to_string(), r#"column 3 is called "in.x", where the records have "p[1]""#);
+            assert_eq!(error.to_string(), r#"column 3 is called "in.x" (expected "p[1]")"#);
         }
     }
     // One of them in another place is enough, and a space after a comma is not part of a name.
@@ -323,18 +323,18 @@ fn a_type_that_is_asked_for_is_that_of_all_cells_or_of_the_records() {
 #[test]
 fn what_does_not_fit_is_an_error_at_its_row() {
     for (text, dtype, range, what) in [
-        ("1\n300\n", "|u1", Some(2..6), r#"row 2: column 1, "300", is no |u1"#),
-        ("300\n1\n", "|u1", Some(0..4), r#"row 1: column 1, "300", is no |u1"#),
-        ("1,2\n3\n", "", Some(4..6), "row 2: 1 cells, where the first row has 2"),
-        ("1\nx\n", "<f4", Some(2..4), r#"row 2: column 1, "x", is no <f4"#),
-        ("1e39\n", "<f4", Some(0..5), r#"row 1: column 1, "1e39", is no <f4"#),
-        ("65520\n", "<f2", Some(0..6), r#"row 1: column 1, "65520", is no <f2"#),
-        ("1.0\n", "<i8", Some(0..4), r#"row 1: column 1, "1.0", is no <i8"#),
-        ("abc\n", "<U2", Some(0..4), r#"row 1: column 1, "abc", is no <U2"#),
-        ("2021-02-29\n", "<M8[D]", Some(0..11), r#"row 1: column 1, "2021-02-29", is no <M8[D]"#),
-        ("0x0\n", "|V1", Some(0..4), r#"row 1: column 1, "0x0", is no |V1"#),
-        ("1,2\n", "[('a', '|u1')]", None, r#"2 columns, where [["a", "|u1"]] has 1"#),
-        ("", "", None, "a table without a row of values, which could be of any type"),
+        ("1\n300\n", "|u1", Some(2..6), r#"row 2: column 1: "300" is not |u1"#),
+        ("300\n1\n", "|u1", Some(0..4), r#"row 1: column 1: "300" is not |u1"#),
+        ("1,2\n3\n", "", Some(4..6), "row 2: 1 cells (expected 2, as in the first row)"),
+        ("1\nx\n", "<f4", Some(2..4), r#"row 2: column 1: "x" is not <f4"#),
+        ("1e39\n", "<f4", Some(0..5), r#"row 1: column 1: "1e39" is not <f4"#),
+        ("65520\n", "<f2", Some(0..6), r#"row 1: column 1: "65520" is not <f2"#),
+        ("1.0\n", "<i8", Some(0..4), r#"row 1: column 1: "1.0" is not <i8"#),
+        ("abc\n", "<U2", Some(0..4), r#"row 1: column 1: "abc" is not <U2"#),
+        ("2021-02-29\n", "<M8[D]", Some(0..11), r#"row 1: column 1: "2021-02-29" is not <M8[D]"#),
+        ("0x0\n", "|V1", Some(0..4), r#"row 1: column 1: "0x0" is not |V1"#),
+        ("1,2\n", "[('a', '|u1')]", None, r#"2 columns ([["a", "|u1"]] has 1)"#),
+        ("", "", None, "a table without values has no type"),
     ] {
         let error = asked(text.as_bytes(), dtype, Header::Auto).err().expect(what);
         assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");

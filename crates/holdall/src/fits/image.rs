@@ -69,7 +69,7 @@ impl<'a> Image<'a> {
         let len = image_len(stored, &axes, &dataset.path)?;
         if axes.is_empty() {
             // No axis would be no data.
-            lose("that it has no axis: FITS has one of length 1".into());
+            lose("the shape without axes: FITS has one of length 1".into());
             axes.push(1);
         }
         Ok(Self { index, region, bitpix, zero, axes, len, dtype, is_widened })

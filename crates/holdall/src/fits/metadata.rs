@@ -28,7 +28,10 @@ pub(super) fn of_file(job: &WriteRequest<'_>) -> Result<Entries> {
 pub(super) fn name(path: &str, header: &mut Header, losses: &mut Vec<Loss>) {
     let card = Card::new("EXTNAME", &CardValue::Text(path.to_owned()));
     if card.is_none_or(|card| !header.push(card)) {
-        losses.push(Loss { dataset: Some(path.to_owned()), what: "its name, which fits no card".into() });
+        losses.push(Loss {
+            dataset: Some(path.to_owned()),
+            what: "its name, which does not fit a card".into(),
+        });
     }
 }
 
@@ -56,7 +59,7 @@ pub(super) fn cards(
     let more = lost.len().saturating_sub(MAX_LISTED);
     lost.truncate(MAX_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let what = format!("metadata that fit no card: {}{more}", lost.join(", "));
+    let what = format!("metadata that do not fit a card: {}{more}", lost.join(", "));
     losses.push(Loss { dataset: image.map(|image| image.path.clone()), what });
 }
 

@@ -42,8 +42,7 @@ impl Written {
             at = end;
             let Some(mut image) = image(&cards, end)? else { continue };
             let range = image.stored.range()?;
-            let unnamed =
-                || Error::malformed("there are more images than datasets").with_range(range.clone());
+            let unnamed = || Error::malformed("more images than datasets").with_range(range.clone());
             let (path, axes) = names.next().ok_or_else(unnamed)?;
             if *axes == 0 && image.stored.shape == [1] {
                 // FITS lacks arrays without axes.
@@ -66,7 +65,7 @@ impl Written {
             images.push(image);
         }
         if at != source.len() || names.next().is_some() {
-            return Err(Error::malformed("there are fewer images than datasets, or the last one is cut"));
+            return Err(Error::malformed("fewer images than datasets, or the last one is cut"));
         }
         Ok(Self { source, datasets, images })
     }
@@ -114,7 +113,7 @@ fn image(cards: &HashMap<String, i128>, data_at: u64) -> Result<Option<Image>> {
         (64, 0x8000_0000_0000_0000) => (">u8", true),
         (-32, 0) => (">f4", false),
         (-64, 0) => (">f8", false),
-        other => return Err(Error::malformed(format!("no image has BITPIX and BZERO {other:?}"))),
+        other => return Err(Error::malformed(format!("unsupported BITPIX and BZERO {other:?}"))),
     };
     let axes = (1..=count).rev().map(|axis| {
         let key = format!("NAXIS{axis}");

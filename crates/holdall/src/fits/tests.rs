@@ -65,7 +65,7 @@ fn an_image_has_its_axes_reversed_and_big_endian_numbers() {
     assert_eq!(bytes[2880..2892], [0x80, 0, 0x80, 1, 0x80, 2, 0x80, 3, 0x80, 4, 0x7f, 0xff]);
     assert!(bytes[2892..].iter().all(|byte| *byte == 0));
     assert_eq!(losses.len(), 1);
-    assert_eq!(losses[0].what, "metadata that fit no card: deep/list, bad");
+    assert_eq!(losses[0].what, "metadata that do not fit a card: deep/list, bad");
 }
 
 /// numpy: `np.array([1, -2.5, np.inf, 6e-8], '<f2').astype('>f4').tobytes()`; every float16 and every bfloat16 is a float32.
@@ -144,7 +144,10 @@ fn column_major_data_are_transposed_and_several_images_are_extensions() {
     // -1 plus 128.
     assert_eq!(bytes[4 * 2880], 127);
     let what: Vec<&str> = losses.iter().map(|loss| loss.what.as_str()).collect();
-    assert_eq!(what, ["that it has no axis: FITS has one of length 1", "its name, which fits no card"]);
+    assert_eq!(
+        what,
+        ["the shape without axes: FITS has one of length 1", "its name, which does not fit a card"]
+    );
 }
 
 #[test]

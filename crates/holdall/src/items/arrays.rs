@@ -47,7 +47,7 @@ impl Arrays {
         for source in sources {
             let address = Address::parse_os(source.as_os_str());
             if is_stream(&address.file) {
-                let problem = "standard input has no name, and an item of arrays is called by its file's";
+                let problem = "standard input has no name, which an item of arrays needs";
                 return Err(Error::usage(problem));
             }
             let file = address.file.display();
@@ -59,19 +59,21 @@ impl Arrays {
                 let dataset = &*container.require(index)?;
                 let named = |error: Error| error.with_context(format!("{file}::{}", dataset.path));
                 if region.shape().len() != 1 {
-                    let problem =
-                        format!("an item has one axis, and this array the shape {:?}", region.shape());
+                    let problem = format!("an item has one axis (found shape {:?})", region.shape());
                     return Err(named(Error::usage(problem)));
                 }
                 let dtype = common.get_or_insert_with(|| dataset.dtype.clone());
                 dataset.dtype.order_for(dtype).map_err(|_| {
-                    named(Error::usage(format!("the items are {dtype}, and this array is {}", dataset.dtype)))
+                    named(Error::usage(format!(
+                        "the array is {} (expected {dtype}, the type of the items)",
+                        dataset.dtype
+                    )))
                 })?;
                 names.add(&address.file, (!is_one).then_some(&dataset.path));
                 places.push(Place { file: address.file.clone(), index, region });
             }
         }
-        let dtype = common.ok_or_else(|| Error::usage("there is no array among the sources"))?;
+        let dtype = common.ok_or_else(|| Error::usage("no array among the sources"))?;
         let (asked, options) = (asked.cloned(), options.clone());
         Ok((Self { places, dtype, asked, options, last: Mutex::new(None) }, names.list))
     }

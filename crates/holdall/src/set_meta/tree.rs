@@ -38,7 +38,7 @@ fn parse(text: &str) -> Result<Value> {
         Ok(json) => Ok(of_json(json)),
         Err(error) if text.trim_start().starts_with(['{', '[', '"']) => {
             Err(Error::usage(format!("{text} is not JSON: {error}"))
-                .with_hint(r#"text within JSON stands in quotes: {"a": "b"}"#))
+                .with_hint(r#"text within JSON needs quotes: {"a": "b"}"#))
         }
         Err(_) => Ok(text.into()),
     }
@@ -64,9 +64,9 @@ pub(crate) fn of_json(json: serde_json::Value) -> Value {
 
 /// The parent of the pointer's target, and the last step.
 fn holder<'v>(tree: &'v mut Value, pointer: &str) -> Result<(&'v mut Value, String)> {
-    let steps = pointer.strip_prefix('/').ok_or_else(|| {
-        Error::usage(format!("{pointer:?} is not a pointer to a place in the metadata")).with_hint("/name")
-    })?;
+    let steps = pointer
+        .strip_prefix('/')
+        .ok_or_else(|| Error::usage(format!("{pointer:?} is not a JSON pointer")).with_hint("/name"))?;
     let mut steps: Vec<String> = steps.split('/').map(|step| unescape(step).into_owned()).collect();
     let last = steps.pop().unwrap_or_default();
     let mut at = tree;
@@ -76,7 +76,7 @@ fn holder<'v>(tree: &'v mut Value, pointer: &str) -> Result<(&'v mut Value, Stri
             Value::List(items) => step.parse().ok().and_then(|index: usize| items.get_mut(index)),
             _ => None,
         };
-        at = next.ok_or_else(|| Error::usage(format!("{pointer}: there is no {step:?} to hold it")))?;
+        at = next.ok_or_else(|| Error::usage(format!("{pointer}: no parent {step:?}")))?;
     }
     Ok((at, last))
 }
@@ -93,7 +93,7 @@ fn set(tree: &mut Value, pointer: &str, value: Value) -> Result<()> {
             Some(old) => *old = value,
             None => return Err(Error::usage(format!("{pointer}: the list has {} items", items.len()))),
         },
-        _ => return Err(Error::usage(format!("{pointer}: what holds it is neither a map nor a list"))),
+        _ => return Err(Error::usage(format!("{pointer}: its parent is neither a map nor a list"))),
     }
     Ok(())
 }
@@ -111,7 +111,7 @@ fn unset(tree: &mut Value, pointer: &str) -> Result<()> {
         }
         _ => None,
     };
-    found.ok_or_else(|| Error::usage(format!("{pointer}: there is nothing to take out")))
+    found.ok_or_else(|| Error::usage(format!("{pointer}: not found")))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Assumed {
 
     fn unfit(&self, dataset: &Dataset) -> Error {
         let shape = &dataset.shape;
-        let problem = format!("{} of {shape:?} is no whole number of {}", dataset.dtype, self.dtype);
+        let problem = format!("{} of {shape:?} is not a whole number of {}", dataset.dtype, self.dtype);
         Error::usage(problem).with_context(dataset.path.clone()).with_hint("another --assume-dtype")
     }
 }

@@ -126,7 +126,7 @@ impl Masked {
             if !fills.contains_key(scalar) {
                 let bytes = element(text, scalar).ok_or_else(|| {
                     let dtype = DType::Scalar(scalar.clone());
-                    Error::usage(format!("{}: the fill value {text:?} is no {dtype}", dataset.path))
+                    Error::usage(format!("{}: invalid fill value {text:?} for {dtype}", dataset.path))
                 })?;
                 fills.insert(scalar.clone(), bytes);
             }

@@ -66,14 +66,14 @@ impl ArrayPlan {
         };
         let packer = Packer::new(&stored)?;
         if is_typed && !packer.is_plain() {
-            lose("the padding of its records, and the place of their fields".into());
+            lose("the padding of its records and the offsets of their fields".into());
         }
         let itemsize = if is_typed { packer.dtype().itemsize() } else { stored.itemsize() };
         let grid = Grid::new(dataset, region, options.get("chunks"), itemsize as u64)?;
         let compression = Compression::choose(options, &dataset.codec, own, itemsize)?;
         let len = grid.chunk_len().and_then(|len| len.checked_mul(itemsize as u64));
         if len.is_none_or(|len| len > compression.most()) {
-            let problem = format!("{path}: chunks of {:?} are larger than the codec takes", grid.chunk);
+            let problem = format!("{path}: chunks of {:?} are larger than the codec allows", grid.chunk);
             return Err(Error::usage(problem).with_hint("--chunks SHAPE, for smaller ones"));
         }
         byte_len(&stored, &grid.shape)

@@ -223,7 +223,7 @@ fn level_in(level: Option<i32>, levels: std::ops::RangeInclusive<i32>, usual: i3
     if levels.contains(&level) {
         return Ok(level);
     }
-    Err(Error::usage(format!("level {level} is not among {} to {}", levels.start(), levels.end())))
+    Err(Error::usage(format!("level {level} (expected {} to {})", levels.start(), levels.end())))
 }
 
 /// The head of a gzip member without name and time, by no system that has a number.
@@ -257,7 +257,7 @@ fn gunzip(member: &[u8], plain: &[u8], decoded: &mut [u8]) -> Result<()> {
     if !tail.iter().take(4).eq(crc32.as_bytes().iter().rev())
         || tail[4..] != (plain.len() as u64).to_le_bytes()[..4]
     {
-        return Err(Error::malformed("a gzip member whose sum or length is of other bytes"));
+        return Err(Error::malformed("a gzip member with a wrong checksum or length"));
     }
     Ok(())
 }

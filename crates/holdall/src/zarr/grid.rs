@@ -92,7 +92,7 @@ pub(super) fn key(place: &[u64]) -> PathBuf {
 /// Lengths as they are typed: one for each axis, or one for the first.
 fn parsed(word: &str, shape: &[u64]) -> Result<Vec<u64>> {
     let bad = || {
-        let problem = format!("{word:?} is no shape of chunks for an array of {} dimensions", shape.len());
+        let problem = format!("{word:?} is not a shape of chunks for an array of {} dimensions", shape.len());
         Error::usage(problem).with_hint("lengths over 0, such as 100,100")
     };
     let lens = word.split(',').map(|len| len.trim().parse().ok().filter(|len| *len > 0));

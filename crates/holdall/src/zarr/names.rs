@@ -27,7 +27,7 @@ pub(super) fn places(paths: &[&str]) -> Result<Vec<String>> {
             place.push_str(&escaped(step));
         }
         if !taken.insert(place.clone()) {
-            let problem = format!("{path}: another array has its place, {place}, in a Zarr group");
+            let problem = format!("{path}: another array has the same name, {place}, in a Zarr group");
             return Err(Error::unsupported(problem).with_hint("FILE::PATH, one at a time"));
         }
         places.push(place);

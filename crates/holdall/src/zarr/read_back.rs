@@ -26,7 +26,7 @@ impl Job {
         let mut found = Vec::new();
         for (place, text) in self.nodes()? {
             if fs::read(root.join(&place).join(METADATA))? != text {
-                let what = format!("{METADATA} of {place:?} is not what was written");
+                let what = format!("{METADATA} of {place:?} differs from the written bytes");
                 found.push(Difference { dataset: None, what });
             }
         }

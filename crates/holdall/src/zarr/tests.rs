@@ -116,7 +116,7 @@ fn nothing_stays_of_what_fails_and_nothing_foreign_is_replaced() {
     fs::create_dir(at("mine")).unwrap();
     fs::write(at("mine/thesis.txt"), b"all of it").unwrap();
     let error = write(&sound, &sound.all(), &at("mine"), &again).unwrap_err();
-    assert!(error.to_string().contains("something else"));
+    assert!(error.to_string().contains("of another kind"));
     assert_eq!(files(place.path()).len(), 3);
     assert!(write(&sound, &sound.all(), Path::new("-"), &again).is_err());
 }
