@@ -179,7 +179,7 @@ fn no_selection(address: &Address) -> Result<()> {
     match &address.selection {
         None => Ok(()),
         Some(selection) => {
-            let problem = format!("[{selection}] selects values, and this lists none");
+            let problem = format!("[{selection}] selects values, which this verb does not list");
             Err(container_core::Error::usage(problem).with_hint("FILE::PATH")).on(shown(&address.file))
         }
     }

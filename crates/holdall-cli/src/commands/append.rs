@@ -87,7 +87,7 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let file = shown(&args.file);
     let paths: Vec<PathBuf> = args.sources.iter().map(PathBuf::from).collect();
-    let several = || Failure::usage("append: one source at a time, but for --items files and arrays");
+    let several = || Failure::usage("append: one source at a time, except for --items files and arrays");
     let source = args.sources.first().ok_or_else(several)?;
     if args.sources.len() > 1 && !args.items.is_some_and(ItemsOf::takes_several) {
         return Err(several());

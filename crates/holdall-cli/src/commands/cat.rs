@@ -88,7 +88,7 @@ fn format_word() -> impl TypedValueParser<Value = ExportFormat> {
 /// The form that the name of a target asks for.
 fn by_name_of(path: &Path) -> container_core::Result<ExportFormat> {
     ExportFormat::for_path(path).ok_or_else(|| {
-        let error = Error::usage("the name of the target does not tell the format");
+        let error = Error::usage("the name of the target does not show the format");
         match holdall::formats::target_format(path, None) {
             Ok(_) => error.with_hint("holdall convert, which writes containers"),
             Err(_) => {
@@ -109,7 +109,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let not_for_terminal = |format| {
         let bytes = matches!(format, ExportFormat::Raw | ExportFormat::Npy);
         if bytes && output.is_none() && console.out.is_terminal() {
-            return Err(Error::usage("these bytes are not for a terminal").with_hint("-o NEW, or a pipe"));
+            return Err(
+                Error::usage("binary output is not written to a terminal").with_hint("-o NEW, or a pipe")
+            );
         }
         Ok(format)
     };
@@ -212,7 +214,7 @@ pub(super) fn single(
     match (chosen.pop(), chosen.is_empty()) {
         (Some(one), true) => Ok(one),
         (None, _) => {
-            let nothing = || Error::usage("there is no dataset in this file");
+            let nothing = || Error::usage("no dataset in this file");
             Err(holdall::verify::first_damage(container).unwrap_or_else(nothing))
         }
         (Some(_), false) => {
@@ -223,7 +225,7 @@ pub(super) fn single(
                 .take(MAX_NAMED)
                 .map(|(_, dataset)| typed(&dataset.path).to_owned())
                 .collect();
-            let problem = format!("there are {count} datasets");
+            let problem = format!("the file has {count} datasets");
             let more = count.saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             Err(Error::usage(problem)

@@ -86,7 +86,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     console.out.flush()?;
     if counts.differ > 0 {
-        to_stderr(&format!("holdall: {} of {} arrays are not what they were", counts.differ, counts.all));
+        to_stderr(&format!("holdall: {} of {} arrays differ from the list", counts.differ, counts.all));
     }
     Ok(Outcome::Yes)
 }
@@ -171,7 +171,7 @@ impl Args {
                 let text = text.strip_suffix(b"\r").unwrap_or(text);
                 let parsed = Line::parse(text).and_then(|line| {
                     let Some(Line { digest, address: typed }) = line else { return Ok(None) };
-                    let none = || Error::unsupported("there is no file of such a name on this machine");
+                    let none = || Error::unsupported("this name is not possible on this machine");
                     let address = Address::parse_bytes(&typed).ok_or_else(none)?;
                     Ok(Some(Wanted { address, typed, expected: Some(digest) }))
                 });
@@ -192,8 +192,9 @@ impl Args {
                 }
             }
             if tasks.len() == before {
-                return Err(Error::usage("there is no digest in this list")
-                    .with_hint("a list that holdall digest made"))
+                return Err(
+                    Error::usage("no digest in this list").with_hint("a list that holdall digest made")
+                )
                 .on(shown(&list));
             }
         }

@@ -194,7 +194,7 @@ impl Args {
             if let Some(name) = &one.refused_name {
                 let path = shown(&one.path);
                 to_stderr(&format!(
-                    "holdall: {}: {} is written as {}, for its own name was {}",
+                    "holdall: {}: {} is written as {}: its own name was {}",
                     printable(file),
                     printable(typed(&one.dataset)),
                     printable(&path),

@@ -43,7 +43,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let Some(page) = pages.iter().find(|page| page.name == wanted) else {
         let verbs = pages.iter().filter_map(|page| page.name.strip_prefix("holdall-")?.strip_suffix(".1"));
         let verbs: Vec<&str> = verbs.collect();
-        return Err(Failure::usage(format!("man: no such verb (there are {})", verbs.join(", "))));
+        return Err(Failure::usage(format!("man: no such verb (expected one of: {})", verbs.join(", "))));
     };
     console.out.write_all(&page.text)?;
     Ok(Outcome::Yes)

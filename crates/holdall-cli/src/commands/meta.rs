@@ -105,7 +105,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     }
     if (args.yaml || args.inline) && (address.dataset.is_some() || address.selection.is_some()) {
         let option = if args.yaml { "--yaml" } else { "--inline" };
-        let error = Error::usage(format!("{option} is of the tree of a file, not of a dataset"));
+        let error = Error::usage(format!("{option} is for the tree of a file, not for a dataset"));
         return Err(error.with_hint(format!("holdall meta FILE {option}"))).on(file);
     }
     let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;

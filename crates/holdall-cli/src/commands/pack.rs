@@ -34,7 +34,7 @@ With --csv, SOURCE is a table of comma-separated values, whatever its name. Colu
 others are records, whose fields have the names that the first row gives. A column is bool, integers, decimals, complex numbers or \
 text, the first of these that each cell is; integers with leading zeros or of more than 64 bits are text. --dtype says the type instead: of every cell, or of the records, \
 such as \"[('id', '<u4'), ('x', '<f4', (3,))]\". What `cat --format csv` writes becomes the array that it was, but for the width of its \
-numbers, which --dtype says, and for strings of bytes that are no text, which become the text that Python has for them.
+numbers, which --dtype says, and for strings of bytes that are not text, which become the text that Python has for them.
 
 The target's format is told by --to or by its extension; codecs, filters and checksums are those of `convert`.
 
@@ -110,7 +110,7 @@ impl ItemsOf {
         match (self, dtype) {
             (Self::Lines, None) => Ok(ItemSource::Lines(source)),
             (Self::Lines, Some(_)) => {
-                let error = Error::usage("lines are text, and have no --dtype");
+                let error = Error::usage("lines are text and have no --dtype");
                 Err(error.with_hint("--items arrays, or --csv for numbers in text"))
             }
             (Self::Files, None) => Ok(ItemSource::Files(sources)),
@@ -190,8 +190,8 @@ impl Args {
             Some((target, sources @ [first, ..])) if self.items.is_some_and(ItemsOf::takes_several) => {
                 Ok((first, sources, target))
             }
-            Some((_, [])) | None => Err(Failure::usage("pack: a source and a target are needed")),
-            _ => Err(Failure::usage("pack: one source and one target, but for --items files and arrays")),
+            Some((_, [])) | None => Err(Failure::usage("pack: source or target is missing")),
+            _ => Err(Failure::usage("pack: one source and one target, except for --items files and arrays")),
         }
     }
 

@@ -213,8 +213,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let is_svg =
         output.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("svg"));
     if output.as_deref().is_some_and(is_stream) && console.out.is_terminal() {
-        return Err(Error::usage("these bytes are not for a terminal").with_hint("--term, or -o NEW.png"))
-            .on(&file);
+        return Err(
+            Error::usage("binary output is not written to a terminal").with_hint("--term, or -o NEW.png")
+        )
+        .on(&file);
     }
     let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
     let container = opened.container.as_ref();
@@ -314,7 +316,8 @@ impl Args {
         match end.as_deref() {
             Some("png" | "svg") => Ok(Some(path.clone())),
             None if is_stream(path) => Ok(Some(path.clone())),
-            _ => Err(Error::usage("a picture is called .png or .svg").with_hint("-o NEW.png")),
+            _ => Err(Error::usage("unknown extension of a picture (expected .png or .svg)")
+                .with_hint("-o NEW.png")),
         }
     }
 
@@ -328,7 +331,7 @@ impl Args {
     ) -> container_core::Result<Drawn> {
         if let Some(frame) = self.frame(container, address)? {
             if self.part.is_some() {
-                return Err(Error::usage("particles have no complex numbers, which --part is for"));
+                return Err(Error::usage("--part is for complex numbers, which particles do not have"));
             }
             return self.draw_particles(container, address, frame, style, &read);
         }
@@ -358,7 +361,7 @@ impl Args {
         };
         let dataset = container.require(index)?;
         if region.is_empty() {
-            return Err(Error::usage(format!("there are no values to draw in {}", dataset.path)));
+            return Err(Error::usage(format!("no values to draw in {}", dataset.path)));
         }
         // Axes that the picture cannot show are cut at one index.
         let wide = region.shape().iter().filter(|count| **count > 1).count();
@@ -393,7 +396,7 @@ impl Args {
             _ => unit(container, &dataset),
         };
         if self.part.is_some() && !is_complex {
-            let problem = format!("{} has no complex numbers, which --part is for", dataset.path);
+            let problem = format!("--part is for complex numbers, which {} does not have", dataset.path);
             return Err(Error::usage(problem));
         }
         let label = label(&dataset.path, unit, is_complex.then_some(part));

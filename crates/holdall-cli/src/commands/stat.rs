@@ -69,7 +69,7 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
     let container = opened.container.as_ref();
     let chosen = select(&address, container)?;
     if chosen.is_empty() {
-        let nothing = || container_core::Error::usage("there is no dataset in this file");
+        let nothing = || container_core::Error::usage("no dataset in this file");
         return Err(holdall::verify::first_damage(container).unwrap_or_else(nothing)).on(name);
     }
     let read = args.digests.apply(args.jobs.read_options(console.limits));

@@ -78,11 +78,11 @@ impl NewFileArgs {
             return Err(Failure::usage(format!("{verb}: {problem}")));
         }
         if self.verify {
-            let problem = "what is written to standard output cannot be read back";
+            let problem = "standard output cannot be read back";
             return Err(Failure::usage(format!("{verb}: {problem}")));
         }
         if console.out.is_terminal() {
-            let problem = Error::usage("these bytes are not for a terminal");
+            let problem = Error::usage("binary output is not written to a terminal");
             return Err(problem.with_hint("a file name, or a pipe")).on(shown(target));
         }
         Ok(ShowProgress::Never)

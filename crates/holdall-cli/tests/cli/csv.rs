@@ -108,7 +108,7 @@ fn a_table_that_is_none_leaves_no_target() {
     write(at, "names.csv", "a,b\n1,x\n");
     write(at, "t.txt", "1\n");
     for (args, what) in [
-        (&["pack", "t.csv", "t.ra"][..], "row 2: 1 cells, where the first row has 2"),
+        (&["pack", "t.csv", "t.ra"][..], "row 2: 1 cells (expected 2, as in the first row)"),
         (&["pack", "missing.csv", "t.ra"], "missing.csv"),
         (&["pack", "t.txt", "t.ra"], "--csv"),
         (&["pack", "t.txt", "t.ra", "--csv", "--dtype", "|V1"], "row 1: column 1"),

@@ -257,7 +257,7 @@ fn a_chunk_that_is_not_there_is_an_answer() {
     );
     for path in ["log/none", "frames/1/log/none", "frames/9/particles/mass", "nothing"] {
         let said = run(at, &["cat", &format!("a.gsd::{path}")]);
-        assert!(said.err.contains("there is no chunk"), "{path}: {}", said.err);
+        assert!(said.err.contains("no chunk"), "{path}: {}", said.err);
         said.expect(1);
         run(at, &["ls", &format!("a.gsd::{path}")]).expect(1);
     }
@@ -327,7 +327,7 @@ fn application_and_schema_of_a_file_are_changed_where_they_are() {
         (["--set", &long], "63 bytes"),
         (["--set", "/frames=5"], "application, schema"),
         (["--set", "schema_version=new"], "version"),
-        (["--unset", "/schema"], "every GSD file has one"),
+        (["--unset", "/schema"], "a GSD file cannot lack it"),
     ] {
         // All take effect or none.
         let refused = run(at, &["meta", "a.gsd", "--set", "application=other", change[0], change[1]]);

@@ -54,7 +54,7 @@ fn options_may_stand_between_source_and_target() {
     run(at, &["pack", "t.txt", "-f", "u.blp", "--dtype", "|u1"]).expect(0);
     let alone = run(at, &["pack", "t.txt"]);
     alone.expect(2);
-    assert!(alone.err.contains("a source and a target"), "{alone:#?}");
+    assert!(alone.err.contains("source or target is missing"), "{alone:#?}");
     let missing = run(at, &["append", "--items", "files", "t.blp", "missing"]);
     missing.expect(2);
     assert!(missing.err.contains("missing"), "{missing:#?}");

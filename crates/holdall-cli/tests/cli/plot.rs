@@ -195,20 +195,20 @@ fn a_field_of_records_is_drawn_as_an_array_of_it_is() {
 fn what_cannot_be_drawn_is_said() {
     let directory = directory();
     for (args, what) in [
-        (&["text.npy"][..], "its elements are |S2, no numbers"),
+        (&["text.npy"][..], "its elements are |S2, not numbers"),
         (&["records.npy"], "its elements are records"),
         (&["records.npy", "--field", "t"], "no field \"t\""),
         (&["ramp.npy", "--field", "t"], "has no fields"),
         (&["none.npy"], "no values to draw"),
-        (&["ramp.npy", "--cmap", "nosuch"], "no colour map"),
+        (&["ramp.npy", "--cmap", "nosuch"], "unknown colour map"),
         (&["ramp.npy", "-o", "a.jpg"], ".png or .svg"),
-        (&["ramp.npy", "--slice", "5=0"], "there is no axis 5"),
+        (&["ramp.npy", "--slice", "5=0"], "no axis 5"),
         (&["ramp.npy", "--slice", "0=1,0=2"], "axis 0 is cut twice"),
-        (&["two.gsd::frames/2"], "there is no frame 2"),
-        (&["two.gsd::frames/0", "--color-by", "nosuch"], "there is no field"),
+        (&["two.gsd::frames/2"], "no frame 2"),
+        (&["two.gsd::frames/0", "--color-by", "nosuch"], "no field"),
         (&["ramp.npy", "--view", "xy"], "for particles"),
-        (&["ramp.npy", "--part", "im"], "no complex numbers"),
-        (&["two.gsd::frames/0", "--part", "im"], "no complex numbers"),
+        (&["ramp.npy", "--part", "im"], "for complex numbers"),
+        (&["two.gsd::frames/0", "--part", "im"], "for complex numbers"),
     ] {
         let refused = run(directory.path(), &[&["plot"], args].concat());
         refused.expect(2);

@@ -95,7 +95,7 @@ mod pseudo {
         for args in [&["cat", "good.ra", "--format", "npy"][..], &["convert", "good.ra", "-", "--to", "npy"]]
         {
             let text = shown(directory.path(), args, |_| {});
-            assert!(text.contains("not for a terminal"), "{args:?} {text}");
+            assert!(text.contains("not written to a terminal"), "{args:?} {text}");
         }
     }
 

@@ -48,7 +48,7 @@ impl Args {
     ) -> container_core::Result<Drawn> {
         let snapshot = Snapshot::read(container, frame, self.color_by.as_deref(), read)?;
         if snapshot.positions.is_empty() {
-            return Err(Error::usage(format!("there are no particles in frame {frame}")));
+            return Err(Error::usage(format!("no particles in frame {frame}")));
         }
         let file = address.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let step = snapshot.step.map(|step| format!(", step {step}")).unwrap_or_default();
