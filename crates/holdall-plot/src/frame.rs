@@ -153,7 +153,7 @@ impl<'s> Frame<'s> {
             lacking.iter().take(SHOWN).map(|letter| letter.escape_debug().to_string()).collect();
         let more = if lacking.len() > SHOWN { ", …" } else { "" };
         Some(format!(
-            "boxes (SVG leaves them to its viewer), because the font lacks them: {}{more}",
+            "drawn as boxes, because the font lacks them (SVG uses the viewer's font): {}{more}",
             shown.join(", ")
         ))
     }
@@ -320,7 +320,7 @@ mod tests {
         frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "日本 a日\u{202e}");
         assert_eq!(
             frame.told(),
-            ["boxes (SVG leaves them to its viewer), because the font lacks them: \\u{202e}, 日, 本"]
+            ["drawn as boxes, because the font lacks them (SVG uses the viewer's font): \\u{202e}, 日, 本"]
         );
         frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "一丁七万丈三上");
         assert!(frame.told()[0].ends_with(", …"), "{:?}", frame.told());

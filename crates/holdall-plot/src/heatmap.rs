@@ -70,7 +70,7 @@ pub fn heatmap(
         return Err(Error::usage("a heat map has two axes"));
     };
     if rows.count == 0 || columns.count == 0 {
-        return Err(Error::usage("there are no values to draw"));
+        return Err(Error::usage("no values to draw"));
     }
     let (mut size, room) = style.canvas((900, 720), true);
     let (across, down) = fit(columns.count, rows.count, room);

@@ -42,13 +42,13 @@ pub fn lines(
         [(number, rows)] => (*number, *rows, 1),
         [(number, rows), (_, columns)] if columns.count <= MAX_LINES => (*number, *rows, columns.count),
         [_, (_, columns)] => {
-            let problem = format!("{} columns are too many lines (there may be {MAX_LINES})", columns.count);
+            let problem = format!("too many lines: {} columns (expected at most {MAX_LINES})", columns.count);
             return Err(Error::usage(problem).with_hint("a selection: FILE::PATH[:, 0:8]"));
         }
         _ => return Err(Error::usage("lines have one axis, or two with a line for each column")),
     };
     if rows.count == 0 || columns == 0 {
-        return Err(Error::usage("there are no values to draw"));
+        return Err(Error::usage("no values to draw"));
     }
     let has_legend = columns > 1;
     let (size, room) = style.canvas((900, 480), has_legend);
@@ -226,7 +226,7 @@ pub fn histogram(
     const MAX_BINS: usize = 10_000;
     let count = subject.region.len().unwrap_or(u64::MAX);
     if count == 0 {
-        return Err(Error::usage("there are no values to draw"));
+        return Err(Error::usage("no values to draw"));
     }
     let from = Counting::of(subject, range)?;
     let mut ends: Option<(f64, f64)> = None;

@@ -63,7 +63,7 @@ impl Palette {
                 steps.map(|step| coolwarm(f64::from(step) / 255.0)).collect()
             } else {
                 let all: Vec<&str> = names().collect();
-                return Err(Error::usage(format!("no colour map is called {name:?}"))
+                return Err(Error::usage(format!("unknown colour map {name:?}"))
                     .with_hint(format!("one of {}; with _r backwards", all.join(", "))));
             };
         if is_reversed {

@@ -79,7 +79,7 @@ impl FromStr for View {
         Self::ALL
             .into_iter()
             .find(|view| view.name() == text)
-            .ok_or_else(|| Error::usage(format!("no view is called {text:?} (there are {names})")))
+            .ok_or_else(|| Error::usage(format!("unknown view {text:?} (expected one of: {names})")))
     }
 }
 
@@ -244,10 +244,7 @@ pub fn particles(
     }
     if small > 0 {
         let (are, points) = if small == 1 { ("is", "a point") } else { ("are", "points") };
-        notes.push(format!(
-            "{} behind others {are} drawn as {points}: they would take too long",
-            counted(small)
-        ));
+        notes.push(format!("{} covered by others {are} drawn as {points} to save time", counted(small)));
     }
     let range = range_ends.map(|(low, high)| Range::Fixed(low, high));
     Ok(Picture { scene: frame.scene, range, bins: None, notes })
@@ -276,7 +273,7 @@ impl Bounds {
         spheres.iter().for_each(|sphere| include(sphere.at, sphere.radius));
         let span = (high[0] - low[0]).max(high[1] - low[1]);
         if !span.is_finite() {
-            return Err(Error::usage("the particles have no place that can be drawn"));
+            return Err(Error::usage("the particles have no finite positions"));
         }
         let span = if span > 0.0 { span } else { 1.0 };
         // A little air, and something to divide by.

@@ -70,8 +70,11 @@ impl FromStr for Range {
 
     /// `minmax`, `zscale`, `p1,99` or `0,250`.
     fn from_str(text: &str) -> Result<Self> {
-        let bad =
-            || Error::usage(format!("{text:?} is no range: minmax, zscale, p1,99 (percentiles) or LOW,HIGH"));
+        let bad = || {
+            Error::usage(format!(
+                "unknown range {text:?} (expected minmax, zscale, p1,99 (percentiles) or LOW,HIGH)"
+            ))
+        };
         match text {
             "minmax" => return Ok(Self::MinMax),
             "zscale" => return Ok(Self::Zscale),

@@ -77,10 +77,10 @@ impl Snapshot {
         field: Option<&str>,
         read: &ReadOptions,
     ) -> Result<Self> {
-        let none = || Error::usage("there are no particles in this file");
+        let none = || Error::usage("no particles in this file");
         let frames = frames_of_particles(container).ok_or_else(none)?;
         if frame >= frames {
-            return Err(Error::usage(format!("there is no frame {frame}"))
+            return Err(Error::usage(format!("no frame {frame}"))
                 .with_hint(format!("0 to {}", frames.saturating_sub(1))));
         }
         let look = Look { container, frame, read };
@@ -224,12 +224,11 @@ impl Look<'_> {
     fn field(&self, name: &str, count: usize) -> Result<Field> {
         let full = if name.contains('/') { name.to_owned() } else { format!("particles/{name}") };
         let absent = || {
-            Error::usage(format!("there is no field {full:?} in frame {}", self.frame))
-                .with_hint("holdall ls -R FILE")
+            Error::usage(format!("no field {full:?} in frame {}", self.frame)).with_hint("holdall ls -R FILE")
         };
         let (values, width, counting) = self.counted(&full, true)?.ok_or_else(absent)?;
         if width == 0 || values.len() != count.saturating_mul(width) {
-            return Err(Error::usage(format!("{full} has not one row for each of {count} particles")));
+            return Err(Error::usage(format!("{full} does not have one row for each of {count} particles")));
         }
         let length = |row: &[f64]| match row {
             [one] => *one,

@@ -40,9 +40,9 @@ impl PlotData<'_> {
         match dataset.dtype.as_scalar() {
             Some(scalar) if is_number(scalar) => Ok(scalar.clone()),
             Some(Scalar { kind: Kind::Int | Kind::Uint | Kind::Float | Kind::Complex, .. }) => {
-                Err(refused(format!("its elements are {}, longer numbers than are drawn", dataset.dtype)))
+                Err(refused(format!("its elements are {}, which are too long to draw", dataset.dtype)))
             }
-            Some(_) => Err(refused(format!("its elements are {}, no numbers", dataset.dtype))),
+            Some(_) => Err(refused(format!("its elements are {}, not numbers", dataset.dtype))),
             None => Err(refused("its elements are records".into())),
         }
     }
@@ -176,7 +176,7 @@ pub fn sliced(
     let mut chosen: Vec<(usize, u64)> = Vec::new();
     for (axis, index) in slices {
         let Some(place) = kept.get(*axis).and_then(|axis| axes.get(*axis)) else {
-            return Err(Error::usage(format!("--slice: there is no axis {axis}, of {} axes", kept.len())));
+            return Err(Error::usage(format!("--slice: no axis {axis} (there are {} axes)", kept.len())));
         };
         if chosen.iter().any(|(taken, _)| taken == axis) {
             return Err(Error::usage(format!("--slice: axis {axis} is cut twice")));
