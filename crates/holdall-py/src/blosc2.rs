@@ -406,7 +406,7 @@ impl Blosc2File {
     /// The region of a basic index, and the bytes that it may take to decode.
     fn region(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Option<(Region, u64)>> {
         let array = self.look(py, |open| open.array())?;
-        let none = || raise(Error::usage("a frame without a shape is no array"));
+        let none = || raise(Error::usage("a frame without a shape is not an array"));
         let (dtype, geometry) = array.ok_or_else(none)?;
         let Some(region) = indexing::region(index, geometry.shape())? else { return Ok(None) };
         let bytes = region.len().unwrap_or(u64::MAX).saturating_mul(dtype.itemsize() as u64);

@@ -42,7 +42,7 @@ fn chunk_options((typesize, level, shuffle, codec): ChunkWords) -> Result<ChunkO
 
 fn compressor(name: &str) -> Result<Compressor> {
     Compressor::from_name(name).ok_or_else(|| {
-        Error::usage(format!("no codec {name:?} is written (there are blosclz, lz4, lz4hc, zlib, zstd)"))
+        Error::usage(format!("codec {name:?} cannot be written (expected blosclz, lz4, lz4hc, zlib or zstd)"))
     })
 }
 
@@ -51,7 +51,7 @@ fn shuffle_of(number: u8) -> Result<Shuffle> {
         0 => Ok(Shuffle::None),
         1 => Ok(Shuffle::Bytes),
         2 => Ok(Shuffle::Bits),
-        _ => Err(Error::usage(format!("shuffle {number} is not one of 0, 1 and 2"))),
+        _ => Err(Error::usage(format!("shuffle {number} (expected 0, 1 or 2)"))),
     }
 }
 

@@ -351,6 +351,6 @@ fn order_of(word: &str) -> PyResult<Option<Order>> {
         "K" => Ok(None),
         "C" => Ok(Some(Order::C)),
         "F" => Ok(Some(Order::F)),
-        _ => Err(PyValueError::new_err(format!("order is 'K', 'C' or 'F', not {word:?}"))),
+        _ => Err(PyValueError::new_err(format!("unknown order {word:?} (expected 'K', 'C' or 'F')"))),
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn digests(word: &str) -> PyResult<Digests> {
         "whole" => Ok(Digests::Whole),
         "compare" => Ok(Digests::Compare),
         "ignore" => Ok(Digests::Ignore),
-        _ => Err(PyValueError::new_err(format!("digests is 'whole', 'compare' or 'ignore', not {word:?}"))),
+        _ => Err(PyValueError::new_err(format!("unknown digests {word:?} (expected 'whole', 'compare' or 'ignore')"))),
     }
 }
 

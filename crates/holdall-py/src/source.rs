@@ -38,7 +38,7 @@ impl Ranges {
             let got = self.read.bind(py).call1((start, stop))?;
             let bytes = got
                 .cast::<PyBytes>()
-                .map_err(|_| PyTypeError::new_err("read() gave something else than bytes"))?
+                .map_err(|_| PyTypeError::new_err("read() did not return bytes"))?
                 .as_bytes();
             if bytes.len() == dst.len() {
                 dst.copy_from_slice(bytes);
@@ -48,7 +48,7 @@ impl Ranges {
         match got {
             Ok(len) if len == dst.len() => Ok(()),
             Ok(len) => {
-                let text = format!("the file object gave {len} bytes of {}", dst.len());
+                let text = format!("the file object returned {len} bytes (expected {})", dst.len());
                 Err(Error::from(std::io::Error::other(text)).with_range(start..stop))
             }
             // Ctrl-C while Python read.

@@ -24,7 +24,7 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
             list.into_any()
         }
         Value::Map(entries) => entries_to_python(py, entries)?.into_any(),
-        _ => return Err(PyTypeError::new_err("metadata of a kind that this module does not know")),
+        _ => return Err(PyTypeError::new_err("unsupported kind of metadata")),
     })
 }
 

@@ -550,7 +550,7 @@ def test_values_that_other_metadata_describe_are_not_changed(tmp_path: Path) -> 
     del lists
     with holdall.blosc2.open(path, "r+") as frame:
         assert isinstance(frame, holdall.blosc2.Frame)
-        with pytest.raises(holdall.UnsupportedError, match="described") as refused:
+        with pytest.raises(holdall.UnsupportedError, match="depend on") as refused:
             frame.append_data(b"x")
         assert refused.value.hint
         frame.vlmeta["note"] = "kept"

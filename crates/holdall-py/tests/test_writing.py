@@ -140,13 +140,13 @@ def test_where_losses_raise_nothing_is_written(name: str, tmp_path: Path, array:
     }
     for work in works.values():
         for overwrite in (False, True):
-            with pytest.raises(holdall.UsageError, match="would not hold: .*3 of 24 elements"):
+            with pytest.raises(holdall.UsageError, match="would lose: .*3 of 24 elements"):
                 work(overwrite=overwrite)
             assert below(tmp_path) == source and not target.exists()
     holdall.save(target, array, on_loss="ignore")
     before = below(tmp_path)
     for work in works.values():
-        with pytest.raises(holdall.UsageError, match="would not hold"):
+        with pytest.raises(holdall.UsageError, match="would lose"):
             work(overwrite=True)
         assert below(tmp_path) == before
         with pytest.raises(FileExistsError):
@@ -166,7 +166,7 @@ def test_a_recoded_file_that_would_lack_something_is_not_written(tmp_path: Path)
     (tmp_path / "a.gsd").unlink()
     if found is None:
         pytest.fail("no file of testdata loses anything when it is recoded")
-    with pytest.raises(holdall.UsageError, match="would not hold"):
+    with pytest.raises(holdall.UsageError, match="would lose"):
         holdall.recode(found, tmp_path / "b.gsd", on_loss="raise")
     assert os.listdir(tmp_path) == []
 

@@ -199,7 +199,7 @@ def _write_words(
     for name, value in (("overwrite", overwrite), ("durable", durable), ("verify", verify), ("c_order", c_order)):
         _flag(name, value)
     if format is not None and not isinstance(format, str):
-        raise TypeError(f"format is the name of one, not {format!r}")
+        raise TypeError(f"format is the name of a format, not {format!r}")
     return {
         "format": format,
         "overwrite": overwrite,

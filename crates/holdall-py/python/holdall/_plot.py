@@ -54,7 +54,7 @@ class Picture:
         name = as_path(path)
         end = os.path.splitext(name)[1].lower()
         if end not in (".png", ".svg"):
-            raise ValueError(f"a picture is called .png or .svg, not {end!r}")
+            raise ValueError(f"unknown extension {end!r} of a picture (expected .png or .svg)")
         data = self.png() if end == ".png" else self.svg().encode()
         with open(name, "wb" if overwrite else "xb") as file:
             file.write(data)

@@ -230,7 +230,7 @@ impl Open {
                 require_plain(array.frame())?;
                 Ok(array)
             }
-            Self::Frame(_) => Err(Error::usage("a frame without a shape is no array")),
+            Self::Frame(_) => Err(Error::usage("a frame without a shape is not an array")),
             Self::Reading(..) => Err(read_only()),
             Self::Closed => Err(closed()),
         }
@@ -240,7 +240,7 @@ impl Open {
     pub(super) fn read_elements(&self, region: &Region) -> Result<Array<'static>> {
         match self {
             Self::Array(array) => array.read(region),
-            Self::Frame(_) => Err(Error::usage("a frame without a shape is no array")),
+            Self::Frame(_) => Err(Error::usage("a frame without a shape is not an array")),
             Self::Reading(..) => Err(Error::usage("an array that is read is read as a dataset")),
             Self::Closed => Err(closed()),
         }
@@ -249,7 +249,7 @@ impl Open {
 
 fn require_plain(editor: &Editor) -> Result<()> {
     let Some(layer) = editor.content_layer() else { return Ok(()) };
-    let problem = format!("the values are described by the metadata {layer:?}, and are not changed alone");
+    let problem = format!("the values depend on the metadata {layer:?} and cannot be changed alone");
     Err(Error::unsupported(problem)
         .with_hint("only vlmeta are changed here; python-blosc2 changes the values"))
 }

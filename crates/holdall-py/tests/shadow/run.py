@@ -73,7 +73,7 @@ ALLOWED = [
     ),
     (
         r"test_compression_with_extension",
-        r"no codec called",
+        r"unknown codec",
         "the codec is one that the test itself registers",
     ),
     (

@@ -84,19 +84,19 @@ CHECKSUMS_LOOKUP = {checksum.name: checksum for checksum in CHECKSUMS}
 def check_valid_checksum(checksum: object) -> None:
     """Raises NoSuchChecksum for a name that is none of `CHECKSUMS_AVAIL`."""
     if checksum not in CHECKSUMS_AVAIL:
-        raise NoSuchChecksum(f"checksum {checksum!r} does not exist (there are {', '.join(CHECKSUMS_AVAIL)})")
+        raise NoSuchChecksum(f"unknown checksum {checksum!r} (expected one of {', '.join(CHECKSUMS_AVAIL)})")
 
 
 def check_valid_codec(codec: object) -> None:
     """Raises NoSuchCodec for a codec of metadata that is neither "None" nor "zlib"."""
     if codec not in CODECS_AVAIL:
-        raise NoSuchCodec(f"codec {codec!r} does not exist (there are None, zlib)")
+        raise NoSuchCodec(f"unknown codec {codec!r} (expected None or zlib)")
 
 
 def check_valid_serializer(serializer: object) -> None:
     """Raises NoSuchSerializer for what is not b"JSON"."""
     if serializer not in SERIALIZERS_AVAIL:
-        raise NoSuchSerializer(f"serializer {serializer!r} does not exist (there is JSON)")
+        raise NoSuchSerializer(f"unknown serializer {serializer!r} (expected JSON)")
 
 
 def check_range(name: str, value: object, low: int, high: int) -> None:
