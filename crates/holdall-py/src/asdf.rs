@@ -84,7 +84,10 @@ impl Words {
     fn options(&self) -> Result<WriteOptions> {
         let mut options = WriteOptions::default();
         options.standard = Version::parse(&self.version).ok_or_else(|| {
-            Error::usage(format!("unknown version {:?} of the ASDF standard (expected one such as 1.6.0)", self.version))
+            Error::usage(format!(
+                "unknown version {:?} of the ASDF standard (expected one such as 1.6.0)",
+                self.version
+            ))
         })?;
         options.checksums = self.checksums;
         options.threads = self.threads;

@@ -60,7 +60,9 @@ pub(crate) fn digests(word: &str) -> PyResult<Digests> {
         "whole" => Ok(Digests::Whole),
         "compare" => Ok(Digests::Compare),
         "ignore" => Ok(Digests::Ignore),
-        _ => Err(PyValueError::new_err(format!("unknown digests {word:?} (expected 'whole', 'compare' or 'ignore')"))),
+        _ => Err(PyValueError::new_err(format!(
+            "unknown digests {word:?} (expected 'whole', 'compare' or 'ignore')"
+        ))),
     }
 }
 
