@@ -281,6 +281,12 @@ fn the_byte_map_covers_every_byte_of_a_file() {
         assert_eq!(map[..6], fixed);
         assert!(map.windows(2).all(|pair| pair[0].range.end == pair[1].range.start), "{map:?}");
         assert_eq!(map.last().unwrap().range.end, len);
+        let owner = |role: &str| match role {
+            "dims" | "data" => Some("data"),
+            "trailer" => Some("trailer"),
+            _ => None,
+        };
+        assert!(map.iter().all(|it| it.dataset.as_deref() == owner(&it.role)), "{map:?}");
         let row = |it: &Segment| (it.role.clone(), it.range.clone(), it.codec.clone(), it.stored, it.decoded);
         map[6..].iter().map(row).collect::<Vec<_>>()
     };
@@ -297,10 +303,6 @@ fn the_byte_map_covers_every_byte_of_a_file() {
     assert_eq!(rows(cut), [named("unknown", 48..60)]);
     made.eltype = 6;
     assert_eq!(rows(made.file()), [named("dims", 48..64), named("unknown", 64..80)]);
-    let owners = Made::bytes(&[1]).open().byte_map();
-    let of_dataset = |it: &&Segment| it.dataset.as_deref() == Some("data");
-    let of_dataset: Vec<&str> = owners.iter().filter(of_dataset).map(|it| &*it.role).collect();
-    assert_eq!(of_dataset, ["dims", "data"]);
 }
 
 #[test]
@@ -321,6 +323,20 @@ fn bools_other_than_0_and_1_are_counted_from_the_first_to_the_last() {
     let encoded =
         Made { flags: ENCODED, eltype: 5, data: vec![1, 0, 2, 1, 0xff, 1, 0], ..Made::bytes(&[0; 6]) };
     assert_eq!(findings(&encoded), [(code(), Some(56..63), message())]);
+}
+
+#[test]
+fn a_check_counts_the_one_block_of_data() {
+    let counts = |made: &Made, depth: CheckDepth| {
+        let report = made.open().check(depth, &ReadOptions::default(), Progress::none()).unwrap();
+        (report.blocks.total, report.blocks.checked, report.blocks.bad)
+    };
+    let sound = Made::bytes(&[1, 2]);
+    assert_eq!(counts(&sound, CheckDepth::Full), (1, 1, 0));
+    assert_eq!(counts(&sound, CheckDepth::Quick), (1, 0, 0));
+    let mut cut = Made::bytes(&[1, 2]);
+    cut.data.pop();
+    assert_eq!(counts(&cut, CheckDepth::Full), (1, 0, 1));
 }
 
 #[test]
@@ -441,6 +457,12 @@ fn a_lenient_reader_does_not_make_up_missing_data() {
     let file = File::from_source(Box::new(made.file()), &lenient()).unwrap();
     let error = file.read_all(&ReadOptions::default()).unwrap_err();
     assert!(error.is_damage(), "{error}");
+}
+
+#[test]
+fn the_debug_text_of_a_file_names_its_encoding() {
+    let file = File::from_source(Box::new(lz4_of_100_sevens().file()), &OpenOptions::default()).unwrap();
+    assert!(format!("{file:?}").ends_with("encoding: Lz4 }"), "{file:?}");
 }
 
 #[test]
@@ -649,6 +671,23 @@ fn repair_copies_a_large_file_in_pieces() {
     made.data.truncate((4 << 20) - 9);
     let (out, report) = repaired(&made.file(), 3 << 19);
     assert_eq!((out.len(), report.lost.len()), (56 + (4 << 20) - 9, 1));
+}
+
+#[test]
+fn repair_takes_no_more_memory_than_allowed() {
+    let mut made = Made::bytes(&[5; 2000]);
+    made.data.pop();
+    // In two pieces, so that the source cannot lend them together.
+    let file = made.file();
+    let mut sparse = container_core::source::SparseSource::new(file.len() as u64);
+    sparse.insert(0, &file[..1000]).unwrap();
+    sparse.insert(1000, &file[1000..]).unwrap();
+    let mut options = OpenOptions::default();
+    options.limits = Limits::default().with_memory(1900);
+    let input = Input::bytes(Box::new(sparse));
+    let refused = FORMAT.repair.unwrap()(input, &options, Some(&mut Vec::new()), Progress::none());
+    let error = refused.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Limit { asked: 1999, allowed: 1900, .. }), "{error}");
 }
 
 #[test]

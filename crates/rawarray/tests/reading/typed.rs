@@ -194,9 +194,11 @@ fn the_streaming_writer_grows_the_last_dimension() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.ra");
     let mut writer = Writer::<u16>::create(&path, &[2, 3]).unwrap();
+    assert!(writer.is_empty());
     for piece in [&[0, 1, 2][..], &[3, 4, 5, 6], &[], &[7, 8, 9, 10, 11]] {
         writer.push(piece).unwrap();
     }
+    assert_eq!((writer.is_empty(), writer.len()), (false, 12));
     assert!(!path.exists(), "a file appears before it is complete");
     assert_eq!(writer.finish().unwrap(), [2, 3, 2]);
     let whole = folder.path().join("b.ra");
