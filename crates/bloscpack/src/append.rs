@@ -120,7 +120,7 @@ pub(crate) fn append(
     let own = old.own_options();
     let chunks = options::apply(own.clone(), job.options)?.with_threads(job.read.threads);
     if chunks.checksum != own.checksum {
-        let problem = format!("this file has {} after each chunk, and can have no other", own.checksum);
+        let problem = format!("this file has {} after each chunk and cannot have another", own.checksum);
         return Err(Error::usage(problem));
     }
     if old.layout.header().dialect.is_variable_length() {
@@ -212,7 +212,7 @@ impl ExistingFile {
                 Err(Error::usage("a variable-length file takes items"))
             }
             dialect => {
-                let problem = format!("nothing is appended to version {}", dialect.name());
+                let problem = format!("cannot append to version {}", dialect.name());
                 Err(Error::usage(problem).with_hint("convert the file first, which makes it version 3"))
             }
         }
@@ -236,8 +236,8 @@ impl ExistingFile {
         let shape = region.shape();
         match (shape.as_slice(), array.shape.as_slice()) {
             ([rows, row @ ..], [_, own @ ..]) if row == own => Ok(*rows),
-            (_, []) => Err(Error::usage("the file holds a single value, which has no axis that could grow")),
-            ([], _) => Err(Error::usage("a single value has no axis along which it could be added")),
+            (_, []) => Err(Error::usage("the file has a single value, which has no axis to append along")),
+            ([], _) => Err(Error::usage("a single value has no axis to append along")),
             _ => {
                 let problem = format!("an array of shape {:?} does not take {shape:?}", array.shape);
                 Err(Error::usage(problem).with_hint("all axes but the first have to agree"))
@@ -248,10 +248,10 @@ impl ExistingFile {
     /// The metadata with an added number of rows.
     fn grown_tree(&self, rows: u64) -> Result<Value> {
         let (Some(array), Some(tree)) = (self.layout.numpy(), self.layout.tree()) else {
-            return Err(Error::usage("the file holds no array"));
+            return Err(Error::usage("the file does not contain an array"));
         };
         if array.order == Order::F && array.shape.len() > 1 {
-            let problem = "a column-major array of several dimensions has no end to append rows to";
+            let problem = "rows cannot be appended to a column-major array of several dimensions";
             let hint = "a row-major copy: holdall convert OLD.blp ROWS.b2nd, then ROWS.b2nd NEW.blp; or one with the axes reversed: holdall convert --reversed-dims OLD.blp NEW.blp";
             return Err(Error::usage(problem).with_hint(hint));
         }

@@ -134,7 +134,7 @@ impl Column {
         };
         let (storage, sizes) = (read("meta/storage")?, read("meta/sizes")?);
         let malformed =
-            |what: &str| Error::malformed(format!("there is no {what}")).with_context("bcolz metadata");
+            |what: &str| Error::malformed(format!("missing {what}")).with_context("bcolz metadata");
         let Some(Value::Text(dtype)) = storage.get("dtype") else { return Err(malformed("dtype")) };
         let (dtype, inner) = parse_dtype(dtype)?;
         let chunklen = storage.get("chunklen").and_then(length).ok_or_else(|| malformed("chunklen"))?;
@@ -202,7 +202,7 @@ impl Column {
         let expected = self.len().saturating_sub(index.saturating_mul(self.chunk_len)).min(self.chunk_len);
         let have = file.len().map_err(named)?;
         if have != expected {
-            let problem = format!("this chunk file holds {have} bytes, not {expected}");
+            let problem = format!("this chunk file has {have} bytes (expected {expected})");
             return Err(named(Error::malformed(problem)));
         }
         let file = Arc::new(file);

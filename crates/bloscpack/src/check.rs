@@ -89,7 +89,7 @@ fn padding(file: &File) -> Result<Option<Fault>> {
             Ok(())
         })?;
     }
-    let message = "bytes are set after the metadata: what an older, longer version of them left";
+    let message = "bytes are set after the metadata: the rest of an older, longer version";
     Ok(set.then(|| Fault::new(FaultKind::MetadataPadding, range, message)))
 }
 

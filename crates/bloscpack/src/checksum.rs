@@ -37,7 +37,7 @@ impl ChecksumCode {
         let algorithm = Algorithm::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
         algorithm.map(|algorithm| Self::from_algorithm(Some(algorithm))).ok_or_else(|| {
             let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();
-            Error::usage(format!("no checksum called {name:?} (there are: none, {})", known.join(", ")))
+            Error::usage(format!("unknown checksum {name:?} (expected one of: none, {})", known.join(", ")))
         })
     }
 
@@ -57,7 +57,7 @@ impl ChecksumCode {
             Some(place) => Algorithm::ALL
                 .get(place)
                 .map(|algorithm| Some(*algorithm))
-                .ok_or_else(|| Error::unsupported(format!("checksum {} is not one of 0 to 8", self.0))),
+                .ok_or_else(|| Error::unsupported(format!("unknown checksum {} (expected 0 to 8)", self.0))),
         }
     }
 

@@ -409,7 +409,7 @@ impl ChunkFinder<'_> {
         if let Some((first, _)) = order.first()
             && *first < self.start
         {
-            let message = "the first chunk starts within the table of offsets as the header counts it";
+            let message = "the first chunk starts within the table of offsets";
             found.add_fault(Fault::new(FaultKind::OffsetMismatch, self.table.clone(), message));
         }
         if let Some(fault) = gaps.fault(self.variable) {
@@ -442,8 +442,10 @@ impl ChunkFinder<'_> {
             return;
         }
         found.add_fault_with(FaultKind::OffsetMismatch, || {
-            let place =
-                at.map_or_else(|| "where no chunk can be".to_owned(), |at| format!("the chunk is at {at}"));
+            let place = at.map_or_else(
+                || "where a chunk is impossible".to_owned(),
+                |at| format!("the chunk is at {at}"),
+            );
             let message = format!("the offset of chunk {index} is {offset}, {place}");
             let index_at = usize::try_from(index).unwrap_or(usize::MAX);
             Fault::new(FaultKind::OffsetMismatch, self.entry_range(index_at, 1), message).of(index)
@@ -482,13 +484,13 @@ pub(crate) fn is_chunk_at(source: &dyn Source, at: u64) -> Result<bool> {
 /// Returns the reason why a chunk cannot have the first 16 bytes of this header, if there is one.
 pub(crate) fn header_problem(header: &Header) -> Option<&'static str> {
     if header.version == 0 || header.version > 6 {
-        return Some("its version is not one of 1 to 6");
+        return Some("unsupported version (expected 1 to 6)");
     }
     if (header.cbytes as usize) < header.len() {
         return Some("it is shorter than its own header");
     }
     if header.nbytes > MAX_CHUNK {
-        return Some("it holds more than a chunk can");
+        return Some("its data are larger than a chunk can be");
     }
     if header.typesize == 0 {
         return Some("its typesize is 0");
@@ -500,10 +502,10 @@ pub(crate) fn header_problem(header: &Header) -> Option<&'static str> {
         return Some("its block size is impossible");
     }
     if header.flags & 0b1000 != 0 || header.flags >> 5 > 4 {
-        return Some("its flags have no known meaning");
+        return Some("unknown flags");
     }
     if header.is_memcpyed() && header.nbytes > 0 && header.cbytes != header.nbytes.saturating_add(16) {
-        return Some("its bytes are stored as they are, but are not as many as they should be");
+        return Some("stored without encoding, but with another number of bytes");
     }
     None
 }

@@ -291,8 +291,12 @@ impl File {
         let first = axes.first_mut().ok_or_else(|| Error::usage("a scalar has no rows"))?;
         let count = rows.end.checked_sub(rows.start);
         let count = count.filter(|_| rows.end <= first.count);
-        let count = count
-            .ok_or_else(|| Error::usage(format!("rows {}..{} of {}", rows.start, rows.end, first.count)))?;
+        let count = count.ok_or_else(|| {
+            Error::usage(format!(
+                "rows {}..{} are outside the array (there are {})",
+                rows.start, rows.end, first.count
+            ))
+        })?;
         *first = AxisSelection { start: rows.start, step: 1, count, kept: Kept::Yes };
         self.read(&Region::new(axes, &shape)?, options)
     }
@@ -408,7 +412,7 @@ impl File {
             if index < announced {
                 return self.worst();
             }
-            Error::usage(format!("no chunk {index} among {}", self.chunks().len()))
+            Error::usage(format!("no chunk {index} (there are {})", self.chunks().len()))
         })
     }
 
@@ -416,7 +420,10 @@ impl File {
         self.is_open()?;
         let len = self.len()?;
         if range.start > range.end || range.end > len {
-            return Err(Error::usage(format!("bytes {}..{} of {len}", range.start, range.end)));
+            return Err(Error::usage(format!(
+                "bytes {}..{} are outside the data of {len} bytes",
+                range.start, range.end
+            )));
         }
         Ok(())
     }
@@ -441,7 +448,7 @@ impl std::fmt::Debug for File {
 fn explain(fault: &Fault) -> Error {
     let hint = match fault.kind() {
         FaultKind::InterimVersion | FaultKind::VariableLengthVersion | FaultKind::OffsetsMissing => {
-            "--lenient reads it as it was meant"
+            "--lenient reads it as the writer intended"
         }
         _ => "holdall repair FILE -o NEW recovers the intact data",
     };

@@ -187,7 +187,7 @@ impl Header {
             Some(4) => Dialect::Vl,
             other => {
                 let version = other.copied().unwrap_or_default();
-                let problem = format!("version {version} is not one of 1 to 4");
+                let problem = format!("unsupported version {version} (expected 1 to 4)");
                 return Err(Error::unsupported(problem).with_range(4..5).with_context("bloscpack header"));
             }
         };

@@ -124,7 +124,7 @@ fn chunk_size(word: Option<&str>, numpy: &NumpyArray) -> Result<Option<usize>> {
     let size = slab.and_then(|slab| slab.max(1).checked_mul(rows)).unwrap_or(u64::MAX);
     match usize::try_from(size) {
         Ok(size) if size <= MAX_CHUNK_SIZE => Ok(Some(size)),
-        _ => Err(Error::usage(format!("chunks of {size} bytes (a chunk has at most {MAX_CHUNK_SIZE})"))),
+        _ => Err(Error::usage(format!("chunks of {size} bytes (expected at most {MAX_CHUNK_SIZE})"))),
     }
 }
 

@@ -297,7 +297,7 @@ impl Layout {
         let of_blosc2: Vec<Range<u64>> =
             of_blosc2.filter(|chunk| chunk.state() == ChunkState::Whole).map(ChunkEntry::range).collect();
         if let Some(first) = of_blosc2.first() {
-            let message = format!("{} chunks are Blosc2's, which no Bloscpack wrote", of_blosc2.len());
+            let message = format!("{} chunks are of Blosc2, which Bloscpack never wrote", of_blosc2.len());
             self.add_fault(FaultKind::Blosc2Chunk, first.clone(), message);
         }
         if !matches!(header.dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
@@ -320,8 +320,10 @@ impl Layout {
                 more => format!(" (and {more} more)"),
             };
             let expected = if Some(index) == last { header.last_chunk } else { header.chunk_size };
-            let message =
-                format!("chunk {index} holds {} bytes, the header says {expected}{more}", chunk.nbytes());
+            let message = format!(
+                "chunk {index}: wrong decoded size of {} bytes (expected {expected}){more}",
+                chunk.nbytes()
+            );
             let place = chunk.range().start;
             let range = place.saturating_add(4)..place.saturating_add(8);
             let index = index as u64;
@@ -370,7 +372,7 @@ impl Layout {
             let is_searched = !self.faults.iter().any(|fault| fault.kind() == FaultKind::OffsetsUnset);
             if count.is_none() && is_searched {
                 let message =
-                    format!("{len} bytes that are no chunk, where nothing tells how many chunks there are");
+                    format!("{len} bytes that are not a chunk, in a file of an unknown number of chunks");
                 self.add_fault(FaultKind::UnknownTail, range, message);
             } else {
                 self.add_fault(FaultKind::TrailingBytes, range, format!("{len} bytes follow the last chunk"));

@@ -111,7 +111,7 @@ impl Default for MetadataOptions {
 /// checksum; `Limit` if memory for `max_meta_size` cannot be allocated.
 pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>> {
     let too_long =
-        || Error::usage(format!("{} bytes of metadata are more than the format can hold", json.len()));
+        || Error::usage(format!("{} bytes of metadata are more than the format allows", json.len()));
     options.checksum.algorithm()?;
     let meta_size = u32::try_from(json.len()).map_err(|_| too_long())?;
     let (meta_codec, payload) = match options.level {
@@ -127,7 +127,7 @@ pub fn encode_section(json: &[u8], options: &MetadataOptions) -> Result<Vec<u8>>
     let max_meta_size = options.max_meta_size.unwrap_or_else(ten_fold);
     if meta_comp_size > max_meta_size {
         return Err(Error::usage(format!(
-            "{meta_comp_size} bytes of metadata do not fit the {max_meta_size} kept for them"
+            "{meta_comp_size} bytes of metadata do not fit their {max_meta_size} reserved bytes"
         )));
     }
     let header = MetadataHeader {
@@ -173,7 +173,7 @@ pub(crate) fn decode_payload(header: &MetadataHeader, payload: &[u8], limits: &L
             Zlib.decode(payload, &mut json)?;
             Ok(json)
         }
-        other => Err(Error::unsupported(format!("metadata codec {other} is not one of 0 and 1"))),
+        other => Err(Error::unsupported(format!("unknown metadata codec {other} (expected 0 or 1)"))),
     }
 }
 

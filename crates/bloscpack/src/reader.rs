@@ -336,7 +336,7 @@ impl Reader {
         // The digest follows the actual chunk, whose length may differ from the announced one.
         if !Header::parse_prefix(bytes).is_some_and(|header| fits(chunk, &header)) {
             file.mislead();
-            let error = Error::malformed("the chunk is not what its place announces");
+            let error = Error::malformed("the chunk differs from its entry");
             return Err(error.with_range(chunk.range()).with_context(format!("bloscpack chunk {index}")));
         }
         let (stored, digest) = bytes.split_at(len - index_in(file.header().digest_len())?);
@@ -374,7 +374,11 @@ fn check_nbytes(parsed: &Chunk<'_>, chunk: &ChunkEntry) -> Result<()> {
     if parsed.nbytes() == chunk.nbytes() as usize {
         return Ok(());
     }
-    Err(Error::malformed(format!("holds {} bytes, not {}", parsed.nbytes(), chunk.nbytes())))
+    Err(Error::malformed(format!(
+        "wrong decoded size of {} bytes (expected {})",
+        parsed.nbytes(),
+        chunk.nbytes()
+    )))
 }
 
 /// An error of the engine, whose range counts from the start of the chunk.

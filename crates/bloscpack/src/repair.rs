@@ -132,7 +132,7 @@ fn require_chunks(damaged: &DamagedFile, report: &mut RepairReport) -> Result<()
         }
         return Ok(());
     }
-    Err(Error::malformed("not one chunk can be found").with_range(0..damaged.layout.file_len()))
+    Err(Error::malformed("no chunk found").with_range(0..damaged.layout.file_len()))
 }
 
 #[cfg(test)]

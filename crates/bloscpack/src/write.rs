@@ -151,7 +151,7 @@ impl ChunkOptions {
     /// Returns the parameters for the chunk encoder.
     pub(crate) fn params(&self) -> Result<Params> {
         if self.level > 9 {
-            return Err(Error::usage(format!("Blosc has no level {} (it has 0 to 9)", self.level)));
+            return Err(Error::usage(format!("Blosc has no level {} (expected 0 to 9)", self.level)));
         }
         Ok(Params {
             blosc_version: BloscVersion::Blosc1,
@@ -219,7 +219,7 @@ impl WriteOptions {
         };
         let size = (asked / typesize).max(1).saturating_mul(typesize);
         if asked == 0 || asked > MAX_CHUNK_SIZE || size > MAX_CHUNK_SIZE {
-            let problem = format!("chunks of {} bytes (1 to {MAX_CHUNK_SIZE} are possible)", asked.max(size));
+            let problem = format!("chunks of {} bytes (expected 1 to {MAX_CHUNK_SIZE})", asked.max(size));
             return Err(Error::usage(if asked == 0 { "chunks of 0 bytes".to_owned() } else { problem }));
         }
         Ok(size)

@@ -50,7 +50,7 @@ impl ExistingFile {
         match keys.iter().find(|key| before.get(key) != after.get(key)) {
             None => Ok(()),
             Some(key) => {
-                let error = Error::usage(format!("{key} says what the values are, and is not changed"));
+                let error = Error::usage(format!("{key} describes the values and cannot be changed"));
                 Err(error.with_hint(
                     "holdall convert, or pack with --dtype, makes a file of another type or shape",
                 ))

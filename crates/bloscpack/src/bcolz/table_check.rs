@@ -38,12 +38,12 @@ pub(super) fn of_names(named: &Result<Option<Vec<String>>, String>, there: &[Str
         Err(problem) => return vec![Finding::new(Severity::Error, "column_list", problem.as_str())],
     };
     let missing = names.iter().filter(|name| !there.contains(name)).map(|name| {
-        let message = format!("the table names the column {name}, and has no carray of that name");
+        let message = format!("the table lists the column {name}, but has no carray of that name");
         Finding::new(Severity::Error, "column_missing", message).dataset(name.as_str())
     });
     let listed: BTreeSet<&String> = names.iter().collect();
     let more = there.iter().filter(|name| !listed.contains(name)).map(|name| {
-        let message = format!("the column {name} is not among those that the table names");
+        let message = format!("the column {name} is not in the list of the table");
         Finding::new(Severity::Warning, "column_unlisted", message).dataset(name.as_str())
     });
     missing.chain(more).collect()
@@ -68,9 +68,8 @@ impl Column {
             entries.filter_map(|entry| number(entry.file_name())).filter(|number| *number >= self.needed);
         let count = more.count();
         let rows = self.shape.first().copied().unwrap_or(0);
-        let message = format!(
-            "{count} chunk files that the {rows} rows of the sizes do not count: rows that were never flushed"
-        );
+        let message =
+            format!("{count} chunk files after the {rows} rows of the sizes: rows that were never flushed");
         let finding = Finding::new(Severity::Warning, "uncounted_chunks", message);
         (count > 0).then_some(Finding { part: Some(self.part.clone()), ..finding })
     }

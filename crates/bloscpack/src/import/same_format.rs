@@ -94,7 +94,7 @@ pub(super) fn is_all_items(job: &WriteRequest<'_>) -> bool {
 pub(super) fn import_items(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("Bloscpack", &[FILTER, CHECKSUM, CHUNKS, OFFSETS])?;
     if let Some(word) = [CHUNKS, OFFSETS].into_iter().find(|word| job.options.get(word).is_some()) {
-        return Err(Error::usage(format!("a variable-length file has no choice of {word}")));
+        return Err(Error::usage(format!("{word} cannot be set for a variable-length file")));
     }
     let tree = job.options.with_metadata(job.container.meta()?);
     let is_bare = matches!(&tree, Value::Map(entries) if entries.is_empty());

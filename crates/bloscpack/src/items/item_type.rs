@@ -44,7 +44,7 @@ impl ItemType {
         let named = Self::from_metadata(&Value::Map(vec![("dtype".to_owned(), word.into())]));
         match named {
             Some(Self::Ragged(named)) if named == *dtype => Ok(named),
-            _ => Err(Error::usage(format!("items of {dtype}, for which the metadata have no word"))
+            _ => Err(Error::usage(format!("items of {dtype}, which the metadata cannot name"))
                 .with_hint("one field of it, or the bytes: --items files")),
         }
     }

@@ -55,7 +55,7 @@ pub fn replace(
     open.limits = options.limits;
     let mut old = ExistingFile::open(path.as_ref(), &open)?;
     if !old.layout.header().dialect.is_variable_length() {
-        return Err(Error::usage("this file has no items that could be replaced"));
+        return Err(Error::usage("this file has no items to replace"));
     }
     let slot = Slot::of(&old, index)?;
     if let Some(items) = old.layout.item_type() {
@@ -91,7 +91,7 @@ impl Slot {
         let place = usize::try_from(index).ok();
         let stored = place.and_then(|place| entries.get(place)).map(|entry| stored_range(checksum, entry));
         let (Some(index), Some(stored)) = (place, stored) else {
-            return Err(Error::usage(format!("there is no item {index} among {}", entries.len())));
+            return Err(Error::usage(format!("no item {index} (there are {})", entries.len())));
         };
         let ranges = || entries.iter().map(|entry| stored_range(checksum, entry));
         let before = ranges().filter(|range| range.start < stored.start).map(|range| range.end).max();

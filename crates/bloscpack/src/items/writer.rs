@@ -109,7 +109,9 @@ impl VarOptions {
         }
         for (key, value) in &self.metadata {
             if ["dtype", "shape", "others", "names"].contains(&key.as_str()) {
-                return Err(Error::usage(format!("{key} of the metadata says what the items are")));
+                return Err(Error::usage(format!(
+                    "{key} of the metadata is reserved for the type of the items"
+                )));
             }
             tree = with_entry(&tree, key, value.clone());
         }
@@ -231,12 +233,12 @@ impl<W: Write + Seek> VarWriter<W> {
         self.check_usable()?;
         let number = self.len();
         if let Some(expected) = self.expected.filter(|expected| number >= *expected) {
-            return Err(Error::usage(format!("there are more than the {expected} items announced")));
+            return Err(Error::usage(format!("more items than the announced {expected}")));
         }
         let place = || format!("item {number}");
         check_item(&self.options.items, item).map_err(|error| error.with_context(place()))?;
         if item.len() > MAX_CHUNK_SIZE {
-            let problem = format!("{} bytes, an item has at most {MAX_CHUNK_SIZE}", item.len());
+            let problem = format!("{} bytes (expected at most {MAX_CHUNK_SIZE} for an item)", item.len());
             return Err(Error::usage(problem).with_context(place()));
         }
         self.failed = true;
@@ -275,7 +277,7 @@ impl<W: Write + Seek> VarWriter<W> {
         self.check_usable()?;
         let count = self.len();
         if let Some(expected) = self.expected.filter(|expected| *expected != count) {
-            return Err(Error::usage(format!("{count} items, {expected} were announced")));
+            return Err(Error::usage(format!("{count} items (expected {expected}, as announced)")));
         }
         self.flush_batch()?;
         let head = self.options.head(count)?;

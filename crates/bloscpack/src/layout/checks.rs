@@ -19,7 +19,7 @@ impl Layout {
         self.check_options();
         let header = self.header;
         if !header.checksum_is_known() {
-            let message = format!("checksum {} is not one of 0 to 8", header.checksum.0);
+            let message = format!("unknown checksum {} (expected 0 to 8)", header.checksum.0);
             self.add_fault(FaultKind::UnknownChecksum, 6..7, message);
         }
         let dialect = header.dialect;
@@ -36,7 +36,7 @@ impl Layout {
             self.add_fault(
                 FaultKind::ImpossibleSize,
                 count_at,
-                format!("there are {} chunks", header.nchunks),
+                format!("impossible number of chunks: {}", header.nchunks),
             );
         }
         if matches!(dialect, Dialect::V2 | Dialect::V3 | Dialect::V3Interim) {
@@ -71,14 +71,14 @@ impl Layout {
             let message = format!("{spare} spare entries after an unknown number of chunks");
             self.add_fault(FaultKind::ImpossibleSize, 16..32, message);
         } else if spare > 0 && !header.has_offsets() {
-            let message = format!("{spare} spare entries of a table of offsets that is not there");
+            let message = format!("{spare} spare entries of a missing table of offsets");
             self.add_fault(FaultKind::ReservedNotZero, 24..32, message);
         }
     }
 
     fn check_options(&mut self) {
         let options = self.header.options;
-        let undefined = |options: u8| format!("option bits {options:#04x} have no meaning in this version");
+        let undefined = |options: u8| format!("option bits {options:#04x} are not defined in this version");
         match self.header.dialect {
             Dialect::P0 => {}
             Dialect::V1 => {
@@ -103,7 +103,7 @@ impl Layout {
     fn check_new_options(&mut self) {
         let (options, dialect) = (self.header.options, self.header.dialect);
         if options.0 & !0b111 != 0 {
-            let message = format!("option bits {:#04x} have no known meaning", options.0 & !0b111);
+            let message = format!("unknown option bits {:#04x}", options.0 & !0b111);
             self.add_fault(FaultKind::UndefinedOptions, 5..6, message);
         }
         match dialect {
@@ -112,7 +112,7 @@ impl Layout {
                 self.add_fault(FaultKind::InterimVersion, 4..6, message);
             }
             Dialect::Vl if !options.has(Options::VARIABLE_LENGTH) => {
-                let message = "version 4 without option bit 2, which nothing defines";
+                let message = "version 4 without option bit 2, which is not defined";
                 self.add_fault(FaultKind::UndefinedOptions, 4..6, message);
             }
             _ => {}
@@ -166,7 +166,7 @@ impl Layout {
     /// The reason why shape and bytes may differ.
     fn explain_misfit(&self, need: Option<u64>, have: u64) -> String {
         let Some(need) = need else { return "the shape is larger than 2^64 bytes".to_owned() };
-        let message = format!("the shape needs {need} bytes, the chunks hold {have}");
+        let message = format!("the chunks contain {have} bytes (expected {need} by the shape)");
         let typesize = u64::from(self.header.typesize).max(1);
         let chunk = u64::try_from(self.header.chunk_size).unwrap_or(0);
         let whole = u64::try_from(self.header.nchunks).unwrap_or(0).saturating_sub(1);
@@ -174,7 +174,7 @@ impl Layout {
         let lost = need.saturating_sub(have);
         if lost > 0 && whole > 0 && chunk.is_multiple_of(typesize) && lost < whole.saturating_mul(typesize) {
             return format!(
-                "{message}: bloscpack 0.11 to 0.14 lost them where the chunk size was no multiple of the typesize"
+                "{message}: bloscpack 0.11 to 0.14 lost them where the chunk size was not a multiple of the typesize"
             );
         }
         if need < have {
@@ -210,7 +210,7 @@ impl Layout {
         // Without a count, the number of chunks found.
         let items = self.count().unwrap_or(self.chunks.len() as u64);
         if count != Some(items) {
-            let message = format!("the shape of the metadata is not that of {items} items");
+            let message = format!("the shape of the metadata does not fit {items} items");
             self.add_fault(FaultKind::ItemCount, range, message);
         }
     }

@@ -32,7 +32,7 @@ impl NumpyArray {
     }
 
     fn described(metadata: &Value, limits: &Limits) -> Result<Self> {
-        let missing = |key: &str| Error::malformed(format!("there is no {key}"));
+        let missing = |key: &str| Error::malformed(format!("missing {key}"));
         let dtype = DType::from_value(metadata.get("dtype").ok_or_else(|| missing("dtype"))?)?;
         let Some(Value::List(dims)) = metadata.get("shape") else { return Err(missing("shape")) };
         if dims.len() as u64 > limits.ndims {

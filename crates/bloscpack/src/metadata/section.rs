@@ -97,13 +97,13 @@ fn check_header(header: &MetadataHeader, metadata: &Metadata, faults: &mut Vec<F
     let field = |from: u64, to: u64| start.saturating_add(from)..start.saturating_add(to);
     if header.meta_comp_size > header.max_meta_size {
         let message = format!(
-            "{} bytes of metadata in the {} kept for them",
+            "{} bytes of metadata do not fit their {} reserved bytes",
             header.meta_comp_size, header.max_meta_size
         );
         faults.push(Fault::new(FaultKind::MetadataSizes, field(16, 24), message));
     }
     if !header.meta_checksum.is_known() {
-        let message = format!("metadata checksum {} is not one of 0 to 8", header.meta_checksum.0);
+        let message = format!("unknown metadata checksum {} (expected 0 to 8)", header.meta_checksum.0);
         faults.push(Fault::new(FaultKind::UnknownChecksum, field(9, 10), message));
     }
     if header.meta_options != 0 {
@@ -142,14 +142,17 @@ fn read_payload(
             let kind = ErrorKind::Checksum { stored: wanted.to_string(), computed: computed.to_string() };
             let covered = range.start..metadata.digest.end;
             let fault = Fault::of_error(FaultKind::MetadataChecksum, Error::new(kind), covered);
-            faults.push(fault.with_message("the metadata do not fit their digest"));
+            faults.push(fault.with_message("the metadata do not match their digest"));
         }
     }
     match decode_payload(header, &stored, limits) {
         Ok(json) => {
             if json.len() as u64 != u64::from(header.meta_size) {
-                let message =
-                    format!("{} bytes of metadata, where their header says {}", json.len(), header.meta_size);
+                let message = format!(
+                    "{} bytes of metadata (expected {}, by their header)",
+                    json.len(),
+                    header.meta_size
+                );
                 let place = metadata.range.start.saturating_add(12);
                 faults.push(Fault::new(FaultKind::MetadataSizes, place..place.saturating_add(4), message));
             }
@@ -175,15 +178,15 @@ fn read_bare(
     let flagged = header.options.has(Options::METADATA);
     let size = if flagged { header.meta_size } else { 0 };
     if header.meta_size > i32::MAX.unsigned_abs() {
-        let message = format!("{} bytes of metadata are more than there can be", header.meta_size);
+        let message = format!("{} bytes of metadata are more than the format allows", header.meta_size);
         faults.push(Fault::new(FaultKind::MetadataSizes, 24..28, message));
         return Ok(Section { metadata: None, end: None });
     }
     if flagged == (header.meta_size == 0) {
         let (kind, message) = if flagged {
-            (FaultKind::ReservedNotZero, "metadata are announced, and are 0 bytes long")
+            (FaultKind::ReservedNotZero, "announced metadata have 0 bytes")
         } else {
-            (FaultKind::MetadataSizes, "metadata have a size, and are not announced")
+            (FaultKind::MetadataSizes, "metadata have a size, but are not announced")
         };
         faults.push(Fault::new(kind, if flagged { 5..6 } else { 24..28 }, message));
     }
@@ -232,9 +235,11 @@ fn read_tree(json: &[u8], range: Range<u64>, limits: &Limits, faults: &mut Vec<F
         Ok((tree, spelling)) => {
             let problem = match spelling {
                 Spelling::Json => None,
-                Spelling::NonFinite => Some("the metadata hold NaN or infinities, which JSON does not have"),
-                Spelling::HugeIntegers => Some("the metadata hold integers over 128 bits, read as floats"),
-                Spelling::LoneSurrogates => Some("the metadata hold halves of surrogate pairs"),
+                Spelling::NonFinite => {
+                    Some("the metadata contain NaN or infinities, which JSON does not have")
+                }
+                Spelling::HugeIntegers => Some("the metadata contain integers over 128 bits, read as floats"),
+                Spelling::LoneSurrogates => Some("the metadata contain halves of surrogate pairs"),
                 Spelling::Python => Some("the metadata are a Python literal, not JSON"),
             };
             faults.extend(problem.map(|what| Fault::new(FaultKind::MetadataSpelling, range, what)));

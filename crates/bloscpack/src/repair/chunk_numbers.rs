@@ -174,7 +174,7 @@ impl<'d> ChunkNumbers<'d> {
                 before = range.end;
             }
             if let Some(range) = self.range_of(surplus) {
-                let what = format!("{} whole chunks too many: left out", surplus.len());
+                let what = format!("{} extra chunks: left out", surplus.len());
                 report.lost.push(RepairItem::new(range, what));
             }
         }

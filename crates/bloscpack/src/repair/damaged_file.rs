@@ -46,7 +46,7 @@ impl DamagedFile {
         let layout = Layout::parse(&*source, &limits)?;
         let hopeless = |kind| matches!(kind, FaultKind::UndefinedOptions | FaultKind::UnknownChecksum);
         if let Some(fault) = layout.faults().iter().find(|fault| hopeless(fault.kind())) {
-            let hint = "the header does not say what follows it, so nothing can be proved";
+            let hint = "the header does not describe the file, so no repair can be verified";
             return Err(fault.error().with_hint(hint));
         }
         let mut tree = layout.tree().cloned();

@@ -62,7 +62,7 @@ impl Plan {
         let zeros = entries.iter().zip(states).map(filled).fold(0, u64::saturating_add);
         damaged.limits.allocate(zeros)?;
         if !states.is_empty() && !states.contains(&ChunkStatus::Intact) && partials.is_empty() && zeros > 0 {
-            return Err(Error::malformed("not one chunk can be proved").with_range(0..layout.file_len()));
+            return Err(Error::malformed("no chunk can be verified").with_range(0..layout.file_len()));
         }
         let have = lens.iter().copied().fold(0, u64::saturating_add);
         let (tree, total) = fit_shape(damaged, have, report);

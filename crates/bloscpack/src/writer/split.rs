@@ -95,7 +95,7 @@ impl Chunker {
     pub(crate) fn finish<W: Write + Seek>(mut self, sink: &mut OrderedOutput<W>) -> Result<u64> {
         self.start_call()?;
         if let Some(total) = self.total.filter(|total| self.taken != *total) {
-            return Err(Error::usage(format!("{} bytes, {total} were announced", self.taken)));
+            return Err(Error::usage(format!("{} bytes (expected {total}, as announced)", self.taken)));
         }
         let rest = std::mem::take(&mut self.pending);
         if !rest.is_empty() {
@@ -119,9 +119,7 @@ impl Chunker {
         self.taken = self.taken.saturating_add(len);
         match self.total.filter(|total| self.taken > *total) {
             None => Ok(()),
-            Some(total) => {
-                Err(Error::usage(format!("there are more than the {total} bytes that were announced")))
-            }
+            Some(total) => Err(Error::usage(format!("more bytes than the announced {total}"))),
         }
     }
 

@@ -135,7 +135,7 @@ fn chunks_that_are_too_many_are_left_out() {
     damaged.remove(32 + 240 + 50);
     let (repaired, report) = repair_bytes(damaged);
     assert_eq!(values(&repaired), without(&[2]), "{report:?}");
-    assert!(whats(&report.lost).contains(&"2 whole chunks too many: left out"), "{report:?}");
+    assert!(whats(&report.lost).contains(&"2 extra chunks: left out"), "{report:?}");
 }
 
 /// The header contains the number of chunks, and so do the shape and the chunks.
