@@ -12,7 +12,7 @@ use container_core::codec::Codecs;
 use container_core::container::{
     About, Axes, CheckDepth, Container, Dataset, Defaults, OpenOptions, ReadOptions, Segment, Visibility,
 };
-use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::format::{DuplicatePaths, Format, Input, Level, OptionSpec, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
@@ -26,37 +26,57 @@ use crate::file::external::FileSet;
 use crate::file::open_options::Strictness;
 use crate::header::{LINE, MAGIC};
 use crate::interchange::append;
+use crate::interchange::facade;
 use crate::interchange::import;
 use crate::interchange::metadata;
 use crate::interchange::metadata::value::{self, View};
-use crate::update::read_with_notice;
+use crate::update::{self, read_with_notice};
 use crate::{byte_map, compression, info, repair};
 
 const ALL: Level = Level::Yes;
 
 /// ASDF in a table of formats.
 pub const FORMAT: Format = Format {
-    name: "asdf",
-    title: "ASDF",
     extensions: &["asdf"],
-    order: None,
     support: &[
         Support { version: "standard 1.6.0", read: ALL, write: ALL, verify: ALL, repair: ALL },
         Support { version: "standards 1.0.0 to 1.5.0", read: ALL, write: ALL, verify: ALL, repair: ALL },
         Support { version: "standard 1.7.0 (draft)", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
     magics: &[LINE],
-    opens_by_head: false,
-    sniff: |probe: &Probe<'_>| {
-        let rest = probe.head.strip_prefix(MAGIC);
-        rest.is_some_and(|rest| matches!(rest, [b' ' | b'\t', ..]))
-    },
-    open: |input, options| open(input, options, compression::codecs()),
+    codecs: import::options::CODECS,
+    options: &[
+        OptionSpec::new("checksum", "none|md5"),
+        OptionSpec::new("standard", "1.0.0 to 1.6.0"),
+        OptionSpec::new("align", "N"),
+        OptionSpec::new("padding", "FACTOR"),
+        OptionSpec::new("streamed", "PATH"),
+    ],
+    has_masks: true,
+    duplicate_paths: DuplicatePaths::FromOwnFormat,
+    journal_suffix: Some(update::JOURNAL.suffix),
     import: Some(import::import),
+    comparable_metadata: Some(metadata::comparable),
+    change_metadata: Some(facade::change_metadata),
+    other_files: Some(other_files),
     repair: Some(repair::repair_to),
     append: Some(append::append),
-    pack: None,
+    ..Format::new(
+        "asdf",
+        "ASDF",
+        |probe: &Probe<'_>| {
+            let rest = probe.head.strip_prefix(MAGIC);
+            rest.is_some_and(|rest| matches!(rest, [b' ' | b'\t', ..]))
+        },
+        |input, options| open(input, options, compression::codecs()),
+    )
 };
+
+/// The other files that the file at `path` consists of; none where it cannot be opened.
+fn other_files(input: Input, path: &Path) -> Vec<PathBuf> {
+    let opened = AsdfContainer::new(input, &OpenOptions::default(), compression::codecs());
+    opened.map(|opened| facade::other_files(&opened.file, path)).unwrap_or_default()
+}
 
 /// Opens an input with codecs for its blocks: those of [`compression::codecs`], and any that the caller adds.
 ///

@@ -37,15 +37,7 @@ fn of_typed_text(error: Error) -> Error {
     Error::usage(placed.map_or_else(|| message.clone(), |(_, why)| format!("no YAML: {why}")))
 }
 
-/// Values that an edit may replace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replace {
-    /// Scalars, and lists of scalars.
-    #[default]
-    Scalars,
-    /// Any value.
-    Anything,
-}
+pub use container_core::format::Replace;
 
 /// As [`TreeEditor::set`], for a value as people type it (see [`parse_value`](fn@parse_value)). The present tag stays, unless the value has one,
 /// or is of another kind: a mapping in the place of a scalar. Returns notes on likely surprises: a tag that goes, and texts that YAML 1.1 reads

@@ -20,7 +20,7 @@ mod tests;
 
 pub use container_core::write::journal::JournalStore;
 pub use in_place::read_through_journal;
-pub(crate) use in_place::read_with_notice;
+pub(crate) use in_place::{KIND as JOURNAL, read_with_notice};
 
 use crate::blocks::references::{self, SourceValue};
 use crate::edit::{TreeEditor, replace_scalars};

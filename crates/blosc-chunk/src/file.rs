@@ -27,10 +27,7 @@ const NO: Level = Level::No;
 
 /// Files of one chunk in a table of formats.
 pub const FORMAT: Format = Format {
-    name: "blosc-chunk",
-    title: "Blosc chunk",
     extensions: &["cdata"],
-    order: None,
     support: &[
         Support { version: "Blosc 1 (chunk versions 1, 2)", read: READ, write: NO, verify: READ, repair: NO },
         Support {
@@ -41,14 +38,12 @@ pub const FORMAT: Format = Format {
             repair: NO,
         },
     ],
-    magics: &[],
-    opens_by_head: false,
-    sniff: |probe: &Probe<'_>| probe.len.is_some_and(|len| is_chunk(probe.head, len)),
-    open,
-    import: None,
-    repair: None,
-    append: None,
-    pack: None,
+    ..Format::new(
+        "blosc-chunk",
+        "Blosc chunk",
+        |probe: &Probe<'_>| probe.len.is_some_and(|len| is_chunk(probe.head, len)),
+        open,
+    )
 };
 
 /// Whether `head`, the first bytes of a file of `len` bytes, is the header of a chunk that takes up all of the file.

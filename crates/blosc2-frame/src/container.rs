@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use blosc_chunk::Compressor;
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
     self, About, CheckDepth, Container, Dataset, ReadOptions, Segment, Tolerance,
 };
 use container_core::dtype::Order;
-use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::format::{Format, Input, Level, OptionSpec, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
@@ -31,15 +32,13 @@ use crate::metadata::interchange;
 use crate::options::OpenOptions;
 use crate::sparse_directory::INDEX_NAME;
 use crate::tensor::Tensor;
-use crate::{append, byte_map, import, info, items, journal, metadata, repair, stores};
+use crate::{append, byte_map, import, info, items, journal, metadata, repair, stores, user_metadata};
 
 const ALL: Level = Level::Yes;
 const NO: Level = Level::No;
 
 /// Blosc2 frames in a table of formats.
 pub const FORMAT: Format = Format {
-    name: "blosc2",
-    title: "Blosc2",
     extensions: &["b2nd", "b2frame", "b2f"],
     order: Some(Order::C),
     support: &[
@@ -74,18 +73,37 @@ pub const FORMAT: Format = Format {
         },
     ],
     magics: &[&MAGIC],
-    opens_by_head: false,
-    sniff: |probe: &Probe<'_>| {
-        probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(is_sparse) || stores::sniff(probe)
-    },
-    open,
+    codecs: Compressor::CODECS,
+    options: &[
+        OptionSpec::new(
+            "filter",
+            "none|shuffle|bitshuffle|delta|bytedelta|trunc_prec:N|int_trunc:N|ndcell:N|ndmean:N, up to six in order",
+        ),
+        OptionSpec::new("checksum", "none|adler32|crc32|md5|sha1|sha224|sha256|sha384|sha512"),
+        OptionSpec::new("chunks", "SHAPE"),
+        OptionSpec::new("blocks", "SHAPE"),
+        OptionSpec::new("split", "auto|always|never|forward"),
+        OptionSpec::new("dictionary", "yes|no"),
+        OptionSpec::new("sparse", "yes|no (a directory)"),
+    ],
+    journal_suffix: Some(journal::KIND.suffix),
     import: Some(import::import),
+    write_directory: Some(import::sparse::TARGET),
+    change_metadata: Some(user_metadata::change_metadata),
     repair: Some(repair::repair_to),
     append: Some(append::append),
     pack: Some(items::pack),
+    ..Format::new(
+        "blosc2",
+        "Blosc2",
+        |probe: &Probe<'_>| {
+            probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(is_sparse) || stores::sniff(probe)
+        },
+        open,
+    )
 };
 
-fn is_sparse(directory: &std::path::Path) -> bool {
+pub(crate) fn is_sparse(directory: &std::path::Path) -> bool {
     directory.join(INDEX_NAME).is_file()
 }
 

@@ -17,6 +17,7 @@ use crate::options::default_params;
 use crate::tensor::{self, Tensor};
 
 pub(crate) mod options;
+pub(crate) mod sparse;
 use crate::metadata::interchange;
 use crate::{rewrite, verified_reads};
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use container_core::container::{OpenOptions, Tolerance};
+use container_core::format::MetadataChanges;
 use container_core::{Error, Result, Value};
 
 use crate::content::RESERVED_NAMES;
@@ -49,6 +50,25 @@ pub fn set_user_metadata(
         editor.set_vlmetalayer(name, &msgpack::from_interchange(value)?)?;
     }
     editor.commit(durability)
+}
+
+/// Key of the user metadata among those of a frame.
+const VLMETA: &str = "vlmeta";
+
+/// Applies changes to the user metadata, below `/vlmeta`.
+pub(crate) fn change_metadata(path: &Path, changes: &MetadataChanges<'_>) -> Result<Vec<String>> {
+    let change = |user| {
+        let Value::Map(entries) = changes.apply(Value::Map(vec![(VLMETA.to_owned(), user)]), Some(VLMETA))?
+        else {
+            return Err(Error::usage("the metadata of a frame are a map, by name"));
+        };
+        if let Some((other, _)) = entries.iter().find(|(key, _)| key != VLMETA) {
+            let error = Error::usage(format!("of a frame only the metadata below /{VLMETA} change"));
+            return Err(error.with_hint(format!("--set /{VLMETA}/{other}=…")));
+        }
+        Ok(entries.into_iter().next().map_or(Value::Map(Vec::new()), |(_, user)| user))
+    };
+    set_user_metadata(path, changes.open, changes.durability, change).map(|()| Vec::new())
 }
 
 /// Refuses names whose values describe the chunks.

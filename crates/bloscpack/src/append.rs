@@ -8,6 +8,7 @@
 mod items;
 mod metadata;
 
+pub(crate) use metadata::change_metadata;
 pub use metadata::set_metadata;
 
 use std::io::Read;

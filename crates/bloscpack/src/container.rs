@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use blosc_chunk::Compressor;
 use container_core::array::{Array, byte_len};
 use container_core::block::{Block, for_each_piece};
 use container_core::container::{
     About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::Order;
-use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Level, Probe, Support};
+use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Level, OptionSpec, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
@@ -30,10 +31,7 @@ const NO: Level = Level::No;
 
 /// Bloscpack in a table of formats.
 pub const FORMAT: Format = Format {
-    name: "bloscpack",
-    title: "Bloscpack",
     extensions: &["blp"],
-    order: None,
     support: &[
         Support { version: "version 3", read: ALL, write: ALL, verify: ALL, repair: ALL },
         Support {
@@ -55,13 +53,25 @@ pub const FORMAT: Format = Format {
         Support { version: "before versions (2012)", read: ALL, write: NO, verify: ALL, repair: ALL },
     ],
     magics: &[&MAGIC],
-    opens_by_head: false,
-    sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(bcolz::is_bcolz),
-    open,
+    codecs: Compressor::CODECS,
+    options: &[
+        OptionSpec::new("filter", "none|shuffle|bitshuffle"),
+        OptionSpec::new("checksum", "none|adler32|crc32|md5|sha1|sha224|sha256|sha384|sha512"),
+        OptionSpec::new("chunks", "SHAPE"),
+        OptionSpec::new("offsets", "table|none"),
+        OptionSpec::new("reserve", "N for items"),
+    ],
     import: Some(import::import),
+    change_metadata: Some(append::change_metadata),
     repair: Some(repair::repair_to),
     append: Some(append::append),
     pack: Some(items::pack),
+    ..Format::new(
+        "bloscpack",
+        "Bloscpack",
+        |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.directory.is_some_and(bcolz::is_bcolz),
+        open,
+    )
 };
 
 fn open(input: Input, options: &OpenOptions) -> Result<Box<dyn Container>> {

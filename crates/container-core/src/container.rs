@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::array::Array;
 use crate::block::Block;
 use crate::dtype::{DType, Order};
+use crate::format::Formats;
 use crate::region::{AxisSelection, Region};
 use crate::report::{Loss, Report};
 use crate::source::Access;
@@ -404,6 +405,8 @@ pub struct OpenOptions {
     pub defaults: Defaults,
     /// Treatment of digests that do not fit, in a repair.
     pub stale_checksums: StaleChecksums,
+    /// Formats in addition to those of the program that opens any file.
+    pub formats: Formats,
 }
 
 /// Treatment of digests that do not fit bytes which are valid otherwise, in a repair, where a format leaves that open (ASDF).

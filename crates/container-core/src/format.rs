@@ -1,12 +1,14 @@
 //! The interface of one format to a program that handles all of them: one value, [`Format`], made by each format's crate.
 
+mod items;
+mod metadata_change;
 mod options;
 
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-use crate::container::{Container, Dataset, OpenOptions, ReadOptions};
-use crate::dtype::{ByteOrder, DType, Order};
+use crate::container::{Container, OpenOptions, ReadOptions};
+use crate::dtype::Order;
 use crate::interchange;
 use crate::region::Region;
 use crate::report::{Loss, RepairReport};
@@ -14,7 +16,9 @@ use crate::source::{Source, open_path};
 use crate::write::{AtomicFile, Durability, Overwrite};
 use crate::{Error, Progress, Result, Value};
 
-pub use options::{CodecSpec, Levels, TargetOptions};
+pub use items::{ITEM, ITEM_NAME, ItemKind, Pack, item_order};
+pub use metadata_change::{MetaChange, MetadataChanges, Replace};
+pub use options::{CodecSpec, Levels, OptionSpec, TargetOptions};
 
 /// Writes datasets to an output and returns what it could not carry over.
 pub type ImportFn = fn(&WriteRequest<'_>, &mut dyn Output) -> Result<Vec<Loss>>;
@@ -29,7 +33,27 @@ pub type AppendFn = fn(&Path, &OpenOptions, &WriteRequest<'_>, Durability) -> Re
 /// Writes a file of items, each of a length of its own.
 pub type PackFn = fn(Pack<'_>, &mut dyn Output) -> Result<()>;
 
-/// A format as a table of functions. A program that opens every format holds a list of these.
+/// Writes datasets to a new, empty directory and returns what it could not carry over.
+pub type WriteDirectoryFn = fn(&WriteRequest<'_>, &Path) -> Result<Vec<Loss>>;
+
+/// Opens a target that was just written from a request.
+pub type OpenWrittenFn = fn(Input, &WriteRequest<'_>) -> Result<Box<dyn Container>>;
+
+/// Divides the datasets of a request into those that a target can hold and losses.
+pub type RepresentableFn = fn(&WriteRequest<'_>) -> Result<(Vec<(usize, Region)>, Vec<Loss>)>;
+
+/// Changes the metadata of the file at a path, all or none, and returns notes on the changes.
+pub type ChangeMetadataFn = fn(&Path, &MetadataChanges<'_>) -> Result<Vec<String>>;
+
+/// The carried metadata of a source and those of the target that was made from it, without what the format itself adds, leaves out or spells
+/// differently.
+pub type ComparableMetadataFn = fn(Value, Value) -> (Value, Value);
+
+/// A list of formats.
+pub type Formats = &'static [&'static Format];
+
+/// A format as a table of functions and facts. A program that opens every format holds a list of these. A new one is made from
+/// [`Format::new`], with the fields that differ.
 #[derive(Clone, Copy)]
 pub struct Format {
     /// The name in machine output: `rawarray`.
@@ -46,18 +70,110 @@ pub struct Format {
     pub magics: &'static [&'static [u8]],
     /// True where a file is opened by a head of some kilobytes, however large it is: without an index, a table of chunks or a tree.
     pub opens_by_head: bool,
+    /// Codecs of targets.
+    pub codecs: &'static [CodecSpec],
+    /// Options of targets besides the codec.
+    pub options: &'static [OptionSpec],
+    /// True where targets hold masks of missing elements. Others get a value in the place of each.
+    pub has_masks: bool,
+    /// Targets with several datasets of one path.
+    pub duplicate_paths: DuplicatePaths,
+    /// Ending of the name of the journal that an interrupted change leaves next to a file: `.asdfjournal`.
+    pub journal_suffix: Option<&'static str>,
     /// Detects whether an input is this format, by its bytes alone.
     pub sniff: fn(&Probe<'_>) -> bool,
     /// Opens an input.
     pub open: fn(Input, &OpenOptions) -> Result<Box<dyn Container>>,
+    /// Opens a target that was just written from a request, to compare it with its source; `None` for `open`.
+    pub open_written: Option<OpenWrittenFn>,
     /// Writes datasets of any container in this format.
     pub import: Option<ImportFn>,
+    /// Writes datasets as a directory, where the options ask for one.
+    pub write_directory: Option<DirectoryTarget>,
+    /// The datasets of a request that a target can hold, and the others as losses; `None` where it holds all.
+    pub representable: Option<RepresentableFn>,
+    /// Comparison of a target's metadata with its source's; `None` where they are not read back.
+    pub comparable_metadata: Option<ComparableMetadataFn>,
+    /// Changes metadata in place.
+    pub change_metadata: Option<ChangeMetadataFn>,
+    /// The paths of the other files that the file at a path consists of. Absent files are left out.
+    pub other_files: Option<fn(Input, &Path) -> Vec<PathBuf>>,
     /// Writes the provable part of a damaged file; without an output it only reports.
     pub repair: Option<RepairFn>,
     /// Adds to an existing file.
     pub append: Option<AppendFn>,
     /// Writes items of any length.
     pub pack: Option<PackFn>,
+}
+
+impl Format {
+    /// A format that is only read: without extensions, codecs and options, in any order of elements.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        sniff: fn(&Probe<'_>) -> bool,
+        open: fn(Input, &OpenOptions) -> Result<Box<dyn Container>>,
+    ) -> Self {
+        Self {
+            name,
+            title,
+            extensions: &[],
+            order: None,
+            support: &[],
+            magics: &[],
+            opens_by_head: false,
+            codecs: &[],
+            options: &[],
+            has_masks: false,
+            duplicate_paths: DuplicatePaths::Allowed,
+            journal_suffix: None,
+            sniff,
+            open,
+            open_written: None,
+            import: None,
+            write_directory: None,
+            representable: None,
+            comparable_metadata: Some(|source, written| (source, written)),
+            change_metadata: None,
+            other_files: None,
+            repair: None,
+            append: None,
+            pack: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Format").field(&self.name).finish()
+    }
+}
+
+/// Targets with several datasets of one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DuplicatePaths {
+    /// All are written.
+    Allowed,
+    /// All are written from a source of the same format; of others only the first, the rest are losses.
+    FromOwnFormat,
+    /// Only the first is written, the others are losses.
+    Never,
+}
+
+/// A directory as a target.
+#[derive(Clone, Copy)]
+pub struct DirectoryTarget {
+    /// True where the options ask for a directory.
+    pub is_asked: fn(&TargetOptions) -> bool,
+    /// Writes it.
+    pub write: WriteDirectoryFn,
+    /// Differences between a written directory and the request it was made from; `None` where the format opens the directory.
+    pub read_back: Option<WriteDirectoryFn>,
+    /// True for an existing directory of this kind, which may be replaced.
+    pub is_one: fn(&Path) -> bool,
+    /// The error for standard output as the target.
+    pub not_a_stream: fn() -> Error,
 }
 
 /// Support for one version or dialect of a format.
@@ -257,69 +373,4 @@ impl WriteRequest<'_> {
             }
         }
     }
-}
-
-/// Items to write, one after the other.
-pub struct Pack<'a> {
-    /// The items' bytes, in order.
-    pub items: &'a mut dyn Iterator<Item = Result<Vec<u8>>>,
-    /// Number of items, if it is fixed in advance.
-    pub count: Option<u64>,
-    /// Kind of the items.
-    pub kind: ItemKind,
-    /// The type of their elements, where they are [`ItemKind::Numbers`].
-    pub dtype: Option<&'a DType>,
-    /// Their names, where they have any: as many as there are items.
-    pub names: Option<&'a [String]>,
-    /// Further values to store with them, in the format's list for such values (`others` in Bloscpack's metadata).
-    pub others: &'a [Value],
-    /// Options for writing them.
-    pub options: &'a TargetOptions,
-    /// Called with `(done, total)` in items; the total is 0 until it is determined.
-    pub progress: Progress<'a>,
-}
-
-/// The attribute in which a container gives the kind of an item: [`ItemKind::word`].
-pub const ITEM: &str = "item";
-
-/// The attribute in which a container gives the name of an item, if it has one.
-pub const ITEM_NAME: &str = "name";
-
-/// Kind of items. A container gives it as the attribute [`ITEM`] of an item's dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ItemKind {
-    /// UTF-8 text.
-    Text,
-    /// Bytes of any kind.
-    Bytes,
-    /// Elements of one type: an array of one axis.
-    Numbers,
-}
-
-impl ItemKind {
-    /// `text`, `bytes` or `numbers`.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Bytes => "bytes",
-            Self::Numbers => "numbers",
-        }
-    }
-}
-
-/// The byte order that the elements of a dataset get as an item of a file whose items are elements of `dtype`; `None` where it is already
-/// right. Bytes are reinterpreted as such elements.
-///
-/// # Errors
-/// `Usage` for text and for elements of another type.
-pub fn item_order(dataset: &Dataset, dtype: &DType) -> Result<Option<ByteOrder>> {
-    let kind = dataset.attributes.iter().find(|(key, _)| key == ITEM).map(|(_, kind)| kind);
-    let is = |word: ItemKind| kind == Some(&Value::from(word.word()));
-    let order = match is(ItemKind::Text) {
-        true => Err(Error::usage(format!("the file has items of {dtype}, not text"))),
-        false if is(ItemKind::Bytes) && dataset.dtype.itemsize() == 1 => Ok(None),
-        false => dataset.dtype.order_for(dtype),
-    };
-    order.map_err(|error| error.with_context(dataset.path.clone()))
 }

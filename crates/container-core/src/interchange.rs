@@ -28,7 +28,7 @@ mod tree;
 pub use json::{from_json_value, to_json_value};
 pub use tree::{
     Forms, depth, escape_reserved, escape_top, is_equivalent, limit_depth, named_entries, path_of,
-    remove_key, unescape_top, with_dataset_name,
+    remove_key, unescape_top, with_dataset_name, with_equal_name,
 };
 
 use crate::Value;

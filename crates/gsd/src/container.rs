@@ -9,7 +9,7 @@ use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
 use container_core::container::{self, About, CheckDepth, Container, Dataset, ReadOptions, Segment};
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::format::{CodecSpec, DuplicatePaths, Format, Input, Level, OptionSpec, Probe, Support};
 use container_core::region::{AxisSelection, Region};
 use container_core::report::{Loss, Report};
 use container_core::source::{Source, try_zeroed_vec};
@@ -25,14 +25,12 @@ use crate::index::IndexEntry;
 use crate::layout::Strictness;
 use crate::stacked::names::NameStats;
 use crate::stacked::{Defaults, Rows, StackedChunks};
-use crate::{append, byte_map, header, hoomd, import, info, metadata, repair};
+use crate::{append, byte_map, header, hoomd, import, info, metadata, repair, set_names};
 
 const ALL: Level = Level::Yes;
 
 /// GSD in a table of formats.
 pub const FORMAT: Format = Format {
-    name: "gsd",
-    title: "GSD",
     extensions: &["gsd"],
     order: Some(Order::C),
     support: &[
@@ -42,13 +40,26 @@ pub const FORMAT: Format = Format {
         Support { version: "big-endian", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
     magics: header::MAGICS,
-    opens_by_head: false,
-    sniff: |probe: &Probe<'_>| header::byte_order(probe.head).is_some(),
-    open: |input: Input, options: &container::OpenOptions| Ok(Box::new(GsdContainer::new(input, options)?)),
+    codecs: &[CodecSpec::NONE],
+    options: &[
+        OptionSpec::new("frames", "RANGE"),
+        OptionSpec::new("repeats", "keep|drop"),
+        OptionSpec::new("application", "TEXT"),
+        OptionSpec::new("schema", "TEXT"),
+        OptionSpec::new("schema-version", "N.N"),
+    ],
+    duplicate_paths: DuplicatePaths::Never,
     import: Some(import::import),
+    comparable_metadata: Some(metadata::comparable),
+    change_metadata: Some(set_names::change_metadata),
     repair: Some(repair::repair_to),
     append: Some(append::append),
-    pack: None,
+    ..Format::new(
+        "gsd",
+        "GSD",
+        |probe: &Probe<'_>| header::byte_order(probe.head).is_some(),
+        |input: Input, options: &container::OpenOptions| Ok(Box::new(GsdContainer::new(input, options)?)),
+    )
 };
 
 /// A GSD file as a `Container`.

@@ -4,6 +4,8 @@
 //! A stacked dataset has every frame, with the values that the schema fills in. `stored` lists the frames whose chunks are in the file, so
 //! that a conversion back writes exactly those.
 
+mod comparable;
+
 use std::collections::HashMap;
 
 use container_core::interchange::{self, Forms};
@@ -15,6 +17,8 @@ use crate::chunk_shape::SHAPE_SUFFIX;
 use crate::datasets::{DatasetIndex, StoredDataset};
 use crate::file::File;
 use crate::header::{Header, Version, name_field};
+
+pub(crate) use comparable::comparable;
 
 /// The chunk of frame 0 that holds metadata of other formats: UTF-8 JSON, an object.
 pub(crate) const METADATA: &str = "holdall/metadata";

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use container_core::format::{MetaChange, MetadataChanges};
 use container_core::write::Durability;
 use container_core::write::sectors::differing;
 use container_core::write::storage::{FileStorage, Storage};
-use container_core::{Error, Result};
+use container_core::{Error, Result, Value};
 
 use crate::header::{Header, Version, name_field};
 
@@ -31,6 +32,46 @@ pub fn set_names(path: impl AsRef<Path>, names: &HeaderNames, durability: Durabi
     let named = |error: Error| error.in_file(path.display().to_string());
     let mut storage = FileStorage::open(path).map_err(named)?;
     change(&mut storage, names, durability)
+}
+
+/// Names of the fields of the header that change; pointers to them need no slash.
+const FIELDS: [&str; 4] = ["application", "schema", "schema_version", "schema-version"];
+
+/// Applies changes to application and schema. Values are plain text, or quoted as in JSON.
+pub(crate) fn change_metadata(path: &Path, changes: &MetadataChanges<'_>) -> Result<Vec<String>> {
+    let mut names = HeaderNames::default();
+    for change in changes.list {
+        let (pointer, value) = match change {
+            MetaChange::Set { pointer, value } => (pointer, Some(value)),
+            MetaChange::Unset { pointer } => (pointer, None),
+        };
+        let field = pointer.strip_prefix('/').unwrap_or(pointer);
+        if !FIELDS.contains(&field) {
+            let problem =
+                format!("{pointer}: of a GSD file only application, schema and schema_version change");
+            return Err(Error::usage(problem).with_hint("--set application=NAME"));
+        }
+        let Some(value) = value else {
+            let problem = format!("{pointer}: a GSD file cannot lack it");
+            return Err(Error::usage(problem).with_hint(format!("--set {field}=VALUE")));
+        };
+        let text = match (changes.parse)(value) {
+            Ok(Value::Text(text)) => text,
+            _ => value.clone(),
+        };
+        match field {
+            "application" => names.application = Some(text),
+            "schema" => names.schema = Some(text),
+            _ => {
+                let version = text
+                    .split_once('.')
+                    .and_then(|(major, minor)| Some(Version::new(major.parse().ok()?, minor.parse().ok()?)));
+                let wrong = || Error::usage(format!("{pointer}: {text:?} is not a version such as 1.4"));
+                names.schema_version = Some(version.ok_or_else(wrong)?);
+            }
+        }
+    }
+    set_names(path, &names, changes.durability).map(|()| Vec::new())
 }
 
 fn change(storage: &mut impl Storage, names: &HeaderNames, durability: Durability) -> Result<()> {

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use clap::CommandFactory;
 use container_core::container::{Container, Dataset, OpenOptions, Visibility};
+use container_core::format::Formats;
 use container_core::region::Region;
 use container_core::report::Loss;
 use holdall::address::Address;
@@ -93,6 +95,11 @@ pub enum Command {
     Formats(formats::Args),
     Completions(completions::Args),
     Man(man::Args),
+}
+
+/// The command line, with the formats in its help texts.
+pub fn command(formats: Formats) -> clap::Command {
+    Cli::command().mut_subcommand("convert", |convert| convert.after_help(convert::after_help(formats)))
 }
 
 /// Runs a verb.
@@ -196,18 +203,16 @@ fn chosen<'a>(
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
-    use super::Cli;
+    use super::command;
 
     #[test]
     fn the_arguments_do_not_contradict_each_other() {
-        Cli::command().debug_assert();
+        command(&[]).debug_assert();
     }
 
     #[test]
     fn every_verb_has_an_example() {
-        for verb in Cli::command().get_subcommands() {
+        for verb in command(&[]).get_subcommands() {
             let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains(&format!("holdall {}", verb.get_name())), "{}", verb.get_name());
         }

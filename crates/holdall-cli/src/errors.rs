@@ -133,7 +133,7 @@ fn is_container(file: &str) -> bool {
         Ok(len)
     });
     let is_known =
-        |len| sniff(&Probe { head: &head, directory: None, len: Some(len) }, Accept::Containers).is_ok();
+        |len| sniff(&Probe { head: &head, directory: None, len: Some(len) }, Accept::Containers, &[]).is_ok();
     read.is_ok_and(is_known)
 }
 

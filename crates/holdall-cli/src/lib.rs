@@ -20,8 +20,9 @@ mod progress;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
+use container_core::format::Formats;
 
 use crate::commands::Cli;
 use crate::errors::Outcome;
@@ -32,17 +33,23 @@ use crate::output::Console;
 /// work this is.
 #[must_use]
 pub fn main(arguments: Vec<OsString>) -> u8 {
+    main_with(arguments, &[])
+}
+
+/// As [`main`], with formats in addition to those of the library: a program that handles a format of its own by all verbs.
+#[must_use]
+pub fn main_with(arguments: Vec<OsString>, formats: Formats) -> u8 {
     errors::install_panic_message();
     // A panic is a mistake of ours; it still ends with a code of the contract, not with 101.
-    let outcome = catch_unwind(AssertUnwindSafe(|| run(arguments))).unwrap_or(Outcome::CouldNot);
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(arguments, formats))).unwrap_or(Outcome::CouldNot);
     outcome.code()
 }
 
-fn run(arguments: Vec<OsString>) -> Outcome {
+fn run(arguments: Vec<OsString>, formats: Formats) -> Outcome {
     let color = options::color_before_parsing(arguments.iter().cloned());
     options::apply_color(color);
     let args = arguments.into_iter().map(options::stdin_address);
-    let parsed = Cli::command()
+    let parsed = commands::command(formats)
         .color(color)
         .try_get_matches_from(args)
         .and_then(|matches| Cli::from_arg_matches(&matches));
@@ -58,7 +65,7 @@ fn run(arguments: Vec<OsString>) -> Outcome {
         }
     };
     interrupt::end_on_lost_pages();
-    let mut console = Console::new(cli.global.limits());
+    let mut console = Console::new(cli.global.limits(), formats);
     let result = commands::run(cli.command, &mut console);
     console.finish(result)
 }

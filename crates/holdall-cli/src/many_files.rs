@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use container_core::Limits;
+use container_core::format::Formats;
 use holdall::folder::{Found, containers, is_plain_folder, is_sparse_frame};
 use holdall::open::is_stream;
 
@@ -37,13 +38,13 @@ impl From<Found> for Named {
 
 /// The files that arguments name: for a folder those below it, and itself where it is a container. A folder without any stays, and opening
 /// it gives the error.
-pub fn expand(named: &[PathBuf]) -> Vec<Named> {
+pub fn expand(named: &[PathBuf], formats: Formats) -> Vec<Named> {
     let mut files = Vec::with_capacity(named.len());
     for path in named {
-        let is_plain = is_plain_folder(path);
+        let is_plain = is_plain_folder(path, formats);
         // Below other containers are their parts.
         let below = match is_plain || is_sparse_frame(path) {
-            true => containers(path),
+            true => containers(path, formats),
             false => Vec::new(),
         };
         if !is_plain || below.is_empty() {

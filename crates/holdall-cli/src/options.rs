@@ -8,6 +8,7 @@ use clap::builder::TypedValueParser;
 use container_core::Limits;
 use container_core::container::{Axes, Defaults, Digests, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::DType;
+use container_core::format::Formats;
 use container_core::source::Access;
 use container_core::write::Overwrite;
 use holdall::address::Address;
@@ -70,9 +71,10 @@ pub struct OpenArgs {
 
 impl OpenArgs {
     /// The library's options.
-    pub fn options(&self, limits: Limits) -> OpenOptions {
+    pub fn options(&self, limits: Limits, formats: Formats) -> OpenOptions {
         let mut options = OpenOptions::default();
         options.limits = limits;
+        options.formats = formats;
         options.access = if self.positioned { Access::Positioned } else { Access::Auto };
         options.tolerance = if self.lenient { Tolerance::Lenient } else { Tolerance::Strict };
         options.assume_codec.clone_from(&self.assume_codec);

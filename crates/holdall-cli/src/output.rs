@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, Table};
+use container_core::format::Formats;
 use container_core::{Error, Limits};
 
 use crate::errors::{Failure, Outcome, Result};
@@ -28,13 +29,15 @@ pub struct Console {
     pub out: Out,
     /// Limits for files.
     pub limits: Limits,
+    /// Formats in addition to those of the library.
+    pub formats: Formats,
     worst: Outcome,
 }
 
 impl Console {
     /// The console of this process.
-    pub fn new(limits: Limits) -> Self {
-        Self { out: Out::new(), limits, worst: Outcome::Yes }
+    pub fn new(limits: Limits, formats: Formats) -> Self {
+        Self { out: Out::new(), limits, formats, worst: Outcome::Yes }
     }
 
     /// Counts an answer about one of several files.

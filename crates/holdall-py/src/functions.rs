@@ -213,7 +213,7 @@ fn save(
     let work = Making { open: OpenOptions::default(), words, threads: 1, limits: holdall::Limits::default() };
     let done = patiently(py, told, move |progress, stop| {
         let options = work.options(progress, stop);
-        let format = target_format(&target, options.to)?;
+        let format = target_format(&target, options.to, options.open.formats)?;
         write(&held, &held.all(), format, &target, &options).map(|outcome| outcome_json("", &name, outcome))
     })?;
     done.map_err(raise)

@@ -149,5 +149,5 @@ fn opens_by_head(path: &Path, len: u64) -> bool {
     let read = File::open(path).and_then(|file| file.take(Probe::LEN as u64).read_to_end(&mut head));
     let probe = Probe { head: &head, directory: None, len: Some(len) };
     read.is_ok()
-        && sniff(&probe, Accept::ContainersAndArrays).is_ok_and(|format: &Format| format.opens_by_head)
+        && sniff(&probe, Accept::ContainersAndArrays, &[]).is_ok_and(|format: &Format| format.opens_by_head)
 }

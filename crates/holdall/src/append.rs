@@ -5,7 +5,7 @@ use std::path::Path;
 use container_core::array::byte_len;
 use container_core::container::{Container, Digests, OpenOptions, ReadOptions};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
-use container_core::format::{AppendFn, Format, TargetOptions, WriteRequest};
+use container_core::format::{AppendFn, Format, Formats, TargetOptions, WriteRequest};
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::write::Durability;
@@ -13,7 +13,7 @@ use container_core::{Error, Progress, Result};
 
 use crate::address::Address;
 use crate::csv::{Csv, rows_like};
-use crate::formats::FORMATS;
+use crate::formats::containers;
 use crate::items::{ItemSource, Items};
 use crate::open::{Accept, OpenFile, is_stream, open_with, recognise};
 use crate::output_file::refuse_source;
@@ -162,8 +162,8 @@ fn error_of(error: Error, path: &Path) -> Error {
     }
 }
 
-fn cannot(format: &Format) -> Error {
-    let able = FORMATS.iter().filter(|format| format.append.is_some());
+fn cannot(format: &Format, further: Formats) -> Error {
+    let able = containers(further).filter(|format| format.append.is_some());
     let able: Vec<&str> = able.map(|format| format.title).collect();
     let error = Error::usage(format!("cannot append to {} files", format.title));
     match able.as_slice() {
@@ -182,7 +182,7 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     fn new(path: &'a Path, options: &'a AppendOptions<'a>) -> Result<Self> {
         let (format, _) = recognise(path, Accept::ContainersAndArrays, &options.open)?;
-        let append = format.append.ok_or_else(|| cannot(format))?;
+        let append = format.append.ok_or_else(|| cannot(format, options.open.formats))?;
         Ok(Self { path, format, append, options })
     }
 

@@ -1,7 +1,6 @@
 //! Converting between formats.
 
-#[cfg(feature = "blosc2")]
-mod sparse;
+mod directory;
 mod verify_metadata;
 
 use std::borrow::Cow;
@@ -11,7 +10,7 @@ use std::path::Path;
 use container_core::chunked_read::require_present;
 use container_core::container::{Axes, CheckDepth, Container, Defaults, Digests, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
-use container_core::format::{Format, Input, TargetOptions, WriteRequest};
+use container_core::format::{DuplicatePaths, Format, Input, TargetOptions, WriteRequest};
 use container_core::interchange::path_of;
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -124,18 +123,6 @@ pub struct Conversion {
     pub warning: Option<String>,
 }
 
-/// The outcome of writing a directory.
-#[cfg(any(feature = "blosc2", feature = "zarr"))]
-#[derive(Debug, Default)]
-pub(crate) struct Written {
-    /// Losses: metadata and values that it does not hold.
-    pub(crate) losses: Vec<Loss>,
-    /// Differences after reading it back: the directory is then removed.
-    pub(crate) differences: Vec<Difference>,
-    /// Why it may not survive a power cut.
-    pub(crate) warning: Option<String>,
-}
-
 /// End of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConvertOutcome {
@@ -153,7 +140,7 @@ pub enum ConvertOutcome {
 /// `Usage` for a target that is the source, exists, or has an unknown format, for several datasets into a format of one, and for reading back from a
 /// pipe or a subset of the frames. `Unsupported` for data that the target's format cannot hold; those of opening and reading the source; `Io`.
 pub fn convert(source: &Address, target: &Path, options: &ConvertOptions<'_>) -> Result<ConvertOutcome> {
-    let format = target_format(target, options.to)?;
+    let format = target_format(target, options.to, options.open.formats)?;
     refuse_source(&source.file, target)?;
     if options.verify == ReadBack::Yes && is_stream(target) {
         return Err(
@@ -200,8 +187,8 @@ pub fn write(
     selection.iter().try_for_each(|(index, region)| require_present(container, *index, region))?;
     let mut read = options.read;
     read = read.with_limits(options.open.limits);
-    let filled = match (format.name, options.fill) {
-        (HAS_MASKS, None) => None,
+    let filled = match (format.has_masks, options.fill) {
+        (true, None) => None,
         (_, fill) => Filled::new(container, selection, fill, &read)?,
     };
     match filled {
@@ -212,9 +199,6 @@ pub fn write(
         }
     }
 }
-
-/// The format whose files have masks.
-const HAS_MASKS: &str = "asdf";
 
 /// As [`write`], with losses that were found before.
 fn write_as_it_is(
@@ -227,52 +211,37 @@ fn write_as_it_is(
 ) -> Result<ConvertOutcome> {
     let (selection, doubles) = one_of_each_path(container, selection, format);
     let selection = &*selection;
-    // A directory is written by functions of its own: Zarr here, sparse frames of Blosc2 below.
     let count = known.len();
     let known = [known, doubles].concat();
-    #[cfg(feature = "zarr")]
-    if format.name == crate::zarr::FORMAT.name {
-        let written = crate::zarr::write(container, selection, target, options, &known)?;
-        if !written.differences.is_empty() {
-            return Ok(ConvertOutcome::Differs(written.differences));
-        }
-        return Ok(done(container, selection, format, [known, written.losses].concat(), written.warning));
-    }
     let import =
         format.import.ok_or_else(|| Error::unsupported(format!("{} files are not written", format.title)))?;
     let mut read = options.read;
     read.digests = Digests::Compare;
     read = read.with_limits(options.open.limits);
-    #[cfg(feature = "blosc2")]
-    if let Some(mut rest) = sparse::asked(format, &options.import) {
-        rest.limits = read.limits;
-        let task = WriteRequest { container, selection, options: &rest, read, progress: options.progress };
-        let written = sparse::write(&task, import, format, target, options, &known)?;
-        if !written.differences.is_empty() {
-            return Ok(ConvertOutcome::Differs(written.differences));
-        }
-        return Ok(done(container, selection, format, [known, written.losses].concat(), written.warning));
-    }
-    // All other formats are one file: written without a name, verified, then committed.
-    let mut out = Target::create(target, options.overwrite)?;
     let mut import_options = options.import.clone();
     import_options.limits = read.limits;
     let task =
         WriteRequest { container, selection, options: &import_options, read, progress: options.progress };
-    #[cfg(feature = "fits")]
-    let (able, lacking) = match format.name == crate::fits::FORMAT.name {
-        true => crate::fits::able(&task)?,
-        false => (selection.to_vec(), Vec::new()),
+    if let Some(directory) = format.write_directory.filter(|it| (it.is_asked)(&import_options)) {
+        return directory::write(&task, &directory, format, target, options, &known);
+    }
+    // A file is written without a name, verified, then committed.
+    let mut out = Target::create(target, options.overwrite)?;
+    let (able, lacking) = match format.representable {
+        Some(representable) => representable(&task)?,
+        None => (selection.to_vec(), Vec::new()),
     };
-    #[cfg(not(feature = "fits"))]
-    let (able, lacking) = (selection.to_vec(), Vec::new());
     let selection = &*able;
     let task = WriteRequest { selection, ..task };
     let losses = [known, lacking, import(&task, &mut out)?].concat();
     options.losses.check(&losses)?;
     if options.verify == ReadBack::Yes {
-        let differences =
-            read_back(&task, &*reopened(&task, format, &out)?, losses.get(count..).unwrap_or_default())?;
+        let differences = read_back(
+            &task,
+            format,
+            &*reopened(&task, format, &out)?,
+            losses.get(count..).unwrap_or_default(),
+        )?;
         if !differences.is_empty() {
             return Ok(ConvertOutcome::Differs(differences));
         }
@@ -290,8 +259,8 @@ fn refuse_damaged_file(
     out: &Target,
     verify: ReadBack,
 ) -> Result<()> {
-    #[cfg(feature = "fits")]
-    if format.name == crate::fits::FORMAT.name {
+    // A format with a reader of its own for new files has no check.
+    if format.open_written.is_some() {
         return Ok(());
     }
     let Some(written) = out.written() else { return Ok(()) };
@@ -321,8 +290,12 @@ fn one_of_each_path<'s>(
     selection: &'s [(usize, Region)],
     format: &Format,
 ) -> (Cow<'s, [(usize, Region)]>, Vec<Loss>) {
-    let is_tree = format.name == "asdf" && container.about().format == "asdf";
-    if is_tree || !["asdf", "gsd", "zarr"].contains(&format.name) {
+    let keeps_all = match format.duplicate_paths {
+        DuplicatePaths::Allowed => true,
+        DuplicatePaths::FromOwnFormat => container.about().format == format.name,
+        DuplicatePaths::Never => false,
+    };
+    if keeps_all {
         return (Cow::Borrowed(selection), Vec::new());
     }
     let path = |index: usize| container.dataset(index).map(|dataset| dataset.path.clone());
@@ -360,7 +333,12 @@ fn reopened(task: &WriteRequest<'_>, format: &Format, out: &Target) -> Result<Bo
 }
 
 /// Compares a written target with its source.
-fn read_back(task: &WriteRequest<'_>, target: &dyn Container, losses: &[Loss]) -> Result<Vec<Difference>> {
+fn read_back(
+    task: &WriteRequest<'_>,
+    format: &Format,
+    target: &dyn Container,
+    losses: &[Loss],
+) -> Result<Vec<Difference>> {
     let mut target_selection = Address::file("-").select(target)?;
     without_new_masks(task, target, &mut target_selection)?;
     if let ([(index, _)], 2..) = (task.selection, target_selection.len()) {
@@ -379,7 +357,7 @@ fn read_back(task: &WriteRequest<'_>, target: &dyn Container, losses: &[Loss]) -
         let (attributes, retyped) = (Attributes::PassedOver, Retyped::Allowed);
         compare_datasets(source, selection, target, &target_selection, &options, attributes, retyped)
     };
-    let mut found = verify_metadata::compare(task, target, &target_selection, losses)?;
+    let mut found = verify_metadata::compare(task, format, target, &target_selection, losses)?;
     found.extend(match task.options.axes {
         Axes::AsStored => compare(task.container, task.selection),
         Axes::Reversed => {
@@ -421,21 +399,14 @@ fn open_written(
     format: &Format,
     source: Box<dyn Source>,
 ) -> Result<Box<dyn Container>> {
-    #[cfg(feature = "fits")]
-    if format.name == crate::fits::FORMAT.name {
-        let made_from = task
-            .selection
-            .iter()
-            .map(|(index, region)| Ok((task.container.require(*index)?.path.clone(), region.shape().len())));
-        return Ok(Box::new(crate::fits::Written::open(source, &made_from.collect::<Result<Vec<_>>>()?)?));
+    if let Some(open) = format.open_written {
+        return open(Input::bytes(source), task);
     }
     // Our own file: the guesses that the source may need are not for it.
     let mut plainly = OpenOptions::default();
     plainly.limits = task.options.limits;
     let masked = |(index, _): &(usize, Region)| task.container.has_mask(*index, &task.read);
-    if format.name == HAS_MASKS
-        && !task.selection.iter().map(masked).collect::<Result<Vec<_>>>()?.contains(&true)
-    {
+    if format.has_masks && !task.selection.iter().map(masked).collect::<Result<Vec<_>>>()?.contains(&true) {
         // A mask among the metadata hides values that the source shows.
         plainly.defaults = Defaults::StoredOnly;
     }

@@ -10,8 +10,11 @@ use std::io::SeekFrom;
 
 use container_core::array::byte_len;
 use container_core::chunked_read::{check_readable, for_each_chunk};
+use container_core::container::Container;
 use container_core::dtype::{Kind, Order};
-use container_core::format::{Format, Level, Output, Support, TargetOptions, WriteRequest, WriteSeek};
+use container_core::format::{
+    CodecSpec, Format, Input, Level, Output, Support, TargetOptions, WriteRequest, WriteSeek,
+};
 use container_core::interchange::DEFAULT_NAME;
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -26,15 +29,13 @@ mod read_back;
 use cards::{Card, Header};
 use checksum::Sum;
 use image::Image;
-pub(crate) use read_back::Written;
+use read_back::Written;
 
 /// Headers and data are whole blocks of this many bytes.
 const BLOCK: u64 = 2880;
 
 /// FITS in the table of formats, as a target alone.
 pub static FORMAT: Format = Format {
-    name: "fits",
-    title: "FITS",
     extensions: &["fits", "fit", "fts"],
     // Readers show the storage order as C.
     order: Some(Order::C),
@@ -45,15 +46,27 @@ pub static FORMAT: Format = Format {
         verify: Level::No,
         repair: Level::No,
     }],
-    magics: &[],
-    opens_by_head: false,
-    sniff: |_| false,
-    open: |_, _| Err(Error::unsupported("FITS files are written, not read")),
+    codecs: &[CodecSpec::NONE],
+    open_written: Some(open_written),
     import: Some(import),
-    repair: None,
-    append: None,
-    pack: None,
+    representable: Some(able),
+    comparable_metadata: None,
+    ..Format::new(
+        "fits",
+        "FITS",
+        |_| false,
+        |_, _| Err(Error::unsupported("FITS files are written, not read")),
+    )
 };
+
+/// Opens a new file, to compare it with its source.
+fn open_written(input: Input, job: &WriteRequest<'_>) -> Result<Box<dyn Container>> {
+    let made_from = job
+        .selection
+        .iter()
+        .map(|(index, region)| Ok((job.container.require(*index)?.path.clone(), region.shape().len())));
+    Ok(Box::new(Written::open(input.into_source()?, &made_from.collect::<Result<Vec<_>>>()?)?))
+}
 
 /// A header and the data after it.
 struct Unit<'a> {
@@ -101,7 +114,7 @@ fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
 type Selection = Vec<(usize, Region)>;
 
 /// The datasets that FITS images can hold, and the others as losses. All of them where it can hold none, which is an error later.
-pub(crate) fn able(job: &WriteRequest<'_>) -> Result<(Selection, Vec<Loss>)> {
+fn able(job: &WriteRequest<'_>) -> Result<(Selection, Vec<Loss>)> {
     let (mut kept, mut losses) = (Vec::new(), Vec::new());
     for (index, region) in job.selection {
         let dataset = job.container.require(*index)?;

@@ -5,9 +5,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use container_core::Error;
-use container_core::format::Probe;
+use container_core::format::{Formats, Probe};
 
-use crate::formats::FORMATS;
+use crate::formats;
 
 /// The index of a sparse frame of Blosc2, next to which are the files `00000000.chunk` and so on.
 const INDEX: &str = "chunks.b2frame";
@@ -25,7 +25,7 @@ pub enum Found {
     Unreadable(PathBuf, Error),
 }
 
-/// The containers below a folder, by name within each folder, files and folders together. A folder that cannot be listed, or a file that cannot be
+/// The containers below a folder, those of `further` formats included, by name within each folder, files and folders together. A folder that cannot be listed, or a file that cannot be
 /// read, is listed among them and does not hide others.
 ///
 /// A Blosc chunk without the extension of one is not listed: it may be part of a Zarr array.
@@ -34,23 +34,23 @@ pub enum Found {
 /// folder that is itself a container is listed as one, without its parts. Other files in a sparse frame of Blosc2 are listed, also if `folder` is one
 /// itself. Symbolic links to files are followed, those to folders are not; a broken link is listed if its name has the extension of a format.
 #[must_use]
-pub fn containers(folder: &Path) -> Vec<Found> {
+pub fn containers(folder: &Path, further: Formats) -> Vec<Found> {
     let mut found = Vec::new();
-    walk(folder, DEEPEST, &mut found);
+    walk(folder, DEEPEST, further, &mut found);
     found
 }
 
 /// True for a folder that is not a container itself, and may hold some.
 #[must_use]
-pub fn is_plain_folder(path: &Path) -> bool {
-    path.is_dir() && !is_container(&Probe { head: &[], directory: Some(path), len: None })
+pub fn is_plain_folder(path: &Path, further: Formats) -> bool {
+    path.is_dir() && !is_container(&Probe { head: &[], directory: Some(path), len: None }, further)
 }
 
-fn is_container(probe: &Probe<'_>) -> bool {
-    FORMATS.iter().any(|format| (format.sniff)(probe))
+fn is_container(probe: &Probe<'_>, further: Formats) -> bool {
+    formats::containers(further).any(|format| (format.sniff)(probe))
 }
 
-fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
+fn walk(folder: &Path, depth: usize, further: Formats, found: &mut Vec<Found>) {
     let Some(deeper) = depth.checked_sub(1) else {
         let error = Error::limit("folders within folders", DEEPEST as u64 + 1, DEEPEST as u64);
         found.push(Found::Unreadable(folder.to_owned(), error));
@@ -72,19 +72,19 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<Found>) {
             }
         };
         if is_folder {
-            let is_plain = !is_container(&Probe { head: &[], directory: Some(&path), len: None });
+            let is_plain = !is_container(&Probe { head: &[], directory: Some(&path), len: None }, further);
             if !is_plain {
                 found.push(Found::Container(path.clone()));
             }
             if is_plain || is_sparse_frame(&path) {
-                walk(&path, deeper, found);
+                walk(&path, deeper, further, found);
             }
         } else if has_parts && is_part(&path) {
             // The frame is one container.
-        } else if has_extension(&path) && (path.is_file() || is_broken_link(&path)) {
+        } else if has_extension(&path, further) && (path.is_file() || is_broken_link(&path)) {
             found.push(Found::Container(path));
         } else if path.is_file() {
-            match begins_as_container(&path) {
+            match begins_as_container(&path, further) {
                 Ok(true) => found.push(Found::Container(path)),
                 Ok(false) => {}
                 Err(error) => found.push(Found::Unreadable(path, error.into())),
@@ -115,10 +115,10 @@ fn is_part(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == INDEX) || path.extension().is_some_and(|it| it == "chunk")
 }
 
-fn has_extension(path: &Path) -> bool {
+fn has_extension(path: &Path, further: Formats) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let is = |own: &&str| own.eq_ignore_ascii_case(extension);
-    FORMATS.iter().flat_map(|format| format.extensions).any(is)
+    formats::containers(further).flat_map(|format| format.extensions).any(is)
 }
 
 /// True for a broken link, or one to itself.
@@ -126,10 +126,10 @@ fn is_broken_link(path: &Path) -> bool {
     path.is_symlink() && path.metadata().is_err()
 }
 
-fn begins_as_container(path: &Path) -> io::Result<bool> {
+fn begins_as_container(path: &Path, further: Formats) -> io::Result<bool> {
     let mut head = Vec::new();
     File::open(path)?.take(Probe::LEN as u64).read_to_end(&mut head)?;
-    Ok(is_container(&Probe { head: &head, directory: None, len: None }))
+    Ok(is_container(&Probe { head: &head, directory: None, len: None }, further))
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(names, expected.map(Path::new));
         let beside = paths(&root.path().join("set.b2nd"));
         assert_eq!(beside, expected[3..5].iter().map(|name| root.path().join(name)).collect::<Vec<_>>());
-        assert!(is_plain_folder(root.path()) && !is_plain_folder(&root.path().join("set.b2nd")));
+        assert!(is_plain_folder(root.path(), &[]) && !is_plain_folder(&root.path().join("set.b2nd"), &[]));
     }
 
     /// Paths of a folder that can be listed to its end.
@@ -175,7 +175,7 @@ mod tests {
             Found::Container(path) => path,
             Found::Unreadable(path, error) => panic!("{}: {error}", path.display()),
         };
-        containers(folder).into_iter().map(path).collect()
+        containers(folder, &[]).into_iter().map(path).collect()
     }
 
     #[cfg(unix)]
@@ -183,9 +183,9 @@ mod tests {
     fn links_to_folders_are_no_way_round_in_circles() {
         let root = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root.path(), root.path().join("again")).unwrap();
-        assert!(containers(root.path()).is_empty());
+        assert!(containers(root.path(), &[]).is_empty());
         let missing = root.path().join("missing");
-        let found = containers(&missing);
+        let found = containers(&missing, &[]);
         assert!(matches!(&found[..], [Found::Unreadable(path, _)] if *path == missing), "{found:?}");
     }
 
@@ -199,7 +199,7 @@ mod tests {
         link("nowhere", "b.ra");
         link("nowhere", "c.txt");
         link("d.ra", "d.ra");
-        let found = containers(root.path());
+        let found = containers(root.path(), &[]);
         let [Found::Unreadable(a, error), Found::Container(b), Found::Container(d)] = &found[..] else {
             panic!("{found:?}");
         };
@@ -216,7 +216,7 @@ mod tests {
         for name in ["a.ra", "z.ra"] {
             fs::write(root.path().join(name), b"rawarray").unwrap();
         }
-        let found = containers(root.path());
+        let found = containers(root.path(), &[]);
         let [Found::Container(a), Found::Unreadable(folder, error), Found::Container(z)] = &found[..] else {
             panic!("{found:?}");
         };
@@ -239,7 +239,7 @@ mod tests {
         for name in ["a.ra", "z.ra"] {
             fs::write(root.path().join(name), b"rawarray").unwrap();
         }
-        let found = containers(root.path());
+        let found = containers(root.path(), &[]);
         let [Found::Container(_), Found::Unreadable(folder, error), Found::Container(z)] = &found[..] else {
             panic!("{found:?}");
         };

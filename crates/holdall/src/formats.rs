@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::format::Format;
+use container_core::format::{Format, Formats};
 use container_core::{Error, Result};
 
 /// The container formats of this build. A new format is one line here and one in the manifest.
@@ -34,13 +34,18 @@ pub static TARGETS: &[&Format] = &[
     &crate::zarr::FORMAT,
 ];
 
+/// The container formats: those of this build, after `further`, which a caller adds (see [`OpenOptions::formats`](container_core::OpenOptions)).
+pub fn containers(further: Formats) -> impl Iterator<Item = &'static Format> {
+    further.iter().chain(FORMATS).copied()
+}
+
 /// The format that machine output calls `name`, array files included.
 ///
 /// # Errors
 /// `Usage`, listing the valid names.
 pub fn by_name(name: &str) -> Result<&'static Format> {
-    everything().find(|format| format.name == name).ok_or_else(|| {
-        let names: Vec<&str> = everything().map(|format| format.name).collect();
+    everything(&[]).find(|format| format.name == name).ok_or_else(|| {
+        let names: Vec<&str> = everything(&[]).map(|format| format.name).collect();
         Error::usage(format!("unknown format {name:?} (expected one of: {})", names.join(", ")))
     })
 }
@@ -50,7 +55,8 @@ pub fn by_name(name: &str) -> Result<&'static Format> {
 ///
 /// # Errors
 /// `Usage` when no format fits or the one that does cannot be written, listing those that can.
-pub fn target_format(path: &Path, to: Option<&str>) -> Result<&'static Format> {
+pub fn target_format(path: &Path, to: Option<&str>, further: Formats) -> Result<&'static Format> {
+    let writable = || targets(further);
     let problem = match to {
         Some(name) => {
             match writable().find(|format| format.name == name || format.extensions.contains(&name)) {
@@ -77,12 +83,13 @@ pub fn target_format(path: &Path, to: Option<&str>) -> Result<&'static Format> {
 }
 
 /// Containers first, so that a format that also recognises an array file's bytes wins.
-pub(crate) fn everything() -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().chain(ARRAY_FILES).copied()
+pub(crate) fn everything(further: Formats) -> impl Iterator<Item = &'static Format> {
+    containers(further).chain(ARRAY_FILES.iter().copied())
 }
 
-fn writable() -> impl Iterator<Item = &'static Format> {
-    everything().chain(TARGETS.iter().copied()).filter(|format| format.import.is_some())
+/// The formats that are written, those that a caller adds included.
+pub fn targets(further: Formats) -> impl Iterator<Item = &'static Format> {
+    everything(further).chain(TARGETS.iter().copied()).filter(|format| format.import.is_some())
 }
 
 #[cfg(test)]
@@ -92,7 +99,7 @@ mod tests {
 
     #[test]
     fn names_and_extensions_are_unique() {
-        let all = || everything().chain(TARGETS.iter().copied());
+        let all = || everything(&[]).chain(TARGETS.iter().copied());
         let names: Vec<&str> = all().map(|format| format.name).collect();
         let extensions: Vec<&str> = all().flat_map(|format| format.extensions).copied().collect();
         for list in [names, extensions] {
@@ -105,11 +112,11 @@ mod tests {
 
     #[test]
     fn a_target_is_known_by_its_extension_or_by_to() {
-        assert_eq!(target_format(Path::new("a.NPY"), None).unwrap().name, "npy");
-        assert_eq!(target_format(Path::new("a.txt"), Some("npy")).unwrap().name, "npy");
-        assert_eq!(target_format(Path::new("-"), Some("npy")).unwrap().name, "npy");
+        assert_eq!(target_format(Path::new("a.NPY"), None, &[]).unwrap().name, "npy");
+        assert_eq!(target_format(Path::new("a.txt"), Some("npy"), &[]).unwrap().name, "npy");
+        assert_eq!(target_format(Path::new("-"), Some("npy"), &[]).unwrap().name, "npy");
         for (path, to) in [("a.txt", None), ("-", None), ("a.npy", Some("nosuch")), ("npy", None)] {
-            let error = target_format(Path::new(path), to).err().unwrap();
+            let error = target_format(Path::new(path), to, &[]).err().unwrap();
             assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{path}");
             assert!(error.hint().unwrap().contains("npy (.npy)"), "{path}");
         }
@@ -125,14 +132,14 @@ mod tests {
     #[test]
     fn asdf_is_in_the_table() {
         assert_eq!(by_name("asdf").unwrap().title, "ASDF");
-        assert_eq!(target_format(Path::new("x.asdf"), None).unwrap().name, "asdf");
+        assert_eq!(target_format(Path::new("x.asdf"), None, &[]).unwrap().name, "asdf");
     }
 
     #[cfg(feature = "bloscpack")]
     #[test]
     fn bloscpack_is_in_the_table() {
         assert_eq!(by_name("bloscpack").unwrap().title, "Bloscpack");
-        assert_eq!(target_format(Path::new("x.blp"), None).unwrap().name, "bloscpack");
+        assert_eq!(target_format(Path::new("x.blp"), None, &[]).unwrap().name, "bloscpack");
     }
 
     #[cfg(feature = "blosc2")]
@@ -140,7 +147,7 @@ mod tests {
     fn blosc2_is_in_the_table() {
         assert_eq!(by_name("blosc2").unwrap().title, "Blosc2");
         for path in ["x.b2nd", "x.b2frame", "x.B2F"] {
-            assert_eq!(target_format(Path::new(path), None).unwrap().name, "blosc2", "{path}");
+            assert_eq!(target_format(Path::new(path), None, &[]).unwrap().name, "blosc2", "{path}");
         }
     }
 
@@ -148,14 +155,14 @@ mod tests {
     #[test]
     fn gsd_is_in_the_table() {
         assert_eq!(by_name("gsd").unwrap().title, "GSD");
-        assert_eq!(target_format(Path::new("x.gsd"), None).unwrap().name, "gsd");
+        assert_eq!(target_format(Path::new("x.gsd"), None, &[]).unwrap().name, "gsd");
     }
 
     #[cfg(all(feature = "fits", feature = "zarr"))]
     #[test]
     fn targets_are_written_and_not_opened() {
         for (path, name) in [("x.zarr", "zarr"), ("x.fits", "fits"), ("x.FIT", "fits")] {
-            let format = target_format(Path::new(path), None).unwrap();
+            let format = target_format(Path::new(path), None, &[]).unwrap();
             assert_eq!(format.name, name);
             assert!(TARGETS.iter().any(|target| target.name == name));
             assert!(by_name(name).is_err());
@@ -166,6 +173,6 @@ mod tests {
     #[test]
     fn rawarray_is_in_the_table() {
         assert_eq!(by_name("rawarray").unwrap().name, "rawarray");
-        assert_eq!(target_format(Path::new("x.ra"), None).unwrap().name, "rawarray");
+        assert_eq!(target_format(Path::new("x.ra"), None, &[]).unwrap().name, "rawarray");
     }
 }

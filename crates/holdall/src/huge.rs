@@ -121,7 +121,7 @@ fn one_of_a_thousand_million_is_found_and_taken_out_without_the_others() {
     assert_eq!(chosen, [(999_999_999, Region::whole(&[1]))]);
     let directory = tempfile::tempdir().unwrap();
     let npy = directory.path().join("one.npy");
-    let format = crate::formats::target_format(&npy, None).unwrap();
+    let format = crate::formats::target_format(&npy, None, &[]).unwrap();
     let outcome = crate::convert::write(&many, &chosen, format, &npy, &ConvertOptions::default()).unwrap();
     assert!(matches!(outcome, ConvertOutcome::Done(done) if done.datasets == ["parts/999999998"]));
     // 999999998 is 0x3b9ac9fe.

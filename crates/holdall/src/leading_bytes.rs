@@ -13,7 +13,7 @@ use container_core::source::{Behind, Source};
 use container_core::{Error, ErrorKind, Progress, Result};
 
 use crate::foreign::Foreign;
-use crate::formats::FORMATS;
+use crate::formats::containers;
 use crate::open::repair_command;
 
 /// Number of bytes in which a file is searched for.
@@ -41,8 +41,8 @@ pub(crate) fn find(
         let repair = format.repair.map(|repair| repair(input, open, None, Progress::none()));
         repair.is_some_and(|report| report.is_ok())
     };
-    let sound = find_where(source, path, |format, input| is_sound(format, input, open))?;
-    sound.map_or_else(|| find_where(source, path, repairs), |found| Ok(Some(found)))
+    let sound = find_where(source, path, open, |format, input| is_sound(format, input, open))?;
+    sound.map_or_else(|| find_where(source, path, open, repairs), |found| Ok(Some(found)))
 }
 
 /// True for a file whose structure is sound.
@@ -58,14 +58,15 @@ fn is_sound(format: &'static Format, input: Input, open: &OpenOptions) -> bool {
 fn find_where(
     source: &Arc<dyn Source>,
     path: Option<&PathBuf>,
+    open: &OpenOptions,
     is_one: impl Fn(&'static Format, Input) -> bool,
 ) -> Result<Option<Found>> {
     let head = source.read(0..source.len().min((MAX_PREFIX_LEN + Probe::LEN) as u64))?.into_owned();
     let begins = |at: &usize| {
         let head = &head[*at..];
         let head = &head[..head.len().min(Probe::LEN)];
-        let fits = |format: &&&Format| (format.sniff)(&Probe { head, directory: None, len: None });
-        FORMATS.iter().find(fits).map(|format| (*at as u64, *format))
+        let fits = |format: &&'static Format| (format.sniff)(&Probe { head, directory: None, len: None });
+        containers(open.formats).find(fits).map(|format| (*at as u64, format))
     };
     for (at, format) in (1..head.len().min(MAX_PREFIX_LEN)).filter_map(|at| begins(&at)).take(MAX_CANDIDATES)
     {
@@ -94,7 +95,7 @@ pub(crate) fn tell(
         return foreign.explain(error);
     }
     // Only a sound one: text about formats would else be taken for files of them.
-    match find_where(&source.into(), path, |format, input| is_sound(format, input, open)) {
+    match find_where(&source.into(), path, open, |format, input| is_sound(format, input, open)) {
         Ok(Some(Found { at, format, .. })) => {
             let place = format!("the {} file begins at byte {at}", format.title);
             error.with_context(place).with_hint(repair_command(format))

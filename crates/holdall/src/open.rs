@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use container_core::container::{Container, Dataset, OpenOptions, all_datasets};
 use container_core::dtype::Order;
-use container_core::format::{Format, Input, Probe};
+use container_core::format::{Format, Formats, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
 use container_core::{Error, OpenDataset, Result, Value};
 
 use crate::address::Address;
 use crate::foreign::Foreign;
-use crate::formats::{ARRAY_FILES, FORMATS};
+use crate::formats::{ARRAY_FILES, containers};
 use crate::views::assume_dtype::Assumed;
 use crate::{concurrent_writer, leading_bytes};
 
@@ -84,19 +84,20 @@ impl std::fmt::Debug for OpenFile {
 ///
 /// # Errors
 /// `WrongFormat` when it is not one of those accepted.
-pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
-    let fits = |format: &&&Format| (format.sniff)(probe);
-    if let Some(format) = FORMATS.iter().find(fits) {
+pub fn sniff(probe: &Probe<'_>, accept: Accept, further: Formats) -> Result<&'static Format> {
+    let fits = |format: &&'static Format| (format.sniff)(probe);
+    if let Some(format) = containers(further).find(fits) {
         return Ok(format);
     }
-    let array = ARRAY_FILES.iter().find(fits);
+    let array = ARRAY_FILES.iter().copied().find(fits);
     if accept == Accept::ContainersAndArrays
         && let Some(format) = array
     {
         return Ok(format);
     }
-    let known = FORMATS.iter().chain(if accept == Accept::ContainersAndArrays { ARRAY_FILES } else { &[] });
-    let known: Vec<&str> = known.map(|format| format.title).collect();
+    let arrays = if accept == Accept::ContainersAndArrays { ARRAY_FILES } else { &[] };
+    let known: Vec<&str> =
+        containers(further).chain(arrays.iter().copied()).map(|format| format.title).collect();
     let error = Error::wrong_format(format!("a file of a known format ({})", known.join(", ")));
     if let (Some(foreign), None) = (Foreign::of_probe(probe), array) {
         return Err(foreign.explain(error));
@@ -104,8 +105,7 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
     Err(match (array, probe) {
         (Some(array), _) => {
             let error = error.with_context(format!("this is a {} file", array.title));
-            match FORMATS
-                .iter()
+            match containers(further)
                 .find(|format| format.import.is_some())
                 .and_then(|format| format.extensions.first())
             {
@@ -115,7 +115,7 @@ pub fn sniff(probe: &Probe<'_>, accept: Accept) -> Result<&'static Format> {
         }
         (None, Probe { directory: Some(_), .. }) => error.with_context("this is a directory"),
         (None, Probe { head: [], .. }) => error.with_context("this file is empty"),
-        (None, _) => match damaged(probe) {
+        (None, _) => match damaged(probe, further) {
             Some(format) => {
                 let begins = format!("its first bytes are nearly those of {} files", format.title);
                 error.with_context(begins).with_hint(repair_command(format))
@@ -131,11 +131,11 @@ pub(crate) fn repair_command(format: &Format) -> String {
 }
 
 /// The format of an undetected input that begins nearly as the files of a repairable one.
-fn damaged(probe: &Probe<'_>) -> Option<&'static Format> {
-    let is_near = |format: &&&Format| {
+fn damaged(probe: &Probe<'_>, further: Formats) -> Option<&'static Format> {
+    let is_near = |format: &&'static Format| {
         format.repair.is_some() && container_core::magic::closest_magic(probe.head, format.magics).is_some()
     };
-    FORMATS.iter().find(is_near).copied()
+    containers(further).find(is_near)
 }
 
 /// Opens a container or a file of one array with the default options: a file, a directory where a format is one, or standard input for the path
@@ -183,14 +183,14 @@ fn opened(format: &'static Format, input: Input, options: &OpenOptions) -> Resul
 /// opened.
 #[must_use]
 pub fn journal_notices(path: &Path, options: &OpenOptions) -> Vec<String> {
-    const SUFFIXES: [&str; 2] = [".asdfjournal", ".b2journal"];
-    let is_there = |suffix: &&str| {
+    let mut suffixes = containers(options.formats).filter_map(|format| format.journal_suffix);
+    let is_there = |suffix: &str| {
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let mut name = target.into_os_string();
         name.push(suffix);
         Path::new(&name).symlink_metadata().is_ok()
     };
-    if is_stream(path) || !SUFFIXES.iter().any(is_there) {
+    if is_stream(path) || !suffixes.any(is_there) {
         return Vec::new();
     }
     open_with(path, Accept::Containers, options)
@@ -323,11 +323,11 @@ pub(crate) fn recognise_damaged(path: &Path, options: &OpenOptions) -> Result<Da
     let (source, path) = read(path, options)?;
     let head = head(&*source)?;
     let probe = Probe { head: &head, directory: None, len: Some(source.len()) };
-    let (format, unknown) = match sniff(&probe, Accept::Containers) {
+    let (format, unknown) = match sniff(&probe, Accept::Containers, options.formats) {
         Ok(format) => (Some(format), None),
         // A container within a file of another program is a part of it.
         Err(error) if Foreign::of_probe(&probe).is_some() => return Err(error),
-        Err(error) => (damaged(&probe), Some(error)),
+        Err(error) => (damaged(&probe, options.formats), Some(error)),
     };
     if let Some(format) = format {
         return Ok(Damaged { format, input: Input { source: Some(source), path }, unknown, prefix: 0 });
@@ -348,7 +348,7 @@ pub(crate) fn recognise_damaged(path: &Path, options: &OpenOptions) -> Result<Da
 /// An input, and the format that `sniff` finds it to be.
 fn find(path: &Path, accept: Accept, options: &OpenOptions) -> Result<(&'static Format, Input)> {
     if is_directory(path) {
-        let format = sniff(&Probe { head: &[], directory: Some(path), len: None }, accept)?;
+        let format = sniff(&Probe { head: &[], directory: Some(path), len: None }, accept, options.formats)?;
         return Ok((format, Input { source: None, path: Some(path.to_owned()) }));
     }
     let (source, path) = read(path, options)?;
@@ -361,7 +361,9 @@ fn find_source(
     accept: Accept,
     options: &OpenOptions,
 ) -> Result<(&'static Format, Input)> {
-    let found = sniff(&Probe { head: &head(&*source)?, directory: None, len: Some(source.len()) }, accept);
+    let head = head(&*source)?;
+    let probe = Probe { head: &head, directory: None, len: Some(source.len()) };
+    let found = sniff(&probe, accept, options.formats);
     match found {
         Ok(format) => Ok((format, Input { source: Some(source), path })),
         Err(error) => Err(leading_bytes::tell(error, source, path.as_ref(), options)),
@@ -424,7 +426,7 @@ mod tests {
     fn an_array_file_in_the_wrong_place_is_told_what_to_do() {
         let bytes = npy_bytes("<u2", "False", "(2,)", &[1, 0, 2, 0]);
         let error = open_bytes(&bytes, Accept::Containers).unwrap_err();
-        let first = FORMATS[0];
+        let first = crate::formats::FORMATS[0];
         let hint = format!("holdall convert FILE NEW.{}", first.extensions[0]);
         assert_eq!(error.hint(), Some(hint.as_str()));
         assert!(error.to_string().contains(first.title));

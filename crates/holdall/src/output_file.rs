@@ -4,16 +4,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "asdf")]
 use container_core::container::OpenOptions;
-use container_core::format::{Output, WriteSeek};
-#[cfg(feature = "asdf")]
+use container_core::format::{Format, Output, WriteSeek};
 use container_core::source::Access;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, ErrorKind, Result};
 
 use crate::open::is_stream;
-#[cfg(feature = "asdf")]
 use crate::open::{Accept, recognise};
 
 /// Bytes that are gathered before a pipe is given any.
@@ -86,7 +83,6 @@ impl Target {
 ///
 /// # Errors
 /// `Usage`; `Io`.
-#[cfg(any(feature = "blosc2", feature = "zarr"))]
 pub(crate) fn refuse_foreign(target: &Path, is_own: impl Fn(&Path) -> bool) -> Result<()> {
     if !target.is_dir() || is_own(target) || std::fs::read_dir(target)?.next().is_none() {
         return Ok(());
@@ -192,7 +188,6 @@ fn is_within(path: &Path, directory: &Path) -> bool {
 }
 
 /// The other files that a file consists of, where it can be opened: an ASDF file may have blocks in others.
-#[cfg(feature = "asdf")]
 fn parts(source: &Path) -> Vec<PathBuf> {
     if !source.is_file() {
         return Vec::new();
@@ -200,19 +195,10 @@ fn parts(source: &Path) -> Vec<PathBuf> {
     let mut options = OpenOptions::default();
     // Reads only the tree, so a file that is then read by position need not be mapped.
     options.access = Access::Positioned;
-    let found = recognise(source, Accept::Containers, &options);
-    let Ok((format, input)) = found else { return Vec::new() };
-    if format.name != asdf::FORMAT.name {
-        return Vec::new();
+    match recognise(source, Accept::Containers, &options) {
+        Ok((Format { other_files: Some(other_files), .. }, input)) => other_files(input, source),
+        _ => Vec::new(),
     }
-    let Ok(container) = (format.open)(input, &options) else { return Vec::new() };
-    let file = container.as_any().and_then(|native| native.downcast_ref::<asdf::File>());
-    file.map(|file| asdf::facade::other_files(file, source)).unwrap_or_default()
-}
-
-#[cfg(not(feature = "asdf"))]
-fn parts(_: &Path) -> Vec<PathBuf> {
-    Vec::new()
 }
 
 #[cfg(unix)]

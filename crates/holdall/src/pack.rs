@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use container_core::container::{OpenOptions, visible_datasets};
 use container_core::dtype::{DType, Order};
-use container_core::format::{Format, Input, ItemKind, Pack};
+use container_core::format::{Format, Formats, Input, ItemKind, Pack};
 use container_core::region::Region;
 use container_core::source::{FileSource, Source, open_path, read_stream};
 use container_core::{Error, Result};
@@ -13,7 +13,7 @@ use container_core::{Error, Result};
 use crate::address::Address;
 use crate::convert::{ConvertOptions, ConvertOutcome, ReadBack, write};
 use crate::diff::Difference;
-use crate::formats::{FORMATS, target_format};
+use crate::formats::{containers, target_format};
 pub use crate::items::ItemSource;
 use crate::items::Items;
 use crate::open::is_stream;
@@ -85,7 +85,7 @@ fn write_items(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<PackOutcome> {
-    let pack = format.pack.ok_or_else(|| no_items(format))?;
+    let pack = format.pack.ok_or_else(|| no_items(format, options.open.formats))?;
     let mut out = Target::create(target, options.overwrite)?;
     let mut import = options.import.clone();
     import.limits = options.open.limits.with_stop(options.read.limits.stop);
@@ -112,8 +112,8 @@ fn write_items(
     Ok(PackOutcome::Done(Packing { target_format: format.name, items: count, kind, dtype, warning }))
 }
 
-fn no_items(format: &Format) -> Error {
-    let able = FORMATS.iter().filter(|format| format.pack.is_some());
+fn no_items(format: &Format, further: Formats) -> Error {
+    let able = containers(further).filter(|format| format.pack.is_some());
     let able: Vec<String> =
         able.map(|format| format!("{} (.{})", format.title, format.extensions.join(", ."))).collect();
     let error = Error::usage(format!("{} files cannot store items of different lengths", format.title));
@@ -171,7 +171,7 @@ pub(crate) fn check_target<'a>(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<&'static Format> {
-    let format = target_format(target, options.to)?;
+    let format = target_format(target, options.to, options.open.formats)?;
     sources.into_iter().try_for_each(|source| refuse_source(source, target))?;
     if options.verify == ReadBack::Yes && is_stream(target) {
         return Err(

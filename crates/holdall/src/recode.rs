@@ -18,7 +18,7 @@ pub fn recode(source: &Path, target: &Path, options: &ConvertOptions<'_>) -> Res
     refuse_source(source, target)?;
     let opened = open_with(source, Accept::Containers, &options.open)?;
     let format = opened.format;
-    if let Ok(named) = target_format(target, None)
+    if let Ok(named) = target_format(target, None, options.open.formats)
         && named.name != format.name
     {
         let problem = format!(

@@ -58,7 +58,7 @@ pub fn repair_with(
         .repair
         .ok_or_else(|| Error::unsupported(format!("{} files cannot be repaired", format.title)))?;
     if let Some(target) = target {
-        refuse_other_name(path, target, format)?;
+        refuse_other_name(path, target, format, options)?;
     }
     let refused = |error: &Error| error.is_damage() || is_foreign(error);
     let named = |report: Result<RepairReport>| match (report, unknown) {
@@ -97,7 +97,7 @@ pub fn repair_with(
         behind(&mut report, prefix);
     }
     if opens_again(path) && path.is_file() {
-        lose_other_files(&mut report, &*open_path(path, options.access, &options.limits)?)?;
+        lose_other_files(&mut report, &*open_path(path, options.access, &options.limits)?, options)?;
     }
     Ok(Repaired { format: format.name, report, warning })
 }
@@ -156,9 +156,9 @@ fn still_wrong(
 
 /// Refuses a target whose extension is that of another format, since a repair keeps the format. An extension that the file has as well is
 /// the user's choice.
-fn refuse_other_name(path: &Path, target: &Path, format: &Format) -> Result<()> {
+fn refuse_other_name(path: &Path, target: &Path, format: &Format, options: &OpenOptions) -> Result<()> {
     let extension = |path: &Path| path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
-    let Ok(told) = target_format(target, None) else { return Ok(()) };
+    let Ok(told) = target_format(target, None, options.formats) else { return Ok(()) };
     if told.name == format.name || extension(path) == extension(target) {
         return Ok(());
     }
@@ -186,7 +186,7 @@ fn behind(report: &mut RepairReport, prefix: u64) {
 
 /// Reports left-out bytes at the end of the file that begin as another file does as lost: they are data for which the new file has no
 /// place.
-fn lose_other_files(report: &mut RepairReport, source: &dyn Source) -> Result<()> {
+fn lose_other_files(report: &mut RepairReport, source: &dyn Source, options: &OpenOptions) -> Result<()> {
     let mut kept = Vec::with_capacity(report.guessed.len());
     for item in std::mem::take(&mut report.guessed) {
         let tail = item.range.clone().filter(|range| range.start > 0 && range.end == source.len());
@@ -195,7 +195,7 @@ fn lose_other_files(report: &mut RepairReport, source: &dyn Source) -> Result<()
             continue;
         };
         let head = source.read(range.start..range.end.min(range.start + Probe::LEN as u64))?;
-        match name_of(&Probe { head: &head, directory: None, len: None }) {
+        match name_of(&Probe { head: &head, directory: None, len: None }, options) {
             Some(name) => {
                 let what = format!("bytes after the end of the file, which begin like {name}");
                 report.lost.push(RepairItem::new(range, what));
@@ -211,9 +211,9 @@ fn lose_other_files(report: &mut RepairReport, source: &dyn Source) -> Result<()
 const LEFT_OUT: &str = "left out";
 
 /// The kind of file that begins so, with its article.
-fn name_of(probe: &Probe<'_>) -> Option<String> {
-    let known =
-        everything().find(|format| (format.sniff)(probe)).map(|format| format!("a file of {}", format.title));
+fn name_of(probe: &Probe<'_>, options: &OpenOptions) -> Option<String> {
+    let known = everything(options.formats).find(|format| (format.sniff)(probe));
+    let known = known.map(|format| format!("a file of {}", format.title));
     known.or_else(|| Foreign::of_probe(probe).map(|foreign| foreign.what.to_owned()))
 }
 

@@ -205,19 +205,11 @@ pub(crate) static FAKE: Format = FAKE_FORMAT;
 
 /// The same, to make others of.
 pub(crate) const FAKE_FORMAT: Format = Format {
-    name: "fake",
-    title: "Fake",
     extensions: &["fake"],
-    order: None,
-    support: &[],
     magics: &[b"FAKE"],
-    opens_by_head: false,
-    sniff: |probe| probe.head.starts_with(b"FAKE"),
-    open: open_fake,
-    import: None,
-    repair: None,
     append: Some(append_fake),
     pack: Some(pack_fake),
+    ..Format::new("fake", "Fake", |probe| probe.head.starts_with(b"FAKE"), open_fake)
 };
 
 fn record(letter: u8, bytes: &[u8]) -> Vec<u8> {

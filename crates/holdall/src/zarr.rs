@@ -11,21 +11,20 @@ use std::path::Path;
 
 use container_core::array::byte_len;
 use container_core::chunked_read::check_readable;
-use container_core::container::{Container, Digests, ReadOptions};
-use container_core::format::{Format, Level, Support, TargetOptions};
+use container_core::container::{Container, ReadOptions};
+use container_core::format::{
+    CodecSpec, DirectoryTarget, DuplicatePaths, Format, Level, Levels, OptionSpec, Support, TargetOptions,
+    WriteRequest,
+};
 use container_core::interchange::to_json_value;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::threads::in_order;
-use container_core::write::{AtomicDirectory, Overwrite};
 use container_core::{Error, Progress, Result, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::attributes;
-use crate::convert::{ConvertOptions, ReadBack, Written};
 use crate::json::value_json;
-use crate::open::is_stream;
-use crate::output_file::{refuse_foreign, warned};
 
 mod array;
 mod codecs;
@@ -43,12 +42,9 @@ const METADATA: &str = "zarr.json";
 /// Marks of directories that `-f` replaces; it also replaces empty ones.
 const MARKS: [&str; 4] = [METADATA, ".zgroup", ".zarray", ".zmetadata"];
 
-/// Zarr in the table of formats. A directory is not a stream, so `convert` writes it by itself.
+/// Zarr in the table of formats.
 pub static FORMAT: Format = Format {
-    name: "zarr",
-    title: "Zarr",
     extensions: &["zarr"],
-    order: None,
     support: &[Support {
         version: "3",
         read: Level::No,
@@ -56,58 +52,57 @@ pub static FORMAT: Format = Format {
         verify: Level::No,
         repair: Level::No,
     }],
-    magics: &[],
-    opens_by_head: false,
-    sniff: |_| false,
-    open: |_, _| Err(Error::unsupported("Zarr directories are written, not read")),
-    import: Some(|_, _| {
-        Err(Error::usage("a Zarr target is a directory, not a stream").with_hint("name one: NAME.zarr"))
+    codecs: &[
+        CodecSpec::NONE,
+        CodecSpec::new("zstd", Levels::Between(-7, 22)),
+        CodecSpec::new("zlib", Levels::Between(0, 9)),
+        CodecSpec::new("blosclz", Levels::Between(0, 9)),
+        CodecSpec::new("lz4", Levels::Between(0, 9)),
+        CodecSpec::new("lz4hc", Levels::Between(0, 9)),
+    ],
+    options: &[OptionSpec::new("filter", "none|shuffle|bitshuffle"), OptionSpec::new("chunks", "SHAPE")],
+    duplicate_paths: DuplicatePaths::Never,
+    import: Some(|_, _| Err(not_a_stream())),
+    write_directory: Some(DirectoryTarget {
+        is_asked: |_| true,
+        write,
+        read_back: Some(read_back),
+        is_one: is_zarr,
+        not_a_stream,
     }),
-    repair: None,
-    append: None,
-    pack: None,
+    ..Format::new(
+        "zarr",
+        "Zarr",
+        |_| false,
+        |_, _| Err(Error::unsupported("Zarr directories are written, not read")),
+    )
 };
 
-/// Writes datasets as a new directory, which appears when it is complete. `known` are losses that were found before.
-pub(crate) fn write(
-    container: &dyn Container,
-    selection: &[(usize, Region)],
-    target: &Path,
-    options: &ConvertOptions<'_>,
-    known: &[Loss],
-) -> Result<Written> {
-    if is_stream(target) {
-        return Err(
-            Error::usage("a Zarr target is a directory, not a stream").with_hint("name one: NAME.zarr")
-        );
-    }
-    if options.overwrite == Overwrite::Replace {
-        refuse_foreign(target, is_zarr)?;
-    }
-    options.import.check_options("Zarr", &["filter", "chunks", TargetOptions::AS_BYTES])?;
-    let job = Job::plan(container, selection, &options.import)?;
-    options.losses.check(&[known, &job.losses].concat())?;
-    let mut read = options.read.with_limits(options.open.limits);
-    read.digests = Digests::Compare;
-    for (plan, (index, region)) in job.arrays.iter().zip(selection) {
-        check_readable(container, *index, region, &read)
+fn not_a_stream() -> Error {
+    Error::usage("a Zarr target is a directory, not a stream").with_hint("name one: NAME.zarr")
+}
+
+/// Writes datasets into an empty directory.
+fn write(request: &WriteRequest<'_>, directory: &Path) -> Result<Vec<Loss>> {
+    request.options.check_options("Zarr", &["filter", "chunks", TargetOptions::AS_BYTES])?;
+    let job = Job::plan(request.container, request.selection, request.options)?;
+    for (plan, (index, region)) in job.arrays.iter().zip(request.selection) {
+        check_readable(request.container, *index, region, &request.read)
             .map_err(|error| error.with_context(plan.path.clone()))?;
     }
-    let directory = AtomicDirectory::create(target, options.overwrite)?;
     for (place, text) in job.nodes()? {
-        let place = directory.path().join(place);
+        let place = directory.join(place);
         fs::create_dir_all(&place)?;
         fs::write(place.join(METADATA), text)?;
     }
-    job.write_chunks(container, &read, options.progress, directory.path())?;
-    if options.verify == ReadBack::Yes {
-        let found = job.read_back(container, &read, directory.path(), options.progress)?;
-        if !found.is_empty() {
-            return Ok(Written { losses: job.losses, differences: found, warning: None });
-        }
-    }
-    let warning = warned(directory.commit(options.durability))?;
-    Ok(Written { losses: job.losses, warning, ..Written::default() })
+    job.write_chunks(request.container, &request.read, request.progress, directory)?;
+    Ok(job.losses)
+}
+
+/// Differences between a written directory and its source.
+fn read_back(request: &WriteRequest<'_>, directory: &Path) -> Result<Vec<Loss>> {
+    let job = Job::plan(request.container, request.selection, request.options)?;
+    job.read_back(request.container, &request.read, directory, request.progress)
 }
 
 fn is_zarr(directory: &Path) -> bool {

@@ -10,7 +10,7 @@ use container_core::array::byte_len;
 use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Axes, OpenOptions};
 use container_core::dtype::Order;
-use container_core::format::WriteRequest;
+use container_core::format::{MetadataChanges, WriteRequest};
 use container_core::interchange::{self, WHOLE};
 use container_core::report::{Loss, Severity};
 use container_core::source::open_path;
@@ -77,6 +77,12 @@ pub(crate) fn append(
         old.copy(old.file.trailer_range(), out)
     })?;
     Ok(job.container.losses())
+}
+
+/// Applies changes to the trailer, below `/trailer`.
+pub(crate) fn change_metadata(path: &Path, changes: &MetadataChanges<'_>) -> Result<Vec<String>> {
+    set_trailer(path, changes.open, changes.durability, |tree| changes.apply(tree, Some(TRAILER)))
+        .map(|()| Vec::new())
 }
 
 /// Changes the trailer of the file at `path` to the result of `change`: a map with the one key `trailer`, where a JSON object is a map, and other

@@ -6,7 +6,8 @@ use container_core::container::{
     About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
-use container_core::format::{Format, Input, Level, Probe, Support};
+use container_core::format::{Format, Input, Level, OptionSpec, Probe, Support};
+use container_core::interchange;
 use container_core::interchange::WHOLE;
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
@@ -21,8 +22,6 @@ const ALL: Level = Level::Yes;
 
 /// RawArray in a table of formats.
 pub const FORMAT: Format = Format {
-    name: "rawarray",
-    title: "RawArray",
     extensions: &["ra"],
     order: Some(Order::F),
     support: &[
@@ -41,13 +40,33 @@ pub const FORMAT: Format = Format {
     ],
     magics: &[&MAGIC, &MAGIC_REVERSED],
     opens_by_head: true,
-    sniff: |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.head.starts_with(&MAGIC_REVERSED),
-    open: |input: Input, options: &OpenOptions| Ok(Box::new(RawArrayContainer::new(input, options)?)),
+    codecs: import::CODECS,
+    options: &[
+        OptionSpec::new("bool", "eltype5|uint8"),
+        OptionSpec::new("byte-order", "little|big"),
+        OptionSpec::new("trailer", "keep|drop"),
+    ],
     import: Some(import::import),
+    comparable_metadata: Some(comparable_metadata),
+    change_metadata: Some(append::change_metadata),
     repair: Some(repair::repair_to),
     append: Some(append::append),
-    pack: None,
+    ..Format::new(
+        "rawarray",
+        "RawArray",
+        |probe: &Probe<'_>| probe.head.starts_with(&MAGIC) || probe.head.starts_with(&MAGIC_REVERSED),
+        |input: Input, options: &OpenOptions| Ok(Box::new(RawArrayContainer::new(input, options)?)),
+    )
 };
+
+/// Types that numpy has and RawArray does not are opaque in targets, with their code under the format's own key.
+fn comparable_metadata(source: Value, written: Value) -> (Value, Value) {
+    let written = match source.get(FORMAT.name) {
+        None => interchange::remove_key(written, FORMAT.name),
+        Some(_) => written,
+    };
+    (source, written)
+}
 
 /// A longer trailer is not shown among the metadata; it is read as a dataset.
 const MAX_SHOWN_TRAILER_LEN: u64 = 1 << 20;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use container_core::container::ReadOptions;
+use container_core::format::{MetaChange, MetadataChanges};
 use container_core::report::{Finding, Severity};
 use container_core::{Error, Limits, Result};
 
@@ -14,7 +15,7 @@ use crate::file::external;
 use crate::interchange::metadata::value;
 use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::tree::emit_options;
-use crate::update::{CommitKind, UpdateOptions, Updater};
+use crate::update::{UpdateOptions, Updater};
 use crate::yaml::{Document, Yaml, emit_document};
 use crate::{File, Version, checksum_status};
 
@@ -62,50 +63,35 @@ pub fn other_files(file: &File, path: &Path) -> Vec<PathBuf> {
     external::external_paths(file, Some(path)).into_iter().collect()
 }
 
-pub use crate::edit::Replace;
-
-/// A change of the tree, by JSON pointer.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change<'a> {
-    /// The value at a pointer, as YAML 1.1 in flow style; an absent place is created if its parent exists. `/list/-` appends. The present tag stays,
-    /// unless the value has one.
-    Set(&'a str, &'a str),
-    /// Removes the node at the pointer.
-    Unset(&'a str),
-}
-
 /// Changes the tree of the file at `path` in place, in the order of `changes`, all or none. Every other byte of the tree stays, and no block is read.
 /// Returns notes on tags that go, and on values that YAML 1.1 reads as another type than they seem to have.
 ///
 /// # Errors
-/// `Usage` for a pointer without a target, or an edit that would change anything else, for a mapping or an array that would go unless `replace`
-/// permits it, and for a value that is not YAML; those of opening the file; `Io`.
-pub fn change(
-    path: &Path,
-    changes: &[Change<'_>],
-    replace: Replace,
-    options: UpdateOptions,
-) -> Result<(CommitKind, Vec<String>)> {
+/// `Usage` for a pointer without a target, or an edit that would change anything else, for a mapping or an array that would go unless it is
+/// permitted, and for a value that is not YAML; those of opening the file; `Io`.
+pub fn change_metadata(path: &Path, changes: &MetadataChanges<'_>) -> Result<Vec<String>> {
+    let mut options = UpdateOptions::default();
+    (options.limits, options.durability) = (changes.open.limits, changes.durability);
     let mut notes = Vec::new();
     let mut updater = Updater::open(path, options)?;
-    for change in changes {
+    for change in changes.list {
         match change {
-            Change::Set(pointer, value) => {
+            MetaChange::Set { pointer, value } => {
                 parse_value(value).map_err(|error| error.with_context(format!("the value for {pointer}")))?;
                 require_pointer(pointer)?;
                 let editor = updater.editor();
                 notes.extend(match pointer.strip_suffix("/-") {
                     Some(list) => push_typed(editor, list, value)?,
-                    None => set_typed(editor, pointer, value, replace)?,
+                    None => set_typed(editor, pointer, value, changes.replace)?,
                 });
             }
-            Change::Unset(pointer) => {
+            MetaChange::Unset { pointer } => {
                 require_pointer(pointer)?;
                 updater.remove(pointer)?;
             }
         }
     }
-    updater.commit().map(|committed| (committed, notes))
+    updater.commit().map(|_| notes)
 }
 
 /// Makes sure that a text is a JSON pointer to a part of a tree: `/key/0`.

@@ -3,12 +3,14 @@
 //! An array below mappings only is left out: the path of its dataset gives its place. In other places, and where it has more than its data (a mask),
 //! a form keeps the place.
 
+mod comparable;
 mod export;
 mod import;
 #[cfg(test)]
 mod tests;
 pub(crate) mod value;
 
+pub(crate) use comparable::comparable;
 pub(crate) use export::{export_metadata, lost_masks};
 pub(crate) use import::{MetadataTree, to_tree};
 

@@ -16,7 +16,7 @@ pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) const SPLIT: &str = "split";
 pub(crate) const DICTIONARY: &str = "dictionary";
 
-/// Asks for a sparse frame, a directory: the façade's word, which makes one of a contiguous frame.
+/// Asks for a sparse frame, a directory.
 pub(crate) const SPARSE: &str = "sparse";
 
 /// Options that every Blosc2 target accepts.

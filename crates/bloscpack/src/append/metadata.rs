@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use container_core::container::OpenOptions;
+use container_core::format::MetadataChanges;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 use container_core::{Error, Result, Value};
 
@@ -37,6 +38,12 @@ pub fn set_metadata(
     }
     old.check_description(&before, &after)?;
     if variable { old.rewrite_items(after, durability) } else { old.rewrite_array(&after, durability) }
+}
+
+/// Applies changes to the metadata.
+pub(crate) fn change_metadata(path: &Path, changes: &MetadataChanges<'_>) -> Result<Vec<String>> {
+    set_metadata(path, changes.open, changes.durability, |tree| changes.apply(tree, None))
+        .map(|()| Vec::new())
 }
 
 impl ExistingFile {

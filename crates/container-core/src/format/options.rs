@@ -65,6 +65,23 @@ impl CodecSpec {
     }
 }
 
+/// An option of a format's targets, for help texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionSpec {
+    /// Its name: `filter`.
+    pub name: &'static str,
+    /// Its values as help texts show them: `none|shuffle`, `N`.
+    pub values: &'static str,
+}
+
+impl OptionSpec {
+    /// An option of a name.
+    #[must_use]
+    pub const fn new(name: &'static str, values: &'static str) -> Self {
+        Self { name, values }
+    }
+}
+
 /// Options for writing a target, as the caller named them: a format uses those it has.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{DEFAULT_NAME, MAX_DEPTH, MORE, NAME, PREFIX, WHOLE, entries, form, form_of, pair};
 use crate::Value;
+use crate::json_pointer::unescape;
 use crate::report::Loss;
 
 /// Converts metadata of a format for transit. A map with repeated keys, or with keys that resemble those of a form, becomes the form
@@ -68,6 +69,18 @@ pub fn with_dataset_name(tree: Value, path: &str) -> Value {
         }
         other => other,
     }
+}
+
+/// The tree with the dataset name of `source` instead of its own, where both are the same apart from escapes: a path of ASDF has slashes and tildes
+/// within its steps escaped, other names have them so or as they are.
+#[must_use]
+pub fn with_equal_name(tree: Value, source: &Value) -> Value {
+    let (Some(Value::Text(own)), Some(Value::Text(name))) = (tree.get(NAME), source.get(NAME)) else {
+        return tree;
+    };
+    let spellings = |path: &str| [path.to_owned(), unescape(path).into_owned()];
+    let is_same = spellings(own).iter().any(|own| spellings(name).contains(own));
+    if is_same { with_dataset_name(tree, name) } else { tree }
 }
 
 /// The map without one key of its top.

@@ -19,10 +19,7 @@ use crate::{Limits, Progress, Result, Value};
 
 /// `.npy` in a table of formats.
 pub const FORMAT: Format = Format {
-    name: "npy",
-    title: "npy",
     extensions: &["npy"],
-    order: None,
     support: &[Support {
         version: "1.0, 2.0, 3.0",
         read: Level::Yes,
@@ -32,12 +29,15 @@ pub const FORMAT: Format = Format {
     }],
     magics: &[MAGIC],
     opens_by_head: true,
-    sniff: |probe: &Probe<'_>| probe.head.starts_with(MAGIC),
-    open: |input: Input, options: &OpenOptions| Ok(Box::new(Npy::new(input.into_source()?, options)?)),
+    codecs: &[CodecSpec::NONE],
     import: Some(import),
-    repair: None,
-    append: None,
-    pack: None,
+    comparable_metadata: None,
+    ..Format::new(
+        "npy",
+        "npy",
+        |probe: &Probe<'_>| probe.head.starts_with(MAGIC),
+        |input: Input, options: &OpenOptions| Ok(Box::new(Npy::new(input.into_source()?, options)?)),
+    )
 };
 
 /// Treatment of bfloat16, which numpy lacks.
@@ -172,7 +172,7 @@ impl Container for Npy {
 /// Writes the one selected dataset: same shape, values, order and, as far as numpy has it, type.
 fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     job.options.check_options("npy", &[])?;
-    job.options.codec("npy", &[CodecSpec::NONE])?;
+    job.options.codec("npy", FORMAT.codecs)?;
     if job.options.axes == Axes::Reversed {
         let problem = "npy stores both axis orders: reversed axes are not needed";
         return Err(

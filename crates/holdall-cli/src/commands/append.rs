@@ -102,14 +102,14 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         (None, false) if args.table.csv => table,
         (None, false) => Addition::Datasets(&address),
     };
-    let open = args.open.options(console.limits);
+    let open = args.open.options(console.limits, console.formats);
     tell_before(&args.file, &open);
     let may_be_table = matches!(addition, Addition::Datasets(_));
     let outcome = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal).watch(|progress| {
         let options = AppendOptions {
             durability: if args.no_sync { Durability::Cached } else { Durability::Synced },
             import: args.write.import_options(),
-            open: args.open.options(console.limits),
+            open: args.open.options(console.limits, console.formats),
             read: args.jobs.read_options(console.limits),
             fill: args.write.fill(),
             progress,

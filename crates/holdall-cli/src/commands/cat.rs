@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use container_core::container::{Container, Dataset, Digests, ReadOptions, visible_datasets};
 use container_core::dtype::Order;
+use container_core::format::Formats;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability};
@@ -86,10 +87,10 @@ fn format_word() -> impl TypedValueParser<Value = ExportFormat> {
 }
 
 /// The form that the name of a target asks for.
-fn by_name_of(path: &Path) -> container_core::Result<ExportFormat> {
+fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFormat> {
     ExportFormat::for_path(path).ok_or_else(|| {
         let error = Error::usage("the name of the target does not show the format");
-        match holdall::formats::target_format(path, None) {
+        match holdall::formats::target_format(path, None, formats) {
             Ok(_) => error.with_hint("holdall convert, which writes containers"),
             Err(_) => {
                 error.with_hint(format!("--format {}", ExportFormat::ALL.map(ExportFormat::name).join(", ")))
@@ -116,7 +117,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         Ok(format)
     };
     asked.map(not_for_terminal).transpose().on(&file)?;
-    let options = args.open.options(console.limits);
+    let options = args.open.options(console.limits, console.formats);
     let in_order = |opened: &OpenFile| {
         let stored = opened.container.dataset(0).map(|dataset| dataset.order);
         stored.map(|stored| asked.map_or(Order::C, |format| format.order(stored)))
@@ -126,7 +127,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let container = opened.container.as_ref();
     tell(&address.file, &container.notices());
     let (index, region) = single(container, select(&address, container)?).on(&file)?;
-    let format = args.form(&*container.require(index).on(&file)?, output, console.out.is_terminal())?;
+    let format =
+        args.form(&*container.require(index).on(&file)?, output, console.out.is_terminal(), console.formats)?;
     not_for_terminal(format).on(&file)?;
     let mut read = args.digests.apply(args.jobs.read_options(console.limits));
     if args.no_verify {
@@ -164,12 +166,18 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 impl Args {
     /// The form that is asked for. Items are bytes that were packed, and come out as they went in; on a terminal texts are
     /// shown as such.
-    fn form(&self, dataset: &Dataset, output: Option<&Path>, terminal: bool) -> Result<ExportFormat> {
+    fn form(
+        &self,
+        dataset: &Dataset,
+        output: Option<&Path>,
+        terminal: bool,
+        formats: Formats,
+    ) -> Result<ExportFormat> {
         match (self.format, output) {
             (Some(format), _) => Ok(format),
             (None, None) if is_text(dataset) && terminal => Ok(ExportFormat::Text),
             (None, _) if is_item(dataset) && !is_numbers(dataset) => Ok(ExportFormat::Raw),
-            (None, Some(path)) => by_name_of(path).on(shown(path)),
+            (None, Some(path)) => by_name_of(path, formats).on(shown(path)),
             (None, None) => Ok(ExportFormat::Text),
         }
     }

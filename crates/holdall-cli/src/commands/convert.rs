@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use container_core::ErrorKind;
 use container_core::container::Axes;
 use container_core::dtype::Order;
-use container_core::format::TargetOptions;
+use container_core::format::{Formats, OptionSpec, TargetOptions};
 use container_core::source::Access;
+
+use holdall::formats::{target_format, targets};
 
 use super::write_args::NewFileArgs;
 use super::{shown, tell_before};
@@ -20,19 +22,18 @@ use crate::progress::ProgressReporter;
 /// The format whose containers are directories.
 const ZARR: &str = "zarr";
 
-/// Write the values of a file in another format, and tell what that format could not take
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
+/// Help before the list of formats.
+const BEFORE_FORMATS: &str = "\
 The target's format is told by --to or by its extension; `holdall formats` lists them. Shape, values and dtype stay; what \
-the target cannot hold is listed on standard error. Words that a format does not have are refused with those it has.
+the target cannot hold is listed on standard error. Words that a format does not have are refused with those it has. A codec takes a \
+level as in zstd:5, and --filter may be given several times. --frames takes axis 0 as the frames of a GSD file, --frames=0:100:10 some of \
+them, of another GSD file too.
 
-Codecs: none blosclz lz4 lz4hc zlib zstd bzp2 blosc, with a level as in zstd:5; RawArray has none, lz4, leb128 and bits, \
-Bloscpack and Blosc2 none, blosclz, lz4, lz4hc, zlib and zstd with levels 0 to 9. Filters: none shuffle bitshuffle delta bytedelta \
-trunc_prec:N; Bloscpack has the first three, Blosc2 all of them and int_trunc:N, ndcell:N and ndmean:N, up to six in order. Checksums of Bloscpack and Blosc2: none adler32 crc32 md5 sha1 sha224 sha256 sha384 sha512; of ASDF: none md5. \
-Options of RawArray: bool=eltype5|uint8, byte-order=little|big, trailer=keep|drop; of Bloscpack: offsets=table|none, and \
-reserve=N for items; of Blosc2: split=auto|always|never|forward, dictionary=yes|no, sparse=yes|no (a directory); of ASDF: standard=1.0.0 to 1.6.0, align=N, padding=FACTOR, streamed=PATH (or streamed alone, of one array); of GSD: repeats=keep|drop, application=TEXT, schema=TEXT, schema-version=N.N. Zarr (.zarr, a directory) none, zstd, zlib, blosclz, lz4 and lz4hc, with shuffle or bitshuffle; FITS (.fits, images) none. \
-GSD has no codec; --frames takes axis 0 as the frames, --frames=0:100:10 some of them, of another GSD file too.
+What each format has (--codec; --filter, --checksum, --chunks, --blocks, --frames; else -O NAME=VALUE):
+";
 
+/// Help after it.
+const EXAMPLES: &str = "
 Examples:
   holdall convert scan.ra scan.npy
   holdall convert --verify scan.npy scan.ra
@@ -42,7 +43,25 @@ Examples:
   holdall convert image.asdf image.fits
   holdall convert run.gsd run.zarr --codec zstd
   holdall convert --frames=1000: run.gsd end.gsd
-  holdall convert scan.ra - --to npy | ssh host 'cat > scan.npy'")]
+  holdall convert scan.ra - --to npy | ssh host 'cat > scan.npy'";
+
+/// The help after the arguments, with codecs and options of each format that is written.
+pub fn after_help(formats: Formats) -> String {
+    let mut text = BEFORE_FORMATS.to_owned();
+    for format in targets(formats) {
+        text.push_str(&format!("  {} (.{}): ", format.title, format.extensions.join(", .")));
+        let codecs = format.codecs.iter().map(|codec| codec.name);
+        text.push_str(&codecs.collect::<Vec<_>>().join(" "));
+        for OptionSpec { name, values } in format.options {
+            text.push_str(&format!("; {name}={values}"));
+        }
+        text.push('\n');
+    }
+    text + EXAMPLES
+}
+
+/// Write the values of a file in another format, and tell what that format could not take
+#[derive(Debug, clap::Args)]
 pub struct Args {
     /// The file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
     #[arg(value_name = "SOURCE")]
@@ -63,15 +82,20 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let bar = args.make.check_target("convert", &args.target, console)?;
     let source = address(&args.source);
-    tell_before(&source.file, &args.make.open.options(console.limits));
+    tell_before(&source.file, &args.make.open.options(console.limits, console.formats));
     let (source_name, target_name) = (args.source.to_string_lossy(), shown(&args.target));
-    if args.format_name() == ZARR {
+    if args.format_name(console.formats) == ZARR {
         interrupt::stop_at_ticks();
     }
     let outcome = ProgressReporter::new(printable(&target_name), bar).watch(|progress| {
-        let mut options =
-            args.make.options(args.to.as_deref(), args.import_options(), console.limits, progress);
-        if args.format_name() == ZARR {
+        let mut options = args.make.options(
+            args.to.as_deref(),
+            args.import_options(console.formats),
+            console.limits,
+            console.formats,
+            progress,
+        );
+        if args.format_name(console.formats) == ZARR {
             // An incomplete folder is removed after an error, but not after a signal.
             options.open.access = Access::Positioned;
         }
@@ -81,15 +105,21 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         // Only a signal cancels it, and unfinished files have been removed.
         interrupt::end();
     }
-    args.make.show(outcome.on(shown(&source.file))?, &source_name, &target_name, args.format_name(), console)
+    args.make.show(
+        outcome.on(shown(&source.file))?,
+        &source_name,
+        &target_name,
+        args.format_name(console.formats),
+        console,
+    )
 }
 
 impl Args {
-    fn import_options(&self) -> TargetOptions {
+    fn import_options(&self, formats: Formats) -> TargetOptions {
         let mut import = self.make.write.import_options();
         // Opening reverses column-major arrays. A format that is always so has to be written in reverse as well, for source and target to
         // look alike under the same option; the others keep the order that they are shown.
-        let target = holdall::formats::target_format(&self.target, self.to.as_deref());
+        let target = target_format(&self.target, self.to.as_deref(), formats);
         if self.make.open.reversed_dims && target.is_ok_and(|format| format.order == Some(Order::F)) {
             import.axes = Axes::Reversed;
         }
@@ -97,7 +127,7 @@ impl Args {
     }
 
     /// The target's format; nothing where it is not known, which the library explains.
-    fn format_name(&self) -> &'static str {
-        holdall::formats::target_format(&self.target, self.to.as_deref()).map_or("", |format| format.name)
+    fn format_name(&self, formats: Formats) -> &'static str {
+        target_format(&self.target, self.to.as_deref(), formats).map_or("", |format| format.name)
     }
 }

@@ -77,7 +77,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     if a.file.as_os_str() == "-" && b.file.as_os_str() == "-" {
         return Err(Failure::usage("diff: only one of the two can be standard input"));
     }
-    let options = args.open.options(console.limits);
+    let options = args.open.options(console.limits, console.formats);
     let opened_a = open(&a.file, Accept::ContainersAndArrays, &options)?;
     let opened_b = open(&b.file, Accept::ContainersAndArrays, &options)?;
     let (of_a, of_b) = (opened_a.container.as_ref(), opened_b.container.as_ref());

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use container_core::checksum::Digest;
 use container_core::container::ReadOptions;
 use container_core::dtype::Order;
+use container_core::format::Formats;
 use container_core::source::read_stream;
 use container_core::threads::in_order;
 use container_core::{Error, ErrorKind, Limits, Progress};
@@ -68,8 +69,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let tasks = if args.check { args.read_lists(console)? } else { args.tasks() };
-    let work = Work { args, limits: console.limits };
+    let tasks = if args.check { args.read_lists(console)? } else { args.tasks(console.formats) };
+    let work = Work { args, limits: console.limits, formats: console.formats };
     let mut counts = Counts::default();
     // Standard input can be read only once, and a file that is read again needs it again.
     let streams = tasks.iter().any(|task| task.wanted.iter().any(|one| is_stream(&one.address.file)));
@@ -128,7 +129,7 @@ struct Answer {
 }
 
 impl Args {
-    fn tasks(&self) -> Vec<Task> {
+    fn tasks(&self, formats: Formats) -> Vec<Task> {
         let one = |typed: &OsString| {
             let wanted =
                 Wanted { typed: typed.as_encoded_bytes().into(), address: address(typed), expected: None };
@@ -137,11 +138,11 @@ impl Args {
         let mut tasks = Vec::with_capacity(self.files.len());
         for typed in &self.files {
             let folder = Path::new(typed);
-            if !is_plain_folder(folder) && !is_sparse_frame(folder) {
+            if !is_plain_folder(folder, formats) && !is_sparse_frame(folder) {
                 tasks.push(one(typed));
                 continue;
             }
-            tasks.extend(expand(&[folder.to_owned()]).into_iter().map(|named| {
+            tasks.extend(expand(&[folder.to_owned()], formats).into_iter().map(|named| {
                 let typed = named.path.as_os_str().as_encoded_bytes().into();
                 let wanted = Wanted { typed, address: Address::file(named.path), expected: None };
                 Task {
@@ -265,6 +266,7 @@ impl Status {
 struct Work<'a> {
     args: &'a Args,
     limits: Limits,
+    formats: Formats,
 }
 
 impl Work<'_> {
@@ -282,7 +284,7 @@ impl Work<'_> {
             return show(first.answer(None, Err(std::io::Error::other(error.clone()).into())));
         }
         let read = ReadOptions::default().with_threads(threads).with_limits(limits);
-        let options = self.args.open.options(limits);
+        let options = self.args.open.options(limits, self.formats);
         let opened = open_for_streaming(&first.address.file, Accept::ContainersAndArrays, &options, |_| {
             Some(Order::C)
         });

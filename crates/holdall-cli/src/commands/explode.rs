@@ -54,7 +54,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 
 /// The library's options.
 pub fn options(force: &ForceArgs, jobs: &JobsArgs, open: &OpenArgs, console: &Console) -> ExplodeOptions {
-    let mut open = open.options(console.limits);
+    let mut open = open.options(console.limits, console.formats);
     // Files and folders that are new are taken away after an error, and not after a signal.
     open.access = Access::Positioned;
     ExplodeOptions {

@@ -87,7 +87,7 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     let file = shown(&address.file);
-    let mut options = args.open.options(console.limits);
+    let mut options = args.open.options(console.limits, console.formats);
     if args.output.as_ref().is_some_and(|output| !is_stream(output)) {
         // Files and folders that are new are taken away after an error, and not after a signal.
         options.access = Access::Positioned;

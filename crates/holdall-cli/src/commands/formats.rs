@@ -1,7 +1,7 @@
 //! `holdall formats`: the support for each format and version.
 
 use container_core::format::{Format, Level, Support};
-use holdall::formats::{ARRAY_FILES, FORMATS, TARGETS};
+use holdall::formats::{ARRAY_FILES, TARGETS, containers};
 use holdall::json;
 
 use crate::errors::{Outcome, Result};
@@ -22,7 +22,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let mut every = FORMATS.iter().chain(ARRAY_FILES).chain(TARGETS).copied();
+    let mut every =
+        containers(console.formats).chain(ARRAY_FILES.iter().copied()).chain(TARGETS.iter().copied());
     if args.json {
         every.try_for_each(|format| console.out.json(&json::format_json(format)))?;
         return Ok(Outcome::Yes);

@@ -51,7 +51,8 @@ enum Told<'a> {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let files = expand(&args.files);
+    let formats = console.formats;
+    let files = expand(&args.files, formats);
     let terminal = console.out.is_terminal();
     let (mut shown_before, mut failed) = (false, 0);
     in_order(
@@ -63,7 +64,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
                 return Ok(Told::Unreadable(failure));
             }
             let file = &file.path;
-            let opened = open(file, Accept::Containers, &args.open.options(share.limits))?;
+            let opened = open(file, Accept::Containers, &args.open.options(share.limits, formats))?;
             let container = opened.container.as_ref();
             Ok(match args.json {
                 true => Told::Json(json::info_json(&shown(file), container)),

@@ -36,7 +36,8 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     no_selection(&address)?;
-    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let opened =
+        open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
     let of_paths: Option<Vec<String>> = match (&address.dataset, &address.selection) {
         (None, None) => None,

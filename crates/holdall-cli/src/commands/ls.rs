@@ -45,7 +45,8 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
     no_selection(&address)?;
-    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let opened =
+        open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
     if address.dataset.is_none() && container.listed_count() == 0 && container.may_hide_datasets() {
         let file = shown(&address.file);

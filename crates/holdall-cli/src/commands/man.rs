@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
 use clap_mangen::Man;
+use container_core::format::Formats;
 use container_core::write::{AtomicFile, Durability, Overwrite};
 
-use super::{Cli, shown};
+use super::{command, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::options::ForceArgs;
 use crate::output::Console;
@@ -33,7 +33,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let pages = pages();
+    let pages = pages(console.formats);
     if let Some(directory) = &args.output {
         write_all(&pages, directory, args.force.overwrite())?;
         return Ok(Outcome::Yes);
@@ -55,8 +55,8 @@ struct Page {
 }
 
 /// The command's page, then the verbs'.
-fn pages() -> Vec<Page> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+fn pages(formats: Formats) -> Vec<Page> {
+    let mut command = command(formats).disable_help_subcommand(true);
     command.build();
     let verbs: Vec<_> = command.get_subcommands().filter(|verb| !verb.is_hide_set()).cloned().collect();
     std::iter::once(command).chain(verbs).map(page).collect()
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn every_verb_and_flag_is_in_its_page() {
-        let pages = pages();
-        let mut command = Cli::command().disable_help_subcommand(true);
+        let pages = pages(&[]);
+        let mut command = command(&[]).disable_help_subcommand(true);
         command.build();
         for verb in command.get_subcommands() {
             let name = format!("holdall-{}.1", verb.get_name());

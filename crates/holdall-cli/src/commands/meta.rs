@@ -9,7 +9,7 @@ use container_core::{Error, Value};
 use holdall::address::Address;
 use holdall::json;
 use holdall::open::Accept;
-use holdall::set_meta::{GSD_WORDS, MetaChange, Replace, set_meta};
+use holdall::set_meta::{MetaChange, Replace, set_meta};
 
 use super::{open, select, shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
@@ -108,7 +108,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let error = Error::usage(format!("{option} is for the tree of a file, not for a dataset"));
         return Err(error.with_hint(format!("holdall meta FILE {option}"))).on(file);
     }
-    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let opened =
+        open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
     if args.inline {
         let read = ReadOptions::default().with_limits(console.limits);
@@ -166,7 +167,7 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
         let error = Error::usage("the tree of a file is changed, not that of a dataset");
         return Err(error.with_hint(format!("holdall meta {file} --set /path=value"))).on(file);
     }
-    let is_pointer = |(pointer, _): &(&str, &str)| pointer.starts_with('/') || GSD_WORDS.contains(pointer);
+    let is_pointer = |(pointer, _): &(&str, &str)| !pointer.is_empty();
     let set = |text: &String| match text.split_once('=').filter(is_pointer) {
         Some((pointer, value)) => {
             Ok(MetaChange::Set { pointer: pointer.to_owned(), value: value.to_owned() })
@@ -179,7 +180,7 @@ fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> 
     let changes: container_core::Result<Vec<MetaChange>> = args.set.iter().map(set).collect();
     let mut changes = changes.on(&file)?;
     changes.extend(args.unset.iter().map(|pointer| MetaChange::Unset { pointer: pointer.clone() }));
-    let options = args.open.options(console.limits);
+    let options = args.open.options(console.limits, console.formats);
     tell_before(&address.file, &options);
     let replace = if args.replace { Replace::Anything } else { Replace::Scalars };
     let notes = set_meta(&address.file, &changes, replace, &options, Durability::Synced).on(&file)?;

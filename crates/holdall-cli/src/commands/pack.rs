@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use container_core::dtype::{DType, Order};
+use container_core::format::Formats;
 use container_core::{Error, Limits, Progress, Value};
 use holdall::convert::ConvertOptions;
 use holdall::formats::target_format;
@@ -143,20 +144,21 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let metadata =
         args.metadata.as_deref().map(|file| metadata_of_file(file, &console.limits).on(shown(file)));
     let metadata = &metadata.transpose()?;
-    let (meter, limits) = (ProgressReporter::new(printable(&target_name), bar), console.limits);
+    let meter = ProgressReporter::new(printable(&target_name), bar);
+    let (limits, formats) = (console.limits, console.formats);
     if let Some(kind) = args.items {
         let items = kind.source(source, sources, args.dtype.as_ref()).on(&name)?;
         // Of several files, the one that an error is about is named in its text.
         let subject = if sources.len() > 1 { target_name.clone() } else { name };
         let outcome = meter.watch(|progress| {
-            holdall::pack::pack_items(items, target, &args.options(metadata, limits, progress))
+            holdall::pack::pack_items(items, target, &args.options(metadata, limits, formats, progress))
         });
         return args.show_items(outcome.on(subject)?, sources, &target_name, console);
     }
     args.table.check("pack", source, args.dtype.is_some())?;
     let csv = args.table.csv(args.dtype.as_ref());
     let outcome = meter.watch(|progress| {
-        let options = args.options(metadata, limits, progress);
+        let options = args.options(metadata, limits, formats, progress);
         let of_table = || holdall::csv::pack_csv(source, &csv, target, &options);
         match &args.dtype {
             _ if args.table.csv => of_table(),
@@ -178,7 +180,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         ),
         _ => error,
     });
-    let format = target_format(target, args.to.as_deref()).map_or("", |format| format.name);
+    let format = target_format(target, args.to.as_deref(), formats).map_or("", |format| format.name);
     args.make.show(outcome.on(&name)?, &name, &target_name, format, console)
 }
 
@@ -199,11 +201,12 @@ impl Args {
         &'a self,
         metadata: &Option<Value>,
         limits: Limits,
+        formats: Formats,
         progress: Progress<'a>,
     ) -> ConvertOptions<'a> {
         let mut import = self.make.write.import_options();
         import.metadata.clone_from(metadata);
-        self.make.options(self.to.as_deref(), import, limits, progress)
+        self.make.options(self.to.as_deref(), import, limits, formats, progress)
     }
 
     fn show_items(

@@ -218,7 +218,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         )
         .on(&file);
     }
-    let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
+    let opened = open(
+        &address.file,
+        Accept::ContainersAndArrays,
+        &args.open.options(console.limits, console.formats),
+    )?;
     let container = opened.container.as_ref();
     let bar = if console.out.is_terminal() { ShowProgress::Never } else { ShowProgress::OnTerminal };
     let meter = ProgressReporter::new(printable(&file), bar);

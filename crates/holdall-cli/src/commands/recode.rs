@@ -40,12 +40,13 @@ pub struct Args {
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let bar = args.make.check_target("recode", &args.target, console)?;
     let _ = args.compact;
-    tell_before(&args.source, &args.make.open.options(console.limits));
+    tell_before(&args.source, &args.make.open.options(console.limits, console.formats));
     let (source, target) = (shown(&args.source), shown(&args.target));
+    let (limits, formats) = (console.limits, console.formats);
     let outcome = ProgressReporter::new(printable(&target), bar).watch(|progress| {
-        let options = args.make.options(None, args.make.write.import_options(), console.limits, progress);
+        let options = args.make.options(None, args.make.write.import_options(), limits, formats, progress);
         holdall::recode::recode(&args.source, &args.target, &options)
     });
-    let format = target_format(&args.target, None).map_or("", |format| format.name);
+    let format = target_format(&args.target, None, formats).map_or("", |format| format.name);
     args.make.show(outcome.on(&source)?, &source, &target, format, console)
 }

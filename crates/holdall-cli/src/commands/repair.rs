@@ -66,7 +66,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         return Err(Error::usage("repair writes a file, not standard output").with_hint("-o NEW")).on(file);
     }
     let target = args.output.as_deref().filter(|_| !args.dry_run);
-    let mut options = args.open.options(console.limits);
+    let mut options = args.open.options(console.limits, console.formats);
     tell_before(&args.file, &options);
     if args.checksums {
         options.stale_checksums = StaleChecksums::Renew;

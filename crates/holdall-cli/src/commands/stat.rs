@@ -65,7 +65,11 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
     let address = address(file);
     let name = shown(&address.file);
-    let opened = open(&address.file, Accept::ContainersAndArrays, &args.open.options(console.limits))?;
+    let opened = open(
+        &address.file,
+        Accept::ContainersAndArrays,
+        &args.open.options(console.limits, console.formats),
+    )?;
     let container = opened.container.as_ref();
     let chosen = select(&address, container)?;
     if chosen.is_empty() {

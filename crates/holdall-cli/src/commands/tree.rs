@@ -51,7 +51,8 @@ pub struct Args {
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let address = address(&args.file);
-    let opened = open(&address.file, Accept::Containers, &args.open.options(console.limits))?;
+    let opened =
+        open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
     let nodes = if address.dataset.is_none() && address.selection.is_none() {
         nodes(container, args.depth).on(shown(&address.file))?

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use container_core::container::{CheckDepth, ReadOptions};
+use container_core::format::Formats;
 use container_core::report::{Finding, Severity};
 use holdall::address::typed;
 use holdall::json;
@@ -59,8 +60,8 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         let named = (!file.as_os_str().is_empty()).then_some(file);
         Schema::load(named).on(shown(file))
     });
-    let check = Check { args, schema: schema.transpose()? };
-    let files = expand(&args.files);
+    let check = Check { args, schema: schema.transpose()?, formats: console.formats };
+    let files = expand(&args.files, console.formats);
     let mut counts = [0; 4];
     in_order(
         &files,
@@ -96,12 +97,13 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 struct Check<'a> {
     args: &'a Args,
     schema: Option<Schema>,
+    formats: Formats,
 }
 
 impl Check<'_> {
     fn one(&self, file: &Path, share: &Share<'_>) -> Verification {
         let depth = if self.args.quick { CheckDepth::Quick } else { CheckDepth::Full };
-        let options = self.args.open.options(share.limits);
+        let options = self.args.open.options(share.limits, self.formats);
         let read = ReadOptions::default().with_threads(share.threads).with_limits(share.limits);
         let mut verification =
             share.meter.watch(|progress| verify_with(file, depth, &options, &read, progress));

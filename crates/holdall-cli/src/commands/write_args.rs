@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use container_core::format::TargetOptions;
+use container_core::format::{Formats, TargetOptions};
 use container_core::report::Loss;
 use container_core::write::Durability;
 use container_core::{Error, Limits, Progress};
@@ -52,6 +52,7 @@ impl NewFileArgs {
         to: Option<&'a str>,
         import: TargetOptions,
         limits: Limits,
+        formats: Formats,
         progress: Progress<'a>,
     ) -> ConvertOptions<'a> {
         ConvertOptions {
@@ -59,7 +60,7 @@ impl NewFileArgs {
             overwrite: self.force.overwrite(),
             durability: if self.no_sync { Durability::Cached } else { Durability::Synced },
             import,
-            open: self.open.options(limits),
+            open: self.open.options(limits, formats),
             read: self.jobs.read_options(limits),
             fill: self.write.fill(),
             verify: if self.verify { ReadBack::Yes } else { ReadBack::No },

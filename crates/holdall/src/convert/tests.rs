@@ -99,10 +99,10 @@ fn a_target_that_would_lack_something_is_not_written() {
         targets.push(("a.b2nd", 1, vec![("sparse".to_owned(), "yes".to_owned())]));
     }
     for (name, count, words) in targets {
-        if target_format(Path::new(name), None).is_err() {
+        if target_format(Path::new(name), None, &[]).is_err() {
             continue;
         }
-        let format = target_format(Path::new(name), None).unwrap();
+        let format = target_format(Path::new(name), None, &[]).unwrap();
         let mut options = ConvertOptions { losses: Losses::Refuse, ..verified() };
         options.import.extra = words;
         let all = memory.all();
@@ -149,7 +149,7 @@ fn standard_output_cannot_be_verified() {
 fn several_datasets_into_one_array_are_listed() {
     let place = Place::new();
     let memory = Memory::new().with("x", "|u1", &[1], &[1]).with("y", "|u1", &[1], &[2]);
-    let npy = target_format(Path::new("a.npy"), None).unwrap();
+    let npy = target_format(Path::new("a.npy"), None, &[]).unwrap();
     let error = write(&memory, &memory.all(), npy, &place.at("a.npy"), &verified()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Usage(_)));
     assert!(error.to_string().contains("x, y"));
@@ -161,7 +161,7 @@ fn damage_met_on_the_way_leaves_nothing() {
     let place = Place::new();
     place.put("b.npy", b"old");
     let memory = Memory::new().with("x", "|u1", &[1], &[1]).damaged("x");
-    let npy = target_format(Path::new("b.npy"), None).unwrap();
+    let npy = target_format(Path::new("b.npy"), None, &[]).unwrap();
     let force = ConvertOptions { overwrite: Overwrite::Replace, ..verified() };
     let error = write(&memory, &memory.all(), npy, &place.at("b.npy"), &force).unwrap_err();
     assert_eq!((error.is_damage(), error.range()), (true, Some(16..48)));
@@ -192,7 +192,7 @@ fn a_target_that_reads_back_otherwise_is_not_left() {
 #[test]
 fn what_the_target_has_no_type_for_reads_back_as_what_was_made_of_it() {
     let place = Place::new();
-    let npy = target_format(Path::new("a.npy"), None).unwrap();
+    let npy = target_format(Path::new("a.npy"), None, &[]).unwrap();
     let bfloat = DType::parse("bfloat16").unwrap();
     let bytes = [0x3f80_u16.to_le_bytes(), 0xc000_u16.to_le_bytes()].concat();
     let memory = Memory::new().with_type("x", bfloat, &[2], Order::F, &bytes);

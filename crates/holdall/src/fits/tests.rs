@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::Memory;
-use container_core::container::{Container as _, ReadOptions};
+use container_core::container::ReadOptions;
 use container_core::dtype::DType;
 use container_core::format::TargetOptions;
 use container_core::region::Region;

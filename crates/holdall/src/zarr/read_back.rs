@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use container_core::container::{Container, ReadOptions};
+use container_core::report::Loss;
 use container_core::{Progress, Result};
 
 use super::{ArrayPlan, Job, METADATA, grid};
-use crate::diff::Difference;
 
 impl Job {
     /// Reads every file below `root` and reports differences: metadata by their bytes, chunks by their decoded values. The expected values
@@ -22,12 +22,12 @@ impl Job {
         read: &ReadOptions,
         root: &Path,
         progress: Progress<'_>,
-    ) -> Result<Vec<Difference>> {
+    ) -> Result<Vec<Loss>> {
         let mut found = Vec::new();
         for (place, text) in self.nodes()? {
             if fs::read(root.join(&place).join(METADATA))? != text {
                 let what = format!("{METADATA} of {place:?} differs from the written bytes");
-                found.push(Difference { dataset: None, what });
+                found.push(Loss { dataset: None, what });
             }
         }
         let work = |plan: &ArrayPlan, chunk: &[u64], read: &ReadOptions| {
@@ -48,7 +48,7 @@ impl Job {
         self.each_chunk(read, progress, work, |plan, other| {
             if let Some(key) = other {
                 let what = format!("chunk {} holds other values", key.display());
-                found.push(Difference { dataset: Some(plan.path.clone()), what });
+                found.push(Loss { dataset: Some(plan.path.clone()), what });
             }
         })?;
         Ok(found)

@@ -1,16 +1,21 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::convert::{Conversion, ConvertOptions, ConvertOutcome};
 use crate::testing::Memory;
 use container_core::dtype::{DType, Order};
+use container_core::write::Overwrite;
 
 fn write(
     container: &dyn Container,
     selection: &[(usize, Region)],
     target: &Path,
     options: &ConvertOptions<'_>,
-) -> Result<Written> {
-    super::write(container, selection, target, options, &[])
+) -> Result<Conversion> {
+    match crate::convert::write(container, selection, &FORMAT, target, options)? {
+        ConvertOutcome::Done(conversion) => Ok(conversion),
+        ConvertOutcome::Differs(differences) => panic!("{differences:?}"),
+    }
 }
 
 /// Every file below a directory, by its path, sorted.
