@@ -10,7 +10,8 @@ use container_core::array::Array;
 use container_core::block::Block;
 use container_core::codec::Codecs;
 use container_core::container::{
-    About, Axes, CheckDepth, Container, Dataset, Defaults, OpenOptions, ReadOptions, Segment, Visibility,
+    About, Axes, CheckDepth, Container, Dataset, Defaults, FileStructure, Interchange, MetadataText,
+    OpenOptions, ReadOptions, Segment, Visibility,
 };
 use container_core::format::{DuplicatePaths, Format, Input, Level, OptionSpec, Probe, Support};
 use container_core::region::Region;
@@ -175,10 +176,6 @@ impl Container for AsdfContainer {
         value::to_value(self.file.tree().root(), View::Logical, &self.limits)
     }
 
-    fn may_hide_datasets(&self) -> bool {
-        self.file.unread_tree().is_some()
-    }
-
     fn datasets(&self) -> &[Dataset] {
         self.datasets.get_or_init(|| datasets::datasets(&self.file, self.axes))
     }
@@ -243,9 +240,11 @@ impl Container for AsdfContainer {
             _ => Ok(None),
         }
     }
+}
 
-    fn as_any(&self) -> Option<&dyn Any> {
-        Some(&self.file)
+impl FileStructure for AsdfContainer {
+    fn may_hide_datasets(&self) -> bool {
+        self.file.unread_tree().is_some()
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
@@ -271,6 +270,22 @@ impl Container for AsdfContainer {
         self.journal.iter().map(|notice| notice.message.clone()).collect()
     }
 
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        let (path, datasets) = (self.path.as_deref(), self.of_blocks());
+        Ok(check::check(&self.file, path, datasets, depth, options, progress)?
+            .with(self.journal.as_ref().map(Notice::finding)))
+    }
+}
+
+impl Interchange for AsdfContainer {
+    fn metadata_text(&self) -> Option<&dyn MetadataText> {
+        Some(&self.file)
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(&self.file)
+    }
+
     fn losses(&self) -> Vec<Loss> {
         datasets::losses(self.logical_meta(), self.datasets())
     }
@@ -285,11 +300,5 @@ impl Container for AsdfContainer {
             Defaults::Apply => Vec::new(),
             Defaults::StoredOnly => metadata::lost_masks(&self.file, self.datasets(), selection),
         }
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        let (path, datasets) = (self.path.as_deref(), self.of_blocks());
-        Ok(check::check(&self.file, path, datasets, depth, options, progress)?
-            .with(self.journal.as_ref().map(Notice::finding)))
     }
 }

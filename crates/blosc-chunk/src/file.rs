@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions, Segment,
+    Visibility, require,
 };
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, Input, Level, Probe, Support};
@@ -198,7 +199,7 @@ impl Container for ChunkFile {
     }
 
     fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {
-        let dataset = self.require(index)?;
+        let dataset = require(self, index)?;
         let bytes = self.bytes()?;
         let chunk = Chunk::parse(&bytes)?;
         let stored = StoredArray {
@@ -210,12 +211,9 @@ impl Container for ChunkFile {
         let decoded = Decoded { chunk: &chunk, limits: self.limits };
         stored.read(&decoded, region, &self.limits, 1)?.into_owned(&self.limits)
     }
+}
 
-    /// Returns false: a chunk has the length of its elements, not their type.
-    fn is_typed(&self, _index: usize) -> bool {
-        false
-    }
-
+impl FileStructure for ChunkFile {
     fn blocks(&self) -> Vec<&dyn Block> {
         vec![&self.block]
     }
@@ -254,6 +252,13 @@ impl Container for ChunkFile {
             Err(error) => return Err(error),
         }
         Ok(Report::new(findings, blocks))
+    }
+}
+
+impl Interchange for ChunkFile {
+    /// Returns false: a chunk has the length of its elements, not their type.
+    fn records_dtype(&self, _index: usize) -> Option<bool> {
+        Some(false)
     }
 }
 

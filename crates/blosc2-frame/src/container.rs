@@ -9,7 +9,7 @@ use blosc_chunk::Compressor;
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    self, About, CheckDepth, Container, Dataset, ReadOptions, Segment, Tolerance,
+    self, About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Tolerance,
 };
 use container_core::dtype::Order;
 use container_core::format::{Format, Input, Level, OptionSpec, Probe, Support};
@@ -267,18 +267,12 @@ impl Container for Blosc2Container {
         is_plain.then(|| self.view.repeated(index, region)).flatten()
     }
 
-    fn is_typed(&self, index: usize) -> bool {
-        !self.view.is_flat() && self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())
-    }
-
     fn absence(&self, index: usize, region: &Region) -> Option<Error> {
         self.view.absence(index, region, &self.view.frame().options().limits)
     }
+}
 
-    fn as_any(&self) -> Option<&dyn Any> {
-        Some(self.view.frame())
-    }
-
+impl FileStructure for Blosc2Container {
     fn blocks(&self) -> Vec<&dyn Block> {
         let blocks = self.blocks.get_or_init(|| {
             let frame = self.view.frame();
@@ -310,6 +304,21 @@ impl Container for Blosc2Container {
 
     fn checksums(&self) -> BTreeSet<String> {
         self.view.algorithm().map(|algorithm| algorithm.name().to_owned()).into_iter().collect()
+    }
+
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        Ok(check::check(&self.view, depth, options, progress)?
+            .with(self.journal.as_ref().map(Notice::finding)))
+    }
+}
+
+impl Interchange for Blosc2Container {
+    fn records_dtype(&self, _index: usize) -> Option<bool> {
+        self.view.is_flat().then_some(false)
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(self.view.frame())
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -361,10 +370,5 @@ impl Container for Blosc2Container {
             losses.push(Loss { dataset: None, what });
         }
         losses
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        Ok(check::check(&self.view, depth, options, progress)?
-            .with(self.journal.as_ref().map(Notice::finding)))
     }
 }

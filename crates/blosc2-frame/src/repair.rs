@@ -47,16 +47,7 @@ use recovered_frame::RecoveredFrame;
 /// `WrongFormat` without the magic; `Unsupported` for undefined versions; `Malformed` and `Truncated` when no chunk can be
 /// recovered; `Usage` when the target exists; `Io`. No file is created then.
 pub fn repair(path: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<RepairReport> {
-    let (path, target) = (path.as_ref(), target.as_ref());
-    if !path.is_dir() {
-        return repair_file(path, target, repair_to);
-    }
-    use container_core::write::{AtomicFile, Durability, Overwrite};
-    let input = Input { source: None, path: Some(path.to_owned()) };
-    let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
-    let report = repair_to(input, &OpenOptions::default(), Some(&mut out), Progress::none())?;
-    out.commit(Durability::Synced)?;
-    Ok(report)
+    repair_file(path.as_ref(), target.as_ref(), repair_to)
 }
 
 /// Repairs for the table of formats.

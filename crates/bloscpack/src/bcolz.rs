@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions, Segment,
+    Visibility,
 };
 use container_core::dtype::{DType, Order};
 use container_core::python_literal;
@@ -342,7 +343,9 @@ impl Container for Directory {
         let limits = &column.options.limits.with_stop(options.limits.stop);
         stored.read(&Decoded { column, options }, region, limits, 1)?.into_owned(limits)
     }
+}
 
+impl FileStructure for Directory {
     fn blocks(&self) -> Vec<&dyn Block> {
         Vec::new()
     }
@@ -390,6 +393,8 @@ impl Container for Directory {
         Ok(Report::new(findings, blocks))
     }
 }
+
+impl Interchange for Directory {}
 
 mod table_check;
 #[cfg(test)]

@@ -7,7 +7,8 @@ use blosc_chunk::Compressor;
 use container_core::array::{Array, byte_len};
 use container_core::block::{Block, for_each_piece};
 use container_core::container::{
-    About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, Axes, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions,
+    Segment, Visibility,
 };
 use container_core::dtype::Order;
 use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Level, OptionSpec, Probe, Support};
@@ -139,12 +140,9 @@ impl Container for BloscpackContainer {
         let shape = self.file.array_type()?.shape;
         Ok(self.file.read(&region.reversed(&shape)?, options)?.reversed_axes())
     }
+}
 
-    fn is_typed(&self, index: usize) -> bool {
-        (self.is_variable() || self.file.numpy().is_some())
-            && self.datasets().get(index).is_none_or(|dataset| !dataset.dtype.is_void())
-    }
-
+impl FileStructure for BloscpackContainer {
     fn blocks(&self) -> Vec<&dyn Block> {
         let blocks = self.blocks.get_or_init(|| {
             let whole = |chunk: &&ChunkEntry| chunk.state() == ChunkState::Whole;
@@ -176,6 +174,16 @@ impl Container for BloscpackContainer {
         let codes = [Some(self.file.header().checksum), header.map(|header| header.meta_checksum)];
         let stored = codes.into_iter().flatten().filter(|code| code.digest_len() > 0);
         stored.map(|code| code.name().to_owned()).collect()
+    }
+
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        check::check(&self.file, depth, options, progress)
+    }
+}
+
+impl Interchange for BloscpackContainer {
+    fn records_dtype(&self, _index: usize) -> Option<bool> {
+        (!self.is_variable() && self.file.numpy().is_none()).then_some(false)
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -215,10 +223,6 @@ impl Container for BloscpackContainer {
 
     fn unexported_metadata(&self, _selection: &[(usize, Region)]) -> Vec<Loss> {
         import::same_format::losses(self)
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        check::check(&self.file, depth, options, progress)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Passing a dataset through in pieces, within bounded memory.
 
 use crate::array::byte_len;
-use crate::container::{Container, ReadOptions};
+use crate::container::{Container, ReadOptions, require};
 use crate::dtype::Order;
 use crate::mask::Hidden;
 use crate::region::{AxisSelection, Region};
@@ -44,7 +44,7 @@ pub fn check_furthest_readable<C: Container + ?Sized>(
     region: &Region,
     options: &ReadOptions,
 ) -> Result<()> {
-    let dataset = &*container.require(index)?;
+    let dataset = &*require(container, index)?;
     let furthest = region.axes().iter().map(|axis| {
         let last = i128::from(axis.start) + i128::from(axis.step) * (i128::from(axis.count) - 1);
         let start = axis.start.max(u64::try_from(last).unwrap_or(0));

@@ -1,24 +1,27 @@
 //! [`Container`]: the interface of every format for the command, viewers, converters and bindings.
 //!
-//! Read-only and object-safe. Writing, appending, repair and the meaning of schemas belong to each format's own API.
+//! Read-only and object-safe. [`Container`] has what readers of values call, its parts [`FileStructure`] what listings of bytes and checks call, and
+//! [`Interchange`] what conversions and comparisons call. Writing, appending, repair and the meaning of schemas belong to each format's own API.
 
-use std::any::Any;
+mod file_structure;
+mod interchange;
+
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::array::Array;
-use crate::block::Block;
 use crate::dtype::{DType, Order};
 use crate::format::Formats;
 use crate::region::{AxisSelection, Region};
-use crate::report::{Loss, Report};
 use crate::source::Access;
 use crate::value::Value;
-use crate::{Error, Limits, Progress, Result, Stop};
+use crate::{Error, Limits, Result, Stop};
+
+pub use file_structure::{FileStructure, View};
+pub use interchange::{Interchange, MetadataText};
 
 /// An open file of any format. Datasets are addressed by index: the listed ones first, then those that only a recursive listing shows.
-pub trait Container: Send + Sync {
+pub trait Container: FileStructure + Interchange {
     /// Format, version, size and completeness. Details that need a failed or further read are left out.
     fn about(&self) -> About;
 
@@ -40,11 +43,6 @@ pub trait Container: Send + Sync {
     /// on calls of [`Container::dataset`].
     fn datasets(&self) -> &[Dataset];
 
-    /// False where opening proved that all datasets are listed. Else damage may hide some, which a check reports.
-    fn may_hide_datasets(&self) -> bool {
-        true
-    }
-
     /// Number of datasets.
     fn dataset_count(&self) -> usize {
         self.datasets().len()
@@ -63,20 +61,6 @@ pub trait Container: Send + Sync {
     /// The index of the first dataset of this path. Formats whose datasets are made on demand find it without making others.
     fn find(&self, path: &str) -> Option<usize> {
         self.datasets().iter().position(|dataset| dataset.path == path)
-    }
-
-    /// True where the file decides whether a dataset exists: one that is not found is [`Absent`](crate::ErrorKind::Absent), not a mistake
-    /// of the caller.
-    fn may_lack_datasets(&self) -> bool {
-        false
-    }
-
-    /// As [`Container::dataset`], for an index that must exist.
-    ///
-    /// # Errors
-    /// `Usage` where it is not.
-    fn require(&self, index: usize) -> Result<Cow<'_, Dataset>> {
-        self.dataset(index).ok_or_else(|| Error::usage("no such dataset"))
     }
 
     /// The elements of `region` of a dataset, lent where they are stored plainly and the source can.
@@ -119,11 +103,6 @@ pub trait Container: Send + Sync {
         None
     }
 
-    /// False where the file does not record the element type, except perhaps its size: the dtype is then opaque, or bytes.
-    fn is_typed(&self, index: usize) -> bool {
-        self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void())
-    }
-
     /// Mask of the missing elements of `region` of a dataset: an array of `bool8` of the region's shape, not zero where one is missing. Records whose
     /// fields can be missing one by one have an array of the [`mask_dtype`](crate::mask::mask_dtype) of their type; [`Hidden`](crate::mask::Hidden)
     /// takes either. `None` where no element is missing, in formats without masks, and where the file was opened with [`Defaults::StoredOnly`].
@@ -136,17 +115,6 @@ pub trait Container: Send + Sync {
         Ok(None)
     }
 
-    /// Whether [`Container::mask`] can return a mask of a dataset.
-    ///
-    /// # Errors
-    /// As [`Container::mask`], but for those of reading elements.
-    fn has_mask(&self, index: usize, options: &ReadOptions) -> Result<bool> {
-        let shape = &self.require(index)?.shape;
-        let none =
-            Region::whole(shape).axes().iter().map(|axis| AxisSelection { count: 0, ..*axis }).collect();
-        Ok(self.mask(index, &Region::new(none, shape)?, options)?.is_some())
-    }
-
     /// The reason why elements of `region` are missing from the file although it declares their type and shape: the program that wrote it
     /// computes them, or they are in another file. [`Container::read`] fails with it. `None` where they are in the file, and in a lenient
     /// open, which reads the stored placeholder.
@@ -154,89 +122,42 @@ pub trait Container: Send + Sync {
         let _ = (index, region);
         None
     }
+}
 
-    /// The open file of the format's own crate, for an import from the format's own kind that keeps parts which datasets do not show.
-    fn as_any(&self) -> Option<&dyn Any> {
-        None
+impl dyn Container + '_ {
+    /// True where the file records the element type of a dataset: it is not opaque, and more than bytes of some size.
+    #[must_use]
+    pub fn is_typed(&self, index: usize) -> bool {
+        let by_type = || self.dataset(index).is_none_or(|dataset| !dataset.dtype.is_void());
+        self.records_dtype(index).unwrap_or_else(by_type)
     }
 
-    /// True where the first axis of a dataset counts frames that the format stacks. An array from a single frame drops the axis.
-    fn has_frame_axis(&self, dataset: &Dataset) -> bool {
-        let _ = dataset;
-        false
-    }
-
-    /// The stored blocks, in file order.
-    fn blocks(&self) -> Vec<&dyn Block>;
-
-    /// True where no block that has to be decoded takes more than `most` bytes. A format with a common bound for its blocks inspects none of
-    /// them.
-    fn has_small_blocks(&self, most: u64) -> bool {
-        let is_small = |block: &&dyn Block| {
-            let range = block.range();
-            block.codec().is_none() || range.end.saturating_sub(range.start) <= most
-        };
-        self.blocks().iter().all(is_small)
-    }
-
-    /// The physical map: the purpose of every byte. Tiles the file from 0 to its size, without gaps or overlaps.
-    fn byte_map(&self) -> Vec<Segment>;
-
-    /// Calls `look` with each entry of the map, in order, until it fails. A format whose map is long makes them one by one.
+    /// As [`Container::dataset`], for an index that must exist.
     ///
     /// # Errors
-    /// Those of `look`.
-    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        self.byte_map().into_iter().try_for_each(look)
+    /// `Usage` where it does not.
+    pub fn require(&self, index: usize) -> Result<Cow<'_, Dataset>> {
+        require(self, index)
     }
 
-    /// The names of the digests in the file.
-    fn checksums(&self) -> BTreeSet<String> {
-        self.byte_map().into_iter().filter_map(|segment| segment.checksum).collect()
-    }
-
-    /// Notices about the opened file for any user of it, a line each: a journal next to it. A check and [`Container::about`] include them.
-    fn notices(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// A line about the first digest that reads under [`Digests::Whole`] have not compared, because they read only a part of its range.
-    fn uncompared(&self) -> Option<String> {
-        None
-    }
-
-    /// Contents of the file in addition to its datasets' values, types and shapes, which a bare array cannot hold.
-    fn losses(&self) -> Vec<Loss> {
-        Vec::new()
-    }
-
-    /// Metadata that a conversion of the selected datasets carries: a map in the terms of [`crate::interchange`], without storage details. Copies.
-    /// Empty for a format without metadata.
+    /// Whether [`Container::mask`] can return a mask of a dataset.
     ///
     /// # Errors
-    /// As [`Container::meta`].
-    fn export_metadata(&self, selection: &[(usize, Region)]) -> Result<Value> {
-        let _ = selection;
-        Ok(Value::Map(Vec::new()))
+    /// As [`Container::mask`], but for those of reading elements.
+    pub fn has_mask(&self, index: usize, options: &ReadOptions) -> Result<bool> {
+        let shape = &self.require(index)?.shape;
+        let none =
+            Region::whole(shape).axes().iter().map(|axis| AxisSelection { count: 0, ..*axis }).collect();
+        Ok(self.mask(index, &Region::new(none, shape)?, options)?.is_some())
     }
+}
 
-    /// Losses of every conversion of the selected datasets: neither their values nor [`Container::export_metadata`] have them.
-    fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
-        let _ = selection;
-        self.losses()
-    }
-
-    /// Parts that a dataset assembled from others leaves out of them: quantities of a log that are not a column of its table.
-    fn left_out(&self, index: usize) -> Vec<Loss> {
-        let _ = index;
-        Vec::new()
-    }
-
-    /// Checks for damage and oddities. Damage is a finding, not an error.
-    ///
-    /// # Errors
-    /// Only those that prevent the check: `Io`, `Missing`, `Cancelled`, `Limit`.
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report>;
+/// As [`Container::dataset`], for an index that must exist.
+///
+/// # Errors
+/// `Usage` where it does not.
+pub fn require<C: Container + ?Sized>(container: &C, index: usize) -> Result<Cow<'_, Dataset>> {
+    container.dataset(index).ok_or_else(|| Error::usage("no such dataset"))
 }
 
 /// The datasets that a plain listing shows, each with its index, made one after the other.

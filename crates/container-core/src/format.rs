@@ -305,15 +305,18 @@ pub struct WriteRequest<'a> {
     pub progress: Progress<'a>,
 }
 
-/// Repairs the file at `path` into a new one at `target`, which appears when it is complete and synced. The input is only read.
+/// Repairs the file or directory at `path` into a new file at `target`, which appears when it is complete and synced. The input is only read.
 ///
 /// # Errors
 /// Those of `repair`; `Usage` when the target exists; `Io`. No file appears then.
 pub fn repair_file(path: &Path, target: &Path, repair: RepairFn) -> Result<RepairReport> {
     let options = OpenOptions::default();
-    let source = open_path(path, options.access, &options.limits)?;
+    let source = match path.is_dir() {
+        true => None,
+        false => Some(open_path(path, options.access, &options.limits)?),
+    };
     let mut out = AtomicFile::create(target, Overwrite::Refuse)?;
-    let input = Input { source: Some(source), path: Some(path.to_owned()) };
+    let input = Input { source, path: Some(path.to_owned()) };
     let report = repair(input, &options, Some(&mut out), Progress::none())?;
     out.commit(Durability::Synced)?;
     Ok(report)

@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
-use container_core::container::{self, About, CheckDepth, Container, Dataset, ReadOptions, Segment};
+use container_core::container::{
+    self, About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment,
+};
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{CodecSpec, DuplicatePaths, Format, Input, Level, OptionSpec, Probe, Support};
 use container_core::region::{AxisSelection, Region};
@@ -327,10 +329,6 @@ impl Container for GsdContainer {
         found.or_else(log).or_else(derived)
     }
 
-    fn may_lack_datasets(&self) -> bool {
-        true
-    }
-
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         if self.is_log(index) {
             let log = self.log().ok_or_else(|| Error::usage("the file has no log table"))?;
@@ -358,23 +356,11 @@ impl Container for GsdContainer {
             _ => Ok(None),
         }
     }
+}
 
-    fn left_out(&self, index: usize) -> Vec<Loss> {
-        let log = if self.is_log(index) { self.log() } else { None };
-        log.map(|log| log.left_out().to_vec()).unwrap_or_default()
-    }
-
-    fn as_any(&self) -> Option<&dyn Any> {
-        Some(&self.file)
-    }
-
-    fn has_frame_axis(&self, dataset: &Dataset) -> bool {
-        let name_stats = &self.datasets.name_stats;
-        let derived = || {
-            let derived = DefaultDataset::parse(&self.file, name_stats, &dataset.path);
-            matches!(derived, Some(DefaultDataset::Stacked(_) | DefaultDataset::Partly(_)))
-        };
-        self.datasets.ready().iter().any(|own| own.path == dataset.path) || derived()
+impl FileStructure for GsdContainer {
+    fn may_lack_datasets(&self) -> bool {
+        true
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
@@ -402,6 +388,37 @@ impl Container for GsdContainer {
         BTreeSet::new()
     }
 
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        let again = || File::from_source(Box::new(Arc::clone(&self.source)), &self.options);
+        let subject = CheckTarget {
+            file: &self.file,
+            name_stats: &self.datasets.name_stats,
+            chunks: self.chunks(),
+            again: &again,
+        };
+        check::check(&subject, depth, options, progress)
+    }
+}
+
+impl Interchange for GsdContainer {
+    fn left_out(&self, index: usize) -> Vec<Loss> {
+        let log = if self.is_log(index) { self.log() } else { None };
+        log.map(|log| log.left_out().to_vec()).unwrap_or_default()
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        Some(&self.file)
+    }
+
+    fn has_frame_axis(&self, dataset: &Dataset) -> bool {
+        let name_stats = &self.datasets.name_stats;
+        let derived = || {
+            let derived = DefaultDataset::parse(&self.file, name_stats, &dataset.path);
+            matches!(derived, Some(DefaultDataset::Stacked(_) | DefaultDataset::Partly(_)))
+        };
+        self.datasets.ready().iter().any(|own| own.path == dataset.path) || derived()
+    }
+
     fn losses(&self) -> Vec<Loss> {
         let header = self.file.header();
         let what = format!(
@@ -426,16 +443,5 @@ impl Container for GsdContainer {
         let told = told.into_iter().filter(|(is_told, _)| *is_told);
         let told = told.map(|(_, what)| Loss { dataset: None, what: what.to_owned() });
         told.chain(selection.iter().flat_map(|(index, _)| self.left_out(*index))).collect()
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        let again = || File::from_source(Box::new(Arc::clone(&self.source)), &self.options);
-        let subject = CheckTarget {
-            file: &self.file,
-            name_stats: &self.datasets.name_stats,
-            chunks: self.chunks(),
-            again: &again,
-        };
-        check::check(&subject, depth, options, progress)
     }
 }

@@ -79,10 +79,6 @@ impl Container for Held {
         &self.datasets
     }
 
-    fn may_hide_datasets(&self) -> bool {
-        false
-    }
-
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         options.limits.stop.check()?;
         let dataset = self.require(index)?;
@@ -96,6 +92,12 @@ impl Container for Held {
         let array = Array::new(DType::parse("|b1")?, shape, Order::C, mask.bytes().into())?;
         array.select(region)?.into_owned(&options.limits).map(Some)
     }
+}
+
+impl FileStructure for Held {
+    fn may_hide_datasets(&self) -> bool {
+        false
+    }
 
     fn blocks(&self) -> Vec<&dyn Block> {
         Vec::new()
@@ -105,6 +107,12 @@ impl Container for Held {
         Vec::new()
     }
 
+    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
+        Ok(Report::default())
+    }
+}
+
+impl Interchange for Held {
     fn losses(&self) -> Vec<Loss> {
         let Value::Map(entries) = &self.carried else { return Vec::new() };
         let keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
@@ -121,9 +129,5 @@ impl Container for Held {
 
     fn export_metadata(&self, _selection: &[Part]) -> Result<Value> {
         Ok(self.carried.clone())
-    }
-
-    fn check(&self, _depth: CheckDepth, _options: &ReadOptions, _progress: Progress<'_>) -> Result<Report> {
-        Ok(Report::default())
     }
 }

@@ -87,7 +87,6 @@ pub fn diff(
         let (of_a, of_b) = (a.logical_meta().map_err(first)?, b.logical_meta().map_err(second)?);
         let mut note = |what| found.push(Difference { dataset: None, what });
         meta::compare("metadata", &of_a, &of_b, options.ignore, &mut note);
-        #[cfg(feature = "asdf")]
         meta::compare_tags((a, &of_a), (b, &of_b), options.ignore, &mut note)?;
     }
     let attributes = if same_format { Attributes::Compared } else { Attributes::PassedOver };

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility, all_datasets, visible_datasets,
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Visibility,
+    all_datasets, require, visible_datasets,
 };
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
@@ -95,12 +96,14 @@ impl Container for Many {
     }
 
     fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {
-        let dataset = self.require(index)?;
+        let dataset = require(self, index)?;
         let byte = u8::try_from(index.saturating_sub(1) & 255).unwrap();
         let bytes = Cow::Owned(vec![byte]);
         Array::new(dataset.dtype.clone(), dataset.shape.clone(), dataset.order, bytes)?.select(region)
     }
+}
 
+impl FileStructure for Many {
     fn blocks(&self) -> Vec<&dyn Block> {
         panic!("a block for each dataset")
     }
@@ -113,6 +116,8 @@ impl Container for Many {
         Ok(Report::new(vec![], BlockCounts { total: 0, checked: 0, bad: 0 }))
     }
 }
+
+impl Interchange for Many {}
 
 #[test]
 fn one_of_a_thousand_million_is_found_and_taken_out_without_the_others() {
@@ -154,7 +159,7 @@ fn what_is_said_of_the_file_is_said_of_what_is_listed() {
     assert_eq!(diff(&many, &whole, &many, &whole, &DiffOptions::default()).unwrap(), []);
     let view = Reversed::new(&many);
     assert_eq!((view.dataset_count(), view.listed_count()), (COUNT + 1, 1));
-    assert_eq!(view.require(7).unwrap().path, "parts/6");
+    assert_eq!(require(&view, 7).unwrap().path, "parts/6");
     assert_eq!(view.find("parts/6"), Some(7));
     assert!(many.made() < 50, "{} were made", many.made());
 }

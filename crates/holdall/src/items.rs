@@ -9,7 +9,8 @@ use arrays::Arrays;
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions, Segment,
+    Visibility,
 };
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{ITEM, ITEM_NAME, ItemKind};
@@ -249,7 +250,9 @@ impl Container for Items {
         let dataset = self.datasets.get(index).ok_or_else(|| Error::usage(format!("no item {index}")))?;
         Array::new(dataset.dtype.clone(), dataset.shape.clone(), Order::C, self.get(index)?)?.select(region)
     }
+}
 
+impl FileStructure for Items {
     fn blocks(&self) -> Vec<&dyn Block> {
         Vec::new()
     }
@@ -262,6 +265,8 @@ impl Container for Items {
         Ok(Report::new(Vec::new(), BlockCounts::default()))
     }
 }
+
+impl Interchange for Items {}
 
 #[cfg(test)]
 mod tests {

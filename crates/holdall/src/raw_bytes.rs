@@ -2,7 +2,9 @@
 
 use container_core::array::{Array, StoredArray, byte_len};
 use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility};
+use container_core::container::{
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Visibility,
+};
 use container_core::dtype::{DType, Order};
 use container_core::interchange::DEFAULT_NAME;
 use container_core::region::Region;
@@ -87,7 +89,9 @@ impl Container for Plain {
         }
         self.stored.read(&self.source, region, &options.limits, options.threads)
     }
+}
 
+impl FileStructure for Plain {
     fn blocks(&self) -> Vec<&dyn Block> {
         Vec::new()
     }
@@ -100,6 +104,8 @@ impl Container for Plain {
         Ok(Report::new(Vec::new(), BlockCounts::default()))
     }
 }
+
+impl Interchange for Plain {}
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,6 @@ use crate::verify::{Verification, VerifyStatus};
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     /// Text and name.
-    #[cfg_attr(not(feature = "asdf"), allow(dead_code))]
     custom: Option<(Vec<u8>, String)>,
 }
 
@@ -60,10 +59,9 @@ impl Schema {
 
     fn findings(&self, path: &Path, options: &OpenOptions) -> Result<Vec<Finding>> {
         let opened = open_with(path, Accept::Containers, options)?;
-        #[cfg(feature = "asdf")]
-        if let Some(file) = opened.container.as_any().and_then(|native| native.downcast_ref::<asdf::File>()) {
+        if let Some(text) = opened.container.metadata_text() {
             let custom = self.custom.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));
-            return asdf::facade::validate(file, custom);
+            return text.validate(custom);
         }
         let message = format!("{} has no schemas to validate against", opened.format.title);
         Ok(vec![Finding::new(Severity::Warning, "no_schema", message)])

@@ -6,7 +6,8 @@ use std::path::Path;
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions, Segment,
+    Visibility, require,
 };
 use container_core::dtype::{DType, Kind, Order};
 use container_core::format::{Format, ITEM, ITEM_NAME, Input, ItemKind, Output, Pack, WriteRequest};
@@ -123,20 +124,12 @@ impl Container for Memory {
         Ok(self.meta.clone())
     }
 
-    fn export_metadata(&self, _selection: &[(usize, Region)]) -> Result<Value> {
-        Ok(Value::Map(container_core::interchange::entries(&self.meta).to_vec()))
-    }
-
     fn datasets(&self) -> &[Dataset] {
         &self.datasets
     }
 
-    fn may_lack_datasets(&self) -> bool {
-        self.may_lack
-    }
-
     fn mask(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Option<Array<'static>>> {
-        let dataset = &*self.require(index)?;
+        let dataset = &*require(self, index)?;
         let Some((_, mask)) = self.masks.iter().find(|(path, _)| *path == dataset.path) else {
             return Ok(None);
         };
@@ -158,6 +151,12 @@ impl Container for Memory {
         let bytes = Cow::Borrowed(&self.bytes[index][..]);
         Array::new(dataset.dtype.clone(), dataset.shape.clone(), dataset.order, bytes)?.select(region)
     }
+}
+
+impl FileStructure for Memory {
+    fn may_lack_datasets(&self) -> bool {
+        self.may_lack
+    }
 
     fn blocks(&self) -> Vec<&dyn Block> {
         vec![]
@@ -173,6 +172,12 @@ impl Container for Memory {
         };
         let counts = BlockCounts { total: 1, checked: 1, bad: self.damaged.len() as u64 };
         Ok(Report::new(self.damaged.iter().map(torn).collect(), counts))
+    }
+}
+
+impl Interchange for Memory {
+    fn export_metadata(&self, _selection: &[(usize, Region)]) -> Result<Value> {
+        Ok(Value::Map(container_core::interchange::entries(&self.meta).to_vec()))
     }
 }
 

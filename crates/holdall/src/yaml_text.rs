@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use container_core::Result;
-use container_core::container::{Container, ReadOptions};
+use container_core::container::{Container, MetadataText, ReadOptions};
 
 /// The tags of the metadata, each by the JSON pointer of its node, in the short spelling that files have: `!core/ndarray-1.1.0`. None for
 /// formats without.
@@ -11,12 +11,7 @@ use container_core::container::{Container, ReadOptions};
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
 pub fn tags(container: &dyn Container) -> Result<HashMap<String, String>> {
-    #[cfg(feature = "asdf")]
-    if let Some(file) = asdf_file(container) {
-        return asdf::facade::tags(file);
-    }
-    let _ = container;
-    Ok(HashMap::new())
+    container.metadata_text().map_or_else(|| Ok(HashMap::new()), MetadataText::tags)
 }
 
 /// Metadata at a JSON pointer, as a YAML document; for the empty pointer the text of the file. The outer `None` is for formats whose metadata are
@@ -25,12 +20,7 @@ pub fn tags(container: &dyn Container) -> Result<HashMap<String, String>> {
 /// # Errors
 /// `Limit` for a tree over the limits, and those of the source.
 pub fn yaml(container: &dyn Container, pointer: &str) -> Result<Option<Option<String>>> {
-    #[cfg(feature = "asdf")]
-    if let Some(file) = asdf_file(container) {
-        return asdf::facade::yaml(file, pointer).map(Some);
-    }
-    let _ = (container, pointer);
-    Ok(None)
+    container.metadata_text().map(|text| text.node_text(pointer)).transpose()
 }
 
 /// The file as text alone: the elements of every array in the tree, and no blocks. `None` for formats whose metadata are not YAML.
@@ -38,15 +28,5 @@ pub fn yaml(container: &dyn Container, pointer: &str) -> Result<Option<Option<St
 /// # Errors
 /// `Usage` for arrays that are too large for a text; those of reading them.
 pub fn pure(container: &dyn Container, options: &ReadOptions) -> Result<Option<Vec<u8>>> {
-    #[cfg(feature = "asdf")]
-    if let Some(file) = asdf_file(container) {
-        return asdf::to_yaml(file, options).map(Some);
-    }
-    let _ = (container, options);
-    Ok(None)
-}
-
-#[cfg(feature = "asdf")]
-fn asdf_file(container: &dyn Container) -> Option<&asdf::File> {
-    container.as_any()?.downcast_ref::<asdf::File>()
+    container.metadata_text().map(|text| text.whole_text(options)).transpose()
 }

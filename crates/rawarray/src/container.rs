@@ -3,7 +3,8 @@
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
 use container_core::container::{
-    About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, Axes, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions,
+    Segment, Visibility,
 };
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
 use container_core::format::{Format, Input, Level, OptionSpec, Probe, Support};
@@ -169,7 +170,9 @@ impl Container for RawArrayContainer {
         }
         Ok(self.file.read(&region.reversed(self.file.dims())?, options)?.reversed_axes())
     }
+}
 
+impl FileStructure for RawArrayContainer {
     fn blocks(&self) -> Vec<&dyn Block> {
         self.segment.iter().map(|segment| segment as &dyn Block).collect()
     }
@@ -178,6 +181,12 @@ impl Container for RawArrayContainer {
         check::segments(&self.file)
     }
 
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        check::check(&self.file, depth, options, progress)
+    }
+}
+
+impl Interchange for RawArrayContainer {
     fn losses(&self) -> Vec<Loss> {
         let trailer = self.file.trailer_range();
         let mut losses = Vec::new();
@@ -216,10 +225,6 @@ impl Container for RawArrayContainer {
         let long = (len > trailer::MAX_TRAILER_LEN)
             .then(|| Loss { dataset: None, what: format!("trailer of {len} bytes, too long for metadata") });
         long.into_iter().collect()
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        check::check(&self.file, depth, options, progress)
     }
 }
 

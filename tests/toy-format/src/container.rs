@@ -3,7 +3,8 @@
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions, Segment,
+    Visibility,
 };
 use container_core::format::{ITEM, Input};
 use container_core::report::{BlockCounts, Finding, Report, Severity};
@@ -96,7 +97,9 @@ impl Container for Toy {
         };
         stored.read(&self.source, region, &self.limits.with_stop(options.limits.stop), options.threads)
     }
+}
 
+impl FileStructure for Toy {
     fn blocks(&self) -> Vec<&dyn Block> {
         self.records.iter().map(|record| record as &dyn Block).collect()
     }
@@ -137,3 +140,5 @@ impl Container for Toy {
         Ok(Report::new(findings, blocks))
     }
 }
+
+impl Interchange for Toy {}

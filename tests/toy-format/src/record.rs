@@ -59,7 +59,7 @@ impl Record {
         let ndim = take(1)?.first().copied().unwrap_or(0);
         let mut shape = Vec::new();
         for _ in 0..ndim {
-            shape.push(take(8)?.try_into().map(u64::from_le_bytes).unwrap_or(0));
+            shape.push(take(8)?.try_into().map_or(0, u64::from_le_bytes));
         }
         let start = at.saturating_add((head.len() - rest.len()) as u64);
         let size = byte_len(&dtype, &shape).ok_or_else(|| Error::malformed("a shape exceeds 64 bits"))?;
@@ -69,7 +69,7 @@ impl Record {
             return Err(Error::truncated(at..end, len));
         }
         let sum = source.read(elements.end..end)?;
-        let sum = (*sum).try_into().map(u64::from_le_bytes).unwrap_or(0);
+        let sum = (*sum).try_into().map_or(0, u64::from_le_bytes);
         Ok(Self { kind, name, dtype, shape, at, elements, sum })
     }
 

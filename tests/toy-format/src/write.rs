@@ -41,14 +41,15 @@ pub(crate) fn import(request: &WriteRequest<'_>, out: &mut dyn Output) -> Result
 /// # Errors
 /// As [`import`].
 pub(crate) fn pack(pack: Pack<'_>, out: &mut dyn Output) -> Result<()> {
+    let Pack { items, kind, dtype, names, .. } = pack;
     out.write_all(MAGIC)?;
     let bytes = DType::parse("|u1")?;
-    let dtype = pack.dtype.unwrap_or(&bytes);
-    for (number, item) in pack.items.enumerate() {
+    let dtype = dtype.unwrap_or(&bytes);
+    for (number, item) in items.enumerate() {
         let item = item?;
-        let name = pack.names.and_then(|names| names.get(number).cloned());
+        let name = names.and_then(|names| names.get(number).cloned());
         let shape = [item.len() as u64 / dtype.itemsize().max(1) as u64];
-        out.write_all(&head(Some(pack.kind), &name.unwrap_or_else(|| number.to_string()), dtype, &shape)?)?;
+        out.write_all(&head(Some(kind), &name.unwrap_or_else(|| number.to_string()), dtype, &shape)?)?;
         out.write_all(&item)?;
         out.write_all(&sum_of(&item).to_le_bytes())?;
     }

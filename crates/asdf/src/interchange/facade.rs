@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use container_core::container::ReadOptions;
+use container_core::container::{MetadataText, ReadOptions};
 use container_core::format::{MetaChange, MetadataChanges};
 use container_core::report::{Finding, Severity};
 use container_core::{Error, Limits, Result};
@@ -17,7 +17,29 @@ use crate::schema::{self, NoteKind, Options, Schemas};
 use crate::tree::emit_options;
 use crate::update::{UpdateOptions, Updater};
 use crate::yaml::{Document, Yaml, emit_document};
-use crate::{File, Version, checksum_status};
+use crate::{File, Version, checksum_status, to_yaml};
+
+impl MetadataText for File {
+    fn tags(&self) -> Result<HashMap<String, String>> {
+        tags(self)
+    }
+
+    fn logical_tags(&self) -> Result<HashMap<String, String>> {
+        logical_tags(self)
+    }
+
+    fn node_text(&self, pointer: &str) -> Result<Option<String>> {
+        yaml(self, pointer)
+    }
+
+    fn whole_text(&self, options: &ReadOptions) -> Result<Vec<u8>> {
+        to_yaml(self, options)
+    }
+
+    fn validate(&self, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
+        validate(self, custom)
+    }
+}
 
 /// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are followed.
 ///

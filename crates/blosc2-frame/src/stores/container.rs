@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, Defaults, ReadOptions, Segment, Visibility,
+    About, CheckDepth, Container, Dataset, Defaults, FileStructure, Interchange, ReadOptions, Segment,
+    Visibility,
 };
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Report};
@@ -364,10 +365,6 @@ impl Container for Store {
         column.mask(self, self.leaf_at(at)?, region, options)
     }
 
-    fn notices(&self) -> Vec<String> {
-        ctable::notices(self)
-    }
-
     fn absence(&self, index: usize, region: &Region) -> Option<Error> {
         let (at, own) = self.place(index)?;
         let leaf = self.leaves.get(at)?;
@@ -384,6 +381,12 @@ impl Container for Store {
             Some(column) => column.repeated(self, leaf, region),
             None => leaf.container()?.repeated(own, region),
         }
+    }
+}
+
+impl FileStructure for Store {
+    fn notices(&self) -> Vec<String> {
+        ctable::notices(self)
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {
@@ -416,6 +419,12 @@ impl Container for Store {
         containers.flat_map(|container| container.checksums()).chain(own).collect()
     }
 
+    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        check::check(self, depth, options, progress)
+    }
+}
+
+impl Interchange for Store {
     fn losses(&self) -> Vec<Loss> {
         describe::losses(self)
     }
@@ -426,10 +435,6 @@ impl Container for Store {
 
     fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         describe::unexported_metadata(self, selection)
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        check::check(self, depth, options, progress)
     }
 }
 

@@ -7,7 +7,8 @@ use crate::array::{Array, StoredArray};
 use crate::block::Block;
 use crate::chunked_read::{check_readable, for_each_chunk};
 use crate::container::{
-    About, Axes, CheckDepth, Container, Dataset, OpenOptions, ReadOptions, Segment, Visibility,
+    About, Axes, CheckDepth, Container, Dataset, FileStructure, Interchange, OpenOptions, ReadOptions,
+    Segment, Visibility,
 };
 use crate::dtype::{ByteOrder, DType, Field, Kind, Order, Record, Scalar};
 use crate::format::{CodecSpec, Format, Input, Level, Output, Probe, Support, WriteRequest};
@@ -136,7 +137,9 @@ impl Container for Npy {
         };
         stored.read(&self.source, region, &self.limits.with_stop(options.limits.stop), options.threads)
     }
+}
 
+impl FileStructure for Npy {
     fn blocks(&self) -> Vec<&dyn Block> {
         vec![&self.elements]
     }
@@ -168,6 +171,8 @@ impl Container for Npy {
         Ok(Report::new(Vec::new(), blocks))
     }
 }
+
+impl Interchange for Npy {}
 
 /// Writes the one selected dataset: same shape, values, order and, as far as numpy has it, type.
 fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {

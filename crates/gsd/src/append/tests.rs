@@ -1,6 +1,8 @@
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
+use container_core::container::{
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, require,
+};
 use container_core::dtype::{ByteOrder, DType, Order};
 use container_core::format::TargetOptions;
 use container_core::region::Region;
@@ -31,14 +33,12 @@ impl Container for Given {
     }
 
     fn read(&self, index: usize, region: &Region, _options: &ReadOptions) -> Result<Array<'_>> {
-        let Dataset { dtype, shape, order, .. } = self.require(index)?.into_owned();
+        let Dataset { dtype, shape, order, .. } = require(self, index)?.into_owned();
         Array::new(dtype, shape, order, self.bytes.as_slice().into())?.select(region)
     }
+}
 
-    fn as_any(&self) -> Option<&dyn std::any::Any> {
-        self.file.as_ref().map(|file| file as &dyn std::any::Any)
-    }
-
+impl FileStructure for Given {
     fn blocks(&self) -> Vec<&dyn Block> {
         vec![]
     }
@@ -49,6 +49,12 @@ impl Container for Given {
 
     fn check(&self, _: CheckDepth, _: &ReadOptions, _: Progress<'_>) -> Result<Report> {
         Err(Error::unsupported("not looked at"))
+    }
+}
+
+impl Interchange for Given {
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        self.file.as_ref().map(|file| file as &dyn std::any::Any)
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use container_core::chunked_read::require_present;
-use container_core::container::{Container, ReadOptions};
+use container_core::container::{Container, ReadOptions, require};
 use container_core::dtype::Kind;
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -358,7 +358,7 @@ impl Args {
                 let (index, _) = super::cat::single(container, whole.select(container)?)?;
                 path = container.require(index)?.path.clone();
                 view = OneField::new(container, index, field)?;
-                let shape = &view.require(0)?.shape;
+                let shape = &require(&view, 0)?.shape;
                 let selected = address.selection.as_deref().map(|text| Region::parse(text, shape));
                 (&view, 0, selected.transpose()?.unwrap_or_else(|| Region::whole(shape)))
             }

@@ -2,15 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-#[cfg(feature = "asdf")]
-use container_core::Result;
-use container_core::Value;
-use container_core::container::Container;
+use container_core::container::{Container, MetadataText};
 use container_core::interchange::named_entries;
-use container_core::json_pointer::escape;
-#[cfg(feature = "asdf")]
-use container_core::json_pointer::unescape;
+use container_core::json_pointer::{escape, unescape};
 use container_core::region::Region;
+use container_core::{Result, Value};
 
 use crate::glob;
 use crate::json::value_json;
@@ -33,17 +29,14 @@ pub(crate) fn compare(what: &str, a: &Value, b: &Value, ignore: &[String], note:
 }
 
 /// Calls `note` for values that both trees have under different tags.
-#[cfg(feature = "asdf")]
 pub(super) fn compare_tags(
     (a, of_a): (&dyn Container, &Value),
     (b, of_b): (&dyn Container, &Value),
     ignore: &[String],
     note: &mut dyn FnMut(String),
 ) -> Result<()> {
-    let tags = |container: &dyn Container| {
-        let file = container.as_any().and_then(|native| native.downcast_ref::<asdf::File>());
-        file.map(asdf::facade::logical_tags).transpose()
-    };
+    let tags =
+        |container: &dyn Container| container.metadata_text().map(MetadataText::logical_tags).transpose();
     let (Some(a), Some(b)) = (tags(a).map_err(super::first)?, tags(b).map_err(super::second)?) else {
         return Ok(());
     };

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use container_core::array::{Array, StoredArray};
 use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility};
+use container_core::container::{
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Visibility,
+};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::{BlockCounts, Report};
@@ -149,7 +151,9 @@ impl Container for Written {
         bytes.iter_mut().step_by(size).for_each(|byte| *byte ^= 0x80);
         Array::new(image.stored.dtype.clone(), shape, Order::C, Cow::Owned(bytes))
     }
+}
 
+impl FileStructure for Written {
     fn blocks(&self) -> Vec<&dyn Block> {
         Vec::new()
     }
@@ -162,3 +166,5 @@ impl Container for Written {
         Ok(Report::new(Vec::new(), BlockCounts::default()))
     }
 }
+
+impl Interchange for Written {}

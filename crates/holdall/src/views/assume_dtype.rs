@@ -2,17 +2,15 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use container_core::array::Array;
-use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
+use container_core::container::{About, Container, Dataset, Interchange, MetadataText, ReadOptions, View};
 use container_core::dtype::{DType, Order};
 use container_core::region::{AxisSelection, Kept, Region};
-use container_core::report::{Loss, Report};
+use container_core::report::Loss;
 use container_core::source::{into_vec, try_copy};
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Error, Result, Value};
 
 /// The view. No byte moves.
 pub(crate) struct Assumed {
@@ -33,7 +31,7 @@ impl Assumed {
         }
         let assumed = Self { inner, dtype, datasets: OnceLock::new() };
         for index in 0..assumed.inner.listed_count() {
-            assumed.require(index)?;
+            assumed.seen(index, assumed.inner.require(index)?.into_owned())?;
         }
         Ok(assumed)
     }
@@ -90,18 +88,6 @@ impl Container for Assumed {
         })
     }
 
-    fn notices(&self) -> Vec<String> {
-        self.inner.notices()
-    }
-
-    fn uncompared(&self) -> Option<String> {
-        self.inner.uncompared()
-    }
-
-    fn may_hide_datasets(&self) -> bool {
-        self.inner.may_hide_datasets()
-    }
-
     fn dataset_count(&self) -> usize {
         self.inner.dataset_count()
     }
@@ -122,15 +108,6 @@ impl Container for Assumed {
 
     fn find(&self, path: &str) -> Option<usize> {
         self.inner.find(path)
-    }
-
-    fn require(&self, index: usize) -> Result<Cow<'_, Dataset>> {
-        let (dataset, _) = self.seen(index, self.inner.require(index)?.into_owned())?;
-        Ok(Cow::Owned(dataset))
-    }
-
-    fn is_typed(&self, _index: usize) -> bool {
-        true
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
@@ -191,6 +168,18 @@ impl Container for Assumed {
         let same = self.inner.is_typed(index) || own.dtype.itemsize() == self.dtype.itemsize();
         if same { self.inner.absence(index, region) } else { None }
     }
+}
+
+impl View for Assumed {
+    fn inner(&self) -> &dyn Container {
+        &*self.inner
+    }
+}
+
+impl Interchange for Assumed {
+    fn records_dtype(&self, _index: usize) -> Option<bool> {
+        Some(true)
+    }
 
     /// `None` if the view changes a type: the file itself then differs from it.
     fn as_any(&self) -> Option<&dyn Any> {
@@ -198,28 +187,12 @@ impl Container for Assumed {
         if (0..self.inner.listed_count()).all(is_typed) { self.inner.as_any() } else { None }
     }
 
+    fn metadata_text(&self) -> Option<&dyn MetadataText> {
+        self.as_any().and(self.inner.metadata_text())
+    }
+
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
         self.inner.has_frame_axis(dataset)
-    }
-
-    fn blocks(&self) -> Vec<&dyn Block> {
-        self.inner.blocks()
-    }
-
-    fn has_small_blocks(&self, most: u64) -> bool {
-        self.inner.has_small_blocks(most)
-    }
-
-    fn byte_map(&self) -> Vec<Segment> {
-        self.inner.byte_map()
-    }
-
-    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        self.inner.for_each_segment(look)
-    }
-
-    fn checksums(&self) -> BTreeSet<String> {
-        self.inner.checksums()
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -234,16 +207,8 @@ impl Container for Assumed {
         self.inner.unexported_metadata(selection)
     }
 
-    fn may_lack_datasets(&self) -> bool {
-        self.inner.may_lack_datasets()
-    }
-
     fn left_out(&self, index: usize) -> Vec<Loss> {
         self.inner.left_out(index)
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        self.inner.check(depth, options, progress)
     }
 }
 

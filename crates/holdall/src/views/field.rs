@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use container_core::array::Array;
-use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
+use container_core::container::{About, Container, Dataset, Interchange, ReadOptions, View, require};
 use container_core::dtype::{DType, Order};
 use container_core::region::{AxisSelection, Region};
-use container_core::report::Report;
-use container_core::{Error, Progress, Result, Value};
+use container_core::{Error, Result, Value};
 
 /// The view: its only dataset is the field. Axes of a sub-array come after those of the records. No byte moves.
 pub struct OneField<'a> {
@@ -74,7 +72,7 @@ impl Container for OneField<'_> {
     }
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
-        let dataset = self.require(index)?;
+        let dataset = require(self, index)?;
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
         let (outer, _) = region.axes().split_at(self.records.len());
         let array = self.inner.read(self.index, &Region::new(outer.to_vec(), &self.records)?, options)?;
@@ -82,14 +80,14 @@ impl Container for OneField<'_> {
     }
 
     fn check_readable(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<()> {
-        let dataset = self.require(index)?;
+        let dataset = require(self, index)?;
         let region = Region::new(region.axes().to_vec(), &dataset.shape)?;
         let (outer, _) = region.axes().split_at(self.records.len());
         self.inner.check_readable(self.index, &Region::new(outer.to_vec(), &self.records)?, options)
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
-        let dataset = self.require(index)?;
+        let dataset = require(self, index)?;
         let (outer, _) = region.axes().split_at(self.records.len().min(region.axes().len()));
         let outer = Region::new(outer.to_vec(), &self.records)?;
         let Some(mask) = self.inner.mask(self.index, &outer, options)? else { return Ok(None) };
@@ -112,23 +110,15 @@ impl Container for OneField<'_> {
         let (outer, _) = region.axes().split_at(self.records.len().min(region.axes().len()));
         self.inner.absence(self.index, &Region::new(outer.to_vec(), &self.records).ok()?)
     }
+}
 
-    fn blocks(&self) -> Vec<&dyn Block> {
-        self.inner.blocks()
-    }
-
-    fn has_small_blocks(&self, most: u64) -> bool {
-        self.inner.has_small_blocks(most)
-    }
-
-    fn byte_map(&self) -> Vec<Segment> {
-        self.inner.byte_map()
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        self.inner.check(depth, options, progress)
+impl View for OneField<'_> {
+    fn inner(&self) -> &dyn Container {
+        self.inner
     }
 }
+
+impl Interchange for OneField<'_> {}
 
 #[cfg(test)]
 mod tests {

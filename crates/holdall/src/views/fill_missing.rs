@@ -1,17 +1,16 @@
 //! A view that gives missing elements values, for formats without masks.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use container_core::array::Array;
-use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
+use container_core::container::{About, Container, Dataset, Interchange, ReadOptions, View, require};
 use container_core::dtype::{ByteOrder, DType, Kind, Scalar};
 use container_core::interchange::form_of;
 use container_core::mask::{Hidden, places, scalars};
 use container_core::region::Region;
-use container_core::report::{Loss, Report};
-use container_core::{Error, Progress, Result, Value};
+use container_core::report::Loss;
+use container_core::{Error, Result, Value};
 
 use crate::csv::element;
 
@@ -250,28 +249,8 @@ impl Container for Filled<'_> {
         self.inner.logical_meta()
     }
 
-    fn notices(&self) -> Vec<String> {
-        self.inner.notices()
-    }
-
-    fn uncompared(&self) -> Option<String> {
-        self.inner.uncompared()
-    }
-
-    fn may_hide_datasets(&self) -> bool {
-        self.inner.may_hide_datasets()
-    }
-
-    fn may_lack_datasets(&self) -> bool {
-        self.inner.may_lack_datasets()
-    }
-
     fn absence(&self, index: usize, region: &Region) -> Option<Error> {
         self.inner.absence(index, region)
-    }
-
-    fn left_out(&self, index: usize) -> Vec<Loss> {
-        self.inner.left_out(index)
     }
 
     fn datasets(&self) -> &[Dataset] {
@@ -298,7 +277,7 @@ impl Container for Filled<'_> {
         let array = self.inner.read(index, region, options)?;
         let Some(masked) = self.masked.get(&index) else { return Ok(array) };
         let Some(mask) = self.inner.mask(index, region, options)? else { return Ok(array) };
-        let order = self.require(index)?.order;
+        let order = require(self, index)?.order;
         let hidden = Hidden::new(&mask, &masked.dtype, order, &options.limits)?;
         if !hidden.any() {
             return Ok(array);
@@ -324,33 +303,25 @@ impl Container for Filled<'_> {
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         if self.masked.contains_key(&index) { Ok(None) } else { self.inner.mask(index, region, options) }
     }
+}
 
-    fn is_typed(&self, index: usize) -> bool {
-        self.inner.is_typed(index)
+impl View for Filled<'_> {
+    fn inner(&self) -> &dyn Container {
+        self.inner
+    }
+}
+
+impl Interchange for Filled<'_> {
+    fn left_out(&self, index: usize) -> Vec<Loss> {
+        self.inner.left_out(index)
+    }
+
+    fn records_dtype(&self, index: usize) -> Option<bool> {
+        self.inner.records_dtype(index)
     }
 
     fn has_frame_axis(&self, dataset: &Dataset) -> bool {
         self.inner.has_frame_axis(dataset)
-    }
-
-    fn blocks(&self) -> Vec<&dyn Block> {
-        self.inner.blocks()
-    }
-
-    fn has_small_blocks(&self, most: u64) -> bool {
-        self.inner.has_small_blocks(most)
-    }
-
-    fn byte_map(&self) -> Vec<Segment> {
-        self.inner.byte_map()
-    }
-
-    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        self.inner.for_each_segment(look)
-    }
-
-    fn checksums(&self) -> BTreeSet<String> {
-        self.inner.checksums()
     }
 
     fn losses(&self) -> Vec<Loss> {
@@ -375,10 +346,6 @@ impl Container for Filled<'_> {
 
     fn unexported_metadata(&self, selection: &[(usize, Region)]) -> Vec<Loss> {
         self.inner.unexported_metadata(selection)
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        self.inner.check(depth, options, progress)
     }
 }
 

@@ -1,14 +1,12 @@
 //! A view with the axes of every dataset reversed: row-major becomes column-major and vice versa.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use container_core::array::Array;
-use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment};
+use container_core::container::{About, Container, Dataset, Interchange, ReadOptions, View, require};
 use container_core::region::Region;
-use container_core::report::{Loss, Report};
-use container_core::{Error, Progress, Result, Value};
+use container_core::report::Loss;
+use container_core::{Error, Result, Value};
 
 /// The view. No byte moves.
 pub(crate) struct Reversed<'a> {
@@ -27,7 +25,7 @@ impl<'a> Reversed<'a> {
     /// # Errors
     /// `Usage` when it fits no such dataset.
     pub(crate) fn region(&self, index: usize, region: &Region) -> Result<Region> {
-        let dataset = self.require(index)?;
+        let dataset = require(self, index)?;
         region.reversed(&dataset.shape)
     }
 }
@@ -52,18 +50,6 @@ impl Container for Reversed<'_> {
 
     fn logical_meta(&self) -> Result<Value> {
         self.inner.logical_meta()
-    }
-
-    fn notices(&self) -> Vec<String> {
-        self.inner.notices()
-    }
-
-    fn uncompared(&self) -> Option<String> {
-        self.inner.uncompared()
-    }
-
-    fn may_hide_datasets(&self) -> bool {
-        self.inner.may_hide_datasets()
     }
 
     fn datasets(&self) -> &[Dataset] {
@@ -115,27 +101,15 @@ impl Container for Reversed<'_> {
         let shape = self.dataset(index)?.shape.iter().rev().copied().collect::<Vec<_>>();
         self.inner.absence(index, &region.reversed(&shape).ok()?)
     }
+}
 
-    fn blocks(&self) -> Vec<&dyn Block> {
-        self.inner.blocks()
+impl View for Reversed<'_> {
+    fn inner(&self) -> &dyn Container {
+        self.inner
     }
+}
 
-    fn has_small_blocks(&self, most: u64) -> bool {
-        self.inner.has_small_blocks(most)
-    }
-
-    fn byte_map(&self) -> Vec<Segment> {
-        self.inner.byte_map()
-    }
-
-    fn for_each_segment(&self, look: &mut dyn FnMut(Segment) -> Result<()>) -> Result<()> {
-        self.inner.for_each_segment(look)
-    }
-
-    fn checksums(&self) -> BTreeSet<String> {
-        self.inner.checksums()
-    }
-
+impl Interchange for Reversed<'_> {
     fn losses(&self) -> Vec<Loss> {
         self.inner.losses()
     }
@@ -148,16 +122,8 @@ impl Container for Reversed<'_> {
         self.inner.unexported_metadata(selection)
     }
 
-    fn may_lack_datasets(&self) -> bool {
-        self.inner.may_lack_datasets()
-    }
-
     fn left_out(&self, index: usize) -> Vec<Loss> {
         self.inner.left_out(index)
-    }
-
-    fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
-        self.inner.check(depth, options, progress)
     }
 }
 

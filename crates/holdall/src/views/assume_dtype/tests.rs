@@ -1,6 +1,7 @@
 //! Elements without a type, as numpy's `frombuffer` shows them.
 
 use container_core::Limits;
+use container_core::container::require;
 
 use super::*;
 use crate::testing::Memory;
@@ -12,7 +13,7 @@ fn assumed(stored: &str, shape: &[u64], bytes: &[u8], dtype: &str) -> Result<Ass
 
 fn read(view: &Assumed, index: usize, region: &str) -> (String, Vec<u64>, Vec<u8>) {
     let dataset = view.dataset(index).unwrap().into_owned();
-    assert_eq!((&dataset, &view.datasets()[index]), (&*view.require(index).unwrap(), &dataset));
+    assert_eq!((&dataset, &view.datasets()[index]), (&*require(view, index).unwrap(), &dataset));
     let region = Region::parse(region, &dataset.shape).unwrap();
     let array = view.read(index, &region, &ReadOptions::default()).unwrap();
     assert_eq!(array.dtype(), &dataset.dtype);
