@@ -33,7 +33,7 @@ mod chunks;
 #[expect(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "encodes what is in memory")]
 mod encoder;
 pub(crate) mod lz4_chunks;
-mod names;
+pub(crate) mod names;
 pub(crate) mod salvage;
 
 pub use blosc::{Blosc, Blosc2};

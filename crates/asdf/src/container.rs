@@ -45,7 +45,7 @@ pub const FORMAT: Format = Format {
         Support { version: "standard 1.7.0 (draft)", read: ALL, write: Level::No, verify: ALL, repair: ALL },
     ],
     magics: &[LINE],
-    codecs: import::options::CODECS,
+    codecs: compression::names::CODECS,
     options: &[
         OptionSpec::new("checksum", "none|md5"),
         OptionSpec::new("standard", "1.0.0 to 1.6.0"),

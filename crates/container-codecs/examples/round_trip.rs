@@ -3,7 +3,7 @@
 
 use container_codecs::{built_in, checksum::Algorithm};
 
-fn main() -> container_codecs::container_core::Result<()> {
+fn main() -> container_core::Result<()> {
     // A ramp of 16-bit integers, as detectors deliver them.
     let values: Vec<u8> = (0..32_768_u16).flat_map(|value| (value / 8).to_le_bytes()).collect();
     let digest = Algorithm::Md5.digest(&values);
@@ -22,6 +22,6 @@ fn main() -> container_codecs::container_core::Result<()> {
 }
 
 #[test]
-fn example_runs() -> container_codecs::container_core::Result<()> {
+fn example_runs() -> container_core::Result<()> {
     main()
 }

@@ -2,7 +2,9 @@
 
 use container_core::array::Array;
 use container_core::block::Block;
-use container_core::container::{About, CheckDepth, Container, Dataset, ReadOptions, Segment, Visibility};
+use container_core::container::{
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Visibility, require,
+};
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
@@ -81,14 +83,14 @@ impl Container for Held {
 
     fn read(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Array<'_>> {
         options.limits.stop.check()?;
-        let dataset = self.require(index)?;
+        let dataset = require(self, index)?;
         let bytes = self.values.get(index).map(Exported::bytes).unwrap_or_default();
         Array::new(dataset.dtype.clone(), dataset.shape.clone(), dataset.order, bytes.into())?.select(region)
     }
 
     fn mask(&self, index: usize, region: &Region, options: &ReadOptions) -> Result<Option<Array<'static>>> {
         let Some(mask) = self.masks.get(index).and_then(Option::as_ref) else { return Ok(None) };
-        let shape = self.require(index)?.shape.clone();
+        let shape = require(self, index)?.shape.clone();
         let array = Array::new(DType::parse("|b1")?, shape, Order::C, mask.bytes().into())?;
         array.select(region)?.into_owned(&options.limits).map(Some)
     }

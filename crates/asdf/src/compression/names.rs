@@ -4,7 +4,7 @@ use container_core::Result;
 use container_core::format::{CodecSpec, Levels, TargetOptions};
 
 /// Codecs that are written. Each has its own range of levels.
-const CODECS: &[CodecSpec] = &[
+pub(crate) const CODECS: &[CodecSpec] = &[
     CodecSpec::NONE,
     CodecSpec::new("zlib", Levels::OfCodec),
     CodecSpec::new("bzp2", Levels::OfCodec),
