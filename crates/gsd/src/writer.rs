@@ -1,6 +1,6 @@
 //! Writing a file: chunks, frames, and when they are committed.
 //!
-//! A [`CommitScheme`] is the layout of a commit on the disk; the writes of the two schemes are in `commit_atomic` and `commit_compatible`. Chunks go
+//! A [`CommitScheme`] is the layout of a commit on the disk; the writes of the two schemes are in `commit_atomic` and `commit_reference`. Chunks go
 //! to the end of the file in the order in which they are written, through a buffer where they are small. Entries of the index and new names wait in
 //! memory for the commit.
 //!
@@ -19,7 +19,7 @@ use crate::index::IndexEntry;
 
 mod chunks;
 mod commit_atomic;
-mod commit_compatible;
+mod commit_reference;
 mod empty_file;
 mod frames;
 mod names;
@@ -269,7 +269,7 @@ impl<S: Storage> Writer<S> {
             has_duplicates: found.has_duplicates,
         };
         if options.scheme == CommitScheme::Reference {
-            writer.guard(|writer| commit_compatible::set_version(writer))?;
+            writer.guard(|writer| commit_reference::set_version(writer))?;
         }
         Ok(writer)
     }

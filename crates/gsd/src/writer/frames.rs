@@ -3,7 +3,7 @@
 use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
-use super::{Commit, CommitScheme, State, Writer, commit_atomic, commit_compatible};
+use super::{Commit, CommitScheme, State, Writer, commit_atomic, commit_reference};
 use crate::header::Header;
 
 impl<S: Storage> Writer<S> {
@@ -57,11 +57,11 @@ impl<S: Storage> Writer<S> {
     pub fn flush(&mut self) -> Result<()> {
         self.check_usable()?;
         if self.options.scheme == CommitScheme::Reference {
-            commit_compatible::check(self)?;
+            commit_reference::check(self)?;
         }
         self.guard(|writer| match writer.options.scheme {
             CommitScheme::Atomic => commit_atomic::commit(writer),
-            CommitScheme::Reference => commit_compatible::flush(writer),
+            CommitScheme::Reference => commit_reference::flush(writer),
         })?;
         self.ended = 0;
         Ok(())

@@ -4,7 +4,7 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use super::names::NameTable;
-use super::{CommitScheme, Writer, commit_atomic, commit_compatible, empty_file};
+use super::{CommitScheme, Writer, commit_atomic, commit_reference, empty_file};
 use crate::header::{Header, INDEX_ENTRY_LEN, LEN};
 
 impl<S: Storage> Writer<S> {
@@ -72,7 +72,7 @@ fn in_place<S: Storage>(writer: &mut Writer<S>) -> Result<()> {
     writer.header = empty_file::header_of(CommitScheme::Reference, &header);
     let image = empty_file::empty(&writer.header);
     writer.storage.set_len(0)?;
-    commit_compatible::write_header(writer)?;
+    commit_reference::write_header(writer)?;
     writer.storage.write_at(LEN, image.get(256..).unwrap_or_default())?;
     writer.sync_change()
 }

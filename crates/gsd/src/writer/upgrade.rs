@@ -5,7 +5,7 @@ use container_core::write::storage::Storage;
 use container_core::{Error, Result};
 
 use super::names::NameTable;
-use super::{CURRENT_VERSION, CommitScheme, Writer, commit_atomic, commit_compatible};
+use super::{CURRENT_VERSION, CommitScheme, Writer, commit_atomic, commit_reference};
 use crate::header::{Header, INDEX_ENTRY_LEN};
 use crate::index::{IndexBlock, IndexEntry};
 
@@ -78,13 +78,13 @@ fn in_place<S: Storage>(writer: &mut Writer<S>, names: NameTable, index: &[u8]) 
         writer.sync_storage()?;
     }
     if let Some(range) = writer.header.namelist_range().filter(|_| !names.block().is_empty()) {
-        let block = commit_compatible::padded(names.block(), range.end - range.start);
+        let block = commit_reference::padded(names.block(), range.end - range.start);
         writer.storage.write_at(range.start, &block)?;
         writer.sync_storage()?;
     }
     writer.names = names;
     writer.names.set_stored();
     writer.header.gsd_version = CURRENT_VERSION;
-    commit_compatible::write_header(writer)?;
+    commit_reference::write_header(writer)?;
     writer.sync_change()
 }
