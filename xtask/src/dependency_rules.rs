@@ -1,6 +1,6 @@
 //! `arrows`: who may depend on whom, and where some things may stand in the source (docs/ARCHITECTURE.md says why).
 //!
-//! Rules over manifests are in `arrows/manifests.rs`, rules over source in `arrows/sources.rs`. To add one, give it a
+//! Rules over manifests are in `dependency_rules/manifests.rs`, rules over source in `dependency_rules/sources.rs`. To add one, give it a
 //! line in the table there and a made-up violation in its tests. What a crate *is* follows from its folder's name
 //! below `crates/`, so that a new format needs no change here.
 

@@ -1,4 +1,5 @@
-//! Faults of a file, each with a stable code, a location and a message.
+//! Faults of a file: each kind with its stable code, severity and location. The message is where the fault is found: look for uses of the kind.
+//! Findings that only a check has are in `check`.
 
 container_core::fault_kinds! {
     /// A version of the file format other than 1.0.0.

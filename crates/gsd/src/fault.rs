@@ -1,4 +1,5 @@
-//! Faults and oddities of a file: each case with its stable code, its place and its sentence.
+//! Faults and oddities: each kind with its stable code, severity and location. The message is where the fault is found: look for uses of the kind.
+//! Findings that only a check has are in `check`.
 
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use ttf_parser::{Face, OutlineBuilder};
 /// DejaVu Sans: Latin, Greek, and characters of formulas.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
-/// The font of this crate.
+/// The embedded font; widths are 0 where it cannot be parsed.
 pub(crate) struct Font(Option<Face<'static>>);
 
 impl Font {
@@ -13,13 +13,13 @@ impl Font {
         Self(Face::parse(FONT, 0).ok())
     }
 
-    /// Width of a line of text in pixels, `size` pixels high.
+    /// Width in pixels of one line of text at font size `size`.
     pub(crate) fn width(&self, text: &str, size: f64) -> f64 {
         let Some(face) = &self.0 else { return 0.0 };
         text.chars().map(|letter| advance(face, letter)).sum::<f64>() * scale(face, size)
     }
 
-    /// Draws a line of text from (0, 0) to the right. Up is negative.
+    /// Draws a line of text from (0, 0) to the right. The y axis points down.
     pub(crate) fn outline(&self, text: &str, size: f64, out: &mut impl OutlineBuilder) {
         let Some(face) = &self.0 else { return };
         let scale = scale(face, size);
@@ -42,7 +42,7 @@ impl Font {
         self.cut(text, 4, size, most)
     }
 
-    /// Shortens `text` to at most the width `most`; `eighths` of the kept characters are its first ones.
+    /// Shortens `text` to at most the width `most`: `eighths` of 8 of the kept characters from its start, the rest from its end.
     pub(crate) fn cut(&self, text: &str, eighths: usize, size: f64, most: f64) -> String {
         if self.width(text, size) <= most {
             return text.to_owned();
@@ -68,7 +68,7 @@ fn advance(face: &Face<'_>, letter: char) -> f64 {
     face.glyph_hor_advance(face.glyph_index(letter).unwrap_or_default()).unwrap_or(0).into()
 }
 
-/// Font units to pixels.
+/// Outline of a letter, scaled from font units to pixels and moved to its place.
 struct Placed<'o, O> {
     out: &'o mut O,
     scale: f64,

@@ -25,7 +25,7 @@ pub(crate) fn needs_whole_block(label: &str) -> bool {
 /// Options for the encoding of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeOptions {
-    /// The codec's own scale; `None` takes its default: zlib 6 of 0 to 9, bzp2 9 of 1 to 9, zstd 3 of -7 to 22, blsc 5 of 0 to 9. `lz4`
+    /// The codec's own scale; `None` takes its default: for zlib, of 0 to 9, its own encoder or level 4; bzp2 9 of 1 to 9, zstd 3 of -7 to 22, blsc 5 of 0 to 9. `lz4`
     /// has none.
     pub level: Option<i32>,
     /// Maximum number of threads, this one included. The bytes do not depend on it.

@@ -20,7 +20,7 @@ use crate::layout::StoredBlock;
 use crate::ndarray::geometry::Rows;
 use crate::ndarray::{ByteSource, Geometry, NdArray, inline};
 
-/// Gaps of a strided view up to this many bytes are read and skipped rather than sought over.
+/// Maximum gap in bytes between elements of a strided view that is read rather than seeked over.
 const MAX_READ_GAP: u64 = 64 << 10;
 
 /// Location of an array's elements.
@@ -69,9 +69,8 @@ impl File {
         Ok(dataset.in_file(self.path.as_deref()))
     }
 
-    /// The elements of `region` of the array at `path`, in the order of their bytes in the file: borrowed where they are stored plainly and the
-    /// source can lend them, whatever their strides; else decoded as far as needed. Elements that a mask hides are read like others; inline ones that
-    /// are null are zero.
+    /// The elements of `region` of the array at `path`, in the order of their bytes in the file. Uncompressed data of a mapped source are borrowed
+    /// with any strides; other data are decoded up to the last byte needed. Masks are not applied. Null inline elements are 0.
     ///
     /// # Errors
     /// `Usage` for an unknown path or a region that does not fit; as [`File::geometry`] and [`File::read_block`].
@@ -149,7 +148,7 @@ impl File {
     /// Decoded bytes of a block, by its number in the file: an array of one axis and `u1`.
     ///
     /// # Errors
-    /// `Usage` for a block that there is not, or a region that does not fit; as [`File::read_block`].
+    /// `Usage` for an unknown block number, or a region that does not fit; as [`File::read_block`].
     pub(crate) fn read_block_region(
         &self,
         index: usize,
@@ -162,8 +161,8 @@ impl File {
         self.read_in((self, block), &geometry, &region, options, &self.block_path(index))
     }
 
-    /// Makes sure that `region` of an array of [`File::arrays`] can be read, and keeps the decoded bytes, so that the next read decodes nothing.
-    /// False where nothing was kept, because a read of one element proves as much.
+    /// Checks that `region` of an array of [`File::arrays`] can be read, and keeps its decoded bytes for the next read. False for inline or empty
+    /// data, of which nothing is kept.
     ///
     /// # Errors
     /// As [`File::read`].
@@ -271,7 +270,7 @@ impl File {
         copied(&view, &options.limits)
     }
 
-    /// The elements of inline data, and, if any scalar is null, after them a byte for each scalar: 1 where it is null.
+    /// The element bytes of inline data, followed by a null mask if any scalar is null: one byte for each scalar, 1 = null.
     pub(super) fn inline_items(
         &self,
         data: crate::yaml::NodeId,
@@ -336,8 +335,8 @@ impl File {
 }
 
 impl File {
-    /// Reads elements in an encoded block by one decoding that ends with the last of them; a read by rows would decode from the start of the block
-    /// for each. `None` where reading by rows is better: plain blocks, chunks that are far apart, and blocks that are wanted or held as a whole.
+    /// Reads elements of an encoded block in one decoding pass up to the last of them. `None` where reading by rows costs less: uncompressed blocks,
+    /// distant chunks of LZ4, whole blocks, and blocks whose decoded bytes are kept.
     fn read_encoded(
         &self,
         decoded: &Decoded<'_>,
@@ -415,7 +414,7 @@ impl File {
     }
 }
 
-/// Labels of codecs whose data are decoded from their start, in small pieces.
+/// True for labels of codecs that decode from the start of the data, in small pieces.
 fn is_stream(label: &str) -> bool {
     matches!(label, "zlib" | "bzp2" | "zstd" | "lz4f" | "xz")
 }
@@ -466,7 +465,7 @@ fn gather(
     Ok(())
 }
 
-/// A copy of a view, and no more, in C order.
+/// Copies a view to C order, without the bytes around it.
 fn copied(view: &Array<'_>, limits: &Limits) -> Result<Array<'static>> {
     let bytes = view.bytes(Order::C, limits)?.into_owned();
     Array::new(view.dtype().clone(), view.shape().to_vec(), Order::C, Cow::Owned(bytes))

@@ -1,24 +1,24 @@
 //! Match finder: hash tables of earlier sequences of bytes.
 //!
-//! Two tables give the last place of each three and six bytes: the nearest match costs least, and longer ones are found without walking chains of
-//! shorter ones. The search has no branch that depends on its results: in arrays with noise, mispredicted branches would take most of the time.
+//! Two hash tables map each sequence of 3 and of 6 bytes to its last position. The nearest match costs the fewest bits; the table of 6 finds long
+//! matches without a walk along a chain of short ones. The search has no branch that depends on its results: in arrays with noise, mispredicted branches would take most of the time.
 
 use super::WINDOW;
 use super::cost_model::Costs;
 use super::tokens::{LONGEST, SHORTEST};
 
-/// Number of bytes before the data, so that every stored place is within the buffer.
+/// Bytes of padding before the data: no distance of 16 bits goes past the start of the buffer.
 pub(super) const BEFORE: usize = 1 << 16;
 
 /// Number of places that are searched together.
 pub(super) const GROUP: usize = 64;
 
-/// Size of the table of three bytes, usually the only one: a larger one would not stay in the nearest cache.
+/// Number of slots of the table of 3 bytes, usually the only one, as a power of two: its 32 KiB stay in the first level of cache.
 const SHORT_BITS: u32 = 14;
 
 const LONG_BITS: u32 = 15;
 
-/// Stores places by their lowest 16 bits. An older place aliases a newer one, and the bytes there are compared like any other.
+/// Positions by their lowest 16 bits. An older position may alias a newer one; bytes of a candidate are always compared.
 pub(super) struct Finder {
     short: Box<[u16; 1 << SHORT_BITS]>,
     long: Box<[u16; 1 << LONG_BITS]>,
@@ -28,20 +28,20 @@ pub(super) struct Finder {
 
 /// Matches that were found at some places of a group.
 pub(super) struct Group {
-    /// A bit for each place where there is something.
+    /// Bit mask of the positions with a candidate.
     pub(super) found: u64,
-    /// Distances of short matches.
+    /// Distance to the candidate of the table of 3 bytes, by position.
     short: [u16; GROUP],
     long: [u16; GROUP],
 }
 
-/// A match: the bits that it saves in the unit of [`Costs`], 0 without a match.
+/// A match and the bits that it saves, in the unit of [`Costs`]; `gain` is 0 without a match.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Match {
     pub(super) gain: i32,
     pub(super) len: usize,
     pub(super) back: usize,
-    /// Part of `gain` beyond that of the match of three bytes.
+    /// Gain over the match from the table of 3 bytes.
     pub(super) over: i32,
 }
 
@@ -51,7 +51,7 @@ impl Finder {
         Self { short: Box::new([0; 1 << SHORT_BITS]), long: Box::new([0; 1 << LONG_BITS]), base }
     }
 
-    /// Takes notice of the places `from..to`.
+    /// Inserts the positions `from..to` into both tables.
     pub(super) fn insert(&mut self, src: &[u8], from: usize, to: usize) {
         for at in from..to.min(src.len().saturating_sub(7)) {
             let word = load(src, at);
@@ -60,7 +60,7 @@ impl Finder {
         }
     }
 
-    /// Searches for matches at `places` from `from` on, and enters these into the tables. Reads [`GROUP`] bytes and eight more.
+    /// Searches for matches at the positions `from + place`, and inserts them. Reads [`GROUP`] bytes and eight more from `from` on.
     #[inline(always)]
     pub(super) fn look<const LONG: bool>(
         &mut self,
@@ -93,7 +93,7 @@ impl Finder {
         group.found = found;
     }
 
-    /// The match at `place` of `group`, which begins at `from`, that saves most.
+    /// The match at position `from + place` that saves the most bits.
     #[inline(always)]
     pub(super) fn best<const LONG: bool>(
         &self,

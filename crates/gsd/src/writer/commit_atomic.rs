@@ -8,6 +8,8 @@
 //! 3. the entries, after the visible ones, and waits for the disk;
 //! 4. the words of the header that change, in one write within the file's first sector, and waits for the disk.
 //!
+//! Only [`Durability::Synced`](container_core::write::Durability::Synced) waits for the disk.
+//!
 //! Until the last step the change is invisible to readers. The index moves to the end of the file when its room is used up.
 //!
 //! A kill between the third and the fourth leaves entries that no reader sees. The next writer takes them for room, and its first commit

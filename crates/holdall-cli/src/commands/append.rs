@@ -20,20 +20,19 @@ use crate::progress::{ProgressReporter, ShowProgress};
 /// Add values or items to the end of a file; an error leaves it as it was
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What is added has the type of what is there, and the shape of its axes but the first one, which grows. It comes from any file \
+The source has the type and shape of the file, except for axis 0, which grows. It comes from any file \
 that `convert` reads, or with --raw from bytes without a header, in C order and the byte order of the file; with --items from the lines of a text, from whole files or from arrays. \
-With --csv, or by a name that ends in .csv, it is a table of text, whose cells are of the type that is there: of a row of a matrix, of the \
-fields of a record; names in its first row have to be those of the fields, unless --header skip leaves them out. New chunks are written as the file's own are, unless --codec or --filter say otherwise. Whether the last of all lines ends with a \
-line feed stays as it was when the file was packed.
+With --csv, or by a name that ends in .csv, it is a table of text: cells are converted to the type of the file, and names in \
+its first row must be those of the fields, unless --header skip leaves them out. New chunks are written as the file's own are, unless --codec or --filter say otherwise. The file keeps \
+its setting for a final line feed.
 
 A RawArray file grows along its last dimension, which is its slowest.
 
-A GSD file grows by frames: those of another GSD file, or the rows of arrays that are called as its chunks are; --frames=RANGE takes \
+A GSD file grows by frames: those of another GSD file, or the rows of arrays with the names of its chunks; --frames=RANGE takes \
 some of them. Logs that frame 0 lacks keep gsd.hoomd from reading the frames without them: such an append is refused, with -O new-logs=drop they are left out, \
 with -O new-logs=keep added all the same.
-The file changes in one step, when all is written, so that a crash leaves it as it was or with all that is new: GSD and Blosc2 files in place, Bloscpack and RawArray files by a new \
-file, for which the disk has to have room. The streamed array of an ASDF file grows in place, row by row: an error takes the rows back, a kill or a power cut may leave \
-some of them, whole.
+`append` is atomic, except for streamed ASDF arrays, where an interrupted append may leave some complete rows. GSD and Blosc2 files change in place; Bloscpack and RawArray files \
+are replaced by a new file, for which the disk needs room.
 
 Examples:
   holdall append log.blp today.npy

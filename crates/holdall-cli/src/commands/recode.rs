@@ -13,8 +13,8 @@ use crate::progress::ProgressReporter;
 /// Write a file again in its own format, with another codec, filter, chunk or digest
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Values, types and shapes stay, and what the file holds beside them as far as `convert` keeps it between two files of the \
-format; what is not kept is listed on standard error. Space that nothing uses is dropped. The words are those of `convert`.
+Values, types and shapes are kept, metadata as `convert` keeps them between two files of the \
+format; losses are listed on standard error. Unused space is dropped. The options are those of `convert`.
 
 Examples:
   holdall recode old.blp small.blp --codec zstd:9
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(value_name = "TARGET")]
     target: PathBuf,
 
-    /// Drop the space that nothing uses; a file that is written again never has any, so that this changes nothing
+    /// Drop unused space; accepted for symmetry: a rewritten file has none
     #[arg(long)]
     compact: bool,
 

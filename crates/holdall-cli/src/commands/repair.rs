@@ -18,14 +18,14 @@ use crate::options::{ForceArgs, OpenArgs};
 use crate::output::{Console, ERROR, OK, WARN, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
-/// Write a new file with what can be proved of a damaged one, and list what was kept, guessed and lost
+/// Write the parts of a damaged file that its own evidence proves to a new file, and list what was kept, corrected and lost
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The damaged file is never changed. Exit codes: 0 nothing was lost, 1 something was, 2 nothing was written. With --dry-run \
-the codes tell what would happen.
+the codes are those of a real run.
 
 Examples:
-  holdall repair broken.ra -o mended.ra
+  holdall repair broken.ra -o repaired.ra
   holdall repair --dry-run broken.ra")]
 pub struct Args {
     /// The damaged file
@@ -36,15 +36,15 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run")]
     output: Option<PathBuf>,
 
-    /// Only tell what would be done
+    /// Report what a repair would do, and write nothing
     #[arg(long)]
     dry_run: bool,
 
-    /// Drop the space that nothing uses; a repaired file never has any, so that this changes nothing
+    /// Drop unused space; accepted for symmetry: a repaired file has none
     #[arg(long)]
     compact: bool,
 
-    /// Make new digests for bytes that do not fit theirs, and ASDF digests of decoded bytes into those of the stored ones (ASDF)
+    /// Recompute digests that differ, and convert digests of decoded bytes to digests of stored bytes (ASDF)
     #[arg(long)]
     checksums: bool,
 

@@ -8,7 +8,7 @@ use super::quote::{Styles, is_misread, is_printable};
 use super::{Emitter, NodeContext, NodePosition, scalar_text, tag};
 use crate::{Int, ScalarStyle, Yaml};
 
-/// Digits of `!!binary` in a line, as in RFC 2045.
+/// Base64 characters of `!!binary` in a line (RFC 2045).
 const BASE64_LINE: usize = 76;
 
 impl Emitter<'_> {
@@ -34,7 +34,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A number, which has one byte in each column.
+    /// Writes a number; it is ASCII, so each byte is one column.
     fn number(&mut self, tag: Option<&str>, push: impl FnOnce(&mut String)) -> Result<()> {
         self.tag(tag)?;
         self.token("");
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Words, with the next line at a single blank after the last column.
+    /// Writes plain words; breaks lines at single blanks past the width.
     fn unquoted(&mut self, text: &str, context: NodeContext, breaks: bool) {
         self.token("");
         self.words(text, context, breaks, |word| word.to_owned().into());
@@ -198,7 +198,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Lines as they are. The header decides about the last line break.
+    /// Writes a literal scalar. The chomping indicator in its header says whether the text ends with a line break.
     fn literal(&mut self, text: &str, context: NodeContext) {
         self.token("|");
         for line in self.header(text).split('\n') {
@@ -211,7 +211,7 @@ impl Emitter<'_> {
         self.newline();
     }
 
-    /// Lines between which a line break is written twice, because a single one is a blank.
+    /// Writes a folded scalar; each line break is doubled, because a single one reads as a blank.
     fn folded(&mut self, text: &str, context: NodeContext) {
         self.token(">");
         for (at, line) in self.header(text).split('\n').enumerate() {
@@ -227,7 +227,7 @@ impl Emitter<'_> {
         self.newline();
     }
 
-    /// Writes the part of the header that depends on the end of the text, and returns the text without its last line break.
+    /// Writes the chomping indicator, and returns the text without its last line break.
     fn header<'t>(&mut self, text: &'t str) -> &'t str {
         let Some(text) = text.strip_suffix('\n') else {
             self.write("-");
@@ -238,7 +238,7 @@ impl Emitter<'_> {
 }
 
 impl NodeContext {
-    /// Columns of the lines of a text.
+    /// Indentation of the lines of a block scalar.
     const fn deeper_text(self) -> usize {
         match self.indent {
             Some(indent) => indent.saturating_add(2),

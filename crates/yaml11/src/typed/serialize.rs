@@ -33,7 +33,7 @@ impl ser::Error for Failure {
 
 struct Writer;
 
-/// A variant's value under the variant's name, as serde's other formats write it.
+/// A mapping of one entry, variant name to value, as serde's other formats write it.
 fn under(variant: &str, value: Yaml) -> Yaml {
     Yaml::mapping([(variant, value)])
 }
@@ -70,7 +70,7 @@ impl ser::Serializer for Writer {
         Ok(Yaml::Bool(value))
     }
 
-    /// The shortest decimal of the narrow number would be another wide number, so it is widened first, as Python does.
+    /// Widens to `f64` first, as Python does: the shortest decimal of an `f32` reads back as another `f64`.
     fn serialize_f32(self, value: f32) -> Result<Yaml, Failure> {
         Ok(Yaml::Float(value.into()))
     }
@@ -170,7 +170,7 @@ impl ser::Serializer for Writer {
     }
 }
 
-/// A sequence as it grows.
+/// Builder of a sequence.
 pub(crate) struct Items {
     variant: Option<&'static str>,
     items: Vec<Yaml>,
@@ -191,7 +191,7 @@ impl Items {
     }
 }
 
-/// A mapping as it grows.
+/// Builder of a mapping.
 pub(crate) struct Pairs {
     variant: Option<&'static str>,
     pairs: Vec<(Yaml, Yaml)>,

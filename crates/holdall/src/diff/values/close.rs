@@ -1,4 +1,4 @@
-//! Numbers that are close enough.
+//! Comparison of scalars within a tolerance.
 
 use container_core::dtype::{ByteOrder, Kind, Scalar};
 
@@ -13,12 +13,12 @@ pub(super) struct Tolerance {
 }
 
 impl Tolerance {
-    /// `None` where both are 0, which compares bits.
+    /// The tolerance; `None` where both are 0: bits are compared then.
     pub(super) fn new(rtol: f64, atol: f64) -> Option<Self> {
         (rtol > 0.0 || atol > 0.0).then_some(Self { rtol: rtol.max(0.0), atol: atol.max(0.0) })
     }
 
-    /// True where two little-endian scalars of one type are close. NaN never is.
+    /// True where two little-endian scalars of one type are close. NaN is close to NaN alone.
     pub(super) fn holds(self, scalar: &Scalar, a: &[u8], b: &[u8]) -> bool {
         const LITTLE: ByteOrder = ByteOrder::Little;
         let close = match scalar.kind {
