@@ -42,9 +42,8 @@ fn arrays() -> Vec<(&'static str, Vec<u8>)> {
         let mut next = noise();
         move || (0..12).map(|_| next()).sum::<f64>() - 6.0
     };
-    let image = (0..LEN / 4)
-        .flat_map(|at| ((at % 4096) as f32 * 0.01 + normal() as f32).to_le_bytes())
-        .collect();
+    let image =
+        (0..LEN / 4).flat_map(|at| ((at % 4096) as f32 * 0.01 + normal() as f32).to_le_bytes()).collect();
     let ramp = (0..LEN / 4).flat_map(|at| (at as u32 / 7).to_le_bytes()).collect();
     vec![("u16 counts", counts), ("f32 image", image), ("u32 ramp", ramp)]
 }
@@ -71,7 +70,10 @@ fn deflate() -> Result<Vec<Group<'static>>> {
             })
         };
         groups.push(Group {
-            title: format!("zlib, write {name}: {} bytes, by level 4 {}, by 6 {}", sizes[0], sizes[1], sizes[2]),
+            title: format!(
+                "zlib, write {name}: {} bytes, by level 4 {}, by 6 {}",
+                sizes[0], sizes[1], sizes[2]
+            ),
             unit: Unit::Rate(bytes.len() as u64),
             contenders: vec![
                 contender("without a level", None),
