@@ -3,7 +3,8 @@
 use container_core::array::Array;
 use container_core::block::Block;
 use container_core::container::{
-    About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Visibility, require,
+    About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Visibility,
+    require,
 };
 use container_core::dtype::{DType, Order};
 use container_core::region::Region;
