@@ -111,7 +111,7 @@ impl Absence {
         match self {
             Self::Made(recipe) => Some(format!("none is in the file: they {}", recipe.description())),
             Self::Unfetched(fetched) if fetched.is_partial() => {
-                Some(format!("not all are in the file: this proxy holds {fetched} of its source"))
+                Some(format!("not all are in the file: this proxy has {fetched} of its source"))
             }
             Self::Unfetched(_) => None,
         }
@@ -123,7 +123,7 @@ impl Absence {
         match self {
             Self::Made(_) => Some(format!("values, of which {}", self.description()?)),
             Self::Unfetched(fetched) if fetched.is_partial() => Some(format!(
-                "what the proxy never fetched, which reads as zeros: it holds {fetched} of its source"
+                "values that the proxy never fetched, which read as zeros: it has {fetched} of its source"
             )),
             Self::Unfetched(_) => None,
         }
@@ -146,15 +146,15 @@ impl Absence {
             Self::Made(recipe) => {
                 let problem = format!("the values of this array {}", recipe.description());
                 Error::unsupported(problem).with_hint(
-                    "holdall meta FILE shows from what; nothing stored in a file is ever run or fetched. --lenient reads what is stored in their place",
+                    "holdall meta FILE shows their source; holdall never runs or fetches it; --lenient reads the stored placeholders",
                 )
             }
             Self::Unfetched(fetched) => {
                 let problem = format!(
-                    "this array is a proxy that holds {fetched} of its source: chunk {chunk} was not fetched, or not all of it"
+                    "this array is a proxy that has {fetched} of its source: chunk {chunk} was not fetched, or not all of it"
                 );
                 Error::unsupported(problem).with_hint(
-                    "read the source, which holdall meta FILE names; --lenient reads zeros for what was not fetched",
+                    "read the source, which holdall meta FILE names; --lenient reads zeros for missing values",
                 )
             }
         }

@@ -51,7 +51,7 @@ pub(crate) fn append(
     let mut losses: Vec<Loss> = lossy.map(|what| Loss { dataset: None, what }).into_iter().collect();
     if let Some(kind) = metalayers.container_layer() {
         let problem =
-            format!("what this frame holds is python-blosc2's to grow: it has the metalayer {kind:?}");
+            format!("cannot append to a frame with the metalayer {kind:?}, which python-blosc2 manages");
         return Err(Error::usage(problem));
     }
     if is_array {
@@ -83,10 +83,10 @@ fn rows(mut array: NdEditor, job: &WriteRequest<'_>, durability: Durability) -> 
     let own = array.shape().to_vec();
     let shape = region.shape();
     let Some((_, row)) = own.split_first() else {
-        return Err(Error::usage("the file holds a single value, which has no axis that could grow"));
+        return Err(Error::usage("the file has a single value, which has no axis to append along"));
     };
     let Some((count, given)) = shape.split_first() else {
-        return Err(Error::usage("a single value has no axis along which it could be added"));
+        return Err(Error::usage("a single value has no axis to append along"));
     };
     if row != given {
         let problem = format!("an array of shape {own:?} does not take {shape:?}");
@@ -129,14 +129,14 @@ fn rows_of_tensor(editor: &Editor, stored: &[u8], job: &WriteRequest<'_>) -> Res
     let dataset = &*job.container.require(index)?;
     let shape = region.shape();
     let (Some((len, row)), Some((count, given))) = (tensor.shape.split_first(), shape.split_first()) else {
-        return Err(Error::usage("a single value has no axis along which rows could be added"));
+        return Err(Error::usage("a single value has no axis to append along"));
     };
     if row != given {
-        let problem = format!("a tensor of shape {:?} does not take {shape:?}", tensor.shape);
+        let problem = format!("tensor of shape {:?}: cannot append {shape:?}", tensor.shape);
         return Err(Error::usage(problem).with_hint("all axes but the first have to agree"));
     }
     if dataset.dtype.order_for(&tensor.dtype)?.is_some() {
-        let problem = format!("a tensor of {} does not take {}", tensor.dtype, dataset.dtype);
+        let problem = format!("tensor of {}: cannot append {}", tensor.dtype, dataset.dtype);
         return Err(
             Error::usage(problem).with_hint("holdall convert FILE NEW.b2nd gives an array, which does")
         );
@@ -211,7 +211,7 @@ fn losses_of_plain(dataset: &Dataset, region: &Region, typesize: u64) -> Vec<Los
 /// Adds each dataset as a chunk, by the name that it has in the attribute `name`, or else by its path.
 fn items(mut editor: Editor, job: &WriteRequest<'_>, durability: Durability) -> Result<Vec<Loss>> {
     if editor.header().variable_blocks {
-        return Err(Error::usage("nothing is added to chunks whose blocks are of different lengths"));
+        return Err(Error::usage("cannot append to chunks whose blocks have different lengths"));
     }
     let stored = editor.vlmetalayer(LAYER)?;
     let known = stored.as_deref().and_then(|bytes| msgpack::to_value(bytes, &job.options.limits).ok());
@@ -233,10 +233,7 @@ fn items(mut editor: Editor, job: &WriteRequest<'_>, durability: Durability) -> 
             }
         }
         if known.as_ref().is_some_and(|items| items.is_text) && std::str::from_utf8(&item).is_err() {
-            return Err(Error::usage(format!(
-                "{}: the file holds texts, and this is no UTF-8",
-                dataset.path
-            )));
+            return Err(Error::usage(format!("{}: not UTF-8 (the file contains texts)", dataset.path)));
         }
         editor.append(&item)?;
         if elements.is_none() || region.shape().len() != 1 {

@@ -99,7 +99,7 @@ pub(crate) fn set(all: &mut Entries, name: &str, value: &[u8], limits: &Limits) 
     let mut entries = match within {
         Some(entries) => entries,
         None if is_other => {
-            let problem = format!("no room for the attribute {name:?}: {NAME:?} is there, and is no map");
+            let problem = format!("no room for the attribute {name:?}: {NAME:?} exists and is not a map");
             return Err(Error::usage(problem));
         }
         None => Vec::new(),
@@ -109,7 +109,7 @@ pub(crate) fn set(all: &mut Entries, name: &str, value: &[u8], limits: &Limits) 
         None => entries.push((name.to_owned(), value.to_vec())),
     }
     set_vlmetalayer(all, NAME, &map(&entries)?).map_err(|error| {
-        error.with_hint(format!("remove a piece of user metadata, for {NAME:?} to have its place"))
+        error.with_hint(format!("remove an entry of the user metadata to make room for {NAME:?}"))
     })
 }
 

@@ -102,7 +102,7 @@ fn blocks(view: &DatasetView, scan: &ChunkScan) -> Vec<Finding> {
     let tell = |chunk: &ScannedChunk| {
         let index = chunk.index;
         let message = format!(
-            "the blocks of chunk {index} are of {} bytes, those of the array of {own}: C-Blosc2 does not read it",
+            "the blocks of chunk {index} have {} bytes (expected {own}, as those of the array): C-Blosc2 does not read it",
             chunk.block_len
         );
         let field = chunk.range.start.saturating_add(8)..chunk.range.start.saturating_add(12);
@@ -195,7 +195,7 @@ const PADDING: &str = "padding";
 fn padding_finding(view: &DatasetView, chunk: &ScannedChunk) -> Finding {
     let index = chunk.index;
     let message =
-        format!("chunk {index}: bytes behind the edge of the array are set, perhaps from before it shrank");
+        format!("chunk {index}: bytes after the edge of the array are set, perhaps from before it shrank");
     let mut finding = Finding::new(Severity::Note, PADDING, message).at(chunk.range.clone());
     finding.part = chunk.part();
     place(view, finding, Some(index))

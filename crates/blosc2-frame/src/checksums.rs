@@ -26,8 +26,8 @@ use crate::offsets::{Offset, Offsets};
 /// The name of the user metalayer.
 pub(crate) const NAME: &str = "holdall.checksums";
 
-/// The hint for a chunk that does not fit its digest.
-const IF_CHANGED: &str = "holdall verify FILE shows all such chunks, holdall repair FILE -o NEW keeps what fits; of a file that another program has changed on purpose, holdall recode --lenient --checksum none makes one without digests";
+/// The hint for a chunk that does not match its digest.
+const IF_CHANGED: &str = "holdall verify FILE shows all such chunks, holdall repair FILE -o NEW keeps the chunks that match; holdall recode --lenient --checksum none removes the digests of a file that another program has changed on purpose";
 
 /// Digests of stored chunks.
 #[derive(Clone, Debug)]
@@ -150,7 +150,8 @@ pub(crate) struct Stored {
 
 impl Stored {
     pub(crate) fn parse(value: &[u8], limits: &Limits) -> Result<Self> {
-        let wrong = || Error::malformed("no map of digests").with_context(format!("user metalayer {NAME:?}"));
+        let wrong =
+            || Error::malformed("not a map of digests").with_context(format!("user metalayer {NAME:?}"));
         let Value::Map(mut entries) = msgpack::to_value(value, limits)? else { return Err(wrong()) };
         let mut take = |name: &str| {
             let at = entries.iter().position(|(own, _)| own == name)?;
@@ -159,7 +160,7 @@ impl Stored {
         match take("version") {
             Some(Value::Int(1)) => {}
             Some(Value::Int(other)) => {
-                let problem = format!("checksums of version {other}, only 1 is known");
+                let problem = format!("unsupported version {other} of the checksums (expected 1)");
                 return Err(Error::unsupported(problem).with_context(format!("user metalayer {NAME:?}")));
             }
             _ => return Err(wrong()),

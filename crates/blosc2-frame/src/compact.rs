@@ -93,7 +93,7 @@ pub fn compact(path: impl AsRef<Path>, options: &CompactOptions) -> Result<Compa
         return Err(Error::usage(problem)
             .with_range(end..len)
             .in_file(path.display().to_string())
-            .with_hint("say that they go as well, or copy them first"));
+            .with_hint("allow them to be removed, or copy them first"));
     }
     let mut out = BufWriter::with_capacity(1 << 20, AtomicFile::create(path, Overwrite::Replace)?);
     let mut after = 0_u64;

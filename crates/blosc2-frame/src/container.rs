@@ -366,7 +366,7 @@ impl Interchange for Blosc2Container {
                 .chain(frame.vlmetalayer_names())
                 .filter(|name| absent_values::is_of_stand_in(name))
                 .collect();
-            let what = format!("what the array stands for: {}", stand_in.join(", "));
+            let what = format!("source of the array: {}", stand_in.join(", "));
             losses.push(Loss { dataset: None, what });
         }
         losses

@@ -188,7 +188,7 @@ pub(crate) fn fill(special: Special, typesize: u32, from: u64, dst: &mut [u8]) -
         (Special::Nan, 4) => &narrow.to_le_bytes()[..],
         (Special::Nan, 8) => &wide.to_le_bytes()[..],
         (Special::Nan, _) => {
-            return Err(Error::malformed(format!("NaN as elements of {typesize} bytes, which have none")));
+            return Err(Error::malformed(format!("NaN in elements of {typesize} bytes, which have no NaN")));
         }
         _ => {
             dst.fill(0);

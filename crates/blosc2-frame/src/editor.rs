@@ -163,7 +163,11 @@ impl Editor {
         }
         if self.chunk_count() > 0 && own.map(<[u8]>::len) != Some(value.len()) {
             let problem = match own {
-                Some(own) => format!("{} bytes for the metalayer {name:?} of {}", value.len(), own.len()),
+                Some(own) => format!(
+                    "wrong number of bytes for the metalayer {name:?}: {} (expected {})",
+                    value.len(),
+                    own.len()
+                ),
                 None => format!("no metalayer {name:?}"),
             };
             return Err(Error::usage(problem).with_hint("metalayers have their room once there are chunks"));

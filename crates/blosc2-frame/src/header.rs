@@ -114,7 +114,7 @@ impl Header {
                 nom::Err::Incomplete(_) => 0,
             };
             let at = (FIXED_LEN.saturating_sub(left)) as u64;
-            Error::malformed("another msgpack marker than a frame has here")
+            Error::malformed("unexpected msgpack marker")
                 .with_range(at..at.saturating_add(1))
                 .with_context("blosc2 frame header")
         })?;
@@ -226,28 +226,27 @@ impl Raw {
         let [general, kind, codec, other] = self.flags;
         let version = general & 0x0f;
         if !(1..=3).contains(&version) {
-            let problem = format!("frames of version {version}, only 1 to 3 are known");
+            let problem = format!("unsupported version {version} of the frame (expected 1 to 3)");
             return Err(Error::unsupported(problem).with_range(25..26));
         }
         let width = (general >> 4) & 3;
         if width != 1 {
             let bits = [32, 64, 128, 256].get(usize::from(width)).copied().unwrap_or(0);
-            return Err(
-                Error::unsupported(format!("offsets of {bits} bits, only 64 are known")).with_range(25..26)
-            );
+            return Err(Error::unsupported(format!("unsupported offsets of {bits} bits (expected 64)"))
+                .with_range(25..26));
         }
         let kind = match kind & 0x0f {
             0 => Kind::Contiguous,
             1 => Kind::Sparse,
             other => {
-                let problem = format!("frame type {other}: only contiguous (0) and sparse (1) are known");
+                let problem = format!("unknown frame type {other} (expected 0, contiguous, or 1, sparse)");
                 return Err(Error::unsupported(problem).with_range(26..27));
             }
         };
         let [count, f0, f1, f2, f3, f4, f5, udcodec, codec_meta, m0, m1, m2, m3, m4, m5, other2, _] =
             self.filters;
         if count > 6 {
-            let problem = format!("{count} filters, there are 6 places");
+            let problem = format!("{count} filters (expected at most 6)");
             impossible.push((FaultKind::Filters, Error::malformed(problem).with_range(70..71)));
         }
         let compressor = match codec & 0x0f {
@@ -280,9 +279,7 @@ impl Raw {
             0xc2 => false,
             0xc3 => true,
             other => {
-                return Err(
-                    Error::malformed(format!("{other:#04x} where a bool is to be")).with_range(68..69)
-                );
+                return Err(Error::malformed(format!("{other:#04x} is not a bool")).with_range(68..69));
             }
         };
         let filters = [(f0, m0), (f1, m1), (f2, m2), (f3, m3), (f4, m4), (f5, m5)];

@@ -184,13 +184,13 @@ fn target(dataset: &Dataset, region: &Region, axes: Axes) -> Result<Target> {
     };
     if shape.len() > MAX_DIMENSIONS {
         let problem =
-            format!("{}: {} dimensions, Blosc2 has {MAX_DIMENSIONS} at most", dataset.path, shape.len());
+            format!("{}: {} dimensions (expected at most {MAX_DIMENSIONS})", dataset.path, shape.len());
         return Err(Error::usage(problem));
     }
     let size = dataset.dtype.itemsize();
     if size == 0 {
         let problem = format!(
-            "{}: elements of {} have no bytes, and Blosc2 has none such",
+            "{}: elements of {} have no bytes, which Blosc2 cannot store",
             dataset.path, dataset.dtype
         );
         return Err(Error::unsupported(problem));

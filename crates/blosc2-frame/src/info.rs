@@ -21,8 +21,8 @@ const CONTAINER_METALAYERS: [(&str, &str); 7] = [
     ("listarray", "ListArray"),
     ("b2embed", "EmbedStore"),
     ("proxy-source", "Proxy: the parts of another array that were fetched"),
-    ("b2o", "an expression or function, which is shown and never run"),
-    ("LazyArray", "an expression or function, which is shown and never run"),
+    ("b2o", "an expression or function, which is shown but never run"),
+    ("LazyArray", "an expression or function, which is shown but never run"),
 ];
 
 /// Returns the details, in the order of the file.
@@ -36,7 +36,7 @@ pub(crate) fn details(
     let mut list = List::default();
     list.add("kind", if header.kind == Kind::Sparse { "sparse" } else { "contiguous" });
     if let Some(Absence::Made(Recipe::Server)) = frame.absence() {
-        list.add("holds", "a reference to an array on a server, which is shown and not followed");
+        list.add("holds", "a reference to an array on a server, which is shown but not followed");
     } else if let Some((_, what)) =
         CONTAINER_METALAYERS.iter().find(|(name, _)| frame.metalayers().get(name).is_some())
     {
@@ -70,7 +70,7 @@ pub(crate) fn details(
     }
     add_chunks(frame, summary, &mut list);
     if frame.vlmetalayer_names().any(|name| name == CHECKSUMS) {
-        let what = digests.map_or("none that fits: the frame was changed since", Algorithm::name);
+        let what = digests.map_or("none that matches: the frame was changed since", Algorithm::name);
         list.add("chunk checksums", what);
     }
     add_metadata(frame, &mut list);

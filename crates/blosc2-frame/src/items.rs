@@ -53,7 +53,7 @@ impl Items {
         if let Some(dtype) =
             dtype.filter(|dtype| !DType::parse(&dtype.to_string()).is_ok_and(|named| named == **dtype))
         {
-            let error = Error::usage(format!("items of {dtype}, for which the metadata have no word"));
+            let error = Error::usage(format!("items of {dtype}, which the metadata cannot name"));
             return Err(error.with_hint("one field of it, or the bytes: --items files"));
         }
         Ok(Self { is_text: kind == ItemKind::Text, dtype: dtype.cloned(), ..Self::default() })

@@ -286,13 +286,13 @@ impl Layout {
         let at = start.saturating_add(cbytes);
         self.index = at.min(end)..end;
         if at > end && self.header.nbytes == 0 {
-            let message = format!("the header counts {cbytes} bytes of chunks, and there are none");
+            let message = format!("the header declares {cbytes} bytes of chunks, but there are no chunks");
             self.add_fault(FaultKind::StoredSizesDiffer, self.field(38, 9), message);
             return Ok(());
         }
         if at > end {
             let message =
-                format!("{cbytes} bytes of chunks where there is room for {}", end.saturating_sub(start));
+                format!("{cbytes} bytes of chunks (expected at most {})", end.saturating_sub(start));
             let kind =
                 if self.end() > self.file_len { FaultKind::IndexUnreadable } else { FaultKind::Cbytes };
             self.add_fault(kind, self.field(38, 9), message);
@@ -338,7 +338,7 @@ impl Layout {
         self.index.end = end;
         let found = offsets.len();
         if let Some(expected) = expected.filter(|expected| *expected != found) {
-            let message = format!("the index has {found} offsets, the header speaks of {expected} chunks");
+            let message = format!("the index has {found} offsets (expected {expected}, one for each chunk)");
             self.add_fault(FaultKind::IndexCount, self.index(), message);
         }
         if end < room.end && self.trailer_range.end > self.trailer_range.start {

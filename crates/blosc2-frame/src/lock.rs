@@ -105,7 +105,7 @@ fn open(path: &Path) -> Result<File> {
     let name = beside(path);
     // A write into a link would go to its target.
     if name.symlink_metadata().is_ok_and(|kind| !kind.is_file()) {
-        let problem = format!("{} is no file, where the lock is to be", name.display());
+        let problem = format!("{} is not a file, so it cannot be the lock", name.display());
         return Err(Error::usage(problem).with_hint("remove it"));
     }
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&name);
@@ -122,7 +122,7 @@ fn wait(path: &Path, attempt: impl Fn() -> std::result::Result<(), TryLockError>
             Err(TryLockError::WouldBlock) => {
                 let problem =
                     format!("{} has been locked for {} seconds", path.display(), MAX_WAIT.as_secs());
-                return Err(Error::usage(problem).with_hint("end the program that holds it"));
+                return Err(Error::usage(problem).with_hint("end the program that has locked it"));
             }
         }
     }

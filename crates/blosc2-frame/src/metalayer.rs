@@ -73,7 +73,7 @@ impl Metalayers {
     pub fn set(&mut self, name: &str, value: Vec<u8>) -> Result<()> {
         if name.is_empty() || name.len() > MAX_NAME {
             let problem =
-                format!("a name of {} bytes for a metalayer; 1 to {MAX_NAME} are possible", name.len());
+                format!("the name of a metalayer has {} bytes (expected 1 to {MAX_NAME})", name.len());
             return Err(Error::usage(problem));
         }
         if let Some((_, own)) = self.0.iter_mut().find(|(own, _)| own == name) {
@@ -81,7 +81,7 @@ impl Metalayers {
             return Ok(());
         }
         if self.0.len() >= MAX_METALAYERS {
-            return Err(Error::usage(format!("a frame has {MAX_METALAYERS} metalayers at most")));
+            return Err(Error::usage(format!("a frame has at most {MAX_METALAYERS} metalayers")));
         }
         self.0.push((name.to_owned(), value));
         Ok(())
@@ -98,10 +98,11 @@ impl Metalayers {
         };
         let mut rest = bytes;
         if decode::read_array_len(&mut rest).ok() != Some(3) {
-            return Err(wrong(bytes, "no array of index, map and values"));
+            return Err(wrong(bytes, "not an array of index, map and values"));
         }
-        let index_len = decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
-        let (rest, entries) = parse_names(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
+        let index_len = decode::read_u16(&mut rest).map_err(|_| wrong(rest, "missing size of the index"))?;
+        let (rest, entries) =
+            parse_names(rest).map_err(|rest| wrong(rest, "not a map of names and offsets"))?;
         let mut found = Vec::with_capacity(entries.len());
         let mut room = bytes.len();
         for (name, offset) in entries {

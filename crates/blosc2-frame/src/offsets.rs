@@ -70,7 +70,7 @@ impl Offsets {
         let held = chunk.nbytes() as u64;
         let count = count.unwrap_or(held / 8);
         if Some(held) != count.checked_mul(8) {
-            let problem = format!("an index of {held} bytes for {count} chunks");
+            let problem = format!("an index of {held} bytes does not fit {count} chunks");
             return Err(Error::malformed(problem).with_range(4..8));
         }
         let same = match (chunk.header().special(), chunk.bytes().get(32..).unwrap_or_default()) {
@@ -81,7 +81,7 @@ impl Offsets {
             (Some(Special::Value), value) => match value.try_into() {
                 Ok(value) => Some(i64::from_le_bytes(value)),
                 Err(_) => {
-                    let problem = format!("an index of a value of {} bytes over and over", value.len());
+                    let problem = format!("an index that repeats a value of {} bytes", value.len());
                     return Err(Error::malformed(problem).with_range(12..16));
                 }
             },

@@ -109,7 +109,7 @@ impl Plan {
             return Ok(Self::Chunks { as_they_are });
         }
         if is_variable {
-            return Err(Error::usage("chunks of different lengths have no choice of chunks or blocks"));
+            return Err(Error::usage("chunks and blocks cannot be set for chunks of different lengths"));
         }
         let itemsize = usize::try_from(frame.header().typesize).unwrap_or(1).max(1);
         let bytes = |name: &str| -> Result<Option<usize>> {

@@ -62,11 +62,11 @@ impl SparseDirectory {
 /// Opens a file of a sparse frame; refuses links, pipes and directories.
 pub(crate) fn open_file(path: &Path, access: Access, limits: &Limits) -> Result<Box<dyn Source>> {
     let kind = fs::symlink_metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::malformed("the file of a chunk is not there"),
+        std::io::ErrorKind::NotFound => Error::malformed("the file of a chunk is missing"),
         _ => Error::new(ErrorKind::Io(error)),
     })?;
     if !kind.is_file() {
-        return Err(Error::malformed("not a file, where a sparse frame is to have one"));
+        return Err(Error::malformed("not a file, as a chunk of a sparse frame must be"));
     }
     open_path(path, access, limits)
 }

@@ -67,7 +67,7 @@ pub(crate) fn open(
     let store = match (input.source, &input.path) {
         (Some(source), _) => open_zip(&Arc::from(source), options, open_container)?,
         (None, Some(path)) => open_directory(path, options, open_container)?,
-        (None, None) => return Err(Error::usage("nothing to open")),
+        (None, None) => return Err(Error::usage("no file to open")),
     };
     Ok(Box::new(store))
 }
@@ -107,7 +107,7 @@ fn open_zip(
                 leaves.take(&member.name, place, bytes);
             }
             None => {
-                let message = format!("{}: a member that is no frame", member.name);
+                let message = format!("{}: a member that is not a frame", member.name);
                 leaves
                     .findings
                     .push(Finding::new(Severity::Note, "store_stray", message).at(member.data.clone()));
@@ -142,7 +142,7 @@ fn open_directory(
 ) -> Result<Store> {
     let walk = Walk::new(root)?;
     if walk.files.is_empty() {
-        return Err(Error::wrong_format("a Blosc2 store: there is no frame in the directory"));
+        return Err(Error::wrong_format("a Blosc2 store: no frame in the directory"));
     }
     options.limits.allocate((walk.files.len() as u64).saturating_mul(LEAF_LEN))?;
     let mut leaves = Leaves::new(options, open_container);
@@ -190,7 +190,7 @@ fn file_source(
 /// Reports a missing EmbedStore: python-blosc2 opens no store without one, even an empty one.
 fn report_missing_references(leaves: &mut Leaves<'_>) {
     if !leaves.leaves.iter().any(|leaf| leaf.file == EMBED) {
-        let message = format!("there is no {EMBED}, without which python-blosc2 does not open a store");
+        let message = format!("missing {EMBED}, without which python-blosc2 does not open a store");
         leaves.findings.push(Finding::new(Severity::Warning, "store_no_embed", message));
     }
 }

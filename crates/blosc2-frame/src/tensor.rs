@@ -64,16 +64,19 @@ impl Tensor {
         if need != Some(len) {
             let need = need.map_or_else(|| "2^64 bytes or more".to_owned(), |need| format!("{need} bytes"));
             let Self { dtype, shape, .. } = &tensor;
-            let problem = format!("shape {shape:?} of {dtype} takes {need}, the chunks hold {len}");
+            let problem =
+                format!("the chunks contain {len} bytes (expected {need} for shape {shape:?} of {dtype})");
             return Err(Error::malformed(problem).with_context(NAME));
         }
         Ok(tensor)
     }
 
     fn described(value: &Value, limits: &Limits) -> Result<Self> {
-        let Value::List(items) = value else { return Err(Error::malformed("no list of kind, shape, type")) };
+        let Value::List(items) = value else {
+            return Err(Error::malformed("not a list of kind, shape, type"));
+        };
         let [Value::Text(kind), Value::List(dims), dtype] = items.as_slice() else {
-            return Err(Error::malformed("no list of kind, shape, type"));
+            return Err(Error::malformed("not a list of kind, shape, type"));
         };
         if dims.len() as u64 > limits.ndims {
             return Err(Error::limit("number of dimensions", dims.len() as u64, limits.ndims));

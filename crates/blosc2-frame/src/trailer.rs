@@ -69,22 +69,23 @@ impl Trailer {
             Error::malformed(what).with_range(place..place.saturating_add(1)).with_context("trailer")
         };
         if len_of(bytes).map(u64::from) != Some(bytes.len() as u64) {
-            return Err(wrong(&[], "the length of the trailer is not where it ends"));
+            return Err(wrong(&[], "the trailer does not end with its length"));
         }
         let mut rest = bytes;
         if decode::read_array_len(&mut rest).ok() != Some(4) {
-            return Err(wrong(bytes, "no array of version, metadata, length and fingerprint"));
+            return Err(wrong(bytes, "not an array of version, metadata, length and fingerprint"));
         }
         let (version, mut rest) = rest.split_first().ok_or_else(|| wrong(&[], "no version"))?;
         if *version != 1 {
-            let problem = format!("trailer version {version}, only 1 is known");
+            let problem = format!("unsupported version {version} of the trailer (expected 1)");
             return Err(Error::unsupported(problem).with_range(at.saturating_add(1)..at.saturating_add(2)));
         }
         if decode::read_array_len(&mut rest).ok() != Some(3) {
-            return Err(wrong(rest, "no array of index, map and values"));
+            return Err(wrong(rest, "not an array of index, map and values"));
         }
-        decode::read_u16(&mut rest).map_err(|_| wrong(rest, "no size of the index"))?;
-        let (rest, entries) = parse_names(rest).map_err(|rest| wrong(rest, "no map of names and places"))?;
+        decode::read_u16(&mut rest).map_err(|_| wrong(rest, "missing size of the index"))?;
+        let (rest, entries) =
+            parse_names(rest).map_err(|rest| wrong(rest, "not a map of names and offsets"))?;
         if entries.len() > MAX_READ {
             return Err(Error::limit("entries of user metadata", entries.len() as u64, MAX_READ as u64));
         }

@@ -75,7 +75,7 @@ pub(crate) fn change_metadata(path: &Path, changes: &MetadataChanges<'_>) -> Res
 fn check_not_reserved(name: &str) -> Result<()> {
     if RESERVED_NAMES.contains(&name) {
         return Err(Error::usage(format!(
-            "user metadata {name:?} say what the chunks are, and are not changed"
+            "user metadata {name:?} describe the chunks and cannot be changed"
         )));
     }
     Ok(())

@@ -73,7 +73,7 @@ pub(crate) fn check_digests(frame: &Frame, scan: &ChunkScan) -> Result<ChecksumF
         Err(error) if error.is_damage() => {
             // Undecodable ones are reported with the other user metadata.
             if frame.vlmetalayer(checksums::NAME).is_ok() {
-                let message = "the checksums are damaged: no map of digests, so that no chunk is compared";
+                let message = "the checksums are damaged: not a map of digests, so no chunk is compared";
                 let finding = Finding::new(Severity::Error, "user_metadata", message).at(trailer);
                 found.findings.push((None, finding));
             }
@@ -99,8 +99,7 @@ pub(crate) fn check_digests(frame: &Frame, scan: &ChunkScan) -> Result<ChecksumF
                 found.findings.push((Some(index), finding));
                 return Ok(found);
             }
-            let message =
-                "the checksums are those of an earlier state: another program has changed the frame";
+            let message = "the checksums belong to an earlier state: another program has changed the frame";
             let finding = Finding::new(Severity::Note, "checksums_stale", message).at(trailer);
             found.findings.push((None, finding));
         }
@@ -110,7 +109,7 @@ pub(crate) fn check_digests(frame: &Frame, scan: &ChunkScan) -> Result<ChecksumF
             for index in &damaged {
                 // A missing one is reported with the index.
                 let Some(chunk) = places.get(index) else { continue };
-                let message = format!("chunk {index} does not fit its {}", algorithm.name());
+                let message = format!("chunk {index} does not match its {}", algorithm.name());
                 let mut finding = Finding::new(Severity::Error, "checksum", message).at(chunk.range.clone());
                 finding.part = chunk.part();
                 found.findings.push((Some(*index), finding));
@@ -185,7 +184,7 @@ pub(crate) fn target_checksum(options: &TargetOptions, source: Option<&Frame>) -
         Some("none") => Ok(None),
         Some(name) => Algorithm::from_name(name).map(Some).map_err(|_| {
             let known: Vec<&str> = Algorithm::ALL.iter().map(|kind| kind.name()).collect();
-            Error::usage(format!("no checksum called {name:?} (there are: none, {})", known.join(", ")))
+            Error::usage(format!("unknown checksum {name:?} (expected one of: none, {})", known.join(", ")))
         }),
         None => Ok(source.and_then(|frame| frame.verified_reads().algorithm(frame))),
     }

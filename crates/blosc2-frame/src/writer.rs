@@ -207,12 +207,16 @@ impl<'o> Writer<'o> {
         match self.metalayers.get(name) {
             Some(own) if own.len() == value.len() => self.metalayers.set(name, value),
             Some(own) => {
-                let problem = format!("{} bytes for the metalayer {name:?} of {}", value.len(), own.len());
+                let problem = format!(
+                    "wrong number of bytes for the metalayer {name:?}: {} (expected {})",
+                    value.len(),
+                    own.len()
+                );
                 Err(Error::usage(problem))
             }
             None => {
                 Err(Error::usage(format!("no metalayer {name:?}"))
-                    .with_hint("metalayers come with the options"))
+                    .with_hint("metalayers are set in the options"))
             }
         }
     }

@@ -162,7 +162,7 @@ impl NdArray {
         self.require_present(selection, &options.limits)?;
         let len = self.byte_len(selection)?;
         if dst.len() as u64 != len {
-            return Err(Error::usage(format!("room for {} bytes, not {len}", dst.len())));
+            return Err(Error::usage(format!("buffer of {} bytes (expected {len})", dst.len())));
         }
         if dst.is_empty() { Ok(()) } else { read::read(self, selection, dst, false, options) }
     }
@@ -220,7 +220,7 @@ pub(super) fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> 
     };
     let count = geometry.chunk_count();
     if chunks != count {
-        return wrong(format!("{chunks} chunks, the shape has {count}"), 29..38);
+        return wrong(format!("{chunks} chunks (expected {count} by the shape)"), 29..38);
     }
     if count == 0 {
         return Ok(());
@@ -230,9 +230,9 @@ pub(super) fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> 
         let have = match header.chunksize {
             ChunkSize::Fixed(len) => format!("chunks of {len} bytes"),
             ChunkSize::Variable => "chunks of different sizes".to_owned(),
-            ChunkSize::Unset => "chunks of no size".to_owned(),
+            ChunkSize::Unset => "chunks without a size".to_owned(),
         };
-        return wrong(format!("{have}, the shape has chunks of {bytes}"), 57..62);
+        return wrong(format!("{have} (expected {bytes} by the shape)"), 57..62);
     }
     if Some(header.nbytes) != count.checked_mul(bytes) {
         return wrong(format!("{} bytes in {count} chunks of {bytes}", header.nbytes), 29..38);
@@ -241,7 +241,7 @@ pub(super) fn check_frame(geometry: &Geometry, header: &Header, chunks: u64) -> 
     let block = geometry.block_bytes();
     if header.blocksize != 0 && u64::from(header.blocksize) != block {
         return wrong(
-            format!("blocks of {} bytes, the shape has blocks of {block}", header.blocksize),
+            format!("blocks of {} bytes (expected {block} by the shape)", header.blocksize),
             52..57,
         );
     }

@@ -103,7 +103,7 @@ pub fn concatenate(
         lens
     };
     if axis >= shape.len() {
-        return Err(Error::usage(format!("axis {axis} of an array of {shape:?}")));
+        return Err(Error::usage(format!("no axis {axis} in an array of {shape:?}")));
     }
     let mut starts = Vec::with_capacity(arrays.len());
     let mut total = 0_u64;

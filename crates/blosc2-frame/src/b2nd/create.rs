@@ -202,7 +202,8 @@ pub fn write_filled(
             if is_special { Fill::Nan } else { Fill::Value(&nan) }
         }
         Fill::Value(value) if value.len() != dtype.itemsize() => {
-            let problem = format!("a value of {} bytes for elements of {}", value.len(), dtype.itemsize());
+            let problem =
+                format!("a value of {} bytes (expected {}, as the elements)", value.len(), dtype.itemsize());
             return Err(Error::usage(problem));
         }
         Fill::Value(value) if value.iter().all(|byte| *byte == 0) => Fill::Zeros,
@@ -239,7 +240,7 @@ fn nan_of(dtype: &DType) -> Result<Vec<u8>> {
         (Some(Kind::Float), 2) => 0x7e00_u16.to_le_bytes().to_vec(),
         (Some(Kind::Float), 4) => 0x7fc0_0000_u32.to_le_bytes().to_vec(),
         (Some(Kind::Float), 8) => 0x7ff8_0000_0000_0000_u64.to_le_bytes().to_vec(),
-        _ => return Err(Error::usage(format!("there is no NaN of type {dtype}"))),
+        _ => return Err(Error::usage(format!("no NaN of type {dtype}"))),
     };
     if !dtype.is_in_order(ByteOrder::Little) {
         bytes.reverse();

@@ -34,7 +34,7 @@ pub fn partition(
     blockshape: Option<&[u32]>,
 ) -> Result<Geometry> {
     if shape.len() > MAX_DIMENSIONS {
-        let problem = format!("{} dimensions, the most is {MAX_DIMENSIONS}", shape.len());
+        let problem = format!("{} dimensions (expected at most {MAX_DIMENSIONS})", shape.len());
         return Err(Error::usage(problem));
     }
     if itemsize == 0 {

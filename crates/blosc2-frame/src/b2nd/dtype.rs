@@ -19,7 +19,7 @@ const DEFAULT: &str = "|u1";
 pub(crate) fn parse(meta: &Meta, itemsize: usize) -> Result<DType> {
     let in_meta = |error: Error| error.with_context("b2nd element type");
     if let Some(format) = meta.dtype_format.filter(|format| *format != 0) {
-        let problem = format!("an element type of format {format}, only numpy's (0) is known");
+        let problem = format!("unsupported format {format} of the element type (expected 0, numpy)");
         return Err(in_meta(Error::unsupported(problem)));
     }
     let text = meta.dtype.trim_end_matches('\0');
@@ -28,7 +28,8 @@ pub(crate) fn parse(meta: &Meta, itemsize: usize) -> Result<DType> {
     }
     let dtype = DType::parse(if text.is_empty() { DEFAULT } else { text }).map_err(in_meta)?;
     if dtype.itemsize() != itemsize {
-        let problem = format!("{dtype} has {} bytes, elements have {itemsize}", dtype.itemsize());
+        let problem =
+            format!("{dtype} has {} bytes (expected {itemsize}, as the elements)", dtype.itemsize());
         return Err(in_meta(Error::malformed(problem)));
     }
     Ok(dtype)

@@ -15,7 +15,7 @@ use container_core::{Error, Result};
 pub(super) fn text(dtype: &DType) -> Result<String> {
     if !dtype.is_plain_numpy() {
         return Err(Error::unsupported(format!(
-            "{dtype} is not an element type of numpy's, and arrays have no others"
+            "{dtype} is not an element type of numpy, which arrays need"
         ))
         .with_hint(format!("its bytes can be stored as |V{}", dtype.itemsize())));
     }

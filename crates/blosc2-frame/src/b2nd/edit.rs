@@ -56,7 +56,8 @@ impl NdEditor {
     /// As [`super::NdArray::from_frame`].
     pub fn from_editor(editor: Editor, limits: &Limits) -> Result<Self> {
         let found = [NAME, OLD_NAME].into_iter().find(|name| editor.metalayers().get(name).is_some());
-        let name = found.ok_or_else(|| Error::usage("a frame without the metalayer \"b2nd\" is no array"))?;
+        let name =
+            found.ok_or_else(|| Error::usage("a frame without the metalayer \"b2nd\" is not an array"))?;
         let meta = Meta::parse(editor.metalayers().get(name).unwrap_or_default())?;
         let itemsize = usize::try_from(editor.header().typesize).unwrap_or(usize::MAX);
         let geometry = Geometry::new(&meta.shape, &meta.chunkshape, &meta.blockshape, itemsize)?;
@@ -183,8 +184,11 @@ impl NdEditor {
     pub fn fill(&mut self, region: &Region, value: &[u8]) -> Result<()> {
         let region = Region::new(region.axes().to_vec(), self.shape())?;
         if value.len() != self.geometry.itemsize() {
-            let problem =
-                format!("a value of {} bytes for elements of {}", value.len(), self.geometry.itemsize());
+            let problem = format!(
+                "a value of {} bytes (expected {}, as the elements)",
+                value.len(),
+                self.geometry.itemsize()
+            );
             return Err(Error::usage(problem));
         }
         let window = ChunkBoxes::region(region.axes(), value.len())?.of_one_element();
@@ -210,7 +214,7 @@ impl NdEditor {
 
     fn check_whole(&self) -> Result<()> {
         if self.failed {
-            return Err(Error::usage("an earlier change of this array broke off").with_hint("open it again"));
+            return Err(Error::usage("an earlier change of this array failed").with_hint("open it again"));
         }
         Ok(())
     }

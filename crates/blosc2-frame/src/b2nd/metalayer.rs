@@ -69,7 +69,7 @@ impl Meta {
         let version = cursor.byte()?;
         let dimensions = usize::from(cursor.byte()?);
         if dimensions > MAX_DIMENSIONS {
-            let problem = format!("{dimensions} dimensions, the most is {MAX_DIMENSIONS}");
+            let problem = format!("{dimensions} dimensions (expected at most {MAX_DIMENSIONS})");
             return Err(Error::unsupported(problem).with_range(2..3).with_context("metalayer b2nd"));
         }
         let shape = cursor.list(dimensions, Cursor::long)?;
@@ -84,12 +84,12 @@ impl Meta {
                 meta.dtype_format = Some(cursor.byte()?);
             }
             if cursor.byte()? != 0xdb {
-                return Err(cursor.wrong("no string for the element type"));
+                return Err(cursor.wrong("the element type is not a string"));
             }
             let len = usize::try_from(u32::from_be_bytes(cursor.take()?)).unwrap_or(usize::MAX);
             let end = cursor.at.saturating_add(len);
             let text = bytes.get(cursor.at..end).ok_or_else(|| cursor.wrong("the element type is cut"))?;
-            let text = std::str::from_utf8(text).map_err(|_| cursor.wrong("the element type is no text"))?;
+            let text = std::str::from_utf8(text).map_err(|_| cursor.wrong("the element type is not text"))?;
             text.clone_into(&mut meta.dtype);
         }
         Ok(meta)

@@ -43,7 +43,7 @@ impl Directory {
     pub fn store_chunk(&mut self, chunk: &[u8]) -> Result<u64> {
         let number = self.next;
         if number > u64::from(u32::MAX) {
-            return Err(Error::usage("a sparse frame has 2^32 files at most"));
+            return Err(Error::usage("a sparse frame has at most 2^32 files"));
         }
         let name = part_name(number);
         let mut file = File::options().write(true).create_new(true).open(self.dir.join(&name))?;

@@ -89,7 +89,7 @@ impl Editor {
         }
         // A commit writes metalayers as C-Blosc2 does. Where they are longer so, they would reach into the chunks.
         if !layout.offsets().is_empty() && is_short(&layout) {
-            let problem = "metalayers that take less room than C-Blosc2 gives them";
+            let problem = "metalayers that are shorter than C-Blosc2 writes them";
             let hint = "copy the frame to a new file, and change that";
             return Err(Error::unsupported(problem).with_range(layout.header_range()).with_hint(hint));
         }

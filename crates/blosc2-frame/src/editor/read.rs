@@ -41,7 +41,8 @@ impl Editor {
 
     fn lost(&self, index: u64) -> Error {
         let offset = self.offsets.get(index).map_or(0, Offset::to_raw);
-        let problem = format!("the offset {offset:#018x} does not tell where chunk {index} is, or how long");
+        let problem =
+            format!("the offset {offset:#018x} does not give the location or length of chunk {index}");
         Error::malformed(problem).with_context("blosc2 index")
     }
 
@@ -61,7 +62,7 @@ impl Editor {
         let bytes = self.compared(number).map_err(named)?;
         let chunk = Chunk::parse(&bytes).map_err(named)?;
         if chunk.nbytes() as u64 != len {
-            let problem = format!("{} bytes in a chunk that is to hold {len}", chunk.nbytes());
+            let problem = format!("a chunk of {} bytes (expected {len})", chunk.nbytes());
             return Err(named(Error::malformed(problem).with_range(4..8)));
         }
         let mut data = try_zeroed_vec(len, &self.limits)?;

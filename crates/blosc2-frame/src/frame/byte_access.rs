@@ -17,7 +17,7 @@ impl Frame {
         let len = self.data_len();
         if range.start > range.end || range.end > len || dst.len() as u64 != range.end - range.start {
             let problem =
-                format!("bytes {}..{} of {len} into room for {}", range.start, range.end, dst.len());
+                format!("bytes {}..{} of {len} do not fit a buffer of {}", range.start, range.end, dst.len());
             return Err(Error::usage(problem));
         }
         if dst.is_empty() {

@@ -36,12 +36,12 @@ impl Frame {
         for (other, offset) in (0_u64..).zip(self.layout.offsets().iter()) {
             match offset {
                 _ if other == index => {}
-                Offset::Special(_) => return Err(self.len_is_lost(index, "others have none either")),
+                Offset::Special(_) => return Err(self.len_is_lost(index, "others are not stored either")),
                 _ => others = others.saturating_add(self.chunk_len(other)?),
             }
         }
         let len = self.header().nbytes.checked_sub(others);
-        len.ok_or_else(|| self.len_is_lost(index, "the others hold more than the frame says"))
+        len.ok_or_else(|| self.len_is_lost(index, "the others contain more than the frame declares"))
     }
 
     fn len_is_lost(&self, index: u64, why: &str) -> Error {
@@ -76,7 +76,8 @@ impl Frame {
             *span = end;
         }
         if end != self.header().nbytes {
-            let problem = format!("the chunks hold {end} bytes, the header says {}", self.header().nbytes);
+            let problem =
+                format!("the chunks contain {end} bytes (expected {}, by the header)", self.header().nbytes);
             let start = self.layout.start();
             let range = start.saturating_add(29)..start.saturating_add(38);
             let error = Error::malformed(problem).with_range(range).with_context("blosc2 frame header");

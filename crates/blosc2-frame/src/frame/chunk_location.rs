@@ -176,7 +176,7 @@ impl Frame {
         lost.sort_by_key(|fault| !is_lost(fault.kind()));
         match lost.first() {
             Some(fault) if announced => Err(fault.error()),
-            _ => Err(Error::usage(format!("chunk {index} of {count}"))),
+            _ => Err(Error::usage(format!("no chunk {index} (there are {count})"))),
         }
     }
 
@@ -194,7 +194,7 @@ impl Frame {
             Offset::Stored(at) => at,
             Offset::Special(special) => return Ok(LocatedHeader::Special(special)),
             Offset::Unknown(raw) => {
-                let problem = format!("the offset {raw:#018x} has no known meaning");
+                let problem = format!("unknown offset {raw:#018x}");
                 let error = Error::malformed(problem).with_range(self.layout.index());
                 return Err(error.with_context(format!("blosc2 chunk {index}")));
             }
@@ -214,8 +214,7 @@ impl Frame {
             let section = self.layout.chunks();
             let start = section.start.saturating_add(at);
             if start >= section.end {
-                let problem =
-                    format!("the offset {at} leads out of the chunks, which end at {}", section.end);
+                let problem = format!("the offset {at} is outside the chunks, which end at {}", section.end);
                 let error = Error::malformed(problem).with_range(self.layout.index());
                 return Err(error.with_context(format!("blosc2 chunk {index}")));
             }
@@ -266,7 +265,7 @@ impl Frame {
     pub(crate) fn special_header(&self, index: u64, special: Special) -> Result<ChunkHeader> {
         let len = self.chunk_len(index)?;
         let nbytes = u32::try_from(len).ok().filter(|len| *len <= MAX_CHUNK_NBYTES).ok_or_else(|| {
-            let problem = format!("a chunk of {len} bytes, more than a chunk can hold");
+            let problem = format!("a chunk of {len} bytes, more than a chunk can have");
             Error::malformed(problem)
                 .with_range(self.layout.index())
                 .with_context(format!("blosc2 chunk {index}"))

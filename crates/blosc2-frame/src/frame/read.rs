@@ -28,7 +28,7 @@ impl Frame {
         let len = self.chunk_len(index)?;
         if range.start > range.end || range.end as u64 > len || dst.len() != range.end - range.start {
             let problem = format!(
-                "bytes {}..{} of a chunk of {len} into room for {}",
+                "bytes {}..{} of a chunk of {len} do not fit a buffer of {}",
                 range.start,
                 range.end,
                 dst.len()
@@ -75,7 +75,8 @@ impl Frame {
     /// # Errors
     /// As [`Frame::read_chunk_into`]; `Usage` for a block that does not exist.
     pub fn read_block(&self, index: u64, block: u64, options: &ReadOptions) -> Result<Vec<u8>> {
-        let missing = |count: u64| Error::usage(format!("block {block} of {count} of chunk {index}"));
+        let missing =
+            |count: u64| Error::usage(format!("no block {block} in chunk {index} (there are {count})"));
         if let Offset::Special(special) = self.offset(index)? {
             let header = self.special_header(index, special)?;
             let count = u64::from(header.block_count());
@@ -127,13 +128,11 @@ impl Frame {
             let chunk = Chunk::parse(bytes)?;
             let nbytes = chunk.nbytes() as u64;
             if let Some(expected) = expected.filter(|expected| *expected != nbytes) {
-                let problem = format!("it holds {nbytes} bytes, the frame says {expected}");
+                let problem = format!("it decodes to {nbytes} bytes (expected {expected})");
                 return Err(Error::malformed(problem).with_range(4..8));
             }
             if from.saturating_add(dst.len() as u64) > nbytes {
-                return Err(
-                    Error::malformed(format!("it holds no more than {nbytes} bytes")).with_range(4..8)
-                );
+                return Err(Error::malformed(format!("it decodes to only {nbytes} bytes")).with_range(4..8));
             }
             decoder_pool::decode(decoder, &chunk, from, dst, options.threads)
         })

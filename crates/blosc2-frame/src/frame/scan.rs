@@ -142,8 +142,7 @@ impl ChunkScanner<'_> {
         }
         let fault = match self.frame.chunk_len(index) {
             Ok(len) => {
-                let message =
-                    format!("chunk {index} does not say how long it is; the others leave {len} bytes");
+                let message = format!("chunk {index} does not give its length; the others leave {len} bytes");
                 Fault::new(FaultKind::ChunkSizeSalvaged, self.frame.layout.index(), message)
             }
             Err(error) => {
@@ -178,7 +177,7 @@ impl ChunkScanner<'_> {
         }
         if has_wrong_blocksize {
             let message = format!(
-                "the blocks of chunk {index} are of {} bytes, its header says {}: C-Blosc2 does not read it",
+                "the blocks of chunk {index} have {} bytes (expected {}, by its header): C-Blosc2 does not read it",
                 header.blocksize, header.nbytes
             );
             let field = range.start + 8..range.start + 12;
@@ -256,7 +255,8 @@ impl ChunkScanner<'_> {
                 .any(|fault| fault.severity() == container_core::report::Severity::Error)
         {
             let start = self.frame.layout.start();
-            let message = format!("the chunks hold {} bytes, the header says {nbytes}", self.held);
+            let message =
+                format!("the chunks contain {} bytes (expected {nbytes}, by the header)", self.held);
             self.report(Fault::new(FaultKind::Nbytes, start + 29..start + 38, message));
         }
         let rest: Vec<Fault> = self

@@ -137,7 +137,8 @@ pub(crate) fn lossy(params: &Params) -> Option<String> {
         .filter(|filter| filter.is_lossy())
         .map(|filter| filter.to_string())
         .collect();
-    (!lossy.is_empty()).then(|| format!("what the filter {} takes from each value", lossy.join(", ")))
+    (!lossy.is_empty())
+        .then(|| format!("precision that the filter {} removes from each value", lossy.join(", ")))
 }
 
 impl NdOptions {

@@ -29,7 +29,7 @@ impl Layout {
             let message = format!("{} bytes of data in chunks of an unknown size", header.nbytes);
             self.add_fault(FaultKind::Chunksize, self.field(57, 5), message);
         } else if is_variable && header.nbytes > 0 && !header.variable_chunks {
-            let message = "a chunk size of 0, and no flag that says that chunks are of different sizes";
+            let message = "a chunk size of 0, without the flag for chunks of different sizes";
             self.add_fault(FaultKind::Chunksize, self.field(57, 5), message);
         }
         if !(1..=MAX_TYPESIZE).contains(&header.typesize) {
@@ -46,7 +46,7 @@ impl Layout {
             );
             self.add_fault(FaultKind::VersionFlags, self.field(25, 1), message);
         } else if header.variable_chunks && matches!(header.chunksize, ChunkSize::Fixed(_)) {
-            let message = "the flag says that chunks are of different sizes, and there is a chunk size";
+            let message = "a chunk size, with the flag for chunks of different sizes";
             self.add_fault(FaultKind::VersionFlags, self.field(25, 1), message);
         }
         self.check_reserved(fixed);
@@ -63,7 +63,7 @@ impl Layout {
         for (slot, filter) in (0_u64..).zip(self.header.filters.0) {
             if filter.is_unassigned() {
                 let message = format!(
-                    "filter number {} for chunks to come, which nobody has: C-Blosc2 does not open the frame",
+                    "unknown filter number {} for new chunks: C-Blosc2 does not open the frame",
                     filter.id
                 );
                 self.add_fault(
@@ -131,16 +131,16 @@ impl Layout {
                 told = told.saturating_add(1);
                 if told <= MAX_REPORTED {
                     let place = if is_sparse {
-                        "no file has such a number".to_owned()
+                        "a file cannot have this number".to_owned()
                     } else {
                         format!("the chunks have {room} bytes")
                     };
                     let message = match kind {
                         FaultKind::OffsetUnknown if matches!(offset, Offset::Special(_)) => {
-                            format!("the offset {raw:#018x} of chunk {index} has bits that mean nothing")
+                            format!("the offset {raw:#018x} of chunk {index} has undefined bits")
                         }
                         FaultKind::OffsetUnknown => {
-                            format!("the offset {raw:#018x} of chunk {index} has no known meaning")
+                            format!("unknown offset {raw:#018x} of chunk {index}")
                         }
                         _ => format!("the offset of chunk {index} is {raw}, {place}"),
                     };
@@ -149,11 +149,11 @@ impl Layout {
             }
         }
         if told > MAX_REPORTED {
-            let message = format!("{} more offsets lead nowhere", told.saturating_sub(MAX_REPORTED));
+            let message = format!("{} more offsets are invalid", told.saturating_sub(MAX_REPORTED));
             faults.push(Fault::new(FaultKind::OffsetOutside, self.index(), message));
         }
         if let Offsets::Same(Offset::Stored(_), 2..) = self.offsets {
-            let message = format!("{} chunks have one offset in common", self.offsets.len());
+            let message = format!("{} chunks have the same offset", self.offsets.len());
             faults.push(Fault::new(FaultKind::OffsetsSame, self.index(), message));
         }
         let is_nan = |offset: &Offset| *offset == Offset::Special(Special::Nan);
@@ -168,13 +168,13 @@ impl Layout {
             && !decoder_pool::has_nan(self.header.typesize)
         {
             let message = format!(
-                "{count} chunks of NaN, the first one chunk {first}, as elements of {} bytes, which have none",
+                "{count} chunks of NaN, the first one chunk {first}, in elements of {} bytes, which have no NaN",
                 self.header.typesize
             );
             faults.push(Fault::new(FaultKind::NanWidth, self.index(), message).of(first));
         }
         if unsorted {
-            let message = "chunks do not lie in the order of their data";
+            let message = "chunks are not stored in the order of their data";
             faults.push(Fault::new(FaultKind::OffsetsUnsorted, self.index(), message));
         }
         self.faults.append(&mut faults);
@@ -192,7 +192,7 @@ impl Layout {
             && !self.faults.iter().any(|fault| fault.kind() == FaultKind::TrailerUnreadable);
         if has_trailer && self.header.has_vlmetalayers == self.trailer.vlmetalayers.is_empty() {
             let message = format!(
-                "the header says that there are {} user metalayers, the trailer has {}",
+                "the header declares {} user metalayers (found {} in the trailer)",
                 if self.header.has_vlmetalayers { "some" } else { "no" },
                 self.trailer.vlmetalayers.len()
             );
@@ -201,7 +201,7 @@ impl Layout {
         let fingerprint = self.trailer.fingerprint;
         if fingerprint.kind != 0 || fingerprint.bytes != [0; 16] {
             let end = self.trailer_range.end;
-            let message = format!("a fingerprint of type {}, which no known writer makes", fingerprint.kind);
+            let message = format!("unknown fingerprint type {}", fingerprint.kind);
             self.add_fault(FaultKind::Fingerprint, end.saturating_sub(17)..end, message);
         }
         let end = self.end();
@@ -220,13 +220,13 @@ impl Layout {
         names.sort_unstable();
         names.dedup();
         let message = if count > MAX_METALAYERS {
-            format!("{count} metalayers, C-Blosc2 takes {MAX_METALAYERS}")
+            format!("{count} metalayers (expected at most {MAX_METALAYERS})")
         } else if names.len() < count {
             "two metalayers of one name, of which the first is read".to_owned()
         } else if let Some(name) = b2nd::misnamed(&self.metalayers, &self.header, self.offsets.len()) {
             format!("the metalayer {name:?} is that of an array, whose name is {:?}", b2nd::NAME)
         } else if self.metalayers.has_other_index() {
-            "the size of the index of the metalayers is another".to_owned()
+            "the size of the index of the metalayers is wrong".to_owned()
         } else {
             return;
         };

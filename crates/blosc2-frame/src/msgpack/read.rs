@@ -116,7 +116,7 @@ impl<'b> Reader<'b, '_> {
             Marker::Ext32 => self.len32().and_then(|len| self.ext(len, start, depth))?,
             Marker::Reserved => {
                 return Err(
-                    Error::malformed("the marker 0xc1, which means nothing").with_range(self.since(start))
+                    Error::malformed("the marker 0xc1, which is not defined").with_range(self.since(start))
                 );
             }
         })

@@ -33,7 +33,7 @@ use crate::msgpack::MAX_DEPTH;
 /// # Errors
 /// `Usage` where the type refuses, or has what msgpack does not: integers beyond 64 bits, sequences of unknown length.
 pub fn to_msgpack<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
-    rmp_serde::to_vec_named(value).map_err(|error| Error::usage(format!("this is no msgpack: {error}")))
+    rmp_serde::to_vec_named(value).map_err(|error| Error::usage(format!("invalid msgpack: {error}")))
 }
 
 /// Decodes one msgpack value, which is all of `bytes`. Copies.
@@ -57,7 +57,7 @@ pub fn from_msgpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
         }
         Ok(value) => Ok(value),
         Err(error) => {
-            let problem = format!("the value is not as it was asked for: {error}");
+            let problem = format!("the value is not of the requested type: {error}");
             Err(Error::malformed(problem).with_range(0..all))
         }
     }

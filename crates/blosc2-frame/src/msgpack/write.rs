@@ -51,7 +51,7 @@ pub(super) fn with_items(
             }
             Ok(())
         }
-        other => Err(Error::unsupported(format!("msgpack has nothing for {other:?}"))),
+        other => Err(Error::unsupported(format!("msgpack cannot store {other:?}"))),
     }
 }
 

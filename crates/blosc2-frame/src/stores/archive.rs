@@ -118,12 +118,12 @@ impl Archive {
             let (refused, code, severity) = match data {
                 _ if !plain => (Some("it is encrypted"), "zip_encrypted", Severity::Warning),
                 _ if !stored => (
-                    Some("it is deflated, and only members that are stored can be read where they lie"),
+                    Some("it is deflated (only stored members can be read in place)"),
                     "zip_deflated",
                     Severity::Warning,
                 ),
                 None => (
-                    Some("its local header is not where the central directory says"),
+                    Some("its local header is not at the offset of the central directory"),
                     "zip_local",
                     Severity::Error,
                 ),
@@ -132,7 +132,7 @@ impl Archive {
                 }
                 _ if size != decoded => (Some("it has two sizes"), "zip_size", Severity::Error),
                 _ if !is_key_path(&member.name) => {
-                    (Some("its name is no path below the store"), "zip_name", Severity::Warning)
+                    (Some("its name is not a path below the store"), "zip_name", Severity::Warning)
                 }
                 _ if !same_name(archive.get_ref().0, start, path.as_ref())? => {
                     (Some("its local header has another name"), "zip_local", Severity::Error)
@@ -158,7 +158,7 @@ impl Archive {
         }
         let (hint, count) = (archive.entries_hint(), self.members.len() as u64);
         if hint != count.saturating_add(directories) {
-            let message = format!("the end of the zip file counts {hint} members, there are {count}");
+            let message = format!("the end of the zip file declares {hint} members (found {count})");
             self.add_finding(Severity::Warning, "zip_count", whole, message);
         }
         Ok(())
@@ -208,10 +208,9 @@ impl Archive {
         for at in doubles {
             let Some(member) = self.members.get_mut(at) else { continue };
             // As Python has it: of two members of one name the later one is meant.
-            member.refused.get_or_insert("another member has its name");
+            member.refused.get_or_insert("duplicate name");
             let (range, name) = (member.data.clone(), member.name.clone());
-            let message =
-                format!("{name}: a later member has the same name, which is the one that readers find");
+            let message = format!("{name}: duplicate name, readers find the later member");
             self.add_finding(Severity::Warning, "zip_double", range, message);
         }
     }
@@ -260,7 +259,7 @@ fn located(error: rawzip::Error, len: u64) -> Error {
     match error.kind() {
         rawzip::ErrorKind::MissingEndOfCentralDirectory => {
             // The expected length is unknown.
-            Error::malformed("a zip file without its end, where it says what it holds")
+            Error::malformed("a zip file without its central directory at the end")
                 .with_range(0..len)
                 .with_context("zip")
         }

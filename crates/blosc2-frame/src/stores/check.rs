@@ -133,7 +133,7 @@ fn digest(source: &dyn Source, member: &Member, progress: Progress<'_>) -> Resul
 
 /// Reports a second leaf with the same key.
 pub(crate) fn double(leaf: &Leaf) -> Finding {
-    let message = format!("{}: another leaf has this key, which is the one that readers find", leaf.file);
+    let message = format!("{}: duplicate key, readers find the other leaf", leaf.file);
     let mut finding = Finding::new(Severity::Warning, "store_double", message)
         .at(leaf.place.range.clone())
         .dataset(&leaf.key);

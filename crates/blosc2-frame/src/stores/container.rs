@@ -187,7 +187,7 @@ impl Store {
     /// # Errors
     /// `Malformed` for a table without a record of them; those of reading it.
     pub(crate) fn rows(&self, table: usize) -> Result<Arc<Rows>> {
-        let missing = || Error::malformed("the table has no _valid_rows, by which its live rows are known");
+        let missing = || Error::malformed("the table has no _valid_rows, which marks its live rows");
         let (cell, table) = self.rows.get(table).zip(self.tables.get(table)).ok_or_else(missing)?;
         if let Some(rows) = cell.get() {
             return Ok(Arc::clone(rows));

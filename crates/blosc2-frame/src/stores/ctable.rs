@@ -138,7 +138,7 @@ pub(crate) fn notices(store: &Store) -> Vec<String> {
     for (number, table) in store.tables.iter().enumerate().filter(|_| store.shows_tables()) {
         let of = if table.root.is_empty() { String::new() } else { format!("table {}: ", table.root) };
         if let Some(deleted) = deleted_rows(store, number) {
-            notices.push(format!("{of}{deleted} and left out (--stored for all that is stored)"));
+            notices.push(format!("{of}{deleted} and left out (--stored shows all rows)"));
         }
         let refused = undecoded_columns(store, number);
         if !refused.is_empty() {
@@ -301,9 +301,10 @@ impl Table {
         match (self.schema.get("columns"), self.schema.get("version")) {
             (Some(Value::List(_)), None) => None,
             (Some(Value::List(_)), Some(Value::Int(version))) if SCHEMA_VERSIONS.contains(version) => None,
-            (Some(Value::List(_)), Some(Value::Int(version))) => {
-                Some(format!("a schema of version {version}, not one of 1 to {}", SCHEMA_VERSIONS.end()))
-            }
+            (Some(Value::List(_)), Some(Value::Int(version))) => Some(format!(
+                "unsupported schema version {version} (expected 1 to {})",
+                SCHEMA_VERSIONS.end()
+            )),
             _ => Some("the schema of its table cannot be read".to_owned()),
         }
     }

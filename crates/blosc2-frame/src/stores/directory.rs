@@ -61,12 +61,7 @@ impl Walk {
             let name = entry.file_name();
             let Some(name) = name.to_str() else {
                 let part = format!("{below}{}", name.to_string_lossy());
-                self.add_finding(
-                    Severity::Warning,
-                    "store_name",
-                    part,
-                    "its name is not UTF-8, which keys are",
-                );
+                self.add_finding(Severity::Warning, "store_name", part, "its name is not UTF-8");
                 continue;
             };
             let part = format!("{below}{name}");
@@ -95,7 +90,7 @@ impl Walk {
             return Ok(());
         }
         if depth >= MAX_DEPTH {
-            let message = format!("a directory {MAX_DEPTH} levels down, which is not looked into");
+            let message = format!("a directory {MAX_DEPTH} levels down, which is not read");
             self.add_finding(Severity::Error, "store_depth", part, message);
             return Ok(());
         }
@@ -122,7 +117,7 @@ impl Walk {
         if has_leaf_extension(&part) || starts_like_a_frame(&path) {
             self.files.push(File { part, path, len, sparse: false });
         } else {
-            self.add_finding(Severity::Note, "store_stray", part, "a file that is no frame");
+            self.add_finding(Severity::Note, "store_stray", part, "a file that is not a frame");
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ impl EmbedMap {
     /// `Malformed` when it is not a map.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         let metadata: Metadata = rmp_serde::from_slice(bytes)
-            .map_err(|error| Error::malformed(format!("{MAP} is not as python-blosc2 writes it: {error}")))?;
+            .map_err(|error| Error::malformed(format!("invalid {MAP}: {error}")))?;
         let value = |stored: Stored| match stored {
             Stored { urlbase: Some(base), path: Some(path), .. } => {
                 Value::Elsewhere(format!("{base} {path}"))

@@ -157,14 +157,14 @@ impl<'a> Leaves<'a> {
     /// Takes the leaves of an EmbedStore.
     fn add_embedded(&mut self, key: &str, place: &LeafLocation, frame: Frame, depth: usize) {
         if depth >= MAX_NESTED {
-            let message = format!("{MAX_NESTED} stores within stores; this one is not looked into");
+            let message = format!("{MAX_NESTED} stores within stores: this one is not read");
             self.add_finding(Severity::Error, "store_depth", key, place, message);
             return;
         }
         let map = match EmbedMap::read(&frame) {
             Ok(map) => map,
             Err(error) => {
-                let message = format!("what it holds cannot be read: {error}");
+                let message = format!("its contents cannot be read: {error}");
                 self.add_finding(Severity::Error, "embed_map", key, place, message);
                 return;
             }
@@ -172,7 +172,7 @@ impl<'a> Leaves<'a> {
         let len = frame.header().nbytes;
         let holes = map.holes(len);
         if holes > 0 {
-            let message = format!("{holes} bytes that no key names, where values were removed");
+            let message = format!("{holes} unused bytes, where values were removed");
             self.add_finding(Severity::Note, "dead_space", key, place, message);
         }
         // The store's own EmbedStore puts no prefix before its keys.
@@ -196,14 +196,15 @@ impl<'a> Leaves<'a> {
                     self.take_nested(key, file, place, bytes, depth + 1);
                 }
                 embed_store::Value::Here(range) => {
-                    let problem = format!("it is to end at byte {} of {len}", range.end);
+                    let problem =
+                        format!("it ends at byte {}, outside the {len} bytes of the store", range.end);
                     let place = LeafLocation { inside: Some(range), ..place.clone() };
                     self.lose_nested(key, file, place, Error::malformed(problem));
                 }
                 embed_store::Value::Elsewhere(reference) => self.references.push((key, reference)),
                 embed_store::Value::Nowhere => {
                     let place = LeafLocation { inside: Some(0..0), ..place.clone() };
-                    let error = Error::malformed("the store does not say where it is");
+                    let error = Error::malformed("the store does not contain its offset");
                     self.lose_nested(key, file, place, error);
                 }
             }

@@ -120,9 +120,8 @@ impl ChunkSizes {
             false if self.may_vary => Ok(SizeChange::BecomesVariable),
             false => {
                 let ChunkSize::Fixed(size) = self.chunksize else { return Ok(SizeChange::Unchanged) };
-                let problem = format!(
-                    "a chunk of {len} bytes in a frame whose chunks have {size}; only the last may be shorter"
-                );
+                let problem =
+                    format!("a chunk of {len} bytes (expected {size}; only the last may be shorter)");
                 Err(Error::usage(problem).with_hint(
                     "allow variable_chunks in the options; C-Blosc2 before 3.0 cannot read such frames",
                 ))
@@ -140,7 +139,7 @@ fn check_len(len: usize) -> Result<u32> {
     match u32::try_from(len) {
         Ok(0) => Err(Error::usage("a chunk of no bytes")),
         Ok(short) if len <= MAX_CHUNK_LEN => Ok(short),
-        _ => Err(Error::usage(format!("{len} bytes for one chunk, which holds {MAX_CHUNK_LEN} at most"))),
+        _ => Err(Error::usage(format!("{len} bytes for one chunk (expected at most {MAX_CHUNK_LEN})"))),
     }
 }
 

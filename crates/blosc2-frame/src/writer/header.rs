@@ -28,7 +28,7 @@ pub(crate) fn set_chunksize(header: &mut Header, chunksize: ChunkSize) {
 }
 
 pub(crate) fn mixed_blocks_error() -> Error {
-    Error::usage("chunks whose blocks are of different lengths and others cannot be in one frame")
+    Error::usage("chunks with blocks of different lengths and regular chunks cannot be in one frame")
 }
 
 /// Lengths are signed 64-bit numbers.
@@ -91,12 +91,12 @@ pub(crate) fn new_header(options: &FrameOptions) -> Result<Header> {
     let params = &options.params;
     let number = |value: usize| u32::try_from(value).map_err(|_| Error::usage(format!("{value} bytes")));
     if params.level > 9 {
-        return Err(Error::usage(format!("level {}, there are 0 to 9", params.level)));
+        return Err(Error::usage(format!("no level {} (expected 0 to 9)", params.level)));
     }
     let chunksize = match options.chunksize {
         Some(0) => return Err(Error::usage("chunks of no bytes")),
         Some(len) if len as usize > chunk_size::MAX_CHUNK_LEN => {
-            let problem = format!("chunks of {len} bytes; {} is the most", chunk_size::MAX_CHUNK_LEN);
+            let problem = format!("chunks of {len} bytes (expected at most {})", chunk_size::MAX_CHUNK_LEN);
             return Err(Error::usage(problem));
         }
         Some(len) => ChunkSize::Fixed(len),

@@ -40,7 +40,7 @@ impl OffsetTable {
     pub(crate) fn insert(&mut self, index: u64, offset: Offset, count: u64) -> Result<()> {
         let total = self.len().saturating_add(count);
         if total > MAX_CHUNKS {
-            return Err(Error::usage(format!("{total} chunks; a frame has {MAX_CHUNKS} at most")));
+            return Err(Error::usage(format!("{total} chunks (expected at most {MAX_CHUNKS})")));
         }
         match &mut self.offsets {
             _ if count == 0 => {}
@@ -90,7 +90,7 @@ impl OffsetTable {
             |index: &u64| seen.get_mut(to_index(*index)).is_some_and(|seen| !std::mem::replace(seen, true));
         if !all || !order.iter().all(once) {
             let problem =
-                format!("{} numbers that do not name each of {} chunks once", order.len(), self.len());
+                format!("{} numbers that do not list each of {} chunks once", order.len(), self.len());
             return Err(Error::usage(problem));
         }
         if let Offsets::Each(numbers) = &mut self.offsets {

@@ -34,7 +34,7 @@ pub(crate) fn check(chunk: &[u8]) -> Result<Chunk<'_>> {
     let header = chunk.header();
     if !header.extended {
         return Err(Error::usage("a chunk with a header of 16 bytes cannot be in a frame")
-            .with_hint("decode it, and append what it holds"));
+            .with_hint("decode it, and append its contents"));
     }
     Ok(chunk)
 }
@@ -85,10 +85,10 @@ pub(crate) fn check_mark(special: Special, nbytes: u64, typesize: u32) -> Result
             Err(Error::usage("a value does not fit the index").with_hint("append a chunk that repeats it"))
         }
         Special::Nan if !matches!(typesize, 4 | 8) => {
-            Err(Error::usage(format!("there is no NaN of {typesize} bytes, only of 4 and 8")))
+            Err(Error::usage(format!("no NaN of {typesize} bytes (expected 4 or 8)")))
         }
         Special::Nan | Special::Uninit if !whole => {
-            Err(Error::usage(format!("{nbytes} bytes are no multiple of {typesize}")))
+            Err(Error::usage(format!("{nbytes} bytes are not a multiple of {typesize}")))
         }
         _ => Ok(()),
     }
@@ -106,7 +106,7 @@ pub(crate) fn physical(special: Special, nbytes: usize, typesize: u32) -> Result
     };
     let value = match special {
         Special::Nan => {
-            let none = || Error::usage(format!("there is no NaN of {width} bytes, only of 4 and 8"));
+            let none = || Error::usage(format!("no NaN of {width} bytes (expected 4 or 8)"));
             Special::nan(width).ok_or_else(none)?.to_vec()
         }
         _ => vec![0; width],

@@ -13,12 +13,11 @@ pub(crate) fn set_vlmetalayer(all: &mut Vec<(String, Vec<u8>)>, name: &str, valu
     let own = all.iter().position(|(own, _)| own == name);
     // Existing names can always be changed, even invalid ones.
     if own.is_none() && (name.is_empty() || name.len() > MAX_NAME) {
-        let problem =
-            format!("a name of {} bytes for user metadata; 1 to {MAX_NAME} are possible", name.len());
+        let problem = format!("a name of user metadata has {} bytes (expected 1 to {MAX_NAME})", name.len());
         return Err(Error::usage(problem));
     }
     if own.is_none() && all.len() >= MAX_METALAYERS {
-        return Err(Error::usage(format!("a frame has {MAX_METALAYERS} pieces of user metadata at most")));
+        return Err(Error::usage(format!("a frame has at most {MAX_METALAYERS} entries of user metadata")));
     }
     let chunk = stored_chunk::vlmetalayer(value)?;
     match own.and_then(|at| all.get_mut(at)) {

@@ -84,7 +84,7 @@ fn what_is_computed_or_on_a_server_gives_no_values() {
 fn a_proxy_gives_what_it_fetched_and_no_more() {
     let folder = fixture("proxy.b2nd");
     let at = folder.path();
-    let why = "holds 1 of 4 chunks";
+    let why = "has 1 of 4 chunks";
     refused(at, "proxy.b2nd", "proxy.b2nd", why);
     let held = "proxy.b2nd::[:4,:5]";
     let values = run(at, &["cat", held, "--format", "json"]);

@@ -21,7 +21,7 @@ pub(super) fn check_header(
     if let Some(expected) = frame.layout.expected_len(index)
         && expected != u64::from(header.nbytes)
     {
-        let message = format!("chunk {index} holds {} bytes, the frame says {expected}", header.nbytes);
+        let message = format!("chunk {index} decodes to {} bytes (expected {expected})", header.nbytes);
         faults.push(Fault::new(FaultKind::ChunkSizeMismatch, field(4, 8), message));
     }
     if !header.extended {
@@ -51,7 +51,7 @@ pub(super) fn check_header(
     let has_size = frame.header().chunksize != ChunkSize::Variable;
     let special = matches!(header.special(), Some(Special::Zeros | Special::Nan | Special::Uninit));
     if special && has_size {
-        let message = format!("chunk {index} is stored, and holds nothing that needs to be");
+        let message = format!("chunk {index} is stored, though it has only special values");
         faults.push(Fault::new(FaultKind::StoredSpecial, range.clone(), message));
     }
     faults

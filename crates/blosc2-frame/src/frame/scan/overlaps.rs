@@ -35,7 +35,10 @@ impl ChunkScanner<'_> {
                 let index = chunk.index;
                 let same = before.range == range;
                 let (kind, message) = if same {
-                    (FaultKind::SharedChunk, format!("chunk {index} is chunk {} as well", before.index))
+                    (
+                        FaultKind::SharedChunk,
+                        format!("chunk {index} and chunk {} are the same bytes", before.index),
+                    )
                 } else {
                     (FaultKind::ChunkOverlap, format!("chunk {index} shares bytes with another"))
                 };
@@ -76,7 +79,7 @@ impl ChunkScanner<'_> {
             .windows(2)
             .filter_map(|pair| match pair {
                 [a, b] if a.file == b.file => {
-                    let message = format!("chunk {} is chunk {} as well", b.index, a.index);
+                    let message = format!("chunk {} and chunk {} are the same bytes", b.index, a.index);
                     let fault = Fault::new(FaultKind::SharedChunk, b.range.clone(), message);
                     Some(fault.of(b.index).in_file(b.part()))
                 }
@@ -90,7 +93,7 @@ impl ChunkScanner<'_> {
             && !["chunk_file", "chunk_header"].iter().any(|code| self.reported.contains_key(code));
         if sum != cbytes && is_whole && !self.reported.contains_key("shared_chunk") {
             let start = self.frame.layout.start();
-            let message = format!("the chunks have {sum} bytes, the header says {cbytes}");
+            let message = format!("the chunks have {sum} bytes (expected {cbytes}, by the header)");
             self.report(Fault::new(FaultKind::StoredSizesDiffer, start + 38..start + 47, message));
         }
         let Some(parts) = self.frame.parts.as_ref().filter(|_| self.is_index_valid()) else {
@@ -108,7 +111,7 @@ impl ChunkScanner<'_> {
         for (number, len) in parts.list()? {
             // Development versions of C-Blosc2 3 leave an empty one where a chunk became a special value.
             if used.binary_search(&number).is_err() {
-                let message = format!("a file of {len} bytes that no chunk leads to");
+                let message = format!("a file of {len} bytes that belongs to no chunk");
                 let fault = Fault::new(FaultKind::PartUnused, 0..len, message);
                 self.report(fault.in_file(Some(part_name(number))));
             }

@@ -100,12 +100,12 @@ impl TableColumn {
                     ColumnEncoding::Codes { texts, null: i64::try_from(*null).unwrap_or(-1) }
                 }
                 (Some(texts), None) => ColumnEncoding::Codes { texts, null: -1 },
-                (Some(_), _) => refused("a null code that is no integer"),
-                (None, _) => refused("a dictionary that is not there"),
+                (Some(_), _) => refused("a null code that is not an integer"),
+                (None, _) => refused("a missing dictionary"),
             },
             "utf8" => match beside(".utf8") {
                 Some(bytes) => ColumnEncoding::Starts { bytes },
-                None => refused("texts whose bytes are not there"),
+                None => refused("texts without their bytes"),
             },
             "vlstring" | "vlbytes" if !matches!(text("serializer"), "" | "msgpack") => {
                 ColumnEncoding::Refused(format!("items of {}", text("serializer")))
@@ -212,7 +212,7 @@ impl TableColumn {
     fn described(&self, store: &Store, leaf: &Leaf) -> Result<(DType, Vec<u64>)> {
         if let ColumnEncoding::Refused(what) = &self.encoding {
             let error = Error::unsupported(format!("column {} is not decoded: {what}", self.name));
-            return Err(error.with_hint("--stored, for what is stored"));
+            return Err(error.with_hint("--stored, for the stored values"));
         }
         let own = |error: Error| error.with_context(format!("column {}", self.name));
         let rows = store.rows(self.table)?;

@@ -94,7 +94,10 @@ impl Texts {
             let end = usize::try_from(*start).ok().filter(|end| *end <= texts.bytes.len());
             let part = end.and_then(|end| texts.bytes.get(before..end)).filter(|_| number > 0 || *start == 0);
             let (Some(end), Some(part)) = (end, part) else {
-                let problem = format!("text {number} begins at byte {start} of {}", texts.bytes.len());
+                let problem = format!(
+                    "text {number} starts at byte {start}, outside the {} bytes of texts",
+                    texts.bytes.len()
+                );
                 return Err(Error::malformed(problem));
             };
             if std::str::from_utf8(part).is_err() {
@@ -120,7 +123,7 @@ impl Texts {
             let bytes = array.bytes(Order::C, &options.limits)?;
             for list in msgpack::to_values(&bytes, &options.limits)? {
                 let Value::List(items) = list else {
-                    return Err(Error::malformed(format!("chunk {chunk} is not lists of msgpack")));
+                    return Err(Error::malformed(format!("chunk {chunk} is not a list of msgpack")));
                 };
                 for item in &items {
                     texts.push(item, of, &options.limits)?;
@@ -171,7 +174,7 @@ impl Texts {
         for item in numbers.filter_map(|number| self.get(number)) {
             if item.last() == Some(&0) {
                 let problem =
-                    format!("{} that ends with NUL, which elements of one length do not hold", of.noun());
+                    format!("{} that ends with NUL, which elements of fixed length cannot store", of.noun());
                 return Err(Error::unsupported(problem));
             }
             width = width.max(of.width(item));
