@@ -1,7 +1,7 @@
 //! Work on many files: finds them, handles several at a time, and reports in the order in which they were named.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -22,6 +22,18 @@ pub struct Named {
     pub path: PathBuf,
     /// Why the folder cannot be listed, or the file not be read.
     pub unreadable: Option<Failure>,
+}
+
+/// Work on one file.
+pub trait OneFile: Sync {
+    /// The path of the file.
+    fn path(&self) -> &Path;
+}
+
+impl OneFile for Named {
+    fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl From<Found> for Named {
@@ -73,20 +85,19 @@ pub struct Share<'a> {
 ///
 /// # Errors
 /// Those of the reports; the others are not made then.
-pub fn in_order<'f, T: Send>(
-    files: &'f [Named],
+pub fn in_order<'f, F: OneFile, T: Send>(
+    files: &'f [F],
     jobs: usize,
     limits: Limits,
-    look: impl Fn(&'f Named, &Share<'_>) -> T + Sync,
+    look: impl Fn(&'f F, &Share<'_>) -> T + Sync,
     is_short: impl Fn(&T) -> bool + Sync,
     mut report: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     // Standard input can be read only once, and a file that is run again needs it again.
-    let streams = files.iter().any(|file| is_stream(&file.path));
+    let streams = files.iter().any(|file| is_stream(file.path()));
     let workers = if streams { 1 } else { jobs.min(files.len()) };
     let threads = (jobs / workers.max(1)).max(1);
-    let one =
-        |file: &'f Named, limits, meter: &ProgressReporter| look(file, &Share { threads, limits, meter });
+    let one = |file: &'f F, limits, meter: &ProgressReporter| look(file, &Share { threads, limits, meter });
     let share = limits.with_memory(limits.memory / workers.max(1) as u64);
     let (next, alone) = (AtomicUsize::new(0), RwLock::new(()));
     let quiet = ProgressReporter::new("", ShowProgress::Never);
@@ -141,7 +152,7 @@ pub fn in_order<'f, T: Send>(
     }
     for file in files {
         let meter = ProgressReporter::new(
-            crate::output::printable(&file.path.display().to_string()),
+            crate::output::printable(&file.path().display().to_string()),
             ShowProgress::OnTerminal,
         );
         report(one(file, limits, &meter))?;

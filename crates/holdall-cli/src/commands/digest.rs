@@ -3,26 +3,23 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::RwLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use container_core::checksum::Digest;
 use container_core::container::ReadOptions;
 use container_core::dtype::Order;
 use container_core::format::Formats;
 use container_core::source::read_stream;
-use container_core::threads::in_order;
 use container_core::{Error, ErrorKind, Limits, Progress};
 use holdall::address::{Address, typed};
 use holdall::digest::{ArrayDigest, Line, digest, line, select};
 use holdall::folder::{is_plain_folder, is_sparse_frame};
 use holdall::json;
-use holdall::open::{Accept, is_stream, open_for_streaming};
+use holdall::open::{Accept, open_for_streaming};
 use holdall::verify::first_damage;
 
 use super::{shown, tell};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::many_files::expand;
+use crate::many_files::{OneFile, Share, expand, in_order};
 use crate::options::{JobsArgs, OpenArgs, address};
 use crate::output::{Console, ERROR, OK, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
@@ -70,12 +67,10 @@ pub struct Args {
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let tasks = if args.check { args.read_lists(console)? } else { args.tasks(console.formats) };
-    let work = Work { args, limits: console.limits, formats: console.formats };
+    let work = Work { args, formats: console.formats };
     let mut counts = Counts::default();
-    // Standard input can be read only once, and a file that is read again needs it again.
-    let streams = tasks.iter().any(|task| task.wanted.iter().any(|one| is_stream(&one.address.file)));
-    let workers = if streams { 1 } else { args.jobs.count().min(tasks.len()) };
-    if workers <= 1 {
+    if tasks.len() < 2 || args.jobs.count() < 2 {
+        // Each array is shown when it is read.
         for task in &tasks {
             let meter = ProgressReporter::new(printable(&task.name()), ShowProgress::OnTerminal);
             let limits = console.limits;
@@ -83,7 +78,17 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             work.run(task, args.jobs.count(), limits, &meter, &mut show)?;
         }
     } else {
-        work.in_parallel(&tasks, workers, &mut |answer| args.show(answer, &mut counts, console))?;
+        let over = |answer: &Answer| {
+            answer.made.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Limit { .. }))
+        };
+        in_order(
+            &tasks,
+            args.jobs.count(),
+            console.limits,
+            |task, share| work.answers(task, share),
+            |answers| answers.iter().any(over),
+            |answers| answers.into_iter().try_for_each(|answer| args.show(answer, &mut counts, console)),
+        )?;
     }
     console.out.flush()?;
     if counts.differ > 0 {
@@ -126,6 +131,12 @@ struct Answer {
     dataset: Option<String>,
     expected: Option<Digest>,
     made: container_core::Result<ArrayDigest>,
+}
+
+impl OneFile for Task {
+    fn path(&self) -> &Path {
+        self.wanted.first().map_or(Path::new(""), |first| &first.address.file)
+    }
 }
 
 impl Args {
@@ -265,7 +276,6 @@ impl Status {
 
 struct Work<'a> {
     args: &'a Args,
-    limits: Limits,
     formats: Formats,
 }
 
@@ -325,62 +335,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Several files at a time, shown in the order in which they were named. Each has its share of the memory; one that
-    /// cannot be read within it is read again alone, with all of it.
-    fn in_parallel(
-        &self,
-        tasks: &[Task],
-        workers: usize,
-        show: &mut dyn FnMut(Answer) -> Result<()>,
-    ) -> Result<()> {
-        let share = self.limits.with_memory(self.limits.memory / workers as u64);
-        let threads = (self.args.jobs.count() / workers).max(1);
-        let (alone, done) = (RwLock::new(()), AtomicU64::new(0));
-        let meter = ProgressReporter::new(format!("{} files", tasks.len()), ShowProgress::OnTerminal);
-        let quiet = ProgressReporter::new("", ShowProgress::Never);
-        let answers = |task: &Task, limits| {
-            let mut answers = Vec::new();
-            self.run(task, threads, limits, &quiet, &mut |answer| {
-                answers.push(answer);
-                Ok(())
-            })
-            .map(|()| answers)
+    /// As [`Work::run`], with all answers at once.
+    fn answers(&self, task: &Task, share: &Share<'_>) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        let mut keep = |answer| {
+            answers.push(answer);
+            Ok(())
         };
-        let over = |answer: &Answer| {
-            answer.made.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::Limit { .. }))
-        };
-        let mut rest = tasks.iter();
-        let mut failure = None;
-        let ran = in_order(
-            workers,
-            || Ok(rest.next()),
-            |task| {
-                let shared = alone.read();
-                let mut made = answers(task, share);
-                drop(shared);
-                if made.as_ref().is_ok_and(|made| made.iter().any(over)) {
-                    let _alone = alone.write();
-                    made = answers(task, self.limits);
-                }
-                let _ = meter.tick(done.fetch_add(1, Ordering::Relaxed) + 1, tasks.len() as u64);
-                made.map_err(|failure| failure.error)
-            },
-            |answers| {
-                for answer in answers {
-                    if let Err(gone) = show(answer) {
-                        // The receiver is gone.
-                        quiet.cancel();
-                        failure = Some(gone);
-                        return Err(Error::cancelled());
-                    }
-                }
-                Ok(())
-            },
-        );
-        match failure {
-            Some(failure) => Err(failure),
-            None => ran.map_err(|error| Failure { subject: None, error }),
-        }
+        // Only showing an answer fails.
+        let _ = self.run(task, share.threads, share.limits, share.meter, &mut keep);
+        answers
     }
 }
 
