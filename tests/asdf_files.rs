@@ -38,7 +38,7 @@ fn expect_all(fixtures: impl Iterator<Item = Fixture>, check: fn(&Fixture, &[u8]
 }
 
 #[test]
-fn parts_are_where_the_script_says() {
+fn layout_parts_match_the_script() {
     expect_all(sound(), parts, 300);
 }
 
@@ -75,7 +75,7 @@ fn fields(block: &asdf::StoredBlock, checksum: Option<&str>, decoded: Option<Str
 }
 
 #[test]
-fn blocks_hold_what_the_script_says() {
+fn block_contents_match_the_script() {
     expect_all(sound().filter(|it| it.stored_blocks.is_some()), blocks, 250);
 }
 

@@ -192,7 +192,7 @@ fn arrays_keep_their_values_in_other_chunks_and_under_another_codec() {
 }
 
 #[test]
-fn what_is_damaged_is_not_passed_on() {
+fn conversion_refuses_frames_with_damaged_values() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = folder.path().join("a.b2frame");
     let (mut count, mut passed) = (0, Vec::new());

@@ -46,7 +46,7 @@ fn expect_same(what: &str, seen: &Seen, whole: &Seen) {
 }
 
 #[test]
-fn a_cut_frame_says_so_or_holds_its_values() {
+fn truncated_frame_is_an_error_or_keeps_its_values() {
     for fixture in small_frames() {
         let bytes = fixture.bytes();
         let whole = look(bytes.clone()).expect("a sound file");

@@ -47,7 +47,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn headers_and_metadata_are_what_the_script_says() {
+fn headers_and_metadata_match_the_script() {
     expect_all(frames(), headers_and_metadata, 250);
 }
 
@@ -76,7 +76,7 @@ fn headers_and_metadata(fixture: &Fixture) {
 }
 
 #[test]
-fn values_of_frames_are_what_the_script_says() {
+fn frame_values_match_the_script() {
     let plain =
         |it: &Fixture| it.chunks.is_none() && it.nbytes.is_some_and(|nbytes| nbytes < MAX_VALUE_BYTES);
     expect_all(frames().filter(plain), values_of_frame, 150);
@@ -135,7 +135,7 @@ fn ranges_of_frame(fixture: &Fixture) {
 }
 
 #[test]
-fn arrays_are_what_the_script_says() {
+fn array_values_match_the_script() {
     // That of an expression has none.
     let has_values = |it: &Fixture| it.chunks.is_some() && it.values.is_some();
     expect_all(frames().filter(has_values), values_of_array, 120);

@@ -144,7 +144,7 @@ fn reversed_dimensions_move_no_byte() {
 }
 
 #[test]
-fn words_of_the_format_choose_its_dialect() {
+fn format_options_select_the_dialect() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = folder.path().join("a.ra");
     let word = |name: &str, word: &str, value: &str| {

@@ -177,7 +177,7 @@ fn every_fixture_reads_the_same_through_every_source() {
 
 #[test]
 #[cfg_attr(not(target_pointer_width = "64"), ignore = "what a machine cannot address is told differently")]
-fn every_fixture_is_what_the_independent_script_says() {
+fn fixtures_match_the_independent_script() {
     let mut problems = Vec::new();
     for fixture in all_fixtures() {
         if let Err(problem) = std::panic::catch_unwind(|| compare(&fixture)) {
@@ -270,7 +270,7 @@ pub fn as_listed(shown: Vec<Shown>) -> Vec<Visibility> {
 }
 
 #[test]
-fn every_item_is_what_the_independent_script_says() {
+fn items_match_the_independent_script() {
     let mut count = 0;
     for fixture in fixtures() {
         let Some(expected) = &fixture.items else { continue };

@@ -160,7 +160,7 @@ const MAX_COUNTS: [Bounds; 5] = [
 const MAX_READS: [(&str, u64); 2] = [("blosc2", 10), ("bloscpack", 10)];
 
 #[test]
-fn nothing_reads_more_than_it_needs() {
+fn reads_stay_within_the_expected_byte_counts() {
     let mut table = String::new();
     let mut over = Vec::new();
     for (name, make, most) in MAX_COUNTS {

@@ -64,7 +64,7 @@ fn expect_cut_file(fixture: &Fixture, cut: u64, whole: &Seen, seen: &Seen) {
 }
 
 #[test]
-fn a_file_cut_anywhere_says_so_or_still_holds_its_values() {
+fn truncated_file_is_an_error_or_keeps_its_values() {
     for fixture in flat_fixtures().filter(|fixture| fixture.verdict == "sound") {
         let bytes = fixture.bytes();
         let whole = look(&fixture, bytes.clone()).expect("a sound fixture");

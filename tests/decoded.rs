@@ -166,7 +166,7 @@ fn numbers_and_digests_of_values_are_made_of_one_decoding() {
 }
 
 #[test]
-fn what_is_read_again_is_not_decoded_again() {
+fn repeated_reads_reuse_decoded_data() {
     let file = open("int64", COLUMNS);
     let read = ReadOptions::default();
     let region = Region::parse("10:20, 0:10", &[ROWS, COLUMNS]).unwrap();

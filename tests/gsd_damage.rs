@@ -44,7 +44,7 @@ fn cuts(len: usize) -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn a_cut_file_says_so_and_holds_only_what_was_there() {
+fn truncated_file_is_an_error_or_holds_only_original_chunks() {
     let mut count = 0;
     for fixture in sound() {
         let bytes = fixture.bytes();

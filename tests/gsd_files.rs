@@ -61,7 +61,7 @@ fn stored(file: &File, path: &str) -> Option<String> {
 }
 
 #[test]
-fn every_stored_chunk_is_what_the_independent_script_says() {
+fn stored_chunks_match_the_independent_script() {
     let mut problems = Vec::new();
     let mut count = 0;
     for fixture in gsd_fixtures() {
@@ -101,7 +101,7 @@ fn stacked(file: &File, name: &str) -> Result<(String, Vec<u64>, String), String
 }
 
 #[test]
-fn every_name_stacks_where_the_independent_script_says_so() {
+fn stackable_names_match_the_independent_script() {
     let mut problems = Vec::new();
     let mut counts = [0, 0];
     for fixture in gsd_fixtures() {
@@ -190,7 +190,7 @@ fn repairs_bring_back_the_frames_that_the_independent_script_expects() {
 }
 
 #[test]
-fn every_listing_is_what_the_independent_script_says() {
+fn listings_match_the_independent_script() {
     let mut problems = Vec::new();
     for fixture in gsd_fixtures() {
         let Some(expected) = &fixture.datasets else { continue };

@@ -61,7 +61,7 @@ fn the_end_of_a_file_over_4_gib_is_read_through_every_source() {
 }
 
 #[test]
-fn a_file_over_4_gib_that_is_cut_says_where() {
+fn truncated_file_over_4_gib_reports_its_range() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = large_file(folder.path());
     let len = path.metadata().expect("a length").len();

@@ -25,7 +25,7 @@ fn told(source: &Path, dataset: Option<&str>, target: &Path) -> Vec<Loss> {
 }
 
 #[test]
-fn padding_and_titles_of_records_are_lost_and_told() {
+fn lost_record_padding_and_titles_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let (npy, asdf) = (folder.path().join("a.npy"), folder.path().join("a.asdf"));
     for name in ["np_record_aligned.blp", "np_record_title.blp"] {
@@ -49,7 +49,7 @@ fn names_that_begin_others_are_verified() {
 }
 
 #[test]
-fn a_mask_goes_with_its_array_or_is_told() {
+fn mask_is_kept_or_reported_as_lost() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = testdata().join("asdf/ok/mask_array.asdf");
     assert_eq!(told(&source, Some("a"), &folder.path().join("a.asdf")), []);
@@ -63,7 +63,7 @@ fn a_mask_goes_with_its_array_or_is_told() {
 }
 
 #[test]
-fn chunks_that_a_schema_filled_in_and_now_are_stored_are_told() {
+fn newly_stored_default_chunks_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let (b2nd, back) = (folder.path().join("a.b2nd"), folder.path().join("a.gsd"));
     let (mut more, mut same) = (0, 0);

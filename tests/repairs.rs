@@ -81,7 +81,7 @@ fn little(datasets: &[Visibility]) -> Vec<Visibility> {
 
 /// A wrong byte among those by which the format is known.
 #[test]
-fn a_damaged_magic_costs_nothing() {
+fn damaged_magic_is_repaired_without_loss() {
     let mut tried = std::collections::BTreeMap::new();
     for (number, fixture) in fixtures().iter().filter(|it| it.verdict == "sound").enumerate() {
         let Ok((whole, before)) = repaired(fixture) else { continue };

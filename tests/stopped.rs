@@ -13,7 +13,7 @@ use crate::manifest::all_fixtures;
 /// Of all fixtures, from memory and from a file that lends nothing: what a source lends, and what is empty, is all that a read gives. Other
 /// errors are those of the read without the request.
 #[test]
-fn nothing_is_read_after_a_request() {
+fn reads_are_cancelled_after_a_stop_request() {
     let asked: &'static AtomicBool = Box::leak(Box::default());
     asked.store(true, Ordering::Relaxed);
     for format in ["asdf", "blosc2", "bloscpack", "gsd", "rawarray"] {

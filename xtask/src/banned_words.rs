@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_phrase_is_found_where_it_stands_alone() {
+    fn each_banned_phrase_is_found() {
         for (a, b, _) in PHRASES {
             let text = format!("first\nsee `{a}{b}…`\n");
             let lines: Vec<usize> = found("crates/a/src/lib.rs", &text).iter().map(|hit| hit.0).collect();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_folders_may_stand_in_code_but_not_in_prose() {
+    fn temporary_paths_are_allowed_in_code_and_refused_in_prose() {
         let text = ["cat /tm", "p/x.ra"].concat();
         assert!(found("crates/a/src/lib.rs", &text).is_empty());
         assert_eq!(found("README.md", &text).len(), 1);

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_beside_others_ends_before_a_step_that_comes_later() {
+    fn parallel_steps_end_before_a_later_step() {
         for (at, (name, _, _, runs)) in STEPS.iter().enumerate() {
             if let Runs::Before(step) = runs {
                 let later = STEPS[at + 1..].iter().any(|(name, ..)| name == step);

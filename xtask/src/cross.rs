@@ -60,7 +60,7 @@ const NOT_EMULATED: &[(&str, &str)] = &[
     ("everyone_reads_what_is_written_here", LITTLE),
     ("frames_of_each_are_read_by_the_other", LITTLE),
     ("every_type_of_the_reference_is_read_and_rewritten", LITTLE),
-    ("what_the_reference_reshapes_is_recognised_and_repaired", LITTLE),
+    ("files_reshaped_by_the_reference_are_recognised_and_repaired", LITTLE),
     ("pictures_are_the_same_every_time_and_by_their_recipes", DRAWN),
 ];
 

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_difference_is_told() {
+    fn fixture_differences_of_every_kind_are_reported() {
         let dir = std::env::temp_dir().join(format!("xtask-fixtures-{}", std::process::id()));
         fs::create_dir_all(dir.join("bad/deep")).unwrap();
         for name in ["bad/a.ra", "bad/b.ra", "bad/deep/stray.ra", "bad/stray.txt", "bad.golden.txt"] {

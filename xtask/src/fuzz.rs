@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn executions_are_those_that_libfuzzer_tells() {
+    fn executions_are_parsed_from_libfuzzer_output() {
         let told = [
             "#1048576\tpulse  cov: 812 ft: 2210 corp: 301/9Kb lim: 4096 exec/s: 9532 rss: 61Mb",
             "stat::number_of_executed_units: 10000000",

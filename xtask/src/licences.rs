@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_fault_is_told() {
+    fn faults_of_every_kind_are_reported() {
         let sound = json!({
             "name": "a", "version": "1.0.0", "license": "MIT", "source": REGISTRY,
             "dependencies": [{"name": "b", "req": "^1"}, {"name": "ours", "req": "*", "path": "../ours"}],

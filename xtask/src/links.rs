@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_leads_to_a_file_and_a_heading() {
+    fn valid_links_to_files_and_headings_pass() {
         let pages = pages(&[
             ("README.md", "see [a](docs/a.md#two-words), [b](docs), [c](https://x.y/z)\n[d](LICENSE)"),
             ("docs/a.md", "# One\n## Two *words*\n[up](../README.md) [here](#one)"),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_nothing_is_told_with_its_line() {
+    fn broken_links_are_reported_with_their_line() {
         let pages = pages(&[
             ("README.md", "x\n[a](docs/b.md)\n[b](docs/a.md#three) [c](../out.md)"),
             ("docs/a.md", "# One\n[gone](#gone)"),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_outside_the_summary_is_told() {
+    fn pages_missing_in_the_summary_are_reported() {
         let summary = "[a](a.md)\n- [b](sub/b.md)\n";
         let pages = pages(&[
             (SUMMARY, summary),

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_manifest_passes_and_each_gap_is_told() {
+    fn complete_manifest_passes_and_each_missing_field_is_reported() {
         let whole = json!({
             "description": "d", "license": "MIT", "readme": "README.md", "rust_version": "1.89",
             "keywords": ["a"], "categories": ["science"],

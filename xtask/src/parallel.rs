@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_that_could_not_run_is_told_from_one_that_did() {
+    fn not_run_reports_the_reason_of_a_skipped_task() {
         let said = "== it\nmsrv: not run: rustup has no Rust 1.89 here\n";
         assert_eq!(not_run("msrv", said).as_deref(), Some("rustup has no Rust 1.89 here"));
         assert_eq!(not_run("test", said), None);
@@ -92,7 +92,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_said_is_kept_in_order_and_failures_are_told() {
+    fn output_is_collected_in_order_and_failure_is_reported() {
         let run = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);

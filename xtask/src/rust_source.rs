@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn test_modules_are_no_product_lines() {
+    fn test_modules_are_excluded_from_product_lines() {
         let text = "fn a() {}\n#[cfg(test)]\n#[allow(x)]\nmod tests {\n  fn b() { }\n}\nfn c() {}\n";
         let numbers = |text| {
             let source = RustSource::new("crates/x/src/a.rs", text);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_tests_are_known_by_their_path() {
+    fn test_files_are_recognised_by_their_path() {
         for path in
             ["crates/a/examples/x.rs", "crates/a/src/x/tests.rs", "crates/a/tests/x.rs", "tests/src/main.rs"]
         {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_whole() {
+    fn has_word_matches_whole_words() {
         assert!(has_word("unsafe { x }", "unsafe"));
         assert!(!has_word("#![deny(unsafe_code)]", "unsafe"));
         assert!(has_word("let x = nom::bytes", "nom::"));

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_stands_in_any_comment_line() {
+    fn standard_version_is_read_from_any_comment_line() {
         assert_eq!(standard("#ASDF 1.0.0"), None);
         assert_eq!(standard("#ASDF   1.0.0\n#a\n#ASDF_STANDARD 1.2.0").as_deref(), Some("1.2.0"));
         assert_eq!(standard("#ASDF 1.0.0\n#ASDF_STANDARD one\n").as_deref(), None);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn other_formats_and_versions_are_told_apart() {
+    fn header_errors_distinguish_other_formats_and_versions() {
         let kind = |text: &[u8]| Header::parse(text).unwrap_err().into_kind();
         for text in
             [&b""[..], b"#ASD", b"\xef\xbb\xbf#ASDF 1.0.0\n", b"#ASDF\n", b"#ASDF1.0.0\n", b"#ASDF 1.0\n"]

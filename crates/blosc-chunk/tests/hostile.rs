@@ -61,7 +61,7 @@ fn the_sound_one_decodes() {
 }
 
 #[test]
-fn headers_that_lie() {
+fn inconsistent_headers_are_refused() {
     let over = patched(sound(), 12, &words(&[200]));
     let error = decode(&over).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Truncated { need: 200, have: 104 }), "{error}");
@@ -83,7 +83,7 @@ fn headers_that_lie() {
 }
 
 #[test]
-fn block_starts_that_lie() {
+fn invalid_block_starts_are_malformed() {
     for start in [0, 31, 32, 35, 101, 104, 1 << 31, u32::MAX] {
         malformed("bstart", &patched(sound(), 32, &words(&[start])), 32..36);
     }
@@ -92,7 +92,7 @@ fn block_starts_that_lie() {
 }
 
 #[test]
-fn special_values_that_lie_or_are_huge() {
+fn huge_special_values_decode_and_invalid_ones_are_malformed() {
     let zeros = chunk(5, 1, [0x7fff_ffdf, 1 << 20], [0, 0, 0x10], &[]);
     let mut part = [9; 5];
     let parsed = Chunk::parse(&zeros).unwrap();
@@ -107,7 +107,7 @@ fn special_values_that_lie_or_are_huge() {
 }
 
 #[test]
-fn dictionaries_that_lie() {
+fn invalid_dictionary_sizes_are_malformed() {
     for size in [0, 5, (128 << 10) + 1, u32::MAX] {
         let rest = [&words(&[44, size])[..], &[0; 4]].concat();
         malformed("dsize", &chunk(0x35, 1, [64, 64], [1, 0, 1], &rest), 36..40);
@@ -117,7 +117,7 @@ fn dictionaries_that_lie() {
 }
 
 #[test]
-fn blocks_of_variable_length_that_lie() {
+fn inconsistent_variable_length_blocks_are_malformed() {
     let two = |starts: [u32; 2], lens: [u32; 2], nbytes: u32| {
         let rest = [words(&starts), words(&lens[..1]), vec![1; 4], words(&lens[1..]), vec![2; 4]].concat();
         chunk(0x35, 1, [nbytes, 2], [1, 1, 0], &rest)
@@ -131,7 +131,7 @@ fn blocks_of_variable_length_that_lie() {
 }
 
 #[test]
-fn streams_that_lie() {
+fn invalid_streams_are_malformed() {
     malformed("csize past the chunk", &stream(0, 65, &[7; 64]), 36..40);
     malformed("csize 2^31 - 1", &stream(0, 0x7fff_ffff, &[7; 64]), 36..40);
     malformed("a run of no byte", &stream(0, (-256_i32).cast_unsigned(), &[1; 64]), 36..40);

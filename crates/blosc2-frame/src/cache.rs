@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_time_a_block_is_worth_keeping() {
+    fn second_lookup_marks_a_block_as_seen_before() {
         let cache = BlockCache::new(100);
         assert!(matches!(cache.look_up((0, 3, 4), 25), Lookup::New));
         assert!(matches!(cache.look_up((0, 3, 5), 25), Lookup::New));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_outlives_what_is_not_and_the_room_is_enough() {
+    fn recently_used_blocks_outlive_others_within_the_capacity() {
         let cache = BlockCache::new(100);
         for block in 0..4 {
             cache.keep((0, 0, block), vec![0; 25]);

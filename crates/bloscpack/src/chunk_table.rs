@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_headers_are_told() {
+    fn impossible_chunk_headers_are_reported() {
         let header = Header::parse_prefix(b"\x02\x01\x81\x08\x64\0\0\0\x60\0\0\0\x32\0\0\0").unwrap();
         let good = || header.clone();
         assert_eq!(header_problem(&good()), None);

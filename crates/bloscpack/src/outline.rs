@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_file_is_read_without_a_look_at_all_chunks() {
+    fn sound_file_is_read_without_scanning_all_chunks() {
         for checksum in [ChecksumCode::NONE, ChecksumCode::ADLER32] {
             let (bytes, plain) = sample(checksum);
             let file = open(&bytes).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     /// Offsets that overlap, go backwards or point past the end of the file, chunks of other lengths: values are the same as after reading
     /// all chunk headers.
     #[test]
-    fn damage_reads_as_it_does_after_a_look_at_all_chunks() {
+    fn damaged_files_read_the_same_with_and_without_a_full_scan() {
         let options = ReadOptions::default();
         for checksum in [ChecksumCode::NONE, ChecksumCode::ADLER32] {
             let (bytes, _) = sample(checksum);

@@ -97,7 +97,7 @@ fn encodings_of_other_implementations_decode() {
 }
 
 #[test]
-fn encodings_of_other_implementations_tell_their_length_or_nothing() {
+fn decoded_len_of_foreign_encodings_is_exact_or_none() {
     let mut told = 0;
     for_each_vector(|codec, encoded, values| {
         let len = codec.decoded_len(encoded).unwrap();
@@ -173,7 +173,7 @@ fn no_input_is_malformed_for_any_length() {
 }
 
 #[test]
-fn no_bytes_encode_to_something_that_decodes_to_none() {
+fn empty_data_round_trips_through_nonempty_encodings() {
     for_each_codec(|codec| {
         for level in levels(codec) {
             let encoded = encode(codec, &[], level);
@@ -207,7 +207,7 @@ fn a_flipped_bit_is_an_error_or_harmless() {
 }
 
 #[test]
-fn the_level_none_is_the_default_level() {
+fn level_none_selects_the_default_level() {
     let codecs = built_in();
     let data = Data::Mixed.bytes();
     for (name, _, _, default) in SCALES.iter().filter(|scale| codecs.get(scale.0).is_ok()) {
@@ -222,7 +222,7 @@ fn the_level_none_is_the_default_level() {
 }
 
 #[test]
-fn a_level_outside_the_scale_is_a_usage_error_and_appends_nothing() {
+fn level_outside_the_scale_is_a_usage_error_without_output() {
     let codecs = built_in();
     for (name, first, last, _) in SCALES.iter().filter(|scale| codecs.get(scale.0).is_ok()) {
         for level in [first - 1, last + 1, i32::MIN, i32::MAX] {
@@ -380,7 +380,7 @@ fn a_later_codec_of_the_same_name_wins() {
 }
 
 #[test]
-fn an_unknown_codec_is_unsupported_and_the_known_ones_are_named() {
+fn unknown_codec_error_lists_the_registered_codecs() {
     let mut codecs = Codecs::none();
     codecs.register(Named("one", Mutex::default()));
     codecs.register(Named("two", Mutex::default()));

@@ -42,7 +42,7 @@ fn digest(covers: Covers, bytes: &[u8]) -> Option<(Digest, Covers)> {
 }
 
 #[test]
-fn digests_cover_what_they_say_they_cover() {
+fn digests_cover_their_declared_bytes() {
     let data = vec![7_u8; if cfg!(miri) { 100 } else { 2 * PIECE_LEN + 5 }];
     let mut file = b"head".to_vec();
     Zlib.encode(&data, None, &mut file).unwrap();

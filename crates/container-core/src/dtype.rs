@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_differ_in_byte_order_alone_tell_which_is_needed() {
+    fn order_for_returns_the_needed_byte_order() {
         let uint = |size, order| DType::new(Kind::Uint, size, order);
         let (little, big) = (uint(4, ByteOrder::Little), uint(4, ByteOrder::Big));
         assert_eq!(little.order_for(&big).unwrap(), Some(ByteOrder::Big));
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "long data")]
-    fn many_fields_of_no_bytes_cost_nothing() {
+    fn zero_size_fields_add_no_cost_to_byte_swapping() {
         let empty = |at: usize| Field {
             name: format!("f{at}"),
             title: None,
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_dropped_where_it_means_nothing() {
+    fn byte_order_is_dropped_for_types_without_one() {
         assert_eq!(DType::new(Kind::Uint, 1, ByteOrder::Big), DType::new(Kind::Uint, 1, ByteOrder::Little));
         assert!(DType::void(16).is_in_order(ByteOrder::Big));
     }

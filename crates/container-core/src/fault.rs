@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_what_its_line_says() {
+    fn fault_kinds_have_their_declared_properties() {
         let kind = FaultKind::Strange;
         assert_eq!(
             (kind.code(), kind.severity(), kind.location()),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_says_what_is_there() {
+    fn truncation_faults_report_needed_and_present_bytes() {
         let fault = Fault::truncated(FaultKind::Cut, 10..30, 14, "a block").of(3);
         assert_eq!(fault.message(), "the file ends within a block: need 20 bytes, 4 present");
         assert_eq!((fault.index(), fault.range()), (Some(3), 10..30));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_repairs_what_nobody_can_read() {
+    fn unsupported_faults_have_no_repair_hint() {
         let error = Fault::new(FaultKind::Strange, 0..4, "version 9").in_file(Some("a".to_owned())).error();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)));
         assert_eq!((error.hint(), error.file_name()), (None, Some("a")));

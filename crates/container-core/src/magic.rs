@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_is_told() {
+    fn corrected_magic_is_reported_with_its_original_bytes() {
         let mut report = RepairReport::default();
         let magics: [&[u8]; 1] = [b"rawarray"];
         let source = with_corrected_magic(b"rawar\0ay12".to_vec(), &magics, &mut report).unwrap();

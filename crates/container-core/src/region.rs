@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_numpy_selects_by_is_named() {
+    fn numpy_only_selections_are_named_in_the_error() {
         for (text, what) in [
             ("[1, 3]", "a list of indices"),
             ("0, [1,3]", "a list of indices"),

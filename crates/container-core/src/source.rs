@@ -237,7 +237,7 @@ mod tests {
     use crate::ErrorKind;
 
     #[test]
-    fn slices_lend_and_say_what_they_lack() {
+    fn slices_are_borrowed_and_report_missing_bytes() {
         let bytes = [1_u8, 2, 3];
         let source: &dyn Source = &&bytes[..];
         assert!(matches!(source.read(1..3).unwrap(), Cow::Borrowed([2, 3])));

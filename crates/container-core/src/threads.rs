@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_ends_all_threads_and_nothing_is_placed_out_of_order() {
+    fn error_ends_all_threads_and_results_stay_in_order() {
         for threads in [1, 2, 7] {
             for bad in [0, 1, 50, 999] {
                 let (mut numbers, mut placed) = (0..1000_u64, 0);

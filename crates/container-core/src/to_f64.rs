@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri gives hypot and atan2 an error by chance")]
-    fn complex_numbers_give_the_part_that_is_asked_for() {
+    fn complex_numbers_yield_the_requested_part() {
         let bytes: Vec<u8> = [3.0_f32, -4.0].iter().flat_map(|part| part.to_le_bytes()).collect();
         assert_eq!(read("<c8", &bytes, ComplexPart::Abs), [5.0]);
         assert_eq!(read("<c8", &bytes, ComplexPart::Re), [3.0]);
@@ -163,7 +163,7 @@ mod tests {
 
     /// `numpy.percentile([0.0, 1.0, 4.0], …)`, and of numbers further apart than the greatest double.
     #[test]
-    fn percentiles_lie_between_two_values() {
+    fn percentiles_interpolate_between_two_values() {
         let percentile = |values: &[f64], percent| {
             let (ranks, part) = percentile_ranks(percent, values.len() as u64);
             let [low, high] = ranks.map(|rank| values[usize::try_from(rank).unwrap()]);

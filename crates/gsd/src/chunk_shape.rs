@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_entry_cannot_tell_has_its_shape_beside_it() {
+    fn shapes_beyond_n_by_m_are_stored_separately() {
         assert_eq!(of(&[7]), (7, 1, false));
         assert_eq!(of(&[0]), (0, 1, false));
         assert_eq!(of(&[7, 3]), (7, 3, false));

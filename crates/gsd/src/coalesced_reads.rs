@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_read_together_and_nothing_else() {
+    fn only_nearby_ranges_are_read_together() {
         let bytes: Vec<u8> =
             (0..200_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
         let source = CountingSource(bytes.clone(), Mutex::default());

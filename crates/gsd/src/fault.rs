@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_past_the_end_are_told_by_the_bytes_they_claim() {
+    fn adjacent_entry_faults_are_merged_by_claimed_range() {
         let mut faults = Faults::default();
         // Two entries side by side, whose chunks are not; then one that is apart.
         for (slot, claimed) in [(0, 900..1000), (1, 800..850), (3, 10..2000)] {

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_that_wrap_are_no_sizes() {
+    fn byte_range_rejects_overflow_and_negative_locations() {
         let entry = IndexEntry { n: 1 << 62, m: 4, type_code: 9, location: 256, ..IndexEntry::default() };
         assert_eq!((entry.size(), entry.byte_range()), (None, None));
         let entry = IndexEntry { n: 2, m: 3, type_code: 9, location: -1, ..IndexEntry::default() };

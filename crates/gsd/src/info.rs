@@ -154,7 +154,7 @@ mod tests {
     use crate::{ChunkType, OpenOptions, Version};
 
     #[test]
-    fn what_is_not_loaded_is_asked_for() {
+    fn missing_ranges_are_requested_for_info() {
         let lengths = [2.0_f32, 3.0, 4.0, 0.0, 0.0, 0.0].map(f32::to_le_bytes).concat();
         let chunks: [NewChunk<'_>; 2] = [
             (0, "configuration/box", ChunkType::Float, 6, 1, &lengths),

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_text_are_found_as_they_are_shown() {
+    fn non_utf8_names_are_found_by_their_lossy_form() {
         let names = NameList::from_names([&b"a\xff"[..], b"a\xfe", b"b"]);
         assert_eq!(names.get(1).unwrap(), "a\u{fffd}");
         // As with equal names, the first.

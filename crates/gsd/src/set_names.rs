@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn names_change_in_one_write_within_a_sector_and_nothing_else_does() {
+    fn names_change_in_one_write_within_a_sector() {
         // The offsets of the fields are those of the specification: 64 bytes each from byte 48 on, after the version of the schema.
         for name in ["v1_small.gsd", "be_v1_small.gsd"] {
             let start = fixture(name);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn where_only_the_sync_fails_the_error_says_that_the_names_have_changed() {
+    fn failed_sync_reports_an_error_after_change() {
         let mut storage = RecordingStorage::new(fixture("v1_small.gsd"));
         storage.refuse_sync_after(0);
         let error = change(&mut storage, &named("mine", "s"), Durability::Synced).unwrap_err();

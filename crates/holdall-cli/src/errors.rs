@@ -262,7 +262,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_are_no_text_keep_their_bytes() {
+    fn non_utf8_names_are_quoted_byte_by_byte() {
         use std::os::unix::ffi::OsStrExt;
         let word = |bytes: &'static [u8]| shell_word_of(OsStr::from_bytes(bytes));
         assert_eq!(word(b"it's"), r"'it'\''s'");

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_of_bytes_is_refused() {
+    fn invalid_byte_counts_are_refused() {
         for text in [
             "",
             "K",
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn color_is_seen_wherever_it_stands() {
+    fn color_option_is_found_at_any_position() {
         let choice = |args: &[&str]| color_before_parsing(args.iter().map(OsString::from));
         assert_eq!(choice(&["holdall", "info", "--color", "never", "x"]), ColorChoice::Never);
         assert_eq!(choice(&["holdall", "--color=always"]), ColorChoice::Always);

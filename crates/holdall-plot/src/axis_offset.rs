@@ -81,7 +81,7 @@ mod tests {
 
     /// Offsets were once shown as floors of multiples of doubles: 999999999.99, 0.034420000000000006, 1.49999998999999998×10⁻³⁰⁰.
     #[test]
-    fn what_is_left_out_has_few_digits() {
+    fn offsets_have_few_digits() {
         for (low, high, common) in [
             (999_999_999.999, 1_000_000_000.001, 1e9),
             (999_999_999_999_990.0, 1_000_000_000_000_209.0, 1e15),

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_the_font_lacks_are_told() {
+    fn missing_glyphs_are_reported() {
         let style = Style::default();
         let mut frame = Frame::new(&style, (900, 300), (700, 200), false);
         frame.scene.text((0.0, 9.0), 9.0, Anchor::Start, "Å and µ");

@@ -251,7 +251,7 @@ mod tests {
 
     /// Labels lay on each other, and hardly anything was left for the data.
     #[test]
-    fn nothing_of_small_pictures_touches_or_leaves_the_sheet() {
+    fn small_heatmaps_keep_labels_apart_and_inside_the_image() {
         let wide = |at: u32| f64::from(at) * 7.3 - 5e3;
         let near = |at: u32| 1e9 + f64::from(at) * 1e-7;
         let far = |at: u32| -1.829_84e13 + f64::from(at) * 1e4;

@@ -162,7 +162,7 @@ mod tests {
 
     /// The ends and the middle of the published tables.
     #[test]
-    fn known_colours_are_where_they_belong() {
+    fn palette_ends_and_middle_match_the_published_tables() {
         let close = |have: Rgba, want: [u8; 3]| {
             [have.0, have.1, have.2].iter().zip(want).all(|(have, want)| have.abs_diff(want) <= 2)
         };

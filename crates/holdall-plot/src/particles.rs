@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_drawn_is_told() {
+    fn particles_without_finite_values_are_counted_in_the_notes() {
         let palette = crate::Palette::by_name("viridis").unwrap();
         let colors =
             Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba(0, 0, 0, 255) };
@@ -406,7 +406,7 @@ mod tests {
 
     /// The eleventh type had the colour of the first.
     #[test]
-    fn a_legend_of_many_types_has_different_colours_and_says_how_many_more() {
+    fn legend_colours_are_distinct_and_omitted_types_are_counted() {
         let palette = crate::Palette::by_name("viridis").unwrap();
         let colors =
             Colors { range: Range::MinMax, stretch: Stretch::Linear, palette, nan: Rgba(0, 0, 0, 255) };

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_a_base_is_exact() {
+    fn difference_to_a_base_is_exact() {
         let base = 1 << 60;
         let bound = Bound::parse("1152921504606846983.25").unwrap();
         assert_eq!((bound.base(), bound.beyond(base)), (base + 7, 7.25));

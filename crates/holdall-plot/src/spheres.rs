@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_hidden() {
+    fn image_matches_brute_force_rendering() {
         let mut seed = 7;
         for count in [1, 20, 400] {
             let spheres: Vec<Sphere> = (0..=255_u8)

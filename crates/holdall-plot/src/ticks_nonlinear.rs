@@ -256,7 +256,7 @@ mod tests {
 
     /// Their labels were all the same.
     #[test]
-    fn numbers_far_from_zero_are_told_by_what_they_have_in_common() {
+    fn labels_far_from_zero_share_an_offset_note() {
         let (labels, note) = marks(0, 1e9, 1e9 + 1.0, Stretch::Asinh);
         assert_eq!(
             (labels[0].as_str(), labels[labels.len() - 1].as_str(), note.as_str()),
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_marks_has_none() {
+    fn degenerate_ranges_have_empty_ticks() {
         for (low, high) in [(1.0, 1.0), (f64::NEG_INFINITY, f64::MAX), (f64::NAN, 1.0)] {
             let bent = Bent { base: 0, low, high, gap: GAP, whole: false };
             assert_eq!(bent.ticks(|value| place(value, low, high)), Ticks::default());

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_the_slow_axes_is_shown_unless_told() {
+    fn middle_of_the_slow_axes_is_drawn_by_default() {
         assert_eq!(cut(&[5, 6, 7], Order::C, &[]), "2, :, :");
         assert_eq!(cut(&[5, 6, 7, 8], Order::F, &[]), ":, :, 3, 4");
         assert_eq!(cut(&[5, 6, 7], Order::C, &[(2, -1)]), ":, :, 6");

@@ -180,7 +180,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_to_folders_are_no_way_round_in_circles() {
+    fn symlinked_folders_are_skipped() {
         let root = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(root.path(), root.path().join("again")).unwrap();
         assert!(containers(root.path(), &[]).is_empty());
@@ -192,7 +192,7 @@ mod tests {
     /// The kernel never gives bytes of a process's memory at 0.
     #[cfg(all(target_os = "linux", feature = "rawarray"))]
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn unreadable_files_are_reported() {
         let root = tempfile::tempdir().unwrap();
         let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, root.path().join(name)).unwrap();
         link("/proc/self/mem", "a");

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_known_by_its_extension_or_by_to() {
+    fn target_format_is_found_by_extension_or_to_option() {
         assert_eq!(target_format(Path::new("a.NPY"), None, &[]).unwrap().name, "npy");
         assert_eq!(target_format(Path::new("a.txt"), Some("npy"), &[]).unwrap().name, "npy");
         assert_eq!(target_format(Path::new("-"), Some("npy"), &[]).unwrap().name, "npy");

@@ -138,7 +138,7 @@ fn one_of_a_thousand_million_is_found_and_taken_out_without_the_others() {
 }
 
 #[test]
-fn what_is_said_of_the_file_is_said_of_what_is_listed() {
+fn summaries_cover_only_listed_datasets() {
     let many = Many::new();
     assert_eq!(info_json("x", &many)["datasets"], 1);
     assert_eq!(many.select("").unwrap().len(), 1);

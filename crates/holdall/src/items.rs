@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_cannot_be_kept_is_told_why() {
+    fn invalid_item_names_are_reported_with_the_reason() {
         for (name, why) in [
             ("./12:30.log", "12:30.log has a ':'"),
             ("a\\b", "a\\b has a '\\'"),

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_what_lies_between_line_feeds() {
+    fn lines_are_split_at_line_feeds_only() {
         assert_eq!(lines(b""), (vec![], Ending::LineFeed));
         assert_eq!(lines(b"\n"), (vec![&b""[..]], Ending::LineFeed));
         assert_eq!(lines(b"a"), (vec![&b"a"[..]], Ending::Open));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_say_how_the_text_ended() {
+    fn notes_record_the_final_line_ending() {
         for text in [&b"a\n"[..], b"a"] {
             let found = Lines::find(&text, &Limits::default()).unwrap();
             assert_eq!(ending_of(Some(&found.notes().into())), Some(found.ending));

@@ -423,7 +423,7 @@ mod tests {
 
     #[cfg(any(feature = "bloscpack", feature = "rawarray"))]
     #[test]
-    fn an_array_file_in_the_wrong_place_is_told_what_to_do() {
+    fn array_file_error_suggests_convert() {
         let bytes = npy_bytes("<u2", "False", "(2,)", &[1, 0, 2, 0]);
         let error = open_bytes(&bytes, Accept::Containers).unwrap_err();
         let first = crate::formats::FORMATS[0];
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_container_says_so() {
+    fn unrecognised_bytes_are_reported_as_wrong_format() {
         for (bytes, word) in [(&b""[..], "empty"), (b"hello", "known format"), (b"\x93NUMP", "known format")]
         {
             let error = open_bytes(bytes, Accept::ContainersAndArrays).unwrap_err();

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_while_writing_names_the_target() {
+    fn write_errors_name_the_target() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("no/such/place.npy");
         let error = Target::create(&path, Overwrite::Refuse).err().unwrap();

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_where_there_is_nothing_to_repair() {
+    fn repair_of_an_unrecognised_file_creates_no_target() {
         let directory = tempfile::tempdir().unwrap();
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
         std::fs::write(&path, b"hello").unwrap();
@@ -249,7 +249,7 @@ mod tests {
 
     #[cfg(feature = "rawarray")]
     #[test]
-    fn a_file_whose_first_bytes_are_damaged_is_known_by_the_others() {
+    fn format_is_recognised_despite_a_damaged_magic() {
         let directory = tempfile::tempdir().unwrap();
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
         let file = crate::testing::ra_bytes();
@@ -269,7 +269,7 @@ mod tests {
 
     #[cfg(feature = "rawarray")]
     #[test]
-    fn a_name_that_tells_another_format_is_refused() {
+    fn target_extension_of_another_format_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         let file = crate::testing::ra_bytes();
@@ -440,7 +440,7 @@ mod tests {
     /// The key of one leaf refers to bytes that are not a frame: it cannot be restored, and the new file lacks it as well.
     #[cfg(feature = "blosc2")]
     #[test]
-    fn a_leaf_that_stays_unreadable_is_told_as_lost() {
+    fn unreadable_leaf_is_reported_as_lost() {
         use blosc2_frame::{FrameOptions, Writer, msgpack};
         use container_core::Value;
         let directory = tempfile::tempdir().unwrap();
@@ -495,7 +495,7 @@ mod tests {
     /// Repairs read frames as readers do: a byte within one is reported as a loss.
     #[cfg(all(feature = "asdf", feature = "blosc2"))]
     #[test]
-    fn a_damaged_frame_in_an_asdf_block_is_told() {
+    fn damaged_frame_in_an_asdf_block_is_reported_as_lost() {
         let directory = tempfile::tempdir().unwrap();
         let (path, target) = (directory.path().join("a"), directory.path().join("b"));
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/asdf/ok/label_bsc2.asdf");

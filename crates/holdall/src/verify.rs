@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_opened_is_an_outcome_too() {
+    fn unreadable_paths_have_an_outcome() {
         let directory = tempfile::tempdir().unwrap();
         let text = directory.path().join("a.txt");
         std::fs::write(&text, b"hello").unwrap();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_damage_is_an_error_that_says_where() {
+    fn first_damage_is_an_error_with_its_range() {
         let sound = crate::testing::Memory::new();
         assert!(first_damage(&sound).is_none());
         let error = first_damage(&sound.damaged("x")).unwrap();

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_the_room_for_each_64_bits_or_part_of_them() {
+    fn encoded_len_is_rounded_up_to_64_bit_words() {
         let bits = Bits { order: ByteOrder::Little };
         assert_eq!([0, 1, 64, 65, 129].map(|count| bits.max_encoded_len(count)), [0, 8, 8, 16, 24]);
         assert_eq!([0, 1, 64, 65, 129].map(stored_len), [0, 8, 8, 16, 24]);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_comes_back_as_it_was() {
+    fn trees_round_trip_through_the_trailer() {
         let same_text: Value = "12".into();
         let odd: [Value; 6] = [
             same_text,
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_lacks_is_a_form() {
+    fn bytes_and_nan_are_encoded_as_tagged_json_objects() {
         let tree = Value::Map(vec![("b".into(), vec![7_u8].into()), ("n".into(), Value::Float(f64::NAN))]);
         let bytes = from_tree(&tree).unwrap();
         assert_eq!(bytes, br#"{"b":{"$holdall:bytes":"07"},"n":{"$holdall:float":"nan"}}"#);

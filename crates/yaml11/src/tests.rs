@@ -86,7 +86,7 @@ fn a_dash_in_a_flow_collection_is_text_where_the_item_ends_behind_it() {
 }
 
 #[test]
-fn keys_that_stand_twice_are_refused_where_told() {
+fn duplicate_keys_are_refused_on_request() {
     let limits = YamlLimits { duplicate_keys: DuplicateKeys::Refuse, ..YamlLimits::default() };
     for (text, second) in [
         ("a: 1\nb: {x: 1, x: 2}", Some(15..16)),
@@ -109,7 +109,7 @@ fn scalars(document: &Document) -> Vec<&str> {
 }
 
 #[test]
-fn a_node_without_text_stands_behind_its_anchor_and_tag() {
+fn span_of_an_empty_node_covers_its_anchor_and_tag() {
     let found = places("- &x\n- !!str\n- &y !!str\n- !!str &z\n-\n- *x\n");
     let spans: Vec<_> = found.iter().skip(1).map(|(_, span, _)| span.as_str()).collect();
     assert_eq!(spans, ["&x", "!!str", "&y !!str", "!!str &z", "", "*x"]);
@@ -117,7 +117,7 @@ fn a_node_without_text_stands_behind_its_anchor_and_tag() {
 }
 
 #[test]
-fn every_node_knows_its_bytes() {
+fn every_node_has_its_exact_byte_span() {
     let text = "--- !t\na: &x   !<tag:foo,1> 5 # c\nb:\nc: # com\n- 1\n- [a , {b: c, d: }, ]\nd: |\n  foo\n\n  bar\n\n\n# x\ne: \"x\\\n y\"\n\
                 g: &y\n  h: |+\n   i\n\n\nj: *y\nk:\n...\n";
     let found = places(text);
@@ -150,7 +150,7 @@ fn every_node_knows_its_bytes() {
 }
 
 #[test]
-fn what_pyyaml_refuses_is_refused() {
+fn documents_refused_by_pyyaml_are_refused() {
     for text in [
         "\ta: b\n  c: d\n\t- e",
         "a: 1\n\tb: 2",
@@ -221,7 +221,7 @@ fn of_equal_keys_the_last_counts_and_merged_ones_least() {
 }
 
 #[test]
-fn walks_end_in_cycles_and_expand_aliases_when_told() {
+fn walks_stop_at_cycles_and_expand_aliases_on_request() {
     let document = parse("a: &a {b: [1, *a]}\nc: *a\nk/~: {x~1: 2}\n");
     let paths = |expand| {
         let mut found = Vec::new();

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_of_an_even_number_lies_between() {
+    fn median_of_an_even_count_is_the_mean_of_the_middle_two() {
         assert_eq!(Times::new("a", vec![4.0, 1.0, 2.0, 8.0]).median(), 3.0);
     }
 }

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_ratios_are_told_with_their_goals() {
+    fn rates_and_ratios_are_reported_with_their_goals() {
         let text = markdown(&measured(vec![
             Claim::Speed("ours", "theirs", Some(2.0)),
             Claim::Speed("theirs", "ours", Some(1.0)),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn items_are_told_by_their_number() {
+    fn counted_items_are_reported_per_item() {
         let mut each = measured(vec![Claim::AtMost("ours", 0.5), Claim::AtMost("theirs", 0.5)]);
         each.unit = Unit::Each(1_000_000, "find");
         let text = markdown(&each);

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_small_and_of_a_target() {
+    fn kept_inputs_are_small_and_belong_to_a_target() {
         let mut bytes = 0;
         for entry in fs::read_dir(folder()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn every_target_passes_on_its_seeds_and_on_nothing() {
+    fn targets_pass_on_their_seeds_and_on_empty_input() {
         for target in TARGETS {
             (target.run)(&[]);
             let seeds = (target.seeds)();

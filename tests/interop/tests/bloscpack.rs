@@ -101,7 +101,7 @@ fn bloscpack_reads_every_codec_filter_checksum_and_metadata_that_is_written() {
 }
 
 #[test]
-fn what_bloscpack_writes_is_read_whole_and_in_parts() {
+fn files_from_bloscpack_are_read_whole_and_in_parts() {
     let folder = tempdir().unwrap();
     bloscpack("write", &[folder.path()]);
     let paths = files(folder.path(), "blp");
@@ -166,7 +166,7 @@ fn each_appends_to_files_of_the_other_and_reads_the_result() {
 /// Files of Python's that end too early: what a repair keeps is what stood in front, and Python reads the same. Those with a changed byte in their
 /// chunks are read by Python once they are repaired, as they are here.
 #[test]
-fn what_a_repair_makes_of_damaged_files_is_read_by_bloscpack() {
+fn bloscpack_reads_repaired_files() {
     let (folder, made) = (tempdir().unwrap(), tempdir().unwrap());
     bloscpack("write", &[folder.path()]);
     let (mut number, mut kept, mut all, mut changed) = (0, 0, 0, 0);

@@ -34,7 +34,7 @@ fn arrays(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_python_writes_becomes_the_array_that_numpy_has() {
+fn csv_from_python_packs_to_the_numpy_array() {
     let (folder, place) = (tempdir().unwrap(), tempdir().unwrap());
     peer("write", folder.path());
     for array in arrays(folder.path()) {

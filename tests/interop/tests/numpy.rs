@@ -105,7 +105,7 @@ fn numpy_reads_every_type_shape_and_encoding_that_is_converted() {
 }
 
 #[test]
-fn what_numpy_saves_comes_back_by_way_of_rawarray_and_directly() {
+fn numpy_files_round_trip_directly_and_through_rawarray() {
     let folders = [tempdir().unwrap(), tempdir().unwrap(), tempdir().unwrap(), tempdir().unwrap()];
     let [saved, as_ra, back, direct] = folders.each_ref().map(tempfile::TempDir::path);
     numpy("write", &[saved]);

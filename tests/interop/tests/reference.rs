@@ -110,7 +110,7 @@ fn every_type_of_the_reference_is_read_and_rewritten_to_the_same_bytes_both_ways
 }
 
 #[test]
-fn the_header_is_where_the_reference_looks_for_it() {
+fn header_fields_are_at_the_offsets_of_the_reference() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("a.ra");
     RawArray::new(vec![3, 2], vec![1.5_f32; 6]).unwrap().write(&path).unwrap();
@@ -122,7 +122,7 @@ fn the_header_is_where_the_reference_looks_for_it() {
 
 /// `reshape` changes the dimensions and not their number.
 #[test]
-fn what_the_reference_reshapes_is_recognised_and_repaired() {
+fn files_reshaped_by_the_reference_are_recognised_and_repaired() {
     let folder = tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let values: Vec<u16> = (100..124).collect();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_gone_is_told() {
+    fn missing_paths_are_reported() {
         assert_eq!(missing("`a/src/{b,e}*`, `f.rs`", &files()), ["a/src/e*", "f.rs"]);
         assert_eq!(missing("`testdata/<format>/made.py`", &files()), ["testdata/<format>/made.py"]);
     }

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_in_code_are_none() {
+    fn links_in_code_are_ignored() {
         let text = "[a](b.md) `[c](d.md)` [`e`](f.md \"title\")\n```sh\n[g](h.md)\n```\n[i](j.md";
         let found: Vec<String> = links(text).into_iter().map(|link| link.target).collect();
         assert_eq!(found, ["b.md", "f.md"]);

@@ -124,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn fields_stand_where_the_specification_has_them() {
+    fn fields_are_at_the_specified_offsets() {
         let mut bytes = b"\xd3BLK\x00\x30\x00\x00\x00\x01zlib".to_vec();
         bytes.extend_from_slice(&[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 2, 0]);
         bytes.extend(1..=16);

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_offsets_is_refused() {
+    fn invalid_block_indexes_are_refused() {
         for text in [
             "#ASDF BLOCK INDEX\n--- [1]\n",
             "#ASDF BLOCK INDEX\n--- [-1]\n...\n",

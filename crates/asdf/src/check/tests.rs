@@ -72,7 +72,7 @@ fn several_plain_blocks_are_compared_side_by_side() {
 }
 
 #[test]
-fn the_four_states_of_a_digest_are_told_apart() {
+fn valid_absent_legacy_and_wrong_checksums_are_distinguished() {
     let data = b"ab".repeat(20);
     let with =
         |checksum: [u8; 16]| file(&[(&ZLIB, &data)], *b"zlib", move |_, header| header.checksum = checksum);
@@ -106,7 +106,7 @@ fn a_block_whose_digest_fits_its_first_bytes_is_not_streamed() {
 }
 
 #[test]
-fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
+fn wrong_data_size_is_reported_once_as_an_undecodable_block() {
     let data = b"ab".repeat(20);
     for size in [39, 41, 1 << 40, u64::MAX] {
         let file = file(&[(&ZLIB, &data)], *b"zlib", |_, header| header.data_size = size);
@@ -120,7 +120,7 @@ fn what_does_not_decode_to_its_size_is_damage_and_told_once() {
 
 /// A block that no array names needs no codec, but a label that is not a name has been changed.
 #[test]
-fn a_label_that_is_no_name_is_told_of_blocks_that_nobody_reads() {
+fn invalid_compression_label_of_an_unreferenced_block_is_a_warning() {
     let data = b"ab".repeat(20);
     let of = |label: &[u8; 4]| {
         let header = BlockHeader {
@@ -147,7 +147,7 @@ fn of_tree(tree: &str) -> Report {
 }
 
 #[test]
-fn trees_that_readers_differ_on_are_told() {
+fn yaml_that_readers_interpret_differently_is_reported() {
     for (tree, expected) in [
         ("a: 1\nb: {c: 1, 'c': 2}\n", &["duplicate_key"][..]),
         ("1: a\n'1': b\n", &[]),
@@ -248,7 +248,7 @@ fn values_that_their_type_does_not_have_are_damage() {
 }
 
 #[test]
-fn a_block_tells_how_far_its_check_is_piece_by_piece_and_can_be_left() {
+fn block_check_reports_progress_per_piece_and_can_be_cancelled() {
     let data = vec![7; 3 * PIECE_LEN + 5];
     let plain = file(&[(&data, &data)], [0; 4], |_, _| {});
     let undigested = file(&[(&data, &data)], [0; 4], |_, header| header.checksum = [0; 16]);
@@ -301,7 +301,7 @@ fn a_block_larger_than_memory_is_checked_in_pieces() {
 
 /// A length beyond any memory is damage where the bytes themselves declare another one.
 #[test]
-fn a_block_that_says_more_than_memory_holds_is_damage() {
+fn data_size_beyond_memory_is_damage() {
     let data = [7_u8; 1000];
     for label in ["zstd", "lz4", "blsc", "zlib", "bzp2"] {
         let mut stored = Vec::new();
@@ -316,7 +316,7 @@ fn a_block_that_says_more_than_memory_holds_is_damage() {
 }
 
 #[test]
-fn directives_that_python_does_not_read_are_told() {
+fn yaml_directives_that_python_refuses_are_reported() {
     let bytes = b"#ASDF 1.0.0\n%YAML 1.1\n%TAg ! tag:stsci.edu:asdf/\n---\na: 1\n...\n".to_vec();
     let file = File::from_bytes(bytes, crate::OpenOptions::default()).unwrap();
     assert!(codes(&report(&file, CheckDepth::Full, 1)).contains(&("tree", None)));
@@ -369,7 +369,7 @@ fn a_first_block_without_its_magic_is_damage_where_its_digest_fits() {
 
 /// The software that wrote a file is not metadata, nor is a history that contains only extensions.
 #[test]
-fn a_history_of_the_writers_extensions_alone_is_none() {
+fn history_with_only_extensions_is_excluded_from_logical_metadata() {
     let logical = |tree: &str| {
         let text = format!("#ASDF 1.0.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{tree}...\n");
         let input = container_core::format::Input::bytes(Box::new(text.into_bytes()));

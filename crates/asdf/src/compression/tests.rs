@@ -79,7 +79,7 @@ fn read(
 }
 
 #[test]
-fn every_block_decodes_to_what_the_reference_says() {
+fn every_block_decodes_to_the_reference_digest() {
     let limits = Limits::default();
     let files = files("ok", "label");
     assert!(files.len() >= 30, "{}", files.len());
@@ -125,7 +125,7 @@ fn in_pieces(bytes: &[u8], index: usize, memory: u64, threads: usize) -> Result<
 }
 
 #[test]
-fn every_block_decodes_in_pieces_to_what_the_reference_says() {
+fn every_block_decodes_in_pieces_to_the_reference_digest() {
     for (path, blocks) in &files("ok", "label") {
         if path.contains("bls2_frame") || path.contains("bsc2") {
             continue;
@@ -341,7 +341,7 @@ fn hex(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_chunk_behind_its_length_is_known_where_its_blocks_are_as_long_as_all() {
+fn length_prefixed_chunk_with_blocksize_of_the_stored_size_decodes() {
     let limits = Limits::default();
     for (stored, noise, len) in COUNTED {
         let stored = hex(stored);

@@ -67,7 +67,7 @@ fn a_tag_of_yamls_own_has_to_fit() {
 }
 
 #[test]
-fn mappings_and_arrays_are_replaced_when_that_is_asked_for() {
+fn mappings_and_arrays_are_replaced_only_on_request() {
     let array = "!core/ndarray-1.1.0 {source: 0, datatype: int8, byteorder: big, shape: [1]}";
     let tree = format!(
         "%TAG ! tag:stsci.edu:asdf/\n---\na: {array}\nb: !core/ndarray-1.1.0 [1, 2]\nc: {{x: 1}}\nd: [[{{x: 1}}]]\n\
@@ -96,7 +96,7 @@ fn mappings_and_arrays_are_replaced_when_that_is_asked_for() {
 
 /// PyYAML 6 (`yaml.safe_load`) of each text; a text of the type that it seems to have gets no note.
 #[test]
-fn texts_that_yaml_1_1_reads_in_its_own_way_are_told() {
+fn scalars_with_a_different_yaml_1_1_type_get_a_note() {
     for (typed, told) in [
         ("017", "017 is the number 15 in YAML 1.1 (in quotes, \"017\", it is a text)"),
         ("-010", "-010 is the number -8 in YAML 1.1 (in quotes, \"-010\", it is a text)"),

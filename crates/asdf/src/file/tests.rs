@@ -278,7 +278,7 @@ fn a_path_opens_as_bytes_do() {
 }
 
 #[test]
-fn what_other_files_hold_decoded_is_bounded_over_all_of_them() {
+fn memory_limit_covers_decoded_blocks_of_all_external_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut tree = String::new();
     for number in 0..8_u8 {

@@ -110,7 +110,7 @@ fn a_file_within_a_block_is_not_looked_at() {
 }
 
 #[test]
-fn an_index_that_says_otherwise_is_not_believed() {
+fn block_index_that_contradicts_the_blocks_is_invalid() {
     let one = block(&[1; 5], 0);
     let at = HEAD.len() + TREE.len();
     for (list, why) in [
@@ -232,7 +232,7 @@ fn blocks_behind_damage_are_found_again() {
 }
 
 #[test]
-fn every_cut_is_read_or_told() {
+fn every_truncation_after_the_header_parses() {
     let (first, second) = (block(&[1; 5], 3), block(&[2; 4], 0));
     let at = HEAD.len() + TREE.len();
     let list = index(&[at, at + first.len()]);
@@ -292,7 +292,7 @@ fn a_block_that_only_the_index_lists_is_missing() {
 
 /// The specification has no index after a streamed block (file layout, "Block index"). Other writers append one nevertheless.
 #[test]
-fn an_index_after_a_streamed_block_is_no_row() {
+fn index_after_a_streamed_block_is_excluded_from_its_data() {
     let streamed = BlockHeaderFields { flags: 1, allocated: 0, used: 0, data: 0 }.bytes();
     let first = HEAD.len() + TREE.len();
     let second = first + 54 + 3;

@@ -60,7 +60,7 @@ fn records_are_packed_and_their_fields_have_orders_of_their_own() {
 }
 
 #[test]
-fn what_is_no_datatype_is_refused() {
+fn invalid_datatypes_are_refused() {
     for text in [
         "[]",
         "{}",

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_text_tools_do_is_undone() {
+    fn changes_by_text_tools_are_reverted() {
         let few = b"a\nb\r\nc\n\n\r\n\xff\r\r\nd\ne";
         let all = b"one\r\ntwo\r\nthree\r\nfour\nfive\r\nsix\r\nseven\r\neight\r\nnine\r\nten\r\n";
         let none = b"\n\n1\n2\n3\n4\n5\n6\n7\n8\n9\n";
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_up_and_nothing_takes_forever() {
+    fn undo_requires_a_matching_digest_and_respects_its_budget() {
         let digest = Algorithm::Md5.digest(b"other");
         let run = |bytes: &[u8], len: usize, mut budget: u64| {
             let mut proof = Proof::Digest(Algorithm::Md5, digest);

@@ -161,7 +161,7 @@ fn every_correction_of_a_damaged_fixture_names_its_evidence() {
 /// Reports for the arrays of a block that is cut by the end of the file: an axis that runs backwards, within the existing bytes and outside of them,
 /// and one that no block would hold.
 #[test]
-fn of_a_cut_block_arrays_that_run_backwards_or_nowhere_are_told() {
+fn negative_strides_and_huge_shapes_of_a_cut_block_are_reported() {
     let array = |name: &str, rest: &str| {
         format!("{name}: !core/ndarray-1.1.0 {{source: 0, datatype: int64, byteorder: little, {rest}}}\n")
     };
@@ -212,7 +212,7 @@ fn damaged_headers_are_read_as_they_were() {
 }
 
 #[test]
-fn without_an_index_neighbours_tell_of_magics_and_sizes() {
+fn magics_and_header_sizes_are_repaired_without_an_index() {
     let made = file();
     let bytes = &made.bytes[..made.index];
     for (number, at) in made.blocks.iter().enumerate() {
@@ -252,7 +252,7 @@ fn files_within_a_block_are_its_data() {
 }
 
 #[test]
-fn bytes_that_do_not_fit_their_digest_are_kept_and_told() {
+fn data_with_a_checksum_mismatch_is_kept_and_reported() {
     let made = file();
     let mut bytes = made.bytes.clone();
     bytes[made.blocks[1] + 60] ^= 4;
@@ -281,7 +281,7 @@ fn long_headers_of_empty_blocks_stay_as_they_are() {
 }
 
 #[test]
-fn bytes_that_belong_to_nothing_are_left_out() {
+fn bytes_outside_every_structure_are_removed() {
     let made = file();
     let (blocks, index) = made.bytes.split_at(made.index);
     let (out, report) = repaired(&[blocks, b"junk", index, b"more"].concat());
@@ -369,7 +369,7 @@ fn every_cut_and_every_flipped_byte_is_repaired_or_refused() {
 }
 
 #[test]
-fn what_is_left_out_is_gone_at_once() {
+fn repair_removes_all_stray_bytes_in_one_pass() {
     let tree = format!("{HEAD}{}", tree(&[("one", 0, "[0]")]));
     for bytes in [
         format!("{HEAD}%YAML "),
@@ -387,7 +387,7 @@ fn what_is_left_out_is_gone_at_once() {
 }
 
 #[test]
-fn a_block_of_which_only_the_index_tells_is_lost_and_nothing_else() {
+fn block_listed_only_in_the_index_is_the_only_loss() {
     let made = file();
     let (end, lost) = (made.index, made.index as u64..(made.index + 64) as u64);
     let offsets = [&made.blocks[..], &[end]].concat();
@@ -434,7 +434,7 @@ fn the_data_size_of_an_encoded_block_follows_from_its_bytes() {
 
 /// A damaged block that says it holds exabytes is lost, not more than memory.
 #[test]
-fn a_block_that_cannot_be_what_it_says_is_lost_alone() {
+fn block_with_an_impossible_size_leaves_the_other_block_intact() {
     let tree = tree(&[("one", 0, "[10]"), ("two", 1, "[10]")]);
     let head = [HEAD.as_bytes(), tree.as_bytes()].concat();
     let mut odd = block(&numbers(10), 0);
@@ -491,7 +491,7 @@ fn the_directive_of_the_version_comes_first() {
 
 /// A file that ends where a block does says nothing of those behind; the tree does. An array that could do without elements could not be read either.
 #[test]
-fn arrays_of_blocks_that_are_cut_off_are_told_even_where_no_row_can_be_taken_away() {
+fn empty_arrays_of_missing_blocks_are_reported() {
     let tree = tree(&[("one", 0, "[50]"), ("none", 1, "[0]")]);
     let head = [HEAD.as_bytes(), tree.as_bytes(), &block(&numbers(50), 0)].concat();
     let (out, report) = repaired(&head);
@@ -523,7 +523,7 @@ fn a_tree_that_goes_over_into_zeros_is_as_one_that_is_cut() {
 
 /// Python asdf refuses what is no comment between header and tree.
 #[test]
-fn a_tree_without_its_first_lines_is_lost_and_told() {
+fn tree_without_its_first_lines_is_removed_and_reported() {
     for rest in [&[][..], &block(&numbers(50), 0)] {
         let bytes = [HEAD.as_bytes(), b"one: 1\ntwo: [1, 2]\n...\n", rest].concat();
         let (out, report) = repaired(&bytes);
@@ -546,7 +546,7 @@ fn files_with_the_arrays_of_an_exploded_set_are_named() {
 
 /// Bytes that are no value of their type stay, as nobody has others; a file with them is damaged before and after.
 #[test]
-fn elements_that_are_no_values_are_lost() {
+fn invalid_elements_are_reported_as_lost() {
     for (datatype, shape, data, told) in
         [("bool8", 4, &[0_u8, 1, 4, 0][..], "the byte 4"), ("[ucs4, 1]", 1, &[0, 0, 0x11, 0], "0x110000")]
     {

@@ -60,7 +60,7 @@ fn a_file_in_order_stays_as_it_is() {
 }
 
 #[test]
-fn what_no_array_names_goes() {
+fn unreferenced_blocks_are_dropped() {
     let old = file(&[10, 20, 30, 40], &[("a", 1), ("b", 3), ("c", -1), ("d", -3)], WriteOptions::default());
     let (new, done) = rewritten(&old, &RewriteOptions::default());
     assert_eq!(done.dropped, [0, 2]);

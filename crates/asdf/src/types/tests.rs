@@ -88,7 +88,7 @@ fn history_has_two_forms() {
 }
 
 #[test]
-fn times_say_their_format_and_scale() {
+fn time_values_report_format_and_scale() {
     // The first four and the last: ASDF standard 1.6.0, time schema, examples.
     let file = file(concat!(
         "iso: !time/time-1.1.0 \"2000-12-31T13:05:27.737\"\n",

@@ -109,7 +109,7 @@ fn a_file_that_another_program_has_replaced_is_not_replaced_again() {
 }
 
 #[test]
-fn an_array_that_does_not_fit_on_the_disk_leaves_nothing() {
+fn failed_add_array_leaves_the_file_unchanged() {
     let old = file(WriteOptions { padding: Padding::Factor(1.1), ..WriteOptions::default() });
     for full in [true, false] {
         let storage = RecordingStorage::with_journal(&old);

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_and_pieces_change_nothing() {
+    fn digest_is_independent_of_threads_and_pieces() {
         let bytes: Vec<u8> =
             (0..6_000_001_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         let expected = sixteen(&Algorithm::Md5.digest(&bytes));

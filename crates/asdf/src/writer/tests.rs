@@ -38,7 +38,7 @@ fn write(options: WriteOptions, piece: usize, out: &mut dyn Output) {
 }
 
 #[test]
-fn pieces_and_outputs_change_nothing() {
+fn output_is_independent_of_pieces_and_sinks() {
     for padding in [Padding::None, Padding::Factor(1.1)] {
         for align in [None, Some(4096)] {
             let options = WriteOptions { padding, align, ..WriteOptions::default() };

@@ -159,7 +159,7 @@ fn every_sync_is_needed() {
 
 /// A journal that belongs to another state of the file, or to another file, has no effect.
 #[test]
-fn a_stale_journal_is_nothing() {
+fn stale_journal_has_no_effect() {
     let mut script = script(&file(&[700, 3000], 100, padded()));
     let start = script.storage.image();
     let mut updater = update(&script.storage).unwrap();

@@ -147,7 +147,7 @@ fn datatypes_of_any_size() {
 }
 
 #[test]
-fn sources_that_name_nothing() {
+fn invalid_sources_are_damage() {
     for source in [
         "1",
         "-2",
@@ -251,7 +251,7 @@ fn digests_of_what_cannot_be_decoded() {
 }
 
 #[test]
-fn rows_and_characters_that_are_none() {
+fn empty_streamed_rows_open_and_invalid_values_are_reported() {
     // A block would have any number of rows without bytes.
     for shape in ["['*', 0]", "['*', 0, 3]"] {
         let said = said(&array(&format!("{TYPE}, shape: {shape}"), &[7; 16]));

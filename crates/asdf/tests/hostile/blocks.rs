@@ -45,7 +45,7 @@ fn sizes_that_are_not_those_of_the_data() {
 }
 
 #[test]
-fn payloads_that_are_none() {
+fn invalid_compressed_payloads_are_refused() {
     for label in LABELS {
         for stored in [
             &b""[..],
@@ -102,7 +102,7 @@ fn bombs() {
 }
 
 #[test]
-fn chunks_of_lz4_that_lie() {
+fn inconsistent_lz4_chunks_are_refused() {
     let chunk = |length: u32, decoded: u32, body: &[u8]| {
         [&length.to_be_bytes(), &decoded.to_le_bytes()[..], body].concat()
     };
@@ -132,7 +132,7 @@ fn chunks_of_lz4_that_lie() {
 }
 
 #[test]
-fn chunks_of_blosc_that_lie() {
+fn inconsistent_blosc_chunks_are_refused() {
     // A chunk of Blosc1 that is stored as it is: version, version of the codec, flags, type size, then nbytes, blocksize, cbytes.
     let chunk = |nbytes: u32, blocksize: u32, cbytes: u32, body: &[u8]| {
         let words = [nbytes, blocksize, cbytes].map(u32::to_le_bytes).concat();

@@ -137,7 +137,7 @@ fn journals_that_are_not() {
 
 #[cfg(unix)]
 #[test]
-fn journals_that_are_no_files() {
+fn journals_that_are_symlinks_or_directories_are_ignored() {
     let bytes = bytes();
     let len = bytes.len() as u64;
     let at = 30;

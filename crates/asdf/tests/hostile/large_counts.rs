@@ -8,7 +8,7 @@ use crate::crafted::{Clock, LONGEST, expected, file, header, open, plain, read_a
 const TYPE: &str = "datatype: int8, byteorder: big, shape: [1]";
 
 #[test]
-fn magics_that_are_no_blocks() {
+fn strict_open_refuses_magics_without_a_block_header() {
     for junk in [&b"\xd3BLK"[..], b"\xd3BLK\0\0", b"\xd3BLK\0\x2f", b"x\xd3BLK\xff\xff"] {
         let bytes = [tree("a: 5").as_bytes(), &junk.repeat(10_000)].concat();
         assert!(!said(&bytes).opens[1]);
@@ -16,7 +16,7 @@ fn magics_that_are_no_blocks() {
 }
 
 #[test]
-fn blocks_of_nothing() {
+fn strict_open_refuses_thousands_of_empty_blocks() {
     let mut bytes = tree("a: 5").into_bytes();
     let mut flagged = header(b"none", 0, 0, 0);
     flagged.flags = 0xff00;

@@ -204,7 +204,7 @@ fn indices() {
 
 /// An index at the end of the file that lists its blocks is cut from the rows and reported; all other bytes are rows.
 #[test]
-fn what_follows_a_streamed_block_is_its_data_unless_it_is_its_index() {
+fn bytes_after_a_streamed_block_are_its_data_except_its_index() {
     let mut head = header(b"", 0, 0, 0);
     head.flags = 1;
     let lines = ONE.replace("shape: [4]", "shape: ['*']");

@@ -45,7 +45,7 @@ fn reads(file: &File) -> bool {
 }
 
 #[test]
-fn names_that_lead_out() {
+fn external_uris_outside_the_directory_are_refused() {
     let outer = tempfile::tempdir().unwrap();
     let inner = outer.path().join("inner");
     fs::create_dir(&inner).unwrap();
@@ -104,7 +104,7 @@ fn names_that_lead_out() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_out() {
+fn symlinks_outside_the_directory_are_refused() {
     use std::os::unix::fs::symlink;
     let outer = tempfile::tempdir().unwrap();
     let inner = outer.path().join("inner");

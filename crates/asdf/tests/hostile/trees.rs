@@ -96,7 +96,7 @@ fn limits_of_trees() {
 }
 
 #[test]
-fn scalars_that_are_no_values() {
+fn huge_integers_and_python_tags_are_plain_data() {
     // Past 4300 digits an integer is text, and one beyond 128 bits is kept as its digits.
     for digits in [40, 4300, 5000, 1 << 20] {
         let text = "9".repeat(digits);

@@ -80,7 +80,7 @@ fn a_cut_stream_is_at_fault() {
 }
 
 #[test]
-fn faults_say_what_and_where() {
+fn faults_report_offset_and_problem() {
     let fault = |text: &str, len: usize| decode(&hex(text), &mut vec![0; len]).unwrap_err();
     assert_eq!(fault("", 1), Fault::at(0, "the stream ends in a match"));
     assert_eq!(fault("20 61 20 00", 4), Fault::at(4, "the stream ends in a match"));
@@ -98,7 +98,7 @@ fn faults_say_what_and_where() {
 }
 
 #[test]
-fn what_is_encoded_decodes() {
+fn encoded_streams_decode_to_the_source() {
     let mut encoder = Encoder::default();
     for (_, data) in vectors().into_iter().filter(|(_, data)| !cfg!(miri) || data.len() < 600) {
         for level in (0..=9).step_by(if cfg!(miri) { 8 } else { 1 }) {

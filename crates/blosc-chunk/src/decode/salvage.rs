@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_leads_elsewhere_costs_its_block_and_the_one_before() {
+    fn wrong_block_start_loses_only_its_block_and_the_previous_one() {
         let (data, sound) = chunk(params(Compressor::ZSTD));
         for block in 0..8 {
             for other in [0, 5, 36, 200, 1 << 20, u32::MAX] {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_zeros_has_nothing_behind_it_that_is_of_no_block() {
+    fn check_zeros_refuses_unused_bytes_after_a_block_of_zeros() {
         for typesize in [1, 4] {
             let (data, sound) = chunk(Params { typesize, ..params(Compressor::LZ4) });
             let own = Chunk::parse(&sound).unwrap();

@@ -111,7 +111,7 @@ fn chunks_of_c_blosc_decode() {
 }
 
 #[test]
-fn a_block_is_one_chunk_and_nothing_else() {
+fn decode_whole_refuses_wrong_lengths_and_trailing_bytes() {
     let (_, mut stored, data) = vectors().swap_remove(0);
     let mut back = vec![0; data.len()];
     Decoder::new().decode_whole(&stored, &mut back).unwrap();

@@ -67,7 +67,7 @@ fn sample(len: usize) -> Vec<u8> {
 /// `blosc.compress(b"", typesize=4)` and `blosc2.compress2(b"", typesize=4, filters=[SHUFFLE])` of python-blosc 1.11.4 and
 /// python-blosc2 4.14.1.
 #[test]
-fn nothing_is_a_header() {
+fn empty_data_encodes_to_a_header() {
     let blosc1 = params(BloscVersion::Blosc1, Compressor::BLOSCLZ, 4, &["shuffle"]);
     assert_eq!(encode(&blosc1, b""), hex("02011304 00000000 01000000 10000000"));
     let mut blosc2 = params(BloscVersion::Blosc2, Compressor::ZSTD, 4, &[]);
@@ -165,7 +165,7 @@ fn values_all_alike_are_special_chunks() {
 
 #[test]
 #[cfg_attr(miri, ignore = "long data")]
-fn special_chunks_can_be_asked_for() {
+fn special_chunks_are_encoded_on_request() {
     let mut out = Vec::new();
     let encoder = Encoder::new(params(BloscVersion::Blosc2, Compressor::LZ4, 8, &["shuffle"])).unwrap();
     let check = |len: usize, out: &mut Vec<u8>, want: &[u8], special: Special| {
@@ -278,7 +278,7 @@ fn the_number_of_threads_does_not_show() {
 
 #[test]
 #[cfg_attr(miri, ignore = "long data")]
-fn an_encoder_remembers_nothing() {
+fn encoder_output_is_independent_of_earlier_data() {
     let (one, other) = (sample(100_000), sample(40_000).repeat(2));
     for compressor in CODECS {
         let params = params(BloscVersion::Blosc2, compressor, 4, &["shuffle"]);
@@ -408,7 +408,7 @@ fn blocks_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn parameters_that_make_no_sense_are_refused() {
+fn invalid_parameters_are_refused() {
     let good = params(BloscVersion::Blosc2, Compressor::LZ4, 4, &["shuffle"]);
     let refused = |change: &dyn Fn(&mut Params)| {
         let mut params = good.clone();

@@ -73,7 +73,7 @@ fn a_chunk_that_is_all_of_a_file_is_a_dataset_of_its_elements() {
 }
 
 #[test]
-fn what_is_longer_or_shorter_than_its_header_says_is_none() {
+fn recognition_requires_the_length_in_the_header() {
     assert!(!is_recognised(&HELLO[..30]) && !is_recognised(&[HELLO, b"\0"].concat()) && !is_recognised(b""));
     // The length of the file is unknown.
     assert!(!(FORMAT.sniff)(&Probe { head: HELLO, directory: None, len: None }));
@@ -103,7 +103,7 @@ fn damage_within_a_chunk_is_found() {
 }
 
 #[test]
-fn a_chunk_of_nothing_and_one_that_claims_much_are_read_within_the_limits() {
+fn empty_and_oversized_chunks_are_read_within_the_limits() {
     let empty = b"\x02\x01\x12\x01\0\0\0\0\x01\0\0\0\x10\0\0\0";
     assert!(is_recognised(empty));
     assert_eq!((elements(empty, ":"), check(empty).unwrap().verdict()), (vec![], Verdict::Sound));

@@ -103,7 +103,7 @@ fn bitshuffle_keeps_to_its_definition_and_comes_back() {
 }
 
 #[test]
-fn bitshuffle_of_blosc1_is_all_or_nothing() {
+fn blosc1_bitshuffle_requires_a_multiple_of_8_elements() {
     let src = noise(4 * 16 + 3, 1);
     assert_eq!(
         made(&src, |src, dst| bitshuffle_blosc1(4, src, dst)),
@@ -115,7 +115,7 @@ fn bitshuffle_of_blosc1_is_all_or_nothing() {
 }
 
 #[test]
-fn delta_takes_words_by_the_typesize() {
+fn delta_word_size_follows_the_typesize() {
     let src = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
     let two = [1, 2, 1 ^ 3, 2 ^ 4, 3 ^ 5, 4 ^ 6, 5 ^ 7, 6 ^ 8];
     assert_eq!(made(&src, |src, dst| delta_encode(2, None, src, dst))[..8], two);
@@ -251,7 +251,7 @@ fn cells_without_a_fitting_shape_are_refused() {
 }
 
 #[test]
-fn words_fill_the_last_slots() {
+fn parsed_filters_fill_the_last_slots() {
     assert_eq!(Pipeline::parse_words(&["shuffle"]).unwrap(), Pipeline::shuffle());
     assert_eq!(Pipeline::parse_words(&["bitshuffle"]).unwrap(), Pipeline::bitshuffle());
     assert_eq!(Pipeline::parse_words(&["none"]).unwrap(), Pipeline::none());
@@ -267,7 +267,7 @@ fn words_fill_the_last_slots() {
 }
 
 #[test]
-fn words_that_mean_nothing_are_refused() {
+fn invalid_filter_names_are_refused() {
     let wrong =
         ["shuffel", "shuffle:256", "delta:1", "trunc_prec", "trunc_prec:200", "int_trunc:x", ":", "ndcell"];
     for word in wrong {

@@ -88,7 +88,7 @@ fn the_alpha_has_five_filters() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_where_it_stands() {
+fn invalid_header_fields_are_refused_with_their_offset() {
     type Damage = &'static [(usize, u8)];
     let unsupported: &[(Damage, u64)] = &[
         (&[(0, 0)], 0),
@@ -145,7 +145,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
 }
 
 #[test]
-fn a_cut_header_says_how_much_is_missing() {
+fn truncated_header_reports_the_needed_length() {
     for len in 0..32 {
         let error = Header::parse(&EXTENDED_HEADER[..len]).unwrap_err();
         let need = if len < 16 { 16 } else { 32 };

@@ -74,7 +74,7 @@ fn dictionaries_are_reached_into() {
 }
 
 #[test]
-fn faults_say_what_and_where() {
+fn faults_report_offset_and_problem() {
     let fault = |block: &[u8], len: usize| decode(block, &mut vec![0; len]).unwrap_err();
     assert_eq!(fault(&[], 0), Fault::at(0, "the block ends where a token should be"));
     assert_eq!(fault(&[0x10, 1, 0, 0], 9), Fault::at(2, "a match has the offset 0"));
@@ -233,7 +233,7 @@ fn long_data_come_back_at_every_effort() {
 
 #[test]
 #[cfg_attr(miri, ignore = "long data")]
-fn efforts_are_worth_it() {
+fn higher_effort_gives_smaller_or_equal_blocks() {
     let data = long_samples().swap_remove(1);
     let mut block = vec![0; data.len()];
     let fast = [9, 1].map(|acceleration| Encoder::default().encode(&data, &mut block, acceleration).unwrap());

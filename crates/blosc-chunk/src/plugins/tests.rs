@@ -178,7 +178,7 @@ fn chunks_are_those_of_c_blosc2() {
 
 /// C-Blosc2 3.3.5 makes a chunk of zeros of this one, which is lost.
 #[test]
-fn what_a_filter_makes_zeros_of_comes_back() {
+fn data_that_a_filter_turns_into_zeros_round_trips() {
     let data: Vec<u8> = ramp(0_u8.wrapping_sub(7)).take(1024).collect();
     let mut filters = Pipeline::none();
     filters.0[0] = Filter::new(201, 7);
@@ -225,7 +225,7 @@ fn unsupported(mut decoder: Decoder, chunk: &[u8], says: &str) {
 }
 
 #[test]
-fn what_is_not_registered_is_refused() {
+fn unregistered_codecs_and_filters_are_refused() {
     let cases = cases();
     let mut filter_only = Plugins::new();
     filter_only.register_filter(Ramp).unwrap();

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_says_how_much_it_holds() {
+    fn proxy_reports_the_number_of_fetched_chunks() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/blosc2/ok/");
         let proxy = Frame::open(format!("{path}proxy.b2nd")).unwrap();
         let fetched = ProxyChunks::of(&proxy).unwrap();

@@ -65,7 +65,7 @@ fn attributes_beyond_the_15th_and_long_names_are_within_attrs() {
 }
 
 #[test]
-fn what_is_not_ours_is_left_alone() {
+fn set_preserves_foreign_metalayers_and_the_limit_of_16() {
     let limits = Limits::default();
     let mut all = Vec::new();
     set_vlmetalayer(&mut all, NAME, b"\x93\x01\x02\x03").unwrap();

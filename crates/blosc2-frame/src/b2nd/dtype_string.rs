@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_numpy_lacks_is_refused() {
+    fn dtypes_missing_in_numpy_are_refused() {
         let error = text(&DType::parse("bfloat16").unwrap()).unwrap_err();
         assert!(matches!(error.kind(), container_core::ErrorKind::Unsupported(_)));
     }

@@ -103,7 +103,7 @@ fn every_change_of_ours_keeps_them_in_step() {
 }
 
 #[test]
-fn those_of_a_frame_that_others_changed_say_nothing() {
+fn checksums_of_an_externally_changed_frame_are_stale() {
     // Another program appends, and keeps user metadata as they are.
     let bytes = frame();
     let old = Frame::from_bytes(bytes.clone()).unwrap();
@@ -129,7 +129,7 @@ fn those_of_a_frame_that_others_changed_say_nothing() {
 }
 
 #[test]
-fn any_bytes_are_refused_or_say_nothing() {
+fn truncated_checksum_metadata_is_refused() {
     let bytes = frame();
     let frame = Frame::from_bytes(bytes).unwrap();
     let value = frame.vlmetalayer(NAME).unwrap().unwrap();

@@ -75,7 +75,7 @@ fn a_compact_frame_holds_the_same_in_less() {
 }
 
 #[test]
-fn files_that_nothing_uses_go() {
+fn unused_chunk_files_are_removed() {
     let (_folder, path) = changed(Kind::Sparse);
     let before = contents(&Frame::open(&path).unwrap());
     fs::write(path.join("000000FF.chunk"), [1; 100]).unwrap();
@@ -89,7 +89,7 @@ fn files_that_nothing_uses_go() {
 }
 
 #[test]
-fn what_follows_a_frame_goes_only_when_it_may() {
+fn trailing_bytes_are_dropped_only_on_request() {
     let (_folder, path) = changed(Kind::Contiguous);
     let whole = fs::read(&path).unwrap();
     let with = [&whole[..], b"another's"].concat();

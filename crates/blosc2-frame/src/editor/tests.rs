@@ -87,7 +87,7 @@ fn a_header_may_be_longer_than_its_metalayers() {
 }
 
 #[test]
-fn every_change_is_seen_at_once_here_and_by_readers_after_the_commit() {
+fn editor_sees_changes_at_once_and_readers_after_the_commit() {
     for kind in KINDS {
         let place = place();
         let mut editor = Editor::create(&place.path, new(kind), &EditOptions::default()).unwrap();
@@ -252,7 +252,7 @@ fn blocks_of_different_lengths_stay_among_themselves() {
 }
 
 #[test]
-fn what_is_not_committed_leaves_nothing_behind() {
+fn uncommitted_changes_are_rolled_back() {
     for kind in KINDS {
         let place = place();
         let mut editor = Editor::create(&place.path, new(kind), &EditOptions::default()).unwrap();
@@ -371,7 +371,7 @@ fn a_failed_write_poisons_the_editor() {
 }
 
 #[test]
-fn a_commit_without_changes_writes_nothing() {
+fn commit_without_changes_skips_all_writes() {
     let mut bytes = Vec::new();
     crate::Writer::new(&mut bytes, new(Kind::Contiguous)).unwrap().finish().unwrap();
     let storage = RecordingStorage::new(bytes);
@@ -401,7 +401,7 @@ fn another_program_that_writes_is_noticed() {
 }
 
 #[test]
-fn chunks_are_encoded_as_the_call_says() {
+fn appended_chunks_use_the_current_parameters() {
     let place = place();
     let mut editor = Editor::create(&place.path, new(Kind::Contiguous), &EditOptions::default()).unwrap();
     editor.append(&numbers(0)).unwrap();
@@ -509,7 +509,7 @@ fn a_chunk_of_nan_that_ends_within_an_element_is_the_same_to_all() {
 
 /// Not everyone asks for the lock: C-Blosc2 does not.
 #[test]
-fn what_another_program_writes_is_neither_overwritten_nor_cut_off() {
+fn concurrent_writes_by_other_programs_are_preserved() {
     let place = place();
     let mut editor = Editor::create(&place.path, new(Kind::Contiguous), &EditOptions::default()).unwrap();
     editor.append(&numbers(0)).unwrap();

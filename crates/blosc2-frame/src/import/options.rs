@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn words_replace_the_defaults() {
+    fn options_replace_the_default_parameters() {
         let words =
             [(FILTER, "trunc_prec:10"), (FILTER, "bitshuffle"), (SPLIT, "never"), (DICTIONARY, "yes")];
         let asked = options(Some(("lz4", Some(9))), &words);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_that_take_from_values_are_asked_for_and_fit_the_type() {
+    fn lossy_filters_are_explicit_and_match_the_element_type() {
         let rounded = Params {
             filters: Pipeline::parse_words(&["trunc_prec:10", "shuffle"]).unwrap(),
             ..default_params(4)
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn words_become_options_of_arrays_and_frames() {
+    fn import_options_set_array_and_frame_options() {
         let words = [(CHUNKS, "4,3"), (BLOCKS, "2,3"), (FILTER, "bitshuffle"), (CHECKSUM, "sha256")];
         let dtype = DType::parse("<f4").unwrap();
         let asked = options(Some(("lz4", None)), &words);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_blosc2_has_not_is_refused_with_what_it_has() {
+    fn unsupported_options_are_usage_errors() {
         let bad = [
             options(Some(("bzp2", None)), &[]),
             options(Some(("zstd", Some(22))), &[]),

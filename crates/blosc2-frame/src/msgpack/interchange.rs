@@ -68,7 +68,7 @@ mod tests {
     use container_core::Limits;
 
     #[test]
-    fn what_msgpack_has_comes_back_bit_by_bit() {
+    fn msgpack_round_trips_byte_for_byte() {
         // Python: msgpack.packb({b"k": b"a"}), msgpack.packb(msgpack.ExtType(5, b"xy")), a tuple as python-blosc2 marks it, no msgpack.
         for bytes in [
             &b"\x81\xc4\x01k\xc4\x01a"[..],
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_of_the_user_that_looks_like_a_form_stays_one() {
+    fn user_maps_with_reserved_keys_round_trip() {
         for key in ["$holdall:bytes", "$holdall:int", "$holdall:pairs", "$holdall:"] {
             let own = Value::Map(vec![(key.to_owned(), Value::Text("00ff".to_owned()))]);
             let value = interchange::escape_reserved(own, interchange::Forms::None);

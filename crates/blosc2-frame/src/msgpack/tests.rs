@@ -87,7 +87,7 @@ fn plain_values_are_read_and_written_as_python_does() {
 }
 
 #[test]
-fn what_is_particular_to_python_blosc2_is_shown_for_what_it_is() {
+fn python_blosc2_types_are_converted_to_plain_values() {
     let cases = [
         // {"shape": (2, 3), "nested": ((1,), [])}
         (
@@ -299,7 +299,7 @@ fn refused(hex: &str) -> container_core::Error {
 }
 
 #[test]
-fn what_is_no_msgpack_is_refused_with_its_place() {
+fn invalid_msgpack_is_refused_with_its_range() {
     // Nothing; cut; lengths past the end; a marker without meaning; two values.
     for (hex, range) in [
         ("", 0..1),

@@ -47,7 +47,7 @@ fn chunks(bytes: Vec<u8>, what: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_damaged_fixture_is_mended_or_refused() {
+fn every_damaged_fixture_is_repaired_or_refused() {
     // Chunks that no program can decode are copied as they are.
     let undecodable = ["chunk_instrumented.b2frame"];
     let (mut mended, mut refused) = (0, 0);
@@ -139,7 +139,7 @@ fn a_frame_without_chunks_loses_the_bytes_behind_it_and_no_more() {
 }
 
 #[test]
-fn an_older_mark_of_nan_is_none_of_elements_that_have_none() {
+fn earlier_nan_chunk_is_restored_only_for_types_with_nan() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("frame");
     let mut frame = FrameOptions { params: default_params(8), ..FrameOptions::default() };
@@ -262,7 +262,7 @@ fn a_frame_with_any_byte_changed_gives_a_sound_one() {
 }
 
 #[test]
-fn digests_tell_changed_chunks_that_still_decode() {
+fn checksums_reveal_changed_chunks_that_still_decode() {
     let mut out = Vec::new();
     let options = FrameOptions {
         params: blosc_chunk::Params { level: 0, ..default_params(1) },
@@ -326,7 +326,7 @@ const NAN_OF_TWO_BYTES: &str = "\
 
 /// A frame of version 3 with chunks of different sizes, none of which is stored: the report without a target is that of the repair.
 #[test]
-fn chunks_of_no_known_size_are_no_file_with_a_target_and_without() {
+fn repair_of_chunks_of_unknown_size_fails_with_and_without_target() {
     let digits = NAN_OF_TWO_BYTES.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
     let mut bytes: Vec<u8> = digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect();
     bytes[25] = 0x53;
@@ -339,7 +339,7 @@ fn chunks_of_no_known_size_are_no_file_with_a_target_and_without() {
 }
 
 #[test]
-fn nan_of_elements_that_have_none_is_damage() {
+fn nan_chunks_with_an_invalid_typesize_are_damage() {
     let digits = NAN_OF_TWO_BYTES.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
     let bytes: Vec<u8> = digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect();
     for typesize in [2_u32, 4, 65_544] {

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_says_what_a_leaf_of_a_column_holds() {
+    fn schema_determines_the_role_of_each_column_leaf() {
         let column_of = |name: &str, kind: &str| {
             Value::Map(vec![("name".into(), name.into()), ("kind".into(), kind.into())])
         };

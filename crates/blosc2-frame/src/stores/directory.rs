@@ -195,7 +195,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_told_and_not_followed() {
+    fn symlinks_are_reported_and_skipped() {
         let outside = tempfile::tempdir().unwrap();
         frame_at(&outside.path().join("secret.b2nd"));
         let root = tempfile::tempdir().unwrap();

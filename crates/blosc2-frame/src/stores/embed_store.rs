@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_is_malformed() {
+    fn invalid_embed_maps_are_malformed() {
         for bytes in [&b""[..], b"\xc0", b"\x81\xa9embed_map\xdf\xff\xff\xff\xff", &STORED[..40]] {
             assert!(EmbedMap::parse(bytes).unwrap_err().is_damage());
         }

@@ -229,7 +229,7 @@ fn a_flipped_byte_in_a_zip_file_fails_its_digest() {
 }
 
 #[test]
-fn what_is_no_store_is_not_opened() {
+fn directories_and_files_without_a_store_are_refused() {
     let kind = |result: Result<Box<dyn Container>>| result.err().unwrap().into_kind();
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(kind(opened(empty.path())), ErrorKind::WrongFormat { .. }));
@@ -300,7 +300,7 @@ fn stores_within_stores_are_looked_into_and_end() {
 }
 
 #[test]
-fn maps_that_lie_lose_only_what_they_lie_about() {
+fn invalid_map_entries_affect_only_their_own_leaf() {
     let frame = fs::read(fixture("ok/dict_b2d.b2d/b.b2nd")).unwrap();
     let len = frame.len() as u64;
     let lies = [
@@ -327,7 +327,7 @@ fn maps_that_lie_lose_only_what_they_lie_about() {
 }
 
 #[test]
-fn what_is_on_a_server_is_shown_and_not_fetched() {
+fn remote_references_are_listed_without_fetching() {
     let frame = fs::read(fixture("ok/dict_b2d.b2d/b.b2nd")).unwrap();
     let text = |text: &str| Value::Text(text.to_owned());
     let there =
@@ -342,7 +342,7 @@ fn what_is_on_a_server_is_shown_and_not_fetched() {
 }
 
 #[test]
-fn a_zip_file_of_deflated_members_says_what_to_do() {
+fn store_with_only_deflated_members_is_refused_with_a_hint() {
     let mut bytes = fs::read(fixture("ok/dict_b2z.b2z")).unwrap();
     let deflate = |bytes: &mut Vec<u8>, most: usize| {
         let entries: Vec<usize> =
@@ -384,7 +384,7 @@ fn of_many(count: usize) -> Vec<u8> {
 }
 
 #[test]
-fn what_a_store_holds_for_later_reads_does_not_grow_with_its_leaves() {
+fn number_of_cached_open_frames_is_bounded() {
     let bytes = of_many(300);
     let (len, options) = (bytes.len() as u64, OpenOptions::default());
     let mut leaves = Leaves::new(&options, crate::container::open_container);

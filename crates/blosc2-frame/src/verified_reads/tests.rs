@@ -66,7 +66,7 @@ fn values_are_read_where_their_chunks_fit_their_digests() {
 
 /// As a program without support for them leaves them: the metadata stay, the chunks are others.
 #[test]
-fn digests_of_an_earlier_state_mean_nothing() {
+fn stale_checksums_are_ignored_and_reported() {
     let frame = Frame::from_bytes(array()).unwrap();
     let digests = frame.vlmetalayer(checksums::NAME).unwrap().unwrap();
     let options = crate::FrameOptions { chunksize: Some(4), ..crate::FrameOptions::default() };
@@ -83,7 +83,7 @@ fn digests_of_an_earlier_state_mean_nothing() {
 }
 
 #[test]
-fn an_unknown_digest_is_told_the_words_that_there_are() {
+fn unknown_checksum_error_lists_the_supported_names() {
     let asked = |name: &str| {
         let mut options = TargetOptions::default();
         options.extra = vec![(CHECKSUM.to_owned(), name.to_owned())];

@@ -276,7 +276,7 @@ fn every_output_gets_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_header_says_how_chunks_are_encoded() {
+fn header_records_the_encoding_parameters() {
     let params = Params {
         compressor: Compressor::LZ4HC,
         level: 7,

@@ -31,7 +31,7 @@ fn every_cut() {
 }
 
 #[test]
-fn every_bit_that_is_no_data() {
+fn every_bit_flip_outside_the_data_is_handled() {
     for path in FILES {
         let bytes = file(path);
         let frame = Frame::from_bytes(bytes.clone()).unwrap();

@@ -22,7 +22,7 @@ fn three(change: impl Fn(&mut [i64; 3])) -> Vec<u8> {
 }
 
 #[test]
-fn what_the_others_begin_from_is_sound() {
+fn unmodified_frame_is_sound() {
     assert_eq!(said(&three(|_| ())), ([true; 2], vec![]));
 }
 

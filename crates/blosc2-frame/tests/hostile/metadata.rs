@@ -67,7 +67,7 @@ fn places_of_metalayers() {
 }
 
 #[test]
-fn trailers_that_lie_about_their_length() {
+fn wrong_trailer_lengths_are_reported() {
     let mut parts = Parts::new(100, 100);
     parts.section = plain(1, &[1; 100]);
     parts.index = index(&[0]);

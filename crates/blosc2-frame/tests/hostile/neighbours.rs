@@ -88,7 +88,7 @@ fn a_journal_of_anything() {
 }
 
 #[test]
-fn a_lock_that_is_no_file() {
+fn lock_files_that_are_pipes_directories_or_symlinks_are_refused() {
     let makes: [fn(&Path); 3] = [
         pipe,
         |path| fs::create_dir(path).unwrap(),
@@ -125,7 +125,7 @@ fn sparse() -> (TempDir, PathBuf) {
 }
 
 #[test]
-fn chunk_files_that_are_no_chunks() {
+fn special_or_oversized_chunk_files_lose_only_their_chunk() {
     let makes: [fn(&Path); 5] = [
         pipe,
         |path| fs::create_dir(path).unwrap(),
@@ -159,7 +159,7 @@ fn chunk_files_that_are_no_chunks() {
 
 /// An index of another frame, whose numbers are those of missing files.
 #[test]
-fn an_index_that_leads_elsewhere() {
+fn index_entries_of_missing_files_fail_only_their_chunk() {
     for number in [3_i64, 0xffff_ffff, 0x1_0000_0000, i64::MAX] {
         let (_folder, path) = sparse();
         let file = path.join("chunks.b2frame");

@@ -19,7 +19,7 @@ fn repair(bytes: Vec<u8>) -> blosc2_frame::Result<Vec<u8>> {
 
 /// 45 bytes that look like an index and decode to 60 MiB of offsets, many times: only some of them are decoded.
 #[test]
-fn thousands_of_indexes_that_are_none() {
+fn repair_skips_thousands_of_decoy_indexes() {
     let nbytes = 60 << 20;
     let mut decoy = chunk_head(0x15, 8, nbytes, nbytes, 41, 0);
     decoy.extend(36_u32.to_le_bytes());

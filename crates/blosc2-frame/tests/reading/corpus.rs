@@ -113,7 +113,7 @@ fn sound() -> Vec<Fixture> {
 }
 
 #[test]
-fn frames_hold_what_their_maker_says() {
+fn sound_fixtures_match_their_recorded_contents() {
     let mut seen = 0;
     for fixture in sound() {
         for access in [Access::Auto, Access::Positioned] {
@@ -167,7 +167,7 @@ fn frames_are_copied() {
 const OF_ARRAYS: &[&str] = &["padding"];
 
 #[test]
-fn oddities_are_told_and_nothing_else() {
+fn sound_fixtures_report_exactly_the_expected_faults() {
     for fixture in sound() {
         let frame = open(&fixture, Access::Auto).unwrap();
         let scan = frame.scan_chunks().unwrap();
@@ -210,7 +210,7 @@ fn problems(frame: &Frame) -> Vec<String> {
 
 /// Damage is refused, at the latest when what is damaged is read; lenient readers get as far as they can.
 #[test]
-fn damage_is_told() {
+fn damaged_fixtures_are_reported() {
     let of_others = |it: &&Fixture| {
         UNNOTICED.contains(&it.path.as_str()) || OF_OTHERS.iter().any(|start| it.path.starts_with(start))
     };

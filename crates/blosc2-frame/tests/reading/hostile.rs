@@ -83,7 +83,7 @@ fn check(bytes: &[u8], what: &str) -> Option<Read> {
 }
 
 #[test]
-fn every_cut_is_told() {
+fn every_truncation_is_reported() {
     for path in FILES {
         let bytes = std::fs::read(testdata().join(path)).unwrap();
         assert!(
@@ -113,7 +113,7 @@ fn every_byte_may_be_another() {
 
 /// A frame of 172 bytes that claims half an exabyte opens at once, and returns any part of it.
 #[test]
-fn what_is_not_stored_takes_no_memory() {
+fn unstored_chunks_use_no_memory() {
     use blosc2_frame::blosc_chunk::Special;
     use blosc2_frame::{ChunkSize, Header, Offset, Offsets};
 

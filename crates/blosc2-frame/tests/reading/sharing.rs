@@ -42,7 +42,7 @@ fn threads_share_a_frame() {
 }
 
 #[test]
-fn growth_is_seen() {
+fn refresh_finds_committed_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("growing.b2frame");
     let data = data(3000);
@@ -69,7 +69,7 @@ fn growth_is_seen() {
 }
 
 #[test]
-fn a_frame_may_lie_in_a_larger_file() {
+fn frame_inside_a_larger_file_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("larger");
     let data = data(1000);

@@ -81,7 +81,7 @@ fn files_that_are_not_as_they_should_be() {
 }
 
 #[test]
-fn empty_files_and_files_of_others_are_told_and_left() {
+fn empty_chunk_files_are_reported_and_foreign_files_ignored() {
     let (_folder, path) = copy();
     let good = chunks(&path);
     fs::write(path.join("0000000A.chunk"), b"").unwrap();
@@ -109,7 +109,7 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn a_directory_without_an_index_is_no_frame() {
+fn sparse_directory_without_an_index_is_refused() {
     let (_folder, path) = copy();
     fs::remove_file(path.join("chunks.b2frame")).unwrap();
     let mut lenient = OpenOptions::default();

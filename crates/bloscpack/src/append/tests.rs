@@ -66,7 +66,7 @@ fn headers_are_the_references_where_it_can_append() {
 }
 
 #[test]
-fn what_the_reference_refuses_is_appended_all_the_same() {
+fn append_accepts_files_that_the_reference_refuses() {
     // A full table, no table, one small chunk, no bytes at all.
     let full = WriteOptions { max_app_chunks: Some(1), ..options(1000) };
     let none = WriteOptions { offsets: Offsets::None, ..options(1000) };
@@ -181,7 +181,7 @@ fn arrays_grow_along_their_first_axis() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_changes_nothing() {
+fn append_of_a_mismatched_array_is_refused_without_changes() {
     let (a, b) = (place(), place());
     let refused = |shape: (&[u64], Order), other: &[u64]| {
         write(&a.path, b"", &WriteOptions { overwrite: Overwrite::Replace, ..options(9) }).unwrap();
@@ -339,7 +339,7 @@ fn room_for_metadata_counts_against_the_limit() {
 
 /// Data that two programs append at once are all there, or one of them gets an error that the other was first.
 #[test]
-fn appends_at_the_same_time_lose_nothing() {
+fn concurrent_appends_lose_no_data() {
     let Place { path, _directory } = place();
     write(&path, &data(1000), &options(1000)).unwrap();
     let items = path.with_extension("items");

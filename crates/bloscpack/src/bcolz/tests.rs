@@ -85,7 +85,7 @@ fn a_table_keeps_few_chunk_files_open_whatever_the_number_of_its_columns() {
 }
 
 #[test]
-fn what_is_damaged_names_its_file_and_what_is_no_carray_is_refused() {
+fn damage_names_its_file_and_invalid_carrays_are_refused() {
     let root = tempfile::tempdir().unwrap();
     carray(root.path(), "uint16");
     std::fs::write(root.path().join("data/__1.blp"), chunk_file(b"abcd")).unwrap();
@@ -135,7 +135,7 @@ fn a_column_that_the_table_names_and_lacks_is_an_error() {
 }
 
 #[test]
-fn rows_that_no_size_counts_and_columns_of_different_lengths_are_told() {
+fn uncounted_rows_and_ragged_columns_are_reported() {
     let root = tempfile::tempdir().unwrap();
     for name in ["x", "y"] {
         carray(&root.path().join(name), "<u2");

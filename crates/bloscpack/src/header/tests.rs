@@ -48,7 +48,7 @@ fn the_example_of_the_proposal_parses() {
 }
 
 #[test]
-fn the_oldest_layout_is_told_from_versions_1_to_4_by_the_chunk_at_byte_8() {
+fn oldest_layout_is_detected_by_the_chunk_at_byte_8() {
     for nchunks in [1_u32, 2, 3, 4, 0x0101, 0x0807_0103, 7] {
         let header = parse(&file(&nchunks.to_le_bytes())).unwrap();
         assert_eq!((header.dialect, header.nchunks), (Dialect::P0, nchunks.into()));
@@ -61,7 +61,7 @@ fn the_oldest_layout_is_told_from_versions_1_to_4_by_the_chunk_at_byte_8() {
 }
 
 #[test]
-fn other_files_and_cut_headers_say_what_they_are() {
+fn header_errors_distinguish_format_truncation_and_version() {
     for other in [&b""[..], b"blp", b"BLP1\0\0\0\0", b"BLP2", b"BLPK\x03"] {
         assert!(matches!(parse(other).unwrap_err().kind(), ErrorKind::WrongFormat { .. }));
     }

@@ -76,7 +76,7 @@ fn reversed_axes_move_no_byte() {
 }
 
 #[test]
-fn every_word_does_what_it_says() {
+fn every_import_option_takes_effect() {
     let (numpy, _) = matrix(Order::C);
     let bytes = [[1_u8; 500].as_slice(), &[2; 700]].concat();
     let source = container(&numpy, &bytes);
@@ -104,7 +104,7 @@ fn every_word_does_what_it_says() {
 }
 
 #[test]
-fn words_that_it_lacks_are_refused_with_those_it_has() {
+fn unsupported_options_are_refused_with_the_supported_ones() {
     let (numpy, bytes) = matrix(Order::C);
     let source = container(&numpy, &bytes);
     let cases = [
@@ -127,7 +127,7 @@ fn words_that_it_lacks_are_refused_with_those_it_has() {
 }
 
 #[test]
-fn types_that_numpy_lacks_become_opaque_and_are_told() {
+fn dtypes_missing_in_numpy_become_opaque_and_are_reported() {
     let dataset = |dtype| Dataset {
         path: "data".into(),
         dtype,

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_back_as_they_were() {
+    fn item_type_names_round_trip() {
         for word in ["varchar", "blob", "vlen:<f8", "vlen:>i4", "object", "vlen:O", "vlen:|S0"] {
             let metadata = Value::Map(vec![("dtype".into(), word.into())]);
             let item_type = ItemType::from_metadata(&metadata).unwrap();

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_array_says_so() {
+    fn only_valid_numpy_metadata_describes_an_array() {
         assert_eq!(read("{}").unwrap(), None);
         assert_eq!(read("[1,2]").unwrap(), None);
         assert_eq!(read(r#"{"container":"pandas","dtype":"x"}"#).unwrap(), None);

@@ -45,7 +45,7 @@ fn sections_are_those_of_the_reference() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn oversized_or_unencodable_metadata_is_refused() {
     let options = MetadataOptions { level: None, max_meta_size: Some(1), ..MetadataOptions::default() };
     assert!(matches!(encode_section(b"{}", &options).unwrap_err().kind(), ErrorKind::Usage(_)));
     let options = MetadataOptions { checksum: ChecksumCode(9), ..MetadataOptions::default() };

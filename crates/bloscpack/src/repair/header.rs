@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_sense_nowhere_stays() {
+    fn headers_beyond_repair_are_refused() {
         let mut file = sound(&stored());
         let whole = repair_bytes(file.clone()).0;
         (file[5], file[6]) = (0x40, 0x77);

@@ -327,7 +327,7 @@ mod tests {
 
     /// A missing byte within the last chunk cuts its digest, and the rest of the digest does not fit the chunk.
     #[test]
-    fn a_byte_that_is_missing_in_the_last_chunk_is_no_cut_digest() {
+    fn missing_byte_in_the_last_chunk_differs_from_a_cut_digest() {
         let mut options = WriteOptions { chunk_size: Some(3000), ..WriteOptions::default() };
         options.chunks.checksum = ChecksumCode::ADLER32;
         options.chunks.level = 0;

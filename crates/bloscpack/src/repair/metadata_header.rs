@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn two_wrong_fields_are_none_that_must_have_been() {
+    fn metadata_header_with_two_wrong_fields_is_lost() {
         for mut file in all() {
             file[32..40].fill(b'?');
             file[44] ^= 1;

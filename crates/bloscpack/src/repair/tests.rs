@@ -257,7 +257,7 @@ fn items_keep_their_numbers() {
 }
 
 #[test]
-fn what_is_hopeless_is_refused_and_leaves_no_file() {
+fn unrepairable_files_are_refused_without_output() {
     let directory = tempfile::tempdir().unwrap();
     let (input, output) = (directory.path().join("a.blp"), directory.path().join("b.blp"));
     let whole = sound(&stored());
@@ -355,7 +355,7 @@ fn bytes_of_a_python_literal_are_text_in_json() {
 
 /// A claim that bytes hid is one only where it holds: no byte of the data is cut for it.
 #[test]
-fn bytes_that_describe_an_array_as_text_cut_nothing() {
+fn numpy_claim_with_a_bytes_repr_is_kept_only_if_its_shape_fits() {
     for (shape, is_array) in [("[10,105]", true), ("[7,100]", false), ("[7,300]", false), ("7", false)] {
         let text = format!(r#"{{"dtype":"'|u1'","shape":{shape},"order":"C","container":b"numpy","x":1}}"#);
         let (mut json, room) = (text.replace("b\"", "\""), text.len());
@@ -381,7 +381,7 @@ fn bytes_that_describe_an_array_as_text_cut_nothing() {
 
 /// Metadata with further entries besides an impossible shape.
 #[test]
-fn a_shape_that_cannot_be_takes_nothing_else_with_it() {
+fn impossible_shape_is_removed_and_other_metadata_kept() {
     let json = br#"{"dtype":"'|u1'","shape":[4,100],"order":"C","container":"numpy","who":"me"}"#;
     let (repaired, report) = repair_bytes(sound(&WriteOptions { json: Some(json.to_vec()), ..stored() }));
     assert_eq!(values(&repaired), data(1050));
@@ -391,7 +391,7 @@ fn a_shape_that_cannot_be_takes_nothing_else_with_it() {
 }
 
 #[test]
-fn metadata_of_items_stay_as_they_are_where_nothing_is_lost() {
+fn item_metadata_is_unchanged_when_no_item_is_lost() {
     let options = VarOptions { reserve: 3, ..VarOptions::text() };
     let mut writer = VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
     for item in ["a", "b", "c", "d"] {
@@ -414,7 +414,7 @@ fn metadata_of_items_stay_as_they_are_where_nothing_is_lost() {
 }
 
 #[test]
-fn what_follows_chunks_of_which_nobody_knows_how_many_there_are_may_have_been_some() {
+fn unknown_tail_after_an_unknown_chunk_count_is_reported_as_lost() {
     let options = WriteOptions { offsets: Offsets::None, ..stored() };
     let mut file = sound(&options);
     let layout = Layout::parse(&file, &Limits::default()).unwrap();

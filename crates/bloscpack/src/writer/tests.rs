@@ -62,7 +62,7 @@ fn stored_files_are_the_references_byte_for_byte() {
 }
 
 #[test]
-fn elements_straddle_and_text_of_metadata_stays_as_it_is_where_asked_for() {
+fn straddle_and_verbatim_json_options_match_the_reference() {
     let mut options = stored(1001, 8, Shuffle::Bytes);
     options.straddle = Straddle::Allowed;
     let options = options.with_metadata_json(r#"{"a":[1.0,NaN],"\u00e9":null}"#);
@@ -94,7 +94,7 @@ fn all_nine_checksums_without_offsets_are_the_references() {
 }
 
 #[test]
-fn metadata_are_the_references_where_zlib_has_no_say() {
+fn metadata_matches_the_reference_apart_from_zlib_output() {
     let cases = [
         ("{}", "fb62b19cd30bc68adce549293eee1c47"),
         ("[1,2]", "23e38872210d609332d3c0a2cd943079"),
@@ -140,7 +140,7 @@ fn arrays_of_either_order_are_the_references() {
 }
 
 #[test]
-fn chunks_are_rounded_down_to_whole_elements_and_nothing_is_lost() {
+fn chunk_size_is_rounded_down_to_whole_elements() {
     // bloscpack 0.11 to 0.14 wrote 994 + 994 + 500 bytes of these.
     let bytes = file(&data(2500), Some(2500), &stored(1000, 7, Shuffle::Bytes));
     let header = Header::parse(&bytes).unwrap();
@@ -171,7 +171,7 @@ fn the_bytes_do_not_depend_on_the_threads_or_on_the_pieces() {
 }
 
 #[test]
-fn an_aborted_write_says_minus_one() {
+fn aborted_write_leaves_placeholder_offsets_and_counts() {
     let options = stored(100, 4, Shuffle::None);
     let mut out = Cursor::new(Vec::new());
     let mut writer = Writer::new(&mut out, Some(1000), &options).unwrap();

@@ -105,7 +105,7 @@ fn a_lost_chunk_leaves_the_others_readable() {
 
 /// Wrong offsets of nearly all chunks: the first of them are reported one by one, then the number of the others.
 #[test]
-fn faults_of_one_kind_that_are_not_told_are_counted() {
+fn unlisted_faults_of_one_kind_are_counted() {
     let data: Vec<[u8; 2]> = (0..100).map(|at| [at, at]).collect();
     let chunks: Vec<&[u8]> = data.iter().map(|data| &data[..]).collect();
     let mut bytes = version_3(2, 2, 100, &chunks);
@@ -126,7 +126,7 @@ fn faults_of_one_kind_that_are_not_told_are_counted() {
 }
 
 #[test]
-fn an_unfinished_file_whose_first_chunk_is_none_is_damaged() {
+fn unfinished_file_with_an_invalid_first_chunk_is_damaged() {
     let mut bytes = version_3(-1, -1, -1, &[b"abcd", b"ef"]);
     assert_eq!(check(&bytes).verdict(), Verdict::Sound);
     // A chunk of one byte.
@@ -258,7 +258,7 @@ fn samples() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_file_cut_anywhere_says_so() {
+fn file_truncated_anywhere_is_damaged() {
     for (number, bytes) in samples().into_iter().enumerate() {
         let trailing = lens(&bytes)
             .unwrap()

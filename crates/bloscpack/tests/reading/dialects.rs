@@ -104,7 +104,7 @@ fn version_2_reads_with_its_quirks() {
 
 /// Metadata by zlib at level 6, as snapshots of December 2012 wrote them.
 #[test]
-fn the_interim_version_reads_when_asked_to() {
+fn interim_version_is_read_only_on_request() {
     let metadata = b"\x78\x9c\xab\x56\x4a\x54\xb2\x32\xd4\x51\x4a\x52\xb2\x8a\x36\xd2\x31\x8e\xd5\x51\x4a\x56\xb2\x52\xca\
         \xcc\x2b\x49\x2d\xca\xcc\x55\xaa\x05\x00\x7d\x54\x08\xa7";
     let mut bytes = b"blpk\x03\x06\0\x01\x03\0\0\0\x03\0\0\0\x01\0\0\0\0\0\0\0\x27\0\0\0\0\0\0\0".to_vec();

@@ -113,7 +113,7 @@ fn metadata_of_the_proposal_are_read_with_a_warning() {
 }
 
 #[test]
-fn versions_and_options_that_nothing_defines_are_refused() {
+fn undefined_versions_and_options_are_refused() {
     let good = variable(VARCHAR, &[0, 1, 2], 0);
     let with = |version: u8, options: u8| {
         let mut bytes = good.clone();

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_leads_to_the_text() {
+    fn inverse_bwt_restores_the_text() {
         let mixed = |len: u32, mask: u32| -> Vec<u8> {
             (0..len).map(|at| ((at.wrapping_mul(2_654_435_761) >> 15) & mask).to_le_bytes()[0]).collect()
         };

@@ -233,7 +233,7 @@ fn names_are_found_in_any_case() {
 }
 
 #[test]
-fn an_unknown_name_is_a_usage_error_that_lists_the_known() {
+fn unknown_algorithm_error_lists_the_supported_names() {
     let error = Algorithm::from_name("md4").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Usage(text) if text.contains("md5")), "{error}");
 }

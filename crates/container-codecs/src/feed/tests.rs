@@ -104,7 +104,7 @@ fn pieces_are_made_of_bytes_that_are_read_once() {
 
 #[test]
 #[cfg_attr(miri, ignore = "long data")]
-fn damage_behind_a_part_is_none_of_it_and_damage_within_it_is_found() {
+fn damage_after_a_part_is_ignored_and_damage_within_it_is_reported() {
     for_each_long(|codec, src, data| {
         let len = data.len();
         let mut cut = src.to_vec();

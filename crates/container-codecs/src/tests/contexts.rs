@@ -28,7 +28,7 @@ fn one_inflater_decodes_every_vector_of_zlib_and_any_prefix_of_it() {
 
 #[cfg(feature = "zlib")]
 #[test]
-fn a_deflater_writes_what_the_codec_writes_or_nothing() {
+fn deflater_matches_the_codec_or_returns_none() {
     for level in (1..=9).step_by(if cfg!(miri) { 8 } else { 1 }) {
         let mut deflater = Deflater::new(level).unwrap();
         for data in [b"".to_vec(), vec![7; if cfg!(miri) { 50 } else { 5000 }], Data::Mixed.bytes()] {
@@ -90,7 +90,7 @@ fn zstd_takes_raw_dictionaries_as_python_zstandard_does() {
 
 #[cfg(feature = "zstd")]
 #[test]
-fn zstd_trains_a_dictionary_of_many_samples_and_none_of_few() {
+fn zstd_trains_dictionaries_only_from_enough_samples() {
     let samples: Vec<String> =
         (0..500).map(|k| format!("{{\"id\": {k}, \"name\": \"item {}\", \"ok\": true}}", k * k)).collect();
     let sizes: Vec<usize> = samples.iter().map(String::len).collect();

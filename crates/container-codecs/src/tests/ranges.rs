@@ -223,7 +223,7 @@ mod bzip2_blocks {
     }
 
     #[test]
-    fn what_looks_like_a_block_behind_the_end_is_none() {
+    fn bzip2_block_magic_after_the_end_is_refused() {
         let data = noise(150_000);
         let mut src = encode(&bzip2::Bzip2, &data, Some(1));
         let end = src.len();

@@ -38,7 +38,7 @@ fn is_cancelled<T>(result: Result<T>) -> bool {
 }
 
 #[test]
-fn nothing_is_decoded_after_a_request() {
+fn decoding_ends_after_a_stop_request() {
     for_each_vector(|codec, encoded, data| {
         if data.len() < 20 {
             return;

@@ -99,7 +99,7 @@ fn streams_decode_to_what_c_reads_wherever_they_go() {
 }
 
 #[test]
-fn nothing_is_missing_and_nothing_follows() {
+fn truncated_or_extended_streams_are_refused() {
     for vector in VECTORS {
         let stream = unhex(vector.stream);
         // Words are filled up with zeros, which may be absent.

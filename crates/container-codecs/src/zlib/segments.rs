@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "long data")]
-    fn what_was_before_a_segment_is_used() {
+    fn segments_use_the_preceding_data_as_dictionary() {
         let data = data();
         let segments = Segments::new(None).unwrap();
         let (mut alone, mut behind) = (Vec::new(), Vec::new());

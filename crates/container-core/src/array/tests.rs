@@ -25,7 +25,7 @@ fn values(array: &Array<'_>, order: Order) -> Vec<u16> {
 }
 
 #[test]
-fn elements_come_in_the_order_asked_for() {
+fn elements_are_copied_in_the_requested_order() {
     for byte_order in [ByteOrder::Little, ByteOrder::Big] {
         let array = small(byte_order);
         assert_eq!(values(&array, Order::C), [0, 1, 2, 3, 4, 5]);
@@ -228,7 +228,7 @@ fn strides_of_the_callers_reach_only_what_is_there() {
 
 /// Every kind of copy checks the request: runs, columns, transpositions, and more axes.
 #[test]
-fn nothing_is_copied_after_a_request() {
+fn copies_end_after_a_stop_request() {
     let flag: &'static std::sync::atomic::AtomicBool = Box::leak(Box::default());
     flag.store(true, std::sync::atomic::Ordering::Relaxed);
     let limits = Limits::default().with_stop(Stop::when(flag));

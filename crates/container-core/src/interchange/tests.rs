@@ -6,7 +6,7 @@ fn map(entries: &[(&str, Value)]) -> Value {
 }
 
 #[test]
-fn what_json_lacks_comes_back() {
+fn values_missing_in_json_round_trip() {
     let tree = map(&[
         ("bytes", vec![0_u8, 255, 16].into()),
         ("none", Vec::<u8>::new().into()),
@@ -34,7 +34,7 @@ fn what_json_lacks_comes_back() {
 }
 
 #[test]
-fn what_only_looks_like_a_form_stays() {
+fn invalid_forms_remain_plain_maps() {
     for odd in
         [form("bytes", "0"), form("bytes", "zz"), form("float", "1"), form("int", "x"), form("new", "1")]
     {
@@ -88,7 +88,7 @@ fn the_one_dataset_keeps_its_path() {
 }
 
 #[test]
-fn what_is_too_deep_is_a_loss() {
+fn values_beyond_the_maximum_depth_are_lost() {
     let deep = (0..MAX_DEPTH).fold(Value::Null, |value, _| Value::List(vec![value]));
     let (kept, lost) = limit_depth(map(&[("deep", deep), ("b", Value::Null)]));
     assert_eq!((kept, lost.len()), (map(&[("b", Value::Null)]), 1));

@@ -158,7 +158,7 @@ fn needed_asks_for_the_whole_header_and_no_more() {
 }
 
 #[test]
-fn what_is_no_npy_file_is_another_format() {
+fn files_without_the_npy_magic_are_another_format() {
     for bytes in [&b""[..], b"\x93NUMPZ\x01\x00v\x00", b"PK\x03\x04", b"\x93NUM"] {
         let error = parse(bytes).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::WrongFormat { .. }), "{error:?}");
@@ -256,7 +256,7 @@ fn objects_and_sub_array_elements_are_unsupported() {
 }
 
 #[test]
-fn what_numpy_cannot_describe_is_not_written() {
+fn dtypes_that_npy_cannot_describe_are_refused() {
     let overlap = "{'names': ['a', 'b'], 'formats': ['<i4', '<i2'], 'offsets': [0, 2], 'itemsize': 4}";
     let nested = format!("[('in', {overlap})]");
     // Of 32 bits no element is that long.

@@ -194,7 +194,7 @@ fn any_literal() -> impl Strategy<Value = Literal> {
 proptest! {
     #[test]
     #[cfg_attr(miri, ignore = "minutes to think of one value")]
-    fn what_is_written_is_read_back(literal in any_literal()) {
+    fn written_literals_parse_back_unchanged(literal in any_literal()) {
         prop_assert_eq!(parse(&literal.repr()).unwrap(), literal);
     }
 
@@ -212,7 +212,7 @@ proptest! {
 
     #[test]
     #[cfg_attr(miri, ignore = "minutes to think of one value")]
-    fn faults_lie_within_the_text(text in r#"[\[\](){}'"\\, :0-9aé\n]{0,40}"#) {
+    fn fault_offsets_are_char_boundaries_of_the_text(text in r#"[\[\](){}'"\\, :0-9aé\n]{0,40}"#) {
         if let Err(fault) = locate(&text) {
             prop_assert!(text.is_char_boundary(fault.at));
         }

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_range_reads_as_the_pieces_say() {
+    fn every_range_reads_the_joined_pieces() {
         let mut joined = Joined::new(b"0123456789".to_vec());
         joined.push_range(2..4).unwrap();
         joined.push_range(4..5).unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn places_lead_back_to_the_source() {
+    fn joined_offsets_map_back_to_the_source() {
         let mut joined = Joined::new(b"0123456789".to_vec());
         joined.push_range(2..5).unwrap();
         joined.push_bytes(b"ab".to_vec());

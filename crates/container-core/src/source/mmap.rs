@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri maps no files")]
-    fn an_empty_file_maps_to_nothing() {
+    fn empty_file_maps_to_an_empty_source() {
         let source = map_file(&tempfile::tempfile().unwrap()).unwrap();
         assert!(source.is_empty());
         assert_eq!(source.read(0..0).unwrap().len(), 0);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_driver_fetches_only_what_is_asked_for() {
+    fn drive_fetches_only_the_requested_ranges() {
         let file: Vec<u8> = (0..100).collect();
         let mut source = SparseSource::new(100);
         let fetch = |range: Range<u64>| Ok(file[range.start as usize..range.end as usize].to_vec());

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_appears_meanwhile_stays() {
+    fn targets_created_meanwhile_are_preserved() {
         let place = tempfile::tempdir().unwrap();
         let target = place.path().join("a.zarr");
         let made = AtomicDirectory::create(&target, Overwrite::Refuse).unwrap();

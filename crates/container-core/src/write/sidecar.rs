@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_read_until_it_is_removed() {
+    fn put_writes_the_sidecar_until_remove_deletes_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, b"file").unwrap();

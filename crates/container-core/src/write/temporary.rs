@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_writer_is_filling_stays() {
+    fn clean_keeps_temporary_files_of_other_writers() {
         let place = tempfile::tempdir().unwrap();
         let target = place.path().join("a");
         let mut files: Vec<_> = (0..6).map(|_| file(&target, 0o600).unwrap()).collect();

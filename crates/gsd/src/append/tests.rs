@@ -136,7 +136,7 @@ fn rows_of_an_array_become_frames() {
 }
 
 #[test]
-fn what_does_not_fit_leaves_the_file_as_it_was() {
+fn rejected_append_leaves_the_file_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gsd");
     make(&path, "none", &[&[("x", ChunkType::Uint8, 2, 1, &[1, 2]), ("y", ChunkType::Uint8, 1, 1, &[3])]]);

@@ -188,7 +188,7 @@ fn a_file_that_is_being_made_has_no_frames_yet() {
 }
 
 #[test]
-fn another_file_at_the_path_is_told() {
+fn file_replaced_at_the_path_is_reported() {
     for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("restart.gsd");
@@ -222,7 +222,7 @@ fn another_file_at_the_path_is_told() {
 }
 
 #[test]
-fn a_truncated_file_is_told_whatever_was_written_since() {
+fn truncated_file_is_reported_as_replaced_after_any_rewrite() {
     for scheme in [CommitScheme::Atomic, CommitScheme::Reference] {
         for frames in [0, 1, 3, 40, 400] {
             let folder = tempfile::tempdir().unwrap();
@@ -268,7 +268,7 @@ fn an_entry_that_stays_senseless_is_an_error() {
 }
 
 #[test]
-fn names_of_frames_that_are_not_given_are_not_known() {
+fn names_of_unreported_frames_are_read_later() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.gsd");
     let mut writer = Writer::create(&path, &options(CommitScheme::Reference)).unwrap();

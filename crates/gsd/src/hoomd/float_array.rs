@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_narrowed_and_widening_is_exact() {
+    fn as_f32_rejects_doubles_and_widening_is_exact() {
         let single = Vectors::from(vec![[0.1_f32, 2.0, -3.5]]);
         assert_eq!(single.as_f32(), Some(&[[0.1_f32, 2.0, -3.5]][..]));
         assert_eq!(single.as_f64(), None);

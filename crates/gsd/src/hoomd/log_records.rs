@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn without_logs_there_are_no_records() {
+    fn log_records_require_a_global_log() {
         let none = |chunks: &[Chunk<'_>]| records(chunks, Defaults::Schema).is_none();
         assert!(none(&[(0, "particles/N", ChunkType::Uint32, 1, 1, &[0; 4])]));
         assert!(none(&[(0, "log/particles/x", ChunkType::Uint8, 1, 1, &[0])]));

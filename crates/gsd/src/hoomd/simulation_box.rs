@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_box_moves_nothing() {
+    fn improper_boxes_leave_positions_unwrapped() {
         for values in [[0.0; 6], [-1.0; 6], [f64::NAN; 6], [f64::INFINITY, 1.0, 1.0, 0.0, 0.0, 0.0]] {
             let simulation_box = SimulationBox::new(values, 3);
             assert!(!simulation_box.is_proper());

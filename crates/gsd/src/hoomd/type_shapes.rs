@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_quite_a_known_shape_is_kept_as_it_is() {
+    fn shapes_with_unknown_fields_are_kept_as_other() {
         for text in [
             r#"{"type": "Sphere", "diameter": "2"}"#,
             r#"{"type": "Sphere", "diameter": 2, "colour": "red"}"#,
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_object_and_numbers_that_are_no_json_are_refused() {
+    fn non_object_text_and_nan_are_refused() {
         for text in ["", "3", "[]", "{", r#"{"a": NaN}"#, &"[".repeat(100_000)] {
             assert!(Shape::parse(text).is_err());
         }

@@ -160,7 +160,7 @@ fn text_of_single_bytes_becomes_characters() {
 }
 
 #[test]
-fn what_gsd_has_not_is_a_usage_error() {
+fn unsupported_options_are_usage_errors() {
     let array = npy("|u1", false, "(2,)", &[1, 2]);
     let mut coded = options(&[]);
     coded.codec = Some(("zstd".into(), None));

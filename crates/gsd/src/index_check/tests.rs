@@ -102,7 +102,7 @@ fn order_within_a_frame_is_free_in_layer_1() {
 proptest! {
     /// An index that the check accepts has no fault in the scan of each slot; and the scan finds the same after it.
     #[test]
-    fn what_is_sound_has_no_fault(
+    fn accepted_index_passes_the_full_scan(
         count in 0_u64..200,
         changes in proptest::collection::vec((0_u64..220, 0_usize..32, any::<u8>()), 0..3),
         v1 in any::<bool>(),

@@ -243,7 +243,7 @@ fn equal_chunks_are_written_once_and_frames_stay() {
 
 /// The new frame 0 has a chunk of a type that no reader takes, which others must not inherit, and get no default of.
 #[test]
-fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
+fn replacement_of_an_absent_chunk_has_the_schema_type() {
     let one = 1_u32.to_le_bytes();
     for n in [0_u8, 1] {
         let count = [n, 0, 0, 0];
@@ -264,7 +264,7 @@ fn what_stands_for_an_absent_chunk_has_a_type_that_readers_take() {
 /// An invalid count leaves open whether it equals that of another frame, and what that frame would inherit from frame 0. Chunks as they
 /// are stored are copied all the same.
 #[test]
-fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
+fn invalid_counts_get_no_defaults() {
     let (huge, minus, one) = ((5_u64 << 40).to_le_bytes(), [0xFF], 1_u32.to_le_bytes());
     let wrong = [(ChunkType::Uint64, &huge[..]), (ChunkType::Int8, &minus)];
     for (chunk_type, number) in wrong {
@@ -292,7 +292,7 @@ fn behind_a_number_that_is_out_of_range_nothing_is_made_up() {
 
 /// Frame 2 has masses of 1 by default, without a chunk, and frame 1, with which the new file begins, stores others.
 #[test]
-fn defaults_that_cost_a_file_nothing_are_not_written_out() {
+fn writing_huge_defaults_is_a_limit_error() {
     let n = 2_000_000_000_u32.to_le_bytes();
     let chunks: Vec<NewChunk<'_>> = vec![
         (0, "particles/N", ChunkType::Uint32, 1, 1, &[1, 0, 0, 0]),

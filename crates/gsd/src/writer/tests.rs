@@ -91,7 +91,7 @@ fn appending_uses_the_room_that_is_there() {
 }
 
 #[test]
-fn what_the_caller_gets_wrong_changes_nothing() {
+fn usage_errors_leave_the_file_unchanged() {
     let storage = RecordingStorage::default();
     let mut writer = Writer::create_storage(storage.clone(), &options()).unwrap();
     write(&mut writer, 0..1);
@@ -382,7 +382,7 @@ fn damaged_files_are_refused_or_written_without_panic() {
 
 /// The bytes that a header refers to are not cut off, whatever the number of frames when the file was opened.
 #[test]
-fn what_is_given_up_takes_nothing_along() {
+fn abandon_keeps_committed_frames() {
     let storage = RecordingStorage::default();
     let manual = options().with_commit(Commit::Manual);
     let mut writer = Writer::create_storage(storage.clone(), &manual).unwrap();
@@ -453,7 +453,7 @@ fn a_failed_commit_gives_back_the_room_that_it_took() {
 
 /// Not everyone asks for the lock: HOOMD does not.
 #[test]
-fn what_another_program_appends_is_not_cut_off() {
+fn abandon_keeps_bytes_appended_by_another_program() {
     let manual = options().with_commit(Commit::Manual);
     // A writer that wrote no chunk, and one that wrote at the same offset and whose header has changed.
     for wrote in [false, true] {

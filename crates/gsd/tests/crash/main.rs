@@ -66,7 +66,7 @@ fn frames_behind_ones_without_chunks() {
 
 /// Zeros after the index that an earlier writer released are room for more entries, which may not be on the disk.
 #[test]
-fn room_that_nobody_waited_for() {
+fn zeros_after_a_released_index_survive_a_crash() {
     let mut script = script(made_by(CommitScheme::Atomic, 60));
     let options = options(CommitScheme::Atomic, Commit::EveryFrame);
     for zeros in [0, 4000, 0] {

@@ -222,7 +222,7 @@ fn changed_bytes_are_read_or_refused() {
 
 /// A file of a few hundred bytes that claims four thousand million particles, bonds and so on.
 #[test]
-fn numbers_that_cost_a_file_nothing_cost_no_memory() {
+fn huge_counts_allocate_only_within_the_memory_limit() {
     let n = u32::MAX.to_le_bytes();
     let plan = gsd::sequential::Plan::new("test", "hoomd", gsd::Version::new(2, 0)).unwrap();
     let counts = ["particles", "bonds", "angles", "dihedrals", "impropers", "constraints", "pairs"];

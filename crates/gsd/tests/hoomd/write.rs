@@ -118,7 +118,7 @@ fn frames_read_as_they_were_written() {
 }
 
 #[test]
-fn what_equals_frame_0_or_the_default_is_left_out_but_never_the_step() {
+fn chunks_equal_to_frame_0_or_default_are_omitted_except_step() {
     let place = Place::new();
     let mut writer = place.writer();
     let mut frame = Frame::default();
@@ -175,7 +175,7 @@ fn precision_is_kept_and_f64_does_not_go_into_old_schemas() {
 }
 
 #[test]
-fn a_flat_box_has_two_dimensions_unless_said_otherwise() {
+fn box_with_lz_zero_defaults_to_two_dimensions() {
     let place = Place::new();
     let mut writer = place.writer();
     let mut frame = Frame::default();
@@ -224,7 +224,7 @@ fn sound() -> Frame<'static> {
 }
 
 #[test]
-fn contradictions_are_refused_and_doubtful_values_told() {
+fn contradictions_are_refused_and_doubtful_values_reported() {
     for (code, is_error, change) in CASES {
         let mut wrong = sound();
         wrong.configuration.step = Some(6);

@@ -194,7 +194,7 @@ fn the_same_bytes_in_another_place_of_the_schema_are_looked_at_again() {
 
 /// As gsd.hoomd 5.0.1 writes the type `""`, at which it fails when it reads.
 #[test]
-fn names_in_one_column_are_told() {
+fn single_column_type_names_are_reported() {
     let chunks: [Chunk<'_>; 3] =
         [(0, 0, 3, 1, 1, &[1, 0, 0, 0]), (0, 1, 5, 1, 1, b"\0"), (1, 1, 5, 1, 2, b"A\0")];
     let bytes = hoomd(b"particles/N\0particles/types", &chunks);

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matches_is_shown_with_what_is_above_it() {
+    fn matching_nodes_are_shown_with_their_ancestors() {
         let value = Value::Map(vec![
             ("a".into(), Value::Map(vec![("x".into(), Value::Int(1)), ("y".into(), Value::Int(2))])),
             ("b".into(), Value::Map(vec![("x/1".into(), vec![Value::Int(3)].into())])),

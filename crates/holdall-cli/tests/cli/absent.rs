@@ -56,7 +56,7 @@ fn a_column_that_is_not_decoded_gives_no_values() {
 }
 
 #[test]
-fn what_is_computed_or_on_a_server_gives_no_values() {
+fn computed_and_remote_arrays_are_refused_unless_lenient() {
     for (name, why) in [
         ("expression.b2nd", "are computed from a stored expression"),
         ("expression_old.b2nd", "are computed from a stored expression"),
@@ -111,7 +111,7 @@ fn a_proxy_gives_what_it_fetched_and_no_more() {
 
 /// All blocks of the first chunk and the first of the second, of 2 × 3 elements, were fetched.
 #[test]
-fn where_blocks_were_fetched_blocks_count() {
+fn partly_fetched_chunks_are_readable_by_block() {
     let folder = fixture("proxy_blocks.b2nd");
     let at = folder.path();
     for (selection, code) in

@@ -35,7 +35,7 @@ fn a_file_literally_called_like_an_address_wins() {
 }
 
 #[test]
-fn verbs_take_a_dataset_where_it_makes_sense() {
+fn commands_accept_a_dataset_except_info() {
     let directory = files();
     let at = directory.path();
     assert!(

@@ -98,7 +98,7 @@ fn raw(at: &std::path::Path, file: &str) -> Vec<u8> {
 }
 
 #[test]
-fn an_append_that_fails_changes_nothing() {
+fn failed_append_leaves_all_files_unchanged() {
     let directory = with_blp();
     let at = directory.path();
     std::fs::write(at.join("wide.npy"), npy("<f4", false, "(2, 3)", &floats(6))).unwrap();

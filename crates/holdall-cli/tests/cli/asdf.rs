@@ -72,7 +72,7 @@ fn arrays_of_every_type_and_order_go_there_and_back() {
 }
 
 #[test]
-fn codecs_and_digests_are_those_that_were_asked_for() {
+fn requested_codecs_and_checksums_are_used() {
     let directory = files();
     let at = directory.path();
     let data: Vec<u8> = (0..6000_u32).flat_map(|at| (at / 100).to_le_bytes()).collect();
@@ -108,7 +108,7 @@ fn codecs_and_digests_are_those_that_were_asked_for() {
 }
 
 #[test]
-fn types_that_asdf_lacks_need_a_word() {
+fn types_missing_in_asdf_need_as_bytes() {
     let directory = files();
     let at = directory.path();
     write(&at.join("a.npy"), &npy("<M8[s]", false, "(2,)", &[1; 16]));
@@ -154,7 +154,7 @@ fn an_array_under_an_empty_key_is_named_by_a_slash() {
 }
 
 #[test]
-fn a_tree_changes_where_it_is_told_to_and_nowhere_else() {
+fn set_changes_only_the_given_pointers() {
     let directory = files();
     let at = directory.path();
     write(&at.join("a.asdf"), &by_hand());
@@ -306,7 +306,7 @@ fn an_exploded_stream_takes_rows() {
 }
 
 #[test]
-fn what_info_has_no_value_for_is_no_row_and_comments_are_shown() {
+fn info_omits_empty_rows_and_shows_comments() {
     let directory = files();
     let at = directory.path();
     write(&at.join("a.asdf"), b"#ASDF 1.0.0\n# made by hand\n# in October\n%YAML 1.1\n--- {a: 1}\n...\n");
@@ -436,7 +436,7 @@ fn files_that_name_one_another_are_checked_once() {
 }
 
 #[test]
-fn a_node_that_makes_no_sense_is_told_by_a_repair() {
+fn repair_reports_invalid_nodes_and_keeps_the_tree() {
     let directory = files();
     let at = directory.path();
     for (change, what) in [
@@ -528,7 +528,7 @@ fn rows_go_to_the_end_of_a_streamed_array() {
 }
 
 #[test]
-fn trees_are_held_against_schemas_when_asked() {
+fn schema_option_validates_the_tree() {
     let directory = files();
     let at = directory.path();
     let wrong = TREE.replace("datatype: uint8", "datatype: uint8\n  strides: [0]");
@@ -574,7 +574,7 @@ fn stat_leaves_out_what_a_mask_hides() {
 
 /// A mask is a part of its array.
 #[test]
-fn a_mask_stands_below_its_array() {
+fn mask_is_listed_as_child_of_its_array() {
     let file = testdata().join("asdf/ok/masks_written.asdf");
     let tree = |depth: &str| {
         let arguments = ["tree", "--type", "dataset", "--depth", depth, file.to_str().unwrap()];
@@ -676,7 +676,7 @@ const RECORDS: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:
     byteorder: big\n  shape: [2]\n...\n";
 
 #[test]
-fn values_in_fields_that_are_none_of_their_type_are_refused() {
+fn invalid_field_values_are_refused() {
     let directory = files();
     let at = directory.path();
     let sound = [7, 0, 1, 0, 0, 0, 65, 4, 1, 0, 0, 1, 0xf6, 0];

@@ -33,7 +33,7 @@ fn a_file_that_is_cut_while_it_is_read_is_an_error() {
 /// 64 columns of 2⁴⁰ numbers need more room than any disk has.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_without_room_is_told_before_anything_is_written() {
+fn insufficient_disk_space_is_reported_before_writing() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     // A file with a hole: it claims what it has.

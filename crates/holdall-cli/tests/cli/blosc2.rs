@@ -29,7 +29,7 @@ pub fn start() -> TempDir {
 }
 
 #[test]
-fn python_reads_what_is_converted_and_finds_what_was_asked_for() {
+fn python_reads_converted_files_with_the_requested_parameters() {
     let directory = start();
     let at = directory.path();
     for (number, (codec, name, filter, filters)) in [
@@ -191,7 +191,7 @@ fn packed_tensors_have_their_type_and_shape() {
 
 /// A shape that is not that of the bytes hides them, and a repair gives them as plain elements.
 #[test]
-fn a_tensor_of_another_size_is_refused_with_words() {
+fn tensor_with_mismatched_size_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     let file = testdata().join("blosc2/bad/tensor_type_other.b2frame");

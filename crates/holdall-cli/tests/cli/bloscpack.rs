@@ -83,7 +83,7 @@ fn the_order_of_the_axes_is_kept() {
 }
 
 #[test]
-fn what_the_format_does_not_have_is_refused_with_what_it_has() {
+fn unsupported_options_are_refused_with_supported_values() {
     let directory = with_blp();
     let at = directory.path();
     let before = contents(at);

@@ -53,7 +53,7 @@ fn assert_error_names(err: &str, file: &str, args: &[&str]) {
 }
 
 #[test]
-fn a_cut_file_says_where_and_what_next() {
+fn truncated_file_reports_its_range_and_a_repair_command() {
     let directory = files();
     let run = run(directory.path(), &["cat", "cut.ra"]);
     run.expect(2);
@@ -64,7 +64,7 @@ fn a_cut_file_says_where_and_what_next() {
 }
 
 #[test]
-fn array_files_are_read_but_are_no_containers() {
+fn array_files_are_readable_but_refused_as_containers() {
     for (args, code) in [
         (&["cat", "good.npy"][..], 0),
         (&["diff", "good.npy", "good.ra"], 0),

@@ -72,7 +72,7 @@ fn rows_of_tables_are_appended_in_the_type_of_the_file() {
 }
 
 #[test]
-fn what_cat_writes_comes_back() {
+fn csv_from_cat_packs_to_the_same_array() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     write(at, "t.csv", "name,p[0],p[1]\n\"a, b\",1,2\nc,3,4\n");
@@ -87,7 +87,7 @@ fn what_cat_writes_comes_back() {
 }
 
 #[test]
-fn what_a_file_is_goes_before_what_it_is_called() {
+fn content_takes_precedence_over_the_csv_extension() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     write(at, "t.csv", "1\n2\n");
@@ -101,7 +101,7 @@ fn what_a_file_is_goes_before_what_it_is_called() {
 }
 
 #[test]
-fn a_table_that_is_none_leaves_no_target() {
+fn invalid_csv_creates_no_target() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     write(at, "t.csv", "1,2\n3\n");

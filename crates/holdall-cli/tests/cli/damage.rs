@@ -10,7 +10,7 @@ fn bad(name: &str) -> PathBuf {
 
 /// Damaged dimensions may give a size of 0; that is damage, not an empty array.
 #[test]
-fn damage_that_looks_empty_is_no_empty_array() {
+fn damaged_zero_sizes_are_refused_with_their_range() {
     let directory = files();
     let at = directory.path();
     for name in ["reshape_zero.ra", "size_of_nothing.ra", "elbyte_0_huge.ra"] {
@@ -32,7 +32,7 @@ fn damage_that_looks_empty_is_no_empty_array() {
 }
 
 #[test]
-fn nothing_is_written_of_values_that_cannot_be_read() {
+fn unreadable_values_produce_empty_output() {
     let directory = files();
     for path in fixtures("bad") {
         for args in [["cat", "--format", "npy"], ["convert", "--to", "npy"]] {
@@ -75,7 +75,7 @@ fn a_file_is_never_its_own_target() {
 }
 
 #[test]
-fn cat_of_a_file_without_a_readable_shape_says_where_it_is_damaged() {
+fn cat_reports_the_range_of_an_unreadable_shape() {
     let directory = files();
     for name in ["eltype_6.ra", "dims_wrap_to_4.ra", "header_48.ra"] {
         let path = bad(name);
@@ -158,7 +158,7 @@ fn a_file_behind_other_bytes_is_brought_back_as_it_would_be_alone() {
 }
 
 #[test]
-fn an_empty_listing_tells_of_damage_and_reads_no_metadata() {
+fn empty_ls_reports_damage_without_reading_metadata() {
     let directory = files();
     let at = directory.path();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");

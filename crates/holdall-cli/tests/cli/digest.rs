@@ -58,7 +58,7 @@ fn lists_are_checked_line_by_line_and_the_worst_counts() {
 }
 
 #[test]
-fn json_says_what_was_hashed() {
+fn json_reports_the_hashed_dataset_and_algorithm() {
     let directory = files();
     let line = run(directory.path(), &["digest", "--json", "good.ra"]).expect(0).to_owned();
     for part in [

@@ -71,7 +71,7 @@ fn column_major_and_big_endian_arrays_are_written_as_gsd_has_them() {
 }
 
 #[test]
-fn types_that_gsd_lacks_need_a_word() {
+fn types_missing_in_gsd_need_as_bytes() {
     let directory = files();
     let at = directory.path();
     let data = u8s(48);
@@ -192,7 +192,7 @@ fn the_log_is_a_table() {
 }
 
 #[test]
-fn what_is_stored_is_shown_without_the_schema() {
+fn ls_stored_lists_chunks_without_schema_defaults() {
     let directory = files();
     let at = directory.path();
     let n = 1_u32.to_le_bytes();
@@ -213,7 +213,7 @@ fn what_is_stored_is_shown_without_the_schema() {
 }
 
 #[test]
-fn of_a_damaged_file_nothing_is_copied() {
+fn damaged_file_is_refused_by_convert_recode_and_append() {
     let directory = files();
     let at = directory.path();
     let chunks: [Chunk<'_>; 2] =
@@ -269,7 +269,7 @@ fn a_chunk_that_is_not_there_is_an_answer() {
 }
 
 #[test]
-fn application_and_schema_are_those_that_are_asked_for() {
+fn requested_application_and_schema_are_written() {
     let directory = files();
     let at = directory.path();
     let options = ["-O", "application=mine 1", "-O", "schema=own", "-O", "schema-version=2.3"];
@@ -288,7 +288,7 @@ fn application_and_schema_are_those_that_are_asked_for() {
 }
 
 #[test]
-fn what_the_table_of_the_log_leaves_out_is_named() {
+fn entries_omitted_from_the_log_table_are_named() {
     let directory = files();
     let at = directory.path();
     let pair = [1.0_f64.to_le_bytes(), 2.0_f64.to_le_bytes()].concat();
@@ -338,7 +338,7 @@ fn application_and_schema_of_a_file_are_changed_where_they_are() {
 }
 
 #[test]
-fn what_is_no_selection_is_a_usage_error_whether_the_chunk_is_there_or_not() {
+fn invalid_selections_are_usage_errors_even_for_missing_chunks() {
     let directory = files();
     let at = directory.path();
     write(&at.join("a.gsd"), "hoomd", &[(0, "log/e", ChunkType::Uint8, 4, 1, &[1, 2, 3, 4])]);

@@ -45,7 +45,7 @@ fn texts() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn options_may_stand_between_source_and_target() {
+fn options_are_accepted_between_source_and_target() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     std::fs::write(at.join("t.txt"), "one\ntwo\n").unwrap();
@@ -160,7 +160,7 @@ fn files_come_back_under_their_names() {
 }
 
 #[test]
-fn names_do_not_lead_out_of_the_directory() {
+fn item_names_stay_inside_the_output_directory() {
     let directory = with_files();
     let at = directory.path();
     let inner = at.join("sub");
@@ -192,7 +192,7 @@ fn a_damaged_item_leaves_no_file() {
 }
 
 #[test]
-fn what_cannot_be_packed_leaves_nothing() {
+fn failed_pack_leaves_the_directory_unchanged() {
     let directory = with_files();
     let at = directory.path();
     std::fs::write(at.join("there.blp"), b"precious").unwrap();

@@ -38,7 +38,7 @@ fn journal(old_len: u64, new_len: u64, patches: &[(u64, &[u8], &[u8])]) -> Vec<u
 }
 
 #[test]
-fn a_journal_beside_a_file_is_reported_and_changes_nothing_that_was_not_begun() {
+fn reading_reports_a_journal_and_leaves_both_files_unchanged() {
     let directory = files();
     let at = directory.path();
     let old = with_long_tree();
@@ -68,7 +68,7 @@ fn a_journal_beside_a_file_is_reported_and_changes_nothing_that_was_not_begun() 
 }
 
 #[test]
-fn a_file_that_is_no_journal_is_not_removed_by_a_change_that_needs_one() {
+fn change_leaves_a_foreign_journal_file_in_place() {
     let directory = files();
     let at = directory.path();
     let old = with_long_tree();

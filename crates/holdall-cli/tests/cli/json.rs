@@ -57,7 +57,7 @@ fn ls_has_its_keys() {
 }
 
 #[test]
-fn ls_lists_the_trailer_only_when_asked_for_all() {
+fn ls_lists_the_trailer_only_with_recursive() {
     let directory = files();
     let mut bytes = rawarray(3, 4, &[2], &floats(2));
     bytes.extend(b"notes");

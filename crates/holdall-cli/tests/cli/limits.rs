@@ -59,7 +59,7 @@ fn the_limit_is_the_same_for_one_file_and_for_many() {
 }
 
 #[test]
-fn a_claim_of_terabytes_is_told_as_what_it_is() {
+fn size_claims_beyond_the_file_are_reported_as_truncation() {
     let directory = files();
     for claim in ["claims_4_tib.ra", "claims_8_eib.ra", "leb128_claims_2e40.ra"] {
         let claim = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rawarray/bad").join(claim);

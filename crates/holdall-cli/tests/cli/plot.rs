@@ -115,7 +115,7 @@ fn words(line: &str) -> Vec<String> {
 /// The recipe had U+FFFD in place of the bytes, and could not draw the file.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_recipe_names_files_whose_names_are_no_text() {
+fn recipe_quotes_non_utf8_file_names() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let directory = directory();
@@ -143,7 +143,7 @@ fn a_drawing_is_text() {
 
 /// Doubles round these integers to multiples of 256.
 #[test]
-fn integers_beyond_doubles_are_drawn_and_told_as_they_are() {
+fn integers_beyond_f64_precision_are_drawn_exactly() {
     let directory = directory();
     let blocks = |args: &[&str]| {
         let shown = run(directory.path(), &[&["plot", "--term=blocks", "--size", "24x16"], args].concat());
@@ -192,7 +192,7 @@ fn a_field_of_records_is_drawn_as_an_array_of_it_is() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
+fn undrawable_inputs_are_reported() {
     let directory = directory();
     for (args, what) in [
         (&["text.npy"][..], "its elements are |S2, not numbers"),
@@ -223,7 +223,7 @@ fn what_cannot_be_drawn_is_said() {
 }
 
 #[test]
-fn terminals_get_their_own_sequences_and_nothing_else_is_written() {
+fn terminal_protocols_write_only_to_standard_output() {
     let directory = directory();
     for (how, start) in
         [("kitty", "\u{1b}_Ga=T,f=100"), ("sixel", "\u{1b}P0;1;0q"), ("blocks", "ramp.npy::data\n")]
@@ -236,7 +236,7 @@ fn terminals_get_their_own_sequences_and_nothing_else_is_written() {
 
 /// numpy: `np.percentile` and the others of the finite values of the same file.
 #[test]
-fn stat_says_what_numpy_says() {
+fn stat_matches_numpy() {
     let directory = directory();
     let told = run(directory.path(), &["stat", "--json", "ramp.npy", "wave.npy::[10:20]", "text.npy"]);
     let lines: Vec<serde_json::Value> =

@@ -34,7 +34,7 @@ fn a_sparse_frame_is_a_directory_that_python_reads() {
 }
 
 #[test]
-fn a_directory_of_something_else_is_not_replaced_and_errors_leave_nothing() {
+fn foreign_directory_is_kept_and_errors_leave_no_files() {
     let folder = start();
     let at = folder.path();
     fs::create_dir(at.join("mine")).unwrap();

@@ -111,7 +111,7 @@ fn verbs_count_the_live_rows() {
 }
 
 #[test]
-fn all_that_is_stored_is_shown_where_that_is_asked_for() {
+fn stored_option_shows_all_stored_values_and_arrays() {
     let folder = fixture();
     let at = folder.path();
     let done = run(at, &["cat", "--stored", &format!("{TABLE}::int_value"), "--format", "json"]);

@@ -3,7 +3,7 @@
 use crate::support::{files, run};
 
 #[test]
-fn colours_are_for_terminals_unless_asked_for() {
+fn colours_are_limited_to_terminals_by_default() {
     let directory = files();
     let at = directory.path();
     assert!(!run(at, &["info", "missing"]).err.contains('\x1b'));
@@ -115,7 +115,7 @@ mod pseudo {
 "##;
 
     #[test]
-    fn nothing_in_a_file_steers_the_terminal() {
+    fn control_characters_in_files_are_escaped() {
         let directory = files();
         let at = directory.path();
         let name = "na\u{9b}m\u{202e}e.asdf";

@@ -31,7 +31,7 @@ fn an_existing_file_is_only_replaced_by_force() {
 }
 
 #[test]
-fn a_failure_leaves_nothing_and_spares_what_was_there() {
+fn failed_command_leaves_the_directory_unchanged() {
     for source in ["cut.ra", "missing.ra", "other.txt", "empty.ra", "directory.ra"] {
         for args in [
             &["convert", source, "new", "--to", "npy", "-f"][..],
@@ -52,7 +52,7 @@ fn a_failure_leaves_nothing_and_spares_what_was_there() {
 }
 
 #[test]
-fn a_repair_that_brings_nothing_back_writes_nothing() {
+fn repair_without_recoverable_data_leaves_the_directory_unchanged() {
     let directory = files();
     std::fs::write(directory.path().join("new"), b"precious").unwrap();
     let before = contents(directory.path());
@@ -65,7 +65,7 @@ fn a_repair_that_brings_nothing_back_writes_nothing() {
 }
 
 #[test]
-fn the_source_is_no_target() {
+fn target_equal_to_the_source_is_refused() {
     let directory = files();
     let before = contents(directory.path());
     for args in [
@@ -111,7 +111,7 @@ fn conversion_gives_numpys_bytes() {
 }
 
 #[test]
-fn the_extension_of_a_target_tells_the_form() {
+fn target_extension_selects_the_format() {
     let directory = files();
     let at = directory.path();
     for (name, bytes) in [
@@ -200,7 +200,7 @@ fn elements_without_a_type_are_of_the_one_that_is_assumed() {
 /// A directory cannot be without a name until it is whole, as a file can.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_conversion_to_a_directory_leaves_nothing() {
+fn interrupted_directory_conversion_removes_its_files() {
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
 

@@ -21,7 +21,7 @@ fn items_are_added_through_the_formats_own_function() {
 }
 
 #[test]
-fn where_only_the_last_sync_fails_the_file_has_grown_and_a_warning_says_so() {
+fn failed_last_sync_is_a_warning_after_the_append() {
     let directory = tempfile::tempdir().unwrap();
     let (file, text) = (directory.path().join("a.fake"), directory.path().join("a.txt"));
     std::fs::write(&file, b"FAKEb\x01x").unwrap();
@@ -42,7 +42,7 @@ fn where_only_the_last_sync_fails_the_file_has_grown_and_a_warning_says_so() {
 }
 
 #[test]
-fn what_cannot_grow_is_refused_and_stays_as_it_was() {
+fn unsupported_append_targets_are_refused_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("a.npy");
     let bytes = npy_bytes("|u1", "False", "(2,)", &[1, 2]);

@@ -157,7 +157,7 @@ fn several_datasets_into_one_array_are_listed() {
 }
 
 #[test]
-fn damage_met_on_the_way_leaves_nothing() {
+fn damage_during_conversion_keeps_the_old_target() {
     let place = Place::new();
     place.put("b.npy", b"old");
     let memory = Memory::new().with("x", "|u1", &[1], &[1]).damaged("x");
@@ -190,7 +190,7 @@ fn a_target_that_reads_back_otherwise_is_not_left() {
 }
 
 #[test]
-fn what_the_target_has_no_type_for_reads_back_as_what_was_made_of_it() {
+fn types_missing_in_the_target_read_back_converted() {
     let place = Place::new();
     let npy = target_format(Path::new("a.npy"), None, &[]).unwrap();
     let bfloat = DType::parse("bfloat16").unwrap();
@@ -248,7 +248,7 @@ mod rawarray {
     }
 
     #[test]
-    fn how_values_are_stored_is_no_difference() {
+    fn converted_files_have_equal_values_for_any_codec() {
         let place = Place::new();
         let source = place.put("a.ra", &ra_bytes());
         let flags = place.put("b.npy", &npy_bytes("|b1", "False", "(3,)", &[1, 0, 1]));
@@ -352,7 +352,7 @@ fn names_with_tildes_read_back_as_what_they_mean() {
 /// A name that another begins with: whichever comes first.
 #[cfg(all(feature = "gsd", feature = "asdf"))]
 #[test]
-fn a_name_that_others_lead_on_from_may_come_after_them() {
+fn nested_names_round_trip_through_asdf_in_any_order() {
     for names in [["a/b", "a", "a/b/c"], ["a", "a/b", "a/b/c"], ["a/b/c", "a/b", "a"]] {
         for frames in [1, 3] {
             assert_eq!(names_by_way_of_asdf(&names, frames), names);
@@ -434,7 +434,7 @@ fn frames_are_added_to_a_file_with_carried_metadata() {
 /// Absent frames are a loss from a file of frames as from an array.
 #[cfg(feature = "gsd")]
 #[test]
-fn a_choice_of_no_frames_is_told() {
+fn empty_frame_selection_is_reported_as_a_loss() {
     let place = Place::new();
     let file = place.put("a.gsd", &chunks_of_one_byte(&["data"], 20));
     let array = place.put("a.npy", &npy_bytes("|u1", "False", "(20, 1)", &[0; 20]));
@@ -484,7 +484,7 @@ fn texts_of_a_gsd_header_that_are_odd_come_back() {
 /// Lists and mappings without anything in them, and a mask that is an array of its own.
 #[cfg(feature = "asdf")]
 #[test]
-fn what_a_bare_array_loses_of_a_tree_is_told_whole() {
+fn losses_from_tree_to_bare_array_are_reported_completely() {
     let place = Place::new();
     let head =
         "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n";

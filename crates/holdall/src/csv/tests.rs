@@ -144,7 +144,7 @@ fn rows_with_and_without_quotes_follow_each_other() {
 }
 
 #[test]
-fn names_tell_axes_and_sub_arrays() {
+fn column_names_define_axes_and_sub_arrays() {
     let cube = "axis0,axis1,axis2,value\n0,0,0,7\n0,0,1,8\n1,0,0,9\n1,0,1,6\n";
     let plain = found(cube);
     assert_eq!(kind(&plain), ("<i8".to_owned(), vec![2, 1, 2]));
@@ -216,7 +216,7 @@ fn names_are_held_against_those_of_the_records() {
 
 /// Records of text alone, invalid dates: a row that could be values is names where it has those of the columns.
 #[test]
-fn names_of_text_and_dates_are_told_from_values() {
+fn header_row_is_distinguished_from_text_and_date_values() {
     let texts = r#"[["x", "<U4"], ["p", "<U4", [2]], ["in", [["y", "|S4"]]]]"#;
     let record = DType::parse(texts).unwrap();
     let added = |text: &str| {
@@ -288,7 +288,7 @@ fn rows_of_more_axes_are_added_with_their_names() {
 }
 
 #[test]
-fn what_ends_lines_or_texts_is_not_between_cells() {
+fn quote_and_newline_delimiters_are_refused() {
     for delimiter in [b'"', b'\r', b'\n'] {
         let csv = Csv { delimiter, ..Csv::default() };
         let error = open_csv(&b"1,2\n".to_vec(), &csv, &Limits::default()).err().unwrap();
@@ -297,7 +297,7 @@ fn what_ends_lines_or_texts_is_not_between_cells() {
 }
 
 #[test]
-fn a_type_that_is_asked_for_is_that_of_all_cells_or_of_the_records() {
+fn requested_dtype_applies_to_cells_or_records() {
     let of = |text: &str, dtype: &str, header| {
         let plain = asked(text.as_bytes(), dtype, header).unwrap();
         (kind(&plain).1, bytes(&plain))
@@ -321,7 +321,7 @@ fn a_type_that_is_asked_for_is_that_of_all_cells_or_of_the_records() {
 }
 
 #[test]
-fn what_does_not_fit_is_an_error_at_its_row() {
+fn invalid_cells_are_errors_with_row_and_range() {
     for (text, dtype, range, what) in [
         ("1\n300\n", "|u1", Some(2..6), r#"row 2: column 1: "300" is not |u1"#),
         ("300\n1\n", "|u1", Some(0..4), r#"row 1: column 1: "300" is not |u1"#),
@@ -369,7 +369,7 @@ fn memory_and_size_are_bounded() {
 
 /// 65535³ records without bytes, next to one byte.
 #[test]
-fn fields_of_nothing_have_no_columns_and_take_no_time() {
+fn zero_size_fields_have_no_columns_and_are_skipped_fast() {
     let nothing = "['a', [['b', [['c', [], [65535]]], [65535]]], [65535]]";
     let plain = asked(b"1\n2\n", &format!("[{nothing}, ['x', '|u1']]"), Header::None).unwrap();
     assert_eq!((kind(&plain).1, bytes(&plain)), (vec![2], vec![1, 2]));

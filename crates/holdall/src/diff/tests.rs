@@ -26,7 +26,7 @@ fn doubles(values: &[f64]) -> Memory {
 }
 
 #[test]
-fn byte_order_and_storage_order_are_no_differences() {
+fn byte_order_and_storage_order_are_ignored() {
     let rows = one("<u2", &[2, 3], &[0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0]);
     let dtype = DType::parse(">u2").unwrap();
     let columns =
@@ -37,7 +37,7 @@ fn byte_order_and_storage_order_are_no_differences() {
 }
 
 #[test]
-fn the_first_difference_is_told_with_both_values_and_the_count() {
+fn first_difference_is_reported_with_values_and_count() {
     let a = one("<u2", &[2, 3], &[0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0]);
     let b = one("<u2", &[2, 3], &[0, 0, 1, 0, 9, 0, 8, 0, 4, 0, 5, 0]);
     assert_eq!(exact(&a, &b), ["data: values: 2 of 6 differ, the first at [0, 2]: 2 and 9"]);
@@ -155,7 +155,7 @@ fn padding_within_records_is_not_looked_at() {
 }
 
 #[test]
-fn shapes_and_types_are_told() {
+fn shape_and_dtype_differences_are_reported() {
     let (a, b) = (one("<f4", &[2], &[0; 8]), one("<f8", &[1], &[0; 8]));
     assert_eq!(exact(&a, &b), ["data: shape: [2] and [1]", "data: dtype: <f4 and <f8"]);
     // Types that numpy lacks are distinguished by size alone.
@@ -264,7 +264,7 @@ fn one_nan_in_the_metadata_is_as_good_as_another() {
 }
 
 #[test]
-fn damage_says_on_which_side_it_is() {
+fn damage_error_names_the_damaged_file() {
     let (sound, torn) = (one("|u1", &[1], &[1]), one("|u1", &[1], &[1]).damaged("data"));
     let error = |a: &Memory, b: &Memory| diff(a, &a.all(), b, &b.all(), &DiffOptions::default()).unwrap_err();
     assert_eq!(error(&torn, &sound).file_name(), Some("the first file"));
@@ -274,7 +274,7 @@ fn damage_says_on_which_side_it_is() {
 }
 
 #[test]
-fn files_of_which_nothing_can_be_read_are_not_the_same() {
+fn diff_of_unreadable_files_reports_damage() {
     let (empty, ruined) = (Memory::new(), Memory::new().damaged("gone"));
     assert!(exact(&empty, &empty).is_empty());
     let error = diff(&ruined, &[], &ruined, &[], &DiffOptions::default()).unwrap_err();

@@ -49,7 +49,7 @@ fn numpy_gives_the_same() {
 
 /// By the program of `docs/digest.md`, of `numpy.ma.array` of the same values and masks.
 #[test]
-fn missing_elements_are_hashed_as_such_whatever_lies_there() {
+fn masked_elements_are_hashed_independently_of_their_bytes() {
     let masked = |bytes: &[u8]| Memory::new().with("a", "<i2", &[2, 2], bytes).masked("a", &[0, 1, 0, 0]);
     let expected = "c99e8a0df1af191ae2503ad3068f3e4bfa23ba94c1c1e28f7fb098f27d3aef06";
     assert_eq!(of(&masked(&[1, 0, 9, 0, 3, 0, 4, 0])), expected);

@@ -142,7 +142,7 @@ fn missing_elements_are_shown_as_such() {
 
 /// `numpy.ma.MaskedArray.filled` with NaN, and the stored value for types without NaN.
 #[test]
-fn forms_without_masks_have_nan_and_tell_it() {
+fn formats_without_masks_store_nan_and_report_the_loss() {
     let halves = one(">f2", &[3], &[0x3c, 0, 0x40, 0, 0x42, 0]).masked("data", &[0, 1, 0]);
     let mut out = Vec::new();
     let (region, read) = (Region::whole(&[3]), ReadOptions::default());
@@ -204,7 +204,7 @@ fn npy_keeps_byte_order_and_column_major_data() {
 }
 
 #[test]
-fn npy_widens_bfloats_unless_told_not_to() {
+fn npy_widens_bfloat16_unless_as_stored() {
     let dtype = DType::new(Kind::BFloat, 2, ByteOrder::Big);
     // 1.0 and -2.0, whose singles have these bytes first.
     let memory = Memory::new().with_type("data", dtype, &[2], Order::C, &[0x3f, 0x80, 0xc0, 0x00]);
@@ -248,7 +248,7 @@ fn damage_is_an_error_with_its_place() {
 }
 
 #[test]
-fn a_closed_pipe_is_an_error_that_can_be_told() {
+fn closed_pipe_is_reported_as_broken_pipe() {
     struct Closed;
     impl Write for Closed {
         fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
@@ -271,7 +271,7 @@ fn a_closed_pipe_is_an_error_that_can_be_told() {
 }
 
 #[test]
-fn forms_are_known_by_name_and_extension() {
+fn formats_are_found_by_name_and_extension() {
     for format in ExportFormat::ALL {
         assert_eq!(ExportFormat::by_name(format.name()).unwrap(), format);
         assert_eq!(
@@ -351,7 +351,7 @@ mod any_type {
 
 /// 65535³ records without bytes, within one element of one byte.
 #[test]
-fn csv_has_no_columns_for_records_of_nothing() {
+fn csv_omits_columns_of_zero_size_records() {
     let nothing = "['a', [['b', [['c', [], [65535]]], [65535]]], [65535]]";
     let records = one(&format!("[{nothing}, ['x', '|u1'], ['e', '|u1', [0]]]"), &[2], &[5, 6]);
     assert_eq!(text_of(&records, "...", ExportFormat::Csv), "x\n5\n6\n");

@@ -42,7 +42,7 @@ fn texts_without_names_are_lines() {
 }
 
 #[test]
-fn names_that_lead_out_are_kept_below_the_directory() {
+fn escaping_names_are_kept_below_the_directory() {
     let place = tempfile::tempdir().unwrap();
     let inside = place.path().join("in");
     let container = items(&[
@@ -86,7 +86,7 @@ fn names_that_lead_out_are_kept_below_the_directory() {
 }
 
 #[test]
-fn nothing_is_written_where_something_is_in_the_way() {
+fn existing_file_prevents_the_whole_extraction() {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("b"), b"old").unwrap();
     let container = items(&[("a", b"1"), ("b", b"2")]);
@@ -110,7 +110,7 @@ fn damage_leaves_no_new_file() {
 }
 
 #[test]
-fn what_can_be_read_is_written_beside_what_cannot() {
+fn readable_items_are_extracted_despite_damaged_ones() {
     let place = tempfile::tempdir().unwrap();
     let container = items(&[("x/a", b"1"), ("y/b", b"2"), ("c", b"3")]).damaged("items/1");
     let named = std::cell::RefCell::new(Vec::new());

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn carries_go_around_and_words_are_cut_anywhere() {
+    fn checksum_wraps_carries_and_accepts_any_chunk_length() {
         let bytes: Vec<u8> =
             (0..999_u32).flat_map(|at| (at.wrapping_mul(0x9e37_79b9)).to_be_bytes()).collect();
         let whole = (0..999_u32).fold(0_u64, |sum, at| {

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_become_keywords_or_words_behind_hierarch() {
+    fn names_become_standard_or_hierarch_keywords() {
         assert_eq!(keyword(&["gain"]).unwrap(), "GAIN");
         assert_eq!(keyword(&["roman", "meta", "exposure time"]).unwrap(), "ROMAN META EXPOSURE TIME");
         assert_eq!(keyword(&["naxis1"]).unwrap(), "HOLDALL NAXIS1");

@@ -170,7 +170,7 @@ fn types_that_images_lack_are_refused_with_what_to_do() {
 }
 
 #[test]
-fn what_was_written_is_read_back_with_its_types() {
+fn written_images_read_back_with_their_types() {
     let memory = Memory::new()
         .with("a", "<u2", &[2, 3], &[0, 0, 1, 0, 255, 127, 0, 128, 1, 128, 255, 255])
         .with("b", "|i1", &[], &[255])

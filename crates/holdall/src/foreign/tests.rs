@@ -52,7 +52,7 @@ fn files_of_other_programs_are_named_by_their_signatures() {
 }
 
 #[test]
-fn what_merely_resembles_one_is_not_named() {
+fn headers_similar_to_foreign_formats_stay_unnamed() {
     let mut other = tar(true);
     other[0] = b'b';
     for head in [&b""[..], b"HDF", b"SIMPLE = 1", &other, &[0; 512], b"\x80\x04\x95", b"\x80\x01]", b"PK"] {

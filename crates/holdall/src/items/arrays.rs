@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_of_several_axes_is_no_item() {
+    fn multidimensional_arrays_are_refused_as_items() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.npy");
         std::fs::write(&path, npy_bytes("|u1", "False", "(2,1)", &[1, 2])).unwrap();

@@ -141,7 +141,7 @@ fn values_that_json_lacks_are_text() {
 }
 
 #[test]
-fn of_keys_that_read_the_same_none_is_left_out() {
+fn duplicate_keys_are_kept_with_a_number() {
     let entry = |key: &str, value: u64| (key.to_owned(), Value::from(value));
     let entries = [("1", 0), ("1", 1), ("a", 2), ("1 (2)", 3), ("1", 4), ("1 (2)", 5)];
     let map = Value::Map(entries.into_iter().map(|(key, value)| entry(key, value)).collect());
@@ -149,7 +149,7 @@ fn of_keys_that_read_the_same_none_is_left_out() {
 }
 
 #[test]
-fn formats_tell_each_version() {
+fn format_json_lists_the_support_of_each_version() {
     let format = Format {
         support: &[Support {
             version: "1",

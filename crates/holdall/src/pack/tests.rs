@@ -96,7 +96,7 @@ fn items_that_read_back_otherwise_are_not_left() {
 }
 
 #[test]
-fn a_format_without_items_says_so() {
+fn packing_items_into_npy_is_a_usage_error() {
     let place = place(&[("a", b"x\n")]);
     let source = place.path().join("a");
     let error = pack_items(ItemSource::Lines(&source), &place.path().join("b.npy"), &verified()).unwrap_err();

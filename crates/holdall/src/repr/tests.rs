@@ -204,7 +204,7 @@ fn records_are_tuples() {
 }
 
 #[test]
-fn a_type_that_claims_more_than_its_bytes_is_no_trouble() {
+fn dtypes_larger_than_their_bytes_are_shown_empty() {
     let field = |shape: Vec<usize>, offset| Field {
         name: "a".into(),
         title: None,

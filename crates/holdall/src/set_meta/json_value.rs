@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_json_or_text_and_go_where_the_pointer_leads() {
+    fn values_are_parsed_as_json_or_text_and_set_at_the_pointer() {
         for (before, pointer, value, after) in [
             ("{}", "/a", Some("5"), r#"{"a": 5}"#),
             (r#"{"a": 1}"#, "/a", Some("1.5"), r#"{"a": 1.5}"#),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_nothing_holds_is_refused() {
+    fn invalid_pointers_and_values_are_refused() {
         for (pointer, value) in [
             ("/x/y", Some("1")),
             ("/a/b", Some("1")),

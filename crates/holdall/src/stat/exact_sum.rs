@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_beyond_the_doubles_is_told() {
+    fn overflowing_sums_are_detected() {
         assert_eq!(total(&[f64::MAX; 2]), None);
         assert_eq!(total(&[f64::MAX, f64::MAX, -f64::MAX]), None);
         assert_eq!(total(&[f64::MAX, -f64::MAX]), Some(0.0));

@@ -46,7 +46,7 @@ fn integers_are_exact_where_doubles_are_not() {
 
 /// Numbers that doubles round to multiples of 256: `np.std` of their differences to the first equals theirs.
 #[test]
-fn integers_beyond_two_to_the_53_are_told_apart() {
+fn integers_beyond_two_to_the_53_are_distinguished() {
     let start = 1_i64 << 60;
     let bytes: Vec<u8> = (0..1000).flat_map(|at| (start + (at * 7919) % 1000).to_le_bytes()).collect();
     for memory in [1 << 30, 20_000, 4000] {
@@ -152,7 +152,7 @@ fn records_are_measured_by_field_and_strings_by_length() {
 }
 
 #[test]
-fn nothing_has_no_summary() {
+fn summary_requires_measurable_finite_values() {
     let [none] = &stats("<f8", &[0, 3], &[], 1 << 30)[..] else { panic!("one column") };
     assert!(none.count == 0 && none.summary.is_none());
     let [nan] = &stats("<f8", &[1], &f64::NAN.to_le_bytes(), 1 << 30)[..] else { panic!("one column") };
@@ -162,7 +162,7 @@ fn nothing_has_no_summary() {
 }
 
 #[test]
-fn the_widest_range_overflows_nothing() {
+fn full_f64_range_is_summarised_without_overflow() {
     let bytes: Vec<u8> = [f64::MIN, f64::MAX, 0.0].iter().flat_map(|value| value.to_le_bytes()).collect();
     let [stat] = &stats("<f8", &[3], &bytes, 1 << 30)[..] else { panic!("one column") };
     let found = stat.summary.as_ref().unwrap();
@@ -177,7 +177,7 @@ fn the_widest_range_overflows_nothing() {
 
 /// Squares of these numbers exceed doubles. Expected: the root of the mean of the squares of exact differences, with Python's fractions.
 #[test]
-fn the_deviation_of_numbers_whose_squares_are_no_doubles_is_one() {
+fn deviation_is_accurate_when_squares_exceed_f64_range() {
     let most = f64::MAX;
     let least = 5e-324;
     let mut mixed = vec![0.0; 5000];
@@ -214,7 +214,7 @@ fn the_deviation_of_numbers_whose_squares_are_no_doubles_is_one() {
 }
 
 #[test]
-fn what_a_mask_hides_is_counted_and_nothing_else() {
+fn masked_elements_are_counted_and_excluded() {
     let shape = [2, 3];
     let bytes: Vec<u8> = [1_i16, -999, 3, 4, -999, 7].iter().flat_map(|value| value.to_le_bytes()).collect();
     let records: Vec<u8> = (0..24).collect();

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_zarr_lacks_are_refused() {
+    fn codecs_levels_and_filters_missing_in_zarr_are_refused() {
         let mut options = TargetOptions::default();
         for (codec, level) in [("bzp2", None), ("zstd", Some(23)), ("lz4", Some(10))] {
             options.codec = Some((codec.into(), level));

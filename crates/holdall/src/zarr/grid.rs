@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_runs_of_storage_where_the_source_has_none() {
+    fn default_chunks_are_contiguous_runs_of_storage() {
         assert_eq!(usual(&[1000, 1024, 1024], Order::C, 4), [1, 1024, 1024]);
         assert_eq!(usual(&[1000, 1024, 512], Order::C, 4), [2, 1024, 512]);
         assert_eq!(usual(&[1000, 1024, 1000], Order::F, 8), [1000, 524, 1]);

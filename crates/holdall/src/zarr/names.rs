@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_directories_and_what_is_below_an_array_stands_beside_it() {
+    fn path_steps_become_directories_and_array_children_siblings() {
         let places = places(&["a/b", "x", "x/mask", "", "../y", "__z", "a/zarr.json", "c/d%"]).unwrap();
         let expected = ["a/b", "x", "x.mask", "%", "%2E./y", "%5F_z", "a/zarr%2Ejson", "c/d%25"];
         assert_eq!(places, expected);

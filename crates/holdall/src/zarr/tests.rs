@@ -70,7 +70,7 @@ fn an_array_is_a_directory_of_chunks_the_last_filled_up_and_zeros_left_out() {
 }
 
 #[test]
-fn column_major_chunks_are_stored_as_they_lie() {
+fn column_major_chunks_are_stored_in_storage_order() {
     let place = tempfile::tempdir().unwrap();
     let target = place.path().join("a.zarr");
     let u1 = DType::parse("|u1").unwrap();
@@ -104,7 +104,7 @@ fn several_are_a_group_with_groups_by_their_paths() {
 }
 
 #[test]
-fn nothing_stays_of_what_fails_and_nothing_foreign_is_replaced() {
+fn failed_write_leaves_no_target_and_keeps_foreign_directories() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     let memory = Memory::new().with("a", "|u1", &[1], &[1]).with("b", "|u1", &[1], &[1]).damaged("b");

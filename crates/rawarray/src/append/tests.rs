@@ -40,7 +40,7 @@ fn elements_are_added_along_the_last_dimension_and_the_trailer_stays() {
 }
 
 #[test]
-fn what_does_not_fit_leaves_the_file_as_it_was() {
+fn rejected_append_leaves_the_file_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     RawArray::new(vec![2, 2], vec![1_u16, 2, 3, 4]).unwrap().write(at("a.ra")).unwrap();

@@ -110,7 +110,7 @@ fn values(file: &File) -> Vec<u8> {
 }
 
 #[test]
-fn the_details_are_the_words_of_the_header() {
+fn details_list_the_header_fields() {
     let made = Made { flags: 0, eltype: 3, elbyte: 4, size: 24, dims: vec![3, 2], data: vec![0; 29] };
     let about = open(made.big_endian_file()).about();
     let dims = vec![Value::from(3_u64), Value::from(2_u64)];
@@ -621,7 +621,7 @@ fn repaired(file: &[u8], memory: u64) -> (Vec<u8>, container_core::report::Repai
 }
 
 #[test]
-fn repair_of_a_sound_file_changes_nothing() {
+fn repair_of_a_sound_file_copies_it_unchanged() {
     let trailed = |mut made: Made| {
         made.data.extend(*b"note");
         made
@@ -653,7 +653,7 @@ fn repair_of_big_endian_numbers_makes_them_little_endian() {
 }
 
 #[test]
-fn the_whole_words_of_a_cut_bit_array_are_kept() {
+fn whole_words_of_a_truncated_bit_array_are_kept() {
     // Two of three words are there, and a part of the third.
     let data = [&[0xff; 8][..], &[1, 0, 0, 0, 0, 0, 0, 0x80], &[1, 2, 3]].concat();
     let cut = Made { flags: 6, eltype: 5, elbyte: 8, size: 24, dims: vec![150], data: data.clone() };

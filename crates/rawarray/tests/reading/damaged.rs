@@ -34,7 +34,7 @@ fn bytes_of(file: &File) -> Vec<u8> {
 
 /// A writer that died before it patched the size field; the zeros among the data are not dimensions.
 #[test]
-fn a_size_field_of_zero_is_no_reshape() {
+fn zero_size_field_is_repaired_from_the_dimensions() {
     let damaged = file(0, 2, 1, 0, &[4], &[0, 0, 7, 8, 0, 0, 0, 0]);
     assert!(matches!(open(&damaged).faults()[0], Fault::SizeMismatch { size: 0, expected: 4 }));
     let (repaired, _) = repair(&damaged).unwrap();
@@ -44,7 +44,7 @@ fn a_size_field_of_zero_is_no_reshape() {
 
 /// A block that decodes to 8 of 16 bytes, and a trailer whose bytes would decode to more.
 #[test]
-fn what_follows_a_damaged_block_is_trailer_not_values() {
+fn bytes_after_a_damaged_block_are_kept_as_trailer() {
     let block = [0x80, 1, 2, 3, 4, 5, 6, 7, 8];
     let damaged = file(2, 3, 4, 9, &[4], &[&block[..], b"\x01\x00\x40JUNK"].concat());
     let (repaired, report) = repair(&damaged).unwrap();
@@ -68,7 +68,7 @@ fn data_that_fit_both_encodings_are_refused_and_not_repaired() {
 }
 
 #[test]
-fn what_is_there_of_a_cut_file_is_read() {
+fn present_elements_of_a_truncated_file_are_readable() {
     // 3 × 4 of u1, of which seven are there.
     let cut = open(&file(0, 2, 1, 12, &[3, 4], &[0, 1, 2, 3, 4, 5, 6]));
     let read = |text: &str| {
@@ -87,7 +87,7 @@ fn what_is_there_of_a_cut_file_is_read() {
 }
 
 #[test]
-fn too_little_memory_to_tell_an_encoding_does_not_keep_a_file_from_opening() {
+fn file_opens_when_encoding_detection_exceeds_the_memory_limit() {
     let bytes = file(2, 2, 1, 1000, &[1000], &[1; 1000]);
     let mut sparse = SparseSource::new(bytes.len() as u64);
     // In two pieces, so that the source cannot lend the bytes.
@@ -117,7 +117,7 @@ fn a_wrong_size_field_is_read_leniently_where_the_values_are_there() {
 
 /// The dimensions of damaged bit arrays may ask for fewer words than there are; size field and file end contradict them.
 #[test]
-fn words_of_bits_beyond_the_dimensions_are_kept_as_trailer() {
+fn bit_words_beyond_the_dimensions_are_kept_as_trailer() {
     let words: Vec<u8> = (1..=16).collect();
     let (repaired, report) = repair(&file(6, 5, 8, 16, &[4, 13], &words)).unwrap();
     assert_eq!((repaired.dims(), &*repaired.trailer().unwrap()), (&[4, 13][..], &words[8..]));
@@ -126,7 +126,7 @@ fn words_of_bits_beyond_the_dimensions_are_kept_as_trailer() {
 
 /// A missing or an extra word of the header may leave no elements at all, so that the stored data are dropped.
 #[test]
-fn encoded_data_that_no_element_is_made_of_are_told_of() {
+fn dropped_encoded_data_is_reported_as_lost() {
     for (size, data) in [(96, &[1, 2, 3, 4, 0, 7][..]), (16, &[9, 1])] {
         let (repaired, report) = repair(&file(2, 1, 4, size, &[0, 2, 3], data)).unwrap();
         assert_eq!((repaired.dims(), report.lost.len()), (&[0, 2, 3][..], 1), "{report:?}");
@@ -172,7 +172,7 @@ fn damaged_varints_are_not_read_as_plain_bytes() {
 
 /// The first of 64 dimensions is there, and a byte of the second.
 #[test]
-fn a_file_that_ends_within_its_dimensions_is_no_scalar() {
+fn repair_refuses_a_file_truncated_within_its_dimensions() {
     let whole = file(0, 1, 2, 2, &[1; 64], &[5, 0]);
     // Two bytes after so many dimensions are the bytes of one element.
     for cut in (49..whole.len() - 2).filter(|cut| cut % 8 != 2) {
@@ -193,7 +193,7 @@ fn encoded(encoding: Encoding, dims: &[u64]) -> Vec<u8> {
 /// The size in a header follows from the other words and the end of the data. So does the number of dimensions of plain data, which a reshape leaves
 /// wrong. Byte order and type have no second record.
 #[test]
-fn a_wrong_word_of_a_header_is_reported_and_only_size_and_ndims_corrected() {
+fn header_damage_is_reported_and_only_size_and_ndims_are_corrected() {
     for encoding in [Encoding::Plain, Encoding::Lz4, Encoding::Leb128] {
         let file = encoded(encoding, &[30, 100]);
         for word in 1..8_u64 {

@@ -142,7 +142,7 @@ fn an_encoding_can_be_assumed_and_unknown_ones_are_refused() {
 }
 
 #[test]
-fn known_mistakes_are_read_leniently_and_refused_strictly() {
+fn writer_errors_are_accepted_leniently_and_refused_strictly() {
     let lenient = |name: &str| {
         let mut options = OpenOptions::default();
         options.tolerance = Tolerance::Lenient;

@@ -31,7 +31,7 @@ fn rewrite(container: &dyn Container, options: &TargetOptions) -> Result<Vec<u8>
 
 /// Eight zeros as one literal run, and as eight varints of which the first has two bytes. The C library writes the first.
 #[test]
-fn an_lz4_block_that_would_pass_for_varints_is_told_by_the_size_field() {
+fn size_field_distinguishes_an_lz4_block_from_varints() {
     let bytes = file(2, 2, 1, 9, 8, &[0x80, 0, 0, 0, 0, 0, 0, 0, 0]);
     let opened = File::from_source(Box::new(bytes), &OpenOptions::default()).unwrap();
     assert_eq!(opened.encoding(), Encoding::Lz4);

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_the_scalar_changes() {
+    fn replacement_changes_only_the_scalar() {
         let new = change("e/source", Yaml::int(12)).unwrap();
         assert_eq!(new, TREE.replace("source: 1", "source: 12"));
         let new = change("a/source", Yaml::text("x0001.ext")).unwrap();

@@ -198,7 +198,7 @@ fn keys_are_added_behind_the_last() {
 }
 
 #[test]
-fn aliases_lead_to_what_they_name() {
+fn edits_through_aliases_change_the_anchored_node() {
     check(&[
         ("a: &x {p: 1}\nb: *x\n", "set b/p 2", "a: &x {p: 2}\nb: *x\n"),
         ("a: &x {p: 1}\nb: *x\n", "set b 2", "a: &x {p: 1}\nb: 2\n"),

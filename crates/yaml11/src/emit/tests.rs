@@ -227,7 +227,7 @@ fn tags_are_shorthand_only_where_they_read_back() {
 }
 
 #[test]
-fn what_no_yaml_can_hold_is_refused() {
+fn values_invalid_in_yaml_are_refused() {
     let anchored = |name: &str, value| Yaml::Anchored(name.into(), Box::new(value));
     let date = |year, month, day| Timestamp { year, month, day, time: None, offset: None };
     let time = |time, offset| Timestamp { time, offset, ..date(2001, 2, 3) };
@@ -284,7 +284,7 @@ fn keys_that_no_line_can_hold_have_a_question_mark() {
 }
 
 #[test]
-fn a_node_stands_behind_its_mark() {
+fn emitted_nodes_fit_after_an_indicator_in_block_and_flow() {
     let options = options();
     let emit = |value: &Yaml, within| emit_node(value, 4, within, &options).unwrap();
     let pairs = Yaml::mapping([("a", Yaml::sequence([Yaml::sequence([])])), ("b", Yaml::text("x\ny\n"))]);
@@ -298,7 +298,7 @@ fn a_node_stands_behind_its_mark() {
 }
 
 #[test]
-fn what_is_shared_stays_shared() {
+fn anchors_and_aliases_are_preserved() {
     let text = "a: &x {me: *x}\nb: [*x, &y 1, *y]\nm:\n  <<: *x\n  k: =\n";
     let document = parse(text);
     let whole = Yaml::from_node(document.root()).unwrap();
@@ -315,7 +315,7 @@ fn what_is_shared_stays_shared() {
 }
 
 #[test]
-fn a_chain_of_aliases_is_no_deeper_than_the_limit() {
+fn alias_chains_beyond_the_depth_limit_are_refused() {
     let mut text = String::from("l0: &a0 []\n");
     for at in 1..3000 {
         text.push_str(&format!("l{at}: &a{at} [*a{}]\n", at - 1));

@@ -11,7 +11,7 @@ fn time(date: (i32, u8, u8), time: Option<(u8, u8, u8, u32)>, offset: Option<i32
 }
 
 #[test]
-fn booleans_and_nothing() {
+fn booleans_nulls_merge_and_default_keys_are_resolved() {
     for text in ["yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"] {
         assert_eq!(resolve(text), Scalar::Bool(true), "{text}");
     }

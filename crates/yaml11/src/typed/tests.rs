@@ -60,7 +60,7 @@ fn a_struct_comes_from_the_tree_with_yaml_1_1_values() {
 }
 
 #[test]
-fn what_does_not_fit_names_its_bytes_in_the_file() {
+fn type_mismatch_reports_its_byte_range_in_the_file() {
     let tree = tree("a: {b: [1, x]}\n");
     let error = tree.get::<BTreeMap<String, Vec<i32>>>("a").unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Malformed(_)));

@@ -200,7 +200,7 @@ fn a_cut_and_a_hole_come_about_or_not() {
 }
 
 #[test]
-fn what_was_synced_is_there() {
+fn synced_writes_survive_power_loss() {
     let mut storage = RecordingStorage::new(vec![]);
     for byte in 1..4_u8 {
         storage.write_at(u64::from(byte) - 1, &[byte]).unwrap();

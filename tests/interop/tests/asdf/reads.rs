@@ -14,7 +14,7 @@ use crate::random::{Random, cases};
 use crate::view;
 
 #[test]
-fn what_python_writes_is_read_bit_by_bit() {
+fn files_from_python_are_read_bit_by_bit() {
     let mut random = Random::new(1);
     for release in RELEASES {
         let mut states = [0; 3];

@@ -207,7 +207,7 @@ fn complex(is: &str) -> String {
 }
 
 #[test]
-fn every_reference_file_holds_what_its_twin_says() {
+fn reference_files_match_their_inline_twins() {
     let pairs = pairs();
     assert_eq!(pairs.len(), 105);
     for (path, twin) in pairs {

@@ -65,7 +65,7 @@ fn cut_blocks_are_read_by_python_as_far_as_they_are_kept() {
 }
 
 #[test]
-fn what_is_behind_the_damage_is_where_it_was() {
+fn values_after_the_damage_keep_their_positions() {
     // Chunks of 4 MiB; blocks of less than 900 kB.
     for (codec, rows, most) in
         [("lz4", 700_000_u64, 4 << 20), ("bzp2", 200_000, 900_000), ("blsc", 700_000, 4 << 20)]

@@ -23,7 +23,7 @@ fn verdict(text: &str, options: &Options<'_>) -> Result<(&'static str, String)> 
 }
 
 #[test]
-fn trees_are_valid_where_python_asdf_says_so() {
+fn schema_validation_matches_python_asdf() {
     let mut peer = Peer::run(Release::Newest, &script("asdf_schemas.py"));
     let schemas = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/asdf/schemas/");
     let answer = peer.ask("judge", json!({"schemas": schemas, "seed": 1, "mutants": cases(4)}));
@@ -56,7 +56,7 @@ const OTHERWISE: [&str; 3] = [
 ];
 
 #[test]
-fn keywords_mean_what_the_suite_of_draft_04_says() {
+fn schema_keywords_pass_the_draft_04_test_suite() {
     let mut peer = Peer::run(Release::Newest, &script("asdf_schemas.py"));
     let answer = peer.ask("suite", json!({}));
     let mut base = Schemas::new();

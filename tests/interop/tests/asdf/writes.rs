@@ -133,7 +133,7 @@ fn write(path: &Path, options: WriteOptions, arrays: &[Array], about: &Value) {
 }
 
 #[test]
-fn what_is_written_here_is_read_by_python_bit_by_bit() {
+fn python_reads_written_files_bit_by_bit() {
     let mut random = Random::new(4);
     for release in RELEASES {
         for number in 0..cases(40) {

@@ -98,7 +98,7 @@ fn more_attributes_than_c_blosc2_takes_are_one_entry_to_it() {
 
 /// The encoding parameters that python-blosc2 reports of a frame are those that were requested.
 #[test]
-fn parameters_are_those_that_were_asked_for() {
+fn python_reports_the_requested_parameters() {
     let mut random = Random::new(8);
     let mut peers = Peer::both();
     let codecs =

@@ -89,7 +89,7 @@ fn bzip2_is_what_the_library_writes_alone() {
 
 /// zlib.compress(b'', 4), zlib.compress(b''), bz2.compress(b''); Python asdf writes no chunk of lz4 for no data.
 #[test]
-fn nothing_is_encoded_as_python_does() {
+fn empty_data_encodes_as_in_python() {
     let mut out = Vec::new();
     encode("zlib", b"", &options(2), &mut out).unwrap();
     assert_eq!(out, b"\x78\x5e\x03\0\0\0\0\x01");
@@ -119,7 +119,7 @@ fn lz4_chunks_are_laid_out_as_python_does() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_first() {
+fn encoder_refuses_invalid_labels_levels_and_lengths() {
     let kind = |label, level| {
         let options = EncodeOptions { level, ..options(1) };
         Encoder::new(label, &options).map(drop).unwrap_err().into_kind()

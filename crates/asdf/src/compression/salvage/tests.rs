@@ -98,7 +98,7 @@ fn blocks_of_bzip2_are_proved_from_both_ends() {
 }
 
 #[test]
-fn blocks_of_a_blosc_chunk_are_where_its_header_says() {
+fn blosc_blocks_are_salvaged_by_their_block_starts() {
     let data = numbers(1_000_000);
     let mut stored = Vec::new();
     super::super::Blosc::default().encode(&data, None, &mut stored).unwrap();
@@ -134,7 +134,7 @@ fn blocks_of_a_blosc_chunk_are_where_its_header_says() {
 }
 
 #[test]
-fn what_is_read_from_its_start_alone_is_left_to_others() {
+fn salvage_excludes_sequential_codecs() {
     for label in ["zlib", "zstd", "xz", "lz4f", "bsc2"] {
         assert!(run(label, &[0; 40], 8, true).is_none(), "{label}");
     }

@@ -40,7 +40,7 @@ fn pointers_are_taken_apart_before_they_are_decoded() {
 }
 
 #[test]
-fn references_lead_on_and_circles_end() {
+fn reference_chains_resolve_and_circular_references_are_refused() {
     let file = file(concat!(
         "a: {$ref: '#/b', other: ignored}\n",
         "b: {$ref: '#/c/0'}\n",

@@ -43,7 +43,7 @@ fn elements_outside_of_their_block_are_refused() {
 }
 
 #[test]
-fn descriptions_that_say_too_little_are_refused() {
+fn incomplete_or_invalid_array_descriptions_are_refused() {
     for array in [
         "{source: 0, datatype: uint16, shape: [4]}",
         "{source: 0, byteorder: big, shape: [4]}",
@@ -145,7 +145,7 @@ fn a_tree_that_cannot_be_read_leaves_the_blocks() {
 }
 
 #[test]
-fn keys_that_stand_twice_count_as_the_last() {
+fn last_duplicate_key_wins_unless_strict() {
     let twice = bytes("a: 1\nb: {x: 1, x: 2}", &[]);
     let file = open_as(Strictness::Compatible, &twice).unwrap();
     assert_eq!(file.tree().find("b/x").unwrap().text(), "2");
@@ -173,7 +173,7 @@ fn records_with_gaps_that_are_not_described_are_noticed() {
 /// A block of whole records may have more of them than the array shows; only a gap of the size that alignment makes is reported. The sizes are those
 /// of `numpy.dtype(..., align=True).itemsize`.
 #[test]
-fn the_first_records_of_more_are_no_padded_ones() {
+fn only_alignment_sized_gaps_are_reported_as_padded_records() {
     let codes = |datatype: &str, count: usize, len: usize| {
         let tree = format!(
             "a: !core/ndarray-1.0.0 {{source: 0, datatype: [{datatype}], byteorder: little, shape: [{count}]}}"

@@ -75,7 +75,7 @@ fn items_become_the_type_that_is_named() {
 }
 
 #[test]
-fn what_would_be_lost_is_refused() {
+fn inline_data_that_does_not_fit_its_description_is_refused() {
     for array in [
         "{data: [1, 2, 300], datatype: int8}",
         "{data: [-1], datatype: uint64}",

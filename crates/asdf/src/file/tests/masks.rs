@@ -104,7 +104,7 @@ fn items_that_are_null_are_missing() {
 
 /// Python asdf 6.0 reads no array with such a mask: the node stays a mapping.
 #[test]
-fn text_is_no_mask_unless_it_spells_a_number() {
+fn masks_are_arrays_or_scalars_that_parse_as_numbers() {
     for (value, is_mask) in [
         ("word", false),
         ("'*'", false),

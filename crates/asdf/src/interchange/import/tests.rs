@@ -43,7 +43,7 @@ fn a_column_major_array_has_strides_and_its_bytes_stay() {
 }
 
 #[test]
-fn words_choose_standard_alignment_and_digests() {
+fn import_options_set_standard_alignment_and_checksum() {
     let source = array("|u1", "False", "(3,)", &[1, 2, 3]);
     let options = words(&[("standard", "1.5.0"), ("align", "4096"), ("checksum", "none")]);
     let (file, _) = imported(&*source, &options).unwrap();
@@ -197,7 +197,7 @@ fn axes_of_column_major_arrays_are_shown_in_reverse() {
 
 /// The bytes 0 and 1 are the values of a bool8, and the numbers of characters those of a ucs4; `verify` calls others damaged.
 #[test]
-fn elements_that_are_no_values_are_refused() {
+fn invalid_bool8_and_ucs4_values_are_refused() {
     let options = TargetOptions::default();
     let bools = |data: &[u8]| imported(&*array("|b1", "False", "(4,)", data), &options);
     assert!(bools(&[0, 1, 1, 0]).is_ok());

@@ -115,7 +115,7 @@ mod tests {
 
     /// A name of another format may be a prefix of another name; their order does not matter.
     #[test]
-    fn what_others_lead_on_from_is_put_first() {
+    fn insertion_order_puts_path_prefixes_first() {
         for paths in [["x", "a/b/c", "a/b", "a", "a/d", "ab/c"], ["a/d", "x", "a", "ab/c", "a/b", "a/b/c"]] {
             let mut places = TreeBuilder::new(Vec::new());
             for path in insertion_order(&paths) {

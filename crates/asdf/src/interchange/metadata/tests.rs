@@ -52,7 +52,7 @@ i: [!custom/thing-1.0.0 {k: v}, ~, '1', 'true', '']
 ";
 
 #[test]
-fn what_other_formats_lack_comes_back_as_the_same_tree() {
+fn yaml_only_features_round_trip_through_exported_metadata() {
     let file = open(ODD);
     let tree = of(&file);
     assert_eq!(tree.pointer("/b"), Some(&Value::Bytes(vec![0, 1, 255])));
@@ -91,7 +91,7 @@ fn any_key_of_the_root_comes_back() {
 }
 
 #[test]
-fn an_alias_of_an_array_that_stays_behind_is_told_by_its_path() {
+fn alias_of_an_unexported_array_records_its_path() {
     let array = "!core/ndarray-1.1.0 {data: [1], datatype: int64, shape: [1]}";
     let file = open(&format!("a: &a {array}\nb: *a\nc: {{d: *a}}\nl: [*a]\n"));
     for (path, expected) in [("b", None), ("c/d", None), ("l/0", Some("l/0"))] {
@@ -104,7 +104,7 @@ fn an_alias_of_an_array_that_stays_behind_is_told_by_its_path() {
 }
 
 #[test]
-fn arrays_are_left_out_where_their_path_tells_their_place() {
+fn metadata_omits_arrays_whose_path_determines_their_position() {
     let array = "!core/ndarray-1.1.0 {data: [1], datatype: int64, shape: [1]}";
     let masked = "!core/ndarray-1.1.0 {data: [1], mask: 0, datatype: int64, shape: [1]}";
     let file = open(&format!(

@@ -52,7 +52,7 @@ fn a_label_with_a_wrong_bit_is_the_nearest_that_decodes() {
 
 /// Any bytes are plain data, so they are no evidence for a block without a label.
 #[test]
-fn a_plain_block_with_a_label_stays_and_is_told() {
+fn uncompressed_block_with_a_label_is_left_unchanged_and_reported() {
     let (sound, at) = encoded("", 0);
     for bit in 0..32 {
         let mut damaged = sound.clone();
@@ -73,7 +73,7 @@ fn a_label_of_the_decoded_digest_is_found_too() {
 }
 
 #[test]
-fn a_codec_that_nobody_knows_stays_and_is_told_and_a_label_that_is_no_name_is_lost() {
+fn unknown_codecs_are_kept_and_invalid_labels_are_lost() {
     let (sound, at) = encoded("zlib", 0);
     let mut vendor = sound.clone();
     vendor[at + 10..at + 14].copy_from_slice(b"abcd");
@@ -115,7 +115,7 @@ fn a_used_size_with_a_wrong_bit_is_what_fits_the_digest() {
 
 /// A writer that did not say what it wrote: nothing else can be told, and the rest of the file is repaired.
 #[test]
-fn a_block_of_exabytes_that_fits_its_digest_is_told_as_lost() {
+fn exabyte_data_size_with_a_matching_digest_is_reported_as_lost() {
     let (mut damaged, at) = encoded("zlib", 0);
     damaged[at + 10..at + 14].copy_from_slice(b"xz\0\0");
     damaged[at + 30] = 0x10;
@@ -156,7 +156,7 @@ impl Codec for Counted {
 /// Of a block that says it holds exabytes, what there is of it is found by decoding it once, not once for each power of two: a few hundred
 /// bytes may decode to as much as memory holds.
 #[test]
-fn how_far_a_block_reaches_is_asked_once() {
+fn data_size_is_determined_by_decoding_once() {
     let mut data = Vec::new();
     compression::encode("bzp2", &[7; 3_000_000], &Default::default(), &mut data).unwrap();
     data.truncate(data.len() - 6);
@@ -181,7 +181,7 @@ fn how_far_a_block_reaches_is_asked_once() {
 }
 
 #[test]
-fn an_array_of_a_type_that_nobody_knows_is_told() {
+fn array_with_an_unknown_datatype_is_reported() {
     let (sound, _) = encoded("", 0);
     let at = sound.windows(5).position(|part| part == b"int64").unwrap();
     let mut damaged = sound;
@@ -236,7 +236,7 @@ fn chunks_that_cannot_be_decoded_are_not_kept_because_of_their_heads() {
 }
 
 #[test]
-fn a_streamed_block_with_a_codec_is_not_streamed_or_told() {
+fn streamed_flag_of_a_compressed_block_is_cleared_or_reported() {
     for label in ["zlib", "lz4", "bzp2"] {
         let (sound, at) = encoded(label, 0);
         let marker = sound.windows(17).position(|part| part == b"#ASDF BLOCK INDEX").unwrap();

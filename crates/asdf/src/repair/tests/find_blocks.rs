@@ -36,7 +36,7 @@ fn the_only_block_of_a_file_without_an_index_is_found_without_its_magic() {
 
 /// Blocks that are looked for by their magics have one before them whose magic is gone: the next repair would take it up.
 #[test]
-fn a_block_without_its_magic_before_others_is_taken_whatever_leads_to_those() {
+fn block_without_magic_is_restored_before_blocks_found_by_magic() {
     let head = [HEAD.as_bytes(), b"%YAML 1.1\n---\na: 1\n...\n"].concat();
     let mut first = block(&numbers(3), 0);
     first[..4].copy_from_slice(b"-\xbd\xb3\xb4");
@@ -50,7 +50,7 @@ fn a_block_without_its_magic_before_others_is_taken_whatever_leads_to_those() {
 
 /// Bytes after a block whose sizes are wiped belong to it if its digest proves it.
 #[test]
-fn the_sizes_of_a_block_are_found_by_its_digest_where_none_of_them_is_right() {
+fn block_sizes_are_recovered_from_the_digest() {
     let made = file();
     for bytes in [&made.bytes[..], &made.bytes[..made.index]] {
         // The second has bytes set aside, of which nothing tells.
@@ -67,7 +67,7 @@ fn the_sizes_of_a_block_are_found_by_its_digest_where_none_of_them_is_right() {
 
 /// An index is no data, and neither is what stands behind the blocks where none is missing.
 #[test]
-fn what_verify_does_not_call_damage_is_no_loss() {
+fn losses_are_limited_to_damage_that_verify_reports() {
     let made = file();
     let (blocks, index) = made.bytes.split_at(made.index);
     let mut marker = index.to_vec();

@@ -40,7 +40,7 @@ fn a_wrong_bit_in_a_directive_or_in_marks_is_reported() {
 }
 
 #[test]
-fn a_line_that_is_no_comment_hides_no_tree() {
+fn tree_is_found_after_an_invalid_comment_line() {
     let made = file();
     let mut damaged = made.bytes.clone();
     damaged[at(&made.bytes, "#ASDF_STANDARD")] ^= 1;
@@ -77,7 +77,7 @@ fn misspelt_directives_stay_and_others_are_sound() {
 
 /// Unknown bytes between a tree without a final newline and the first block are removed: tree and block must not become one line.
 #[test]
-fn no_block_stands_on_the_last_line_of_a_tree() {
+fn block_after_an_unterminated_tree_starts_on_a_new_line() {
     let text = tree(&[("one", 0, "[10]")]);
     let text = text.trim_end();
     // A header of which the walk makes nothing leaves no padding before it.

@@ -149,7 +149,7 @@ fn encoded_blocks_and_headers_are_put_right_too() {
 }
 
 #[test]
-fn what_no_digest_proves_is_lost_as_ever() {
+fn text_tool_damage_without_a_digest_is_reported_as_lost() {
     let mut none = block(b"a\r\nb\r\nc", 0);
     none[38..54].fill(0);
     let original = of(&[none, block(b"next", 0)], true);

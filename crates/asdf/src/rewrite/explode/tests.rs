@@ -109,7 +109,7 @@ fn a_streamed_block_stays_streamed_in_its_own_file() {
 }
 
 #[test]
-fn names_that_are_no_uris_are_spelled_as_such() {
+fn external_file_names_are_percent_encoded_in_source() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), false);
     explode_into(folder.path(), &path, "my file%é.asdf");
@@ -120,7 +120,7 @@ fn names_that_are_no_uris_are_spelled_as_such() {
 }
 
 #[test]
-fn nothing_stays_where_something_fails() {
+fn failed_explode_removes_the_files_it_created() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), false);
     std::fs::write(folder.path().join("y0002.asdf"), b"mine").unwrap();
@@ -135,7 +135,7 @@ fn nothing_stays_where_something_fails() {
 
 /// An explosion over an earlier one, which may have been edited since.
 #[test]
-fn what_was_there_stays_where_something_fails() {
+fn failed_explode_preserves_the_files_of_an_earlier_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), false);
     let at = |name: &str| folder.path().join(name);

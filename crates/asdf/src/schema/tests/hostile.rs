@@ -37,7 +37,7 @@ fn circles_end() {
 }
 
 #[test]
-fn what_doubles_is_judged_once() {
+fn shared_schemas_and_nodes_are_validated_once() {
     // 2^60 ways through the schema.
     let mut schema = String::from("definitions:\n  n0: {type: integer}\n");
     for n in 1..=60 {
@@ -122,7 +122,7 @@ fn keywords_with_values_they_cannot_have_are_refused_with_their_place() {
 }
 
 #[test]
-fn what_cannot_be_read_leaves_the_schemas_as_they_were() {
+fn failed_add_leaves_the_schemas_unchanged() {
     let mut schemas = Schemas::new();
     schemas.add(b"{id: 'asdf://a', type: string}", "a").unwrap();
     schemas.add(b"{id: 'asdf://a', type: 5}", "a").unwrap_err();
@@ -131,7 +131,7 @@ fn what_cannot_be_read_leaves_the_schemas_as_they_were() {
 }
 
 #[test]
-fn no_more_is_reported_than_is_asked_for() {
+fn number_of_reported_violations_is_limited() {
     let text = format!("[{}]", vec!["x"; 5000].join(", "));
     let report = limited("items: {type: integer}", &text).unwrap();
     assert_eq!(report.violations.len(), 1000);

@@ -139,7 +139,7 @@ fn tags_are_matched_by_patterns() {
 }
 
 #[test]
-fn a_violation_says_what_where_and_by_which_rule() {
+fn violations_report_message_path_and_schema_pointer() {
     let schema = "id: asdf://a.org/s-1.0.0\nproperties: {b: {items: {properties: {'c/d': {type: integer}}}}}";
     let text = "{b: [{}, {c/d: x}]}";
     let found = by(schema, text);

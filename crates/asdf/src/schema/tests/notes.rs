@@ -59,7 +59,7 @@ fn values_with_tags_are_judged_wherever_they_are() {
 }
 
 #[test]
-fn the_history_of_the_standard_looks_at_the_first_entry_alone() {
+fn history_items_schema_checks_only_the_first_entry() {
     // Its `items` is a list, which draft-04 takes for a tuple.
     let good = "!core/asdf-1.1.0 {history: {entries: [!core/history_entry-1.0.0 {description: d}, 5]}}";
     assert!(validate(&tree(good), &Options::default()).unwrap().is_valid());

@@ -77,7 +77,7 @@ fn a_tree_that_is_the_same_again_is_not_written() {
 }
 
 #[test]
-fn codecs_go_by_the_words_of_the_command() {
+fn codecs_are_selected_by_command_line_names() {
     assert_eq!(spec(1).encoded("blosc", Some(3)).unwrap().compression, Some(("blsc".into(), Some(3))));
     assert_eq!(spec(1).encoded("none", None).unwrap().compression, None);
     assert!(spec(1).encoded("blsc", None).is_err() && spec(1).encoded("none", Some(1)).is_err());

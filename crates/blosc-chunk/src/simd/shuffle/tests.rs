@@ -33,7 +33,7 @@ fn widths() -> Vec<usize> {
 }
 
 #[test]
-fn every_level_shuffles_as_the_definition_says() {
+fn every_level_matches_the_definition_of_shuffle() {
     for width in widths() {
         for count in counts() {
             let src = noise(width * count, width);
@@ -60,7 +60,7 @@ fn every_level_shuffles_as_the_definition_says() {
 
 #[test]
 #[cfg_attr(miri, ignore = "slow, and no other code than the smaller tests run")]
-fn where_a_block_begins_makes_no_difference() {
+fn shuffle_is_independent_of_buffer_alignment() {
     for width in [2, 3, 4, 8, 12, 16, 24, 32, 40] {
         for count in [255, 256, 320, 512, 517] {
             let src = noise(width * count, width);

@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_alike_is_not_encoded_again() {
+fn copy_with_equal_options_reuses_encoded_chunks() {
     let old = array(&[6, 7], &[2, 3], &[2, 2], 1);
     let mut out = Vec::new();
     copy(&old, &mut out, &NdOptions::options_of(&old).unwrap(), &ReadOptions::default()).unwrap();

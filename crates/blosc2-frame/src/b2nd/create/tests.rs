@@ -231,7 +231,7 @@ fn nan_is_nan_in_every_type_that_has_it() {
 
 /// C-Blosc2 3.3.5 does not read such a block back, so it is not written.
 #[test]
-fn cells_are_no_larger_than_blocks() {
+fn cells_larger_than_blocks_are_refused() {
     use blosc_chunk::Pipeline;
     let mut options = options(&[4, 4], &[2, 4]);
     options.params.filters = Pipeline::parse_words(&["ndcell:3", "shuffle"]).unwrap();

@@ -43,7 +43,7 @@ fn an_axis_that_may_grow_counts_as_endless() {
 }
 
 #[test]
-fn what_is_asked_for_is_kept_and_the_rest_fits_it() {
+fn requested_shapes_are_kept_and_defaults_fit_them() {
     let zstd = default_params(1);
     let given = |chunks: Option<&[u32]>, blocks: Option<&[u32]>| {
         let geometry = partition(&[1000, 1000], 4, &zstd, chunks, blocks).unwrap();
@@ -57,7 +57,7 @@ fn what_is_asked_for_is_kept_and_the_rest_fits_it() {
 }
 
 #[test]
-fn what_no_chunk_can_be_is_a_mistake_of_the_callers() {
+fn impossible_chunk_shapes_are_usage_errors() {
     let zstd = default_params(1);
     let refused = |shape: &[u64], itemsize, chunks: Option<&[u32]>, blocks: Option<&[u32]>| {
         let error = partition(shape, itemsize, &zstd, chunks, blocks).unwrap_err();

@@ -294,7 +294,7 @@ fn create(path: &Path, len: u64, chunk: u32) -> NdEditor {
 
 /// C-Blosc2 3.3.5 makes of this 0 1 2 3 4 0 0 0 100.
 #[test]
-fn what_is_appended_follows_the_last_element() {
+fn appended_elements_follow_the_last_element() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.b2nd");
     let mut editor = create(&path, 5, 4);
@@ -322,7 +322,7 @@ fn an_array_grows_over_padding_that_is_not_zeros() {
 }
 
 #[test]
-fn what_does_not_fit_the_array_is_refused_and_changes_nothing() {
+fn edits_that_mismatch_the_array_are_refused_without_changes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.b2nd");
     let mut editor = create(&path, 5, 4);

@@ -133,7 +133,7 @@ proptest! {
 
     /// Whatever the geometry, the codec, the threads and what is in the cache already.
     #[test]
-    fn what_is_read_is_what_single_elements_are((making, selections) in case(), threads in 1_usize..4, cache in prop_oneof![Just(0_u64), Just(2_000), Just(1 << 20)]) {
+    fn selections_read_the_same_as_single_elements((making, selections) in case(), threads in 1_usize..4, cache in prop_oneof![Just(0_u64), Just(2_000), Just(1 << 20)]) {
         let (frame, elements) = making.make();
         let array = NdArray::from_frame(open(frame, cache)).unwrap();
         for selection in selections.iter().chain(&selections).chain(&selections) {
@@ -227,7 +227,7 @@ fn chunks_of_other_blocks_are_decoded_once() {
 }
 
 #[test]
-fn sixteen_dimensions_and_none() {
+fn arrays_of_16_and_0_dimensions_are_read() {
     let making = Making::new(&[2; 16], &[2; 16], &[1; 16], 1);
     let (frame, elements) = making.make();
     let array = NdArray::from_frame(open(frame, 0)).unwrap();

@@ -66,7 +66,7 @@ fn fields_may_be_more_and_in_another_order() {
 }
 
 #[test]
-fn what_is_not_the_value_asked_for_is_refused() {
+fn invalid_or_mismatched_msgpack_is_refused_with_its_range() {
     let mut more = PYTHON.to_vec();
     more.push(0xc0);
     let all = PYTHON.len() as u64;

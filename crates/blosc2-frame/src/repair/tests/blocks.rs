@@ -90,7 +90,7 @@ fn a_chunk_whose_blocks_all_decode_is_whole_or_lost() {
 
 /// A block of zeros, the beginning of which is where it was, would be one of the value zero.
 #[test]
-fn a_sector_of_zeros_is_no_block() {
+fn zeroed_sectors_are_reported_as_lost_blocks() {
     let sound = frame(false);
     let (first, last) = (place(&sound, 1, 0).start, place(&sound, 1, 3).end);
     for at in first..last - 64 {
@@ -110,7 +110,7 @@ fn a_sector_of_zeros_is_no_block() {
 }
 
 #[test]
-fn what_an_array_lost_is_told_by_its_axes() {
+fn lost_array_elements_are_reported_by_axis_ranges() {
     let bytes: Vec<u8> = data(45 * 40 * 4);
     let array =
         Array::new(DType::parse("<i4").unwrap(), vec![45, 40], Order::C, bytes.clone().into()).unwrap();
@@ -217,7 +217,7 @@ fn an_array_of_one_chunk_that_is_cut_has_its_first_rows() {
 
 /// Without an index and without a record of the number of chunks; the header counts their bytes.
 #[test]
-fn chunks_of_different_sizes_that_are_cut_off_are_told() {
+fn cut_off_variable_size_chunks_are_reported() {
     let path = corpus("ok").join("variable_growing.b2frame");
     let sound = std::fs::read(path).unwrap();
     let scan = Frame::from_bytes(sound.clone()).unwrap().scan_chunks().unwrap();

@@ -115,7 +115,7 @@ fn an_index_that_has_a_chunk_twice_gives_way_to_the_order_in_the_file() {
 }
 
 #[test]
-fn digests_that_cannot_be_read_are_told() {
+fn unreadable_checksums_are_reported() {
     let sound = plain(true);
     let value = sound.windows(8).position(|bytes| bytes == b"\xa7version").unwrap() - 1;
     for (at, byte, code) in [

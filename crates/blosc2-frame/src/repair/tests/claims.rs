@@ -163,7 +163,7 @@ fn blocks_of_an_array_are_of_one_length() {
 
 /// Headers that C-Blosc2 or python-blosc2 refuse to open, and read once they are repaired.
 #[test]
-fn headers_that_others_do_not_open_are_told_and_mended() {
+fn headers_refused_by_c_blosc2_are_reported_and_repaired() {
     let sound = shuffled(false);
     for (at, byte, code) in [
         (26, 0x40, "frame_type"),
@@ -209,7 +209,7 @@ fn the_metalayer_of_an_array_gets_its_name_back() {
 }
 
 #[test]
-fn a_format_of_element_types_that_nobody_has_stays() {
+fn unknown_dtype_format_is_left_unchanged() {
     let sound = array();
     let place = sound.windows(5).position(|bytes| bytes == [0xdb, 0, 0, 0, 3]).unwrap() - 1;
     let mut bytes = sound;

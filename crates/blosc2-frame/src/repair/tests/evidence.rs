@@ -56,7 +56,7 @@ fn each_kind_of_damage_has_its_evidence() {
 
 /// One value of a field would fit, and so would others.
 #[test]
-fn what_is_merely_likely_is_reported_and_not_repaired() {
+fn ambiguous_damage_is_reported_and_left_unrepaired() {
     for (name, lost) in [
         ("array_shape_larger.b2nd", "shape of the array: it needs 26 chunks, and there are 4"),
         ("array_dtype_other.b2nd", "element type \"<f8\": not one of 4 bytes"),

@@ -60,7 +60,7 @@ fn elements_are_as_long_as_shape_and_chunks_have_them() {
 
 /// The index of an array of elements of 8 bytes looks like one of its chunks. All of these are there, in their order.
 #[test]
-fn a_damaged_index_is_no_chunk() {
+fn damaged_index_is_distinguished_from_a_chunk() {
     let sound = array("<f8");
     let own = chunks(sound.clone(), "sound");
     let index = Frame::from_bytes(sound.clone()).unwrap().layout().index();

@@ -180,7 +180,7 @@ fn several_chunks_of_a_changed_frame_at_once() {
 /// An index that is stored plainly, with one damaged number: the chunk at the original offset is whole, and the last state of
 /// it.
 #[test]
-fn an_offset_that_leads_nowhere_is_not_a_damaged_chunk() {
+fn chunk_with_a_wrong_offset_is_recovered() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.b2frame");
     let mut editor = start(&path, 3, false);

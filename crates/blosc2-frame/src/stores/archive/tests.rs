@@ -125,7 +125,7 @@ fn zip64_is_read() {
 }
 
 #[test]
-fn members_that_cannot_be_read_in_place_say_why() {
+fn unreadable_archive_members_report_the_reason() {
     let outside = u32::try_from(zip(&[put("a.b2nd", b"data")]).len()).unwrap();
     let cases: [(Put<'_>, &str); 11] = [
         (Put { method: 8, ..put("a.b2nd", b"data") }, "zip_deflated"),
@@ -160,14 +160,14 @@ fn members_that_share_bytes_are_refused() {
 }
 
 #[test]
-fn of_two_members_of_one_name_the_later_is_meant() {
+fn later_of_two_members_with_one_name_is_used() {
     let archive = read(zip(&[put("a.b2nd", b"old"), put("a.b2nd", b"new")])).unwrap();
     assert_eq!(codes(&archive), ["zip_double"]);
     assert!(archive.members[0].refused.is_some() && archive.members[1].refused.is_none());
 }
 
 #[test]
-fn directories_are_no_members() {
+fn directory_entries_are_excluded_from_members() {
     let archive = read(zip(&[put("g/", b""), put("g/a.b2nd", b"data")])).unwrap();
     assert_eq!(archive.members.len(), 1);
     assert_eq!(archive.findings, []);
@@ -183,7 +183,7 @@ fn a_file_without_its_end_is_malformed() {
 }
 
 #[test]
-fn counts_that_lie_take_no_memory() {
+fn false_entry_counts_are_detected_without_allocating() {
     let mut bytes = unhex(ZIP64);
     // The number of entries, twice, in the end record of zip64: 2^60.
     let at = bytes.windows(4).position(|four| four == b"PK\x06\x06").unwrap();

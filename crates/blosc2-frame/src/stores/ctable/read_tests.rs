@@ -143,7 +143,7 @@ fn selections_count_live_rows() {
 }
 
 #[test]
-fn what_is_left_out_is_named_once() {
+fn omitted_rows_and_columns_are_reported_once() {
     for store in tables() {
         let notices = store.notices();
         assert_eq!(
@@ -170,7 +170,7 @@ fn what_is_left_out_is_named_once() {
 }
 
 #[test]
-fn what_is_stored_is_shown_where_that_is_asked_for() {
+fn stored_arrays_are_listed_on_request() {
     let store = open(fixture("table_nulls.b2z"), Defaults::StoredOnly).unwrap();
     assert_eq!(dataset(&*store, "time_flag").dtype.to_string(), "<i8");
     assert_eq!(shown(&*store, "number", ""), ["0", "1", "2", "3", "4", "5", "6"]);
@@ -368,7 +368,7 @@ fn a_table_whose_rows_or_schema_are_unknown_is_refused() {
 
 /// As python-blosc2 4.14.1 reads its own: NaN in a schema, room for rows to come, codes without a null, texts that are words of its own.
 #[test]
-fn what_python_may_write_is_read() {
+fn tables_written_by_python_are_read() {
     let nan = "\"kind\": \"float32\", \"null_value\": NaN";
     let store = table(
         &schema(nan),

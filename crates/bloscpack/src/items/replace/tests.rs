@@ -75,7 +75,7 @@ fn only_on_request_is_the_old_item_overwritten() {
 }
 
 #[test]
-fn what_cannot_be_replaced_changes_nothing() {
+fn refused_replacements_leave_the_file_unchanged() {
     let Place { path, _directory } = place(30);
     let before = std::fs::read(&path).unwrap();
     for (index, item) in [(3, &b"x"[..]), (u64::MAX, b"x"), (0, b"\xff")] {

@@ -95,7 +95,7 @@ fn all_nine_checksums_are_read_back() {
 }
 
 #[test]
-fn what_is_no_item_is_refused() {
+fn invalid_items_are_refused() {
     let refused = |result: Result<()>| {
         let error = result.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");

@@ -62,7 +62,7 @@ fn a_shape_that_contradicts_whole_data_is_lost_and_no_byte_of_them() {
 
 /// The shape of a file that was appended to, and the end that bloscpack 0.11 lost, are damage of known kinds.
 #[test]
-fn shapes_that_known_writers_left_are_fitted_to_the_data() {
+fn shapes_left_by_known_writers_are_fitted_to_the_data() {
     for (name, lost) in [("np_too_short.blp", 0), ("np_bytes_lost.blp", 1), ("np_too_long.blp", 1)] {
         let (repaired, report) = repair_bytes(fixture(name));
         assert!(Layout::parse(&repaired, &Limits::default()).unwrap().numpy().is_some(), "{name}");

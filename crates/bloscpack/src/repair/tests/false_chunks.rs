@@ -11,7 +11,7 @@ use crate::write::WriteOptions;
 use crate::{ChecksumCode, NumpyArray};
 
 #[test]
-fn a_copy_of_a_chunk_is_no_other_one() {
+fn duplicate_chunks_never_replace_a_lost_chunk() {
     // Among the spare offsets, which are not read; chunk 0 has no header any more.
     let mut damaged = whole();
     damaged.copy_within(1360..1480, 500);

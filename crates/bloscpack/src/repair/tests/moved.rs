@@ -56,7 +56,7 @@ fn a_byte_more_or_less_in_one_chunk_costs_that_chunk() {
 }
 
 #[test]
-fn bytes_before_the_chunks_cost_none() {
+fn inserted_or_removed_bytes_before_the_chunks_lose_no_data() {
     for damaged in [whole(), bare()] {
         // In the table of offsets, where there is one, and at the end of the header.
         let longer = [&damaged[..32], &[1, 2, 3], &damaged[32..]].concat();
@@ -100,7 +100,7 @@ fn a_sector_that_is_gone_costs_the_chunks_in_it() {
 
 /// Chunks of different lengths are identified by their lengths, wherever they are.
 #[test]
-fn offsets_tell_chunks_by_their_lengths() {
+fn chunks_are_identified_by_the_lengths_in_the_offset_table() {
     let mut options = WriteOptions { chunk_size: Some(1000), ..stored() };
     options.chunks.level = 9;
     let mut bytes = data(10_500);
@@ -121,7 +121,7 @@ fn offsets_tell_chunks_by_their_lengths() {
 }
 
 #[test]
-fn what_stands_behind_a_sound_file_is_no_chunk_of_it() {
+fn copied_chunk_after_a_sound_file_is_removed() {
     let sound = whole();
     let more = [&sound[..], &sound[1000..1120]].concat();
     let (repaired, report) = repair_bytes(more);
@@ -140,7 +140,7 @@ fn chunks_that_are_too_many_are_left_out() {
 
 /// The header contains the number of chunks, and so do the shape and the chunks.
 #[test]
-fn another_count_in_the_header_costs_nothing() {
+fn wrong_chunk_count_in_the_header_loses_no_data() {
     let numpy = NumpyArray { dtype: DType::parse("<i2").unwrap(), shape: vec![175, 3], order: Order::C };
     let mut shaped = stored().for_array(&numpy);
     shaped.chunks.level = 0;
@@ -163,7 +163,7 @@ fn another_count_in_the_header_costs_nothing() {
 }
 
 #[test]
-fn a_header_that_does_not_tell_of_the_metadata_costs_them_alone() {
+fn metadata_of_unknown_length_is_the_only_loss() {
     let options = WriteOptions { json: Some(br#"{"a": 1}"#.to_vec()), ..stored() };
     let mut damaged = sound(&options);
     // The length of the section, in its header, and that of what it holds.

@@ -74,7 +74,7 @@ fn types_are_described_as_numpy_describes_them() {
 }
 
 #[test]
-fn what_is_printed_is_read_back() {
+fn printed_dtypes_parse_back_unchanged() {
     for (expression, descr, ..) in NUMPY {
         let dtype = DType::parse(descr).unwrap();
         assert_eq!(DType::parse(&dtype.to_string()).unwrap(), dtype, "{expression}");
@@ -122,7 +122,7 @@ fn every_spelling_of_a_scalar_is_read() {
 }
 
 #[test]
-fn what_numpy_lacks_prints_as_opaque_bytes() {
+fn dtypes_missing_in_numpy_print_as_opaque_bytes() {
     let cases = [
         (Kind::Int, 3, "|V3"),
         (Kind::Int, 16, "|V16"),
@@ -182,7 +182,7 @@ fn sub_arrays_of_sub_arrays_are_one() {
 }
 
 #[test]
-fn what_is_no_type_is_malformed() {
+fn invalid_dtype_texts_are_malformed() {
     let texts = [
         "",
         "<",
@@ -228,7 +228,7 @@ fn what_is_no_type_is_malformed() {
 }
 
 #[test]
-fn what_has_no_stored_form_is_unsupported() {
+fn dtypes_without_a_stored_form_are_unsupported() {
     for text in ["O", "|O", "object", "[('a', '|O')]", "|T16", "f12", "<c24", "('<f4', (2,))"] {
         let error = DType::parse(text).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{text}: {error:?}");
@@ -248,7 +248,7 @@ fn a_message_quotes_only_the_start_of_a_long_text() {
 }
 
 #[test]
-fn a_record_that_lies_about_its_fields_still_describes_itself() {
+fn descr_of_an_inconsistent_record_is_a_dict() {
     let dtype = DType::native(Kind::Uint, 8);
     let field =
         Field { name: "a".into(), title: None, dtype, shape: vec![usize::MAX, 2], offset: usize::MAX };

@@ -67,7 +67,7 @@ const SUM: u32 = 0x9713d735;
 
 /// Patches that a writer never makes, with a length and a sum that fit.
 #[test]
-fn hostile_patches_are_no_journal() {
+fn journals_with_invalid_patches_are_refused() {
     let forged = |old_len, new_len, patches: Vec<Patch>| {
         let bytes = Journal { old_len, new_len, patches }.encode(&KIND);
         Journal::parse(&bytes, &KIND)
@@ -178,7 +178,7 @@ impl JournalStore for Kept {
 }
 
 #[test]
-fn whoever_finds_a_journal_finishes_or_takes_back() {
+fn recovery_finishes_or_rolls_back_the_change() {
     let run = |journal: &Journal, file: &[u8]| {
         let (mut storage, mut sidecar) = (file.to_vec(), Kept(Some(journal.encode(&KIND))));
         let place = recover(&mut storage, &mut sidecar, &KIND, &Limits::default()).unwrap();
@@ -245,7 +245,7 @@ impl Storage for Faulty {
 }
 
 #[test]
-fn a_change_that_fails_is_taken_back_or_says_that_it_takes_effect() {
+fn failed_change_rolls_back_or_keeps_a_valid_journal() {
     for journal in [within(), growing(), shrinking()] {
         let mut done = 0;
         for (refused, left) in
@@ -378,7 +378,7 @@ mod files {
     }
 
     #[test]
-    fn what_is_no_whole_journal_is_ignored_however_long_it_is() {
+    fn incomplete_journals_are_ignored_at_any_length() {
         let journal = within().encode(&KIND);
         let mut broken = journal.clone();
         broken[70] ^= 1;

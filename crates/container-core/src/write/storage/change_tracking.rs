@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_are_known_until_they_are_forgotten() {
+    fn is_written_reports_writes_until_forget() {
         let mut storage = Watched::new(b"abc".to_vec());
         let mut read = [0; 3];
         storage.read_at(0, &mut read).unwrap();

@@ -32,7 +32,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 #[test]
-fn what_no_frame_stores_has_the_values_of_the_schema() {
+fn datasets_without_chunks_have_schema_defaults() {
     let (n, place) = (3_u32.to_le_bytes(), floats(&[0.5; 9]));
     let chunks: [NewChunk<'_>; 3] = [
         (0, "particles/N", ChunkType::Uint32, 1, 1, &n),
@@ -120,7 +120,7 @@ fn a_large_n_is_refused_when_it_is_read() -> Result<()> {
 }
 
 #[test]
-fn numbers_tell_datasets_apart() {
+fn default_dataset_numbers_round_trip() {
     let all = [
         DefaultDataset::Stacked(0),
         DefaultDataset::Stacked(FIELDS.len() - 1),

@@ -118,7 +118,7 @@ fn any_field_of_the_header_may_be_ruined() {
 
 /// The text after the control character is cut: the names are those of the schema that is left.
 #[test]
-fn a_schema_is_cut_where_it_is_no_text() {
+fn schema_is_cut_at_its_first_control_character() {
     let (builder, whole) = sample(50, 4, 9);
     let mut file = builder.file;
     file[112 + 5..112 + 8].copy_from_slice(b"\x01\xFFx");
@@ -129,7 +129,7 @@ fn a_schema_is_cut_where_it_is_no_text() {
 }
 
 #[test]
-fn a_text_that_fills_its_field_loses_its_end_and_one_that_is_none_is_lost() {
+fn unterminated_name_is_shortened_and_non_utf8_name_is_lost() {
     let (builder, whole) = sample(5, 4, 9);
     let mut file = builder.file;
     file[48..112].fill(b'a');
@@ -178,7 +178,7 @@ fn a_last_frame_of_which_the_index_lost_the_end_is_not_kept_in_part() {
 }
 
 #[test]
-fn an_index_that_was_cut_off_is_told() {
+fn truncated_index_reports_its_range() {
     let (builder, whole) = sample(50, 4, 9);
     let index = builder.header.index_range().unwrap();
     // The last frame in front of it is whole.
@@ -238,7 +238,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn what_is_kept_is_what_was_written(
+    fn repaired_frames_are_a_subsequence_of_the_written_ones(
         count in 2_u64..60, every in 1_u64..20, from in 0_u64..70, len in 1_usize..5, seed in any::<[u8; 32]>(), zero in any::<bool>(),
     ) {
         let (builder, whole) = sample(count, 4, every);

@@ -39,7 +39,7 @@ fn frames_between_others_are_brought_back_by_their_form() {
 }
 
 #[test]
-fn frames_between_others_that_nothing_tells_apart_are_lost() {
+fn indistinguishable_frames_in_a_gap_are_reported_lost() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for frame in 0..20_u8 {
         builder.chunk("a", ChunkType::Uint8, 7, 1, &[frame + 1; 7]).end_frame();

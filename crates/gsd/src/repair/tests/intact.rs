@@ -35,7 +35,7 @@ fn assert_kept_whole(file: &[u8]) {
 }
 
 #[test]
-fn a_file_that_lists_nothing_is_kept_where_bytes_are_set_between_its_blocks() {
+fn empty_file_with_noise_between_blocks_is_repaired() {
     let mut builder = Builder::hoomd();
     builder.header.index_allocated_entries = 1;
     builder.file[..256].copy_from_slice(&builder.header.to_bytes());
@@ -77,7 +77,7 @@ fn the_last_frame_may_have_fewer_chunks_and_bytes_behind_it() {
 }
 
 #[test]
-fn empty_chunks_may_lie_in_the_header() {
+fn empty_chunks_with_offsets_in_the_header_are_kept() {
     for order in [ByteOrder::Little, ByteOrder::Big] {
         let mut builder = Builder::new("none", Version::new(2, 1), order);
         for frame in 0..4_u32 {
@@ -121,7 +121,7 @@ fn names_in_use_are_not_replaced() {
 }
 
 #[test]
-fn data_that_look_like_entries_are_none() {
+fn chunk_data_resembling_entries_is_kept_as_data() {
     let mut builder = plain();
     builder.header.index_allocated_entries = 2;
     let header = builder.header.to_bytes();

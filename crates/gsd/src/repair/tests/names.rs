@@ -50,7 +50,7 @@ fn names_that_ran_into_one_another_are_lost() {
 }
 
 #[test]
-fn lost_names_are_told_as_lost() {
+fn lost_names_are_replaced_and_reported() {
     let mut builder = plain("third", 3);
     builder.file[4352..5376].fill(0);
     let (new, report) = repaired(&builder.file).unwrap();

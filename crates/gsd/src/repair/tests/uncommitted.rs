@@ -32,7 +32,7 @@ fn frames_written_before_a_kill_are_found() {
 }
 
 #[test]
-fn frames_of_several_forms_are_told_apart() {
+fn frames_with_optional_chunks_are_split_correctly() {
     let mut builder = Builder::hoomd();
     let frame = |builder: &mut Builder, at: u64| {
         if at % 3 == 1 {
@@ -80,7 +80,7 @@ fn bytes_that_cannot_be_frames_are_left_out() {
 }
 
 #[test]
-fn without_a_number_that_rises_nothing_is_taken() {
+fn uncommitted_frames_without_a_rising_value_are_discarded() {
     let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
     for _ in 0..5 {
         builder.chunk("a", ChunkType::Float, 2, 1, &[0, 0, 0x80, 0x3F, 0, 0, 0, 0x40]).end_frame();
@@ -233,7 +233,7 @@ fn frames_of_a_file_without_an_entry_are_laid_out_by_the_schema() {
 }
 
 #[test]
-fn texts_and_types_of_a_first_frame_are_told_from_what_follows_them() {
+fn texts_and_types_of_frame_0_are_recovered() {
     let mut builder = Builder::hoomd();
     for frame in 0..4_u64 {
         builder.chunk("configuration/step", ChunkType::Uint64, 1, 1, &(frame * 50 + 7).to_le_bytes());
@@ -282,7 +282,7 @@ fn names_without_frames_are_kept() {
 }
 
 #[test]
-fn a_copy_of_the_index_behind_the_last_frame_is_no_loss() {
+fn index_copy_after_the_last_frame_is_ignored() {
     let mut builder = Builder::hoomd();
     for frame in 0..22 {
         builder.hoomd_frame(1000 * (frame + 1), 4);

@@ -39,7 +39,7 @@ fn read(file: &File, name: &str, rows: &Rows<'_>) -> Result<(Vec<u64>, Vec<f32>)
 }
 
 #[test]
-fn frame_0_is_shared_and_defaults_stand_where_n_differs() {
+fn frames_inherit_frame_0_or_get_defaults_if_n_differs() {
     let two = floats(&[1., 2., 3., 4., 5., 6.]);
     let other = floats(&[7., 8., 9., 7., 8., 9.]);
     let (n2, n3) = (2_u32.to_le_bytes(), 3_u32.to_le_bytes());
@@ -252,7 +252,7 @@ impl Source for CountingSource {
 }
 
 #[test]
-fn of_far_apart_chunks_nothing_but_their_values_is_read() {
+fn distant_chunks_are_read_without_the_bytes_between() {
     let (position, energy) = (vec![1; 12 << 10], 7_u64.to_le_bytes());
     let chunks: Vec<NewChunk<'_>> = (0..100)
         .flat_map(|frame| {
@@ -281,7 +281,7 @@ fn of_far_apart_chunks_nothing_but_their_values_is_read() {
 }
 
 #[test]
-fn of_far_apart_texts_nothing_but_their_bytes_is_read() {
+fn distant_texts_are_read_without_the_bytes_between() {
     let (position, vector) = (vec![1; 12 << 10], [7; 24]);
     let state: Vec<String> = (0..100).map(|frame| format!("run {frame}")).collect();
     let chunks: Vec<NewChunk<'_>> = state

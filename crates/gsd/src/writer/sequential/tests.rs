@@ -71,7 +71,7 @@ fn a_name_list_that_fills_its_block_ends_with_a_zero() {
 }
 
 #[test]
-fn what_is_not_as_planned_is_refused() {
+fn chunks_that_deviate_from_the_plan_are_refused() {
     assert!(plan().name(b"").is_err() && plan().name(b"a\0b").is_err());
     assert!(plan().chunk(0, 0, ChunkType::Uint8, 1, 1).is_err());
     let mut two = plan();

@@ -4,7 +4,7 @@ use super::*;
 
 /// Callers repeat an append that failed, so its frames must not be in the file.
 #[test]
-fn an_error_says_whether_the_frames_are_in_the_file() {
+fn close_error_reports_whether_frames_were_committed() {
     for created in [WriterOptions::default(), WriterOptions::default().with_scheme(CommitScheme::Reference)] {
         let start = RecordingStorage::default();
         let mut writer = Writer::create_storage(start.clone(), &created).unwrap();
@@ -29,7 +29,7 @@ fn an_error_says_whether_the_frames_are_in_the_file() {
 /// As above, for every scheme and every other change of a file: where only the last sync fails, the change is in the file, and the error
 /// says so.
 #[test]
-fn an_error_says_whether_the_file_has_changed() {
+fn is_after_change_matches_the_file_for_every_change() {
     type Change = fn(&mut Writer<RecordingStorage>) -> Result<()>;
     let changes: [(&str, Change); 3] =
         [("flush", Writer::flush), ("truncate", Writer::truncate), ("upgrade", Writer::upgrade)];

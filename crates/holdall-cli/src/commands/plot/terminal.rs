@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn terminals_are_known_by_what_they_say() {
+    fn terminal_protocol_is_detected_from_the_environment() {
         assert_eq!(on(&[("TERM", "xterm-kitty")]), Protocol::Kitty);
         assert_eq!(on(&[("TERM", "tmux-256color"), ("KITTY_WINDOW_ID", "1")]), Protocol::Blocks256);
         assert_eq!(on(&[("TERM", "foot"), ("COLORTERM", "truecolor")]), Protocol::Sixel);

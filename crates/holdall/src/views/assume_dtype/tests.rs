@@ -64,7 +64,7 @@ fn elements_of_another_size_are_counted_in_bytes() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn dtypes_of_mismatched_size_are_refused() {
     for (stored, shape, dtype) in
         [("|V4", &[3_u64][..], "<f8"), ("|V4", &[2, 2], "<f8"), ("|V4", &[2, 2], "<i2")]
     {

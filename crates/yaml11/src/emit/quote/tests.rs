@@ -78,7 +78,7 @@ fn numbers_of_any_reader_are_misread_and_versions_are_not() {
 }
 
 #[test]
-fn what_yaml_1_1_does_not_take_for_text_is_misread() {
+fn plain_text_resolving_to_another_type_is_misread() {
     // Each plain spelling of another type must be recognised here.
     let digits = ["", "0", "1", "08", "1_0", "0x1", "0b1", "1:2", "1:60", "2001-01-01"];
     let middles = ["", ".", ".5", ".5_", "e3", "e+3", ".e+3", ".5e-3", ":30", ":30.5", "-1"];
