@@ -318,7 +318,7 @@ pub struct OpenOptions {
     pub tolerance: Tolerance,
     /// The codec to assume where the file leaves it open (RawArray's flag bit 1 has two meanings).
     pub assume_codec: Option<String>,
-    /// The element type where a file records none, of one axis or as large as stored (see [`Container::is_typed`]).
+    /// The element type where a file records none, of one axis or as large as stored (see [`Interchange::records_dtype`]).
     pub assume_dtype: Option<DType>,
     /// Presentation of the axes of column-major data.
     pub axes: Axes,
@@ -379,7 +379,7 @@ pub enum Digests {
     /// A differing digest is an error. The whole range of a digest is read for it, however small the region.
     Compare,
     /// As [`Digests::Compare`] where a read takes all that a digest covers; else it is not compared, which
-    /// [`Container::uncompared`] reports.
+    /// [`FileStructure::uncompared`] reports.
     #[default]
     Whole,
     /// Does not compare them.

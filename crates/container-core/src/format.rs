@@ -327,7 +327,7 @@ impl WriteRequest<'_> {
     /// `data`.
     ///
     /// # Errors
-    /// Those of [`Container::export_metadata`], but for metadata that are damaged: these are a loss.
+    /// Those of [`Interchange::export_metadata`](crate::container::Interchange::export_metadata), but for metadata that are damaged: these are a loss.
     pub fn metadata(&self) -> Result<(Value, Vec<Loss>)> {
         let tree = match self.container.export_metadata(self.selection) {
             Err(error) if error.is_damage() => {

@@ -1,6 +1,6 @@
 //! Metadata in transit from one format to another.
 //!
-//! [`Container::export_metadata`](crate::container::Container::export_metadata) gives them as a [`Value`] that is a map: the user's entries under
+//! [`Interchange::export_metadata`](crate::container::Interchange::export_metadata) gives them as a [`Value`] that is a map: the user's entries under
 //! their own names. Values that [`Value`], JSON or msgpack cannot express become a *form*: a map of one key, which begins with [`PREFIX`].
 //!
 //! | form | is | native in |

@@ -12,7 +12,7 @@ pub(crate) type Entries = (Vec<(String, Value)>, Vec<Loss>);
 /// Attributes of the file in addition to the selected arrays.
 ///
 /// # Errors
-/// Those of [`Container::export_metadata`].
+/// Those of [`Interchange::export_metadata`](container_core::container::Interchange::export_metadata).
 pub(crate) fn of(container: &dyn Container, selection: &[(usize, Region)]) -> Result<Entries> {
     Ok((entries(&container.export_metadata(selection)?).to_vec(), container.unexported_metadata(selection)))
 }
