@@ -22,14 +22,7 @@ const VALUE_SIZE: u64 = size_of::<(String, Value)>() as u64;
 /// # Errors
 /// `Limit` for a tree that aliases make larger than memory.
 pub(crate) fn to_value(root: Node<'_>, view: View, limits: &Limits) -> Result<Value> {
-    let mut walk = Walk {
-        view,
-        limits,
-        left: root.document().max_expanded_nodes(),
-        held: 0,
-        above: HashMap::new(),
-        tags: None,
-    };
+    let mut walk = Walk::new(root, view, limits, None);
     walk.value(root, "", 0)
 }
 
@@ -58,14 +51,7 @@ pub(crate) fn logical_tags(root: Node<'_>, limits: &Limits) -> Result<HashMap<St
 }
 
 fn tags_of(root: Node<'_>, view: View, limits: &Limits) -> Result<HashMap<String, String>> {
-    let mut walk = Walk {
-        view,
-        limits,
-        left: root.document().max_expanded_nodes(),
-        held: 0,
-        above: HashMap::new(),
-        tags: Some(HashMap::new()),
-    };
+    let mut walk = Walk::new(root, view, limits, Some(HashMap::new()));
     walk.value(root, "", 0)?;
     Ok(walk.tags.unwrap_or_default())
 }
@@ -89,6 +75,19 @@ struct Walk<'l> {
     above: HashMap<NodeId, String>,
     /// Tags by JSON pointer, where they are wanted.
     tags: Option<HashMap<String, String>>,
+}
+
+impl<'l> Walk<'l> {
+    fn new(root: Node<'_>, view: View, limits: &'l Limits, tags: Option<HashMap<String, String>>) -> Self {
+        Self {
+            view,
+            limits,
+            left: root.document().max_expanded_nodes(),
+            held: 0,
+            above: HashMap::new(),
+            tags,
+        }
+    }
 }
 
 impl Walk<'_> {
