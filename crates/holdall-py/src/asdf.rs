@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use container_core::container::MetadataText as _;
 use container_core::report::Finding;
 use container_core::write::{Durability, Overwrite};
 use holdall::asdf::writer::{Plan, WriteOptions};
-use holdall::asdf::{File, Version, facade};
+use holdall::asdf::{File, Version};
 use holdall::{Error, OpenFile, Result};
 use pyo3::prelude::*;
 
@@ -64,7 +65,7 @@ fn asdf_validate(py: Python<'_>, core: &Core, schema: Schema) -> PyResult<Vec<Fo
     let opened = Arc::clone(&core.opened);
     let judged = patiently(py, None, move |_, _| {
         let schema = schema.as_ref().map(|(text, name)| (text.as_slice(), name.as_str()));
-        native(&opened).and_then(|file| facade::validate(file, schema))
+        native(&opened).and_then(|file| file.validate(schema))
     })?;
     judged.map(found).map_err(raise)
 }

@@ -3,6 +3,7 @@ use crate::blocks::header::BlockHeader;
 use crate::datasets::of_blocks;
 use container_codecs::checksum::Algorithm;
 use container_core::ErrorKind;
+use container_core::container::MetadataText as _;
 use container_core::report::Verdict;
 use container_core::source::PIECE_LEN;
 use std::ops::ControlFlow;
@@ -337,8 +338,8 @@ fn metadata_of_a_tree_that_cannot_be_read_are_an_error() {
     let starts = |text: &str| text.starts_with("cannot be read: ");
     assert!(matches!(&told.1, container_core::Value::Text(text) if starts(text)), "{told:?}");
     let file: &File = container.as_any().unwrap().downcast_ref().unwrap();
-    assert_eq!(crate::interchange::facade::yaml(file, "").unwrap().unwrap(), text);
-    assert!(crate::interchange::facade::yaml(file, "/k").is_err());
+    assert_eq!(file.node_text("").unwrap().unwrap(), text);
+    assert!(file.node_text("/k").is_err());
 }
 
 #[test]

@@ -21,15 +21,28 @@ use crate::{File, Version, checksum_status, to_yaml};
 
 impl MetadataText for File {
     fn tags(&self) -> Result<HashMap<String, String>> {
-        tags(self)
+        value::tags(self.tree().root(), &Limits::default())
     }
 
     fn logical_tags(&self) -> Result<HashMap<String, String>> {
-        logical_tags(self)
+        value::logical_tags(self.tree().root(), &Limits::default())
     }
 
+    /// A YAML 1.1 document that PyYAML reads as the same values; for the empty pointer the text of the tree as it is in the file.
     fn node_text(&self, pointer: &str) -> Result<Option<String>> {
-        yaml(self, pointer)
+        if self.unread_tree().is_some() {
+            // Its text can still be shown, with replacement characters for invalid UTF-8.
+            let Some(range) = self.layout().tree.clone().filter(|_| pointer.is_empty()) else {
+                return self.require_tree().map(|()| None);
+            };
+            self.options().limits.allocate(range.end.saturating_sub(range.start))?;
+            return Ok(Some(String::from_utf8_lossy(&self.source().read(range)?).into_owned()));
+        }
+        if pointer.is_empty() {
+            return Ok(Some(self.tree().document().text().to_owned()));
+        }
+        let node = if pointer.starts_with('/') { self.tree().find(pointer) } else { None };
+        node.map(|node| emit_document(&Yaml::from_node(node)?, &emit_options())).transpose()
     }
 
     fn whole_text(&self, options: &ReadOptions) -> Result<Vec<u8>> {
@@ -37,45 +50,8 @@ impl MetadataText for File {
     }
 
     fn validate(&self, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
-        validate(self, custom)
+        validate_tree(self.tree().document(), self.layout().header.standard_or_first(), custom)
     }
-}
-
-/// The tags of the tree, each by the JSON pointer of its node: `!core/ndarray-1.1.0`, `!!binary`, `!<asdf://…>`. Aliases are followed.
-///
-/// # Errors
-/// `Limit` for a tree that aliases make larger than memory.
-pub fn tags(file: &File) -> Result<HashMap<String, String>> {
-    value::tags(file.tree().root(), &Limits::default())
-}
-
-/// The tags of the tree as [`tags`] has them, without those of array storage, of the standard's version, and of YAML's own types.
-///
-/// # Errors
-/// As [`tags`].
-pub fn logical_tags(file: &File) -> Result<HashMap<String, String>> {
-    value::logical_tags(file.tree().root(), &Limits::default())
-}
-
-/// Formats the node at a JSON pointer as a YAML 1.1 document that PyYAML reads as the same values; for the empty pointer, returns the text of the
-/// tree as it is in the file. `None` for a pointer without a target.
-///
-/// # Errors
-/// As [`emit_document`]; `Malformed` for a pointer into a tree that cannot be read.
-pub fn yaml(file: &File, pointer: &str) -> Result<Option<String>> {
-    if file.unread_tree().is_some() {
-        // Its text can still be shown, with replacement characters for invalid UTF-8.
-        let Some(range) = file.layout().tree.clone().filter(|_| pointer.is_empty()) else {
-            return file.require_tree().map(|()| None);
-        };
-        file.options().limits.allocate(range.end.saturating_sub(range.start))?;
-        return Ok(Some(String::from_utf8_lossy(&file.source().read(range)?).into_owned()));
-    }
-    if pointer.is_empty() {
-        return Ok(Some(file.tree().document().text().to_owned()));
-    }
-    let node = if pointer.starts_with('/') { file.tree().find(pointer) } else { None };
-    node.map(|node| emit_document(&Yaml::from_node(node)?, &emit_options())).transpose()
 }
 
 /// The paths of the other files that the file at `path` consists of: those that its arrays and references name, and those that these name. Absent
@@ -129,19 +105,11 @@ pub fn require_pointer(pointer: &str) -> Result<()> {
     Err(Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).with_hint(hint))
 }
 
-/// Validates the tree against the schemas of its tags, and its root against a schema of the caller's, given by its text and name. Violations are
-/// errors with the code `schema`, since the check was asked for.
+/// Validates a tree, in a file of a version of the standard, against the schemas of its tags, and its root against a schema of the caller's, given by
+/// its text and name. Violations are errors with the code `schema`, since the check was asked for.
 ///
 /// # Errors
 /// `Malformed` for an invalid schema of the caller's, with its name as part; `Limit`.
-pub fn validate(file: &File, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
-    validate_tree(file.tree().document(), file.layout().header.standard_or_first(), custom)
-}
-
-/// As [`validate`], for a tree that is edited, in a file of a version of the standard.
-///
-/// # Errors
-/// As [`validate`].
 pub fn validate_tree(
     document: &Document,
     standard: Version,
