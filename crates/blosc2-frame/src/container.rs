@@ -12,7 +12,7 @@ use container_core::container::{
     self, About, CheckDepth, Container, Dataset, FileStructure, Interchange, ReadOptions, Segment, Tolerance,
 };
 use container_core::dtype::Order;
-use container_core::format::{Format, Input, Level, OptionSpec, Probe, Support};
+use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::region::Region;
 use container_core::report::{Loss, Report};
 use container_core::source::Source;
@@ -74,18 +74,7 @@ pub const FORMAT: Format = Format {
     ],
     magics: &[&MAGIC],
     codecs: Compressor::CODECS,
-    options: &[
-        OptionSpec::new(
-            "filter",
-            "none|shuffle|bitshuffle|delta|bytedelta|trunc_prec:N|int_trunc:N|ndcell:N|ndmean:N, up to six in order",
-        ),
-        OptionSpec::new("checksum", "none|adler32|crc32|md5|sha1|sha224|sha256|sha384|sha512"),
-        OptionSpec::new("chunks", "SHAPE"),
-        OptionSpec::new("blocks", "SHAPE"),
-        OptionSpec::new("split", "auto|always|never|forward"),
-        OptionSpec::new("dictionary", "yes|no"),
-        OptionSpec::new("sparse", "yes|no (a directory)"),
-    ],
+    options: import::options::OPTIONS,
     journal_suffix: Some(journal::KIND.suffix),
     import: Some(import::import),
     write_directory: Some(import::sparse::TARGET),

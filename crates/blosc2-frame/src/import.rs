@@ -3,7 +3,7 @@
 use container_core::chunked_read::{check_readable, for_each_chunk, require_present};
 use container_core::container::{Axes, CheckDepth, Dataset, Digests, ReadOptions, Tolerance};
 use container_core::dtype::{DType, Kind, Order};
-use container_core::format::{Output, WriteRequest};
+use container_core::format::{OptionSpec, Output, WriteRequest};
 use container_core::region::Region;
 use container_core::report::{Finding, Loss, Severity};
 use container_core::{Error, Progress, Result};
@@ -24,7 +24,7 @@ use crate::{rewrite, verified_reads};
 /// Writes the one selected dataset as a b2nd array, in C order, in its own byte order. All of another frame goes into the new one as it is:
 /// arrays, super-chunks, chunks of different lengths, with their metalayers and user metadata.
 pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
-    job.options.check_options("Blosc2", &options::ALL)?;
+    job.options.check_options("Blosc2", &OptionSpec::names(options::OPTIONS))?;
     let frame = job.container.as_any().and_then(|native| native.downcast_ref::<Frame>());
     let job = &WriteRequest { read: reading(frame, job), ..*job };
     if let Some(frame) = frame.filter(|_| job.options.axes == Axes::AsStored && job.is_all())

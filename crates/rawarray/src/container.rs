@@ -7,7 +7,7 @@ use container_core::container::{
     Segment, Visibility,
 };
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
-use container_core::format::{Format, Input, Level, OptionSpec, Probe, Support};
+use container_core::format::{Format, Input, Level, Probe, Support};
 use container_core::interchange;
 use container_core::interchange::WHOLE;
 use container_core::region::Region;
@@ -42,11 +42,7 @@ pub const FORMAT: Format = Format {
     magics: &[&MAGIC, &MAGIC_REVERSED],
     opens_by_head: true,
     codecs: import::CODECS,
-    options: &[
-        OptionSpec::new("bool", "eltype5|uint8"),
-        OptionSpec::new("byte-order", "little|big"),
-        OptionSpec::new("trailer", "keep|drop"),
-    ],
+    options: import::OPTIONS,
     import: Some(import::import),
     comparable_metadata: Some(comparable_metadata),
     change_metadata: Some(append::change_metadata),

@@ -4,7 +4,7 @@ use container_core::array::byte_len;
 use container_core::chunked_read::{check_readable, for_each_chunk};
 use container_core::container::{Axes, Container, Dataset};
 use container_core::dtype::{ByteOrder, DType, Kind, Order};
-use container_core::format::{CodecSpec, Levels, Output, WriteRequest};
+use container_core::format::{CodecSpec, Levels, OptionSpec, Output, WriteRequest};
 use container_core::interchange;
 use container_core::region::Region;
 use container_core::report::Loss;
@@ -98,6 +98,13 @@ pub(crate) const CODECS: &[CodecSpec] = &[
     CodecSpec::new(Encoding::Bits.name(), Levels::None),
 ];
 
+/// Options of targets besides the codec.
+pub(crate) const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::new("bool", "eltype5|uint8"),
+    OptionSpec::new("byte-order", "little|big"),
+    OptionSpec::new("trailer", "keep|drop"),
+];
+
 fn encoding(job: &WriteRequest<'_>) -> Result<Encoding> {
     let codec = job.options.codec("RawArray", CODECS)?;
     Ok(codec.and_then(|(name, _)| Encoding::from_name(name)).unwrap_or(Encoding::Plain))
@@ -129,7 +136,7 @@ enum Trailer {
 impl Words {
     fn new(job: &WriteRequest<'_>) -> Result<Self> {
         let mut words = Self { bools: Bools::Eltype5, data_order: ByteOrder::Little, trailer: Trailer::Keep };
-        job.options.check_options("RawArray", &["bool", "byte-order", "trailer"])?;
+        job.options.check_options("RawArray", &OptionSpec::names(OPTIONS))?;
         for (word, value) in &job.options.extra {
             match (word.as_str(), value.as_str()) {
                 ("bool", "eltype5") => words.bools = Bools::Eltype5,

@@ -1,7 +1,7 @@
 //! New files: of datasets of any container, and of items.
 
 use container_core::chunked_read::for_each_chunk;
-use container_core::format::{Output, Pack, WriteRequest};
+use container_core::format::{OptionSpec, Output, Pack, WriteRequest};
 use container_core::report::Loss;
 use container_core::{DType, Order, Result};
 
@@ -13,7 +13,7 @@ use crate::record::{MAGIC, head, sum_of};
 /// `Usage` for options of other formats; `Unsupported` for names and shapes that are too long; those of reading; `Io`.
 pub(crate) fn import(request: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     let format = &crate::FORMAT;
-    request.options.check_options(format.title, &["colour"])?;
+    request.options.check_options(format.title, &OptionSpec::names(format.options))?;
     request.options.choice(format.title, "colour", &[("red", ()), ("blue", ())])?;
     request.options.codec(format.title, format.codecs)?;
     out.write_all(MAGIC)?;

@@ -2,7 +2,7 @@
 
 use blosc_chunk::{Compressor, Filter, Params, Pipeline, SplitMode};
 use container_core::dtype::{ByteOrder, DType, Kind};
-use container_core::format::TargetOptions;
+use container_core::format::{OptionSpec, TargetOptions};
 use container_core::{Error, Result};
 
 use crate::b2nd::NdOptions;
@@ -20,7 +20,18 @@ pub(crate) const DICTIONARY: &str = "dictionary";
 pub(crate) const SPARSE: &str = "sparse";
 
 /// Options that every Blosc2 target accepts.
-pub(crate) const ALL: [&str; 7] = [FILTER, CHECKSUM, CHUNKS, BLOCKS, SPLIT, DICTIONARY, SPARSE];
+pub(crate) const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::new(
+        FILTER,
+        "none|shuffle|bitshuffle|delta|bytedelta|trunc_prec:N|int_trunc:N|ndcell:N|ndmean:N, up to six in order",
+    ),
+    OptionSpec::new(CHECKSUM, "none|adler32|crc32|md5|sha1|sha224|sha256|sha384|sha512"),
+    OptionSpec::new(CHUNKS, "SHAPE"),
+    OptionSpec::new(BLOCKS, "SHAPE"),
+    OptionSpec::new(SPLIT, "auto|always|never|forward"),
+    OptionSpec::new(DICTIONARY, "yes|no"),
+    OptionSpec::new(SPARSE, "yes|no (a directory)"),
+];
 
 /// True where something is to be encoded otherwise than it is.
 pub(crate) fn is_other_encoding(options: &TargetOptions) -> bool {
@@ -148,7 +159,7 @@ impl NdOptions {
     /// # Errors
     /// `Usage` for words that Blosc2 does not have, for lossy filters that do not fit the type, and for shapes of another number of axes.
     pub fn with_words(mut self, words: &TargetOptions, dtype: &DType, shape: &[u64]) -> Result<Self> {
-        words.check_options("Blosc2", &ALL)?;
+        words.check_options("Blosc2", &OptionSpec::names(OPTIONS))?;
         self.take_words(words, dtype, shape)?;
         if words.get(CHECKSUM).is_some() {
             self.checksums = verified_reads::target_checksum(words, None)?;
@@ -171,7 +182,7 @@ impl FrameOptions {
     /// # Errors
     /// `Usage` for words that Blosc2 does not have, and for chunks of 4 GiB.
     pub fn with_words(mut self, words: &TargetOptions) -> Result<Self> {
-        words.check_options("Blosc2", &ALL)?;
+        words.check_options("Blosc2", &OptionSpec::names(OPTIONS))?;
         self.params = apply(self.params, words)?;
         let bytes = |name: &str| -> Result<Option<usize>> {
             let count = shape(words, name, &[u64::MAX])?.and_then(|lens| lens.first().copied());

@@ -80,6 +80,12 @@ impl OptionSpec {
     pub const fn new(name: &'static str, values: &'static str) -> Self {
         Self { name, values }
     }
+
+    /// The names of options, for [`TargetOptions::check_options`].
+    #[must_use]
+    pub fn names(options: &[Self]) -> Vec<&'static str> {
+        options.iter().map(|option| option.name).collect()
+    }
 }
 
 /// Options for writing a target, as the caller named them: a format uses those it has.
