@@ -74,8 +74,8 @@ pub const FORMAT: Format = Format {
 };
 
 /// The other files that the file at `path` consists of; none where it cannot be opened.
-fn other_files(input: Input, path: &Path) -> Vec<PathBuf> {
-    let opened = AsdfContainer::new(input, &OpenOptions::default(), compression::codecs());
+fn other_files(input: Input, options: &OpenOptions, path: &Path) -> Vec<PathBuf> {
+    let opened = AsdfContainer::new(input, options, compression::codecs());
     opened.map(|opened| facade::other_files(&opened.file, path)).unwrap_or_default()
 }
 

@@ -42,6 +42,12 @@ pub type OpenWrittenFn = fn(Input, &WriteRequest<'_>) -> Result<Box<dyn Containe
 /// Divides the datasets of a request into those that a target can hold and losses.
 pub type RepresentableFn = fn(&WriteRequest<'_>) -> Result<(Vec<(usize, Region)>, Vec<Loss>)>;
 
+/// Opens an input at a path and returns the paths of the other files that it consists of.
+pub type OtherFilesFn = fn(Input, &OpenOptions, &Path) -> Vec<PathBuf>;
+
+/// Compares a written directory with the request it was made from and returns the differences.
+pub type CompareDirectoryFn = fn(&WriteRequest<'_>, &Path) -> Result<Vec<Loss>>;
+
 /// Changes the metadata of the file at a path, all or none, and returns notes on the changes.
 pub type ChangeMetadataFn = fn(&Path, &MetadataChanges<'_>) -> Result<Vec<String>>;
 
@@ -97,7 +103,7 @@ pub struct Format {
     /// Changes metadata in place.
     pub change_metadata: Option<ChangeMetadataFn>,
     /// The paths of the other files that the file at a path consists of. Absent files are left out.
-    pub other_files: Option<fn(Input, &Path) -> Vec<PathBuf>>,
+    pub other_files: Option<OtherFilesFn>,
     /// Writes the provable part of a damaged file; without an output it only reports.
     pub repair: Option<RepairFn>,
     /// Adds to an existing file.
@@ -169,7 +175,7 @@ pub struct DirectoryTarget {
     /// Writes it.
     pub write: WriteDirectoryFn,
     /// Differences between a written directory and the request it was made from; `None` where the format opens the directory.
-    pub read_back: Option<WriteDirectoryFn>,
+    pub read_back: Option<CompareDirectoryFn>,
     /// True for an existing directory of this kind, which may be replaced.
     pub is_one: fn(&Path) -> bool,
     /// The error for standard output as the target.

@@ -196,7 +196,7 @@ fn parts(source: &Path) -> Vec<PathBuf> {
     // Reads only the tree, so a file that is then read by position need not be mapped.
     options.access = Access::Positioned;
     match recognise(source, Accept::Containers, &options) {
-        Ok((Format { other_files: Some(other_files), .. }, input)) => other_files(input, source),
+        Ok((Format { other_files: Some(other_files), .. }, input)) => other_files(input, &options, source),
         _ => Vec::new(),
     }
 }
