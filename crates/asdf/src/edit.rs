@@ -33,7 +33,7 @@ fn of_typed_text(error: Error) -> Error {
         return Error::new(error.into_kind());
     }
     let message = error.kind().to_string();
-    let placed = message.split_once(": ").filter(|(place, _)| place.starts_with("no YAML at line "));
+    let placed = message.split_once(": ").filter(|(place, _)| place.starts_with("invalid YAML at line "));
     Error::usage(placed.map_or_else(|| message.clone(), |(_, why)| format!("no YAML: {why}")))
 }
 

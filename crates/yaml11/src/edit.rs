@@ -154,8 +154,8 @@ impl TreeEditor {
         let text = self.document.text();
         plan.splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
         let refused = || {
-            let message = format!("an edit of {path:?} would change something else, so nothing was changed");
-            Error::usage(message).with_hint("set the mapping or sequence that holds it as a whole")
+            let message = format!("the edit of {path:?} would change other values, and was not made");
+            Error::usage(message).with_hint("set the whole mapping or sequence that contains it")
         };
         let mut new = String::with_capacity(text.len());
         let mut at = 0;

@@ -97,7 +97,7 @@ pub fn emit_document(value: &Yaml, options: &EmitOptions) -> Result<String> {
             .iter()
             .any(|text| text.is_empty() || text.contains(|c: char| c.is_control() || c == ' '))
         {
-            return Err(Error::usage(format!("%TAG {handle:?} {prefix:?} is no line that YAML can hold")));
+            return Err(Error::usage(format!("invalid directive %TAG {handle:?} {prefix:?}")));
         }
         emitter.write("%TAG ");
         emitter.write(handle);

@@ -155,7 +155,7 @@ pub(super) fn require_few_merged(document: &Document) -> Result<()> {
             }
         }
         if total > allowed {
-            let error = Error::limit("pairs that merge keys make", total, allowed);
+            let error = Error::limit("pairs from merge keys", total, allowed);
             return Err(document.origin().named(error.with_range(node.range())));
         }
     }
@@ -174,7 +174,7 @@ pub(super) fn refuse_duplicate_keys(document: &Document) -> Result<()> {
             let key = pair.0;
             if !seen.insert(Key::of(key)) {
                 let shown: String = key.text().chars().take(40).collect();
-                let what = format!("the key {shown:?} stands twice in one mapping");
+                let what = format!("duplicate key {shown:?} in a mapping");
                 return Err(document.origin().malformed(&key.span(), what));
             }
         }

@@ -134,11 +134,11 @@ pub(super) fn insert<'y>(
 ) -> Result<Plan<'y>> {
     let sequence = document.find(path).ok_or_else(|| plan::missing(document, path))?.target();
     if sequence.kind() != Kind::Sequence {
-        return Err(Error::usage(format!("{path:?} is no sequence")).with_range(sequence.range()));
+        return Err(Error::usage(format!("{path:?} is not a sequence")).with_range(sequence.range()));
     }
     let index = index.unwrap_or(sequence.len());
     if index > sequence.len() {
-        let message = format!("{path:?} has {} items, so that none can be put at {index}", sequence.len());
+        let message = format!("no position {index} in {path:?} (the sequence has {} items)", sequence.len());
         return Err(Error::usage(message).with_range(sequence.range()));
     }
     insert_item(sequence, index, text::own_anchors(document, value)?)
@@ -175,10 +175,10 @@ pub(super) fn remove(document: &Document, path: &str, wide: bool) -> Result<Plan
     } else {
         check_flow(collection)?;
         if indices.len() > 1 {
-            let message = format!("the key of {path:?} is there more than once, in one pair of braces");
+            let message = format!("duplicate key {path:?} in a flow mapping");
             return Err(Error::usage(message)
                 .with_range(collection.range())
-                .with_hint("set the mapping as a whole"));
+                .with_hint("set the whole mapping"));
         }
         let removed = indices.iter().map(|index| flow_style::remove(collection, *index));
         removed.collect::<Result<Vec<_>>>()?.concat()

@@ -107,21 +107,19 @@ pub(super) fn try_find<'d>(document: &'d Document, path: &str) -> Result<Option<
                 .ok()
                 .filter(|index| *index < parent.len() && step.bytes().all(|b| b.is_ascii_digit()));
             let index = index.ok_or_else(|| {
-                let message = format!("{path:?} names no item: the sequence has {}", parent.len());
+                let message = format!("no item {path:?} (the sequence has {})", parent.len());
                 Error::usage(message)
-                    .with_hint("items are counted from 0; `-` stands for the place behind the last")
+                    .with_hint("items are counted from 0; `-` is the position after the last")
             })?;
             Ok(Some(Target::Item { sequence: parent, index }))
         }
         // A key without a value, and an empty root, can become a mapping.
         Kind::Scalar if !is_nothing(parent) => {
-            let message =
-                format!("{parent_path:?} is neither mapping nor sequence, so that {path:?} cannot be in it");
+            let message = format!("no {path:?}: {parent_path:?} is neither a mapping nor a sequence");
             Err(Error::usage(message).with_range(parent.range()))
         }
         Kind::Scalar if is_merge(document, parent_path) => {
-            let message =
-                format!("a mapping behind `<<` is merged, so that {path:?} would not be where it is set");
+            let message = format!("cannot set {path:?}: the mapping after `<<` is merged into another");
             Err(Error::usage(message)
                 .with_range(parent.range())
                 .with_hint("set the key in the mapping that has the `<<`"))
@@ -209,10 +207,10 @@ pub(super) fn check_anchors(document: &Document, taken: &[Range<usize>]) -> Resu
     for (target, alias) in taken.iter().flat_map(|range| document.aliases_of(range)) {
         if is_taken(target) && !is_taken(alias) {
             let name = target.anchor().unwrap_or_default();
-            let message = format!("another place names what is here, by the alias *{name}");
+            let message = format!("the alias *{name} elsewhere refers to this value");
             return Err(Error::usage(message)
                 .with_range(alias.range())
-                .with_hint("set or remove that place first"));
+                .with_hint("set or remove the alias first"));
         }
     }
     Ok(())
@@ -225,7 +223,7 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
         Target::NoPair { is_merged: true, .. } => return Err(merged(path)),
         Target::NoPair { .. } => return Err(missing(document, path)),
         Target::Root | Target::Item { .. } | Target::End { .. } => {
-            return Err(Error::usage(format!("{path:?} names no key")));
+            return Err(Error::usage(format!("{path:?} is not a key")));
         }
     };
     if own_pair(mapping, name).is_some_and(|found| found != index) {
@@ -235,9 +233,7 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
     }
     let pair = spans::pair(mapping, index).ok_or_else(|| unclear(mapping))?;
     if mapping.entries().take(index).any(|(key, _)| key.key_text() == pair.key.key_text()) {
-        return Err(
-            Error::usage(format!("the key of {path:?} is there more than once")).with_range(mapping.range())
-        );
+        return Err(Error::usage(format!("duplicate key {path:?}")).with_range(mapping.range()));
     }
     let span = pair.key.span();
     check_anchors(document, std::slice::from_ref(&span))?;
@@ -255,14 +251,14 @@ pub(super) fn rename<'y>(document: &Document, path: &str, name: &str) -> Result<
 
 /// The error for a node whose surrounding text has an unexpected form.
 pub(super) fn unclear(node: Node<'_>) -> Error {
-    let message = "the text is not written in a way that can be edited here";
+    let message = "the style of the YAML text does not allow this edit";
     Error::usage(message)
         .with_range(node.range())
-        .with_hint("set the mapping or sequence that holds it as a whole")
+        .with_hint("set the whole mapping or sequence that contains it")
 }
 
 pub(super) fn merged(path: &str) -> Error {
-    let message = format!("{path:?} comes from another mapping, by `<<`");
+    let message = format!("{path:?} is merged from another mapping by `<<`");
     Error::usage(message).with_hint("edit it there, or set the key to give this mapping its own")
 }
 

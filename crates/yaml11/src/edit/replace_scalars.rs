@@ -69,7 +69,9 @@ fn is_value(now: Option<&Scalar<'_>>, wanted: &Yaml) -> bool {
 }
 
 fn refused(document: &Document) -> Error {
-    document.origin().named(Error::unsupported("the tree cannot be changed at one place without another"))
+    document
+        .origin()
+        .named(Error::unsupported("cannot change one value of the tree without changing another"))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn options(document: &Document) -> EmitOptions {
 pub(super) fn key(document: &Document, key: &Yaml, flow: bool) -> Result<String> {
     let options = EmitOptions { width: usize::MAX, ..options(document) };
     emit_key(key, flow, &options)?.ok_or_else(|| {
-        Error::usage("a key with line breaks, or of more than 128 characters, is not written here")
+        Error::usage("the key has line breaks or more than 128 characters (expected a simple key)")
     })
 }
 

@@ -30,7 +30,9 @@ pub(crate) fn bare(value: &Yaml) -> Result<(&Yaml, Properties<'_>)> {
             _ => break,
         };
         if let Some(first) = place.replace(name) {
-            return Err(Error::usage(format!("a node has both of {first:?} and {name:?}, and can have one")));
+            return Err(Error::usage(format!(
+                "two anchors or tags of one node: {first:?} and {name:?} (expected one)"
+            )));
         }
         value = inner;
     }
@@ -49,11 +51,11 @@ impl Emitter<'_> {
         }
         if let Some(name) = properties.anchor {
             if !tag::is_anchor(name) {
-                let message = format!("the anchor {name:?} has more than letters, digits, `-` and `_`");
+                let message = format!("invalid anchor {name:?} (expected letters, digits, `-` and `_`)");
                 return Err(Error::usage(message));
             }
             if !self.anchors.insert(name.to_owned()) {
-                return Err(Error::usage(format!("the anchor {name:?} is there twice")));
+                return Err(Error::usage(format!("duplicate anchor {name:?}")));
             }
             self.token("&");
             self.write(name);
@@ -71,7 +73,9 @@ impl Emitter<'_> {
             }
             Yaml::Alias(name) => {
                 if !self.anchors.contains(name) {
-                    return Err(Error::usage(format!("nothing before the alias {name:?} has that anchor")));
+                    return Err(Error::usage(format!(
+                        "unknown alias {name:?} (expected an anchor before it)"
+                    )));
                 }
                 self.token("*");
                 self.write(name);

@@ -93,7 +93,7 @@ pub(crate) fn int(value: &Int) -> Result<String> {
             let bare = digits.strip_prefix('-').unwrap_or(digits);
             // A leading zero would make it octal.
             if bare.is_empty() || bare.starts_with('0') || !bare.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(Error::usage(format!("{digits:?} is no whole number in decimal digits")));
+                return Err(Error::usage(format!("{digits:?} is not a whole number in decimal digits")));
             }
             Ok(digits.clone())
         }
@@ -104,9 +104,7 @@ pub(crate) fn int(value: &Int) -> Result<String> {
 pub(crate) fn timestamp(value: &Timestamp) -> Result<String> {
     let Timestamp { year, month, day, time, offset } = value;
     if !is_read(value) {
-        return Err(Error::usage(format!(
-            "{value:?} is no date and time that readers take, years 1 to 9999"
-        )));
+        return Err(Error::usage(format!("invalid date and time {value:?} (expected years 1 to 9999)")));
     }
     let mut text = format!("{year:04}-{month:02}-{day:02}");
     if let Some((hour, minute, second, micro)) = time {

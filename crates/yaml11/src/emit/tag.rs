@@ -14,7 +14,7 @@ pub const YAML_TAG_PREFIX: &str = "tag:yaml.org,2002:";
 pub(super) fn spell(tag: &str, handles: &[(String, String)]) -> Result<String> {
     if tag.is_empty() || tag.chars().any(char::is_control) {
         return Err(Error::usage(format!(
-            "the tag {tag:?} is empty or has control characters, which YAML cannot hold"
+            "the tag {tag:?} is empty or has control characters, which YAML does not allow"
         )));
     }
     if tag == "!" {

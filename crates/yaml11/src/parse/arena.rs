@@ -216,7 +216,9 @@ impl<'t> Builder<'t> {
     pub(crate) fn alias(&mut self, range: Range<usize>) -> Result<()> {
         let name = self.name(&range)?;
         let Some(&target) = self.names.get(name) else {
-            return Err(self.malformed(format!("alias *{name} names no anchor before it"), &range));
+            return Err(
+                self.malformed(format!("unknown alias *{name} (expected an anchor before it)"), &range)
+            );
         };
         self.push(Shape::Alias, range.start, range, 0)?;
         self.set_range(target, 0);
@@ -229,7 +231,7 @@ impl<'t> Builder<'t> {
         let id = to_u32(self.arena.items.len()).saturating_sub(1);
         match self.names.entry(name) {
             Entry::Occupied(_) => {
-                return Err(self.malformed(format!("anchor &{name} is defined twice"), &range));
+                return Err(self.malformed(format!("duplicate anchor &{name}"), &range));
             }
             Entry::Vacant(vacant) => vacant.insert(id),
         };
@@ -258,7 +260,7 @@ impl<'t> Builder<'t> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if name.is_empty() || !name.bytes().all(plain) {
             return Err(self.malformed(
-                format!("an anchor named {name:?}; letters, digits, - and _ are possible"),
+                format!("invalid anchor {name:?} (expected letters, digits, `-` and `_`)"),
                 range,
             ));
         }

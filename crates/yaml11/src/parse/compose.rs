@@ -26,11 +26,12 @@ pub(crate) fn check_text<'t>(bytes: &'t [u8], origin: Origin, limits: &YamlLimit
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         let range = at..at.saturating_add(error.error_len().unwrap_or(1));
-        origin.malformed(&range, "a byte that is no UTF-8")
+        origin.malformed(&range, "a byte that is not UTF-8")
     })?;
     if let Some(at) = spans::control(bytes) {
         let character = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or_default();
-        let what = format!("the control character {character:?}, which YAML has only as an escape in quotes");
+        let what =
+            format!("the control character {character:?}, which YAML allows only as an escape in quotes");
         return Err(origin.malformed(&(at..at.saturating_add(character.len_utf8())), what));
     }
     Ok(text)
@@ -217,8 +218,7 @@ impl<'t> Composer<'t> {
     }
 
     fn unread(&self, range: &Range<usize>) -> Error {
-        let what =
-            "a text with U+0085, U+2028 or U+2029 beside what only YAML 1.2 has, or beside empty lines alone";
+        let what = "a text with U+0085, U+2028 or U+2029 that has syntax of YAML 1.2 or only empty lines";
         let hint = "write it in double quotes";
         self.origin.at(range, Error::unsupported(what)).with_hint(hint)
     }

@@ -102,12 +102,15 @@ impl<'t> Events<'t> {
                     if let Some(version) = version
                         && (version.major != 1 || !matches!(version.minor, 1 | 2))
                     {
-                        let what = format!("YAML {}.{}, not 1.1", version.major, version.minor);
+                        let what = format!(
+                            "unsupported YAML version {}.{} (expected 1.1)",
+                            version.major, version.minor
+                        );
                         return Err(Failure::Other(self.origin.at(&range, Error::unsupported(what))));
                     }
                     self.documents = self.documents.saturating_add(1);
                     if self.documents > 1 {
-                        let what = "a second document, where a tree is a single one";
+                        let what = "a second YAML document (expected one)";
                         return Err(Failure::Other(self.origin.malformed(&range, what)));
                     }
                     Event::Document
@@ -148,7 +151,7 @@ impl<'t> Events<'t> {
         }
         let at = marker.byte_offset().unwrap_or_default();
         let column = marker.col().saturating_add(1);
-        let what = format!("no YAML at line {}, column {column}: {}", marker.line(), error.info());
+        let what = format!("invalid YAML at line {}, column {column}: {}", marker.line(), error.info());
         self.origin.malformed(&(at..at.saturating_add(1)), what)
     }
 }

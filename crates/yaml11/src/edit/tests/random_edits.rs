@@ -206,7 +206,7 @@ proptest! {
             match result {
                 Err(error) => {
                     // An edit is refused only where it would remove an anchored node.
-                    prop_assert!(error.to_string().contains("by the alias"), "{}\n{}\n{}", what, error, before);
+                    prop_assert!(error.to_string().contains("elsewhere refers to this value"), "{}\n{}\n{}", what, error, before);
                     prop_assert_eq!(&after, &before);
                     *at(&mut model, &steps) = kept;
                 }
