@@ -129,12 +129,12 @@ pub fn repair_with(
     let (found, found_by) = find_blocks::find(source, &layout, named, limits)?;
     let led = match found_by {
         find_blocks::FoundBy::Walk => None,
-        find_blocks::FoundBy::Index => Some(("the index says", Evidence::Index)),
-        find_blocks::FoundBy::Magics => Some(("their magics are", Evidence::Walk)),
+        find_blocks::FoundBy::Index => Some(("the block index", Evidence::Index)),
+        find_blocks::FoundBy::Magics => Some(("their magics", Evidence::Walk)),
     };
     if let Some((led, evidence)) = led {
         let range = layout.padding.end..layout.size;
-        let what = format!("the blocks are where {led}, not where their sizes lead");
+        let what = format!("the blocks are located by {led}, not by their sizes");
         report.guessed.push(RepairItem::new(range, what).with_evidence(evidence));
     }
     let gaps: Vec<Range<u64>> = found.iter().filter_map(find_blocks::Extent::gap).collect();
@@ -205,9 +205,7 @@ fn report_unreferenced(named: &[i64], parts: &[plan_blocks::PlannedBlock], repor
         let is_lost = matches!(&part.body, plan_blocks::BlockBody::Bytes(_, bytes) if bytes.is_empty());
         if !is_lost && !named.contains(&index) && !named.contains(&index.saturating_sub(count)) {
             let range = part.block.at..part.block.end;
-            report
-                .kept
-                .push(RepairItem::new(range, format!("block {index}, which no array of the tree names")));
+            report.kept.push(RepairItem::new(range, format!("block {index}, not referenced by any array")));
         }
     }
 }
@@ -233,7 +231,7 @@ fn report_left_out(
             FaultKind::JunkAfterTree
             | FaultKind::JunkAfterBlocks
             | FaultKind::JunkAfterIndex
-            | FaultKind::IndexForbidden => "left out, because it belongs to nothing",
+            | FaultKind::IndexForbidden => "left out, because the format does not allow it here",
             _ => continue,
         };
         let range = fault.range();
@@ -249,7 +247,7 @@ fn report_left_out(
         }
         // There is a block in it, or was one, and the report tells of it.
         for left in left {
-            let said = format!("{} bytes beside blocks: {what}", left.end.saturating_sub(left.start));
+            let said = format!("{} bytes outside every block: {what}", left.end.saturating_sub(left.start));
             report.guessed.push(RepairItem::new(left, said).with_evidence(Evidence::Walk));
         }
     }
@@ -258,8 +256,8 @@ fn report_left_out(
         let range = layout.index.clone().unwrap_or(layout.size..layout.size);
         let what = match layout.index_state {
             IndexState::Valid => "block index",
-            IndexState::Absent => "block index, made from the blocks, where there was none",
-            IndexState::Invalid => "block index, made from the blocks, where it did not fit them",
+            IndexState::Absent => "block index, created from the blocks (it was missing)",
+            IndexState::Invalid => "block index, created from the blocks (it did not match them)",
         };
         report.kept.push(RepairItem::new(range, what));
     }

@@ -150,7 +150,7 @@ fn renumbered(
         let Some(old) = found.block(layout.blocks.len()) else {
             // A source without a block must not get one by the new numbers.
             if resolve_index(number, kept.len()).is_some() {
-                let what = format!("{} names block {number}, which there is not", found.path);
+                let what = format!("{}: source {number} is not a block of the file", found.path);
                 return Err(Error::unsupported(what).with_context("asdf tree"));
             }
             continue;

@@ -224,7 +224,7 @@ pub fn validate(document: &Document, options: &Options<'_>) -> Result<Report> {
 pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
     let mut resources = Resources::new(schemas);
     let document = resources.load(uri)?.and_then(|index| resources.document(index));
-    let Some(document) = document else { return Err(Error::usage(format!("no schema {uri}"))) };
+    let Some(document) = document else { return Err(Error::usage(format!("unknown schema {uri}"))) };
     let meta = document
         .root()
         .get("$schema")
@@ -236,7 +236,7 @@ pub fn check_schema(uri: &str, schemas: &Schemas) -> Result<Report> {
     // Here `$ref` is a keyword, not a reference to a value elsewhere.
     validator.skips_references = false;
     let Some(schema) = validator.find(&meta)? else {
-        return Err(Error::usage(format!("no metaschema {meta}")));
+        return Err(Error::usage(format!("unknown metaschema {meta}")));
     };
     let mut report = Report { complete: true, ..Report::default() };
     validator.validate("", document.root(), schema, &mut report.violations)?;

@@ -102,7 +102,7 @@ impl Tree {
     /// make over a million nodes of few, and more than 16 times those that are written.
     pub fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<T> {
         let Some(node) = self.find(path) else {
-            return Err(Error::usage(format!("nothing in the tree at {path:?}")));
+            return Err(Error::usage(format!("no node at {path:?}")));
         };
         node.deserialize()
     }

@@ -77,7 +77,7 @@ impl<'f> Value<'f> {
             "core/ndarray" => Self::NdArray(NdArray::parse(node)?),
             "core/complex" => {
                 let number = complex::parse(text(node)?);
-                Self::Complex(number.ok_or_else(|| invalid(node, "this is no complex number"))?)
+                Self::Complex(number.ok_or_else(|| invalid(node, "not a complex number"))?)
             }
             "core/integer" => Self::Integer(Integer::read(node, file)?),
             "core/constant" => Self::Constant(node),
@@ -105,7 +105,7 @@ impl File {
     /// `Usage` for an absent path; as [`Value::from_node`].
     pub fn value(&self, path: &str) -> Result<Value<'_>> {
         let node = self.tree().find(path);
-        Value::from_node(node.ok_or_else(|| Error::usage(format!("there is nothing at {path}")))?, self)
+        Value::from_node(node.ok_or_else(|| Error::usage(format!("no node at {path}")))?, self)
     }
 
     /// Reads the library that wrote the file: `asdf_library` of the tree.
@@ -127,12 +127,16 @@ impl File {
 
 /// The text of a scalar.
 fn text(node: Node<'_>) -> Result<&str> {
-    if node.kind() == Kind::Scalar { Ok(node.text()) } else { Err(invalid(node, "text was expected here")) }
+    if node.kind() == Kind::Scalar {
+        Ok(node.text())
+    } else {
+        Err(invalid(node, "a list or mapping (expected text)"))
+    }
 }
 
 /// A value that has to be there.
 fn require_key<'d>(node: Node<'d>, key: &str) -> Result<Node<'d>> {
-    get_non_null(node, key).ok_or_else(|| invalid(node, format!("there is no {key}")))
+    get_non_null(node, key).ok_or_else(|| invalid(node, format!("missing key {key}")))
 }
 
 /// A value that is there and not null.

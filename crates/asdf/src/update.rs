@@ -168,7 +168,8 @@ impl<'a> Updater<'a> {
     /// Those of [`Document::parse`]; `Usage` for a text without the final dots, without which readers would read past the tree.
     pub fn set_text(&mut self, text: &str) -> Result<()> {
         if !text.trim_end().ends_with("\n...") {
-            return Err(Error::usage("no line of three dots ends the tree").with_context("asdf tree"));
+            return Err(Error::usage("missing end of the tree (expected a line of three dots)")
+                .with_context("asdf tree"));
         }
         let document = parse_tree(text.as_bytes(), 0, &self.options.yaml)?;
         self.editor = TreeEditor::new(document);
@@ -219,8 +220,7 @@ impl<'a> Updater<'a> {
         let (value, data) = make(&mut plan, &self.editor)?;
         let blocks = plan.into_arrays_from(count)?;
         if blocks.len() != data.len() {
-            let problem =
-                format!("{} arrays were declared, and the data of {} given", blocks.len(), data.len());
+            let problem = format!("data for {} arrays (expected {}, as declared)", data.len(), blocks.len());
             return Err(Error::usage(problem));
         }
         if blocks.is_empty() {
@@ -229,8 +229,7 @@ impl<'a> Updater<'a> {
         // A reader would not find a block after these bytes, and a block over them would destroy them.
         if let Some(junk) = self.layout.faults.iter().find(|fault| fault.kind() == FaultKind::JunkAfterBlocks)
         {
-            let problem =
-                "bytes that belong to nothing follow the last block: no array can be added behind it";
+            let problem = "cannot add an array: bytes outside every block follow the last one";
             return Err(Error::usage(problem)
                 .with_context("asdf file")
                 .with_range(junk.range())
@@ -273,9 +272,8 @@ impl<'a> Updater<'a> {
 
     fn block(&self, index: usize) -> Result<&StoredBlock> {
         let block = self.layout.blocks.get(index);
-        block.ok_or_else(|| {
-            Error::usage(format!("there is no block {index} (of {})", self.layout.blocks.len()))
-        })
+        block
+            .ok_or_else(|| Error::usage(format!("no block {index} (there are {})", self.layout.blocks.len())))
     }
 
     fn plan(&self) -> Plan {

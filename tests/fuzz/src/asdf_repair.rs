@@ -63,7 +63,7 @@ fn ends_in_nonsense(fixed: &File) -> bool {
 /// Both tell of one thing: in the same words but for places, or of one array, which the first repair could not cut because others share it.
 fn is_same(first: &str, second: &str) -> bool {
     let words = |text: &str| text.replace(|letter: char| letter.is_ascii_digit(), "");
-    let array = second.split_once(" is no array that can be read").map(|(name, _)| format!("{name}: "));
+    let array = second.split_once(": unreadable array left unchanged").map(|(name, _)| format!("{name}: "));
     words(first) == words(second) || array.is_some_and(|array| first.starts_with(&array))
 }
 

@@ -91,7 +91,7 @@ pub(super) fn cut_to_rows(
         if matches!(rows, None | Some(AvailableRows::All)) && known.is_none() {
             // It has no rows that could be taken away, and cannot be read all the same.
             let name = if placed.path.is_empty() { "the array" } else { &placed.path };
-            let what = format!("{name}: its block, {}, is not there, and it stays as it is", placed.block);
+            let what = format!("{name}: missing block {}, array left unchanged", placed.block);
             report.lost.push(RepairItem::of_file(what));
         }
         let Some(rows) = rows else { continue };
@@ -132,15 +132,18 @@ fn hole_items(placed: &BlockArray, short: &ShortBlock) -> Vec<RepairItem> {
                 } else {
                     format!(" of {}", array.shape.first().copied().flatten().unwrap_or(0))
                 };
-                format!("{name}: rows {from}..{to}{of}, as far as they are zeros now")
+                format!("{name}: lost elements of rows {from}..{to}{of}, replaced by zeros")
             }
             // Its axes run backwards, or it has none.
-            None => format!("{name}: elements, if it has any there, are zeros now"),
+            None => format!("{name}: lost elements, if any, replaced by zeros"),
         };
         items.push(RepairItem::new(stored.clone(), what));
     }
     if let Some(more) = short.holes.len().checked_sub(MAX_HOLES).filter(|more| *more > 0) {
-        items.push(RepairItem::new(short.range.clone(), format!("{name}: elements in {more} more places")));
+        items.push(RepairItem::new(
+            short.range.clone(),
+            format!("{name}: lost elements in {more} more byte ranges"),
+        ));
     }
     items
 }
@@ -244,7 +247,7 @@ fn apply_edits(document: Document, edits: &[Edit<'_>], report: &mut RepairReport
         let path = &edit.placed.path;
         let name = if path.is_empty() { "the array" } else { path };
         let item = |what: String| RepairItem::new(edit.range.clone(), what);
-        let stays = if made { "" } else { "; the tree says otherwise still, because other places share it" };
+        let stays = if made { "" } else { "; the tree contains a different value, which other nodes share" };
         match edit.rows {
             AvailableRows::All => {}
             AvailableRows::First(rows, of) if rows > 0 => {
@@ -253,7 +256,7 @@ fn apply_edits(document: Document, edits: &[Edit<'_>], report: &mut RepairReport
             }
             AvailableRows::First(_, of) => report.lost.push(item(format!("{name}: all of {of} rows{stays}"))),
             AvailableRows::None if made => {
-                report.lost.push(item(format!("{name}: all of it; null is in its place")));
+                report.lost.push(item(format!("{name}: all of it, replaced by null")));
             }
             AvailableRows::None => report.lost.push(item(format!("{name}: all of it{stays}"))),
         }

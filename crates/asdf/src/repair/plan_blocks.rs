@@ -93,13 +93,13 @@ pub(super) fn plan(
                 parts.push(plan_truncated_block(recovered.block, index, tools, &mut short, report)?);
             }
             Extent::Lost(range) => {
-                let what = format!("block {index}, of which the index tells and nothing can be read");
+                let what = format!("block {index}: listed in the block index, but unreadable");
                 report.lost.push(RepairItem::new(range.clone(), what));
                 short.push(ShortBlock::new(index, 0, range.clone()));
                 parts.push(lost_block(range));
             }
             Extent::Gap(range) => {
-                let what = format!("{} bytes that belong to no block", range.end - range.start);
+                let what = format!("{} bytes outside every block", range.end - range.start);
                 if !expected.is_loss(index) {
                     let item = RepairItem::new(range, format!("{what}: left out"));
                     report.guessed.push(item.with_evidence(Evidence::Walk));
@@ -111,7 +111,7 @@ pub(super) fn plan(
                 for _ in 0..if gaps == 1 { expected.missing.min(room) } else { 0 } {
                     let index = parts.len();
                     let what =
-                        format!("block {index} was here, because arrays name more blocks than there are");
+                        format!("block {index} was here: the arrays reference more blocks than were found");
                     report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(Evidence::Index));
                     short.push(ShortBlock::new(index, 0, range.clone()));
                     parts.push(lost_block(range.clone()));
@@ -138,7 +138,7 @@ fn plan_intact_block(
         block,
     };
     if header.is_streamed() && header.is_compressed() {
-        let what = format!("block {index} is streamed and names a codec, which nobody reads, and stays so");
+        let what = format!("block {index}: streamed with a codec, which readers refuse; left unchanged");
         report.lost.push(RepairItem::new(range, what));
         return Ok(same(block));
     }
@@ -159,11 +159,10 @@ fn plan_intact_block(
         }
         block.header.data_size = len;
         let (by, evidence) = match state {
-            ChecksumStatus::Stored => ("fit their digest", Evidence::Digest),
+            ChecksumStatus::Stored => ("match their digest", Evidence::Digest),
             _ => ("have no digest", Evidence::SecondCopy),
         };
-        let what =
-            format!("block {index}: data_size as it must have been: its bytes, which {by}, decode to {len}");
+        let what = format!("block {index}: data_size corrected: its bytes, which {by}, decode to {len}");
         report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(evidence));
         report.kept.push(RepairItem::new(range, format!("block {index}")));
         return Ok(PlannedBlock { body: BlockBody::Header(block.header), block });
@@ -181,7 +180,7 @@ fn plan_intact_block(
             }
             // A codec that is not known here: nothing can be said of it, and the block is copied. What its digest says is told below.
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
-                let what = format!("block {index} as it is: {}", error.kind());
+                let what = format!("block {index} copied as it is: {}", error.kind());
                 if state == ChecksumStatus::Absent || is_external_codec(&block) {
                     let list = if block.has_name() { &mut report.kept } else { &mut report.lost };
                     list.push(RepairItem::new(range, what));
@@ -218,7 +217,7 @@ fn plan_intact_block(
                 }
             }
             Err(error) if matches!(error.kind(), container_core::ErrorKind::Unsupported(_)) => {
-                let what = format!("block {index} as it is: {}", error.kind());
+                let what = format!("block {index} copied as it is: {}", error.kind());
                 // What is no name was one.
                 let list = if block.has_name() { &mut report.kept } else { &mut report.lost };
                 list.push(RepairItem::new(range, what));
@@ -228,7 +227,7 @@ fn plan_intact_block(
         };
         if let Some(error) = problem {
             let what = format!(
-                "block {index} fits its digest and stays so, but cannot be decoded: {}",
+                "block {index}: matches its digest but cannot be decoded, left unchanged: {}",
                 error.kind()
             );
             report.lost.push(RepairItem::new(block.data.clone(), what));
@@ -240,9 +239,9 @@ fn plan_intact_block(
     match state {
         ChecksumStatus::Bad { computed, .. } => {
             let what = if renew {
-                "its bytes do not fit its digest, and are taken as they are, under a new one"
+                "its bytes do not match its digest; kept with a new digest"
             } else {
-                "its bytes do not fit its digest, and nothing tells which are wrong; both are as they were"
+                "its bytes do not match its digest, and the damage cannot be located; both left unchanged"
             };
             report.lost.push(RepairItem::new(block.data.clone(), format!("block {index}: {what}")));
             if renew {
@@ -275,7 +274,7 @@ fn recover_fields(
         && block.header.is_compressed()
         && let Some(other) = without_streamed_flag(&block, tools)?
     {
-        let what = "flags as it must have been: no streamed block has a codec".to_owned();
+        let what = "flags corrected: a streamed block cannot have a codec".to_owned();
         found.push((what, Evidence::SecondCopy));
         block = other;
     }
@@ -287,7 +286,7 @@ fn recover_fields(
     if matches!(state, ChecksumStatus::Bad { .. })
         && let Some(len) = used_size_from_checksum(&block, tools)?
     {
-        let what = format!("used_size as it must have been: its first {len} bytes fit its digest");
+        let what = format!("used_size corrected: its first {len} bytes match its digest");
         found.push((what, Evidence::Digest));
         block.header.used_size = len;
         block.data.end = block.data.start.saturating_add(len);
@@ -295,17 +294,17 @@ fn recover_fields(
     }
     if let Some((labelled, its_state)) = recover_label(&block, state, tools)? {
         let label = labelled.label().unwrap_or_default();
-        let what = format!("compression as it must have been, {label:?}: its bytes decode to its data_size");
+        let what = format!("compression corrected to {label:?}: its bytes decode to its data_size");
         found.push((what, Evidence::SecondCopy));
         changes.retain(|change| *change != "data_size");
         (block, state) = (labelled, its_state);
     }
     if !changes.is_empty() {
         let by = match evidence {
-            Evidence::Digest => "its digest fits",
-            _ => "its other fields and what follows it leave nothing else",
+            Evidence::Digest => "its digest matches",
+            _ => "its other fields and the bytes after it allow no other value",
         };
-        found.insert(0, (format!("{} as it must have been: {by}", changes.join(" and ")), evidence));
+        found.insert(0, (format!("{} corrected: {by}", changes.join(" and ")), evidence));
     }
     let is_changed = !found.is_empty();
     let range = block.at..block.end;
@@ -397,7 +396,7 @@ fn salvage_block(
     let have = bytes.len() as u64;
     for Hole { data, stored } in &holes {
         let what =
-            format!("block {index}: bytes {}..{} of its data, which are zeros now", data.start, data.end);
+            format!("block {index}: bytes {}..{} of its data, replaced by zeros", data.start, data.end);
         report.lost.push(RepairItem::new(stored.clone(), what));
     }
     if have < size {
@@ -405,13 +404,14 @@ fn salvage_block(
         report.lost.push(RepairItem::new(range.clone(), what));
     }
     if have > 0 {
-        let rest = if holes.is_empty() { "" } else { ", but for what is lost" };
-        let what = format!("block {index}: the first {have} of {size} bytes of its data, not encoded{rest}");
+        let rest = if holes.is_empty() { "" } else { ", except for the lost bytes" };
+        let what =
+            format!("block {index}: the first {have} of {size} bytes of its data, stored uncompressed{rest}");
         report.kept.push(RepairItem::new(range.clone(), what));
         // Of a block that is merely cut, what is there is as it was.
         if is_whole && !is_proved {
             let what = format!(
-                "block {index}: the proof that what decodes without an error is right: {label} has no checksum before its end"
+                "block {index}: the decoded bytes are unverified: {label} has no checksum before its end"
             );
             report.lost.push(RepairItem::new(range.clone(), what));
         }

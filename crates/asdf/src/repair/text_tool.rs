@@ -100,18 +100,18 @@ fn item(number: usize, region: &Range<u64>, changes: &[LineEndChange]) -> Repair
     let bytes = |count: usize| if count == 1 { "a byte".to_owned() } else { format!("{count} bytes") };
     let what = match (back, out) {
         (back, 0) => {
-            format!("{} of white space at ends of lines put back, which a text tool took", bytes(back))
+            format!("{} of white space at line ends restored, which a text tool had removed", bytes(back))
         }
         (0, out) => {
-            format!("{} of white space at ends of lines left out, which a text tool added", bytes(out))
+            format!("{} of white space at line ends left out, which a text tool had added", bytes(out))
         }
         (back, out) => {
             format!(
-                "white space at ends of lines as it was before a text tool: {back} bytes put back, {out} left out"
+                "white space at line ends, which a text tool had changed: {back} bytes restored, {out} left out"
             )
         }
     };
-    let what = format!("block {number}: {what}: its digest fits");
+    let what = format!("block {number}: {what}: its digest matches");
     RepairItem::new(region.clone(), what).with_evidence(Evidence::Digest)
 }
 

@@ -40,12 +40,13 @@ pub(super) fn repair_tree(
         let is_cut = range.end == layout.size || is_padding();
         if is_cut {
             // Whatever lines and blocks there were.
-            report
-                .lost
-                .push(RepairItem::new(end.clone(), "what stood behind it: the file ends within its tree"));
+            report.lost.push(RepairItem::new(
+                end.clone(),
+                "everything after the tree: the file ends within the tree",
+            ));
         }
         let evidence = if is_cut { Evidence::KnownDamage } else { Evidence::Walk };
-        let what = "the tree ends here, where nothing said so";
+        let what = "the tree ends here, without a line of three dots";
         report.guessed.push(RepairItem::new(end, what).with_evidence(evidence));
     } else if has(FaultKind::TreeEndBlanks) {
         let len = text.trim_end_matches([' ', '\t', '\r', '\n']).len();
@@ -57,7 +58,7 @@ pub(super) fn repair_tree(
     if has(FaultKind::NoYamlDirective) && !text.starts_with("%YAML 1.") {
         text = with_version(&text, newline);
         // The header line says the version of the file format, and that says this one.
-        let what = "the tree is YAML 1.1, as the header line says";
+        let what = "the tree is YAML 1.1, by the version in the header line";
         report.guessed.push(RepairItem::new(range.clone(), what).with_evidence(Evidence::SecondCopy));
     }
     let error = match parse(&text) {
@@ -73,7 +74,7 @@ pub(super) fn repair_tree(
         Some((document, kept)) => {
             // What was put before the text or left out of it moves the place by a few bytes.
             let from = range.start.saturating_add(kept as u64).min(range.end);
-            report.kept.push(RepairItem::new(range.start..from, "the tree as far as it can be read"));
+            report.kept.push(RepairItem::new(range.start..from, "the readable start of the tree"));
             let what = format!("the rest of the tree, which cannot be read: {}", error.kind());
             report.lost.push(RepairItem::new(from..range.end, what));
             Ok(Some(document))
@@ -134,7 +135,7 @@ fn decode_lossy(bytes: &[u8], at: u64, report: &mut RepairReport) -> String {
 
 fn report_replacement(at: u64, len: usize, report: &mut RepairReport) {
     let range = at..at.saturating_add(len as u64);
-    report.lost.push(RepairItem::new(range, "bytes of the tree that are no text: U+FFFD is in their place"));
+    report.lost.push(RepairItem::new(range, "bytes of the tree that are not text, replaced by U+FFFD"));
 }
 
 /// The document of the most lines from the start that can be read, of those that end before the line at `error`, and their length.

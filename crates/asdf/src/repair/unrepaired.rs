@@ -43,7 +43,7 @@ pub(super) fn report_unrepaired_nodes(
     for finding in check::tree::findings(document, limits)? {
         if finding.severity == Severity::Error {
             let range = finding.range.and_then(place);
-            items.push(RepairItem::new(range, format!("{}, and stays so", finding.message)));
+            items.push(RepairItem::new(range, format!("{}; left unchanged", finding.message)));
         }
     }
     document.walk(false, limits, &mut |path, node| {
@@ -52,7 +52,7 @@ pub(super) fn report_unrepaired_nodes(
             && let Some(problem) = problem(node, parts, short, limits)?
         {
             let name = if path.is_empty() { "the array" } else { path };
-            let what = format!("{name} is no array that can be read, and stays as it is: {problem}");
+            let what = format!("{name}: unreadable array left unchanged: {problem}");
             items.push(RepairItem::new(place(node.range()), what));
         }
         Ok(true)
@@ -61,7 +61,7 @@ pub(super) fn report_unrepaired_nodes(
     items.truncate(MAX_REPORTED);
     report.lost.extend(items);
     if more > 0 {
-        let what = format!("{more} more nodes of the tree that make no sense");
+        let what = format!("{more} more invalid nodes of the tree");
         report.lost.push(RepairItem::of_file(what));
     }
     Ok(())
@@ -95,7 +95,7 @@ pub(super) fn report_damage_of_new_file(
         if is_listed(&finding, report) {
             continue;
         }
-        items.push(RepairItem::of_file(format!("{}: it stays so", finding.message)));
+        items.push(RepairItem::of_file(format!("{}; left unchanged", finding.message)));
     }
     report.lost.extend(items);
     Ok(())
@@ -150,7 +150,7 @@ pub(super) fn report_external_arrays(
     if !names.is_empty() {
         let more = if more { " and others" } else { "" };
         let what = format!(
-            "arrays in other files, {}{more}, which are as they were, and are looked for beside the new one",
+            "arrays in other files, {}{more}: left unchanged, readers expect them next to the new file",
             names.join(", ")
         );
         report.kept.push(RepairItem::of_file(what));

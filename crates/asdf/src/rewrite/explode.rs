@@ -119,7 +119,9 @@ fn explode_all(
     refuse_chunk_block_maps(document, file.limits())?;
     let (head, _) = head_and_tree(source, layout)?;
     let stem = target.file_stem().and_then(|stem| stem.to_str());
-    let stem = stem.ok_or_else(|| Error::usage(format!("{} has no name that is text", target.display())))?;
+    let stem = stem.ok_or_else(|| {
+        Error::usage(format!("{}: the file name is missing or not UTF-8", target.display()))
+    })?;
     let found = find_references(document, file.limits())?;
     let others = others(file, &found)?;
     let mut names: Vec<Option<String>> = vec![None; layout.blocks.len() + others.len()];
@@ -230,7 +232,7 @@ fn place(file: &File, found: &BlockReference, others: &[Other<'_>]) -> Result<us
         }
     };
     place.ok_or_else(|| {
-        let what = format!("{} names block {number}, which there is not", found.path);
+        let what = format!("{}: source {number} is not a block of its file", found.path);
         Error::malformed(what).with_context("asdf tree")
     })
 }

@@ -77,10 +77,10 @@ impl DatatypeSpec {
             let known = NUMBERS.iter().find(|(name, ..)| *name == node.text());
             return known
                 .map(|(name, ..)| Self::Number(name))
-                .ok_or_else(|| invalid(node, "no datatype of the standard"));
+                .ok_or_else(|| invalid(node, "not a datatype of the standard"));
         }
         if node.kind() != Kind::Sequence {
-            return Err(invalid(node, "no datatype of the standard"));
+            return Err(invalid(node, "not a datatype of the standard"));
         }
         // `[ascii, 5]` could be two fields of a record; it is the text type.
         if let (2, Some(first), Some(second)) = (node.len(), node.item(0), node.item(1))
@@ -124,7 +124,7 @@ impl Field {
             Some(shape) => {
                 let sizes = shape
                     .items()
-                    .map(|size| whole(size).ok_or_else(|| invalid(size, "no length of an axis")));
+                    .map(|size| whole(size).ok_or_else(|| invalid(size, "not the length of an axis")));
                 Some(sizes.collect::<Result<Vec<u64>>>()?)
             }
         };

@@ -27,7 +27,7 @@ pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
     let count =
         |have: Option<u64>, fails: fn(&u64, &u64) -> bool, bound: u64, what: &str, side: &str| match have {
             Some(have) if fails(&have, &bound) => {
-                Err(Some(format!("has {have} {what}, at {side} {bound} {}", "are allowed")))
+                Err(Some(format!("has {have} {what} (expected at {side} {bound})")))
             }
             _ => Ok(()),
         };
@@ -43,9 +43,11 @@ pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
             })
         }
         Check::MultipleOf(unit) => match number() {
-            Some(value) if !value.is_multiple_of(unit) => {
-                Err(Some(format!("{} is no multiple of {}", messages::value(node), messages::number(unit))))
-            }
+            Some(value) if !value.is_multiple_of(unit) => Err(Some(format!(
+                "{} is not a multiple of {}",
+                messages::value(node),
+                messages::number(unit)
+            ))),
             _ => Ok(()),
         },
         // NaN does not compare with any bound.
@@ -75,16 +77,16 @@ pub(super) fn simple(node: Node<'_>, check: &Check) -> CheckResult {
         },
         Check::Tag(wanted) => {
             let have = messages::tag(node);
-            fails_if(!matches(wanted, have), || format!("has tag {have}, not {wanted}"))
+            fails_if(!matches(wanted, have), || format!("has tag {have} (expected {wanted})"))
         }
         Check::Ndim(wanted) if array::is_array(node) => {
             let have = array::ndim(node);
-            fails_if(have != Some(*wanted), || messages::axes(have, &format!("{wanted} are asked for")))
+            fails_if(have != Some(*wanted), || messages::axes(have, &wanted.to_string()))
         }
         Check::MaxNdim(most) if array::is_array(node) => {
             let have = array::ndim(node);
             fails_if(have.is_none_or(|have| have > *most), || {
-                messages::axes(have, &format!("at most {most} are allowed"))
+                messages::axes(have, &format!("at most {most}"))
             })
         }
         _ => Ok(()),

@@ -177,7 +177,7 @@ impl Reader<'_, '_> {
     /// depend on one another and become one check. Nested schemas are only recorded by their place here.
     fn read(&mut self, schema: Node<'_>) -> Result<CompiledSchema> {
         if schema.kind() != Kind::Mapping {
-            return Err(invalid(schema, "a schema is a mapping"));
+            return Err(invalid(schema, "the schema is not a mapping"));
         }
         let mut checks = Vec::new();
         for (key, value) in schema.pairs() {
@@ -203,7 +203,7 @@ impl Reader<'_, '_> {
                 "multipleOf" => {
                     let unit = number(value)?;
                     if unit.compare(&Number::Int(0)) != Some(std::cmp::Ordering::Greater) {
-                        return Err(invalid(value, "multipleOf is above zero"));
+                        return Err(invalid(value, "multipleOf is not above zero"));
                     }
                     checks.push(("multipleOf", Check::MultipleOf(unit)));
                 }

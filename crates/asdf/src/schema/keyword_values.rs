@@ -49,25 +49,21 @@ pub(super) fn invalid(node: Node<'_>, what: &'static str) -> Error {
 }
 
 pub(super) fn list(node: Node<'_>) -> Result<impl ExactSizeIterator<Item = Node<'_>>> {
-    if node.kind() == Kind::Sequence {
-        Ok(node.items())
-    } else {
-        Err(invalid(node, "a list should stand here"))
-    }
+    if node.kind() == Kind::Sequence { Ok(node.items()) } else { Err(invalid(node, "not a list")) }
 }
 
 pub(super) fn pairs(node: Option<Node<'_>>) -> Result<Vec<(Node<'_>, Node<'_>)>> {
     match node {
         None => Ok(Vec::new()),
         Some(node) if node.kind() == Kind::Mapping => Ok(node.pairs()),
-        Some(node) => Err(invalid(node, "a mapping should stand here")),
+        Some(node) => Err(invalid(node, "not a mapping")),
     }
 }
 
 pub(super) fn text(node: Node<'_>) -> Result<&str> {
     match node.kind() {
         Kind::Scalar => Ok(node.text()),
-        _ => Err(invalid(node, "a text should stand here")),
+        _ => Err(invalid(node, "not text")),
     }
 }
 
@@ -77,21 +73,19 @@ pub(super) fn names(node: Node<'_>) -> Result<Vec<String>> {
 
 pub(super) fn types(node: Node<'_>) -> Result<Vec<Type>> {
     let one = |node: Node<'_>| {
-        Type::of(text(node)?).ok_or_else(|| invalid(node, "no type of JSON Schema draft-04"))
+        Type::of(text(node)?).ok_or_else(|| invalid(node, "not a type of JSON Schema draft-04"))
     };
     if node.kind() == Kind::Scalar { Ok(vec![one(node)?]) } else { list(node)?.map(one).collect() }
 }
 
 pub(super) fn number(node: Node<'_>) -> Result<Number> {
-    Number::of(node).ok_or_else(|| invalid(node, "a number should stand here"))
+    Number::of(node).ok_or_else(|| invalid(node, "not a number"))
 }
 
 pub(super) fn count(node: Node<'_>) -> Result<u64> {
     match Number::of(node) {
-        Some(Number::Int(value)) => {
-            u64::try_from(value).map_err(|_| invalid(node, "a count is not below zero"))
-        }
-        _ => Err(invalid(node, "a count should stand here")),
+        Some(Number::Int(value)) => u64::try_from(value).map_err(|_| invalid(node, "a negative count")),
+        _ => Err(invalid(node, "not a count")),
     }
 }
 
@@ -100,7 +94,7 @@ pub(super) fn flag(schema: Node<'_>, keyword: &str) -> Result<bool> {
     match schema.get(keyword).map(|node| (node, node.scalar())) {
         None => Ok(false),
         Some((_, Some(Scalar::Bool(value)))) => Ok(value),
-        Some((node, _)) => Err(invalid(node, "true or false should stand here")),
+        Some((node, _)) => Err(invalid(node, "neither true nor false")),
     }
 }
 
@@ -112,7 +106,7 @@ pub(super) fn pattern(node: Node<'_>) -> Result<Regex> {
         regex::Error::CompiledTooBig(limit) => {
             Error::limit("bytes of a pattern", limit as u64 + 1, limit as u64)
         }
-        _ => invalid(node, "a pattern that cannot be read")
-            .with_hint("patterns know neither look-around nor back-references"),
+        _ => invalid(node, "invalid pattern")
+            .with_hint("patterns support neither look-around nor back-references"),
     })
 }

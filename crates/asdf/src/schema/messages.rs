@@ -71,9 +71,9 @@ pub(super) fn beyond(node: Node<'_>, side: &str, bound: &Number) -> String {
 
 pub(super) fn axes(have: Option<u64>, wanted: &str) -> String {
     match have {
-        Some(1) => format!("has 1 dimension, {wanted}"),
-        Some(have) => format!("has {have} dimensions, {wanted}"),
-        None => format!("has no shape, {wanted} dimensions"),
+        Some(1) => format!("has 1 dimension (expected {wanted})"),
+        Some(have) => format!("has {have} dimensions (expected {wanted})"),
+        None => format!("has no shape (expected {wanted} dimensions)"),
     }
 }
 
@@ -93,26 +93,30 @@ pub(super) fn refuses(keys: &[String]) -> String {
 
 pub(super) fn fits_several(which: &[usize], of: usize) -> String {
     let which: Vec<String> = which.iter().map(ToString::to_string).collect();
-    format!("fits {} of {of} alternatives (numbers {}), exactly one is allowed", which.len(), some_of(&which))
+    format!(
+        "matches {} of {of} alternatives (expected exactly one, found numbers {})",
+        which.len(),
+        some_of(&which)
+    )
 }
 
 pub(super) fn fits_none(reasons: &[String], of: usize) -> String {
     match reasons {
-        [one] => format!("fits none of {of} alternatives, the nearest because it {one}"),
-        many => format!("fits none of {of} alternatives: {}", listed(many)),
+        [one] => format!("matches none of {of} alternatives; the nearest fails because it {one}"),
+        many => format!("matches none of {of} alternatives: {}", listed(many)),
     }
 }
 
 /// Message for a value of a kind that fits no alternative.
 pub(super) fn of_no_kind(reasons: &[String]) -> String {
-    if reasons.is_empty() { "fits no alternative".into() } else { format!("{NO_KIND}{}", listed(reasons)) }
+    if reasons.is_empty() { "matches no alternative".into() } else { format!("{NO_KIND}{}", listed(reasons)) }
 }
 
 pub(super) fn is_of_no_kind(message: &str) -> bool {
     message.starts_with(NO_KIND)
 }
 
-const NO_KIND: &str = "is nothing that is allowed here: ";
+const NO_KIND: &str = "is not allowed here: ";
 
 fn listed(reasons: &[String]) -> String {
     let more = if reasons.len() > MAX_LISTED { "; …" } else { "" };

@@ -191,7 +191,7 @@ pub(super) fn parse(text: &[u8], name: &str) -> Result<Document> {
     (limits.bytes, limits.nodes) = (16 << 20, 2_000_000);
     let document = parse_tree(text, 0, &limits).map_err(|error| error.in_file(name.to_owned()))?;
     if document.root().kind() != Kind::Mapping {
-        return Err(Error::malformed("a schema is a mapping").in_file(name.to_owned()));
+        return Err(Error::malformed("the schema is not a mapping").in_file(name.to_owned()));
     }
     Ok(document)
 }

@@ -46,7 +46,9 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
         };
         if !known.current {
             report.note(NoteKind::OtherStandard, path, node, tag, || {
-                format!("tag {tag} does not belong to version {standard} of the standard; its schema was used all the same")
+                format!(
+                    "tag {tag} is not part of version {standard} of the standard; its schema was used anyway"
+                )
             });
         }
         for uri in &known.schemas {
@@ -65,7 +67,7 @@ pub(super) fn validate(document: &Document, options: &Options<'_>) -> Result<Rep
     }
     for uri in std::mem::take(&mut validator.missing) {
         report.note(NoteKind::MissingSchema, "", document.root(), &uri, || {
-            format!("no schema {uri}, what refers to it was not checked")
+            format!("unknown schema {uri}: references to it were not checked")
         });
     }
     if report.violations.len() > options.max_violations {
@@ -111,7 +113,7 @@ fn literal(path: &str, node: Node<'_>, report: &mut Report) {
     if !fits {
         report.note(NoteKind::LargeInteger, path, node, node.text(), || {
             format!(
-                "integer {} is beyond the 64 bits that literals may have; core/integer holds such",
+                "integer {} does not fit the 64 bits of literals (core/integer can store it)",
                 messages::value(node)
             )
         });

@@ -229,7 +229,7 @@ impl<'s> Validator<'s> {
     }
 
     fn not(&mut self, node: Node<'_>, schema: SchemaId) -> Result<CheckResult> {
-        Ok(fails_if(self.check(node, schema, &mut None)?, || "is what it must not be".into()))
+        Ok(fails_if(self.check(node, schema, &mut None)?, || "matches a schema that is not allowed".into()))
     }
 
     fn required(&mut self, node: Node<'_>, keys: &[String]) -> Result<CheckResult> {
@@ -258,10 +258,10 @@ impl<'s> Validator<'s> {
         }
         let message = match array::datatype(node, &mut self.work_limit) {
             Ok(Some(have)) if have == *wanted || (!exact && have.fits(wanted)) => return Ok(Ok(())),
-            Ok(Some(have)) if exact => format!("has datatype {have}, not {wanted}"),
+            Ok(Some(have)) if exact => format!("has datatype {have} (expected {wanted})"),
             Ok(Some(have)) => format!("datatype {have} cannot be cast to {wanted} without loss"),
-            Ok(None) => "is no array".into(),
-            Err(error) if error.is_damage() => "has no datatype of the standard".into(),
+            Ok(None) => "is not an array".into(),
+            Err(error) if error.is_damage() => "has a datatype that is not in the standard".into(),
             Err(error) => return Err(error),
         };
         Ok(Err(Some(message)))
@@ -324,7 +324,7 @@ impl<'s> Validator<'s> {
                 (None, Additional::Allowed) => break,
                 (None, Additional::Refused) => {
                     return Ok(Err(Some(format!(
-                        "has {} items, at most {} are allowed",
+                        "has {} items (expected at most {})",
                         node.len(),
                         first.len()
                     ))));
@@ -376,7 +376,7 @@ impl<'s> Validator<'s> {
             }
         }
         let names: Vec<String> = allowed.iter().map(|one| messages::value(document.node(*one))).collect();
-        Ok(Err(Some(format!("{} is none of {}", messages::value(node), messages::some_of(&names)))))
+        Ok(Err(Some(format!("{} is not one of {}", messages::value(node), messages::some_of(&names)))))
     }
 
     /// Reports why a value fits none of several schemas: the first reason of each.

@@ -181,7 +181,7 @@ impl<'f> Table<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
         let columns = require_key(node, "columns")?;
         if columns.kind() != Kind::Sequence {
-            return Err(invalid(columns, "columns are a list"));
+            return Err(invalid(columns, "the columns are not a list"));
         }
         Ok(Self {
             columns: columns.items().map(Column::parse).collect::<Result<_>>()?,
@@ -213,7 +213,7 @@ pub struct Card<'f> {
 impl<'f> Hdu<'f> {
     pub(super) fn parse_all(node: Node<'f>) -> Result<Vec<Self>> {
         if node.kind() != Kind::Sequence {
-            return Err(invalid(node, "a list of headers was expected here"));
+            return Err(invalid(node, "not a list of headers"));
         }
         node.items().map(Self::parse).collect()
     }
@@ -221,7 +221,7 @@ impl<'f> Hdu<'f> {
     fn parse(node: Node<'f>) -> Result<Self> {
         let header = require_key(node, "header")?;
         if header.kind() != Kind::Sequence {
-            return Err(invalid(header, "a header is a list of cards"));
+            return Err(invalid(header, "the header is not a list of cards"));
         }
         Ok(Self {
             header: header.items().map(Card::parse).collect::<Result<_>>()?,
@@ -233,7 +233,7 @@ impl<'f> Hdu<'f> {
 impl<'f> Card<'f> {
     fn parse(node: Node<'f>) -> Result<Self> {
         if node.kind() != Kind::Sequence || node.len() > 3 {
-            return Err(invalid(node, "a card is a list of keyword, value and comment"));
+            return Err(invalid(node, "the card is not a list of keyword, value and comment"));
         }
         let keyword = node.item(0).map(text).transpose()?;
         Ok(Self { keyword, value: node.item(1), comment: node.item(2).map(text).transpose()? })

@@ -29,7 +29,7 @@ impl Integer {
         let negative = match text(sign)? {
             "-" => true,
             "+" => false,
-            _ => return Err(invalid(sign, "a sign is + or -")),
+            _ => return Err(invalid(sign, "unknown sign (expected + or -)")),
         };
         let given = require_key(node, "words")?;
         let array = NdArray::parse(given)?;
@@ -42,7 +42,7 @@ impl Integer {
             return Ok(Self { negative, words: Vec::new() });
         }
         if geometry.shape.len() != 1 || !(of_words || inferred) {
-            return Err(invalid(given, "words are a list of uint32"));
+            return Err(invalid(given, "the words are not a list of uint32"));
         }
         if geometry.len() > MAX_WORDS {
             return Err(
@@ -54,7 +54,8 @@ impl Integer {
         let array = file.read_array(&array, &Region::whole(&geometry.shape), &read)?;
         let words = if inferred {
             let words = array.elements::<i64>(Order::C, &limits)?;
-            let word = |word: &i64| u32::try_from(*word).map_err(|_| invalid(given, "a word past 32 bits"));
+            let word =
+                |word: &i64| u32::try_from(*word).map_err(|_| invalid(given, "a word does not fit 32 bits"));
             words.iter().map(word).collect::<Result<_>>()?
         } else {
             array.elements::<u32>(Order::C, &limits)?.into_owned()

@@ -112,13 +112,13 @@ impl<'f> History<'f> {
         let list = |node: Option<Node<'f>>| match node {
             None => Ok(Vec::new()),
             Some(list) if list.kind() == Kind::Sequence => Ok(list.items().collect()),
-            Some(other) => Err(invalid(other, "a list was expected here")),
+            Some(other) => Err(invalid(other, "not a list")),
         };
         let (entries, extensions) = match node.kind() {
             Kind::Mapping => (list(get_non_null(node, "entries"))?, list(get_non_null(node, "extensions"))?),
             Kind::Sequence => (node.items().collect(), Vec::new()),
             Kind::Scalar if node.text().is_empty() => (Vec::new(), Vec::new()),
-            Kind::Scalar => return Err(invalid(node, "a history is a list or a mapping")),
+            Kind::Scalar => return Err(invalid(node, "the history is neither a list nor a mapping")),
         };
         Ok(Self {
             entries: entries.into_iter().map(HistoryEntry::parse).collect::<Result<_>>()?,
@@ -144,7 +144,7 @@ impl<'f> ExternalArray<'f> {
     pub(super) fn parse(node: Node<'f>) -> Result<Self> {
         let shape = require_key(node, "shape")?;
         if shape.kind() != Kind::Sequence {
-            return Err(invalid(shape, "a shape is a list"));
+            return Err(invalid(shape, "the shape is not a list"));
         }
         Ok(Self {
             fileuri: text(require_key(node, "fileuri")?)?,

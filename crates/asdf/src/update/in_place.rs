@@ -144,7 +144,10 @@ impl ReplacedBlock {
         options: &UpdateOptions,
     ) -> Result<Self> {
         if block.header.is_streamed() {
-            return Err(Error::usage(format!("block {} is streamed: rows are appended to it", block.index)));
+            return Err(Error::usage(format!(
+                "cannot replace block {}: it is streamed (append rows instead)",
+                block.index
+            )));
         }
         let stored = match block.label() {
             None => container_core::source::try_copy(data, &options.limits)?,

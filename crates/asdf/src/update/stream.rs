@@ -80,8 +80,7 @@ impl Appender {
         let storage = Box::new(FileStorage::open(path)?);
         Self::with_rows(storage, Box::new(in_place::journal_store(path)), options, |_, layout, _| {
             if layout.blocks.len() > 1 {
-                let problem =
-                    format!("{named} names the first block of {}, which is not streamed", path.display());
+                let problem = format!("{named}: the first block of {} is not streamed", path.display());
                 return Err(Error::usage(problem).with_context("asdf tree"));
             }
             let (row, offset) = row_of(array).ok_or_else(|| no_rows(named))?;
@@ -178,7 +177,7 @@ impl Appender {
     pub fn commit(&mut self, durability: Durability) -> Result<()> {
         let len = self.end + self.buffered.len() as u64 - self.start;
         if !len.is_multiple_of(self.row) {
-            return Err(Error::usage(format!("{} bytes are no whole rows of {} bytes", len, self.row)));
+            return Err(Error::usage(format!("{} bytes are not whole rows of {} bytes", len, self.row)));
         }
         self.write_buffered()?;
         if durability == Durability::Synced {
@@ -246,13 +245,13 @@ fn rows(
         }
     }
     found.ok_or_else(|| {
-        let hint = "of the exploded form, the file with the tree: it names the others";
-        Error::usage("no array has the streamed block").with_context("asdf tree").with_hint(hint)
+        let hint = "for an exploded file, append to the file with the tree, which references the others";
+        Error::usage("no array references the streamed block").with_context("asdf tree").with_hint(hint)
     })
 }
 
 fn no_rows(path: &str) -> Error {
-    Error::usage(format!("{path} is no array of rows without an end")).with_context("asdf tree")
+    Error::usage(format!("{path} is not a streamed array")).with_context("asdf tree")
 }
 
 /// Bytes of a row, and those before the first; `None` for an array without rows.

@@ -122,7 +122,7 @@ impl OpenBlock {
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(len).ok_or_else(|| {
                 Error::usage(format!(
-                    "an array of {} bytes is given {len} more than it has",
+                    "array of {} bytes: the next {len} bytes are too many",
                     self.given + *left
                 ))
             })?;
@@ -163,10 +163,13 @@ impl OpenBlock {
         match (self.left, row) {
             (Some(left @ 1..), _) => {
                 let all = self.given + left;
-                return Err(Error::usage(format!("an array of {all} bytes was given {}", self.given)));
+                return Err(Error::usage(format!(
+                    "wrong number of bytes: {} (expected {all} for the array)",
+                    self.given
+                )));
             }
             (None, Some(row)) if !self.given.is_multiple_of(row) => {
-                let problem = format!("{} bytes are no whole rows of {row} bytes", self.given);
+                let problem = format!("{} bytes are not whole rows of {row} bytes", self.given);
                 return Err(Error::usage(problem));
             }
             _ => {}
@@ -221,7 +224,7 @@ pub(crate) fn header_size(at: u64, align: Option<u64>) -> Result<u16> {
     let Some(align) = align else { return Ok(MIN_SIZE) };
     if !align.is_power_of_two() || align > 1 << 15 {
         return Err(Error::usage(format!(
-            "data cannot be aligned to {align} bytes (a power of two up to 32768)"
+            "invalid alignment of {align} bytes (expected a power of two up to 32768)"
         )));
     }
     let data = at.checked_add(MIN_LEN).and_then(|data| data.checked_next_multiple_of(align));

@@ -47,7 +47,9 @@ impl BlockEncoder {
         let mut padded = [0; 4];
         let place = padded.get_mut(..label.len());
         place
-            .ok_or_else(|| Error::usage(format!("{label:?} is no label of four bytes")))?
+            .ok_or_else(|| {
+                Error::usage(format!("the label {label:?} is too long (expected at most four bytes)"))
+            })?
             .copy_from_slice(label.as_bytes());
         Ok((Self(inner), padded))
     }

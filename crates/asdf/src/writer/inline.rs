@@ -20,7 +20,10 @@ pub(super) fn node(spec: &ArraySpec, bytes: &[u8], standard: Version) -> Result<
     let (datatype, _) = datatype(&spec.dtype, standard)?;
     let len = spec.given_len()?;
     if bytes.len() as u64 != len {
-        return Err(Error::usage(format!("an array of {len} bytes is given {}", bytes.len())));
+        return Err(Error::usage(format!(
+            "wrong number of bytes: {} (expected {len} for the array)",
+            bytes.len()
+        )));
     }
     let data = items(spec, bytes)?;
     let mut pairs = vec![("data", data)];
@@ -38,7 +41,7 @@ pub(crate) fn items(spec: &ArraySpec, bytes: &[u8]) -> Result<Yaml> {
         spec.shape.iter().take_while(|len| **len > 0).fold(1, |count: u64, len| count.saturating_mul(*len));
     if elements.max(lists) > MAX_INLINE_ELEMENTS {
         return Err(Error::usage(format!(
-            "{} elements are too many for a tree (at most {MAX_INLINE_ELEMENTS})",
+            "too many elements for a tree: {} (expected at most {MAX_INLINE_ELEMENTS})",
             elements.max(lists)
         )));
     }
@@ -123,7 +126,7 @@ fn scalar(scalar: &Scalar, bytes: &[u8]) -> Result<Yaml> {
                 bytes.chunks_exact(4).map(|word| u32::try_from(raw(word)).unwrap_or(u32::MAX)).collect();
             let len = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
             let text: Option<String> = words[..len].iter().map(|word| char::from_u32(*word)).collect();
-            Yaml::text(text.ok_or_else(|| Error::usage("a ucs4 array with what is no character"))?)
+            Yaml::text(text.ok_or_else(|| Error::usage("a ucs4 array with invalid characters"))?)
         }
         _ => {
             return Err(Error::unsupported(format!(

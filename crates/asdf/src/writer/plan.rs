@@ -253,7 +253,7 @@ impl Plan {
     pub fn streamed(&mut self, spec: &ArraySpec) -> Result<Yaml> {
         self.room_for_block()?;
         let Some((first, rest)) = spec.shape.split_first() else {
-            return Err(Error::usage("a streamed array has at least one axis"));
+            return Err(Error::usage("a streamed array without an axis (expected at least one)"));
         };
         let _ = first;
         let row = ArraySpec { shape: rest.to_vec(), order: Order::C, ..spec.clone() };
@@ -307,7 +307,7 @@ impl Plan {
     fn room_for_block(&self) -> Result<()> {
         match self.blocks.last() {
             Some(Planned::Streamed { .. }) => {
-                Err(Error::usage("a streamed array is the last block of a file"))
+                Err(Error::usage("cannot declare a block after a streamed array"))
             }
             _ => Ok(()),
         }
@@ -352,7 +352,7 @@ fn check_view(spec: &ArraySpec, offset: u64, strides: Option<&[i64]>, len: u64) 
     match strides {
         None => most += i128::from(spec.data_len()?),
         Some(strides) if strides.len() != spec.shape.len() || strides.contains(&0) => {
-            return Err(Error::usage("strides are one for each axis, and not zero"));
+            return Err(Error::usage("invalid strides (expected one for each axis, not zero)"));
         }
         Some(strides) => {
             for (len, stride) in spec.shape.iter().zip(strides) {

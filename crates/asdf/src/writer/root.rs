@@ -32,7 +32,7 @@ pub(super) fn root(tree: Yaml, options: &WriteOptions) -> Result<Yaml> {
     let standard = options.standard;
     if standard.major != 1 || standard.minor > 6 || standard.patch != 0 {
         return Err(Error::usage(format!(
-            "version {standard} of the ASDF standard cannot be written (1.0.0 to 1.6.0 can)"
+            "unsupported version {standard} of the ASDF standard (expected 1.0.0 to 1.6.0)"
         )));
     }
     let mut tree = tree;
@@ -46,7 +46,7 @@ pub(super) fn root(tree: Yaml, options: &WriteOptions) -> Result<Yaml> {
                 *inner
             }
             Yaml::Mapping(pairs, style) => break (pairs, style),
-            _ => return Err(Error::usage("the root of an ASDF tree is a mapping")),
+            _ => return Err(Error::usage("the root of the tree is not a mapping")),
         };
     };
     let mut head = Vec::new();

@@ -151,11 +151,11 @@ fn violations_report_message_path_and_schema_pointer() {
     assert_eq!(&tree(text).text()[found[0].range.clone()], "x");
 
     let found = by("anyOf: [{type: string}, {required: [a, b]}, {type: array}]", "{a: 1}");
-    assert_eq!(found[0].message, "fits none of 3 alternatives, the nearest because it lacks `b`");
+    assert_eq!(found[0].message, "matches none of 3 alternatives; the nearest fails because it lacks `b`");
     let found = by("anyOf: [{type: string}, {type: array}]", "5");
     assert_eq!(
         found[0].message,
-        "is nothing that is allowed here: is an integer, not of type string; is an integer, not of type array"
+        "is not allowed here: is an integer, not of type string; is an integer, not of type array"
     );
     let found = by("{minItems: 3, items: {type: integer}}", "[x, 1]");
     assert_eq!(found.len(), 2, "both are said: {found:?}");
