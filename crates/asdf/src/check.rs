@@ -52,7 +52,7 @@ pub(crate) fn check(
         own.extend(arrays::findings(part.file, &set, &file_check.bad));
         if depth == CheckDepth::Full {
             if let Some(range) = block_without_magic(part.file.source(), part.file.layout())? {
-                let message = "a block without its magic, whose digest fits: those behind it have other numbers than in the tree";
+                let message = "a block without its magic, whose digest matches: the blocks after it have other numbers than in the tree";
                 own.push(Finding::new(Severity::Error, "block_magic", message).at(range));
             }
             own.extend(inline_values::findings(part.file, &set, &file_check.bad, options, progress)?);
@@ -198,7 +198,7 @@ fn padding(layout: &Layout) -> Vec<Finding> {
     let mut room: Vec<(Range<u64>, String)> = Vec::new();
     let has_fault = |kind| layout.faults.iter().any(|fault| fault.kind() == kind);
     if !has_fault(FaultKind::PaddingWithoutTree) && !has_fault(FaultKind::JunkAfterTree) {
-        room.push((layout.padding.clone(), "behind the tree".to_owned()));
+        room.push((layout.padding.clone(), "after the tree".to_owned()));
     }
     let of_blocks = layout.faults.iter().filter(|fault| fault.severity() == Severity::Error);
     let cut: BTreeSet<usize> = of_blocks.filter_map(block_of).collect();

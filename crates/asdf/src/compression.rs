@@ -91,7 +91,7 @@ pub fn read_range(
         let part = start..start.saturating_add(dst.len() as u64);
         if part.end > stored.end {
             let problem = format!(
-                "a plain block of {} bytes is to be {decoded_len}",
+                "a plain block of {} bytes (expected {decoded_len})",
                 stored.end.saturating_sub(stored.start)
             );
             return Err(Error::malformed(problem).with_range(stored));
@@ -175,8 +175,7 @@ pub(crate) fn require_declared_size(
     };
     match declared.filter(|declared| *declared != decoded_len) {
         Some(declared) => {
-            let problem =
-                format!("its bytes hold {declared} bytes of data, and its header says {decoded_len}");
+            let problem = format!("it decodes to {declared} bytes (expected {decoded_len} by its header)");
             Err(Error::malformed(problem).with_range(range))
         }
         None => Ok(()),
@@ -196,7 +195,7 @@ fn size_contradiction(block: &StoredBlock) -> Option<String> {
     };
     let used = block.data.end.saturating_sub(block.data.start);
     let more = block.data_size() > used.saturating_mul(most);
-    more.then(|| format!("{} bytes cannot hold {} bytes of data", used, block.data_size()))
+    more.then(|| format!("{} bytes cannot decode to {} bytes of data", used, block.data_size()))
 }
 
 #[cfg(test)]

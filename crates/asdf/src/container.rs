@@ -232,7 +232,7 @@ impl Container for AsdfContainer {
                 let stored = self.stored_region(index, region)?;
                 let mask = self.file.mask_of(&entry.array, stored.as_ref().unwrap_or(region), options);
                 let mask = mask.map_err(|error| {
-                    let hint = "--stored (Defaults::StoredOnly), for all that is stored, masked or not";
+                    let hint = "--stored (Defaults::StoredOnly) reads all stored values, masked or not";
                     error.with_context(entry.path.clone()).with_hint(hint)
                 })?;
                 Ok(if stored.is_some() { mask.map(Array::reversed_axes) } else { mask })

@@ -34,7 +34,7 @@ fn of_typed_text(error: Error) -> Error {
     }
     let message = error.kind().to_string();
     let placed = message.split_once(": ").filter(|(place, _)| place.starts_with("invalid YAML at line "));
-    Error::usage(placed.map_or_else(|| message.clone(), |(_, why)| format!("no YAML: {why}")))
+    Error::usage(placed.map_or_else(|| message.clone(), |(_, why)| format!("invalid YAML: {why}")))
 }
 
 pub use container_core::format::Replace;
@@ -58,7 +58,7 @@ pub fn set_typed(editor: &mut TreeEditor, path: &str, text: &str, replace: Repla
             && let Some(what) = replaced_kind(node)
         {
             let error = Error::usage(format!("{path} {what}")).with_range(node.range());
-            return Err(error.with_hint("--replace (Replace::Anything) puts the value in its place"));
+            return Err(error.with_hint("--replace (Replace::Anything) replaces it with the value"));
         }
         let tag = node.tag().filter(|tag| *tag != "!" && typed.root().tag().is_none());
         match tag {
@@ -67,7 +67,10 @@ pub fn set_typed(editor: &mut TreeEditor, path: &str, text: &str, replace: Repla
                 kept = Some(tag);
             }
             Some(tag) => {
-                notes.push(format!("{path}: the tag {} goes with what it was on", short_tag(tag)));
+                notes.push(format!(
+                    "{path}: the tag {} is removed with the value that it was on",
+                    short_tag(tag)
+                ));
             }
             None => {}
         }
@@ -121,7 +124,7 @@ fn with_tag(tag: &str, value: Yaml, typed: Node<'_>, path: &str) -> Result<Yaml>
         && ["int", "float", "bool", "binary", "timestamp"].contains(&name)
         && matches!(resolve_tagged(name, text), Scalar::Text(_))
     {
-        let problem = format!("{path} has the tag !!{name}, and {text:?} is none");
+        let problem = format!("{path}: {text:?} does not match the tag !!{name}");
         return Err(Error::usage(problem).with_hint("a value with another tag, such as '!!str text'"));
     }
     let style = typed.scalar_style().filter(|style| *style != ScalarStyle::Plain);
@@ -142,14 +145,14 @@ fn replaced_kind(node: Node<'_>) -> Option<&'static str> {
             continue;
         }
         if node.tag().is_some_and(NdArray::is_tag) {
-            return Some("holds an array, which would go");
+            return Some("contains an array, which would be removed");
         }
         if node.kind() == Kind::Mapping && !node.is_empty() {
             let is_array = node.entries().any(|(_, value)| value.tag().is_some_and(NdArray::is_tag));
             return Some(if is_array {
-                "holds an array, which would go"
+                "contains an array, which would be removed"
             } else {
-                "holds a mapping, which would go"
+                "contains a mapping, which would be removed"
             });
         }
         rest.extend(node.items());

@@ -227,8 +227,8 @@ impl File {
                 error
                     .unwrap_or_else(|| Error::usage(format!("the array {path} is listed under another path")))
             }
-            Some(_) => Error::usage(format!("{path} is no array")),
-            None => Error::usage(format!("there is nothing at {path}")),
+            Some(_) => Error::usage(format!("{path} is not an array")),
+            None => Error::usage(format!("no node at {path}")),
         })
     }
 

@@ -95,12 +95,12 @@ impl Header {
             .get(after..line)
             .is_some_and(|rest| rest.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')))
         {
-            return Err(Error::malformed("the header line goes on after its version")
+            return Err(Error::malformed("the header line continues after its version")
                 .with_context("asdf header")
                 .with_range(0..line as u64));
         }
         if version.major != 1 {
-            let what = format!("version {version} of the ASDF file format (1.x is read)");
+            let what = format!("unsupported version {version} of the ASDF file format (expected 1.x)");
             return Err(Error::unsupported(what).with_context("asdf header").with_range(0..line as u64));
         }
         let mut header = Self {

@@ -115,17 +115,18 @@ impl Layout {
         let header = &self.header;
         let mut found = Vec::new();
         if header.version != Version::CURRENT {
-            let message = format!("version {} of the file format; only 1.0.0 was published", header.version);
+            let message =
+                format!("unpublished version {} of the file format (expected 1.0.0)", header.version);
             found.push(Fault::new(FaultKind::Version, header.line.clone(), message));
         }
         if let Some(range) = &header.odd_standard {
-            let message = "no version of the standard, which is taken as absent";
+            let message = "invalid version of the standard, treated as absent";
             found.push(Fault::new(FaultKind::Standard, range.clone(), message));
         }
         if let Some(standard) = header.standard
             && !PUBLISHED_STANDARDS.contains(&(standard.major, standard.minor))
         {
-            let message = format!("version {standard} of the standard was not published");
+            let message = format!("unpublished version {standard} of the standard");
             found.push(Fault::new(FaultKind::Standard, header.comments.clone(), message));
         }
         self.faults.append(&mut found);

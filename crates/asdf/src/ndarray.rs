@@ -92,7 +92,7 @@ impl NdArray {
         match node.kind() {
             Kind::Sequence => Self::of_data(node, node, None, None, depth),
             Kind::Mapping => Self::of_mapping(node, depth),
-            Kind::Scalar => Err(malformed(node, "an array is a mapping or a list")),
+            Kind::Scalar => Err(malformed(node, "not an array (expected a mapping or a list)")),
         }
     }
 
@@ -144,7 +144,7 @@ impl NdArray {
             }
             let fits = |(have, want): (&u64, &Option<u64>)| want.is_none_or(|want| want == *have);
             if stated.len() != found.len() || !found.iter().zip(&stated).all(fits) {
-                let problem = format!("the data are nested as {found:?}, which is not their shape");
+                let problem = format!("the data are nested as {found:?}, which does not match their shape");
                 return Err(malformed(shape, problem));
             }
         }
@@ -163,11 +163,12 @@ impl NdArray {
 fn byte_source(node: Node<'_>) -> Result<ByteSource> {
     match node.scalar() {
         Some(Scalar::Int(Int::Small(number))) => {
-            let number = i64::try_from(number).map_err(|_| malformed(node, "no file has so many blocks"))?;
+            let number = i64::try_from(number)
+                .map_err(|_| malformed(node, "the number of a block is out of range"))?;
             Ok(ByteSource::Block(number))
         }
         Some(Scalar::Text(uri)) => Ok(ByteSource::External(uri.to_owned())),
-        _ => Err(malformed(node, "a source is the number of a block, or a URI")),
+        _ => Err(malformed(node, "invalid source (expected the number of a block, or a URI)")),
     }
 }
 
@@ -178,7 +179,7 @@ fn mask(node: Node<'_>, depth: usize) -> Result<Option<Mask>> {
             return Ok(Some(Mask::Value(node.target().id())));
         }
         if depth >= MAX_MASKS {
-            return Err(malformed(node, "a mask has a mask, which has one, and so on"));
+            return Err(malformed(node, format!("masks of masks (expected at most {MAX_MASKS} in a row)")));
         }
         return NdArray::nested(node, depth.saturating_add(1))
             .map(|array| Some(Mask::Array(Box::new(array))));
@@ -198,7 +199,7 @@ fn fields_have_orders(datatype: Option<Node<'_>>) -> bool {
 
 fn axes(node: Node<'_>) -> Result<Vec<Option<u64>>> {
     if node.kind() != Kind::Sequence {
-        return Err(malformed(node, "a shape is a list"));
+        return Err(malformed(node, "invalid shape (expected a list)"));
     }
     let axis = |(at, item): (usize, Node<'_>)| match item.scalar() {
         Some(Scalar::Text("*")) if at == 0 => Ok(None),
@@ -209,13 +210,16 @@ fn axes(node: Node<'_>) -> Result<Vec<Option<u64>>> {
 
 fn steps(node: Node<'_>, axes: usize) -> Result<Vec<i64>> {
     if node.kind() != Kind::Sequence || node.len() != axes {
-        return Err(malformed(node, format!("strides are a list with one for each of {axes} axes")));
+        return Err(malformed(
+            node,
+            format!("invalid strides (expected a list with one for each of {axes} axes)"),
+        ));
     }
     let step = |item: Node<'_>| match item.scalar() {
         Some(Scalar::Int(Int::Small(number))) => {
             i64::try_from(number).map_err(|_| malformed(item, "a stride past 2^63"))
         }
-        _ => Err(malformed(item, "a stride is a whole number")),
+        _ => Err(malformed(item, "invalid stride (expected a whole number)")),
     };
     node.items().map(step).collect()
 }

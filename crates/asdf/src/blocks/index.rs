@@ -24,17 +24,17 @@ impl BlockIndex {
         let wrong = |what: String| {
             Error::malformed(what).with_context("asdf block index").with_range(0..bytes.len() as u64)
         };
-        let (rest, _) = marker(bytes).map_err(|_| wrong("no line \"#ASDF BLOCK INDEX\"".into()))?;
+        let (rest, _) = marker(bytes).map_err(|_| wrong("missing line \"#ASDF BLOCK INDEX\"".into()))?;
         let from = bytes.len().saturating_sub(rest.len());
         let end = end_of_document(bytes, from)
-            .ok_or_else(|| wrong("it has no end (a line of three dots)".into()))?;
+            .ok_or_else(|| wrong("missing end (expected a line of three dots)".into()))?;
         let text = bytes.get(from..end).unwrap_or_default();
         if let Some(offsets) = as_written(text) {
             return Ok((Self { offsets }, end));
         }
         // The directive declares YAML 1.1; plain decimal numbers are the same in 1.2, which serde_yaml reads.
         let offsets: Vec<u64> =
-            serde_yaml::from_slice(text).map_err(|error| wrong(format!("no list of offsets: {error}")))?;
+            serde_yaml::from_slice(text).map_err(|error| wrong(format!("not a list of offsets: {error}")))?;
         Ok((Self { offsets }, end))
     }
 

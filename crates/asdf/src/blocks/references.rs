@@ -82,9 +82,8 @@ pub(crate) fn itemsize(document: &Document, found: &[BlockReference], block: usi
 pub(crate) fn refuse_chunk_block_maps(document: &Document, limits: &Limits) -> Result<()> {
     document.walk(false, limits, &mut |path, node| {
         if node.kind() == Kind::Mapping && node.get("chunk_block_map").is_some() {
-            let what = format!(
-                "blocks cannot be given other numbers: {path} names them in a block of its own (asdf-zarr)"
-            );
+            let what =
+                format!("blocks cannot be renumbered: {path} lists their numbers in a block (asdf-zarr)");
             return Err(Error::unsupported(what).with_context("asdf tree"));
         }
         Ok(true)

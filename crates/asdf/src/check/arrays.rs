@@ -176,7 +176,7 @@ pub(crate) fn spare_count(file: &File) -> usize {
 pub(super) fn unreferenced(file: &File, referenced: &BTreeSet<usize>) -> Vec<Finding> {
     let spare = spare(file, referenced).into_iter();
     let finding = |block: &StoredBlock| {
-        let message = format!("no array is in block {}", block.index);
+        let message = format!("block {}: not referenced by any array", block.index);
         Finding::new(Severity::Note, "unreferenced_block", message).at(block.at..block.end)
     };
     limit_findings(spare.map(finding).collect())

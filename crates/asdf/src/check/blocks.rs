@@ -108,7 +108,7 @@ impl Blocks<'_> {
                 let fits = digest::matching_prefix_len(self.source, block, || tick(0))?;
                 let Some(len) = fits else { return Ok(None) };
                 let message = format!(
-                    "block {}: streamed, though its digest is that of its first {len} bytes, as in a block that is not",
+                    "block {}: streamed, but its digest matches its first {len} bytes, as in a block that is not streamed",
                     block.index
                 );
                 Finding::new(Severity::Warning, "block_flags", message)

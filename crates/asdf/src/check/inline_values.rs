@@ -115,7 +115,7 @@ fn wrong_in_field(size: usize, field: &Field, bytes: &[u8]) -> Option<String> {
     let place = field.offset..field.offset.checked_add(len)?;
     let mut records = bytes.chunks_exact(size.max(1));
     let wrong = records.find_map(|record| wrong_value(&field.dtype, record.get(place.clone())?))?;
-    Some(format!("{wrong}, in the field {:?}", field.name))
+    Some(format!("field {:?}: {wrong}", field.name))
 }
 
 /// Returns an error for an element that is invalid for its type: a file with it is damaged.
@@ -125,14 +125,14 @@ fn wrong_in_field(size: usize, field: &Field, bytes: &[u8]) -> Option<String> {
 pub(crate) fn require_values(path: &str, dtype: &DType, bytes: &[u8]) -> Result<()> {
     wrong_value(dtype, bytes).map_or(Ok(()), |wrong| {
         let error =
-            Error::malformed(format!("{wrong}, which no ASDF file holds")).with_context(path.to_owned());
-        Err(error.with_hint("holdall cat --format raw, for the bytes as they are"))
+            Error::malformed(format!("{wrong}, which ASDF cannot store")).with_context(path.to_owned());
+        Err(error.with_hint("holdall cat --format raw shows the stored bytes"))
     })
 }
 
 fn not_bool(bytes: &[u8]) -> Option<String> {
     let wrong = bytes.iter().find(|byte| **byte > 1)?;
-    Some(format!("the byte {wrong} as a truth value"))
+    Some(format!("the byte {wrong} is not a truth value (expected 0 or 1)"))
 }
 
 fn no_character(dtype: &DType, bytes: &[u8]) -> Option<String> {
@@ -140,5 +140,5 @@ fn no_character(dtype: &DType, bytes: &[u8]) -> Option<String> {
     let code = |word: &[u8; 4]| if big { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) };
     let (words, _) = bytes.as_chunks::<4>();
     let wrong = words.iter().map(code).find(|code| char::from_u32(*code).is_none())?;
-    Some(format!("the number {wrong:#x}, which is no character"))
+    Some(format!("the number {wrong:#x} is not a character"))
 }

@@ -15,7 +15,7 @@ use crate::yaml::{
 pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Finding>> {
     let (mut doubled, mut wrong) = (Vec::new(), Vec::new());
     for (range, line) in invalid_directives(document.text()) {
-        let message = format!("{line:?} is no directive that Python asdf reads");
+        let message = format!("the directive {line:?}, which Python asdf does not read");
         let place = |at: usize| document.base().saturating_add(at as u64);
         wrong.push(Finding::new(Severity::Error, "tree", message).at(place(range.start)..place(range.end)));
     }
@@ -36,7 +36,7 @@ pub(crate) fn findings(document: &Document, limits: &Limits) -> Result<Vec<Findi
             wrong.push(Finding::new(Severity::Error, "tree", message).at(node.range()));
         }
         for key in duplicate_keys(node) {
-            let message = format!("{} has the key {:?} twice; the last one counts", shown(), key_text(key));
+            let message = format!("{}: duplicate key {:?}, readers use the last one", shown(), key_text(key));
             doubled.push(Finding::new(Severity::Warning, "duplicate_key", message).at(key.range()));
         }
         Ok(true)
@@ -105,13 +105,13 @@ fn contradiction(node: Node<'_>, role: Role) -> Option<&'static str> {
     (!fits).then_some(TAG_MISMATCH)
 }
 
-const IMPOSSIBLE_SCALAR: &str = "has the form of a date or number, and is none";
+const IMPOSSIBLE_SCALAR: &str = "has the form of a date or number, but is not one";
 
 fn is_impossible_plain(node: Node<'_>) -> bool {
     node.scalar_style() == Some(ScalarStyle::Plain) && node.tag().is_none() && is_invalid_plain(node.text())
 }
 
-const TAG_MISMATCH: &str = "has a tag of YAML's own that its value does not fit";
+const TAG_MISMATCH: &str = "has a standard YAML tag that does not match its value";
 
 /// Tags of scalars, whose value may be a mapping with a default value.
 const SCALAR_TAGS: [&str; 6] = ["str", "int", "float", "bool", "null", "binary"];
@@ -167,7 +167,7 @@ fn wrong_pair(key: Node<'_>, value: Node<'_>, role: Role) -> Option<&'static str
         return unfit;
     }
     if is_impossible_plain(key) {
-        return Some("has a key of the form of a date or number that is none");
+        return Some("has a key with the form of a date or number that is not one");
     }
     match (key.scalar(), role) {
         // They are a list of two.
@@ -177,18 +177,20 @@ fn wrong_pair(key: Node<'_>, value: Node<'_>, role: Role) -> Option<&'static str
                 name.flatten().is_some_and(|name| SCALAR_TAGS.contains(&name)) && unfit.is_none();
             (!stands_for_one).then_some("has a collection as a key")
         }
-        (Some(Scalar::Merge | Scalar::Default), Role::Entry) => Some("has a key that is no value"),
+        (Some(Scalar::Merge | Scalar::Default), Role::Entry) => {
+            Some("has << or = as a key (expected a value)")
+        }
         (Some(Scalar::Merge), Role::Value) => {
             let merges = match value.kind() {
                 Kind::Mapping => true,
                 Kind::Sequence => value.items().all(|item| item.kind() == Kind::Mapping),
                 Kind::Scalar => false,
             };
-            (!merges).then_some("merges what is no mapping")
+            (!merges).then_some("merges a value that is not a mapping")
         }
         // Python asdf keeps the tag with the text, and such a text is not a key.
         (Some(_), _) if name == Some(None) && key.tag() != Some("!") => {
-            Some("has a key with a tag that is not one of YAML's own")
+            Some("has a key with a tag that is not a standard YAML tag")
         }
         _ => None,
     }

@@ -82,10 +82,10 @@ impl Codec for Blosc2 {
         if start.get(2..) == Some(b"b2frame\0") {
             let frames = self.frames.as_ref().ok_or_else(|| {
                 Error::unsupported(format!(
-                    "this {} block holds a Blosc2 frame, for which there is no codec here",
+                    "this {} block contains a Blosc2 frame, for which the codec is missing",
                     self.label
                 ))
-                .with_hint("open the file with codecs_with_frames, or with holdall, which has one")
+                .with_hint("open the file with codecs_with_frames, or with holdall, which have the codec")
             })?;
             return frames.decode_range(encoded, range, dst);
         }
@@ -95,7 +95,7 @@ impl Codec for Blosc2 {
 
     fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
         Err(Error::unsupported(format!(
-            "{} is only read, because two programs mean different things by it",
+            "cannot write {} blocks: two programs store different data under this label",
             self.label
         ))
         .with_hint("blsc and zstd compress as well"))
@@ -149,7 +149,7 @@ pub(super) fn bare_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
     let decoded_len = word(bytes, 4).map(u32::from_le_bytes).ok_or_else(short)?;
     let stored_len = word(bytes, 12).map(u32::from_le_bytes).ok_or_else(short)?;
     if u64::from(stored_len) < Header::MIN_LEN as u64 {
-        let problem = format!("a Blosc chunk of {stored_len} bytes, where {} are the least", Header::MIN_LEN);
+        let problem = format!("a Blosc chunk of {stored_len} bytes (expected at least {})", Header::MIN_LEN);
         return Err(Error::malformed(problem).with_range(at.saturating_add(12)..at.saturating_add(16)));
     }
     let stored = at..at.saturating_add(u64::from(stored_len));
@@ -166,7 +166,7 @@ pub(super) fn counted_head(bytes: &[u8], at: u64) -> Result<chunks::Chunk> {
         return Ok(chunk);
     }
     let problem = format!(
-        "neither a Blosc chunk nor the length of one: {}, and {len} in the chunk",
+        "neither a Blosc chunk nor the length of one: {} (expected {len} by the chunk)",
         counted.unwrap_or(0)
     );
     Err(Error::malformed(problem).with_range(at..start))
@@ -187,7 +187,7 @@ pub(super) fn decode_chunk(
 ) -> Result<()> {
     let chunk = Chunk::parse(bytes)?;
     if chunk.bytes().len() != bytes.len() || chunk.nbytes() != len {
-        return Err(Error::malformed(format!("a Blosc chunk of {} bytes instead of {len}", chunk.nbytes())));
+        return Err(Error::malformed(format!("a Blosc chunk of {} bytes (expected {len})", chunk.nbytes())));
     }
     let mut decoder = Decoder::new().with_limits(*limits);
     if part == (0..len) {

@@ -101,7 +101,7 @@ pub(super) fn decode_in_pieces(
         if made > encoded.decoded_len {
             return Err(inconsistent_chunks(
                 encoded,
-                &format!("the chunk that ends at byte {at} makes them more"),
+                &format!("the chunk that ends at byte {at} exceeds them"),
             ));
         }
         let group = Encoded { range: start..at, decoded_len: len, ..encoded.clone() };
@@ -112,7 +112,7 @@ pub(super) fn decode_in_pieces(
         take(&room)?;
     }
     if made < encoded.decoded_len {
-        return Err(inconsistent_chunks(encoded, &format!("there are only {made}")));
+        return Err(inconsistent_chunks(encoded, &format!("they decode to only {made}")));
     }
     Ok(())
 }
@@ -159,7 +159,7 @@ impl<'a, 'd> Walk<'a, 'd> {
             if self.made > encoded.decoded_len {
                 return Err(inconsistent_chunks(
                     encoded,
-                    &format!("the chunk that ends at byte {} makes them more", self.at),
+                    &format!("the chunk that ends at byte {} exceeds them", self.at),
                 ));
             }
             let wanted = range.start.max(start)..range.end.min(self.made);
@@ -175,7 +175,7 @@ impl<'a, 'd> Walk<'a, 'd> {
             }
         }
         if !self.rest.is_empty() || (self.to_end && self.made < encoded.decoded_len) {
-            return Err(inconsistent_chunks(encoded, &format!("there are only {}", self.made)));
+            return Err(inconsistent_chunks(encoded, &format!("they decode to only {}", self.made)));
         }
         Ok(None)
     }

@@ -102,7 +102,7 @@ impl Encoder {
             _ => {
                 let known = WRITABLE.join(", ");
                 return Err(Error::unsupported(format!(
-                    "blocks are not written as {label:?} (there are: {known})"
+                    "cannot write blocks as {label:?} (expected one of: {known})"
                 )));
             }
         };
@@ -158,7 +158,7 @@ impl Encoder {
             Method::Blosc(_) => {
                 let most = BloscVersion::Blosc1.max_nbytes();
                 if bytes.len() > most - self.kept.len().min(most) {
-                    return Err(Error::unsupported(format!("blsc blocks hold {most} bytes at most"))
+                    return Err(Error::unsupported(format!("blsc blocks have at most {most} bytes"))
                         .with_hint("zlib, bzp2, lz4 and zstd have no such limit"));
                 }
                 if self.kept.capacity() == 0 {
@@ -215,7 +215,7 @@ fn blosc(level: Option<i32>, typesize: usize, threads: usize) -> Result<Params> 
     let level = u8::try_from(level)
         .ok()
         .filter(|level| *level <= 9)
-        .ok_or_else(|| Error::usage(format!("blsc has no level {level}, only 0 to 9")))?;
+        .ok_or_else(|| Error::usage(format!("blsc has no level {level} (expected 0 to 9)")))?;
     Ok(Params {
         blosc_version: BloscVersion::Blosc1,
         compressor: Compressor::BLOSCLZ,

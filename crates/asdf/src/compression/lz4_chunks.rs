@@ -85,11 +85,12 @@ pub(crate) fn chunk_of(encoded: &Encoded<'_>, at: u64) -> Result<Option<Range<u6
 pub(super) fn encode_chunk(src: &[u8], level: Option<i32>, out: &mut Vec<u8>) -> Result<()> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
-    let decoded_len = u32::try_from(src.len()).map_err(|_| Error::unsupported("an lz4 chunk of 4 GiB"))?;
+    let decoded_len =
+        u32::try_from(src.len()).map_err(|_| Error::unsupported("an lz4 chunk of 4 GiB or more"))?;
     out.extend_from_slice(&decoded_len.to_le_bytes());
     Lz4.encode(src, level, out)?;
     let len = out.len().saturating_sub(start).saturating_sub(4);
-    let len = u32::try_from(len).map_err(|_| Error::unsupported("an lz4 chunk of 4 GiB"))?;
+    let len = u32::try_from(len).map_err(|_| Error::unsupported("an lz4 chunk of 4 GiB or more"))?;
     if let Some(head) = out.get_mut(start..start.saturating_add(4)) {
         head.copy_from_slice(&len.to_be_bytes());
     }
@@ -99,13 +100,13 @@ pub(super) fn encode_chunk(src: &[u8], level: Option<i32>, out: &mut Vec<u8>) ->
 pub(super) fn head(bytes: &[u8], at: u64) -> Result<Chunk> {
     let words = bytes.first_chunk::<4>().zip(bytes.get(4..).and_then(|rest| rest.first_chunk::<4>()));
     let Some((stored_len, decoded_len)) = words else {
-        let problem = "the block ends inside the head of an lz4 chunk";
+        let problem = "the block ends inside the header of an lz4 chunk";
         return Err(Error::malformed(problem).with_range(at..at.saturating_add(bytes.len() as u64)));
     };
     let (stored_len, decoded_len) = (u32::from_be_bytes(*stored_len), u32::from_le_bytes(*decoded_len));
     // The decoded length, and the shortest block.
     if stored_len < 5 {
-        let problem = format!("an lz4 chunk of {stored_len} bytes, where 5 are the least");
+        let problem = format!("an lz4 chunk of {stored_len} bytes (expected at least 5)");
         return Err(Error::malformed(problem).with_range(at..at.saturating_add(4)));
     }
     let start = at.saturating_add(4);

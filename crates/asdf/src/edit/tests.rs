@@ -33,7 +33,7 @@ fn the_tag_of_a_value_stays_unless_another_is_given() {
     assert!(set(&aliased, "/v", "s").0.ends_with("v: !unit/unit-1.0.0 s\n"));
     let (text, notes) = set(TIME, "/t", "[1]");
     assert!(text.ends_with("t: [1]\n"), "{text}");
-    assert_eq!(notes, ["/t: the tag !time/time-1.4.0 goes with what it was on"]);
+    assert_eq!(notes, ["/t: the tag !time/time-1.4.0 is removed with the value that it was on"]);
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl File {
                 Ok(geometry) => {
                     if geometry.partial_row_len > 0 {
                         let message = format!(
-                            "{} has {} bytes behind its last whole row",
+                            "{} has {} bytes after its last whole row",
                             entry.path, geometry.partial_row_len
                         );
                         faults.push(Fault::new(FaultKind::TornRow, place.clone(), message));
@@ -91,7 +91,7 @@ impl File {
             return None;
         }
         Some(format!(
-            "records of {size} bytes in a block with {each} for each: they may be stored with gaps that are not described"
+            "records of {size} bytes in a block with {each} for each: they may have gaps that the tree does not describe"
         ))
     }
 

@@ -147,7 +147,7 @@ impl File {
     pub fn read_block(&self, index: usize, options: &ReadOptions) -> Result<Cow<'_, [u8]>> {
         let blocks = self.blocks().len();
         let block = self.blocks().get(index);
-        let block = block.ok_or_else(|| Error::usage(format!("no block {index} among {blocks}")))?;
+        let block = block.ok_or_else(|| Error::usage(format!("no block {index} (there are {blocks})")))?;
         let len = self.available(block)?;
         self.with_verified_checksum(block, options, || {
             if !block.header.is_compressed()
@@ -171,7 +171,7 @@ impl File {
         match &array.source {
             ByteSource::Block(number) => self.block(*number),
             ByteSource::External(uri) if is_same_file(uri) => self.block(0),
-            _ => Err(Error::usage("the array is in no block of this file")),
+            _ => Err(Error::usage("the array is not in a block of this file")),
         }
     }
 
@@ -189,7 +189,9 @@ impl File {
             return Err(error);
         }
         let there_are = blocks.len();
-        block.ok_or_else(|| Error::malformed(format!("source {number}, and the file has {there_are} blocks")))
+        block.ok_or_else(|| {
+            Error::malformed(format!("source {number} is not a block of the file (there are {there_are})"))
+        })
     }
 
     /// Returns an error if a block may be lost before this one. Where the walk from block to block met a gap, a block may be lost there, and those
@@ -203,7 +205,7 @@ impl File {
         };
         let loss = self.first_loss().filter(before);
         loss.map(|fault| {
-            let problem = format!("which block this is cannot be told: {}", fault.message());
+            let problem = format!("the block cannot be identified: {}", fault.message());
             Error::malformed(problem).with_range(fault.range()).with_context("asdf block")
         })
     }

@@ -86,7 +86,7 @@ impl File {
         // A file that is not regular may block, or have no end.
         let kind = std::fs::metadata(&path).map_err(|error| named(error.into()))?;
         if !kind.is_file() {
-            return Err(named(Error::unsupported("this is no regular file")));
+            return Err(named(Error::unsupported("not a regular file")));
         }
         let mut options = OpenOptions { external: ExternalFiles::Under(root), ..self.options.clone() };
         (options.max_external_files, options.max_external_depth) = (most, deeper);
@@ -108,10 +108,10 @@ impl File {
             Error::unsupported(format!("{shown:?} is not opened: {why}")).with_context("asdf external file")
         };
         let root = match (&self.options.external, &self.folder) {
-            (ExternalFiles::Deny, _) => return Err(refused("other files are not to be opened")),
+            (ExternalFiles::Deny, _) => return Err(refused("external files are not allowed")),
             (ExternalFiles::Under(root), _) => root.as_path(),
             (ExternalFiles::SameFolder, Some(folder)) => folder.as_path(),
-            (ExternalFiles::SameFolder, None) => return Err(refused("this file is in no folder")),
+            (ExternalFiles::SameFolder, None) => return Err(refused("this file has no folder")),
         };
         let above = matches!(self.options.external, ExternalFiles::Under(_));
         let name = relative(uri, above).map_err(refused)?;
@@ -134,14 +134,14 @@ impl File {
 fn relative(uri: &str, above: bool) -> Result<PathBuf, &'static str> {
     let scheme = uri.find(':').filter(|colon| !uri.get(..*colon).unwrap_or_default().contains('/'));
     if scheme.is_some() {
-        return Err("only plain relative names are");
+        return Err("only plain relative names are allowed");
     }
     if uri.contains('?') {
         return Err("it has a query");
     }
-    let name = percent_decoded(uri).ok_or("its percent signs spell no text")?;
+    let name = percent_decoded(uri).ok_or("its percent-encoding is not valid text")?;
     if name.contains(['\0', '\\']) || name.starts_with('/') {
-        return Err("only plain relative names are");
+        return Err("only plain relative names are allowed");
     }
     let path = PathBuf::from(&name);
     let plain = |part: Component<'_>| match part {
@@ -149,7 +149,7 @@ fn relative(uri: &str, above: bool) -> Result<PathBuf, &'static str> {
         Component::ParentDir => above,
         Component::RootDir | Component::Prefix(_) => false,
     };
-    if path.components().all(plain) { Ok(path) } else { Err("it leads out of the folder of this file") }
+    if path.components().all(plain) { Ok(path) } else { Err("it is outside of the folder of this file") }
 }
 
 /// Text with `%41` and the like replaced (RFC 3986, section 2.1). `None` where the result is not UTF-8, or a percent sign has no two hexadecimal

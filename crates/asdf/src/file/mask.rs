@@ -202,7 +202,7 @@ fn map_scalars(
 ) -> Result<Vec<u8>> {
     let size = dtype.itemsize();
     if size == 0 {
-        return Err(Error::unsupported(format!("a mask over elements without bytes ({dtype})")));
+        return Err(Error::unsupported(format!("cannot mask elements without bytes ({dtype})")));
     }
     let places = places(dtype).into_iter().map(|(range, scalar)| {
         // A number is never equal to a text.

@@ -40,7 +40,7 @@ impl File {
             .arrays
             .get(index)
             .zip(self.geometries.get(index))
-            .ok_or_else(|| Error::usage(format!("no array {index} among {}", self.arrays.len())))?;
+            .ok_or_else(|| Error::usage(format!("no array {index} (there are {})", self.arrays.len())))?;
         if let Some(geometry) = known.get() {
             return Ok(geometry);
         }
@@ -394,7 +394,7 @@ impl File {
                 let view = geometry.view(part, span.start, Cow::Owned(std::mem::take(&mut window)))?;
                 let len = view.len().saturating_mul(geometry.dtype.itemsize() as u64);
                 let len = usize::try_from(len).unwrap_or(usize::MAX);
-                let outside = || Error::usage("a region in parts is larger than itself");
+                let outside = || Error::usage("the parts of a region are larger than the region");
                 let (head, tail) = std::mem::take(&mut rest).split_at_mut_checked(len).ok_or_else(outside)?;
                 view.copy_to(Order::C, head, limits.stop)?;
                 rest = tail;
@@ -457,7 +457,7 @@ fn gather(
     for piece in region.chunks(Order::C, count.div_ceil(8)) {
         let len = piece.len().unwrap_or(0).saturating_mul(geometry.dtype.itemsize() as u64);
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        let outside = || Error::usage("a region in pieces is larger than itself");
+        let outside = || Error::usage("the pieces of a region are larger than the region");
         let (head, tail) = rest.split_at_mut_checked(len).ok_or_else(outside)?;
         gather(source, geometry, &piece, limits, head)?;
         rest = tail;

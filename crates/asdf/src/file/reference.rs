@@ -85,7 +85,7 @@ impl File {
 fn resolve<'f>(mut from: Referent<'f>, left: &mut usize) -> Result<Referent<'f>> {
     while let Some(uri) = uri(from.node) {
         let place = from.node.range();
-        let circle = || Error::malformed("references lead to one another in a circle, or too often");
+        let circle = || Error::malformed("references form a cycle, or a chain that is too long");
         *left = left.checked_sub(1).ok_or_else(circle).map_err(|error| named(error, &place))?;
         from = follow(from.file, uri, left).map_err(|error| named(error, &place))?;
     }
@@ -111,7 +111,7 @@ fn follow<'f>(file: &'f File, uri: &str, left: &mut usize) -> Result<Referent<'f
         here = resolve(here, left)?;
         let nothing = || {
             let shown: String = uri.chars().take(80).collect();
-            Error::malformed(format!("{shown:?} leads to nothing"))
+            Error::malformed(format!("{shown:?} has no target"))
         };
         let key = decoded(step).ok_or_else(nothing)?;
         // Indices have no leading zeros (RFC 6901, section 4).

@@ -361,7 +361,7 @@ fn no_policy_reads_another_blocks_values() {
             assert_eq!(all(&file, "a").ok(), (lost > 0).then(|| vec![1; 4]), "{strictness:?}");
             for path in ["b", "last"] {
                 let problem = all(&file, path).unwrap_err().to_string();
-                assert!(problem.contains("which block this is cannot be told"), "{path}: {problem}");
+                assert!(problem.contains("the block cannot be identified"), "{path}: {problem}");
             }
         }
     }

@@ -36,15 +36,15 @@ pub(crate) fn append(
         Some((place, named, array)) => Appender::open_external(&place, &named, &array, &options)?,
         None => Appender::open(path, &options).map_err(|error| match error.hint() {
             Some(_) => error,
-            None => {
-                error.with_hint("holdall convert FILE NEW.b2nd: such a file grows, and so do Bloscpack files")
-            }
+            None => error.with_hint(
+                "holdall convert FILE NEW.b2nd: rows can be appended to Blosc2 and Bloscpack files",
+            ),
         })?,
     };
     let (own, row) = row_type(path, open, appender.array())?;
     let shape = region.shape();
     if shape.get(1..) != Some(&row[..]) {
-        let problem = format!("{} has rows of shape {row:?}, and takes no {shape:?}", appender.array());
+        let problem = format!("{} has rows of shape {row:?}: cannot append {shape:?}", appender.array());
         return Err(Error::usage(problem).with_hint("all axes but the first have to agree"));
     }
     let swap = dataset.dtype.order_for(&own)?;
@@ -88,10 +88,10 @@ fn external(path: &Path, open: &OpenOptions) -> Result<Option<(PathBuf, String, 
         let place = file.external_path(uri)?;
         match &found {
             Some((known, other, _)) if *known != place => {
-                let problem = format!("{other} and {} grow in different files", entry.path);
-                return Err(
-                    Error::usage(problem).with_hint("holdall implode FILE: the last block of one file grows")
-                );
+                let problem = format!("{other} and {} are streamed in different files", entry.path);
+                return Err(Error::usage(problem).with_hint(
+                    "holdall implode FILE puts all blocks into one file, which can be appended to",
+                ));
             }
             Some(_) => {}
             None => found = Some((place, entry.path.clone(), entry.array.clone())),
@@ -103,10 +103,10 @@ fn external(path: &Path, open: &OpenOptions) -> Result<Option<(PathBuf, String, 
 /// Element type and shape of a row of the array.
 fn row_type(path: &Path, open: &OpenOptions, array: &str) -> Result<(DType, Vec<u64>)> {
     let file = File::open_with(path, open)?;
-    let index = file.find_array(array).ok_or_else(|| Error::usage(format!("there is no array {array}")))?;
+    let index = file.find_array(array).ok_or_else(|| Error::usage(format!("no array {array}")))?;
     let geometry = file.geometry(index)?;
     if geometry.order() != Some(Order::C) && !geometry.is_empty() {
-        let problem = format!("the rows of {array} have strides of their own");
+        let problem = format!("cannot append to {array}: its strides are not those of C order");
         return Err(Error::usage(problem).with_hint("convert the file first"));
     }
     Ok((geometry.dtype.clone(), geometry.shape.get(1..).unwrap_or_default().to_vec()))

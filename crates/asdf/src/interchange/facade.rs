@@ -102,7 +102,7 @@ pub fn require_pointer(pointer: &str) -> Result<()> {
         return Ok(());
     }
     let hint = if is_escaped { "/key/0" } else { "~0 for a tilde, ~1 for a slash within a key" };
-    Err(Error::usage(format!("{pointer:?} is no JSON pointer to a part of the tree")).with_hint(hint))
+    Err(Error::usage(format!("{pointer:?} is not a JSON pointer to a part of the tree")).with_hint(hint))
 }
 
 /// Validates a tree, in a file of a version of the standard, against the schemas of its tags, and its root against a schema of the caller's, given by
@@ -148,7 +148,7 @@ pub fn validate_tree(
         findings.push(Finding::new(severity, code, message).at(at(note.range)));
     }
     if !report.complete {
-        let message = "there is more that does not fit a schema".to_owned();
+        let message = "more violations of a schema, which are not listed".to_owned();
         findings.push(Finding::new(Severity::Error, "schema", message));
     }
     Ok(findings)

@@ -58,7 +58,8 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
     let names = ArrayPaths::new(job, &tree)?;
     let tree = MetadataTree::new(tree, &names.paths);
     if tree.is_no_mapping() {
-        let what = format!("metadata: a tree that is no mapping is the entry {} of one", interchange::WHOLE);
+        let what =
+            format!("metadata: a tree that is not a mapping becomes the entry {} of one", interchange::WHOLE);
         losses.push(Loss { dataset: None, what });
     }
     for ((index, region), path) in job.selection.iter().zip(&names.paths) {
@@ -77,7 +78,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
                 true => part.mask = Some(dtype),
                 false => losses.push(Loss {
                     dataset: Some(dataset.path.clone()),
-                    what: "mask: elements that are missing, of which bytes are written".to_owned(),
+                    what: "mask: missing elements, whose bytes are written".to_owned(),
                 }),
             }
         }
@@ -95,7 +96,7 @@ pub(crate) fn import(job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec
             // The mask would have no place for rows that come later.
             Some(_) if is_last => {
                 return Err(Error::usage(format!(
-                    "{path}: an array with a mask cannot be streamed: rows are added to the array alone"
+                    "{path}: an array with a mask cannot be streamed: rows are appended to the array only"
                 )));
             }
             Some(mask) => plan.array(&part.spec.clone().masked(mask))?,
@@ -157,14 +158,14 @@ fn put_last(
     };
     let Some(place) = place else {
         let problem = match name {
-            "yes" => format!("one of {} arrays can be streamed", parts.len()),
+            "yes" => format!("cannot stream {} arrays (expected one)", parts.len()),
             _ => format!("streamed {name:?}: no array of the new file has this path"),
         };
         return Err(Error::usage(problem).with_hint("-O streamed=PATH"));
     };
     let (path, mut part) = parts.remove(place);
     if options.axes == Axes::Reversed {
-        return Err(Error::usage("axes cannot be reversed and rows streamed").with_context(path.clone()));
+        return Err(Error::usage("the rows of reversed axes cannot be streamed").with_context(path.clone()));
     }
     // Rows follow one another, whatever the order of the source is.
     part.read = Order::C;
@@ -206,19 +207,23 @@ fn options(job: &WriteRequest<'_>) -> Result<WriteOptions> {
     options.limits = job.options.limits;
     if let Some(text) = job.options.get_some(STANDARD) {
         options.standard = Version::parse(text)
-            .ok_or_else(|| Error::usage(format!("standard {text:?} is no version, such as 1.6.0")))?;
+            .ok_or_else(|| Error::usage(format!("standard {text:?} is not a version such as 1.6.0")))?;
     }
     if let Some(text) = job.options.get_some(PADDING) {
         let factor: Option<f64> = text.parse().ok();
         let factor = factor.filter(|factor| (1.0..=MAX_PADDING).contains(factor));
-        let problem =
-            || Error::usage(format!("padding {text:?} (a factor from 1 to {MAX_PADDING}, such as 1.1)"));
+        let problem = || {
+            Error::usage(format!(
+                "invalid padding {text:?} (expected a factor from 1 to {MAX_PADDING}, such as 1.1)"
+            ))
+        };
         options.padding = Padding::Factor(factor.ok_or_else(problem)?);
     }
     if let Some(text) = job.options.get_some(ALIGN) {
         let align: Option<u64> = text.parse().ok();
         let align = align.filter(|align| align.is_power_of_two() && *align <= 32768);
-        let problem = || Error::usage(format!("align {text:?} (a power of two up to 32768)"));
+        let problem =
+            || Error::usage(format!("invalid align {text:?} (expected a power of two up to 32768)"));
         options.align = Some(align.ok_or_else(problem)?);
     }
     Ok(options)
@@ -232,7 +237,7 @@ fn checksum(options: &TargetOptions) -> Result<bool> {
     match options.get(CHECKSUM) {
         None | Some("md5") => Ok(true),
         Some("none") => Ok(false),
-        Some(other) => Err(Error::usage(format!("ASDF has no checksum {other:?} (it has none, md5)"))),
+        Some(other) => Err(Error::usage(format!("unknown checksum {other:?} (expected one of: none, md5)"))),
     }
 }
 
@@ -264,7 +269,9 @@ impl<'a> PlannedDataset<'a> {
             Ok(_) => ArraySpec::new(dtype.clone(), shape).order(order),
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) && options.as_bytes() => {
                 if options.axes == Axes::Reversed {
-                    return Err(Error::usage("axes cannot be reversed and elements taken as bytes"));
+                    return Err(Error::usage(
+                        "the axes of elements that are stored as bytes cannot be reversed",
+                    ));
                 }
                 read = Order::C;
                 shape.push(dtype.itemsize() as u64);
@@ -280,7 +287,7 @@ impl<'a> PlannedDataset<'a> {
             Some(format!("the type {dtype}: kept as {}", dtype.bytes_loss_message()))
         } else {
             let what =
-                "padding, titles and an order in memory of the fields of records, which ASDF does not know";
+                "padding, titles and an order in memory of the fields of records, which ASDF cannot store";
             (dtype.packed() != *dtype).then(|| what.to_owned())
         };
         Ok(Self { index, region, spec, read, of: dtype.clone(), loss, mask: None })

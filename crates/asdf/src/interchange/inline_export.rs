@@ -22,7 +22,7 @@ use crate::yaml::{NodeId, Yaml};
 /// it, and for a file without a tree; those of reading the arrays.
 pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     if file.layout().tree.is_none() {
-        return Err(Error::usage("a file without a tree has no arrays that could be put into it"));
+        return Err(Error::usage("a file without a tree has no arrays to put into the tree"));
     }
     let standard = file.layout().header.standard_or_first();
     let inliner = Inliner {

@@ -97,7 +97,7 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
         return Ok(None);
     }
     let Some(header) = BlockHeader::parse(&source.read(claimed.clone())?) else {
-        let message = format!("block {index}: a header size below 48");
+        let message = format!("block {index}: header size below 48 (expected at least 48)");
         layout.fault(Fault::new(FaultKind::BlockHeaderSize, claimed, message).of(index as u64));
         return Ok(None);
     };
@@ -122,14 +122,14 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
     note_flags(&header, index, at, layout);
     if header.used_size > header.allocated_size {
         let message = format!(
-            "block {index}: {} bytes are used of {} that are set aside",
+            "block {index}: {} bytes are used (expected at most the {} that are allocated)",
             header.used_size, header.allocated_size
         );
         layout.fault(Fault::new(FaultKind::UsedOverAllocated, claimed.clone(), message).of(index as u64));
     }
     if !header.is_compressed() && header.used_size != header.data_size {
         let message = format!(
-            "block {index}: {} bytes of data are stored plainly in {} bytes",
+            "block {index}: {} bytes of data, stored plainly (expected {}, the bytes used)",
             header.data_size, header.used_size
         );
         layout.fault(Fault::new(FaultKind::PlainSizes, claimed, message).of(index as u64));
@@ -139,7 +139,7 @@ fn block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Option<Sto
             Fault::truncated(FaultKind::BlockTruncated, used.clone(), size, &format!("block {index}"));
         layout.fault(fault.of(index as u64));
     } else if allocated.end > size {
-        let what = format!("the bytes set aside for block {index}");
+        let what = format!("the bytes allocated to block {index}");
         let fault = Fault::truncated(FaultKind::BlockTruncated, allocated.clone(), size, &what);
         layout.fault(fault.of(index as u64));
     }
@@ -181,7 +181,7 @@ fn index_behind_stream(source: &dyn Source, at: u64, start: u64, layout: &mut La
     let mut moved = index.offsets.iter().zip(&blocks).map(|(listed, found)| listed.wrapping_sub(*found));
     let by = moved.next();
     if index.offsets.len() == blocks.len() && moved.all(|other| Some(other) == by) {
-        let message = "the rows end with a block index, which does not fit the blocks: it is taken for rows";
+        let message = "the rows end with a block index that does not match the blocks: it is read as rows";
         layout.fault(Fault::new(FaultKind::IndexForbidden, marker..size, message));
     }
     Ok(None)
@@ -194,7 +194,7 @@ fn without_nuls(bytes: &[u8]) -> &[u8] {
 
 fn note_flags(header: &BlockHeader, index: usize, at: u64, layout: &mut Layout) {
     if header.flags & !STREAMED != 0 {
-        let message = format!("block {index}: flags 0x{:x} without a meaning", header.flags);
+        let message = format!("block {index}: unknown flags 0x{:x}", header.flags);
         let range = at.saturating_add(6)..at.saturating_add(10);
         layout.fault(Fault::new(FaultKind::BlockFlags, range, message).of(index as u64));
     }
@@ -208,7 +208,7 @@ fn next_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result<Optio
     }
     let Some(next) = find_magic(source, at..size)? else { return Ok(None) };
     let message = format!(
-        "{} bytes before block {} that no block has set aside",
+        "{} bytes before block {} that are not allocated to a block",
         next.saturating_sub(at),
         layout.blocks.len()
     );
@@ -236,7 +236,7 @@ fn after_last_block(source: &dyn Source, at: u64, layout: &mut Layout) -> Result
             } else {
                 (FaultKind::JunkAfterTree, "the tree")
             };
-            layout.fault(Fault::new(kind, junk..size, format!("bytes after {what} that are no index")));
+            layout.fault(Fault::new(kind, junk..size, format!("bytes after {what} that are not an index")));
         }
         if has_blocks {
             layout.trailing = at..size;
@@ -272,7 +272,7 @@ fn lost_tree(source: &dyn Source, place: Range<u64>, layout: &mut Layout) -> Res
         return Ok(false);
     }
     let Some(junk) = find_other_than(source, place.clone(), b"\0 \t\r\n")? else { return Ok(false) };
-    let message = "no line that begins a tree, and something where it would be";
+    let message = "bytes in place of the tree, without a line that begins a tree";
     layout.fault(Fault::new(FaultKind::JunkBeforeTree, junk..place.end, message));
     Ok(true)
 }
@@ -299,10 +299,10 @@ fn index(source: &dyn Source, range: Range<u64>, in_place: bool, layout: &mut La
     layout.index = Some(place.clone());
     layout.trailing = end..range.end;
     if layout.blocks.last().is_some_and(|block| block.header.is_streamed()) {
-        let message = "a block index after a streamed block, which readers take for rows";
+        let message = "a block index after a streamed block, which readers read as rows";
         layout.fault(Fault::new(FaultKind::IndexForbidden, place, message));
     } else if layout.blocks.is_empty() {
-        layout.fault(Fault::new(FaultKind::IndexForbidden, place, "a block index, and no block"));
+        layout.fault(Fault::new(FaultKind::IndexForbidden, place, "a block index without blocks"));
     } else if let Some((at, why)) = first_difference(&found, layout) {
         let message = format!("the block index is stale: entry {at} {why}");
         layout.fault(Fault::new(FaultKind::IndexStale, place, message));
@@ -325,13 +325,13 @@ fn first_difference(index: &BlockIndex, layout: &Layout) -> Option<(usize, Strin
     if let Some(at) = wrong {
         let listed = index.offsets.get(at).copied().unwrap_or_default();
         let found = layout.blocks.get(at).map(|block| block.at).unwrap_or_default();
-        return Some((at, format!("is {listed}, and block {at} is at {found}")));
+        return Some((at, format!("is {listed} (expected {found}, the offset of block {at})")));
     }
     (index.offsets.len() != layout.blocks.len()).then(|| {
         (
             least,
             format!(
-                "differs: {} are listed, and there are {} blocks",
+                "differs: {} are listed (expected {}, one for each block)",
                 index.offsets.len(),
                 layout.blocks.len()
             ),
@@ -363,7 +363,7 @@ fn note_missing(index: &BlockIndex, marker: u64, layout: &mut Layout) {
             continue;
         }
         let message = format!(
-            "block {number}, which the block index lists, has no header: arrays in it and in those behind it cannot be read"
+            "block {number}, which the block index lists, has no header: arrays in it and in the blocks after it cannot be read"
         );
         missing.push(Fault::new(FaultKind::BlockMissing, *at..end, message).of(number as u64));
     }

@@ -116,8 +116,8 @@ fn block_index_that_contradicts_the_blocks_is_invalid() {
     for (list, why) in [
         (index(&[at - 1]), "entry 0 is"),
         (index(&[at, at]), "entry 1 differs: 2 are listed"),
-        (index(&[]), "0 are listed, and there are 1 blocks"),
-        (b"#ASDF BLOCK INDEX\n--- [a]\n...\n".to_vec(), "no list of offsets"),
+        (index(&[]), "0 are listed (expected 1, one for each block)"),
+        (b"#ASDF BLOCK INDEX\n--- [a]\n...\n".to_vec(), "not a list of offsets"),
     ] {
         let layout = parse(&file(&[HEAD.as_bytes(), TREE.as_bytes(), &one, &list]));
         assert_eq!(layout.index_state, IndexState::Invalid, "{why}");

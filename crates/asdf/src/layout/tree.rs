@@ -36,7 +36,7 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
         layout.before_tree = at..start;
     }
     if is_junk {
-        let message = "a line before the tree that is no comment, which Python asdf does not read";
+        let message = "a line before the tree that is not a comment, which Python asdf does not read";
         layout.fault(Fault::new(FaultKind::JunkBeforeTree, at..start, message));
     } else if start > at {
         let message = "blanks or empty lines before the tree, which Python asdf does not read";
@@ -50,11 +50,11 @@ pub(super) fn find(source: &dyn Source, layout: &mut Layout) -> Result<u64> {
     let tree = start..end.tree;
     if end.blanks {
         let dots = end.tree.saturating_sub(8).max(start)..end.tree;
-        let message = "blanks after the three dots that end the tree, which Python asdf does not find then";
+        let message = "blanks after the three dots that end the tree, which Python asdf does not recognize";
         layout.fault(Fault::new(FaultKind::TreeEndBlanks, dots, message));
     }
     if end.unterminated {
-        let message = "no line of three dots ends the tree";
+        let message = "missing end of the tree (expected a line of three dots)";
         layout.fault(Fault::new(FaultKind::TreeUnterminated, tree.clone(), message));
     }
     layout.tree = Some(tree);

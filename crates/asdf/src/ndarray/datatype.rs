@@ -100,7 +100,7 @@ pub(super) fn byteorder(node: Node<'_>) -> Result<ByteOrder> {
     match node.scalar() {
         Some(YamlScalar::Text("big")) => Ok(ByteOrder::Big),
         Some(YamlScalar::Text("little")) => Ok(ByteOrder::Little),
-        _ => Err(malformed(node, "a byteorder is big or little")),
+        _ => Err(malformed(node, "invalid byteorder (expected big or little)")),
     }
 }
 
@@ -111,7 +111,7 @@ fn parse(node: Node<'_>, order: ByteOrder, depth: usize, left: &mut usize) -> Re
             Some(dtype) => Ok(dtype),
             None => record(node, order, depth, left),
         },
-        NodeKind::Mapping => Err(malformed(node, "a mapping is no datatype")),
+        NodeKind::Mapping => Err(malformed(node, "a mapping is not a datatype")),
     }
 }
 
@@ -123,7 +123,7 @@ fn named(node: Node<'_>, order: ByteOrder) -> Result<DType> {
             let known: Vec<&str> =
                 SCALARS.iter().take(STANDARD_SCALAR_COUNT).map(|(name, _, _)| *name).collect();
             let shown: String = name.chars().take(40).collect();
-            let problem = format!("no datatype is called {shown:?} (there are {})", known.join(", "));
+            let problem = format!("unknown datatype {shown:?} (expected one of: {})", known.join(", "));
             Err(Error::unsupported(problem).with_context("asdf datatype").with_range(super::place(node)))
         }
     }
@@ -147,14 +147,14 @@ fn string(node: Node<'_>, order: ByteOrder) -> Result<Option<DType>> {
     };
     // No Rust allocation is larger than isize::MAX, so no element can be.
     let size = chars.and_then(|chars| chars.checked_mul(width)).filter(|&size| isize::try_from(size).is_ok());
-    let size = size.ok_or_else(|| malformed(len, "a length of text that no memory holds"))?;
+    let size = size.ok_or_else(|| malformed(len, "a length of text that does not fit memory"))?;
     Ok(Some(DType::new(kind, size, order)))
 }
 
 /// Fields follow each other without alignment (ASDF standard 1.6.0, core schemas, ndarray).
 fn record(node: Node<'_>, order: ByteOrder, depth: usize, left: &mut usize) -> Result<DType> {
     if depth >= MAX_DEPTH {
-        return Err(malformed(node, "records within records without end"));
+        return Err(malformed(node, format!("records within records (expected at most {MAX_DEPTH} levels)")));
     }
     if node.is_empty() {
         return Err(malformed(node, "a record without fields"));
@@ -176,7 +176,7 @@ fn record(node: Node<'_>, order: ByteOrder, depth: usize, left: &mut usize) -> R
         let items = shape.iter().try_fold(1_usize, |product, len| product.checked_mul(*len));
         let len = items.and_then(|items| items.checked_mul(dtype.itemsize()));
         let end = len.and_then(|len| offset.checked_add(len)).filter(|&end| isize::try_from(end).is_ok());
-        let end = end.ok_or_else(|| malformed(item, "a record that no memory holds"))?;
+        let end = end.ok_or_else(|| malformed(item, "a record that does not fit memory"))?;
         fields.push(Field { name, title: None, dtype, shape, offset });
         offset = end;
     }
@@ -198,16 +198,16 @@ fn field<'d>(node: Node<'d>, order: ByteOrder, depth: usize, left: &mut usize) -
         Some(shape) if shape.kind() == NodeKind::Sequence => {
             let len = |item| {
                 let len = count(item)?;
-                usize::try_from(len).map_err(|_| malformed(item, "an axis that no memory holds"))
+                usize::try_from(len).map_err(|_| malformed(item, "an axis that does not fit memory"))
             };
             shape.items().map(len).collect::<Result<_>>()?
         }
-        Some(other) => return Err(malformed(other, "a field's shape is a list")),
+        Some(other) => return Err(malformed(other, "invalid shape of a field (expected a list)")),
     };
     let name = match node.get("name") {
         None => None,
         Some(name) if name.kind() == NodeKind::Scalar => Some(name.text()),
-        Some(other) => return Err(malformed(other, "a field's name is text")),
+        Some(other) => return Err(malformed(other, "invalid name of a field (expected text)")),
     };
     Ok((name, dtype, shape))
 }
@@ -274,6 +274,6 @@ fn record_to_yaml(record: &Record) -> Result<Yaml> {
 }
 
 fn gap(before: &str) -> Error {
-    let problem = format!("ASDF has no gaps between fields, and there is one before {before}");
-    Error::unsupported(problem).with_hint("pack the records: one field right behind the other")
+    let problem = format!("ASDF has no gaps between fields (found one before {before})");
+    Error::unsupported(problem).with_hint("pack the records: one field right after the other")
 }

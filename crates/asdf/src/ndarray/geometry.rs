@@ -61,9 +61,9 @@ impl Geometry {
                 }
                 Some(axis) => *axis,
                 None => {
-                    let row = row.as_ref().ok_or_else(|| {
-                        Error::malformed("a first axis of any length needs a stride above 0")
-                    })?;
+                    let row = row
+                        .as_ref()
+                        .ok_or_else(|| Error::malformed("an unbounded first axis needs a stride above 0"))?;
                     partial_row_len = row.partial_row_len(rest);
                     row.within(rest)
                 }
@@ -91,7 +91,8 @@ impl Geometry {
     pub(crate) fn inline(dtype: DType, shape: Vec<u64>, limits: &Limits) -> Result<Self> {
         check_axes(shape.len(), limits)?;
         let strides = contiguous_strides(&shape, dtype.itemsize(), Order::C)?;
-        let len = byte_len(&dtype, &shape).ok_or_else(|| Error::malformed("an array past 2^64 bytes"))?;
+        let len =
+            byte_len(&dtype, &shape).ok_or_else(|| Error::malformed("an array of more than 2^64 bytes"))?;
         let geometry = Self { dtype, shape, strides, offset: 0, partial_row_len: 0 };
         geometry.check(len, limits)?;
         Ok(geometry)

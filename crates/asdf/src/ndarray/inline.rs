@@ -32,7 +32,7 @@ pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>, stated: Option<usize>
     let (mut lens, mut here, mut empty) = (Vec::new(), data, false);
     while here.kind() == NodeKind::Sequence {
         if lens.len() >= MAX_DEPTH {
-            return Err(malformed(data, "lists within lists without end"));
+            return Err(malformed(data, format!("lists within lists (expected at most {MAX_DEPTH} levels)")));
         }
         lens.push(here.len() as u64);
         match here.items().find(|item| !is_null(*item)).or_else(|| here.item(0)) {
@@ -44,7 +44,7 @@ pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>, stated: Option<usize>
         }
     }
     if here.kind() == NodeKind::Mapping {
-        return Err(malformed(here, "an item of an array is a number, text or a list, not a mapping"));
+        return Err(malformed(here, "a mapping as an item of an array (expected a number, text or a list)"));
     }
     let inner = dtype.map_or(0, depth);
     match stated.filter(|_| inner > 0) {
@@ -53,9 +53,9 @@ pub(super) fn shape(data: Node<'_>, dtype: Option<&DType>, stated: Option<usize>
         None if empty || (is_null(here) && !lens.is_empty()) => {}
         None => {
             let axes = lens.len().checked_sub(inner);
-            lens.truncate(
-                axes.ok_or_else(|| malformed(data, "the lists are not nested as the records are"))?,
-            );
+            lens.truncate(axes.ok_or_else(|| {
+                malformed(data, "the nesting of the lists does not match that of the records")
+            })?);
         }
     }
     Ok(lens)
@@ -91,7 +91,7 @@ pub(crate) fn infer(data: Node<'_>, shape: &[u64], limits: &Limits) -> Result<DT
 /// As [`infer`]; `Malformed` for items that the type does not hold.
 pub(crate) fn read(data: Node<'_>, shape: &[u64], dtype: &DType, limits: &Limits) -> Result<Items> {
     let count = check_count(data, shape, limits)?;
-    let len = byte_len(dtype, shape).ok_or_else(|| malformed(data, "an array past 2^64 bytes"))?;
+    let len = byte_len(dtype, shape).ok_or_else(|| malformed(data, "an array of more than 2^64 bytes"))?;
     let mut bytes: Vec<u8> = try_zeroed_vec(len, limits)?;
     let mut nulls: Option<Vec<u8>> = None;
     let (size, scalars) = (dtype.itemsize(), scalars(dtype));
@@ -158,7 +158,7 @@ fn for_each_item<'d>(
 ) -> Result<()> {
     let Some((len, rest)) = shape.split_first() else { return look(node) };
     if node.kind() != NodeKind::Sequence || node.len() as u64 != *len {
-        return Err(malformed(node, format!("a list of {len} items was expected here, as elsewhere")));
+        return Err(malformed(node, format!("ragged data (expected a list of {len} items, as elsewhere)")));
     }
     if rest.is_empty() {
         return node.items().try_for_each(look);
@@ -183,7 +183,7 @@ struct ItemTypes {
 
 impl ItemTypes {
     fn add(&mut self, node: Node<'_>) -> Result<()> {
-        let wrong = || malformed(node, "an item of an array is a number, a truth value or text");
+        let wrong = || malformed(node, "invalid item of an array (expected a number, a truth value or text)");
         match node.scalar().ok_or_else(wrong)? {
             Scalar::Null => return Ok(()),
             Scalar::Bool(_) => self.bool = true,
@@ -214,7 +214,7 @@ impl ItemTypes {
         } else if self.float {
             (Kind::Float, 8)
         } else if self.large && self.negative {
-            return Err(malformed(data, "no datatype holds all of these numbers"));
+            return Err(malformed(data, "these numbers have no datatype in common"));
         } else if self.large {
             (Kind::Uint, 8)
         } else if self.int {
@@ -230,7 +230,7 @@ impl ItemTypes {
 }
 
 fn too_large(node: Node<'_>) -> Error {
-    malformed(node, "a number past 64 bits, and no datatype that holds it")
+    malformed(node, "a number past 64 bits, which has no datatype")
 }
 
 fn other(node: Node<'_>, what: &str) -> Error {

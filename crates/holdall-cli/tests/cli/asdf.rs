@@ -102,7 +102,8 @@ fn requested_codecs_and_checksums_are_used() {
     {
         let run = run(at, &[&["convert", "a.npy", "new.asdf"][..], &words].concat());
         run.expect(2);
-        assert!(run.err.contains("it has") || run.err.contains("no levels"), "{run:#?}");
+        let expected = ["it has", "no levels", "unknown checksum"];
+        assert!(expected.iter().any(|text| run.err.contains(text)), "{run:#?}");
     }
     assert_eq!(contents(at), before);
 }
@@ -199,7 +200,7 @@ fn set_changes_only_the_given_pointers() {
         "{first:#?}"
     );
     let typed = run(at, &["meta", "a.asdf", "--set", "/meta/exposure=[1"]);
-    assert!(typed.err.contains("the value for /meta/exposure: no YAML: "), "{typed:#?}");
+    assert!(typed.err.contains("the value for /meta/exposure: invalid YAML: "), "{typed:#?}");
     assert!(!typed.err.contains("holdall verify"), "{typed:#?}");
     let other = run(at, &["meta", "good.ra", "--set", "/a=1"]);
     assert_eq!(other.code, Some(2), "{other:#?}");
@@ -701,7 +702,7 @@ fn invalid_field_values_are_refused() {
         for file in [&file, &exploded] {
             let told = run(at, &["verify", file]).expect(code).to_owned();
             let field = if name == "flag" { "flags" } else { "inner" };
-            assert_eq!(told.contains(&format!("in the field \"{field}\"")), !is_sound, "{told}");
+            assert_eq!(told.contains(&format!("field \"{field}\": ")), !is_sound, "{told}");
             run(at, &["convert", file, "new/a.asdf"]).expect(refused);
             run(at, &["convert", &format!("{file}::x"), "new/b.asdf"]).expect(refused);
             run(at, &["recode", file, "new/c.asdf"]).expect(refused);

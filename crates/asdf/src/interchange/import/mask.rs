@@ -70,7 +70,7 @@ pub(super) fn write(
     let dataset = job.container.require(index)?;
     let most = MAX_PIECE_LEN.min(job.read.limits.memory / 4) / (scalars(&dataset.dtype) as u64).max(1);
     for piece in region.chunks(order, most.max(1)) {
-        let gone = || Error::usage(format!("the mask of {} is gone", dataset.path));
+        let gone = || Error::usage(format!("the mask of {} is missing", dataset.path));
         let mask = job.container.mask(index, &piece, &job.read)?.ok_or_else(gone)?;
         writer.write(&mask.bytes(order, &job.read.limits)?)?;
     }

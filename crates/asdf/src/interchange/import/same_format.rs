@@ -61,7 +61,7 @@ fn refuse_masks(job: &WriteRequest<'_>, file: &File) -> Result<()> {
         let Some(Mask::Array(mask)) = &entry.array.mask else { continue };
         let fits = mask.shape.len() == entry.array.shape.len();
         if !fits && is_turned(job, file, *index) && selected(&format!("{}/mask", entry.path)) {
-            let problem = "axes of an array whose mask has fewer of them cannot be reversed";
+            let problem = "the axes of an array whose mask has fewer axes cannot be reversed";
             return Err(Error::unsupported(problem).with_context(entry.path.clone()));
         }
     }
@@ -71,7 +71,7 @@ fn refuse_masks(job: &WriteRequest<'_>, file: &File) -> Result<()> {
 /// Writes the file again: the tree as it is, blocks in the new way, without unreferenced blocks.
 pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output) -> Result<Vec<Loss>> {
     if job.options.get_some(STANDARD).is_some() {
-        let problem = "the tree of an ASDF file stays as it is, and so does the version of the standard";
+        let problem = "the tree of an ASDF source is copied unchanged, with its version of the standard";
         return Err(Error::usage(problem).with_hint("convert its arrays one by one: FILE::PATH"));
     }
     let mut options = RewriteOptions::default();
@@ -111,7 +111,7 @@ pub(super) fn rewrite(file: &File, job: &WriteRequest<'_>, out: &mut dyn Output)
         lose(format!("{} blocks that no array names", done.dropped.len()));
     }
     if done.gaps > 0 {
-        lose(format!("{} bytes that belong to nothing", done.gaps));
+        lose(format!("{} bytes outside every known structure", done.gaps));
     }
     Ok(losses)
 }

@@ -25,10 +25,10 @@ impl TreeBuilder {
     pub(super) fn insert(&mut self, path: &str, escaped: bool, node: Yaml) -> Result<()> {
         let meant = |step: &str| if escaped { unescape(step).into_owned() } else { step.to_owned() };
         let steps: Vec<String> = path.split('/').map(meant).collect();
-        let taken = || Error::usage(format!("two arrays would stand at {path:?}"));
+        let taken = || Error::usage(format!("two arrays have the path {path:?}"));
         let reserved = steps.first().is_some_and(|first| [LIBRARY, HISTORY].contains(&first.as_str()));
         if reserved {
-            let problem = format!("{path:?} is a place that ASDF keeps for what wrote a file");
+            let problem = format!("{path:?} is reserved for the software and the history of an ASDF file");
             return Err(Error::usage(problem).with_hint("convert the others one at a time: FILE::PATH"));
         }
         if let Some(entries) = parent_entries(&mut self.root, &steps) {

@@ -38,7 +38,10 @@ pub(super) fn element_of(
         }
         DType::Record(record) => {
             if node.kind() != NodeKind::Sequence || node.len() != record.fields.len() {
-                return Err(malformed(node, format!("a record is a list of {} items", record.fields.len())));
+                return Err(malformed(
+                    node,
+                    format!("invalid record (expected a list of {} items)", record.fields.len()),
+                ));
             }
             let mut values = node.items().zip(&record.fields);
             values.try_for_each(|(value, field)| self::field(value, field, item, nulls))
@@ -115,10 +118,11 @@ fn mark_null(nulls: &mut Nulls<'_>, count: usize) -> Result<()> {
 }
 
 fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &mut [u8]) -> Result<()> {
-    let value = value.ok_or_else(|| malformed(node, "an item is a number, a truth value or text"))?;
+    let value =
+        value.ok_or_else(|| malformed(node, "invalid item (expected a number, a truth value or text)"))?;
     let unfit = || {
         let shown: String = node.text().chars().take(40).collect();
-        malformed(node, format!("{shown:?} is nothing that {} holds", DType::Scalar(dtype.clone())))
+        malformed(node, format!("{shown:?} is not a value of {}", DType::Scalar(dtype.clone())))
     };
     match (&dtype.kind, dtype.size) {
         (Kind::Bool, 1) => {
@@ -162,7 +166,7 @@ fn scalar(node: Node<'_>, value: Option<Scalar<'_>>, dtype: &ScalarType, item: &
             }
         }
         _ => {
-            let problem = format!("inline items of {}", DType::Scalar(dtype.clone()));
+            let problem = format!("cannot read inline items of {}", DType::Scalar(dtype.clone()));
             return Err(Error::unsupported(problem).with_context("asdf ndarray").with_range(place(node)));
         }
     }
