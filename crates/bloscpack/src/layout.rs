@@ -413,6 +413,14 @@ impl Source for Start<'_> {
         let own = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
         self.bytes.get(own).or_else(|| self.source.lend(range))
     }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<usize> {
+        self.source.prefetch(ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        self.source.is_far()
+    }
 }
 
 impl Header {

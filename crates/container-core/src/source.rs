@@ -21,6 +21,7 @@ mod offset;
 mod open;
 mod passing;
 mod patched;
+mod prefetch;
 #[cfg(feature = "mmap")]
 mod probe_then_mmap;
 mod sparse;
@@ -36,6 +37,7 @@ pub use open::{
 };
 pub use passing::Passing;
 pub use patched::Overlay;
+pub use prefetch::prefetch_in_turns;
 pub use sparse::{SparseSource, drive};
 
 /// Pieces in which large data are passed through: they stay in the second-level cache.
@@ -98,6 +100,23 @@ pub trait Source: Send + Sync {
         self.read_into(range.start, &mut bytes)?;
         Ok(Cow::Owned(bytes))
     }
+
+    /// Announces ranges that are read next. A far source fetches them together, neighbours in one request.
+    ///
+    /// Returns how many of the ranges, from the first on, can be read without a further trip: a far source holds a bounded number of bytes, so
+    /// that callers read those and announce the rest ([`prefetch_in_turns`]). At least one where `ranges` is not empty. Near sources do nothing.
+    /// The answer of a read never depends on what was announced.
+    ///
+    /// # Errors
+    /// As [`Source::read_into`].
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<usize> {
+        Ok(ranges.len())
+    }
+
+    /// Whether a read may cost a trip to another machine: readers of such a source announce what they read, and read only what they need.
+    fn is_far(&self) -> bool {
+        false
+    }
 }
 
 impl Source for [u8] {
@@ -135,6 +154,12 @@ macro_rules! forward {
             }
             fn read(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
                 Source::read(&**self, range)
+            }
+            fn prefetch(&self, ranges: &[Range<u64>]) -> Result<usize> {
+                (**self).prefetch(ranges)
+            }
+            fn is_far(&self) -> bool {
+                (**self).is_far()
             }
         }
     )+};

@@ -35,6 +35,14 @@ impl Source for SliceSource {
         check_range(&range, Source::len(self)).ok()?;
         self.source.lend(range)
     }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<usize> {
+        self.source.prefetch(ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        self.source.is_far()
+    }
 }
 
 /// A file opened for each read, to bound the number of open files.

@@ -33,6 +33,16 @@ impl<S: Source> Source for Behind<S> {
         let at = |place: u64| place.checked_add(self.start);
         self.source.lend(at(range.start)?..at(range.end)?)
     }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<usize> {
+        let at = |place: u64| place.saturating_add(self.start);
+        let ranges: Vec<_> = ranges.iter().map(|range| at(range.start)..at(range.end)).collect();
+        self.source.prefetch(&ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        self.source.is_far()
+    }
 }
 
 #[cfg(test)]

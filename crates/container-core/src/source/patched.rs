@@ -69,6 +69,14 @@ impl<S: Source> Source for Overlay<S> {
         let is_lent = range.end <= self.len && self.patches.iter().all(is_apart);
         if is_lent { self.source.lend(range) } else { None }
     }
+
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<usize> {
+        self.source.prefetch(ranges)
+    }
+
+    fn is_far(&self) -> bool {
+        self.source.is_far()
+    }
 }
 
 #[cfg(test)]
