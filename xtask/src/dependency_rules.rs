@@ -40,6 +40,8 @@ enum Kind {
     /// The chunks that formats share: `blosc-chunk`.
     Chunks,
     Format,
+    /// Objects on servers as sources: `holdall-remote`.
+    Remote,
     Facade,
     /// The command and the bindings: what stands on the façade.
     Front,
@@ -53,6 +55,7 @@ fn kind(name: &str) -> Kind {
         "yaml11" => Kind::Yaml,
         "blosc-chunk" => Kind::Chunks,
         "holdall" => Kind::Facade,
+        "holdall-remote" => Kind::Remote,
         _ if name.starts_with("holdall-") => Kind::Front,
         _ => Kind::Format,
     }

@@ -59,7 +59,12 @@ impl Rules {
                 .iter()
                 .map(|name| text(Some(name)))
                 .collect::<Result<_>>()?,
-            banned: list("bans", "deny")?.iter().map(|ban| text(ban.get("crate"))).collect::<Result<_>>()?,
+            // A ban with `wrappers` lets some packages have the crate: `deny` checks which.
+            banned: list("bans", "deny")?
+                .iter()
+                .filter(|ban| ban.get("wrappers").is_none())
+                .map(|ban| text(ban.get("crate")))
+                .collect::<Result<_>>()?,
         })
     }
 }
@@ -107,6 +112,12 @@ mod tests {
             "[licenses]\nallow = [\"MIT\", \"Zlib\"]\n[bans]\ndeny = [{ crate = \"ring\", reason = \"r\" }]\n",
         )
         .unwrap()
+    }
+
+    #[test]
+    fn a_crate_that_some_packages_may_have_is_not_banned_here() {
+        let text = "[licenses]\nallow = []\n[bans]\ndeny = [{ crate = \"a\" }, { crate = \"b\", wrappers = [\"c\"] }]\n";
+        assert_eq!(Rules::parse(text).unwrap().banned, ["a"]);
     }
 
     #[test]

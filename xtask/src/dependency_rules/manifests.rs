@@ -52,9 +52,14 @@ const RULES: &[Rule] = &[
         why: "threads and command lines belong to the façade and what stands on it",
     },
     Rule {
-        matches: |name| matches!(name, "tokio" | "object_store" | "pyo3" | "wasm-bindgen" | "anyhow"),
+        matches: |name| matches!(name, "pyo3" | "wasm-bindgen" | "anyhow"),
         allowed: |kind, _| kind == Kind::Front,
-        why: "runtimes and bindings belong to what stands on the façade",
+        why: "bindings belong to what stands on the façade",
+    },
+    Rule {
+        matches: |name| matches!(name, "ureq" | "url" | "rustls" | "object_store" | "tokio" | "reqwest"),
+        allowed: |kind, _| kind == Kind::Remote,
+        why: "the network belongs to holdall-remote",
     },
 ];
 
@@ -85,6 +90,7 @@ fn wrong_member(own: Kind, krate: &str, other: Kind) -> Option<&'static str> {
     match (own, other) {
         (_, Kind::Core) | (Kind::Facade | Kind::Front, Kind::Format | Kind::Chunks | Kind::Facade) => None,
         (Kind::Front, Kind::Front) => None,
+        (Kind::Facade | Kind::Front, Kind::Remote) => None,
         (Kind::Chunks | Kind::Format | Kind::Facade | Kind::Front, Kind::Codecs) => None,
         (Kind::Format, Kind::Yaml) if krate == "asdf" => None,
         (Kind::Format, Kind::Chunks) if matches!(krate, "bloscpack" | "blosc2-frame" | "asdf") => None,
@@ -92,6 +98,8 @@ fn wrong_member(own: Kind, krate: &str, other: Kind) -> Option<&'static str> {
         (_, Kind::Format) => Some("a format never imports a format"),
         (Kind::Codecs, _) => Some("container-codecs knows container-core alone"),
         (Kind::Yaml, _) => Some("yaml11 knows container-core alone"),
+        (Kind::Remote, _) => Some("holdall-remote knows container-core alone"),
+        (_, Kind::Remote) => Some("the network belongs to holdall-remote, and that to the façade"),
         (_, Kind::Yaml) => Some("YAML belongs to asdf"),
         (_, Kind::Chunks) => Some("only bloscpack, blosc2-frame and asdf hold Blosc chunks"),
         (_, Kind::Facade | Kind::Front) => Some("the façade imports the formats, never the reverse"),
@@ -112,7 +120,7 @@ fn line_of(text: &str, dependency: &str) -> usize {
 mod tests {
     use super::*;
 
-    const MEMBERS: [&str; 11] = [
+    const MEMBERS: [&str; 12] = [
         "container-core",
         "container-codecs",
         "yaml11",
@@ -124,6 +132,7 @@ mod tests {
         "asdf",
         "holdall",
         "holdall-cli",
+        "holdall-remote",
     ];
 
     fn breaches(krate: &str, dependencies: &[&str]) -> Vec<String> {
@@ -182,6 +191,20 @@ mod tests {
             assert!(breaches(krate, &["blosc-chunk"]).is_empty(), "{krate}");
         }
         assert_eq!(breaches("blosc-chunk", &["asdf", "lz4_flex"]).len(), 2);
+    }
+
+    #[test]
+    fn the_network_belongs_to_one_crate() {
+        assert!(breaches("holdall-remote", &["container-core", "ureq", "url", "object_store"]).is_empty());
+        assert_eq!(breaches("holdall-remote", &["holdall", "gsd", "container-codecs", "nom"]).len(), 4);
+        for krate in ["container-core", "gsd", "holdall", "holdall-cli"] {
+            assert_eq!(breaches(krate, &["ureq"]).len(), 1, "{krate}");
+        }
+        assert!(breaches("holdall", &["holdall-remote"]).is_empty());
+        assert!(breaches("holdall-cli", &["holdall-remote"]).is_empty());
+        for krate in ["container-core", "blosc-chunk", "asdf"] {
+            assert_eq!(breaches(krate, &["holdall-remote"]).len(), 1, "{krate}");
+        }
     }
 
     #[test]
