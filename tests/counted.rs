@@ -19,7 +19,7 @@ const CHUNK: u32 = 1 << 20;
 const CHUNKS: u64 = DATA / CHUNK as u64;
 
 /// A file that is zeros but for some pieces, and counts what is asked of it.
-struct Holes {
+pub(crate) struct Holes {
     len: u64,
     /// In order, apart from each other.
     pieces: Vec<(u64, Vec<u8>)>,
@@ -28,7 +28,7 @@ struct Holes {
 }
 
 impl Holes {
-    fn new(len: u64, pieces: Vec<(u64, Vec<u8>)>) -> Self {
+    pub(crate) fn new(len: u64, pieces: Vec<(u64, Vec<u8>)>) -> Self {
         Self { len, pieces, read: Arc::default(), reads: Arc::default() }
     }
 }
@@ -58,7 +58,7 @@ impl Source for Holes {
     }
 }
 
-fn rawarray() -> Holes {
+pub(crate) fn rawarray() -> Holes {
     let mut head = b"rawarray".to_vec();
     let words = [0, 3, 4, DATA, 2, 1024, DATA / 4096];
     words.iter().for_each(|word: &u64| head.extend(word.to_le_bytes()));
@@ -66,7 +66,7 @@ fn rawarray() -> Holes {
 }
 
 /// One chunk, of one frame.
-fn gsd() -> Holes {
+pub(crate) fn gsd() -> Holes {
     let mut head = 0x65DF_65DF_65DF_65DF_u64.to_le_bytes().to_vec();
     [256, 1, 288, 1].iter().for_each(|word: &u64| head.extend(word.to_le_bytes()));
     head.extend(0x0001_0000_u32.to_le_bytes());
@@ -81,7 +81,7 @@ fn gsd() -> Holes {
     Holes::new(4096 + DATA, vec![(0, head)])
 }
 
-fn asdf() -> Holes {
+pub(crate) fn asdf() -> Holes {
     let tree = format!(
         "#ASDF 1.0.0\n#ASDF_STANDARD 1.5.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n\
          values: !core/ndarray-1.0.0\n  source: 0\n  datatype: float32\n  byteorder: little\n  shape: [1024, {}]\n...\n",
@@ -102,7 +102,7 @@ fn stored_as_it_is(version: u8, flags: u8, header: u32, typesize: u8, nbytes: u3
     chunk
 }
 
-fn bloscpack() -> Holes {
+pub(crate) fn bloscpack() -> Holes {
     let mut head = b"blpk\x03\x01\0\x01".to_vec();
     [CHUNK, CHUNK].iter().for_each(|word| head.extend(word.to_le_bytes()));
     [CHUNKS, 0].iter().for_each(|word| head.extend(word.to_le_bytes()));
@@ -115,7 +115,7 @@ fn bloscpack() -> Holes {
     Holes::new(first + CHUNKS * (16 + u64::from(CHUNK)), pieces)
 }
 
-fn blosc2() -> Holes {
+pub(crate) fn blosc2() -> Holes {
     const HEAD: u64 = 97;
     let offsets_at = HEAD + CHUNKS * (32 + u64::from(CHUNK));
     let mut end = stored_as_it_is(5, 0b111, 32, 8, u32::try_from(8 * CHUNKS).unwrap(), 8 * 1024);
@@ -200,8 +200,8 @@ fn reads_stay_within_the_expected_byte_counts() {
     assert!(over.is_empty(), "read more than they need: {over:?}\n{table}");
 }
 
-/// 4 KiB near the middle, which are zeros.
-fn slice(file: &dyn Container) {
+/// Reads 4 KiB near the middle, which are zeros.
+pub(crate) fn slice(file: &dyn Container) {
     let shape = file.require(0).unwrap().shape.clone();
     let selection = match shape.len() {
         1 => "500000:501024",

@@ -19,6 +19,7 @@ mod large;
 mod manifest;
 mod matrix;
 mod messages;
+mod remote;
 mod repairs;
 mod stopped;
 mod targets;

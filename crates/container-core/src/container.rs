@@ -8,12 +8,13 @@ mod interchange;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::array::Array;
 use crate::dtype::{DType, Order};
 use crate::format::Formats;
 use crate::region::{AxisSelection, Region};
-use crate::source::Access;
+use crate::source::{Access, Addresses};
 use crate::value::Value;
 use crate::{Error, Limits, Result, Stop};
 
@@ -328,6 +329,8 @@ pub struct OpenOptions {
     pub stale_checksums: StaleChecksums,
     /// Formats in addition to those of the program that opens any file.
     pub formats: Formats,
+    /// Files at addresses that are not paths; without, every address is a path.
+    pub addresses: Option<Arc<dyn Addresses>>,
 }
 
 /// Treatment of digests that do not fit bytes which are valid otherwise, in a repair, where a format leaves that open (ASDF).

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::threads::on_threads;
 use crate::{Error, Limits, Result, Stop};
 
+mod addresses;
 mod file;
 mod joined;
 #[cfg(feature = "mmap")]
@@ -26,6 +27,7 @@ mod prefetch;
 mod probe_then_mmap;
 mod sparse;
 
+pub use addresses::Addresses;
 pub use file::FileSource;
 pub(crate) use file::read_exact_at;
 pub use joined::Joined;

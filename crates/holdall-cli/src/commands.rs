@@ -132,7 +132,7 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
 
 /// A path as people and JSON see it.
 fn shown(path: &Path) -> String {
-    path.display().to_string()
+    holdall::address::shown(path)
 }
 
 /// Opens a whole file.

@@ -41,7 +41,7 @@ impl From<Found> for Named {
         match found {
             Found::Container(path) => Self { path, unreadable: None },
             Found::Unreadable(path, error) => {
-                let subject = Some(path.display().to_string());
+                let subject = Some(holdall::address::shown(&path));
                 Self { path, unreadable: Some(Failure { subject, error }) }
             }
         }
@@ -152,7 +152,7 @@ pub fn in_order<'f, F: OneFile, T: Send>(
     }
     for file in files {
         let meter = ProgressReporter::new(
-            crate::output::printable(&file.path().display().to_string()),
+            crate::output::printable(&holdall::address::shown(file.path())),
             ShowProgress::OnTerminal,
         );
         report(one(file, limits, &meter))?;

@@ -2,6 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::ColorChoice;
 use clap::builder::TypedValueParser;
@@ -9,15 +12,19 @@ use container_core::Limits;
 use container_core::container::{Axes, Defaults, Digests, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::DType;
 use container_core::format::Formats;
-use container_core::source::Access;
+use container_core::source::{Access, Addresses};
 use container_core::write::Overwrite;
 use holdall::address::Address;
+use holdall::remote::RemoteOptions;
 
 /// Heading of the options that every verb has.
 const COMMON: &str = "Common options";
 
 /// Heading of the options about how a file is read.
 const READING: &str = "Reading";
+
+/// Heading of the options for files at URLs.
+const REMOTE: &str = "Files at URLs";
 
 /// Options of every verb.
 #[derive(Clone, Debug, clap::Args)]
@@ -83,6 +90,72 @@ impl OpenArgs {
         options.axes = if self.reversed_dims { Axes::Reversed } else { Axes::AsStored };
         options
     }
+}
+
+/// Options for opening a file, at a path or a URL.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OpenAnywhereArgs {
+    #[command(flatten)]
+    path: OpenArgs,
+
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+impl OpenAnywhereArgs {
+    /// The options that do not concern URLs.
+    pub const fn path(&self) -> &OpenArgs {
+        &self.path
+    }
+
+    /// The library's options.
+    pub fn options(&self, limits: Limits, formats: Formats) -> OpenOptions {
+        let mut options = self.path.options(limits, formats);
+        options.addresses = Some(self.remote.addresses());
+        options
+    }
+}
+
+/// Options for files at URLs.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RemoteArgs {
+    /// A header sent with each request for a URL, to its host alone; may be given several times
+    #[arg(long, help_heading = REMOTE, value_name = "NAME: VALUE", value_parser = header)]
+    pub header: Vec<(String, String)>,
+
+    /// Most seconds that one range of bytes at a URL may take, retries included
+    #[arg(long, help_heading = REMOTE, value_name = "SECONDS", default_value = "180", value_parser = clap::value_parser!(u32).range(1..))]
+    pub deadline: u32,
+}
+
+impl RemoteArgs {
+    /// URLs as addresses of files.
+    pub fn addresses(&self) -> Arc<dyn Addresses> {
+        let mut remote = RemoteOptions::default();
+        remote.headers.clone_from(&self.header);
+        remote.deadline = Duration::from_secs(self.deadline.into());
+        remote.proxy = proxy();
+        holdall::remote::addresses(remote)
+    }
+}
+
+/// The proxy that the environment names, as curl reads it; `NO_PROXY` is read by the client.
+fn proxy() -> Option<String> {
+    ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].iter().find_map(|name| std::env::var(name).ok())
+}
+
+/// A header. One without a colon is refused when a URL is opened, because a message of the parser would quote it, and it may be secret.
+fn header(text: &str) -> Result<(String, String), std::convert::Infallible> {
+    let (name, value) = text.split_once(':').unwrap_or(("", text));
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// A path of a file that is written or changed, which a URL is not.
+pub fn local_path() -> impl TypedValueParser<Value = PathBuf> {
+    clap::builder::PathBufValueParser::new().try_map(|path| match holdall::address::is_url(&path) {
+        true => Err("files at URLs are read only: copy the file here first, or name a file here"),
+        false => Ok(path),
+    })
 }
 
 /// A type in numpy's words.

@@ -2,9 +2,11 @@
 //!
 //! FILE ends at the first `::`; SEL is the last group of brackets, with those within it, in numpy's basic slicing. Existing names win over
 //! parsing: a file that is literally called `a::b`, alone or with a dataset after it, a dataset that is literally called `x[0]`.
+//!
+//! FILE may be a URL, which ends at the first `::` after its host; `%3A%3A` is one of its own.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use container_core::container::{Container, Dataset, Visibility, visible_datasets};
@@ -22,7 +24,7 @@ const MAX_CUTS: usize = 64;
 /// A file, perhaps a dataset in it, perhaps a part of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The file; `-` for standard input.
+    /// The file, or its URL as typed; `-` for standard input.
     pub file: PathBuf,
     /// Path of the dataset, as written before the brackets.
     pub dataset: Option<String>,
@@ -47,9 +49,10 @@ impl Address {
     #[must_use]
     pub fn parse_os(typed: &OsStr) -> Self {
         let whole = || Self::file(typed);
-        let mut cuts = cuts(typed);
+        let is_url = is_url(Path::new(typed));
+        let mut cuts = cuts(typed, if is_url { authority_end(typed) } else { 0 });
         let Some(first) = cuts.next() else { return whole() };
-        let exists = |path: &Path| path.symlink_metadata().is_ok();
+        let exists = |path: &Path| !is_url && path.symlink_metadata().is_ok();
         if exists(Path::new(typed)) {
             return whole();
         }
@@ -206,10 +209,58 @@ fn last_group(text: &str) -> Option<(&str, &str)> {
     inside.rsplit_once('[')
 }
 
-/// The file before each `::`, and the rest, where that is text.
-fn cuts(typed: &OsStr) -> impl Iterator<Item = (PathBuf, &str)> {
+/// Whether `path` is a URL: a scheme of two or more letters, and `://`. A file of such a name is opened as `./scheme:/…`.
+#[must_use]
+pub fn is_url(path: &Path) -> bool {
+    let text = path.as_os_str().as_encoded_bytes();
+    let scheme = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+    let starts = text.first().is_some_and(u8::is_ascii_alphabetic);
+    starts && scheme > 1 && text.get(scheme..).is_some_and(|rest| rest.starts_with(b"://"))
+}
+
+/// A path or URL for messages: a URL without user, password, query and fragment, which may be secret.
+#[must_use]
+pub fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    let Some((scheme, rest)) = text.split_once("://").filter(|_| is_url(path)) else { return text };
+    let end = rest.find(['?', '#']).unwrap_or(rest.len());
+    let (place, query) = rest.split_at(end);
+    let (authority, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let query = if query.starts_with('?') { "?…" } else { "" };
+    format!("{scheme}://{host}{path}{query}")
+}
+
+/// The last part of a path or of a URL's path; `None` for a path that ends with `..`, and for an address without one.
+#[must_use]
+pub fn file_name(path: &Path) -> Option<OsString> {
+    if !is_url(path) {
+        return path.file_name().map(OsStr::to_owned);
+    }
+    let shown = shown(path);
+    let place = shown.strip_suffix("?…").unwrap_or(&shown);
+    let (_, rest) = place.split_once("://")?;
+    let name = rest.split('/').skip(1).last()?;
+    (!name.is_empty()).then(|| name.into())
+}
+
+/// End of the host and port of a URL, which may have `::` in them (IPv6).
+fn authority_end(url: &OsStr) -> usize {
+    let bytes = url.as_encoded_bytes();
+    let start = bytes.windows(3).position(|three| three == b"://").map_or(0, |at| at.saturating_add(3));
+    let host = bytes.get(start..).unwrap_or_default();
+    let len = host.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(0);
+    // `http://host::data` has a dataset after the host.
+    let is_literal = host.starts_with(b"[");
+    let literal = || host.iter().position(|byte| *byte == b']').map_or(0, |at| at.saturating_add(1));
+    start.saturating_add(if len == 0 && is_literal { literal() } else { len })
+}
+
+/// The file before each `::` from byte `from` on, and the rest, where that is text.
+fn cuts(typed: &OsStr, from: usize) -> impl Iterator<Item = (PathBuf, &str)> {
     let bytes = typed.as_encoded_bytes();
-    let colons = (0..bytes.len()).filter(|at| bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"::")));
+    let colons =
+        (from..bytes.len()).filter(|at| bytes.get(*at..).is_some_and(|rest| rest.starts_with(b"::")));
     colons.filter_map(|at| {
         let rest = std::str::from_utf8(bytes.get(at.checked_add(2)?..)?).ok()?;
         Some((named(bytes.get(..at)?)?, rest))
@@ -336,6 +387,40 @@ mod tests {
                 if path == "x" { 1 } else { index }
             );
         }
+    }
+
+    #[test]
+    fn a_url_is_cut_after_its_host() {
+        for (typed, file, dataset, selection) in [
+            ("https://h/a.asdf::x[1]", "https://h/a.asdf", some("x"), some("1")),
+            ("http://[::1]:80/x.asdf::data", "http://[::1]:80/x.asdf", some("data"), None),
+            ("http://[::1]::data", "http://[::1]", some("data"), None),
+            ("http://u:p@h:80/a//b?uri=x%3A%3Ay::d", "http://u:p@h:80/a//b?uri=x%3A%3Ay", some("d"), None),
+            ("http://h/a.b2nd::[0:10, ::2]", "http://h/a.b2nd", None, some("0:10, ::2")),
+            ("http://h/a", "http://h/a", None, None),
+        ] {
+            assert_eq!(parts(typed), (file.to_owned(), dataset, selection), "{typed}");
+        }
+    }
+
+    #[test]
+    fn urls_are_shown_without_what_may_be_secret() {
+        for (typed, expected) in [
+            ("https://user:SECRET@h:8/a@b.asdf?sig=SECRET#SECRET", "https://h:8/a@b.asdf?…"),
+            ("s3://bucket/key", "s3://bucket/key"),
+            ("https://h?k=SECRET", "https://h?…"),
+            ("https://h/#SECRET", "https://h/"),
+            ("a?b@c", "a?b@c"),
+            ("C://x?y", "C://x?y"),
+        ] {
+            assert_eq!(shown(Path::new(typed)), expected);
+        }
+        let names = ["https://h/b/a.asdf?sig=SECRET", "https://h/", "https://h", "b/a.ra", ".."];
+        let names = names.map(|typed| file_name(Path::new(typed)).map(|name| name.into_string().unwrap()));
+        assert_eq!(names, [some("a.asdf"), None, None, some("a.ra"), None]);
+        assert!(
+            !is_url(Path::new("./http://h")) && !is_url(Path::new("://h")) && is_url(Path::new("az://c"))
+        );
     }
 
     #[cfg(unix)]

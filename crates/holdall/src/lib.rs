@@ -37,6 +37,8 @@ pub mod pack;
 mod pack_records;
 mod raw_bytes;
 pub mod recode;
+#[cfg(feature = "remote")]
+pub mod remote;
 pub mod repair;
 #[deny(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
 pub mod repr;

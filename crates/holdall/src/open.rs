@@ -9,7 +9,7 @@ use container_core::format::{Format, Formats, Input, Probe};
 use container_core::source::{Access, Passing, Source, open_path, open_path_to_pass, read_stream};
 use container_core::{Error, OpenDataset, Result, Value};
 
-use crate::address::Address;
+use crate::address::{Address, is_url};
 use crate::foreign::Foreign;
 use crate::formats::{ARRAY_FILES, containers};
 use crate::views::assume_dtype::Assumed;
@@ -255,7 +255,7 @@ pub(crate) fn recognise_to_pass(
     accept: Accept,
     options: &OpenOptions,
 ) -> Result<(&'static Format, Input, Pass)> {
-    if options.access != Access::Auto || is_stream(path) || is_directory(path) {
+    if options.access != Access::Auto || is_stream(path) || is_url(path) || is_directory(path) {
         let (format, input) = recognise(path, accept, options)?;
         let is_again = options.access == Access::Auto && opens_again(path);
         return Ok((format, input, if is_again { Pass::Reopen } else { Pass::Never }));
@@ -370,13 +370,35 @@ fn find_source(
     }
 }
 
-/// The bytes of a file, or of standard input, without a path.
+/// The bytes of a file; those of standard input or of an address that is not a path are without a path.
 fn read(path: &Path, options: &OpenOptions) -> Result<(Box<dyn Source>, Option<PathBuf>)> {
+    if let Some(source) = at_address(path, options) {
+        return Ok((source?, None));
+    }
     if is_stream(path) {
         let bytes = read_stream(&mut io::stdin().lock(), &options.limits)?;
         return Ok((Box::new(bytes), None));
     }
     Ok((open_path(path, options.access, &options.limits)?, Some(path.to_owned())))
+}
+
+/// The bytes at an address that is not a path.
+fn at_address(path: &Path, options: &OpenOptions) -> Option<Result<Box<dyn Source>>> {
+    if let Some(addresses) = &options.addresses
+        && let Some(opened) = addresses.open(path, &options.limits)
+    {
+        return Some(opened);
+    }
+    if !is_url(path) {
+        return None;
+    }
+    #[cfg(feature = "remote")]
+    {
+        use container_core::source::Addresses as _;
+        crate::remote::Urls(Default::default()).open(path, &options.limits)
+    }
+    #[cfg(not(feature = "remote"))]
+    Some(Err(Error::usage("URLs cannot be opened: built without the feature `remote`")))
 }
 
 /// The bytes by which formats are recognised.
@@ -385,7 +407,7 @@ fn head(source: &dyn Source) -> Result<Vec<u8>> {
 }
 
 fn is_directory(path: &Path) -> bool {
-    !is_stream(path) && path.is_dir()
+    !is_stream(path) && !is_url(path) && path.is_dir()
 }
 
 /// True for the path of standard input or output: `-`.

@@ -35,7 +35,7 @@ impl Verification {
     /// The initial result of a file.
     fn new(path: &Path) -> Self {
         Self {
-            path: path.display().to_string(),
+            path: crate::address::shown(path),
             format: None,
             verdict: VerifyStatus::Unreadable,
             blocks: BlockCounts::default(),

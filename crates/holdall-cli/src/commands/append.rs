@@ -13,7 +13,7 @@ use super::pack::ItemsOf;
 use super::write_args::{AppendArgs, tell_losses, tell_warning};
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::options::{JobsArgs, OpenArgs, address};
+use crate::options::{JobsArgs, OpenArgs, address, local_path};
 use crate::output::{Console, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -43,7 +43,7 @@ Examples:
   holdall append --items lines notes.blp more.txt")]
 pub struct Args {
     /// The file that grows
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = local_path())]
     file: PathBuf,
 
     /// What is added: a file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input

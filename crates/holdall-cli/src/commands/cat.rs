@@ -22,7 +22,7 @@ use holdall::views::fill_missing::Filled;
 use super::write_args::tell_losses;
 use super::{select, shown, tell};
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, address, local_path};
 use crate::output::{Console, Escapes, Named, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -51,7 +51,7 @@ pub struct Args {
     format: Option<ExportFormat>,
 
     /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = local_path())]
     output: Option<PathBuf>,
 
     /// Do not compare digests while reading: --digests ignore
@@ -77,7 +77,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 /// The words of `--format`.

@@ -1,7 +1,7 @@
 //! `holdall convert`: the same array in another format.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use container_core::ErrorKind;
 use container_core::container::Axes;
@@ -15,7 +15,7 @@ use super::write_args::NewFileArgs;
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::interrupt;
-use crate::options::address;
+use crate::options::{RemoteArgs, address, local_path};
 use crate::output::{Console, printable};
 use crate::progress::ProgressReporter;
 
@@ -68,7 +68,7 @@ pub struct Args {
     source: OsString,
 
     /// The new file; `-` is standard output
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", value_parser = local_path())]
     target: PathBuf,
 
     /// The target's format, where its name does not tell
@@ -77,13 +77,16 @@ pub struct Args {
 
     #[command(flatten)]
     make: NewFileArgs,
+
+    #[command(flatten)]
+    remote: RemoteArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let bar = args.make.check_target("convert", &args.target, console)?;
     let source = address(&args.source);
     tell_before(&source.file, &args.make.open.options(console.limits, console.formats));
-    let (source_name, target_name) = (args.source.to_string_lossy(), shown(&args.target));
+    let (source_name, target_name) = (shown(Path::new(&args.source)), shown(&args.target));
     if args.format_name(console.formats) == ZARR {
         interrupt::stop_at_ticks();
     }
@@ -95,6 +98,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
             console.formats,
             progress,
         );
+        options.open.addresses = Some(args.remote.addresses());
         if args.format_name(console.formats) == ZARR {
             // An incomplete folder is removed after an error, but not after a signal.
             options.open.access = Access::Positioned;

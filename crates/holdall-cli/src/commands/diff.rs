@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
 use container_core::Error;
 use holdall::diff::{DiffOptions, Difference};
@@ -11,7 +12,7 @@ use holdall::open::Accept;
 
 use super::{open, select, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result, shell_word};
-use crate::options::{DigestsArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, JobsArgs, OpenAnywhereArgs, address};
 use crate::output::{Console, STRONG, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -62,7 +63,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 fn tolerance(text: &str) -> std::result::Result<f64, String> {
@@ -82,7 +83,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let opened_b = open(&b.file, Accept::ContainersAndArrays, &options)?;
     let (of_a, of_b) = (opened_a.container.as_ref(), opened_b.container.as_ref());
     let (chosen_a, chosen_b) = (select(&a, of_a)?, select(&b, of_b)?);
-    let (name_a, name_b) = (args.a.to_string_lossy(), args.b.to_string_lossy());
+    let (name_a, name_b) = (shown(Path::new(&args.a)), shown(Path::new(&args.b)));
 
     let meter = ProgressReporter::new(printable(&name_a), ShowProgress::OnTerminal);
     let unreadable = RefCell::new(Vec::new());

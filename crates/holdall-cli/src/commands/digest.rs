@@ -1,5 +1,6 @@
 //! `holdall digest`: a hash of dtype, shape and values, and whether those of a list still hold.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use container_core::dtype::Order;
 use container_core::format::Formats;
 use container_core::source::read_stream;
 use container_core::{Error, ErrorKind, Limits, Progress};
-use holdall::address::{Address, typed};
+use holdall::address::{Address, is_url, typed};
 use holdall::digest::{ArrayDigest, Line, digest, line, select};
 use holdall::folder::{is_plain_folder, is_sparse_frame};
 use holdall::json;
@@ -20,7 +21,7 @@ use holdall::verify::first_damage;
 use super::{shown, tell};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::many_files::{OneFile, Share, expand, in_order};
-use crate::options::{JobsArgs, OpenArgs, address};
+use crate::options::{JobsArgs, OpenAnywhereArgs, address};
 use crate::output::{Console, ERROR, OK, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -62,7 +63,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
@@ -358,11 +359,16 @@ impl Wanted {
     fn answer(&self, path: Option<String>, made: container_core::Result<ArrayDigest>) -> Answer {
         let file = &self.address.file;
         let whole = self.address.dataset.is_none() && self.address.selection.is_none();
+        // Names are the bytes as typed, which a list is checked by again; those of a URL are without what may be secret.
+        let bytes = file.as_os_str().as_encoded_bytes();
+        let name: Cow<'_, [u8]> =
+            if is_url(file) { shown(file).into_bytes().into() } else { Cow::Borrowed(bytes) };
         let address = match &path {
-            Some(path) if whole => {
-                [file.as_os_str().as_encoded_bytes(), b"::", typed(path).as_bytes()].concat()
-            }
-            _ => self.typed.clone(),
+            Some(path) if whole => [&name, b"::".as_slice(), typed(path).as_bytes()].concat(),
+            _ => match self.typed.strip_prefix(bytes) {
+                Some(rest) => [&name, rest].concat(),
+                None => self.typed.clone(),
+            },
         };
         Answer { address, file: shown(file), dataset: path, expected: self.expected, made }
     }

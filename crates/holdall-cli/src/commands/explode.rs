@@ -9,7 +9,7 @@ use holdall::json::explode_json;
 
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs};
+use crate::options::{ForceArgs, JobsArgs, OpenArgs, local_path};
 use crate::output::{Console, printable, to_stderr};
 
 /// Write an ASDF file as several: its tree, and a file for each block
@@ -23,11 +23,11 @@ Examples:
   holdall implode parts/image_exploded.asdf -o image2.asdf")]
 pub struct Args {
     /// The file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = local_path())]
     file: PathBuf,
 
     /// The folder for the new files, which is made where it is not there; default: that of FILE
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = local_path())]
     output: Option<PathBuf>,
 
     /// One JSON line (holdall.explode/1)

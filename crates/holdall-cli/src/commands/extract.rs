@@ -18,7 +18,7 @@ use holdall::open::{Accept, is_stream};
 use super::write_args::tell_losses;
 use super::{open, select, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, address, local_path};
 use crate::output::{Console, Escapes, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -52,7 +52,7 @@ pub struct Args {
     text: bool,
 
     /// The directory, which is made if it is not there; `-` is standard output, for lines
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_parser = local_path())]
     output: Option<PathBuf>,
 
     /// One JSON line for each file written (holdall.extract/1)
@@ -81,7 +81,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

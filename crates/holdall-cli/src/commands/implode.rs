@@ -9,7 +9,7 @@ use holdall::open::is_stream;
 use super::explode::{options, show};
 use super::shown;
 use crate::errors::{ErrorContext, Outcome, Result};
-use crate::options::{ForceArgs, JobsArgs, OpenArgs};
+use crate::options::{ForceArgs, JobsArgs, OpenArgs, local_path};
 use crate::output::Console;
 
 /// Write one ASDF file of a tree and the files that hold its blocks
@@ -22,11 +22,11 @@ Examples:
   holdall implode parts/image_exploded.asdf -o image2.asdf")]
 pub struct Args {
     /// The file with the tree
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = local_path())]
     file: PathBuf,
 
     /// The new file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = local_path())]
     output: Option<PathBuf>,
 
     /// One JSON line (holdall.explode/1)

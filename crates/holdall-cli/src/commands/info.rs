@@ -13,7 +13,7 @@ use super::{open, shown};
 use crate::errors::{Failure, Outcome, Result};
 use crate::format_value;
 use crate::many_files::{expand, in_order, summary};
-use crate::options::{JobsArgs, OpenArgs};
+use crate::options::{JobsArgs, OpenAnywhereArgs};
 use crate::output::{Console, ERROR, STRONG, human_bytes, printable};
 
 /// Show what a file is: format, version, size, datasets, codecs, checksums, and whether all of it is there
@@ -39,7 +39,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 /// Information about one file.

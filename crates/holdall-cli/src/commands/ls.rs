@@ -13,7 +13,7 @@ use holdall::verify::first_damage;
 use super::{no_selection, open, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
-use crate::options::{OpenArgs, address};
+use crate::options::{OpenAnywhereArgs, address};
 use crate::output::{Console, human_bytes, print_error};
 
 /// List the datasets of a file, one line each
@@ -39,7 +39,7 @@ pub struct Args {
     recursive: bool,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

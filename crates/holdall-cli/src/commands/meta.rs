@@ -14,7 +14,7 @@ use holdall::set_meta::{MetaChange, Replace, set_meta};
 use super::{open, select, shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, scalar};
-use crate::options::{OpenArgs, address};
+use crate::options::{OpenAnywhereArgs, address};
 use crate::output::{Console, Escapes, Paint, STRONG, printable, to_stderr};
 
 /// Show the metadata of a file, or what a JSON pointer finds in them
@@ -89,7 +89,7 @@ pub struct Args {
     replace: bool,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
@@ -163,6 +163,10 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
 
 fn change(args: &Args, address: &Address, console: &Console) -> Result<Outcome> {
     let file = shown(&address.file);
+    if holdall::address::is_url(&address.file) {
+        let error = Error::usage("files at URLs are read only");
+        return Err(error.with_hint("copy the file here, change the copy, and copy it back")).on(file);
+    }
     if address.dataset.is_some() || address.selection.is_some() {
         let error = Error::usage("the tree of a file is changed, not that of a dataset");
         return Err(error.with_hint(format!("holdall meta {file} --set /path=value"))).on(file);

@@ -15,7 +15,7 @@ use super::csv_args::{TableArgs, is_table, is_wrong_format};
 use super::shown;
 use super::write_args::{NewFileArgs, tell_differences, tell_warning};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::options::address;
+use crate::options::{address, local_path};
 use crate::output::{Console, printable};
 use crate::progress::ProgressReporter;
 
@@ -52,7 +52,7 @@ Examples:
 pub struct Args {
     /// Files to pack, several only with --items files or arrays, and last the new file; `-` is standard input or output
     // One list, since clap allows no options within a list that another argument follows.
-    #[arg(value_name = "PATH", required = true, num_args = 1..)]
+    #[arg(value_name = "PATH", required = true, num_args = 1.., value_parser = local_path())]
     paths: Vec<PathBuf>,
 
     /// Pack items, each of a length of its own

@@ -14,7 +14,7 @@ use container_core::to_f64::ComplexPart;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Limits, Progress};
 use holdall::Address;
-use holdall::address::typed;
+use holdall::address::{file_name, typed};
 use holdall::open::{Accept, is_stream};
 use holdall::output_file::refuse_source;
 use holdall::views::field::OneField;
@@ -25,7 +25,7 @@ use holdall_plot::{
 
 use super::{open, shown};
 use crate::errors::{ErrorContext, Outcome, Result, shell_word_of};
-use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, address, local_path};
 use crate::output::{Console, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -61,7 +61,7 @@ pub struct Args {
     file: OsString,
 
     /// The picture, .png or .svg; default: the name of the file with .png, in this directory
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = local_path())]
     output: Option<PathBuf>,
 
     /// Show it on the terminal: kitty, sixel or blocks; default: what the terminal is known to show
@@ -142,7 +142,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 /// A picture, the command for it, and its title.
@@ -311,7 +311,8 @@ impl Args {
             if self.term.is_some() {
                 return Ok(None);
             }
-            let stem = address.file.file_stem().filter(|_| !is_stream(&address.file));
+            let name = file_name(&address.file).filter(|_| !is_stream(&address.file));
+            let stem = name.as_ref().and_then(|name| Path::new(name).file_stem());
             let mut name = stem.map_or_else(|| "plot".into(), OsString::from);
             name.push(".png");
             return Ok(Some(name.into()));
@@ -381,7 +382,8 @@ impl Args {
         // Title, unit and label.
         let selection = region_text(&region, &dataset.shape);
         let part = self.part.unwrap_or_default();
-        let (file, name) = (address.file.file_name().unwrap_or_default().to_string_lossy(), &dataset.path);
+        let (file, name) = (file_name(&address.file).unwrap_or_default(), &dataset.path);
+        let file = file.to_string_lossy();
         let place = |name: &str| match selection.as_str() {
             "" => name.to_owned(),
             selection => format!("{name}[{selection}]"),
@@ -406,7 +408,7 @@ impl Args {
         let label = label(&dataset.path, unit, is_complex.then_some(part));
         let is_phase = is_complex && part == ComplexPart::Phase;
         // The recipe repeats the picture; it is completed with choices that drawing makes.
-        let mut recipe = Recipe::new(&address.file, &place(typed(&path)), &self.open);
+        let mut recipe = Recipe::new(&address.file, &place(typed(&path)), self.open.path());
         if let Some(field) = &self.field {
             recipe.add("--field", field);
         }

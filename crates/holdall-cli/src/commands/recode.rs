@@ -7,6 +7,7 @@ use holdall::formats::target_format;
 use super::write_args::NewFileArgs;
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
+use crate::options::local_path;
 use crate::output::{Console, printable};
 use crate::progress::ProgressReporter;
 
@@ -22,11 +23,11 @@ Examples:
   holdall recode notes.blp checked.blp --checksum sha256 --verify")]
 pub struct Args {
     /// The file; `-` is standard input
-    #[arg(value_name = "SOURCE")]
+    #[arg(value_name = "SOURCE", value_parser = local_path())]
     source: PathBuf,
 
     /// The new file; `-` is standard output
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", value_parser = local_path())]
     target: PathBuf,
 
     /// Drop unused space; accepted for symmetry: a rewritten file has none

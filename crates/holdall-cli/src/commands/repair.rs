@@ -14,7 +14,7 @@ use super::write_args::tell_warning;
 use super::{shown, tell_before};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value;
-use crate::options::{ForceArgs, OpenArgs};
+use crate::options::{ForceArgs, OpenArgs, local_path};
 use crate::output::{Console, ERROR, OK, WARN, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -29,11 +29,11 @@ Examples:
   holdall repair --dry-run broken.ra")]
 pub struct Args {
     /// The damaged file
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_parser = local_path())]
     file: PathBuf,
 
     /// The new file
-    #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run")]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run", value_parser = local_path())]
     output: Option<PathBuf>,
 
     /// Report what a repair would do, and write nothing

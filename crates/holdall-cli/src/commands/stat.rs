@@ -12,7 +12,7 @@ use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 use super::{open, select, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
-use crate::options::{DigestsArgs, JobsArgs, OpenArgs, address};
+use crate::options::{DigestsArgs, JobsArgs, OpenAnywhereArgs, address};
 use crate::output::{Console, DIM, STRONG, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -49,7 +49,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

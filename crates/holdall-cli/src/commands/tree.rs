@@ -13,7 +13,7 @@ use holdall::open::Accept;
 use super::{chosen, open, shown};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, parts, scalar, shape, type_name};
-use crate::options::{OpenArgs, address};
+use crate::options::{OpenAnywhereArgs, address};
 use crate::output::{Console, DIM, Out, STRONG, printable, to_stderr};
 
 /// Show metadata and datasets as a tree
@@ -46,7 +46,7 @@ pub struct Args {
     kind: Option<String>,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

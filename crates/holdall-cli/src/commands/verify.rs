@@ -16,7 +16,7 @@ use super::shown;
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value;
 use crate::many_files::{Share, expand, in_order, summary};
-use crate::options::{JobsArgs, OpenArgs};
+use crate::options::{JobsArgs, OpenAnywhereArgs};
 use crate::output::{Console, DIM, ERROR, OK, WARN, printable, to_stderr};
 
 /// Check files for damage: structure, checksums, and that everything decodes
@@ -52,7 +52,7 @@ pub struct Args {
     jobs: JobsArgs,
 
     #[command(flatten)]
-    open: OpenArgs,
+    open: OpenAnywhereArgs,
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {

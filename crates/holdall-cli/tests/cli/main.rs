@@ -23,6 +23,7 @@ mod partly;
 mod pipes;
 mod plot;
 mod plugins;
+mod remote;
 mod signed;
 mod sparse;
 mod support;

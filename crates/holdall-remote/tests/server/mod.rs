@@ -1,8 +1,9 @@
 //! A web server on loopback that answers as a script tells it, and records requests.
-#![allow(missing_docs, reason = "a part of the tests")]
+#![allow(missing_docs, dead_code, reason = "a part of several test programs, each of which uses some of it")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -52,18 +53,31 @@ impl Answer {
 
     /// The range of `object` that is requested.
     pub fn part(object: &[u8], request: &Request, headers: &str) -> Self {
-        let Some((start, end)) = request.range() else { return Self::whole(object, headers) };
-        let end = end.min(object.len());
+        match request.range() {
+            None => Self::whole(object, headers),
+            Some(_) => Self::part_of(object.len(), request, headers, |range| object[range].to_vec()),
+        }
+    }
+
+    /// The range that is requested of an object of `len` bytes, whose bytes `bytes` has.
+    pub fn part_of(
+        len: usize,
+        request: &Request,
+        headers: &str,
+        bytes: impl Fn(Range<usize>) -> Vec<u8>,
+    ) -> Self {
+        let (start, end) = request.range().unwrap_or((0, len));
+        let end = end.min(len);
         if start >= end {
-            let range = format!("{headers}Content-Range: bytes */{}\r\n", object.len());
+            let range = format!("{headers}Content-Range: bytes */{len}\r\n");
             return Self::status("416 Range Not Satisfiable", &range);
         }
-        let range = format!("bytes {start}-{}/{}", end - 1, object.len());
+        let range = format!("bytes {start}-{}/{len}", end - 1);
         let head = format!(
             "HTTP/1.1 206 Partial Content\r\n{headers}Content-Range: {range}\r\nContent-Length: {}\r\n\r\n",
             end - start
         );
-        Self { head, body: object[start..end].to_vec(), ..Self::default() }
+        Self { head, body: bytes(start..end), ..Self::default() }
     }
 }
 

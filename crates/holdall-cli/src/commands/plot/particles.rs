@@ -4,6 +4,7 @@ use container_core::Error;
 use container_core::container::{Container, ReadOptions};
 use container_core::region::Region;
 use holdall::Address;
+use holdall::address::file_name;
 use holdall_plot::{Snapshot, Style, View, counted, frames_of_particles, particles};
 
 use super::recipe::Recipe;
@@ -50,7 +51,7 @@ impl Args {
         if snapshot.positions.is_empty() {
             return Err(Error::usage(format!("no particles in frame {frame}")));
         }
-        let file = address.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = file_name(&address.file).unwrap_or_default().to_string_lossy().into_owned();
         let step = snapshot.step.map(|step| format!(", step {step}")).unwrap_or_default();
         let default = format!(
             "{file}: frame {frame} of {}{step}, {}",
@@ -61,7 +62,7 @@ impl Args {
         let style = Style { title: Some(title.clone()).filter(|title| !title.is_empty()), ..style.clone() };
         let view = self.view.unwrap_or(if snapshot.dimensions == 2 { View::Xy } else { View::Tilted });
         let picture = particles(&snapshot, view, &self.colors(false)?, &style, &read.limits)?;
-        let mut recipe = Recipe::new(&address.file, &format!("frames/{frame}"), &self.open);
+        let mut recipe = Recipe::new(&address.file, &format!("frames/{frame}"), self.open.path());
         recipe.add("--view", view.name());
         if let Some(field) = &self.color_by {
             recipe.add("--color-by", field);

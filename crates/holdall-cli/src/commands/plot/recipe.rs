@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use holdall::address::{is_url, shown};
+
 use crate::errors::{shell_word, shell_word_of};
 use crate::options::OpenArgs;
 
@@ -11,9 +13,9 @@ use crate::options::OpenArgs;
 pub struct Recipe(String);
 
 impl Recipe {
-    /// `holdall plot FILE::PLACE` with what matters of how the file is read.
+    /// `holdall plot FILE::PLACE` with what matters of how the file is read. A URL is without what may be secret.
     pub fn new(file: &Path, place: &str, open: &OpenArgs) -> Self {
-        let mut address = OsString::from(file);
+        let mut address = if is_url(file) { OsString::from(shown(file)) } else { OsString::from(file) };
         address.push("::");
         address.push(place);
         let mut recipe = Self(format!("holdall plot {}", shell_word_of(&address)));
