@@ -1,6 +1,6 @@
 //! Reads many small pieces of a source, with neighbouring pieces coalesced into one read.
 
-use container_core::source::{Source, try_zeroed_vec};
+use container_core::source::{Source, prefetch_in_turns, try_zeroed_vec};
 use container_core::{Limits, Result};
 
 /// Number of pieces that are collected before they are read.
@@ -44,6 +44,9 @@ impl<'s, T: Copy> CoalescedReads<'s, T> {
     /// Reads all requested pieces.
     pub(crate) fn finish(&mut self, take: &mut dyn FnMut(T, &[u8]) -> Result<()>) -> Result<()> {
         self.pieces.sort_by_key(|(at, ..)| *at);
+        if self.source.is_far() {
+            return self.finish_far(take);
+        }
         let mut rest = self.pieces.as_slice();
         while let Some((start, len, _)) = rest.first().copied() {
             let mut end = start.saturating_add(len);
@@ -77,6 +80,16 @@ impl<'s, T: Copy> CoalescedReads<'s, T> {
         }
         self.pieces.clear();
         Ok(())
+    }
+
+    /// As [`CoalescedReads::finish`], for a source that fetches all pieces together and joins neighbours by itself.
+    fn finish_far(&mut self, take: &mut dyn FnMut(T, &[u8]) -> Result<()>) -> Result<()> {
+        let pieces = std::mem::take(&mut self.pieces);
+        let ranges: Vec<_> = pieces.iter().map(|(at, len, _)| *at..at.saturating_add(*len)).collect();
+        prefetch_in_turns(self.source, &ranges, |number, range| match pieces.get(number) {
+            Some((.., tag)) => take(*tag, &self.source.read(range.clone())?),
+            None => Ok(()),
+        })
     }
 }
 

@@ -44,7 +44,9 @@ impl<'s> ReadBuffer<'s> {
         check_range(range, self.source.len())?;
         let near = range.start >= self.start && range.start <= end.saturating_add(MIN_FETCH);
         self.ahead = if near { self.ahead.saturating_mul(2).min(MAX_FETCH) } else { MIN_FETCH };
-        let len = range.end.saturating_sub(range.start).max(self.ahead);
+        // A far source reads ahead by itself, and holds what was announced to it, to the byte.
+        let ahead = if self.source.is_far() { 0 } else { self.ahead };
+        let len = range.end.saturating_sub(range.start).max(ahead);
         let len = len.min(self.source.len().saturating_sub(range.start));
         let count = usize::try_from(len).unwrap_or(usize::MAX);
         if count > self.buffer.capacity() {

@@ -28,6 +28,9 @@ use copy_ranges::{CopyRanges, fill_pattern};
 pub(crate) use locate::count_of;
 use locate::{ValueLocation, ValueSearch};
 
+/// A run of at least this many bytes is read directly, into its place.
+const MIN_DIRECT_LEN: usize = 64 << 10;
+
 /// Values of frames that lack a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Defaults {
@@ -251,12 +254,35 @@ impl<'f> StackedChunks<'f> {
                 let mut start = start;
                 for piece in piece.chunks_mut(STOP_LEN) {
                     self.stop.check()?;
+                    self.announce(&runs, start, piece.len() as u64)?;
                     self.fill(&runs, start, piece, &mut joined)?;
                     start = start.saturating_add(piece.len() as u64);
                 }
             }
         };
         on_threads(threads, &work)
+    }
+
+    /// Announces to a far source the runs that are read directly for `len` bytes of the result from `start` on.
+    fn announce(&self, runs: &CopyRanges<'_>, start: u64, len: u64) -> Result<()> {
+        let source = self.file.source();
+        if !source.is_far() || runs.run_len < MIN_DIRECT_LEN as u64 || runs.count == 0 {
+            return Ok(());
+        }
+        let end = start.saturating_add(len);
+        let numbers = start / runs.run_len..end.div_ceil(runs.run_len);
+        let ranges = numbers.filter_map(|number| {
+            let slot = usize::try_from(number / runs.count).ok()?;
+            let place = self.places.get(slot).copied().filter(|place| *place != 0)?;
+            // The first run and the last one may be read in part.
+            let from = number.saturating_mul(runs.run_len);
+            let skip = start.saturating_sub(from);
+            let stop = end.saturating_sub(from).min(runs.run_len);
+            let at = place.saturating_add(runs.start_of(number % runs.count));
+            Some(at.saturating_add(skip)..at.saturating_add(stop))
+        });
+        source.prefetch(&ranges.collect::<Vec<_>>())?;
+        Ok(())
     }
 
     /// Fills `dst` with the bytes of the result from `start` on.
@@ -267,8 +293,6 @@ impl<'f> StackedChunks<'f> {
         dst: &mut [u8],
         joined: &mut CoalescedReads<'_, usize>,
     ) -> Result<()> {
-        /// A run of at least this many bytes is read directly, into its place.
-        const MIN_DIRECT_LEN: usize = 64 << 10;
         let Some(first) = start.checked_div(runs.run_len) else { return Ok(()) };
         let mut within = start.checked_rem(runs.run_len).unwrap_or(0);
         let mut slot = usize::try_from(first.checked_div(runs.count).unwrap_or(0)).unwrap_or(usize::MAX);

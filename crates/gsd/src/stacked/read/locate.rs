@@ -179,6 +179,15 @@ impl Counts {
         let none = Self { first: 0, stored: Vec::new() };
         let Some(id) = file.names().id(chunk) else { return Ok(none) };
         let mut window = ReadBuffer::new(file.source(), file.options().limits);
+        if file.source().is_far() {
+            let mut ranges: Vec<_> =
+                file.find_id(0, id).and_then(|entry| entry.byte_range()).into_iter().collect();
+            sweep(file, &[id], frames, |_, _, entry| {
+                ranges.extend(entry.byte_range());
+                Ok(())
+            })?;
+            file.source().prefetch(&ranges)?;
+        }
         let first = match file.find_id(0, id) {
             Some(entry) => count_of(file, &entry, &mut window)?,
             None => 0,
