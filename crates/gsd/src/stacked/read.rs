@@ -266,19 +266,20 @@ impl<'f> StackedChunks<'f> {
     /// Announces to a far source the runs that are read directly for `len` bytes of the result from `start` on.
     fn announce(&self, runs: &CopyRanges<'_>, start: u64, len: u64) -> Result<()> {
         let source = self.file.source();
-        if !source.is_far() || runs.run_len < MIN_DIRECT_LEN as u64 || runs.count == 0 {
+        if !source.is_far() || runs.run_len < MIN_DIRECT_LEN as u64 {
             return Ok(());
         }
         let end = start.saturating_add(len);
-        let numbers = start / runs.run_len..end.div_ceil(runs.run_len);
+        let first = start.checked_div(runs.run_len).unwrap_or(0);
+        let numbers = first..end.div_ceil(runs.run_len);
         let ranges = numbers.filter_map(|number| {
-            let slot = usize::try_from(number / runs.count).ok()?;
+            let slot = usize::try_from(number.checked_div(runs.count)?).ok()?;
             let place = self.places.get(slot).copied().filter(|place| *place != 0)?;
             // The first run and the last one may be read in part.
             let from = number.saturating_mul(runs.run_len);
             let skip = start.saturating_sub(from);
             let stop = end.saturating_sub(from).min(runs.run_len);
-            let at = place.saturating_add(runs.start_of(number % runs.count));
+            let at = place.saturating_add(runs.start_of(number.checked_rem(runs.count)?));
             Some(at.saturating_add(skip)..at.saturating_add(stop))
         });
         source.prefetch(&ranges.collect::<Vec<_>>())?;
