@@ -84,7 +84,9 @@ impl Failure {
         }
         let mut lines = vec![printable(&what).into_owned()];
         let bytes = error.range().map(|range| format!("bytes {}..{}", range.start, range.end));
-        let part = error.file_name().map(|part| printable(part).into_owned());
+        // Errors of a URL name it by themselves.
+        let other = error.file_name().filter(|name| Some(*name) != self.subject.as_deref());
+        let part = other.map(|part| printable(part).into_owned());
         let place: Vec<String> = part.into_iter().chain(bytes).collect();
         if !place.is_empty() {
             lines.push(format!("  where: {}", place.join(", ")));
@@ -226,6 +228,16 @@ pub fn install_panic_message() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_named_once() {
+        let lines = |subject: &str| {
+            let error = Error::malformed("gone").in_file("https://h/a.ra");
+            Failure { subject: Some(subject.into()), error }.lines()
+        };
+        assert_eq!(lines("https://h/a.ra"), ["https://h/a.ra: gone"]);
+        assert_eq!(lines("a.asdf"), ["a.asdf: gone", "  where: https://h/a.ra"]);
+    }
 
     #[test]
     fn an_error_is_three_lines_at_most() {
