@@ -23,6 +23,9 @@ pub(crate) use checks::MAX_FILTER_META;
 /// Bytes from the start of a frame that are read at once: header and metalayers of most frames.
 pub(crate) const HEAD_READ_LEN: u64 = 512;
 
+/// Longest end of a frame that is fetched at once from a far source: the index of thousands of chunks, and the trailer.
+const FAR_TAIL_LEN: u64 = 64 << 10;
+
 /// Bytes before the end of a frame that are read at once: most trailers are shorter.
 const TAIL_READ_LEN: u64 = 512;
 
@@ -251,6 +254,11 @@ impl Layout {
             return Ok(());
         }
         let tail = end.saturating_sub(TAIL_LEN as u64)..end;
+        if source.is_far() {
+            // Index and trailer follow the chunks, and are short in most frames.
+            let after_chunks = self.header_range().end.saturating_add(self.header.cbytes);
+            source.prefetch(&[after_chunks.max(end.saturating_sub(FAR_TAIL_LEN)).min(end)..end])?;
+        }
         let most = self.header.frame_len.saturating_sub(self.header.header_len.into());
         // Most trailers are short, and are read with their last bytes.
         let near = source.read(end.saturating_sub(most.min(TAIL_READ_LEN).max(TAIL_LEN as u64))..end)?;
