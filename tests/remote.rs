@@ -3,6 +3,7 @@
 #[path = "../crates/holdall-remote/tests/server/mod.rs"]
 mod server;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use container_core::Limits;
@@ -131,4 +132,46 @@ fn frames_and_logs_of_a_trajectory_take_one_round_each() {
     assert_eq!(read("particles/position", "::400"), 3 * POSITIONS);
     let frames = remote.cost();
     assert!(frames.rounds <= 1 && frames.bytes <= 3 * POSITIONS, "{frames:?}");
+}
+
+/// An ASDF file of `count` blocks of a mebibyte, with an index.
+fn blocks(count: u64) -> Holes {
+    let mut tree = "#ASDF 1.0.0\n%YAML 1.1\n--- !<tag:stsci.edu:asdf/core/asdf-1.1.0>\n".to_owned();
+    for number in 0..count {
+        writeln!(
+            tree,
+            "a{number}: !<tag:stsci.edu:asdf/core/ndarray-1.0.0> \
+             {{source: {number}, datatype: uint8, byteorder: little, shape: [1048576]}}"
+        )
+        .unwrap();
+    }
+    tree += "...\n";
+    let mut header = b"\xd3BLK\0\x30\0\0\0\0\0\0\0\0".to_vec();
+    [1_u64 << 20; 3].iter().for_each(|word| header.extend(word.to_be_bytes()));
+    header.extend([0; 16]);
+    let (first, each) = (tree.len() as u64, header.len() as u64 + (1 << 20));
+    let mut index = "#ASDF BLOCK INDEX\n%YAML 1.1\n---\n".to_owned();
+    (0..count).for_each(|number| writeln!(index, "- {}", first + number * each).unwrap());
+    index += "...\n";
+    let end = first + count * each;
+    let len = end + index.len() as u64;
+    let mut pieces = vec![(0, tree.into_bytes())];
+    pieces.extend((0..count).map(|number| (first + number * each, header.clone())));
+    pieces.push((end, index.into_bytes()));
+    Holes::new(len, pieces)
+}
+
+#[test]
+fn blocks_that_an_index_lists_take_no_trip_each() {
+    let mut remote = Remote::new(blocks(300));
+    let opened = remote.open();
+    assert_eq!(opened.container.listed_count(), 300);
+    let opening = remote.cost();
+    // The head, the rest of the tree, the index, and all headers together.
+    assert!(opening.rounds <= 4 && opening.requests <= 304, "{opening:?}");
+    let number = opened.container.find("a200").unwrap();
+    let region = Region::parse("500000:500100", &[1 << 20]).unwrap();
+    opened.container.read(number, &region, &ReadOptions::default()).unwrap();
+    let read = remote.cost();
+    assert!(read.requests <= 1 && read.bytes <= 65_536, "{read:?}");
 }

@@ -18,6 +18,9 @@ const INDEX_LEN_LIMIT: (u64, u64) = (64, 4096);
 /// Number of bytes at the end of a file that are read before all of a possible index.
 const TAIL_LEN: u64 = 16;
 
+/// Bytes at the end of a far file that are fetched at once: the index of thousands of blocks.
+const FAR_TAIL_LEN: u64 = 64 << 10;
+
 /// Bytes of the message of a fault, about.
 const MESSAGE_LEN: usize = 96;
 
@@ -28,6 +31,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
         return after_last_block(source, after_tree, layout);
     };
     layout.padding = after_tree..first;
+    announce_headers(source)?;
     if layout.tree.is_none() && first > after_tree && !lost_tree(source, after_tree..first, layout)? {
         let message =
             "bytes between header and first block of a file without a tree, which Python asdf refuses";
@@ -59,6 +63,21 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
             }
         }
     }
+}
+
+/// Announces to a far source the headers of the blocks that the index lists: the walk from one to the next would be a trip for each. What the index
+/// lists is not believed: the walk reads every header.
+fn announce_headers(source: &dyn Source) -> Result<()> {
+    let size = source.len();
+    if !source.is_far() {
+        return Ok(());
+    }
+    let tail = source.read(size.saturating_sub(FAR_TAIL_LEN)..size)?;
+    let Some(marker) = memchr::memmem::rfind(&tail, MARKER) else { return Ok(()) };
+    let Ok((index, _)) = BlockIndex::parse(tail.get(marker..).unwrap_or_default()) else { return Ok(()) };
+    let header = |at: &u64| *at..at.saturating_add(MIN_LEN);
+    source.prefetch(&index.offsets.iter().map(header).collect::<Vec<_>>())?;
+    Ok(())
 }
 
 /// Bytes of memory for the blocks, gaps and faults so far and one more of each. Any few bytes of a file may be one of them.
