@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use container_core::Limits;
+use container_core::array::Array;
 use container_core::container::{OpenOptions, ReadOptions, all_datasets};
 use container_core::dtype::Order;
 use container_core::region::Region;
@@ -174,4 +175,35 @@ fn blocks_that_an_index_lists_take_no_trip_each() {
     opened.container.read(number, &region, &ReadOptions::default()).unwrap();
     let read = remote.cost();
     assert!(read.requests <= 1 && read.bytes <= 65_536, "{read:?}");
+}
+
+#[test]
+fn chunks_of_a_slice_are_fetched_in_one_round() {
+    // 64 chunks of 256 KiB that no codec makes shorter.
+    let mut seed = 1_u64;
+    let numbers: Vec<u64> = std::iter::repeat_with(|| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed ^ (seed >> 33)
+    })
+    .take(128 * 128 * 128)
+    .collect();
+    let array = Array::from_elements(&numbers, &[128, 128, 128]).unwrap();
+    let mut options = blosc2_frame::b2nd::NdOptions::default();
+    options.chunkshape = Some(vec![32, 32, 32]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.b2nd");
+    blosc2_frame::b2nd::write_array(&path, &array, &options).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let mut remote = Remote::new(Holes::new(bytes.len() as u64, vec![(0, bytes)]));
+    let opened = remote.open();
+    remote.cost();
+    let region = Region::parse("25:35, 25:35, 25:35", &[128, 128, 128]).unwrap();
+    let read = opened.container.read(0, &region, &ReadOptions::default()).unwrap();
+    let expected = array.select(&region).unwrap();
+    let values = |array: &Array<'_>| array.bytes(Order::C, &Limits::default()).unwrap().into_owned();
+    assert_eq!(values(&read), values(&expected));
+    let slice = remote.cost();
+    assert!(slice.rounds <= 1 && slice.requests <= 8, "{slice:?}");
+    // Eight chunks of 256 KiB, and the gaps that are fetched along.
+    assert!(slice.bytes <= 8 * (256 << 10) * 11 / 10, "{slice:?}");
 }

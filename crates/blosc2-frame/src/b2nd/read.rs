@@ -72,6 +72,9 @@ impl Reader {
     }
 }
 
+/// Chunks that are announced to a far source at once; those beyond are fetched one by one.
+const MAX_ANNOUNCED: usize = 4096;
+
 /// Reads what is selected, which is not empty, into `dst`, which is as long. `is_zeroed` where it holds zeros already.
 pub(super) fn read(
     array: &NdArray,
@@ -90,6 +93,9 @@ pub(super) fn read(
     // Blocks that were not compared with a digest are kept from readers that require it.
     let is_trusted = options.digests != Digests::Ignore || frame.verified_reads().algorithm(frame).is_none();
     let keeps = is_trusted && reader.shared.blocks.keeps(geometry.block_bytes(), blocks);
+    if frame.source().is_far() {
+        frame.announce(chunks(&plan, reader).into_iter())?;
+    }
     // Under DELTA each block needs the first of its chunk, which is better decoded once.
     let mut by_chunk = array.frame().header().filters.contains(Filter::DELTA);
     loop {
@@ -116,6 +122,19 @@ pub(super) fn read(
         // Nothing is lost: what was written was right.
         by_chunk = true;
     }
+}
+
+/// Numbers of the chunks that a read touches, up to [`MAX_ANNOUNCED`].
+fn chunks(plan: &Plan, reader: &Reader) -> Vec<u64> {
+    let rows: Vec<Range<usize>> = plan.axes.iter().map(|axis| 0..axis.rows.len()).collect();
+    let mut at = Vec::new();
+    let chunk = |number| {
+        combine(&rows, number, &mut at);
+        let strides = reader.chunk_strides.iter().chain(std::iter::repeat(&0));
+        let places = plan.axes.iter().zip(&at).zip(strides);
+        places.map(|((axis, row), stride)| axis.rows[*row].chunk * stride).sum()
+    };
+    (0..combinations(&rows).min(MAX_ANNOUNCED)).map(chunk).collect()
 }
 
 /// Context that all parts of one read share.

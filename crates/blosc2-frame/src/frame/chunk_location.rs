@@ -10,6 +10,7 @@ use container_core::{Error, ErrorKind, Result, Stop};
 
 use super::Frame;
 use crate::fault::FaultKind;
+use crate::header::ChunkSize;
 use crate::offsets::Offset;
 use crate::sparse_directory::part_name;
 
@@ -186,6 +187,29 @@ impl Frame {
             LocatedHeader::Stored(place, _) => LocatedChunk::Stored(place),
             LocatedHeader::Special(special) => LocatedChunk::Special(special),
         })
+    }
+
+    /// Announces chunks to a far source before they are read: each to the next offset of the index, and no further than an uncompressed chunk
+    /// reaches. Chunks of frames whose chunks are files are not announced.
+    pub(crate) fn announce(&self, chunks: impl Iterator<Item = u64>) -> Result<()> {
+        let ChunkSize::Fixed(chunksize) = self.header().chunksize else { return Ok(()) };
+        if !self.source().is_far() || self.header().kind == crate::header::Kind::Sparse {
+            return Ok(());
+        }
+        let section = self.layout.chunks();
+        let longest = u64::from(chunksize).saturating_add(ChunkHeader::MAX_LEN as u64);
+        let offsets = self.layout.offsets();
+        let stored = |index| match offsets.get(index) {
+            Some(Offset::Stored(at)) => Some(section.start.saturating_add(at)),
+            _ => None,
+        };
+        let ranges = chunks.filter_map(|index| {
+            let start = stored(index)?;
+            let next = stored(index.saturating_add(1)).filter(|next| *next > start).unwrap_or(section.end);
+            Some(start..next.min(start.saturating_add(longest)).min(section.end))
+        });
+        self.source().prefetch(&ranges.collect::<Vec<_>>())?;
+        Ok(())
     }
 
     /// As [`Frame::locate`], with the header that was read.
