@@ -152,3 +152,6 @@ impl BatchEncoder {
 fn no_encoder() -> Error {
     Error::usage("no encoder")
 }
+
+#[cfg(test)]
+mod tests;

@@ -114,3 +114,63 @@ impl fmt::Display for Compressor {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use container_core::ErrorKind;
+
+    use super::*;
+
+    /// Codes of blosc2.h and of `include/blosc2/codecs-registry.h`, formats of blosc2.h (C-Blosc2 3.3.5).
+    #[test]
+    fn codes_have_the_names_and_formats_of_c_blosc2() {
+        for (code, name, format) in [
+            (0, "blosclz", 0),
+            (1, "lz4", 1),
+            (2, "lz4hc", 1),
+            (3, "snappy", 2),
+            (4, "zlib", 3),
+            (5, "zstd", 4),
+            (6, "unknown", 6),
+            (31, "unknown", 6),
+            (32, "ndlz", 6),
+            (33, "zfp_acc", 6),
+            (34, "zfp_prec", 6),
+            (35, "zfp_rate", 6),
+            (36, "openhtj2k", 6),
+            (37, "grok", 6),
+            (38, "openzl", 6),
+            (39, "j2k", 6),
+            (40, "htj2k", 6),
+            (41, "unknown", 6),
+            (159, "unknown", 6),
+            (160, "user-defined", 6),
+            (255, "user-defined", 6),
+        ] {
+            let codec = Compressor(code);
+            assert_eq!((codec.name(), codec.to_string().as_str(), codec.format()), (name, name, format));
+            let is_written = matches!(code, 0..=2 | 4 | 5);
+            assert_eq!(Compressor::from_name(name), is_written.then_some(codec), "{name}");
+        }
+        assert_eq!(Compressor::from_name("LZ4"), None);
+    }
+
+    #[test]
+    fn options_choose_codec_and_level() {
+        let choose = |codec: Option<(&str, Option<i32>)>| {
+            let mut options = TargetOptions::default();
+            options.codec = codec.map(|(name, level)| (name.to_owned(), level));
+            Compressor::from_options(&options, "Blosc", 7)
+        };
+        assert_eq!(choose(None).unwrap(), None);
+        assert_eq!(choose(Some(("zstd", None))).unwrap(), Some((Compressor::ZSTD, 7)));
+        assert_eq!(choose(Some(("lz4hc", Some(9)))).unwrap(), Some((Compressor::LZ4HC, 9)));
+        assert_eq!(choose(Some(("zlib", Some(0)))).unwrap(), Some((Compressor::ZLIB, 0)));
+        // Level 0 stores.
+        assert_eq!(choose(Some(("none", None))).unwrap().map(|(_, level)| level), Some(0));
+        for (name, level) in [("snappy", None), ("lz4", Some(10)), ("lz4", Some(-1)), ("none", Some(3))] {
+            let error = choose(Some((name, level))).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{name} {level:?}: {error}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use super::*;
 
 mod runs;
+mod stop;
 mod stored;
 
 /// Returns the bytes that `hex` spells; blanks do not count.

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Chunk, Decoder, Special};
 
+mod bounds;
+
 /// Those of this crate alone for Miri, which cannot run C.
 const CODECS: [Compressor; 5] = if cfg!(miri) {
     [Compressor::BLOSCLZ, Compressor::LZ4, Compressor::LZ4HC, Compressor::LZ4, Compressor::BLOSCLZ]

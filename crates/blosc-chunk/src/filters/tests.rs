@@ -2,6 +2,8 @@ use super::*;
 
 use container_core::ErrorKind;
 
+mod names;
+
 /// Bytes that do not repeat soon.
 fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

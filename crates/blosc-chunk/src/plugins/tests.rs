@@ -200,6 +200,54 @@ fn data_that_a_filter_turns_into_zeros_round_trips() {
     assert_eq!((out.len(), out[1]), (32, 1));
 }
 
+/// Clears the low bits of each byte: a filter of users that is lossy.
+struct Coarse;
+
+impl FilterPlugin for Coarse {
+    fn id(&self) -> u8 {
+        202
+    }
+
+    fn name(&self) -> &'static str {
+        "coarse"
+    }
+
+    fn forward(&self, src: &[u8], _: &PluginContext<'_>, dst: &mut [u8]) -> Result<()> {
+        dst.iter_mut().zip(src).for_each(|(to, from)| *to = from & 0xf0);
+        Ok(())
+    }
+
+    fn backward(&self, src: &[u8], _: &PluginContext<'_>, dst: &mut [u8]) -> Result<()> {
+        dst.copy_from_slice(src);
+        Ok(())
+    }
+}
+
+/// Readers reverse differences with the block 0 that they decode, not with the original one.
+#[test]
+fn differences_after_a_lossy_plugin_refer_to_what_readers_see() {
+    let mut plugins = Plugins::new();
+    plugins.register_filter(Coarse).unwrap();
+    let mut filters = Pipeline::parse_words(&["delta", "shuffle"]).unwrap();
+    filters.0[0] = Filter::new(202, 0);
+    let params = Params {
+        filters,
+        compressor: Compressor::LZ4,
+        codec_meta: 0,
+        typesize: 4,
+        blocksize: Some(400),
+        ..cases().remove(0).params
+    };
+    let data = data("steps");
+    let mut out = Vec::new();
+    Encoder::new_with_plugins(params, plugins.clone()).unwrap().encode(&data, &mut out).unwrap();
+    let chunk = Chunk::parse(&out).unwrap();
+    assert!(!chunk.header().is_memcpyed() && chunk.block_count() == 3);
+    let mut dst = vec![0xA5; data.len()];
+    Decoder::new().with_plugins(plugins).decode(&chunk, &mut dst).unwrap();
+    assert_eq!(dst, data.iter().map(|byte| byte & 0xf0).collect::<Vec<u8>>());
+}
+
 #[test]
 fn blocks_that_the_caller_cuts_go_through_plugins() {
     let mut filters = Pipeline::none();
@@ -313,4 +361,43 @@ fn errors_of_a_codec_are_placed_in_the_chunk() {
     let error = decoder().decode(&chunk, &mut vec![0; chunk.nbytes()]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{error}");
     assert_eq!(error.range(), Some(42..86), "{error}");
+}
+
+/// Errors of decoders, whose plugin a caller may have.
+#[test]
+fn missing_plugins_are_found_in_errors() {
+    let of = |chunk: &[u8]| {
+        let chunk = Chunk::parse(chunk).unwrap();
+        let error = Decoder::new().decode(&chunk, &mut vec![0; chunk.nbytes()]).unwrap_err();
+        MissingPlugin::of(error.kind())
+    };
+    let cases = cases();
+    assert_eq!(of(&cases[0].chunk), Some(MissingPlugin::Codec(200)));
+    let mut codec_only = Plugins::new();
+    codec_only.register_codec(Runs { version: 3 }).unwrap();
+    let chunk = Chunk::parse(&cases[2].chunk).unwrap();
+    let error = Decoder::new().with_plugins(codec_only).decode(&chunk, &mut vec![0; chunk.nbytes()]);
+    assert_eq!(MissingPlugin::of(error.unwrap_err().kind()), Some(MissingPlugin::Filter(201)));
+    let unsupported = |problem: &str| MissingPlugin::of(Error::unsupported(problem.to_owned()).kind());
+    for (number, is_plugin) in [(3, true), (5, false), (31, false), (32, true), (255, true)] {
+        let codec = unsupported(&format!("codec {number} (some) is not supported"));
+        assert_eq!(codec, is_plugin.then_some(MissingPlugin::Codec(number)));
+    }
+    // The old bytedelta is built in.
+    for (number, is_plugin) in [(3, false), (31, false), (32, true), (34, false), (35, true), (160, true)] {
+        let filter = unsupported(&format!("filter number {number} is missing"));
+        assert_eq!(filter, is_plugin.then_some(MissingPlugin::Filter(number)));
+    }
+    assert_eq!(unsupported("codec 256 is none"), None);
+    assert_eq!(unsupported("unknown codec 200"), None);
+    assert_eq!(MissingPlugin::of(Error::usage("codec 200").kind()), None);
+}
+
+#[test]
+fn plugins_have_their_version_and_are_shown_by_number_and_name() {
+    assert_eq!(CodecPlugin::version(&Careless { id: 160, says: None }), 1);
+    let plugins = plugins();
+    assert_eq!(format!("{:?}", plugins.shared_codec(200).unwrap()), "codec 200 (runs)");
+    assert_eq!(format!("{plugins:?}"), r#"Plugins { codecs: [(200, "runs")], filters: [(201, "ramp")] }"#);
+    assert!(plugins.shared_codec(200).is_some() && plugins.shared_codec(201).is_none());
 }

@@ -120,3 +120,55 @@ fn a_last_plane_that_is_too_short_is_refused() {
 fn part_of_an_element_is_refused() {
     shuffle_planes(Level::best(), 4, &[0; 401], &mut [0; 500], 100);
 }
+
+/// Elements that are left to plain code cost a multiple: less than a step where loads end with the last element, and less than two where
+/// they reach beyond narrow ones.
+#[test]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn vectors_take_all_whole_steps() {
+    type Kernel = unsafe fn(usize, &[u8], &mut [u8], usize) -> usize;
+    type Inverse = unsafe fn(usize, &[u8], usize, &mut [u8]) -> usize;
+    let all: [(Level, usize, Kernel, Inverse); 2] = [
+        (Level(Instructions::Avx2), 32, crate::simd::avx2::shuffle, crate::simd::avx2::unshuffle),
+        (Level(Instructions::Avx512), 64, crate::simd::avx512::shuffle, crate::simd::avx512::unshuffle),
+    ];
+    for (level, step, shuffle, unshuffle) in all.into_iter().filter(|(level, ..)| levels().contains(level)) {
+        for width in widths() {
+            for count in (0..=3 * step).filter(|count| count % step < 3 || count % step > step - 3) {
+                let src = noise(width * count, width);
+                let mut dst = vec![0; src.len()];
+                // SAFETY: the level is one of those of this machine.
+                let (done, undone) = unsafe {
+                    (shuffle(width, &src, &mut dst, count), unshuffle(width, &src, count, &mut dst))
+                };
+                let whole = count / step * step;
+                let least = match width {
+                    1 => 0,
+                    2 | 4 | 8 | 16.. => whole,
+                    _ => whole.saturating_sub(step),
+                };
+                let case = format!("{level:?}, width {width}, {count} elements");
+                assert!((least..=whole).contains(&done) && done % step == 0, "{case}: {done}");
+                assert!((least..=whole).contains(&undone) && undone % step == 0, "back: {case}: {undone}");
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn vectors_transpose_and_sum_whole_registers() {
+    for len in (0..200).filter(|len| len % 8 < 2) {
+        let mut bytes = noise(len, len);
+        if levels().contains(&Level(Instructions::Avx2)) {
+            // SAFETY: this machine has the instructions.
+            assert_eq!(unsafe { crate::simd::avx2::transpose_bits(&mut bytes) }, len / 8 * 8);
+            // SAFETY: as above.
+            assert_eq!(unsafe { crate::simd::avx2::scan::<2, true>(&mut bytes) }, len / 32 * 32);
+        }
+        if levels().contains(&Level(Instructions::Avx512)) {
+            // SAFETY: this machine has the instructions.
+            assert_eq!(unsafe { crate::simd::avx512::transpose_bits(&mut bytes) }, len / 64 * 64);
+        }
+    }
+}
