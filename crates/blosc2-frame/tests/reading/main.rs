@@ -1,6 +1,10 @@
 //! Frames of other programs, frames of the specification, and invalid frames.
 
+mod byte_map;
+mod container;
+mod conversion;
 mod corpus;
+mod details;
 mod documents;
 mod hostile;
 mod inverse;

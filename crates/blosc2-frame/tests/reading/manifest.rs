@@ -11,6 +11,7 @@ pub(crate) struct Fixture {
     pub(crate) verdict: String,
     pub(crate) codes: Vec<String>,
     pub(crate) dtype: Option<String>,
+    pub(crate) shape: Option<Vec<u64>>,
     pub(crate) values: Option<String>,
     pub(crate) chunk_values: Option<Vec<String>>,
     pub(crate) block_sizes: Option<Vec<Vec<u64>>>,
@@ -22,6 +23,10 @@ pub(crate) struct Fixture {
     pub(crate) cbytes: Option<u64>,
     /// Shapes of chunks: of arrays alone.
     pub(crate) chunks: Option<Vec<u64>>,
+    /// Shapes of blocks, likewise.
+    pub(crate) blocks: Option<Vec<u64>>,
+    /// Bytes after the frame.
+    pub(crate) trailing: Option<u64>,
     pub(crate) meta: Option<Vec<Named>>,
     pub(crate) vlmeta: Option<Vec<Named>>,
     pub(crate) offset: Option<u64>,
