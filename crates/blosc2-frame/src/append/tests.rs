@@ -139,3 +139,95 @@ fn items_are_added_with_their_names() {
     let expected: Vec<_> = expected.iter().map(|(item, name)| ((*item).to_owned(), (*name).into())).collect();
     assert_eq!(found, expected);
 }
+
+/// Items of numbers have a type, so elements of that type lose their shape at most; other items are bytes.
+#[test]
+fn losses_of_items_are_types_and_shapes() {
+    let folder = tempfile::tempdir().unwrap();
+    let pack = |name: &str, kind: ItemKind, dtype: Option<&DType>| {
+        let path = folder.path().join(name);
+        let mut bytes = Vec::new();
+        let mut given = [Ok(b"ab".to_vec())].into_iter();
+        let job = Pack {
+            items: &mut given,
+            count: Some(1),
+            kind,
+            names: None,
+            dtype,
+            others: &[],
+            options: &TargetOptions::default(),
+            progress: Progress::none(),
+        };
+        crate::items::pack(job, &mut bytes).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let shorts = DType::parse("<i2").unwrap();
+    let more = folder.path().join("more.b2nd");
+    for (name, kind, dtype, given, shape, loss) in [
+        ("a.b2frame", ItemKind::Numbers, Some(&shorts), "<i2", &[4][..], None),
+        ("b.b2frame", ItemKind::Numbers, Some(&shorts), "<i2", &[2, 2], Some("shape [2, 2]")),
+        ("c.b2frame", ItemKind::Bytes, None, "<i2", &[4], Some("type <i2")),
+        ("d.b2frame", ItemKind::Bytes, None, "|u1", &[8], None),
+        ("e.b2frame", ItemKind::Bytes, None, "|u1", &[2, 4], Some("shape [2, 4]")),
+        ("f.b2frame", ItemKind::Text, None, "|u1", &[8], None),
+    ] {
+        let path = pack(name, kind, dtype);
+        let chunks: Vec<u32> = vec![4; shape.len()];
+        write(&more, given, shape, &chunks, b"abcdefgh");
+        let losses = add(&path, &*opened(&FORMAT, &more), None).unwrap();
+        assert_eq!(losses.len(), usize::from(loss.is_some()), "{name}: {losses:?}");
+        assert!(losses.iter().all(|it| it.what.contains(loss.unwrap())), "{name}: {losses:?}");
+        assert_eq!(opened(&FORMAT, &path).dataset_count(), 2, "{name}");
+    }
+    // Part of a number, and bytes that are no text.
+    let numbers = pack("g.b2frame", ItemKind::Numbers, Some(&shorts));
+    write(&more, "|V3", &[1], &[1], b"abc");
+    assert!(add(&numbers, &*opened(&FORMAT, &more), None).is_err());
+    let text = pack("h.b2frame", ItemKind::Text, None);
+    write(&more, "|u1", &[2], &[2], b"\xff\xfe");
+    let error = add(&text, &*opened(&FORMAT, &more), None).unwrap_err();
+    assert!(error.to_string().contains("UTF-8"), "{error}");
+}
+
+/// Rows of a region are counted along its first kept axis, with its step.
+#[test]
+fn rows_of_a_region_are_added_in_its_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, more) = (folder.path().join("a.b2nd"), folder.path().join("b.b2nd"));
+    let bytes: Vec<u8> = (0..60).collect();
+    write(&path, "|u1", &[1, 2], &[3, 2], &[100, 101]);
+    write(&more, "|u1", &[15, 4], &[4, 2], &bytes);
+    add(&path, &*opened(&FORMAT, &more), Some("1::3, 1:3")).unwrap();
+    let rows = [1_u8, 4, 7, 10, 13].into_iter().flat_map(|row| [4 * row + 1, 4 * row + 2]);
+    let expected: Vec<u8> = [100, 101].into_iter().chain(rows).collect();
+    assert_eq!(values(&path), (vec![6, 2], expected.clone()));
+    // An axis that is left out is none to append along.
+    add(&path, &*opened(&FORMAT, &more), Some("14, :2")).unwrap_err();
+    assert_eq!(values(&path), (vec![6, 2], expected));
+    let line = folder.path().join("c.b2nd");
+    write(&line, "|u1", &[1], &[2], &[100]);
+    add(&line, &*opened(&FORMAT, &more), Some("2, ::-1")).unwrap();
+    assert_eq!(values(&line), (vec![5], vec![100, 11, 10, 9, 8]));
+    // A single value has no axis.
+    let single = folder.path().join("d.b2nd");
+    write(&single, "|u1", &[], &[], &[7]);
+    assert!(add(&single, &*opened(&FORMAT, &more), None).is_err());
+    assert!(add(&line, &*opened(&FORMAT, &single), None).is_err());
+}
+
+/// Metadata of the source stay there; those of the file stay as they are.
+#[test]
+fn appending_reports_what_the_source_has_besides() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, more) = (folder.path().join("a.b2nd"), folder.path().join("b.b2nd"));
+    write(&path, "|u1", &[2], &[4], &[1, 2]);
+    write(&more, "|u1", &[2], &[4], &[3, 4]);
+    crate::set_user_metadata(&more, &OpenOptions::default(), Durability::Cached, |_| {
+        Ok(container_core::Value::Map(vec![("unit".to_owned(), "m".into())]))
+    })
+    .unwrap();
+    let losses = add(&path, &*opened(&FORMAT, &more), None).unwrap();
+    assert!(losses.len() == 1 && losses[0].what.contains("unit"), "{losses:?}");
+    assert_eq!(values(&path), (vec![4], vec![1, 2, 3, 4]));
+}

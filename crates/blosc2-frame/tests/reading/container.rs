@@ -2,7 +2,7 @@
 
 use blosc2_frame::{ErrorKind, FORMAT};
 use container_codecs::checksum::Algorithm;
-use container_core::container::{BLOCK_SHAPE, CheckDepth, Container, OpenOptions, ReadOptions};
+use container_core::container::{BLOCK_SHAPE, CheckDepth, Container, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::{ByteOrder, Order};
 use container_core::format::Input;
 use container_core::region::{AxisSelection, Kept, Region};
@@ -349,5 +349,43 @@ fn losses_list_what_other_formats_lack() {
         }
         let flat = !fixture.is_array() && fixture.values.is_some() && !fixture.path.contains("/tensor");
         assert_eq!(container.records_dtype(0), flat.then_some(false), "{}", fixture.path);
+    }
+}
+
+/// Arrays that stand for others say where their values are, and are read as placeholders on request alone.
+#[test]
+fn arrays_without_values_name_their_origin() {
+    for (name, origin) in [
+        ("ok/expression.b2nd", "a stored expression when python-blosc2 opens it"),
+        ("ok/expression_old.b2nd", "a stored expression when python-blosc2 opens it"),
+        ("ok/expression_function.b2nd", "a stored function when python-blosc2 opens it"),
+        ("ok/expression_on_server.b2nd", "on a server"),
+    ] {
+        let fixture = fixtures().into_iter().find(|it| it.path == name).unwrap();
+        let container = open(&fixture);
+        let dataset = container.dataset(0).unwrap().into_owned();
+        let region = Region::whole(&dataset.shape);
+        let error = container.read(0, &region, &ReadOptions::default()).err().unwrap();
+        assert!(
+            matches!(error.kind(), ErrorKind::Unsupported(_)) && error.hint().is_some(),
+            "{name}: {error}"
+        );
+        let values = dataset.attributes.iter().find(|(name, _)| name == "values").map(|(_, value)| value);
+        let told = container.about().details.into_iter().find(|(name, _)| name == "values").unwrap().1;
+        assert_eq!(values, Some(&told), "{name}");
+        let loss =
+            container.losses().into_iter().map(|loss| loss.what).find(|what| what.starts_with("values"));
+        for text in [error.to_string(), format!("{told:?}"), loss.unwrap()] {
+            assert!(text.contains(origin), "{name}: {text}");
+        }
+        assert!(dataset.attributes.iter().any(|(name, _)| name == "computed"), "{name}");
+        let left: Vec<String> =
+            container.unexported_metadata(&[]).into_iter().map(|loss| loss.what).collect();
+        assert!(left.iter().any(|what| what.starts_with("source of the array: ")), "{name}: {left:?}");
+        let mut options = OpenOptions::default();
+        options.tolerance = Tolerance::Lenient;
+        let lenient = open_with(&fixture, &options).unwrap();
+        assert!(lenient.absence(0, &region).is_none(), "{name}");
+        assert!(lenient.read(0, &region, &ReadOptions::default()).is_ok(), "{name}");
     }
 }

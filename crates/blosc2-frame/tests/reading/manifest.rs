@@ -30,6 +30,20 @@ pub(crate) struct Fixture {
     pub(crate) meta: Option<Vec<Named>>,
     pub(crate) vlmeta: Option<Vec<Named>>,
     pub(crate) offset: Option<u64>,
+    /// The one dataset of a repair, where it is clear.
+    pub(crate) repaired_shape: Option<Vec<u64>>,
+    pub(crate) repaired_values: Option<String>,
+    /// Datasets of a store.
+    pub(crate) datasets: Option<Vec<Listed>>,
+}
+
+/// A dataset of a store.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) path: String,
+    pub(crate) dtype: String,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) values: String,
 }
 
 /// A metalayer.
