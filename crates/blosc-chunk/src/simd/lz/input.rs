@@ -162,3 +162,92 @@ impl<'a> Input<'a> {
         end
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that do not repeat within 251.
+    fn text(len: usize) -> Vec<u8> {
+        (0..len).map(|at| u8::try_from(at % 251).unwrap()).collect()
+    }
+
+    #[test]
+    fn copies_change_15_bytes_more_at_most() {
+        let text = text(100);
+        let input = Input::new(&text).unwrap();
+        let step = if cfg!(miri) { 7 } else { 1 };
+        for from in [0, 1, 16, 40] {
+            for to in (from..=text.len()).step_by(step) {
+                let len = to - from;
+                for (at, room) in [(0, 0), (3, 0), (0, 15), (5, 16), (1, 17), (2, 40)] {
+                    let mut dst = vec![0xee; at + len + room];
+                    input.copy(from, to, &mut dst, at);
+                    assert_eq!(dst[at..at + len], text[from..to], "{from}..{to} to {at}");
+                    assert!(dst[..at].iter().all(|byte| *byte == 0xee), "{from}..{to} to {at}");
+                    assert!(dst.iter().skip(at + len + 15).all(|byte| *byte == 0xee), "{from}..{to} to {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_have_their_length_and_change_31_bytes_more_at_most() {
+        let text = text(200);
+        let input = Input::new(&text).unwrap();
+        let step = if cfg!(miri) { 17 } else { 1 };
+        for from in [0, 1, 64] {
+            for to in (from..=text.len()).step_by(step) {
+                let mut expected = Vec::new();
+                for run in text[from..to].chunks(32) {
+                    expected.push(u8::try_from(run.len() - 1).unwrap());
+                    expected.extend(run);
+                }
+                for (at, room) in [(0, 0), (3, 0), (0, 31), (5, 32), (1, 33), (2, 70)] {
+                    let mut dst = vec![0xee; at + expected.len() + room];
+                    let end = input.copy_runs(from, to, &mut dst, at);
+                    assert_eq!(end, at + expected.len(), "{from}..{to} to {at}");
+                    assert_eq!(dst[at..end], expected, "{from}..{to} to {at}");
+                    assert!(dst[..at].iter().all(|byte| *byte == 0xee), "{from}..{to} to {at}");
+                    assert!(dst.iter().skip(end + 31).all(|byte| *byte == 0xee), "{from}..{to} to {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_bytes_are_counted_up_to_the_end() {
+        let step = if cfg!(miri) { 13 } else { 1 };
+        for same in (0..90).step_by(step) {
+            for after in [0, 1, 7, 8, 9, 31, 32, 40] {
+                // The same bytes twice, and others after each.
+                let mut bytes = text(same);
+                bytes.push(1);
+                bytes.extend(vec![0xfe; after]);
+                let later = bytes.len();
+                bytes.extend(text(same));
+                bytes.push(2);
+                bytes.extend(vec![0xfe; after]);
+                let Some(input) = Input::new(&bytes) else { continue };
+                assert_eq!(input.common(0, later, bytes.len()), same, "{after} after");
+                for end in [later, later + same / 2, later + same] {
+                    assert_eq!(input.common(0, later, end), end - later, "{same} to {end}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_need_eight_bytes() {
+        let bytes = text(20);
+        assert!(Input::new(&bytes[..7]).is_none());
+        let input = Input::new(&bytes).unwrap();
+        assert_eq!(input.bytes(), bytes);
+        assert_eq!(input.word(12), Some(u64::from_le_bytes(bytes[12..20].try_into().unwrap())));
+        assert_eq!(input.half(12), u32::from_le_bytes(bytes[12..16].try_into().unwrap()));
+        assert_eq!((input.word(13), input.word(usize::MAX)), (None, None));
+        let refused: [&(dyn Fn() -> usize + std::panic::RefUnwindSafe); 3] =
+            [&|| input.half(13) as usize, &|| input.common(5, 3, 20), &|| input.common(0, 5, 21)];
+        assert!(refused.into_iter().all(|call| std::panic::catch_unwind(call).is_err()));
+    }
+}
