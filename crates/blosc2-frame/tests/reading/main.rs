@@ -15,3 +15,4 @@ mod repaired;
 mod sharing;
 mod sparse;
 mod stores;
+mod windows;

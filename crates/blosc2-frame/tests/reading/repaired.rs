@@ -72,6 +72,16 @@ fn sound_frames_are_kept() {
         assert!(report.guessed.is_empty() || path.starts_with("odd/"), "{path}: {report:?}");
         // Bytes after the frame have no place in a new one.
         assert!(report.lost.len() <= usize::from(fixture.trailing.is_some()), "{path}: {report:?}");
+        // Chunks that follow one another are one line.
+        let blocks = before.blocks().len() as u64;
+        if path.starts_with("ok/") && Some(blocks) == fixture.nchunks && blocks > 1 {
+            let line = format!("chunks 0 to {}", blocks - 1);
+            assert!(report.kept.iter().any(|item| item.what == line), "{path}: {report:?}");
+        }
+        for name in fixture.vlmeta.iter().flatten().map(|layer| &layer.name) {
+            let is_kept = |what: &str| what.starts_with("user metadata: ") && what.contains(name.as_str());
+            assert!(report.kept.iter().any(|item| is_kept(&item.what)), "{path} {name}: {report:?}");
+        }
         let after = opened(bytes, path);
         if before.absence(0, &region).is_none() {
             let expected = (fixture.shape.clone().unwrap(), fixture.values.clone().unwrap());
