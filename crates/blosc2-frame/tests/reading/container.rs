@@ -134,7 +134,7 @@ fn regions_are_those_elements_of_the_whole() {
     }
 }
 
-/// What needs no chunk to be decoded.
+/// No chunk is decoded for it.
 #[test]
 fn repeated_values_are_found_in_the_index_and_in_headers() {
     let element = |name: &str, region: &str| {

@@ -1,4 +1,4 @@
-//! What `info` shows of a frame, compared with the manifest of the corpus.
+//! Details of `info`, compared with the manifest of the corpus.
 
 use container_core::Value;
 use container_core::container::{Container, OpenOptions, Tolerance};

@@ -246,7 +246,7 @@ fn checks_go_through_every_leaf_and_report_how_far_they_are() {
     }
 }
 
-/// What is stored, on request: leaves of columns, and records of live rows.
+/// Stored arrays, on request: leaves of columns, and records of live rows.
 #[test]
 fn stored_arrays_of_tables_are_listed_with_plain_options() {
     let fixture = fixtures().into_iter().find(|it| it.path == "ok/table_nulls.b2z").unwrap();

@@ -11,10 +11,10 @@ use container_core::region::Region;
 use crate::container::sound;
 use crate::manifest::{fixtures, testdata};
 
-/// Of what is read in windows of a few MiB: bytes whose places can be told.
+/// Windows have a few MiB; each byte shows its place.
 #[test]
 fn distant_elements_are_read_in_windows() {
-    let byte = |at: usize| (at / 3 % 251) as u8;
+    let byte = |at: usize| u8::try_from(at / 3 % 251).unwrap();
     let data: Vec<u8> = (0..9 << 20).map(byte).collect();
     for variable in [false, true] {
         let mut out = Vec::new();
