@@ -221,3 +221,6 @@ pub(crate) fn of_region(
     let selection = b2nd::of_region(region);
     absence.of_selection(frame, geometry, &selection, limits).unwrap_or_else(Some)
 }
+
+#[cfg(test)]
+mod tests;
