@@ -67,3 +67,66 @@ fn selections_outside_their_axis_are_refused() {
     assert!(usage(&[], &[5]));
     assert!(check(&[vec![4, 4].into(), (5..5).into()], &[5, 5]).is_ok());
 }
+
+/// Chunks of 4 by 3 by 5 in blocks of 2 by 2 by 5, of an array of 9 by 7 by 6.
+#[test]
+fn every_touched_chunk_is_visited_once_with_its_touched_blocks() {
+    use std::collections::BTreeMap;
+
+    let (shape, chunk, block) = ([9_u64, 7, 6], [4_u64, 3, 5], [2_u64, 2, 5]);
+    let geometry = Geometry::new(&shape, &[4, 3, 5], &[2, 2, 5], 1).unwrap();
+    let in_order = |place: [u64; 3], grid: [u64; 3]| (place[0] * grid[1] + place[1]) * grid[2] + place[2];
+    for lists in [
+        [vec![0, 8], vec![1, 2, 6], vec![0, 5]],
+        [vec![3, 4, 5], vec![0], vec![5]],
+        [(0..9).collect(), (0..7).collect(), (0..6).collect()],
+        [vec![8], vec![6], vec![4, 5]],
+    ] {
+        let mut expected: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for x in &lists[0] {
+            for y in &lists[1] {
+                for z in &lists[2] {
+                    let place = [*x, *y, *z];
+                    let chunk_place: [u64; 3] = std::array::from_fn(|axis| place[axis] / chunk[axis]);
+                    let block_place = std::array::from_fn(|axis| place[axis] % chunk[axis] / block[axis]);
+                    // Grids of chunks and of blocks in a chunk: 3 by 3 by 2, and 2 by 2 by 1.
+                    let blocks = expected.entry(in_order(chunk_place, [3, 3, 2])).or_default();
+                    blocks.push(in_order(block_place, [2, 2, 1]));
+                }
+            }
+        }
+        for blocks in expected.values_mut() {
+            blocks.sort_unstable();
+            blocks.dedup();
+        }
+        let selection: Vec<Indices> = lists.iter().cloned().map(Indices::from).collect();
+        let plan = Plan::new(&selection, &geometry, &Limits::default()).unwrap();
+        let mut found = Vec::new();
+        let none = plan.find_chunk(&geometry, |chunk, blocks| {
+            found.push((chunk, blocks.collect::<Vec<_>>()));
+            false
+        });
+        assert_eq!(none, None);
+        assert_eq!(found, expected.clone().into_iter().collect::<Vec<_>>());
+        // The first for which it holds ends the search.
+        let (last, _) = expected.last_key_value().unwrap();
+        let mut count = 0;
+        let is_last = |chunk: u64, _: &mut dyn Iterator<Item = u64>| {
+            count += 1;
+            chunk == *last
+        };
+        assert_eq!(plan.find_chunk(&geometry, is_last), Some(*last));
+        assert_eq!(count, expected.len());
+        let blocks = [0, 1, 2].map(|axis| {
+            let mut places: Vec<(u64, u64)> =
+                lists[axis].iter().map(|at| (at / chunk[axis], at % chunk[axis] / block[axis])).collect();
+            places.dedup();
+            places.len() as u64
+        });
+        assert_eq!(plan.block_count(), blocks.iter().product::<u64>());
+    }
+    // A single element without axes.
+    let scalar = Geometry::new(&[], &[], &[], 8).unwrap();
+    let plan = Plan::new(&[], &scalar, &Limits::default()).unwrap();
+    assert_eq!((plan.axes.len(), plan.block_count()), (1, 1));
+}
