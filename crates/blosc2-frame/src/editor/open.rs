@@ -221,3 +221,59 @@ fn parse(source: &dyn Source, at: u64, options: &EditOptions) -> Result<Layout> 
 fn is_short(layout: &Layout) -> bool {
     layout.metalayers().encode().len() > room(layout.header())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use container_codecs::checksum::Algorithm;
+    use container_core::ErrorKind;
+
+    use super::*;
+    use crate::Frame;
+    use crate::options::default_params;
+
+    /// Sizes may differ where the new frame or the editor allows it.
+    #[test]
+    fn a_new_frame_has_the_options_that_it_is_made_with() {
+        for kind in [Kind::Contiguous, Kind::Sparse] {
+            for (of_frame, of_editor) in [(false, false), (true, false), (false, true), (true, true)] {
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join("new.b2frame");
+                let frame = FrameOptions {
+                    params: Params { level: 3, ..default_params(2) },
+                    variable_chunks: of_frame,
+                    checksums: of_frame.then_some(Algorithm::Crc32),
+                    kind,
+                    ..FrameOptions::default()
+                };
+                let options = EditOptions { variable_chunks: of_editor, ..EditOptions::default() };
+                let mut editor = Editor::create(&path, frame.clone(), &options).unwrap();
+                assert_eq!((editor.chunk_count(), editor.header().kind), (0, kind));
+                assert_eq!((editor.params().level, editor.params().typesize), (3, 2));
+                editor.append(b"aabb").unwrap();
+                let longer = editor.append(b"ccddee");
+                assert_eq!(longer.is_ok(), of_frame || of_editor, "{kind:?} {of_frame} {of_editor}");
+                editor.commit(Durability::Cached).unwrap();
+                assert_eq!(path.is_dir(), kind == Kind::Sparse);
+                let opened = Frame::open(&path).unwrap();
+                assert_eq!(opened.chunk_count(), if longer.is_ok() { 2 } else { 1 });
+                let digests = opened.verified_reads().algorithm(&opened);
+                assert_eq!(digests, of_frame.then_some(Algorithm::Crc32));
+                drop(editor);
+                // Never over another.
+                let error = Editor::create(&path, frame, &options).err().unwrap();
+                assert!(matches!(error.kind(), ErrorKind::Usage(_) | ErrorKind::Io(_)), "{error}");
+                assert!(!error.is_after_change());
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let wrong = FrameOptions {
+            params: Params { level: 10, ..default_params(2) },
+            kind: Kind::Sparse,
+            ..FrameOptions::default()
+        };
+        let path = folder.path().join("wrong.b2frame");
+        assert!(Editor::create(&path, wrong, &EditOptions::default()).is_err());
+        assert!(!path.exists(), "nothing is left of a frame that cannot be");
+    }
+}
