@@ -309,3 +309,27 @@ fn a_sparse_frame_with_a_cut_chunk_keeps_the_blocks_before_the_cut() {
         }
     }
 }
+
+/// Sizes and filters determine what a block holds: with others than the frame has, none of its blocks is taken.
+#[test]
+fn blocks_of_a_chunk_with_another_header_are_not_guessed() {
+    let sound = frame(false);
+    let start = place(&sound, 0, 0).start - 32 - 4 * 4;
+    assert_eq!(sound[start..start + 4], [5, 1, sound[start + 2], 4]);
+    let mut damaged = sound.clone();
+    damaged[place(&sound, 0, 1)].fill(0xff);
+    let (report, _) = repaired(&damaged).unwrap();
+    assert!(report.guessed.len() == 1 && report.guessed[0].what.contains("3 of its 4"), "{report:?}");
+    // Typesize; decoded size; filters and their bytes, from the first to the last.
+    for (at, byte) in [(3, 2), (4, 0x9c), (16, 3), (21, 0), (24, 1), (29, 2)] {
+        let mut other = damaged.clone();
+        assert_ne!(other[start + at], byte, "{at}");
+        other[start + at] = byte;
+        let (report, out) = repaired(&other).unwrap();
+        assert!(report.guessed.is_empty(), "{at}: {report:?}");
+        assert_eq!(whats(&report.lost), ["chunk 0: zeros in the new frame"], "{at}");
+        let mut expected = data(10_500);
+        expected[..4000].fill(0);
+        assert!(chunks(out, "other header").concat() == expected, "{at}: {report:?}");
+    }
+}

@@ -147,3 +147,41 @@ fn chunks_that_were_moved_are_where_their_digests_have_them() {
         assert!(is_proved_order(&report), "{len}: {report:?}");
     }
 }
+
+/// The digest of a chunk that is not stored is zeros: it is one of zeros where its mark is damaged, and keeps any mark that is there.
+#[test]
+fn chunks_that_are_not_stored_keep_their_marks() {
+    for mark in [Special::Zeros, Special::Uninit] {
+        let mut sound = Vec::new();
+        let options = FrameOptions {
+            params: blosc_chunk::Params { level: 0, ..default_params(1) },
+            checksums: Some(Algorithm::Sha256),
+            ..FrameOptions::default()
+        };
+        let mut writer = Writer::new(&mut sound, options).unwrap();
+        writer.append(&chunk(0)).unwrap();
+        writer.append_specials(mark, 200, 1).unwrap();
+        writer.append(&chunk(2)).unwrap();
+        writer.finish().unwrap();
+        let (_, index) = places(&sound);
+        for damaged in [1, 2] {
+            let mut bytes = sound.clone();
+            bytes[index + 32 + 8 * damaged..][..8].copy_from_slice(&0x0900_0000_u64.to_le_bytes());
+            assert!(codes(&bytes).contains(&"offset"), "{mark:?} {damaged}");
+            let (report, out) = repaired(&bytes).unwrap();
+            assert_eq!(chunks(out.clone(), "mark"), [chunk(0), vec![0; 200], chunk(2)], "{report:?}");
+            let kept = if damaged == 1 { Special::Zeros } else { mark };
+            let is_proved = report.guessed.iter().any(|line| line.evidence == Some(Evidence::Digest));
+            assert!(report.lost.is_empty() && is_proved, "{report:?}");
+            // The digest of the index is that of the original marks.
+            let is_original = kept == mark;
+            assert_eq!(
+                check_checksums(&Frame::from_bytes(out.clone()).unwrap()).unwrap().is_some(),
+                is_original
+            );
+            assert!(!is_original || is_guarded(&out), "{report:?}");
+            let offsets = Frame::from_bytes(out).unwrap().layout().offsets().get(1);
+            assert_eq!(offsets, Some(crate::offsets::Offset::Special(kept)), "{report:?}");
+        }
+    }
+}
