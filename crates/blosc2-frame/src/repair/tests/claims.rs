@@ -5,9 +5,10 @@ use container_codecs::checksum::Algorithm;
 use container_core::array::Array;
 use container_core::container::CheckDepth;
 use container_core::dtype::{DType, Order};
+use container_core::region::Region;
 
 use super::*;
-use crate::b2nd::{Meta, NAME, NdOptions, write_array_to};
+use crate::b2nd::{Meta, NAME, NdArray, NdOptions, write_array_to};
 
 /// Makes ten by nine elements in chunks of four by three.
 fn array() -> Vec<u8> {
@@ -216,4 +217,55 @@ fn unknown_dtype_format_is_left_unchanged() {
     bytes[place] = 0x40;
     let (report, out) = repaired(&bytes).unwrap();
     assert!(out == bytes && report.guessed.is_empty(), "{report:?}");
+}
+
+/// A file that was cut before its index has the shape of its array, unless its header counts as many chunks as there are.
+#[test]
+fn a_cut_array_keeps_its_shape_where_its_header_counts_other_chunks() {
+    let data: Vec<u8> = (0..6 * 100).map(|at| (at / 7 * 3) as u8).collect();
+    let dtype = DType::parse("|u1").unwrap();
+    let array = Array::new(dtype, vec![6, 100], Order::C, data.clone().into()).unwrap();
+    let options = NdOptions { chunkshape: Some(vec![2, 100]), ..Default::default() };
+    let mut sound = Vec::new();
+    write_array_to(&mut sound, &array, &options).unwrap();
+    let ends: Vec<u64> = Frame::from_bytes(sound.clone())
+        .unwrap()
+        .scan_chunks()
+        .unwrap()
+        .chunks
+        .iter()
+        .map(|it| it.range.end)
+        .collect();
+    // Chunks that are left, bytes by the header, and whether these are the ones that are left.
+    for (kept, nbytes, is_all) in [
+        (1, 600_i64, false),
+        (1, 400, false),
+        (1, 200, true),
+        (2, 600, false),
+        (2, 200, false),
+        (2, 400, true),
+    ] {
+        let mut cut = sound[..ends[kept - 1] as usize].to_vec();
+        cut[30..38].copy_from_slice(&nbytes.to_be_bytes());
+        let (report, out) = repaired(&cut).unwrap_or_else(|error| panic!("{kept} {nbytes}: {error}"));
+        let what = format!("{kept} {nbytes}: {report:?}");
+        let lost = |text: &str| report.lost.iter().any(|item| item.what.contains(text));
+        assert_eq!(
+            (lost("shape of the array: "), lost("chunks of 3: not found")),
+            (is_all, !is_all),
+            "{what}"
+        );
+        let frame = Frame::from_bytes(out).unwrap();
+        let there = 200 * kept;
+        if is_all {
+            let all = frame.read_range(0..frame.data_len(), &ReadOptions::default()).unwrap();
+            assert!(all == data[..there], "{what}");
+            continue;
+        }
+        let mended = NdArray::from_frame(frame).expect(&what);
+        assert_eq!(mended.shape(), [6, 100], "{what}");
+        let mut all = vec![1; 600];
+        mended.read_into(&Region::whole(&[6, 100]), &mut all, &ReadOptions::default()).unwrap();
+        assert!(all[..there] == data[..there] && all[there..].iter().all(|byte| *byte == 0), "{what}");
+    }
 }
