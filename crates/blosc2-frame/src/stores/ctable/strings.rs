@@ -219,3 +219,113 @@ fn all(container: &dyn Container, options: &ReadOptions) -> Result<Array<'static
     let shape = container.require(0)?.shape.clone();
     container.read(0, &Region::whole(&shape), options)?.into_owned(&options.limits)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use container_core::ErrorKind;
+    use container_core::container::OpenOptions;
+    use container_core::format::Input;
+
+    use super::*;
+    use crate::b2nd::{NdOptions, write_array_to};
+    use crate::{FORMAT, FrameOptions, Writer};
+
+    fn opened(bytes: Vec<u8>) -> Box<dyn Container> {
+        (FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap()
+    }
+
+    fn array(dtype: &str, shape: &[u64], bytes: &[u8]) -> Box<dyn Container> {
+        let dtype = DType::parse(dtype).unwrap();
+        let array = Array::new(dtype, shape.to_vec(), Order::C, bytes.into()).unwrap();
+        let mut out = Vec::new();
+        write_array_to(&mut out, &array, &NdOptions::default()).unwrap();
+        opened(out)
+    }
+
+    fn starts(starts: &[i64]) -> Box<dyn Container> {
+        let bytes: Vec<u8> = starts.iter().flat_map(|start| start.to_le_bytes()).collect();
+        array("<i8", &[starts.len() as u64], &bytes)
+    }
+
+    fn read(starts: &dyn Container, data: &dyn Container) -> Result<Texts> {
+        Texts::of_bytes(starts, data, &ReadOptions::default())
+    }
+
+    #[test]
+    fn texts_end_where_the_next_begins() {
+        let data = array("|u1", &[9], "aé\0日bc".as_bytes());
+        let texts = read(&*starts(&[0, 3, 3, 7, 9]), &*data).unwrap();
+        assert_eq!(texts.len(), 4);
+        let all: Vec<&[u8]> = (0..4).map(|number| texts.get(number).unwrap()).collect();
+        assert_eq!(all, ["aé".as_bytes(), b"", "\0日".as_bytes(), b"bc"]);
+        assert_eq!(texts.get(4), None);
+        assert!((0..5).all(|number| !texts.is_missing(number)));
+        // Characters of texts, bytes of others.
+        assert_eq!(texts.width(0..4, Of::Text).unwrap(), 2);
+        assert_eq!(texts.width(0..4, Of::Bytes).unwrap(), 4);
+        assert_eq!(texts.width([1].into_iter(), Of::Text).unwrap(), 0);
+        assert_eq!(read(&*starts(&[0]), &*data).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn starts_and_bytes_of_other_kinds_are_refused() {
+        let data = || array("|u1", &[4], b"abcd");
+        let zeros = [0; 16];
+        for (starts, data) in [
+            (array("<i4", &[2], &zeros[..8]), data()),
+            (array("<u8", &[2], &zeros), data()),
+            (array("<f8", &[2], &zeros), data()),
+            (array("<i8", &[1, 2], &zeros), data()),
+            (starts(&[0, 4]), array("<u2", &[2], b"abcd")),
+            (starts(&[0, 4]), array("|i1", &[4], b"abcd")),
+            (starts(&[0, 4]), array("|u1", &[2, 2], b"abcd")),
+            // Not from the start, back, past the end, before the start, within a character.
+            (starts(&[1, 4]), data()),
+            (starts(&[0, 3, 2]), data()),
+            (starts(&[0, 5]), data()),
+            (starts(&[0, -1]), data()),
+            (starts(&[0, 1, 2]), array("|u1", &[2], "é".as_bytes())),
+        ] {
+            let error = read(&*starts, &*data).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn items_of_batches_are_texts_or_bytes_or_nil() {
+        let batches = |chunks: &[&[u8]]| {
+            let mut out = Vec::new();
+            let options = FrameOptions { variable_chunks: true, ..FrameOptions::default() };
+            let mut writer = Writer::new(&mut out, options).unwrap();
+            chunks.iter().for_each(|chunk| writer.append(chunk).unwrap());
+            writer.finish().unwrap();
+            opened(out)
+        };
+        // Two lists in the first chunk, one in the second, of msgpack.
+        let texts = batches(&[b"\x92\xa2ab\xc0\x91\xa0", b"\x91\xa3cde"]);
+        let read = |container: &dyn Container, of| Texts::of_batches(container, of, &ReadOptions::default());
+        for of in [Of::Text, Of::Bytes] {
+            let found = read(&*texts, of).unwrap();
+            let all: Vec<&[u8]> = (0..found.len()).map(|number| found.get(number).unwrap()).collect();
+            assert_eq!(all, [&b"ab"[..], b"", b"", b"cde"]);
+            let missing: Vec<bool> = (0..4).map(|number| found.is_missing(number)).collect();
+            assert_eq!(missing, [false, true, false, false]);
+        }
+        let bytes = batches(&[b"\x91\xc4\x02ab", b"\x91\xc4\x01\0"]);
+        let found = read(&*bytes, Of::Bytes).unwrap();
+        assert_eq!((found.get(0), found.get(1)), (Some(&b"ab"[..]), Some(&b"\0"[..])));
+        assert_eq!(found.width(0..1, Of::Bytes).unwrap(), 2);
+        // Elements of one length are padded with NUL.
+        let error = found.width(0..2, Of::Bytes).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Unsupported(_)), "{error}");
+        assert!(matches!(read(&*bytes, Of::Text).unwrap_err().kind(), ErrorKind::Malformed(_)));
+        for other in [&b"\x91\x07"[..], b"\x81\xa1a\xa1b", b"\xa2ab"] {
+            let wrong = batches(&[other, b"\x91\xa0"]);
+            assert!(
+                matches!(read(&*wrong, Of::Text).unwrap_err().kind(), ErrorKind::Malformed(_)),
+                "{other:?}"
+            );
+        }
+    }
+}
