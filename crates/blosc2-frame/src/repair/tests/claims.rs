@@ -222,7 +222,7 @@ fn unknown_dtype_format_is_left_unchanged() {
 /// A file that was cut before its index has the shape of its array, unless its header counts as many chunks as there are.
 #[test]
 fn a_cut_array_keeps_its_shape_where_its_header_counts_other_chunks() {
-    let data: Vec<u8> = (0..6 * 100).map(|at| (at / 7 * 3) as u8).collect();
+    let data: Vec<u8> = (0..6 * 100_u32).map(|at| (at / 7 * 3) as u8).collect();
     let dtype = DType::parse("|u1").unwrap();
     let array = Array::new(dtype, vec![6, 100], Order::C, data.clone().into()).unwrap();
     let options = NdOptions { chunkshape: Some(vec![2, 100]), ..Default::default() };
