@@ -240,3 +240,45 @@ fn cells_larger_than_blocks_are_refused() {
     options.blockshape = Some(vec![3, 4]);
     filled("<i4", &[4, 4], Fill::Zeros, &options).unwrap();
 }
+
+/// Elements of this machine go to arrays of either byte order, in pieces of any length.
+#[test]
+fn pushed_elements_are_in_the_order_of_the_array() {
+    let elements: Vec<i16> = (0..35).map(|at| at * 300 - 2000).collect();
+    let little: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+    let big: Vec<u8> = elements.iter().flat_map(|element| element.to_be_bytes()).collect();
+    for (dtype, expected) in [("<i2", &little), (">i2", &big)] {
+        for piece in [1, 7, 8, 35] {
+            let options = NdOptions { chunkshape: Some(vec![2, 5]), ..NdOptions::default() };
+            let mut out = Vec::new();
+            let mut writer =
+                NdWriter::new(&mut out, &DType::parse(dtype).unwrap(), &[5, 7], &options).unwrap();
+            assert_eq!(writer.geometry().chunk_grid(), [3, 2]);
+            // Rows of chunks: two rows, two, and the last one.
+            assert_eq!(writer.next_box(), Some((vec![0, 0], vec![2, 7])));
+            elements.chunks(piece).for_each(|piece| writer.push_elements(piece).unwrap());
+            assert_eq!(writer.next_box(), None);
+            let error = writer.push_elements(&[1_i16]).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+            // After an error nothing is written.
+            assert!(writer.push(&[]).is_err() && writer.finish().is_err());
+            let mut out = Vec::new();
+            let mut writer =
+                NdWriter::new(&mut out, &DType::parse(dtype).unwrap(), &[5, 7], &options).unwrap();
+            elements.chunks(piece).for_each(|piece| writer.push_elements(piece).unwrap());
+            writer.finish().unwrap();
+            let array = NdArray::from_frame(Frame::from_bytes(out).unwrap()).unwrap();
+            let mut found = vec![0; 70];
+            array.read_into(&Region::whole(&[5, 7]), &mut found, &Default::default()).unwrap();
+            assert_eq!(&found, expected, "{dtype} {piece}");
+            assert_eq!(array.into_frame().chunk_count(), 6);
+        }
+    }
+    let options = NdOptions::default();
+    let mut out = Vec::new();
+    let mut writer = NdWriter::new(&mut out, &DType::parse("<i2").unwrap(), &[4], &options).unwrap();
+    let error = writer.push_elements(&[1_i32, 2]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+    writer.push_elements(&[1_i16]).unwrap();
+    assert!(writer.finish().is_err(), "elements are missing");
+}
