@@ -1,5 +1,8 @@
 //! Elements that are far apart, chunks that are not stored, and the entry of the format in a table.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use blosc2_frame::blosc_chunk::{Chunk, Decoder};
 use blosc2_frame::{ErrorKind, FORMAT, Frame, FrameOptions, Writer, default_params};
 use container_core::Limits;
@@ -7,6 +10,7 @@ use container_core::container::{Container, OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::{Input, Probe};
 use container_core::region::Region;
+use container_core::source::Source;
 
 use crate::container::sound;
 use crate::manifest::{fixtures, testdata};
@@ -148,4 +152,43 @@ fn targets_keep_to_the_limits_of_their_options() {
         WriteRequest { container: &*container, selection: &whole, options: &options, read, progress };
     let error = FORMAT.import.unwrap()(&request, &mut Vec::new()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
+}
+
+/// A source that counts its reads and lends nothing, as a file does.
+struct Counted(Vec<u8>, Arc<AtomicUsize>);
+
+impl Source for Counted {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> blosc2_frame::Result<()> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read_into(at, dst)
+    }
+}
+
+/// Header and bytes of a small chunk come in one read. Large ones take one for each.
+#[test]
+fn small_chunks_take_one_read() {
+    for (len, reads) in [(400_u64, 1), (300_000, 2)] {
+        let noise: Vec<u8> = (0..len)
+            .map(|at| (at.wrapping_mul(at).wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0])
+            .collect();
+        let mut options = FrameOptions::default();
+        options.params = default_params(1);
+        options.params.level = 0;
+        let mut out = Vec::new();
+        let mut writer = Writer::new(&mut out, options).unwrap();
+        (0..4).for_each(|_| writer.append(&noise).unwrap());
+        writer.finish().unwrap();
+        let count = Arc::new(AtomicUsize::new(0));
+        let source = Counted(out, Arc::clone(&count));
+        let frame = Frame::from_source(Box::new(source), 0, &blosc2_frame::OpenOptions::default()).unwrap();
+        for index in [0, 3, 1] {
+            count.store(0, Ordering::Relaxed);
+            assert!(frame.chunk(index).unwrap().ends_with(&noise));
+            assert_eq!(count.load(Ordering::Relaxed), reads, "{len} {index}");
+        }
+    }
 }
