@@ -185,3 +185,29 @@ fn chunks_that_are_not_stored_keep_their_marks() {
         }
     }
 }
+
+/// The index of a frame of one chunk is one offset for all: it stays where its digest confirms it, and the chunk alone is lost.
+#[test]
+fn a_damaged_header_of_the_only_chunk_does_not_change_its_place() {
+    let mut sound = Vec::new();
+    let options = FrameOptions {
+        params: blosc_chunk::Params { level: 0, ..default_params(1) },
+        checksums: Some(Algorithm::Sha256),
+        ..FrameOptions::default()
+    };
+    let mut writer = Writer::new(&mut sound, options).unwrap();
+    writer.append(&chunk(1)).unwrap();
+    writer.finish().unwrap();
+    let (start, _) = places(&sound);
+    let (report, out) = repaired(&sound).unwrap();
+    assert!(out == sound && report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
+    // Version, flags, typesize, sizes.
+    for at in [0, 2, 3, 5, 9, 13] {
+        let mut bytes = sound.clone();
+        bytes[start + at] ^= 0x48;
+        let (report, out) = repaired(&bytes).unwrap();
+        assert_eq!(chunks(out.clone(), "header"), [vec![0; 200]], "{at}: {report:?}");
+        assert!(report.guessed.is_empty() && has_line(&report.lost, "chunk 0"), "{at}: {report:?}");
+        assert!(report.lost.len() == 1 && is_guarded(&out), "{at}: {report:?}");
+    }
+}
