@@ -269,3 +269,29 @@ fn a_cut_array_keeps_its_shape_where_its_header_counts_other_chunks() {
         assert!(all[..there] == data[..there] && all[there..].iter().all(|byte| *byte == 0), "{what}");
     }
 }
+
+/// Header and shape agree, and the index has a chunk more.
+#[test]
+fn chunks_beyond_the_shape_of_an_array_are_left_out() {
+    let data: Vec<u8> = (0..6 * 100_u32).map(|at| (at / 7 * 3) as u8).collect();
+    let dtype = DType::parse("|u1").unwrap();
+    let array = Array::new(dtype, vec![6, 100], Order::C, data.clone().into()).unwrap();
+    let options = NdOptions { chunkshape: Some(vec![2, 100]), ..NdOptions::default() };
+    let mut bytes = Vec::new();
+    write_array_to(&mut bytes, &array, &options).unwrap();
+    let place = bytes.windows(9).position(|bytes| bytes == [0xd3, 0, 0, 0, 0, 0, 0, 0, 6]).unwrap();
+    for (rows, beyond) in [(4_u8, 1), (2, 2)] {
+        let mut claimed = bytes.clone();
+        claimed[place + 8] = rows;
+        claimed[30..38].copy_from_slice(&(u64::from(rows) * 100).to_be_bytes());
+        let (report, out) = repaired(&claimed).unwrap_or_else(|error| panic!("{rows}: {error}"));
+        let line = format!("{beyond} chunks beyond the {} of the shape: left out", rows / 2);
+        assert!(report.lost.iter().any(|item| item.what == line), "{rows}: {report:?}");
+        let mended = NdArray::from_frame(Frame::from_bytes(out).unwrap()).unwrap();
+        let shape = [u64::from(rows), 100];
+        assert_eq!(mended.shape(), shape, "{report:?}");
+        let mut all = vec![1; usize::from(rows) * 100];
+        mended.read_into(&Region::whole(&shape), &mut all, &ReadOptions::default()).unwrap();
+        assert!(all == data[..all.len()], "{report:?}");
+    }
+}
