@@ -88,3 +88,57 @@ pub(super) fn slabs<'d>(
     }
     slabs
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use container_core::Limits;
+
+    use super::*;
+    use crate::b2nd::{Geometry, Indices};
+
+    /// Chunks of 8 by 16 in blocks of 2 by 16, of an array of 64 by 32.
+    fn plan(rows: impl Into<Indices>) -> Plan {
+        let geometry = Geometry::new(&[64, 32], &[8, 16], &[2, 16], 4).unwrap();
+        Plan::new(&[rows.into(), (0..32).into()], &geometry, &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn a_result_is_cut_for_its_threads_and_into_slabs_of_4_mib() {
+        let all = plan(0..64);
+        // Small, and by one thread: one slab.
+        for threads in [0, 1] {
+            assert_eq!(cut(&all, threads, 8192, false), (0, 1), "{threads}");
+        }
+        for threads in [2, 3] {
+            let (axis, count) = cut(&all, threads, 8192, false);
+            assert!(axis == 0 && (2 * threads..=8 * threads).contains(&count), "{threads}: {count}");
+        }
+        // By one thread, as many slabs as there are 4 MiB; no more than there are blocks or chunks.
+        assert_eq!(cut(&all, 1, 20 << 20, false), (0, 5));
+        assert_eq!(cut(&all, 1, (8 << 20) - 1, false), (0, 1));
+        assert_eq!((cut(&all, 1, 1 << 30, false), cut(&all, 1, 1 << 30, true)), ((0, 32), (0, 8)));
+        // Indices in any order are not cut, and the next axis is.
+        let list = plan(vec![5, 3, 60]);
+        assert_eq!(cut(&list, 4, 8192, false), (1, 2));
+    }
+
+    #[test]
+    fn slabs_make_up_the_result() {
+        for rows in [plan(0..64), plan(3..62), plan(vec![1, 2, 40])] {
+            let count = rows.axes[0].count;
+            for slabs_wanted in [1, 2, 3, 7] {
+                let mut dst = vec![0_u8; count * 32 * 4];
+                let len = dst.len();
+                let slabs = slabs(&rows, &mut dst, 4, 0, slabs_wanted);
+                assert_eq!(slabs.len(), slabs_wanted);
+                let pieces: usize =
+                    slabs.iter().flat_map(|slab| &slab.target.pieces).map(|it| it.len()).sum();
+                assert_eq!(pieces, len);
+                assert_eq!((slabs[0].parts.start, slabs[0].target.start), (0, 0));
+                assert_eq!(slabs.last().unwrap().parts.end, rows.axes[0].parts.len());
+                assert!(slabs.windows(2).all(|pair| pair[0].parts.end == pair[1].parts.start));
+            }
+        }
+    }
+}
