@@ -156,9 +156,10 @@ fn of_a_chunk_that_the_file_cuts_the_blocks_in_front_of_the_cut_are_kept() {
             .map(|(chunk, block)| (chunk * 4000 + block as u64 * 1000, end_of(&sound, chunk, block)))
             .collect();
         let (first, last) = (ends[0].1, ends.last().unwrap().1);
-        // Plain bytes within a block are alike.
+        // Bytes within a block are alike, plain ones above all.
         let is_near = |cut: usize| ends.iter().any(|(_, end)| cut.abs_diff(*end) < 50);
-        for cut in (first..last).filter(|cut| level > 0 || is_near(*cut) || cut % 97 == 0) {
+        let step = if level > 0 { 11 } else { 97 };
+        for cut in (first..last).filter(|cut| is_near(*cut) || cut % step == 0) {
             let (report, out) = repaired(&sound[..cut]).unwrap();
             let mut expected = vec![0; 10_500];
             for (start, end) in &ends {
