@@ -172,3 +172,31 @@ fn short_data_are_stored() {
         assert!(is_stored(least - 1) && !is_stored(least + (least - 1)), "{blosc_version:?}");
     }
 }
+
+/// zstd trains dictionaries, which begin with its magic (RFC 8878, 5); LZ4 takes pieces of the data as they are.
+#[test]
+#[cfg_attr(miri, ignore = "long data")]
+fn dictionaries_are_of_the_kind_of_their_codec() {
+    let text: String = (0..20_000)
+        .map(|k| format!("{{\"station\": {}, \"temperature\": {}}}\n", k % 97, (k * k) % 311))
+        .collect();
+    let text = text.as_bytes();
+    let dictionary = |compressor| {
+        let mut params = params(BloscVersion::Blosc2, compressor, 1, &[]);
+        (params.dictionary, params.blocksize) = (true, Some(2048));
+        let chunk = encode(&params, text);
+        assert_eq!(decode(&chunk), text);
+        Chunk::parse(&chunk).unwrap().dictionary().to_vec()
+    };
+    let of_zstd = dictionary(Compressor::ZSTD);
+    assert_eq!(of_zstd[..4], [0x37, 0xa4, 0x30, 0xec]);
+    for compressor in [Compressor::LZ4, Compressor::LZ4HC] {
+        let of_lz4 = dictionary(compressor);
+        // At most a twentieth of the data, and no more than C-Blosc2 reads.
+        assert!((256..=(32 << 10).min(text.len() / 20)).contains(&of_lz4.len()), "{}", of_lz4.len());
+        for piece in of_lz4.chunks(512) {
+            assert!(text.windows(piece.len()).any(|own| own == piece), "{compressor}");
+        }
+    }
+    assert!((256..=(32 << 10).min(text.len() / 20)).contains(&of_zstd.len()), "{}", of_zstd.len());
+}

@@ -101,3 +101,21 @@ fn errors_report_who_may_have_an_unavailable_filter() {
         assert!(error.to_string().contains(has), "{error}");
     }
 }
+
+/// Low bits of little-endian integers of every width that C-Blosc2 takes; a rest is kept.
+#[test]
+fn int_trunc_clears_bits_of_every_width() {
+    for (typesize, value) in [(1, 0xf8_u64), (2, 0xfff8), (4, 0xffff_fff8), (8, 0xffff_ffff_ffff_fff8)] {
+        let mut expected = value.to_le_bytes()[..typesize].repeat(3);
+        expected.resize(3 * typesize + typesize / 2, 0xff);
+        let src = vec![0xff; expected.len()];
+        assert_eq!(made(&src, |src, dst| int_trunc(-3, typesize, src, dst).unwrap()), expected, "{typesize}");
+        // Positive: the bits that stay.
+        let stay = i8::try_from(8 * typesize - 3).unwrap();
+        assert_eq!(
+            made(&src, |src, dst| int_trunc(stay, typesize, src, dst).unwrap()),
+            expected,
+            "{typesize}"
+        );
+    }
+}
