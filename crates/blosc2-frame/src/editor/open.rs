@@ -276,4 +276,20 @@ mod tests {
         assert!(Editor::create(&path, wrong, &EditOptions::default()).is_err());
         assert!(!path.exists(), "nothing is left of a frame that cannot be");
     }
+
+    #[test]
+    fn an_order_lists_each_chunk_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.b2frame");
+        let frame = FrameOptions { params: default_params(1), ..FrameOptions::default() };
+        let mut editor = Editor::create(&path, frame, &EditOptions::default()).unwrap();
+        [b"aabb", b"ccdd", b"eeff"].iter().for_each(|chunk| editor.append(*chunk).unwrap());
+        for wrong in [&[0, 1][..], &[0, 1, 2, 3], &[0, 1, 1], &[0, 1, 3], &[]] {
+            let error = editor.reorder(wrong).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{wrong:?}: {error}");
+        }
+        editor.reorder(&[2, 0, 1]).unwrap();
+        let chunks = [0, 1, 2].map(|index| editor.read_chunk(index).unwrap());
+        assert_eq!(chunks, [b"eeff", b"aabb", b"ccdd"]);
+    }
 }
