@@ -446,13 +446,17 @@ impl std::fmt::Debug for File {
 }
 
 fn explain(fault: &Fault) -> Error {
-    let hint = match fault.kind() {
+    let error = fault.error();
+    match fault.kind() {
         FaultKind::InterimVersion | FaultKind::VariableLengthVersion | FaultKind::OffsetsMissing => {
-            "--lenient reads it as the writer intended"
+            // Made anew, because a hint at a repair would stay.
+            Error::new(error.into_kind())
+                .with_range(fault.range())
+                .with_context(fault.kind().location())
+                .with_hint("--lenient reads it as the writer intended")
         }
-        _ => "holdall repair FILE -o NEW recovers the intact data",
-    };
-    fault.error().with_hint(hint)
+        _ => error.with_hint("holdall repair FILE -o NEW recovers the intact data"),
+    }
 }
 
 /// The decoded bytes of a file as a source, so that regions are read as in any other.
