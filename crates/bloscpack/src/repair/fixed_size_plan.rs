@@ -166,9 +166,7 @@ impl Plan {
 fn uniform(lens: &[u64]) -> Option<usize> {
     let Some((last, others)) = lens.split_last() else { return Some(0) };
     let size = *others.first().unwrap_or(last);
-    let fits = others.iter().all(|len| *len == size && size > 0)
-        && *last <= size
-        && (*last > 0 || others.is_empty());
+    let fits = others.iter().all(|len| *len == size) && *last <= size && (*last > 0 || others.is_empty());
     usize::try_from(size).ok().filter(|_| fits)
 }
 
