@@ -1,9 +1,11 @@
-//! Files made by hand.
+//! Files made by hand, and their findings.
+
+use std::ops::Range;
 
 use bloscpack::{File, Result};
 use container_core::container::{CheckDepth, Container, OpenOptions, ReadOptions, Tolerance};
 use container_core::format::Input;
-use container_core::report::Report;
+use container_core::report::{Finding, Report};
 use container_core::{Limits, Progress};
 
 /// `blpk compress` of `hello bloscpack`: the 155 bytes of the format's description.
@@ -65,6 +67,20 @@ pub(crate) fn version_3(chunk_size: i32, last: i32, nchunks: i64, chunks: &[&[u8
     file
 }
 
+/// The same with a table of offsets; all chunks but the last have one length.
+pub(crate) fn with_offsets(chunks: &[&[u8]]) -> Vec<u8> {
+    let len = |data: Option<&&[u8]>| i32::try_from(data.map_or(0, |data| data.len())).unwrap();
+    let mut file = version_3(len(chunks.first()), len(chunks.last()), chunks.len().try_into().unwrap(), &[]);
+    file[5] = 1;
+    let mut at = (32 + 8 * chunks.len()) as u64;
+    for data in chunks {
+        file.extend(at.to_le_bytes());
+        at += 16 + data.len() as u64;
+    }
+    file.extend(chunks.iter().flat_map(|data| chunk(data)));
+    file
+}
+
 pub(crate) fn options(tolerance: Tolerance) -> OpenOptions {
     let mut options = OpenOptions::default();
     options.tolerance = tolerance;
@@ -96,4 +112,29 @@ pub(crate) fn check(bytes: &[u8]) -> Report {
 /// The codes of a full check.
 pub(crate) fn codes(bytes: &[u8]) -> Vec<&'static str> {
     check(bytes).findings.iter().map(|finding| finding.code).collect()
+}
+
+/// The finding with this code, and its range; its message has all of these words.
+pub(crate) fn expect(bytes: &[u8], code: &str, range: Range<u64>, words: &[&str]) -> Finding {
+    let report = check(bytes);
+    let found = report.findings.iter().find(|finding| finding.code == code);
+    let found = found.unwrap_or_else(|| panic!("no {code}: {report:?}")).clone();
+    assert_eq!(found.range, Some(range), "{found:?}");
+    assert!(words.iter().all(|word| found.message.contains(word)), "{found:?}");
+    found
+}
+
+pub(crate) fn patched(mut bytes: Vec<u8>, at: usize, with: &[u8]) -> Vec<u8> {
+    bytes[at..at + with.len()].copy_from_slice(with);
+    bytes
+}
+
+/// Version 3 of two chunks, `abcd` and `ef`.
+pub(crate) fn two_chunks() -> Vec<u8> {
+    version_3(4, 2, 2, &[b"abcd", b"ef"])
+}
+
+/// Version 1, of two chunks.
+pub(crate) fn version_1() -> Vec<u8> {
+    [&b"blpk\x01\0\0\0\x02\0\0\0\0\0\0\0"[..], &chunk(b"abcd"), &chunk(b"ef")].concat()
 }
