@@ -133,10 +133,13 @@ mod tests {
         for (code, (name, len)) in (0_u8..).zip(table) {
             let code = ChecksumCode(code);
             assert_eq!((code.name(), code.digest_len()), (name, len));
+            assert_eq!((code.to_string().as_str(), code.is_known()), (name, true));
             assert_eq!(ChecksumCode::from_name(name).unwrap(), code);
             assert_eq!(ChecksumCode::from_algorithm(code.algorithm().unwrap()), code);
         }
         assert!(ChecksumCode(9).algorithm().is_err() && ChecksumCode(255).digest_len() == 0);
+        assert_eq!((ChecksumCode(9).to_string(), ChecksumCode(9).is_known()), ("unknown".to_owned(), false));
+        assert_eq!(ChecksumCode::from_name("NONE").unwrap(), ChecksumCode::NONE);
         assert!(ChecksumCode::from_name("md4").is_err());
     }
 

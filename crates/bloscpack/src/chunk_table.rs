@@ -560,12 +560,47 @@ mod tests {
         assert_eq!((empty.nbytes, problem), (0, None));
     }
 
+    /// Flags as the READMEs of c-blosc and c-blosc2 give them: the codec in bits 5 to 7, the filters in bits 0 and 2.
+    #[test]
+    fn codecs_and_filters_are_those_of_the_flags() {
+        let of = |version: u8, flags: u8| {
+            let head = [&[version, 1, flags, 1][..], &[4, 0, 0, 0, 4, 0, 0, 0, 32, 0, 0, 0]].concat();
+            let (entry, _) = entry(&head);
+            (entry.codec(), entry.filter())
+        };
+        for (version, flags, expected) in [
+            (2, 0x00, ("blosclz", "none")),
+            (2, 0x21, ("lz4", "shuffle")),
+            (2, 0x44, ("snappy", "bitshuffle")),
+            (2, 0x65, ("zlib", "shuffle")),
+            (2, 0x82, ("none", "none")),
+            (2, 0xa0, ("other", "none")),
+            (3, 0x44, ("other", "bitshuffle")),
+            (5, 0x85, ("zstd", "blosc2 pipeline")),
+            (5, 0x07, ("none", "blosc2 pipeline")),
+        ] {
+            assert_eq!(of(version, flags), expected, "{version} {flags:#x}");
+        }
+    }
+
     #[test]
     fn impossible_chunk_headers_are_reported() {
         let header = Header::parse_prefix(b"\x02\x01\x81\x08\x64\0\0\0\x60\0\0\0\x32\0\0\0").unwrap();
         let good = || header.clone();
         assert_eq!(header_problem(&good()), None);
         assert_eq!(ChunkEntry::new(0, &header, ChunkState::Whole).codec(), "zstd");
+        // At the bounds of each field.
+        for possible in [
+            Header { version: 1, ..good() },
+            Header { cbytes: 16, ..good() },
+            Header { nbytes: MAX_CHUNK, ..good() },
+            Header { blocksize: 1, ..good() },
+            Header { blocksize: 100, ..good() },
+            Header { flags: 0x02, cbytes: 116, ..good() },
+            Header { version: 6, flags: 0x05, extended: true, cbytes: 32, ..good() },
+        ] {
+            assert_eq!(header_problem(&possible), None, "{possible:?}");
+        }
         for bad in [
             Header { version: 0, ..good() },
             Header { version: 7, ..good() },

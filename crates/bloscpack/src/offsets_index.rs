@@ -109,7 +109,7 @@ pub(crate) fn end_by_offsets(source: &dyn Source, table: Range<u64>) -> Result<O
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
 
@@ -124,5 +124,64 @@ mod tests {
         assert_eq!(first_set(&bytes, 8..40).unwrap(), Some(16..24));
         assert_eq!(first_set(&bytes, 24..40).unwrap(), None);
         assert!(read(&bytes, 0..40, &Limits::default().with_memory(39)).is_err());
+    }
+
+    /// A table of these entries, and then chunks of two bytes, 18 each.
+    fn table(entries: &[i64], chunks: usize) -> Vec<u8> {
+        let chunk = b"\x02\x01\x02\x01\x02\0\0\0\x02\0\0\0\x12\0\0\0ab";
+        [to_bytes(entries), chunk.repeat(chunks)].concat()
+    }
+
+    #[test]
+    fn set_entries_are_found_beyond_the_first_piece() {
+        let mut bytes = vec![0xff; 2 * PIECE_LEN + 24];
+        let end = bytes.len() as u64;
+        assert_eq!(first_set(&bytes, 0..end).unwrap(), None);
+        for place in [PIECE_LEN - 1, PIECE_LEN, 2 * PIECE_LEN + 20] {
+            bytes[place] = 0;
+            let start = place as u64 / 8 * 8;
+            assert_eq!(first_set(&bytes, 0..end).unwrap(), Some(start..start + 8), "{place}");
+            bytes[place] = 0xff;
+        }
+        // An entry that is cut ends with the range.
+        bytes[16] = 1;
+        assert_eq!(first_set(&bytes, 8..20).unwrap(), Some(16..20));
+        assert_eq!(first_set(&bytes, 20..20).unwrap(), None);
+    }
+
+    #[test]
+    fn tables_of_fixed_size_chunks_end_at_their_first_entry() {
+        let end =
+            |bytes: &[u8], start: u64| end_by_first(&bytes.to_vec(), start..bytes.len() as u64).unwrap();
+        let bytes = table(&[24, 42, 60], 3);
+        assert_eq!(end(&bytes, 0), Some(24));
+        // One entry alone points to what follows it.
+        assert_eq!(end(&table(&[8], 1), 0), Some(8));
+        // Into itself, between entries, backwards, to no chunk, and to the end.
+        for first in [0, 7, 12, -24, 32, 1000, 26] {
+            assert_eq!(end(&table(&[first, 42, 60], 3), 0), None, "{first}");
+        }
+        assert_eq!(end(&bytes[..8], 0), None);
+        assert_eq!(end(&bytes[..7], 0), None);
+        // Entries are counted from the start of the table.
+        let later = [vec![0; 4], table(&[20, 38], 2)].concat();
+        assert_eq!(end(&later, 4), Some(20));
+    }
+
+    #[test]
+    fn tables_of_items_end_at_their_lowest_entry() {
+        let end = |bytes: &[u8]| end_by_offsets(&bytes.to_vec(), 0..bytes.len() as u64).unwrap();
+        assert_eq!(end(&table(&[24, 42, 60], 3)), Some(24));
+        assert_eq!(end(&table(&[60, 24, 42], 3)), Some(24));
+        assert_eq!(end(&table(&[UNSET, 42, 24], 3)), Some(24));
+        assert_eq!(end(&table(&[UNSET, UNSET, UNSET], 3)), None);
+        // The lowest points into the table, where there is no chunk.
+        assert_eq!(end(&table(&[16, 42, 60], 3)), None);
+        assert_eq!(end(&table(&[20, 42, 60], 3)), None);
+        // An entry that points nowhere ends the table where it is a chunk itself.
+        assert_eq!(end(&table(&[26, 44], 2)), Some(16));
+        assert_eq!(end(&table(&[32, 40, 60], 3)), Some(24));
+        assert_eq!(end(&table(&[26, 5, 44], 2)), None);
+        assert_eq!(end(&[]), None);
     }
 }

@@ -400,3 +400,72 @@ fn index_in(len: u64) -> Result<usize> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use container_core::container::OpenOptions;
+
+    use super::*;
+    use crate::write::{ChunkOptions, WriteOptions};
+    use crate::{ChecksumCode, Writer};
+
+    /// Chunks of 1000 bytes, on a limit of memory.
+    fn file(chunks: usize, memory: u64) -> File {
+        let bytes: Vec<u8> = (0..1000 * chunks).map(|at| u8::try_from(at / 3 % 251).unwrap()).collect();
+        let own = ChunkOptions::default().with_typesize(1).with_checksum(ChecksumCode(2));
+        let options = WriteOptions { chunks: own, chunk_size: Some(1000), ..WriteOptions::default() };
+        let mut writer =
+            Writer::new(std::io::Cursor::new(Vec::new()), Some(bytes.len() as u64), &options).unwrap();
+        writer.push(&bytes).unwrap();
+        let mut open = OpenOptions::default();
+        open.limits = Limits::default().with_memory(memory);
+        File::from_source(Box::new(writer.complete().unwrap().0.into_inner()), &open).unwrap()
+    }
+
+    /// The chunk that was last read in part, and the number of its bytes that are kept.
+    fn last(file: &File) -> (Option<usize>, usize) {
+        let last = lock(&file.reader().last);
+        (last.index, last.bytes.len())
+    }
+
+    #[test]
+    fn chunks_are_kept_when_a_quarter_is_read_or_a_part_again() {
+        let read = |file: &File, range: Range<u64>| {
+            let bytes = file.read_range(range.clone(), &ReadOptions::default()).unwrap();
+            let expected: Vec<u8> = range.map(|at| u8::try_from(at / 3 % 251).unwrap()).collect();
+            assert_eq!(bytes, expected);
+            last(file)
+        };
+        let whole = file(3, 1 << 20);
+        assert_eq!(read(&whole, 0..249), (Some(0), 0));
+        assert_eq!(read(&whole, 700..701), (Some(0), 1000));
+        assert_eq!(read(&whole, 5..9), (Some(0), 1000));
+        assert_eq!(read(&whole, 1000..1001), (Some(1), 0));
+        assert_eq!(read(&whole, 0..250), (Some(0), 1000));
+        // A whole chunk needs no copy.
+        assert_eq!(read(&whole, 1000..2000), (Some(0), 1000));
+        // A quarter of the memory has no room.
+        for (memory, kept) in [(4000, (Some(0), 1000)), (3999, (None, 0))] {
+            assert_eq!(read(&file(1, memory), 0..500), kept, "{memory}");
+        }
+    }
+
+    #[test]
+    fn digests_are_compared_once_unless_they_are_ignored() {
+        let file = file(130, 1 << 20);
+        let compared =
+            || -> Vec<usize> { (0..130).filter(|index| file.reader().is_compared(*index)).collect() };
+        assert!(compared().is_empty());
+        let mut ignore = ReadOptions::default();
+        ignore.digests = Digests::Ignore;
+        file.read_range(0..130_000, &ignore).unwrap();
+        assert!(compared().is_empty());
+        for (at, expected) in [(64_000, &[64][..]), (1000, &[1, 64]), (129_500, &[1, 64, 129])] {
+            file.read_range(at..at + 1, &ReadOptions::default()).unwrap();
+            assert_eq!(compared(), expected);
+        }
+        assert!(!file.reader().is_compared(1000));
+        file.reader().set_compared(1000);
+        assert_eq!(compared(), [1, 64, 129]);
+    }
+}

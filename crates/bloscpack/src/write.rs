@@ -281,3 +281,84 @@ pub fn compress(
     writer.push_all(&mut reader)?;
     writer.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use container_core::ErrorKind;
+    use container_core::dtype::{DType, Order};
+
+    use super::*;
+
+    #[test]
+    fn chunk_sizes_are_whole_elements_within_the_bounds() {
+        let size = |chunk_size, typesize, straddle| {
+            let chunks = ChunkOptions::default().with_typesize(typesize);
+            WriteOptions { chunks, chunk_size, straddle, ..WriteOptions::default() }.chunk_size()
+        };
+        for (asked, typesize, straddle, expected) in [
+            (None, 8, Straddle::Never, 1 << 20),
+            (None, 3, Straddle::Never, (1 << 20) - 1),
+            (Some(1000), 7, Straddle::Never, 994),
+            (Some(1000), 7, Straddle::Allowed, 1000),
+            (Some(1000), 0, Straddle::Never, 1000),
+            (Some(5), 9, Straddle::Never, 9),
+            (Some(MAX_CHUNK_SIZE), 1, Straddle::Never, MAX_CHUNK_SIZE),
+            (Some(1), MAX_CHUNK_SIZE, Straddle::Never, MAX_CHUNK_SIZE),
+        ] {
+            assert_eq!(size(asked, typesize, straddle).unwrap(), expected, "{asked:?} {typesize}");
+        }
+        for (asked, typesize) in
+            [(0, 1), (MAX_CHUNK_SIZE + 1, 1), (MAX_CHUNK_SIZE + 1, 4), (9, MAX_CHUNK_SIZE + 1)]
+        {
+            let error = size(Some(asked), typesize, Straddle::Never).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+            let number = if asked == 0 { "0 bytes" } else { "2147483632" };
+            assert!(error.to_string().contains(number), "{error}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_options() {
+        let options =
+            ChunkOptions::default().with_codec(Compressor::ZSTD, 9).with_threads(0).with_typesize(255);
+        let params = options.params().unwrap();
+        assert_eq!((params.compressor, params.level), (Compressor::ZSTD, 9));
+        assert_eq!((params.typesize, params.threads), (255, 1));
+        assert_eq!(options.clone().with_threads(3).params().unwrap().threads, 3);
+        // Longer elements are stored as bytes, and so are those of no bytes.
+        for typesize in [0, 256] {
+            assert_eq!(options.clone().with_typesize(typesize).params().unwrap().typesize, 1);
+        }
+        let error = options.with_codec(Compressor::ZSTD, 10).params().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.to_string().contains("10"), "{error}");
+        let filters = [Shuffle::None, Shuffle::Bytes, Shuffle::Bits].map(|shuffle| shuffle.pipeline().0[5]);
+        let filter = |code| Filter::new(code, 0);
+        assert_eq!(filters, [Filter::default(), filter(Filter::SHUFFLE), filter(Filter::BITSHUFFLE)]);
+    }
+
+    #[test]
+    fn elements_of_no_bytes_are_written_as_bytes() {
+        let numpy = NumpyArray { dtype: DType::parse("|S0").unwrap(), shape: vec![3], order: Order::C };
+        let options = WriteOptions::default().for_array(&numpy);
+        assert_eq!((options.chunks.typesize, options.metadata), (1, Some(numpy.to_metadata())));
+    }
+
+    /// The order of an array in memory is the one that it is stored in.
+    #[test]
+    fn arrays_are_written_in_the_order_that_they_have() {
+        let directory = tempfile::tempdir().unwrap();
+        for (order, name) in [(Order::C, "c.blp"), (Order::F, "f.blp")] {
+            let path = directory.path().join(name);
+            let bytes: Vec<u8> = (0..6).collect();
+            let array =
+                Array::new(DType::parse("|u1").unwrap(), vec![2, 3], order, bytes.clone().into()).unwrap();
+            write_array(&path, &array, &WriteOptions::default()).unwrap();
+            let file = crate::File::open(&path).unwrap();
+            assert_eq!((file.numpy().unwrap().order, &file.numpy().unwrap().shape[..]), (order, &[2, 3][..]));
+            assert_eq!(file.read_range(0..6, &Default::default()).unwrap(), bytes);
+        }
+        let path = directory.path().join("bytes.blp");
+        assert_eq!(compress(&b"abc"[..], &path, None, &WriteOptions::default()).unwrap(), 3);
+        assert_eq!(crate::File::open(&path).unwrap().len().unwrap(), 3);
+    }
+}

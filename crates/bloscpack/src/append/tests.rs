@@ -1,3 +1,5 @@
+mod shape_and_options;
+
 use std::io;
 
 use container_core::Progress;

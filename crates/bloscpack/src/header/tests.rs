@@ -60,6 +60,79 @@ fn oldest_layout_is_detected_by_the_chunk_at_byte_8() {
     assert_eq!(parse(b"blpk\0\0\0\0").unwrap(), Header::new(Dialect::P0));
 }
 
+/// Chunks of Blosc 1.1: version 2 of the format and 1 of BloscLZ, no flags but those of shuffle and of data as they are, sizes that a chunk can have.
+#[test]
+fn bytes_that_are_no_chunk_of_2012_are_fields_of_version_1() {
+    let chunk = |change: &dyn Fn(&mut [u8])| {
+        let mut head = *b"\x02\x01\x03\x01\x64\0\0\0\x64\0\0\0\x74\0\0\0";
+        change(&mut head);
+        let bytes = [&b"blpk\x01\0\0\0"[..], &head].concat();
+        parse(&bytes).unwrap().dialect
+    };
+    let number =
+        |at: usize, value: u32| move |head: &mut [u8]| head[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    let sizes = |sizes: [u32; 3]| {
+        move |head: &mut [u8]| head[4..16].copy_from_slice(&sizes.map(u32::to_le_bytes).concat())
+    };
+    assert_eq!(chunk(&|_| {}), Dialect::P0);
+    for possible in [[100, 1, 16], [0, 1, 16], [MAX_CHUNK, 100, 16], [100, 100, 116], [100, 100, 17]] {
+        assert_eq!(chunk(&sizes(possible)), Dialect::P0, "{possible:?}");
+    }
+    for (at, byte) in [(0, 1), (0, 3), (1, 0), (1, 2), (2, 0x04), (2, 0x10), (3, 0)] {
+        assert_eq!(chunk(&|head| head[at] = byte), Dialect::V1, "byte {at}: {byte}");
+    }
+    for (at, value) in [(4, MAX_CHUNK + 1), (8, 0), (8, 101), (12, 15), (12, 117)] {
+        assert_eq!(chunk(&number(at, value)), Dialect::V1, "byte {at}: {value}");
+    }
+}
+
+#[test]
+fn dialects_have_the_lengths_and_names_of_their_descriptions() {
+    let of = |dialect: Dialect| (dialect.header_len(), dialect.version_byte(), dialect.name());
+    assert_eq!(of(Dialect::P0), (8, 0, "0 (before versions)"));
+    assert_eq!(of(Dialect::V1), (16, 1, "1"));
+    assert_eq!(of(Dialect::V2), (32, 2, "2"));
+    assert_eq!(of(Dialect::V3), (32, 3, "3"));
+    assert_eq!(of(Dialect::V3Interim), (32, 3, "3 (interim)"));
+    assert_eq!(of(Dialect::Vl), (32, 4, "4 (variable length)"));
+    assert_eq!(of(Dialect::VlAsV3), (32, 3, "3 (variable length)"));
+    let items = [Dialect::P0, Dialect::V1, Dialect::V2, Dialect::V3, Dialect::V3Interim]
+        .iter()
+        .filter(|dialect| dialect.is_variable_length());
+    assert_eq!(items.count(), 0);
+    for dialect in [Dialect::Vl, Dialect::VlAsV3] {
+        assert!(dialect.is_variable_length());
+        let new = Header::new(dialect);
+        assert_eq!((new.options, new.offset_count(), new.decoded_len()), (Options(5), Some(0), None));
+    }
+    assert_eq!(Header::new(Dialect::V3).options, Options(0));
+    // Older versions have no table, whatever is in the byte of the options.
+    for (dialect, count) in [(Dialect::P0, 0), (Dialect::V1, 0), (Dialect::V2, 3), (Dialect::V3, 3)] {
+        let header = Header { options: Options(1), nchunks: 3, ..Header::new(dialect) };
+        assert_eq!((header.has_offsets(), header.offset_count()), (count > 0, Some(count)), "{dialect:?}");
+    }
+    let bits = Options(0b110);
+    assert!(bits.has(Options::METADATA) && bits.has(6) && !bits.has(Options::OFFSETS) && !bits.has(7));
+}
+
+/// Three chunks of 10 bytes and one of 4, which older versions and items do not announce.
+#[test]
+fn announced_lengths_are_the_sum_of_the_chunks() {
+    let header = |dialect, chunk_size, last_chunk, nchunks| {
+        Header { chunk_size, last_chunk, nchunks, ..Header::new(dialect) }.decoded_len()
+    };
+    for dialect in [Dialect::V2, Dialect::V3, Dialect::V3Interim] {
+        assert_eq!(header(dialect, 10, 4, 4), Some(34));
+        assert_eq!(header(dialect, 10, 4, 1), Some(4));
+        for (chunk_size, last_chunk, nchunks) in [(-1, 4, 4), (10, -1, 4), (10, 4, -1)] {
+            assert_eq!(header(dialect, chunk_size, last_chunk, nchunks), None);
+        }
+    }
+    for dialect in [Dialect::P0, Dialect::V1, Dialect::Vl, Dialect::VlAsV3] {
+        assert_eq!(header(dialect, 10, 4, 4), None, "{dialect:?}");
+    }
+}
+
 #[test]
 fn header_errors_distinguish_format_truncation_and_version() {
     for other in [&b""[..], b"blp", b"BLP1\0\0\0\0", b"BLP2", b"BLPK\x03"] {

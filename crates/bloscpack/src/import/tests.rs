@@ -205,3 +205,130 @@ fn all_items_of_a_variable_length_file_become_one_again() {
     assert_eq!(file.numpy().unwrap().dtype.to_string(), "|u1");
     assert!(run(&selection, &words(None, &[("chunks", "3")])).is_err());
 }
+
+/// A container of items, made of a file of these bytes.
+fn items(declared: &str, items: &[&[u8]]) -> Box<dyn Container> {
+    let base = crate::from_json(declared.as_bytes(), &crate::Limits::default()).unwrap().0;
+    let options = crate::VarOptions { base: Some(base), ..crate::VarOptions::default() };
+    let mut writer = crate::VarWriter::new(std::io::Cursor::new(Vec::new()), None, &options).unwrap();
+    items.iter().try_for_each(|item| writer.push(item)).unwrap();
+    let bytes = writer.complete().unwrap().0.into_inner();
+    (FORMAT.open)(Input::bytes(Box::new(bytes)), &OpenOptions::default()).unwrap()
+}
+
+fn import_all(source: &dyn Container, options: &TargetOptions) -> Result<Vec<u8>> {
+    let selection: Vec<_> =
+        source.datasets().iter().enumerate().map(|(at, item)| (at, Region::whole(&item.shape))).collect();
+    let read = ReadOptions::default();
+    let job =
+        WriteRequest { container: source, selection: &selection, options, read, progress: Progress::none() };
+    let mut out = Vec::new();
+    import(&job, &mut out).map(|_| out)
+}
+
+/// Text is UTF-8, and rows are whole elements, though a file may declare them for other bytes.
+#[test]
+fn items_that_are_not_of_their_declared_type_are_refused() {
+    for (declared, bytes) in [(r#"{"dtype":"varchar"}"#, &b"\xff"[..]), (r#"{"dtype":"vlen:<i4"}"#, b"abcde")]
+    {
+        let error = import_all(&*items(declared, &[b"abcd", bytes]), &TargetOptions::default()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{declared}: {error}");
+        assert!(error.to_string().contains("item 1"), "{error}");
+    }
+    // Bytes may be any.
+    assert!(import_all(&*items(r#"{"dtype":"blob"}"#, &[b"\xff"]), &TargetOptions::default()).is_ok());
+}
+
+#[test]
+fn imported_rows_keep_typesize_filter_and_metadata() {
+    let declared = r#"{"dtype":"vlen:<i4","shape":[2],"who":"me"}"#;
+    let data = 7_u32.to_le_bytes().repeat(500);
+    let out = import_all(&*items(declared, &[&data, b""]), &TargetOptions::default()).unwrap();
+    let file = File::from_source(Box::new(out), &OpenOptions::default()).unwrap();
+    assert_eq!((file.header().typesize, file.chunks()[0].filter()), (4, "shuffle"));
+    assert_eq!(crate::to_json(file.metadata().unwrap()).unwrap(), declared);
+    // A file without metadata stays one.
+    let none = items("null", &[b"a"]);
+    let out = import_all(&*none, &TargetOptions::default()).unwrap();
+    assert!(File::from_source(Box::new(out), &OpenOptions::default()).unwrap().metadata().is_none());
+    // One of several items, and none of a file of none.
+    let none = items(r#"{"dtype":"blob"}"#, &[]);
+    let out = import_all(&*none, &TargetOptions::default()).unwrap();
+    assert_eq!(out[4], 4);
+    for word in [("offsets", "none"), ("chunks", "3")] {
+        let error = import_all(&*items(declared, &[b""]), &words(None, &[word])).unwrap_err();
+        assert!(error.to_string().contains(word.0), "{error}");
+    }
+}
+
+/// Indices along the slowest axis: the first of row-major arrays, the last of column-major ones.
+#[test]
+fn chunk_sizes_count_along_the_slowest_axis() {
+    let array = |dtype: &str, shape: &[u64], order| NumpyArray {
+        dtype: DType::parse(dtype).unwrap(),
+        shape: shape.to_vec(),
+        order,
+    };
+    let size = |word: &str, numpy: &NumpyArray| chunk_size(Some(word), numpy);
+    assert_eq!(chunk_size(None, &array("<u2", &[4], Order::C)).unwrap(), None);
+    assert_eq!(size("3", &array("<u2", &[5, 7], Order::C)).unwrap(), Some(42));
+    assert_eq!(size("3", &array("<u2", &[5, 7], Order::F)).unwrap(), Some(30));
+    assert_eq!(size("3", &array("<u2", &[], Order::C)).unwrap(), Some(6));
+    assert_eq!(size("1", &array("<u2", &[5, 0], Order::C)).unwrap(), Some(1));
+    assert_eq!(size("3", &array("|S0", &[5], Order::C)).unwrap(), Some(3));
+    let most = MAX_CHUNK_SIZE.to_string();
+    assert_eq!(size(&most, &array("|u1", &[5], Order::C)).unwrap(), Some(MAX_CHUNK_SIZE));
+    for (word, part) in [("2147483632", "2147483632"), ("0", "\"0\""), ("-1", "\"-1\""), ("x", "\"x\"")] {
+        let error = size(word, &array("|u1", &[5], Order::C)).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.to_string().contains(part), "{error}");
+    }
+    assert!(size("9", &array("<u8", &[5, u64::MAX], Order::C)).is_err());
+}
+
+/// As numpy does: an array with one axis longer than 1 is both, and counts as row-major.
+#[test]
+fn arrays_of_one_long_axis_are_row_major() {
+    let dataset = |shape: &[u64], order| Dataset {
+        path: "data".into(),
+        dtype: DType::parse("<f4").unwrap(),
+        shape: shape.to_vec(),
+        order,
+        chunks: None,
+        codec: "none".into(),
+        stored: 8,
+        logical: 8,
+        attributes: Vec::new(),
+        visibility: container_core::container::Visibility::Always,
+    };
+    let of = |shape: &[u64], axes| {
+        let (numpy, losses) = target(&dataset(shape, Order::F), &Region::whole(shape), axes);
+        assert!(losses.is_empty());
+        (numpy.shape, numpy.order)
+    };
+    assert_eq!(of(&[1, 7, 1], Axes::AsStored), (vec![1, 7, 1], Order::C));
+    assert_eq!(of(&[1, 1], Axes::AsStored), (vec![1, 1], Order::C));
+    assert_eq!(of(&[], Axes::AsStored), (vec![], Order::C));
+    assert_eq!(of(&[2, 1, 7], Axes::AsStored), (vec![2, 1, 7], Order::F));
+    assert_eq!(of(&[2, 7], Axes::Reversed), (vec![7, 2], Order::C));
+}
+
+/// Another format has no use for type, shape and order of the array, and gets the other entries.
+#[test]
+fn entries_besides_the_description_of_an_array_are_carried() {
+    let tree = |json: &str| crate::from_json(json.as_bytes(), &crate::Limits::default()).unwrap().0;
+    let json = |value: &container_core::Value| crate::to_json(value).unwrap();
+    let all = tree(r#"{"dtype":"x","shape":[1],"order":"C","container":"numpy","who":"me"}"#);
+    assert_eq!(json(&same_format::carried(Some(&all), true)), r#"{"who":"me"}"#);
+    assert_eq!(json(&same_format::carried(Some(&all), false)), json(&all));
+    assert_eq!(json(&same_format::carried(None, true)), "{}");
+    assert!(same_format::is_numpy(&all) && !same_format::is_numpy(&tree(r#"{"container":"x"}"#)));
+    // The description is that of the new array, and the rest stays.
+    let (numpy, _) = matrix(Order::C);
+    let described = same_format::described(&all, &numpy).unwrap();
+    let expected = r#"{"dtype":"'>u2'","shape":[20,30],"order":"C","container":"numpy","who":"me"}"#;
+    assert_eq!(json(&described), expected);
+    assert_eq!(same_format::described(&tree("{}"), &numpy), None);
+    for plain in [r#"{"a":1}"#, "[1]", "5"] {
+        assert_eq!(same_format::described(&tree(plain), &numpy), Some(tree(plain)));
+    }
+}

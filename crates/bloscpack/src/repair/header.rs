@@ -217,6 +217,11 @@ mod tests {
                     // Without metadata, versions 2 and 3 are equivalent.
                     let told = report.guessed.iter().any(|item| item.range == Some(at as u64..at as u64 + 1));
                     assert!(told || at == 4, "byte {at}, bit {bit}: {report:?}");
+                    // A digest is more than a walk from chunk to chunk.
+                    let by = if file[6] == 0 { Evidence::Walk } else { Evidence::Digest };
+                    let of_byte = report.guessed.iter().filter(|item| item.what.contains("corrected, as no"));
+                    let mut evidence = of_byte.map(|item| item.evidence);
+                    assert!(evidence.all(|own| own == Some(by)), "byte {at}, bit {bit}: {report:?}");
                 }
             }
         }

@@ -138,6 +138,7 @@ fn candidates(
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::super::tests::{repair_bytes, sound, stored};
+    use super::Evidence;
     use crate::ChecksumCode;
     use crate::metadata::MetadataOptions;
     use crate::write::WriteOptions;
@@ -168,6 +169,11 @@ mod tests {
                     // Blanks are read as well.
                     let is_blank = (36..40).contains(&at) && bit == 5;
                     assert!(is_blank || !report.guessed.is_empty(), "byte {at}, bit {bit}: {report:?}");
+                    let by = if file[41] == 0 { Evidence::Walk } else { Evidence::Digest };
+                    let of_field =
+                        report.guessed.iter().filter(|item| item.what.contains("corrected, as no"));
+                    let mut evidence = of_field.map(|item| item.evidence);
+                    assert!(evidence.all(|own| own == Some(by)), "byte {at}, bit {bit}: {report:?}");
                 }
             }
         }

@@ -65,6 +65,30 @@ fn an_item_without_room_makes_a_new_file_that_keeps_the_gaps() {
     assert!(before < std::fs::metadata(&path).unwrap().len());
 }
 
+/// The chunks of items may be in any order: each item keeps its number, wherever its chunk goes.
+#[test]
+fn items_keep_their_numbers_in_a_file_of_another_order() {
+    let Place { path, _directory } = place(0);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let table = Layout::parse(&bytes, &Limits::default()).unwrap().offsets();
+    let at = usize::try_from(table.start).unwrap();
+    // The third item first.
+    let entries = [&bytes[at + 16..at + 24], &bytes[at..at + 16]].concat();
+    bytes[at..at + 24].copy_from_slice(&entries);
+    std::fs::write(&path, &bytes).unwrap();
+    assert_eq!(items(bytes.clone()), ["third item", "first item", "second item"]);
+    for (index, expected) in [
+        (0, ["a longer text", "first item", "second item"]),
+        (1, ["third item", "a longer text", "second item"]),
+        (2, ["third item", "first item", "a longer text"]),
+    ] {
+        std::fs::write(&path, &bytes).unwrap();
+        // The last chunk of the file may grow in its place.
+        replaced(&path, index, "a longer text", InPlace::Safe);
+        assert_eq!(items(std::fs::read(&path).unwrap()), expected, "{index}");
+    }
+}
+
 #[test]
 fn only_on_request_is_the_old_item_overwritten() {
     let Place { path, _directory } = place(0);
