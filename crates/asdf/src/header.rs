@@ -195,6 +195,48 @@ mod tests {
         assert_eq!(odd.odd_standard, Some(12..31));
     }
 
+    /// A mebibyte of header and comment lines is read, and one byte more is not.
+    #[test]
+    fn comment_lines_take_a_mebibyte_at_most() {
+        let text = |len: usize| {
+            let mut text = b"#ASDF 1.0.0\n#".to_vec();
+            text.resize(len - 1, b'x');
+            text.push(b'\n');
+            text
+        };
+        let most = usize::try_from(MAX_BYTES).unwrap();
+        assert_eq!(Header::parse(&text(most)).unwrap().comments, 12..MAX_BYTES);
+        let error = Header::parse(&text(most + 1)).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{error}");
+        assert_eq!(error.range(), Some(12..MAX_BYTES + 1));
+    }
+
+    #[test]
+    fn versions_are_three_numbers_with_or_without_a_suffix() {
+        let of =
+            |text: &str| Version::parse(text).map(|version| (version.major, version.minor, version.patch));
+        for (text, expected) in [
+            ("1.6.0", Some((1, 6, 0))),
+            (" 1.6.0 ", Some((1, 6, 0))),
+            ("1.7.0-dev", Some((1, 7, 0))),
+            ("1.7.0+a.b", Some((1, 7, 0))),
+            ("4294967295.0.1", Some((u32::MAX, 0, 1))),
+            ("4294967296.0.0", None),
+            ("1.6", None),
+            ("1.6.0.1", None),
+            ("1.6.0x", None),
+            ("", None),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+        let [first, last] =
+            [Version::FIRST_STANDARD, Version::LAST_STANDARD].map(|version| version.to_string());
+        assert_eq!((first.as_str(), last.as_str()), ("1.0.0", "1.6.0"));
+        assert!(Version::FIRST_STANDARD < Version::LAST_STANDARD);
+        let header = Header::parse(b"#ASDF 1.0.0\n").unwrap();
+        assert_eq!(header.standard_or_first(), Version::FIRST_STANDARD);
+    }
+
     #[test]
     fn header_errors_distinguish_other_formats_and_versions() {
         let kind = |text: &[u8]| Header::parse(text).unwrap_err().into_kind();

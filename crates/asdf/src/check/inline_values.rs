@@ -142,3 +142,40 @@ fn no_character(dtype: &DType, bytes: &[u8]) -> Option<String> {
     let wrong = words.iter().map(code).find(|code| char::from_u32(*code).is_none())?;
     Some(format!("the number {wrong:#x} is not a character"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(dtype: &str, bytes: &[u8]) -> Option<String> {
+        let dtype = DType::parse(dtype).unwrap();
+        assert!(has_wrong_values(&dtype) || wrong_value(&dtype, bytes).is_none());
+        wrong_value(&dtype, bytes)
+    }
+
+    /// A truth value is 0 or 1, and a character no surrogate and not above U+10FFFF.
+    #[test]
+    fn invalid_elements_are_found_in_either_order_and_in_any_record() {
+        assert_eq!(wrong("|b1", &[0, 1, 1]), None);
+        assert!(wrong("|b1", &[0, 1, 2]).unwrap().contains('2'));
+        let code = |code: u32| [u32::to_le_bytes(0x61), code.to_le_bytes()].concat();
+        for valid in [0, 0xd7ff, 0xe000, 0x0010_ffff] {
+            assert_eq!(wrong("<U2", &code(valid)), None, "{valid:#x}");
+        }
+        for invalid in [0xd800, 0xdfff, 0x0011_0000] {
+            assert!(wrong("<U2", &code(invalid)).unwrap().contains(&format!("{invalid:#x}")));
+            let big: Vec<u8> = code(invalid).chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+            assert!(wrong(">U2", &big).unwrap().contains(&format!("{invalid:#x}")));
+        }
+        let records = "[('a', '<i2'), ('b', '|b1', (2,)), ('c', [('d', '|b1')])]";
+        assert_eq!(wrong(records, &[9, 9, 1, 0, 1, 8, 8, 0, 1, 1]), None);
+        assert!(wrong(records, &[9, 9, 1, 0, 1, 8, 8, 0, 7, 1]).unwrap().contains("\"b\""));
+        assert!(wrong(records, &[9, 9, 1, 0, 5, 8, 8, 0, 1, 1]).unwrap().contains("\"d\""));
+        for other in ["<i4", "<f8", "|S4", "[('a', '<i2'), ('b', '<u2')]"] {
+            assert_eq!(wrong(other, &[0xff; 8]), None, "{other}");
+        }
+        let error = require_values("a/b", &DType::parse("|b1").unwrap(), &[3]).unwrap_err();
+        assert!(error.is_damage() && error.hint().is_some() && error.to_string().contains("a/b"), "{error}");
+        assert!(require_values("a/b", &DType::parse("|b1").unwrap(), &[1]).is_ok());
+    }
+}

@@ -1,3 +1,5 @@
+mod compressed;
+
 use super::*;
 use crate::blocks::header::BlockHeader;
 use crate::datasets::of_blocks;

@@ -47,3 +47,29 @@ fn labelled((name, level): (&'static str, Option<i32>)) -> Option<(&'static str,
         label => Some((label, level)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use container_core::ErrorKind;
+
+    use super::*;
+
+    /// Labels are those of the ASDF standard; on disk Blosc is `blsc`.
+    #[test]
+    fn names_and_labels_belong_together() {
+        for (name, label) in
+            [("zlib", "zlib"), ("bzp2", "bzp2"), ("lz4", "lz4"), ("zstd", "zstd"), ("blosc", "blsc")]
+        {
+            assert_eq!(codec_of_name(name, Some(3)).unwrap(), Some((label, Some(3))));
+            assert_eq!(codec_of_name(name, None).unwrap(), Some((label, None)));
+            assert_eq!(codec_name(Some(label)), name);
+        }
+        assert_eq!(codec_of_name("none", None).unwrap(), None);
+        for (name, level) in [("none", Some(3)), ("snappy", None)] {
+            let error = codec_of_name(name, level).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{name}: {error}");
+        }
+        let others = [None, Some("bls2"), Some("bsc2"), Some("?"), Some("lz4f")].map(codec_name);
+        assert_eq!(others, ["none", "blosc2", "blosc2", "unknown", "lz4f"]);
+    }
+}

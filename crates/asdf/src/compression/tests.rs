@@ -1,6 +1,8 @@
 //! Blocks of the fixtures, with decoded bytes from the reference implementations.
 #![allow(clippy::arithmetic_side_effects, reason = "a test")]
 
+mod sizes;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

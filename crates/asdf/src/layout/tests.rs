@@ -327,3 +327,18 @@ fn index_after_a_streamed_block_is_excluded_from_its_data() {
         assert_eq!(kinds, vec![FaultKind::IndexForbidden; told]);
     }
 }
+
+/// The header is read in pieces that grow, and a line may end with a piece or go on in the next.
+#[test]
+fn comments_of_any_length_are_before_the_tree() {
+    for len in [4094_usize, 4095, 4096, 4097, 8200, 32_767, 32_768, 32_769, 300_000] {
+        for lines in [1, 2, 7] {
+            let mut comments = b"#".repeat(len - 12);
+            (1..=lines).for_each(|line| comments[(len - 12) * line / lines - 1] = b'\n');
+            let bytes = file(&[b"#ASDF 1.0.0\n", &comments, b"# more\n", TREE.as_bytes()]);
+            let layout = parse(&bytes);
+            assert_eq!(layout.header.comments, 12..len as u64 + 7, "{len} {lines}");
+            assert_eq!(layout.tree, Some(len as u64 + 7..bytes.len() as u64), "{len} {lines}");
+        }
+    }
+}

@@ -246,3 +246,55 @@ impl Row {
         len.checked_rem(self.step).unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(shape: &[u64], strides: &[i64], offset: u64) -> Geometry {
+        Geometry {
+            dtype: DType::parse("<i4").unwrap(),
+            shape: shape.to_vec(),
+            strides: strides.to_vec(),
+            offset,
+            partial_row_len: 0,
+        }
+    }
+
+    /// Elements of four bytes, from the first byte of any of them to the last.
+    #[test]
+    fn arrays_reach_from_their_first_byte_to_their_last() {
+        for (shape, strides, offset, reach, overlaps) in [
+            (&[3, 2][..], &[8, 4][..], 0, 0..24, false),
+            (&[3, 2], &[4, 12], 8, 8..32, false),
+            (&[3], &[-4], 8, 0..12, false),
+            (&[3], &[16], 1, 1..37, false),
+            (&[3], &[0], 8, 8..12, true),
+            (&[3], &[2], 0, 0..8, true),
+            (&[1], &[0], 4, 4..8, false),
+            (&[0, 3], &[12, 4], 20, 20..20, false),
+            (&[], &[], 12, 12..16, false),
+        ] {
+            let geometry = of(shape, strides, offset);
+            assert_eq!((geometry.reach(), geometry.overlaps()), (reach, overlaps), "{shape:?} {strides:?}");
+        }
+    }
+
+    #[test]
+    fn regions_span_the_bytes_of_their_elements() {
+        let geometry = of(&[4, 5], &[20, 4], 100);
+        for (region, span) in [
+            (":", Some(100..180)),
+            ("1", Some(120..140)),
+            ("1:3, 2:4", Some(128..156)),
+            ("::-2, 1", Some(124..168)),
+            ("3, 4", Some(176..180)),
+            ("2:2", None),
+        ] {
+            let region = Region::parse(region, &[4, 5]).unwrap();
+            assert_eq!(geometry.span(&region), span, "{region:?}");
+        }
+        // Before the block, no bytes are spanned.
+        assert_eq!(of(&[3], &[-4], 4).span(&Region::whole(&[3])), None);
+    }
+}

@@ -142,3 +142,93 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most).collect();
     if text.chars().nth(most).is_some() { format!("{line}…") } else { line }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{Document, YamlLimits};
+
+    fn with<T>(text: &str, look: impl Fn(Node<'_>) -> T) -> T {
+        let text = format!("%YAML 1.1\n--- {text}\n...\n");
+        look(Document::parse(text.as_bytes(), 0, &YamlLimits::default()).unwrap().root())
+    }
+
+    /// The types of JSON Schema draft-04, and those that YAML has besides.
+    #[test]
+    fn values_are_named_by_their_type() {
+        for (text, name, yaml) in [
+            ("{a: 1}", "object", "map"),
+            ("[1]", "array", "seq"),
+            ("null", "null", "null"),
+            ("yes", "boolean", "bool"),
+            ("5", "integer", "int"),
+            ("5.5", "number", "float"),
+            ("2001-12-14", "date", "timestamp"),
+            ("!!binary aGk=", "binary", "binary"),
+            ("x", "string", "str"),
+        ] {
+            let message = with(text, |node| wrong_type(node, &[Type::Integer, Type::Null]));
+            assert!(message.contains(name) && message.ends_with("integer or null"), "{text}: {message}");
+            assert_eq!(
+                with(text, |node| tag(node).to_owned()),
+                format!("tag:yaml.org,2002:{yaml}"),
+                "{text}"
+            );
+        }
+        assert_eq!(with("!own x", |node| tag(node).to_owned()), "!own");
+    }
+
+    #[test]
+    fn values_are_shown_short() {
+        for (text, shown) in [
+            ("[1, 2, 3]", "3"),
+            ("{a: 1, b: 2}", "2"),
+            ("null", "null"),
+            ("5.50", "5.50"),
+            ("'a\tb'", "`a b`"),
+        ] {
+            assert!(with(text, value).contains(shown), "{text}: {}", with(text, value));
+        }
+        // Forty characters, and one more.
+        let (most, more) = ("x".repeat(40), "x".repeat(41));
+        assert_eq!((shortened(&most, 40), shortened(&more, 40)), (most.clone(), format!("{most}…")));
+        assert_eq!(
+            (number(&Number::Int(-5)), number(&Number::Float(0.5))),
+            ("-5".to_owned(), "0.5".to_owned())
+        );
+        assert_eq!(number(&Number::Big("9".repeat(41))), format!("{}…", "9".repeat(40)));
+    }
+
+    /// Six are listed, and the others counted.
+    #[test]
+    fn names_and_reasons_are_listed_up_to_six() {
+        let names = |count: usize| (0..count).map(|at| format!("n{at}")).collect::<Vec<_>>();
+        assert_eq!(some_of(&names(6)), "n0, n1, n2, n3, n4, n5");
+        let more = some_of(&names(8));
+        assert!(
+            more.starts_with("n0, n1, n2, n3, n4, n5 ") && more.contains('2') && !more.contains("n6"),
+            "{more}"
+        );
+        let reasons = |count| fits_none(&names(count), count);
+        assert!(reasons(6).ends_with("n5") && reasons(6).contains('6'), "{}", reasons(6));
+        assert!(reasons(7).ends_with('…') && !reasons(7).contains("n6"), "{}", reasons(7));
+        assert!(reasons(1).contains("n0"), "{}", reasons(1));
+        let several = fits_several(&[1, 3], 4);
+        assert!(["2", "4", "1, 3"].iter().all(|part| several.contains(part)), "{several}");
+        for (message, part) in [
+            (lacks(&["a", "b"]), "`a`, `b`"),
+            (refuses(&names(1)), "`n0`"),
+            (axes(Some(1), "at most 3"), "1 "),
+            (axes(Some(2), "at most 3"), "2 "),
+            (axes(None, "3"), "3"),
+        ] {
+            assert!(message.contains(part), "{message}");
+        }
+        assert!(with("7", |node| beyond(node, "above", &Number::Int(5))).contains("7 is above 5"));
+        // The words that introduce several reasons are left out.
+        assert!(is_of_no_kind(&of_no_kind(&names(2))) && !is_of_no_kind(&of_no_kind(&[])));
+        assert_eq!(reason("", &of_no_kind(&names(2))), "n0; n1");
+        assert_eq!(reason("a/b", "n0"), "`a/b` n0");
+        assert!(reason("", &"x".repeat(161)).ends_with("x…"));
+    }
+}

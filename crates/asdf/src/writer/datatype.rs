@@ -106,3 +106,42 @@ fn first_order(record: &Record) -> Option<&'static str> {
         DType::Record(record) => first_order(record),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use container_core::ErrorKind;
+
+    use super::*;
+
+    /// The core schemas have float16 since 1.6.0.
+    #[test]
+    fn half_precision_is_in_the_standard_since_1_6() {
+        let half = DType::parse("<f2").unwrap();
+        for (standard, is_there) in
+            [("1.0.0", false), ("1.5.0", false), ("1.6.0", true), ("1.7.0", true), ("2.0.0", true)]
+        {
+            let written = datatype(&half, Version::parse(standard).unwrap());
+            assert_eq!(written.is_ok(), is_there, "{standard}");
+            if let Err(error) = written {
+                assert!(
+                    matches!(error.kind(), ErrorKind::Unsupported(_)) && error.hint().is_some(),
+                    "{error}"
+                );
+                assert!(error.to_string().contains(standard), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_of_elements_leave_gaps_out() {
+        for (numpy, size) in [("<f8", 8), ("|S5", 5), ("[('a', '|u1'), ('b', '<i4', (2, 3))]", 25)] {
+            assert_eq!(packed_size(&DType::parse(numpy).unwrap()), size, "{numpy}");
+        }
+        let field = |name: &str, dtype: &str, offset| {
+            let dtype = DType::parse(dtype).unwrap();
+            Field { name: name.to_owned(), title: None, dtype, shape: vec![], offset }
+        };
+        let aligned = Record { fields: vec![field("a", "|u1", 0), field("b", "<f8", 8)], size: 16 };
+        assert_eq!(packed_size(&DType::Record(aligned)), 9);
+    }
+}

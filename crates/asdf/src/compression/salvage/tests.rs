@@ -1,5 +1,6 @@
 use super::*;
 use container_codecs::bzip2::Bzip2;
+use container_core::Error;
 
 /// Test data that differ in every place.
 fn numbers(len: u32) -> Vec<u8> {
@@ -141,5 +142,28 @@ fn salvage_excludes_sequential_codecs() {
     assert!(run("lz4", &[0x04, 0x22, 0x4d, 0x18, 0, 0], 8, true).is_none());
     for label in ["lz4", "bzp2", "blsc"] {
         assert!(run(label, &[1; 40], 8, true).is_none_or(|salvaged| salvaged.bytes.is_empty()), "{label}");
+    }
+}
+
+/// Damage and codecs that are unknown leave a hole; for want of memory, and after a request to stop, nothing was read.
+#[test]
+fn only_damage_leaves_holes() {
+    assert!(is_read(Ok(())).unwrap());
+    let damage = [
+        Error::malformed("x"),
+        Error::truncated(0..4, 2),
+        Error::unsupported("x"),
+        Error::new(ErrorKind::Checksum { stored: "a".into(), computed: "b".into() }),
+    ];
+    for error in damage {
+        assert!(!is_read(Err(error)).unwrap());
+    }
+    for error in [
+        Error::limit("bytes", 2, 1),
+        Error::cancelled(),
+        Error::usage("x"),
+        std::io::Error::other("x").into(),
+    ] {
+        assert!(is_read(Err(error)).is_err());
     }
 }

@@ -43,6 +43,33 @@ fn a_value_hides_what_is_equal_to_it() {
     assert_eq!(mask(records, "...", &[2]).unwrap(), Some(vec![1, 0, 0, 1]));
 }
 
+/// A whole number that the type rounds is none that was written: 2^24 + 1 as float32, twice as complex64, 2^11 + 1 as float16.
+#[test]
+fn masked_numbers_that_the_type_rounds_hide_nothing() {
+    for (datatype, data, value, want) in [
+        ("float64", "[16777216, 16777217]", "16777217", [0, 1]),
+        ("float32", "[16777216, 16777218]", "16777217", [0, 0]),
+        ("float32", "[16777216, 16777218]", "16777216", [1, 0]),
+        ("float16", "[2048, 2050]", "2049", [0, 0]),
+        ("float16", "[2048, 2050]", "2050", [0, 1]),
+        // A number, not its bits: of zero there are two, and of NaN many.
+        ("float16", "[-0.0, 1.0]", "0", [1, 0]),
+        ("float16", "[.nan, 1.0]", ".nan", [1, 0]),
+        ("complex64", "[16777216, 16777218]", "16777217", [0, 0]),
+        ("complex64", "[16777216, 16777218]", "16777218", [0, 1]),
+        ("complex128", "[16777216, 16777217]", "16777217", [0, 1]),
+        ("float64", "[9007199254740992, 1]", "9007199254740993", [0, 0]),
+        // Too large for the type, and for any.
+        ("float32", "[.inf, 1]", "1.0e+300", [0, 0]),
+        ("float64", "[1.0e+300, .inf]", "1.0e+300", [1, 0]),
+        ("float32", "[.inf, 1]", ".inf", [1, 0]),
+        ("float64", "[1.0e+40, 1]", "10000000000000000303786028427003666890752", [0, 0]),
+    ] {
+        let array = format!("{{data: {data}, datatype: {datatype}, mask: {value}}}");
+        assert_eq!(mask(&array, "...", &[2]).unwrap(), Some(want.to_vec()), "{array}");
+    }
+}
+
 /// asdf-format/asdf#1909: numpy.ma's mask of records, a truth value for each field.
 #[test]
 fn a_mask_of_records_hides_field_by_field() {

@@ -263,3 +263,34 @@ fn streamed_flag_of_a_compressed_block_is_cleared_or_reported() {
     let (out, report) = repaired(&damaged);
     assert!(out == damaged && report.lost.len() == 1, "{report:?}");
 }
+
+/// Python asdf before 5.3 wrote digests of the decoded bytes. They are right, and are replaced only on request.
+#[test]
+fn digests_of_decoded_bytes_are_renewed_on_request() {
+    // `zlib.compress(b"ab" * 20)` of Python's zlib.
+    let zlib = [0x78, 0x9c, 0x4b, 0x4c, 0x4a, 0x24, 0x0a, 0x02, 0x00, 0x38, 0x7b, 0x0f, 0x3d];
+    let array = "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: big, shape: [40]}\n";
+    let tree = format!("%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n--- !core/asdf-1.1.0\n{array}...\n");
+    let mut block = block(&zlib, 0);
+    block[10..14].copy_from_slice(b"zlib");
+    block[30..38].copy_from_slice(&40_u64.to_be_bytes());
+    let at = HEAD.len() + tree.len();
+    let with = |digest: &[u8]| {
+        let mut block = block.clone();
+        block[38..54].copy_from_slice(digest);
+        [HEAD.as_bytes(), tree.as_bytes(), &block, &index(&[at])].concat()
+    };
+    let (stored, decoded) = (Algorithm::Md5.digest(&zlib), Algorithm::Md5.digest(&b"ab".repeat(20)));
+    let (legacy, today) = (with(decoded.as_bytes()), with(stored.as_bytes()));
+    let place = Some(at as u64..(at + 54 + zlib.len()) as u64);
+    for (bytes, digests, expected) in [
+        (&legacy, StaleChecksums::Keep, &legacy),
+        (&legacy, StaleChecksums::Renew, &today),
+        (&today, StaleChecksums::Renew, &today),
+    ] {
+        let (out, report) = repaired_with(bytes, digests).unwrap();
+        assert!(out == *expected, "{report:?}");
+        assert!(report.lost.is_empty() && report.guessed.is_empty(), "{report:?}");
+        assert!(report.kept.iter().any(|item| item.range == place), "{report:?}");
+    }
+}

@@ -126,6 +126,39 @@ fn several_schemas_for_one_value() {
     );
 }
 
+/// Within an alternative, too, every property and every item is validated.
+#[test]
+fn alternatives_are_validated_to_their_end() {
+    let properties = "{properties: {a: {type: integer}, b: {type: integer}}}";
+    all(
+        &format!("anyOf: [{properties}, {{type: array}}]"),
+        &["{a: 1, b: 2}", "[x]"],
+        &["{a: 1, b: x}", "{a: x, b: 1}"],
+    );
+    all(&format!("not: {properties}"), &["{a: 1, b: x}", "{a: x}"], &["{a: 1, b: 2}", "5"]);
+    all("anyOf: [{items: {type: integer}}, {type: string}]", &["[1, 2, 3]", "x"], &["[1, 2, x]", "[x, 2]"]);
+    all(
+        "anyOf: [{properties: {a: {}}, additionalProperties: false}, {type: array}]",
+        &["{a: 1}", "{}"],
+        &["{a: 1, b: 2}", "{b: 2, a: 1}"],
+    );
+    all(
+        "oneOf: [{required: [a, b]}, {required: [c]}]",
+        &["{a: 1, b: 2}", "{c: 1, a: 1}"],
+        &["{a: 1}", "{a: 1, b: 2, c: 3}"],
+    );
+    all(
+        "anyOf: [{dependencies: {a: [b], c: [d]}}, {type: string}]",
+        &["{a: 1, b: 2}"],
+        &["{a: 1, b: 2, c: 3}"],
+    );
+    all(
+        "anyOf: [{items: [{}, {type: integer}], additionalItems: false}, {type: string}]",
+        &["[x, 1]"],
+        &["[x, y]", "[x, 1, 2]"],
+    );
+}
+
 #[test]
 fn tags_are_matched_by_patterns() {
     let wanted = "properties: {a: {tag: 'tag:stsci.edu:asdf/unit/quantity-1.*'}}";
