@@ -8,7 +8,7 @@ use holdall::address::Address;
 use holdall::convert::{ConvertOptions, ConvertOutcome, ReadBack, convert};
 
 use crate::corpus::{as_listed, elements, format, open, shown};
-use crate::gsd_files::gsd_fixtures;
+use crate::gsd_conversions::gsd_fixtures;
 use crate::manifest::{Fixture, fixtures, sha256};
 
 fn address(path: &Path) -> Address {

@@ -9,8 +9,11 @@ use holdall::address::Address;
 use holdall::append::{Addition, AppendOptions, append};
 use holdall::convert::{ConvertOptions, ConvertOutcome, convert};
 
-use crate::gsd_files::gsd_fixtures;
-use crate::manifest::Fixture;
+use crate::manifest::{Fixture, all_fixtures};
+
+pub fn gsd_fixtures() -> impl Iterator<Item = Fixture> {
+    all_fixtures().into_iter().filter(|fixture| fixture.format == "gsd")
+}
 
 fn sound() -> impl Iterator<Item = Fixture> {
     gsd_fixtures().filter(|fixture| fixture.verdict == "sound")

@@ -14,7 +14,6 @@ mod decoded;
 mod goldens;
 mod gsd_conversions;
 mod gsd_damage;
-mod gsd_files;
 mod large;
 mod manifest;
 mod matrix;

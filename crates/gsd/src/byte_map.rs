@@ -307,3 +307,7 @@ pub(crate) fn faults(file: &File, limits: &Limits) -> Result<Vec<Fault>> {
     all.extend(shared.into_vec());
     Ok(all)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

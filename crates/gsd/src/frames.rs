@@ -160,22 +160,5 @@ pub(crate) fn sweep(
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn slots_and_frames_are_inverse(start in 0..50_u64, step in -5..6_i64, count in 0..20_u64) {
-            prop_assume!(step != 0);
-            let frames = Frames { start, step, count };
-            let listed: Vec<Option<u64>> = (0..count).map(|slot| frames.frame(slot)).collect();
-            for frame in 0..200 {
-                let slot = listed.iter().position(|one| *one == Some(frame)).map(|slot| slot as u64);
-                prop_assert_eq!(frames.slot(frame), slot);
-                prop_assert!(slot.is_none() || !listed.iter().all(Option::is_some) || frames.span().contains(&frame));
-            }
-        }
-    }
-}
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

@@ -145,31 +145,5 @@ fn types(file: &File) -> Result<Vec<Value>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use container_core::source::{SparseSource, drive};
-
-    use super::*;
-    use crate::writer::sequential::{NewChunk, Plan, to_vec};
-    use crate::{ChunkType, OpenOptions, Version};
-
-    #[test]
-    fn missing_ranges_are_requested_for_info() {
-        let lengths = [2.0_f32, 3.0, 4.0, 0.0, 0.0, 0.0].map(f32::to_le_bytes).concat();
-        let chunks: [NewChunk<'_>; 2] = [
-            (0, "configuration/box", ChunkType::Float, 6, 1, &lengths),
-            (0, "particles/types", ChunkType::Int8, 2, 2, b"A\0B\0"),
-        ];
-        let bytes = to_vec(Plan::new("test", "hoomd", Version::new(1, 4)).unwrap(), &chunks).unwrap();
-        let told = |source: Box<dyn container_core::source::Source>| {
-            meta(&File::from_source(source, &OpenOptions::default())?)
-        };
-        let whole = told(Box::new(bytes.clone())).unwrap();
-        assert_eq!(whole.get("types"), Some(&Value::List(vec!["A".into(), "B".into()])));
-        let mut sparse = SparseSource::new(bytes.len() as u64);
-        let load = |range: std::ops::Range<u64>| {
-            Ok(bytes[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()].to_vec())
-        };
-        assert_eq!(drive(&mut sparse, load, |source| told(Box::new(source.clone()))).unwrap(), whole);
-    }
-}
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;

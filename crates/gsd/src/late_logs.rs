@@ -213,3 +213,100 @@ pub(crate) fn added(source: &File, frames: impl Iterator<Item = Result<u64>>) ->
     };
     frames.map(frame).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn frames_that_would_not_be_read_are_listed_in_runs() {
+        let sentence = |frames: &[u64], logs: &[&str]| {
+            Unread { frames: frames.to_vec(), logs: set(logs) }.sentence("does not")
+        };
+        let told = |frames: &str, logs: &str| {
+            format!(
+                "gsd.hoomd does not read {frames} any more: they and frame 0 lack {logs}, which a later frame has"
+            )
+        };
+        assert_eq!(sentence(&[7], &["log/a"]), told("frame 7", "log/a"));
+        assert_eq!(sentence(&[1, 2], &["log/a", "log/b"]), told("frames 1 to 2", "log/a, log/b"));
+        assert_eq!(sentence(&[1, 3, 4, 5, 9], &["log/a"]), told("frames 1, 3 to 5, 9", "log/a"));
+        // Eight runs and eight names are listed.
+        let apart: Vec<u64> = (0..9).map(|at| 2 * at).collect();
+        let eight = "frames 0, 2, 4, 6, 8, 10, 12, 14";
+        assert_eq!(sentence(&apart[..8], &["log/a"]), told(eight, "log/a"));
+        assert_eq!(sentence(&apart, &["log/a"]), told(&format!("{eight} and others"), "log/a"));
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+        assert_eq!(sentence(&[1], &names[..8]), told("frame 1", "a, b, c, d, e, f, g, h"));
+        assert_eq!(sentence(&[1], &names), told("frame 1", "a, b, c, d, e, f, g, h and 1 more"));
+    }
+
+    /// Logs of a file of `frames` frames that all have those of frame 0, and added frames.
+    fn check(
+        listed: &[&str],
+        initial: &[&str],
+        frames: u64,
+        added: &[(&[&str], bool)],
+        choice: NewLogs,
+    ) -> Result<(BTreeSet<String>, Vec<Loss>)> {
+        let logs = Logs { listed: set(listed), others: BTreeSet::new(), initial: set(initial), frames };
+        let frame = |(logs, is_read): &(&[&str], bool)| FrameLogs { logs: set(logs), is_read: *is_read };
+        let added: Vec<FrameLogs> = added.iter().map(frame).collect();
+        logs.check(&added, choice)
+    }
+
+    #[test]
+    fn logs_of_frame_0_may_be_missing_in_any_frame() {
+        let none = (BTreeSet::new(), Vec::new());
+        let added: [(&[&str], bool); 2] = [(&[], true), (&["a"], true)];
+        assert_eq!(check(&["a"], &["a"], 3, &added, NewLogs::Refuse).unwrap(), none);
+        // The first frame of a new file.
+        let added: [(&[&str], bool); 2] = [(&["a"], true), (&[], true)];
+        assert_eq!(check(&[], &[], 0, &added, NewLogs::Refuse).unwrap(), none);
+        // One frame that has no other beside it.
+        assert_eq!(check(&[], &[], 1, &[(&["a"], true)], NewLogs::Refuse).unwrap(), none);
+        // Frames that are not read in their own file either.
+        assert_eq!(check(&["a"], &[], 1, &[(&[], false)], NewLogs::Refuse).unwrap(), none);
+    }
+
+    #[test]
+    fn new_logs_are_refused_left_out_or_kept() {
+        let new = |choice| check(&["a"], &["a"], 3, &[(&["a", "b"], true)], choice);
+        let error = new(NewLogs::Refuse).unwrap_err();
+        assert!(
+            error.to_string().contains("would not read frames 1 to 2 any more: they and frame 0 lack b,"),
+            "{error}"
+        );
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("new-logs=drop") && hint.contains("new-logs=keep"), "{hint}");
+        let (dropped, losses) = new(NewLogs::Drop).unwrap();
+        assert_eq!(dropped, set(&["b"]));
+        let [loss] = losses.as_slice() else { panic!("{losses:?}") };
+        assert_eq!(loss.dataset.as_deref(), Some("b"));
+        assert!(
+            loss.what.starts_with("left out, since gsd.hoomd would not read all frames"),
+            "{}",
+            loss.what
+        );
+        let (dropped, losses) = new(NewLogs::Keep).unwrap();
+        assert!(
+            dropped.is_empty()
+                && losses[0].dataset.is_none()
+                && losses[0].what.contains("does not read frames 1 to 2")
+        );
+        // An added frame lacks a log that the file lists and frame 0 lacks: to leave out others does not help.
+        let old = |choice| check(&["a"], &[], 2, &[(&["b"], true)], choice);
+        for choice in [NewLogs::Refuse, NewLogs::Drop] {
+            let error = old(choice).unwrap_err();
+            assert!(
+                error.to_string().contains("would not read frame 2 any more: they and frame 0 lack a,"),
+                "{error}"
+            );
+            assert!(!error.hint().unwrap().contains("new-logs=drop"), "{error:?}");
+        }
+    }
+}

@@ -169,4 +169,78 @@ mod tests {
         assert!(error.is_after_change());
         assert_eq!(Header::parse(&storage.image()).unwrap().application_name(), "mine");
     }
+
+    /// Changes as the program gives them: `("schema", Some("x"))` sets, `None` removes.
+    fn changed(list: &[(&str, Option<&str>)]) -> (Result<Vec<String>>, Vec<u8>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.gsd");
+        std::fs::write(&path, fixture("v1_small.gsd")).unwrap();
+        let change = |(pointer, value): &(&str, Option<&str>)| {
+            let pointer = (*pointer).to_owned();
+            match value {
+                Some(value) => MetaChange::Set { pointer, value: (*value).to_owned() },
+                None => MetaChange::Unset { pointer },
+            }
+        };
+        let list: Vec<MetaChange> = list.iter().map(change).collect();
+        let changes = MetadataChanges {
+            list: &list,
+            replace: Default::default(),
+            open: &Default::default(),
+            durability: Durability::Cached,
+            // Quoted text alone.
+            parse: |text| match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+                Some(text) => Ok(text.into()),
+                None => Err(Error::usage("not JSON")),
+            },
+        };
+        let done = change_metadata(&path, &changes);
+        (done, std::fs::read(&path).unwrap())
+    }
+
+    #[test]
+    fn each_field_is_set_by_its_pointer() {
+        let old = Header::parse(&fixture("v1_small.gsd")).unwrap();
+        let text = |name: &str| name_field("", name).unwrap();
+        for (list, new) in [
+            (&[("/application", Some("mine 1"))][..], Header { application: text("mine 1"), ..old }),
+            (&[("schema", Some("\"quoted\""))], Header { schema: text("quoted"), ..old }),
+            (&[("schema_version", Some("2.3"))], Header { schema_version: Version::new(2, 3), ..old }),
+            (&[("/schema-version", Some("10.0"))], Header { schema_version: Version::new(10, 0), ..old }),
+            (
+                &[("application", Some("a")), ("schema", Some("b")), ("application", Some("c"))],
+                Header { application: text("c"), schema: text("b"), ..old },
+            ),
+            (&[], old),
+        ] {
+            let (done, bytes) = changed(list);
+            assert_eq!(done.unwrap(), [""; 0]);
+            assert_eq!(Header::parse(&bytes).unwrap(), new);
+            assert!(bytes[256..] == fixture("v1_small.gsd")[256..]);
+        }
+    }
+
+    #[test]
+    fn other_fields_and_values_are_refused_before_any_change() {
+        for (pointer, value, problem, hint) in [
+            (
+                "/frames",
+                Some("3"),
+                "/frames: of a GSD file only application, schema and schema_version change",
+                "--set application=NAME",
+            ),
+            ("/schema/x", Some("3"), "/schema/x: of a GSD file only", "--set application=NAME"),
+            ("schema", None, "schema: a GSD file cannot lack it", "--set schema=VALUE"),
+            ("/application", None, "/application: a GSD file cannot lack it", "--set application=VALUE"),
+            ("schema_version", Some("2"), "schema_version: \"2\" is not a version such as 1.4", ""),
+            ("schema_version", Some("2.x"), "is not a version", ""),
+            ("schema_version", Some("70000.0"), "is not a version", ""),
+        ] {
+            let (done, bytes) = changed(&[("schema", Some("new")), (pointer, value)]);
+            let error = done.unwrap_err();
+            assert!(error.to_string().contains(problem), "{error}");
+            assert_eq!(error.hint().unwrap_or_default(), hint);
+            assert!(bytes == fixture("v1_small.gsd"));
+        }
+    }
 }

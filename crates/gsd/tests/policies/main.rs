@@ -2,4 +2,5 @@
 
 mod bit_flips;
 mod faults;
+mod messages;
 mod small;

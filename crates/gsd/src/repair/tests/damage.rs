@@ -1,11 +1,13 @@
 //! Damage to header, index, namelist and length.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::build::*;
-use crate::ChunkType;
 use crate::header::Version;
 use crate::repair::RepairOptions;
+use crate::{ChunkType, File, OpenOptions};
 use container_core::dtype::ByteOrder;
 use container_core::report::Evidence;
 
@@ -53,12 +55,37 @@ fn frames_may_have_fewer_chunks_than_others() {
     assert!(report.guessed.is_empty() && report.lost.is_empty(), "{report:?}");
 }
 
+/// Places to cut a file at: every seventh byte, and those about the ends of blocks, entries, names and chunks.
+fn cuts(builder: &Builder) -> BTreeSet<usize> {
+    let file = File::from_source(Box::new(builder.file.clone()), &OpenOptions::default()).unwrap();
+    let header = file.header();
+    let (index, names) = (header.index_range().unwrap(), header.namelist_range().unwrap());
+    let mut bounds = vec![0, 8, 256, index.start, index.end, names.start, names.end, file.source().len()];
+    // Of many entries those of the first frames, and of the last.
+    let count = file.index().len();
+    for (at, entry) in file.index().iter().enumerate().filter(|(at, _)| *at < 12 || *at + 12 > count) {
+        let (slot, chunk) = (index.start + 32 * at as u64, entry.byte_range().unwrap());
+        bounds.extend([slot + 16, slot + 32, chunk.start, chunk.end]);
+    }
+    let mut at = names.start;
+    for name in file.names().iter() {
+        at += name.len() as u64 + 1;
+        bounds.push(at);
+    }
+    let len = builder.file.len();
+    let about = bounds.into_iter().flat_map(|bound| {
+        let bound = bound as usize;
+        bound.saturating_sub(1)..bound + 2
+    });
+    let stride = if len > 10_000 { 61 } else { 7 };
+    about.chain((0..len).step_by(stride)).filter(|cut| *cut < len).collect()
+}
+
 #[test]
 fn a_file_cut_anywhere_gives_its_first_frames() {
     for (count, every) in [(6, 6), (6, 1), (50, 9)] {
         let (builder, whole) = sample(count, 4, every);
-        let step = if count > 9 { 11 } else { 1 };
-        for cut in (0..builder.file.len()).step_by(step) {
+        for cut in cuts(&builder) {
             let file = &builder.file[..cut];
             for (result, salvaged) in [(repaired(file), true), (committed(file), false)] {
                 let (new, report) = match result {
