@@ -110,7 +110,7 @@ fn headers_are_taken_from_metadata_of_the_formats_own_keys_alone() {
         let own = [("application", "a".into()), ("schema", "s".into()), ("schema_version", "2.7".into())];
         let kept = own.into_iter().filter(|(key, _)| changes.iter().all(|(other, _)| other != key));
         let own: Vec<(&str, Value)> = kept.chain(changes.iter().cloned()).collect();
-        super::header(&map(&[(OWN, map(&own))]), &like)
+        header(&map(&[(OWN, map(&own))]), &like)
     };
     let plain = of(&[]).unwrap();
     assert_eq!((plain.application_name().as_str(), plain.schema_name().as_str()), ("a", "s"));

@@ -177,3 +177,12 @@ fn namelist_has_slots(source: &dyn Source, header: &Header) -> Result<bool> {
     let name = slots[..64].iter().take_while(|byte| **byte != 0).count();
     Ok(slots[name..64].iter().all(|byte| *byte == 0) && slots[64] != 0)
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;

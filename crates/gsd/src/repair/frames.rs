@@ -231,3 +231,12 @@ pub(super) fn joined(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     });
     ranges
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;

@@ -332,3 +332,12 @@ fn block_of(runs: &[Run]) -> Option<Range<u64>> {
     }
     Some(block.range)
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;

@@ -416,3 +416,12 @@ fn text(field: &[u8; 64]) -> std::result::Result<(), [u8; 64]> {
     cut[..good].copy_from_slice(&text[..good]);
     Err(cut)
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;

@@ -213,7 +213,7 @@ impl<'a> RepairPlan<'a> {
         let unproved = tail.iter().chain(&waiting).filter(|entry| !has(entry) && !is_intact);
         unproved.for_each(|entry| lost.add(entry));
         let left = if partial.contains(&0) { Some("frame 0 lacks chunks") } else { None };
-        self.report.kept.extend(report::kept_structures(&self.damaged, &self.names));
+        self.report.kept.extend(report::kept_structures(&self.header, &self.names));
         self.report.kept.extend(kept.items());
         self.report.lost.extend(left.map(|what| RepairItem::new(0..0, what)));
         for gone in &incomplete_frames.gone {

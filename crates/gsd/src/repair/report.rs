@@ -7,7 +7,7 @@ use container_core::report::{Evidence, RepairItem};
 
 use super::damaged_file::DamagedFile;
 use super::entries::{DroppedEntry, InvalidSlots};
-use crate::header;
+use crate::header::{self, Header};
 use crate::index::IndexEntry;
 
 /// Lines about things of one kind; the last one stands for all that follow.
@@ -56,8 +56,8 @@ impl Frames {
 }
 
 /// Lists the structures that the new file is based on.
-pub(super) fn kept_structures(damaged: &DamagedFile<'_>, names: &[Vec<u8>]) -> Vec<RepairItem> {
-    let schema = damaged.header.schema_name();
+pub(super) fn kept_structures(header: &Header, names: &[Vec<u8>]) -> Vec<RepairItem> {
+    let schema = header.schema_name();
     vec![RepairItem::new(0..header::LEN, format!("header, schema {schema:?}, {} names", names.len()))]
 }
 
@@ -179,3 +179,12 @@ pub(super) fn holds_something(damaged: &DamagedFile<'_>, range: &Range<u64>) -> 
     }
     Ok(false)
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;

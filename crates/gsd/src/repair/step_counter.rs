@@ -178,3 +178,12 @@ fn is_unwritten(damaged: &DamagedFile<'_>, entry: &IndexEntry) -> Result<bool> {
     }
     Ok(all)
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;

@@ -5,9 +5,10 @@
     clippy::cast_possible_truncation
 )]
 
-mod build;
+pub(in crate::repair) mod build;
 mod damage;
 mod gaps;
 mod intact;
 mod names;
+mod reports;
 mod uncommitted;

@@ -12,12 +12,12 @@ use crate::repair::{RepairOptions, UncommittedFrames, repair_source};
 use crate::{ChunkType, File, OpenOptions, Result, Strictness};
 
 /// Chunks of a frame by name: type, rows, columns, bytes.
-pub(super) type Frame = BTreeMap<String, (ChunkType, u64, u32, Vec<u8>)>;
+pub(in crate::repair) type Frame = BTreeMap<String, (ChunkType, u64, u32, Vec<u8>)>;
 
 /// Writes as the reference does: data at the end, the index doubled at the end when it is full.
-pub(super) struct Builder {
-    pub(super) file: Vec<u8>,
-    pub(super) header: Header,
+pub(in crate::repair) struct Builder {
+    pub(in crate::repair) file: Vec<u8>,
+    pub(in crate::repair) header: Header,
     names: Vec<String>,
     used: u64,
     frame: u64,
@@ -25,7 +25,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(schema: &str, version: Version, byte_order: ByteOrder) -> Self {
+    pub(in crate::repair) fn new(schema: &str, version: Version, byte_order: ByteOrder) -> Self {
         let header = Header {
             byte_order,
             index_location: 256,
@@ -44,12 +44,19 @@ impl Builder {
         Self { file, header, names: Vec::new(), used: 0, frame: 0, buffered: Vec::new() }
     }
 
-    pub(super) fn hoomd() -> Self {
+    pub(in crate::repair) fn hoomd() -> Self {
         Self::new("hoomd", Version::new(2, 1), ByteOrder::Little)
     }
 
     /// Adds a chunk of elements that are given little-endian.
-    pub(super) fn chunk(&mut self, name: &str, of: ChunkType, n: u64, m: u32, bytes: &[u8]) -> &mut Self {
+    pub(in crate::repair) fn chunk(
+        &mut self,
+        name: &str,
+        of: ChunkType,
+        n: u64,
+        m: u32,
+        bytes: &[u8],
+    ) -> &mut Self {
         assert_eq!(bytes.len() as u64, n * u64::from(m) * of.size());
         let id = self.names.iter().position(|other| other == name).unwrap_or_else(|| {
             self.names.push(name.into());
@@ -72,13 +79,13 @@ impl Builder {
         self
     }
 
-    pub(super) fn end_frame(&mut self) -> &mut Self {
+    pub(in crate::repair) fn end_frame(&mut self) -> &mut Self {
         self.frame += 1;
         self
     }
 
     /// Writes names and index.
-    pub(super) fn flush(&mut self) -> &mut Self {
+    pub(in crate::repair) fn flush(&mut self) -> &mut Self {
         let v1 = self.header.is_v1();
         let mut at = self.header.namelist_location as usize;
         for name in &self.names {
@@ -112,7 +119,7 @@ impl Builder {
     }
 
     /// A frame of the schema: step, positions in a box of 10, an energy.
-    pub(super) fn hoomd_frame(&mut self, step: u64, particles: usize) -> &mut Self {
+    pub(in crate::repair) fn hoomd_frame(&mut self, step: u64, particles: usize) -> &mut Self {
         if self.frame == 0 {
             let lattice = [10.0_f32, 10.0, 10.0, 0.0, 0.0, 0.0];
             self.chunk("configuration/box", ChunkType::Float, 6, 1, bytemuck::cast_slice(&lattice));
@@ -129,7 +136,7 @@ impl Builder {
 }
 
 /// The frames of a file as the reference reads them, values little-endian.
-pub(super) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
+pub(in crate::repair) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
     let options = OpenOptions::default().with_strictness(Strictness::Lenient);
     let file = File::from_source(Box::new(file.to_vec()), &options)?;
     let errors = |fault: &&crate::Fault| fault.severity() == container_core::report::Severity::Error;
@@ -150,7 +157,10 @@ pub(super) fn frames(file: &[u8]) -> Result<Vec<Frame>> {
     Ok(frames)
 }
 
-pub(super) fn repaired_with(file: &[u8], options: &RepairOptions) -> Result<(Vec<Frame>, RepairReport)> {
+pub(in crate::repair) fn repaired_with(
+    file: &[u8],
+    options: &RepairOptions,
+) -> Result<(Vec<Frame>, RepairReport)> {
     let mut out = Vec::new();
     let report = repair_source(&file, options, Some(&mut out), Progress::none())?;
     assert!(report.guessed.iter().all(|item| item.evidence.is_some()), "{report:?}");
@@ -159,16 +169,16 @@ pub(super) fn repaired_with(file: &[u8], options: &RepairOptions) -> Result<(Vec
     Ok((frames(&out).unwrap(), report))
 }
 
-pub(super) fn repaired(file: &[u8]) -> Result<(Vec<Frame>, RepairReport)> {
+pub(in crate::repair) fn repaired(file: &[u8]) -> Result<(Vec<Frame>, RepairReport)> {
     repaired_with(file, &RepairOptions::default())
 }
 
-pub(super) fn committed(file: &[u8]) -> Result<(Vec<Frame>, RepairReport)> {
+pub(in crate::repair) fn committed(file: &[u8]) -> Result<(Vec<Frame>, RepairReport)> {
     repaired_with(file, &RepairOptions::default().with_uncommitted_frames(UncommittedFrames::Off))
 }
 
 /// A file of `frames` frames flushed every so often, and its frames.
-pub(super) fn sample(count: u64, particles: usize, every: u64) -> (Builder, Vec<Frame>) {
+pub(in crate::repair) fn sample(count: u64, particles: usize, every: u64) -> (Builder, Vec<Frame>) {
     let mut builder = Builder::hoomd();
     for frame in 0..count {
         builder.hoomd_frame(1000 * (frame + 1), particles);
@@ -183,7 +193,7 @@ pub(super) fn sample(count: u64, particles: usize, every: u64) -> (Builder, Vec<
 }
 
 /// The frames of a file that is sound though it was damaged.
-pub(super) fn sound(file: &[u8]) -> Option<Vec<Frame>> {
+pub(in crate::repair) fn sound(file: &[u8]) -> Option<Vec<Frame>> {
     let listed = frames(file).ok().filter(|frames| !frames.is_empty())?;
     let source: Box<dyn container_core::source::Source> = Box::new(file.to_vec());
     let options = OpenOptions::default().with_strictness(Strictness::Strict);
