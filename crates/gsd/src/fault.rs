@@ -237,4 +237,43 @@ mod tests {
         let told: Vec<_> = faults.as_slice().iter().map(|fault| (fault.range(), fault.count())).collect();
         assert_eq!(told, [(800..1000, 2), (10..2000, 1)]);
     }
+
+    #[test]
+    fn faults_are_findings_and_errors_at_their_bytes() {
+        let fault = Fault::new(FaultKind::EntryType, 288..320, "index entry 1: unknown type code");
+        assert_eq!(
+            (fault.kind(), fault.code(), fault.severity()),
+            (FaultKind::EntryType, "entry_type", Severity::Error)
+        );
+        let finding =
+            Finding::new(Severity::Error, "entry_type", "index entry 1: unknown type code").at(288..320);
+        assert_eq!(fault.finding(), finding);
+        let error = fault.error();
+        assert!(matches!(error.kind(), ErrorKind::Malformed(_)));
+        assert_eq!((error.range(), error.context()), (Some(288..320), Some("gsd file")));
+        // A run of equal ones is told by the first.
+        let mut faults = Faults::default();
+        for (at, text) in [(256_u64, "one"), (288, "two"), (320, "three")] {
+            faults.add(FaultKind::EntryType, at..at + 32, || text.into());
+            let more = match at {
+                256 => "one",
+                288 => "one (and 1 more)",
+                _ => "one (and 2 more)",
+            };
+            assert_eq!(faults.as_slice()[0].message(), more);
+        }
+    }
+
+    #[test]
+    fn faults_that_are_told_apart_are_bounded_in_number() {
+        let mut faults = Faults::default();
+        for at in 0..120_u64 {
+            // Side by side, and apart nevertheless.
+            faults.push(Fault::new(FaultKind::OrphanBytes, at * 10..at * 10 + 10, format!("run {at}")));
+        }
+        let all = faults.into_vec();
+        assert_eq!((all.len(), all[0].message(), all[98].range()), (100, "run 0".to_owned(), 980..990));
+        assert_eq!((all[99].range(), all[99].count()), (990..1200, 21));
+        assert_eq!(all[99].message(), "run 99 (and 20 more)");
+    }
 }

@@ -237,4 +237,39 @@ mod tests {
             prop_assert_eq!(fields(order, &bytes).unwrap().1, entry);
         }
     }
+
+    #[test]
+    fn entries_are_blocks_of_their_bytes() {
+        let entry = IndexEntry { n: 2, m: 3, type_code: 9, location: 300, ..IndexEntry::default() };
+        assert_eq!((entry.range(), entry.decoded_len(), entry.codec()), (300..324, 24, None));
+        let nowhere = IndexEntry { type_code: 0, ..entry };
+        assert_eq!((nowhere.range(), nowhere.decoded_len()), (0..0, 0));
+        assert!(IndexEntry::default().is_unused() && !entry.is_unused());
+        assert_eq!((entry.shape(), IndexEntry { m: 1, ..entry }.shape()), (vec![2, 3], vec![2]));
+        assert_eq!(IndexEntry { m: 0, ..entry }.shape(), [2, 0]);
+    }
+
+    #[test]
+    fn parts_of_an_index_have_its_entries() {
+        let entry = |frame: u64, id| IndexEntry { frame, id, location: 300, ..IndexEntry::default() };
+        let entries = [entry(0, 0), entry(0, 7), entry(1, 0x0102), entry(0x0102_0304, 1)];
+        for order in [ByteOrder::Little, ByteOrder::Big] {
+            let mut bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes(order)).collect();
+            // The last one lacks a byte.
+            bytes.extend([1; 31]);
+            let index = IndexBlock::new(&bytes, order);
+            assert_eq!((index.len(), index.is_empty(), index.order()), (4, false, order));
+            assert_eq!((index.get(2), index.get(4)), (Some(entries[2]), None));
+            assert_eq!(
+                (index.key(3), index.key(2), index.key(4)),
+                (Some((0x0102_0304, 1)), Some((1, 0x0102)), None)
+            );
+            let listed = |index: IndexBlock<'_>| index.iter().collect::<Vec<_>>();
+            assert_eq!(listed(index.first(2)), entries[..2]);
+            assert_eq!(listed(index.first(9)), entries);
+            assert_eq!(listed(index.slice(1..3)), entries[1..3]);
+            assert!(index.slice(1..5).is_empty() && index.first(0).is_empty());
+            assert_eq!(index.slots().len(), 4);
+        }
+    }
 }

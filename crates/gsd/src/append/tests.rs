@@ -281,6 +281,51 @@ fn an_empty_file_takes_everything_as_it_is() {
     assert_eq!(ByteOrder::Little, opened(&path).header().byte_order);
 }
 
+#[test]
+fn no_frames_are_a_loss_where_the_source_has_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other, empty) =
+        (folder.path().join("a.gsd"), folder.path().join("b.gsd"), folder.path().join("c.gsd"));
+    make(&path, "none", &[&[("x", ChunkType::Uint8, 1, 1, &[1])]]);
+    make(&other, "none", &[&[("x", ChunkType::Uint8, 1, 1, &[2])]]);
+    make(&empty, "none", &[]);
+    let none = Loss { dataset: None, what: "arrays without frames: no chunk stores them".into() };
+    assert_eq!(add(&path, &given(&other), &[("frames", "1:")]).unwrap(), std::slice::from_ref(&none));
+    assert_eq!(add(&path, &array("x", "|u1", &[0, 1], &[]), &[]).unwrap(), [none]);
+    assert_eq!(add(&path, &given(&empty), &[]).unwrap(), []);
+    assert_eq!(opened(&path).nframes(), 1);
+    let error = add(&path, &given(&other), &[("frames", "9")]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+    let named = folder.path().join("d.gsd");
+    make(&named, "other", &[]);
+    let error = add(&path, &given(&named), &[]).unwrap_err();
+    assert!(error.to_string().contains("frames of schema \"other\" (expected \"none\")"), "{error}");
+    assert_eq!(error.hint(), Some("FILE::PATH, to add an array"));
+}
+
+#[test]
+fn arrays_are_compared_with_the_chunks_of_the_last_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.gsd");
+    let x = |n: u64, bytes: &'static [u8]| -> Chunk<'static> { ("x", ChunkType::Uint8, n, 1, bytes) };
+    // In the last frame `x` has three rows; `y` is in frame 0 alone.
+    make(&path, "none", &[&[x(2, &[1, 2]), ("y", ChunkType::Uint8, 1, 1, &[9])], &[x(3, &[1, 2, 3])]]);
+    let refused = |array: &Given| add(&path, array, &[]).unwrap_err();
+    let error = refused(&array("x", "|u1", &[2], &[1, 2]));
+    assert!(error.to_string().contains("x: cannot append frames of shape [] (expected [3])"), "{error}");
+    assert_eq!(error.hint(), Some("its first axis counts the frames"));
+    let error = refused(&array("x", "|u1", &[3], &[1, 2, 3]));
+    assert!(error.to_string().contains("missing chunk \"y\""), "{error}");
+    assert_eq!(error.hint(), Some("a file with arrays of all their names"));
+    let error = refused(&array("z", "|u1", &[3], &[1, 2, 3]));
+    assert!(error.to_string().contains("the frames of this file have no chunk \"z\""), "{error}");
+    assert_eq!(error.hint(), Some("an array named as one of: x, y"));
+    let mut both = array("x", "|u1", &[2, 3], &[1, 2, 3, 4, 5, 6]);
+    both.datasets.push(array("y", "|u1", &[2, 1], &[]).datasets.remove(0));
+    add(&path, &both, &[]).unwrap_err();
+    assert_eq!(opened(&path).nframes(), 2);
+}
+
 /// gsd.hoomd takes a log from frame 0 for each frame without it, and fails where that has none either.
 #[test]
 fn frames_that_gsd_hoomd_would_not_read_any_more_are_named() {

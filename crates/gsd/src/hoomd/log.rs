@@ -301,3 +301,6 @@ impl<'t> FrameView<'t> {
         LoggedValue::read(file, &entry).map(Some).map_err(named)
     }
 }
+
+#[cfg(test)]
+mod tests;

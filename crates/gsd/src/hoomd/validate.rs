@@ -490,31 +490,5 @@ fn and_others(count: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn particles_outside_are_those_that_the_box_has_outside() {
-        let boxes = [
-            SimulationBox::new([8.0, 8.0, 8.0, 0.0, 0.0, 0.0], 3),
-            SimulationBox::new([10.0, 6.5, 4.25, 0.5, -0.25, 0.125], 3),
-            SimulationBox::new([12.0, 9.0, 0.0, 0.4, 7.0, 7.0], 2),
-        ];
-        for simulation_box in boxes {
-            let mut outside = 0;
-            for at in 0..4096_u32 {
-                // A grid of points about the box and beyond it.
-                let axis = |shift: u32| f64::from(at >> shift & 15) - 7.5;
-                let position = [axis(0), axis(4), axis(8)];
-                let expected = !simulation_box.is_inside_by(position, TOLERANCE);
-                let problem = outside_box(&vec![position].into(), &simulation_box);
-                assert_eq!(problem.is_some(), expected, "{simulation_box:?} {position:?}");
-                outside += u32::from(expected);
-            }
-            assert!((100..4000).contains(&outside), "{outside}");
-        }
-        let rows = vec![[f64::NAN, 99.0, 0.0], [0.0, 0.0, 0.0], [0.0, 4.5, 0.0], [9.0, 0.0, 0.0]];
-        let problem = outside_box(&rows.into(), &boxes[0]).unwrap();
-        assert_eq!(problem.message, "particle 2 is outside the box, and 1 more");
-    }
-}
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;

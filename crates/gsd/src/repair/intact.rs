@@ -172,3 +172,12 @@ pub(super) fn keep_new(
     let good = more.iter().take_while(|entry| is_new(entry)).count();
     more.truncate(good);
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+mod tests;
