@@ -445,3 +445,7 @@ impl Interchange for GsdContainer {
         told.chain(selection.iter().flat_map(|(index, _)| self.left_out(*index))).collect()
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests;

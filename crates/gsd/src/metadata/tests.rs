@@ -175,3 +175,34 @@ fn metadata_of_a_file_are_its_header_frames_and_json() {
     let error = with_metadata(ChunkType::Uint8, b"{", 0).export_metadata(&[(0, whole)]).unwrap_err();
     assert!(error.to_string().contains("holdall/metadata: invalid JSON"), "{error}");
 }
+
+/// Bytes with spaces after them, as many as a test likes.
+struct Spaced(Vec<u8>, u64);
+
+impl container_core::source::Source for Spaced {
+    fn len(&self) -> u64 {
+        self.1
+    }
+
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        for (byte, at) in dst.iter_mut().zip(usize::try_from(at).unwrap()..) {
+            *byte = self.0.get(at).copied().unwrap_or(b' ');
+        }
+        Ok(())
+    }
+}
+
+/// A chunk of more than 64 MiB is none of ours, and is not read.
+#[test]
+fn larger_chunks_of_that_name_are_not_read_as_metadata() {
+    let plan = Plan::new("other", "s", Version::new(1, 2)).unwrap();
+    let mut bytes = to_vec(plan, &[(0, METADATA, ChunkType::Uint8, 2, 1, b"{}")]).unwrap();
+    let index = File::from_source(Box::new(bytes.clone()), &Default::default()).unwrap();
+    let entry = usize::try_from(index.header().index_location).unwrap();
+    bytes.truncate(bytes.len() - 2);
+    let n = (1_u64 << 26) + 1;
+    bytes[entry + 8..entry + 16].copy_from_slice(&n.to_le_bytes());
+    let len = bytes.len() as u64 + n;
+    let file = File::from_source(Box::new(Spaced(bytes, len)), &Default::default()).unwrap();
+    assert_eq!(metadata(&file).unwrap(), None);
+}

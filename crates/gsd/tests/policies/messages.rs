@@ -211,3 +211,37 @@ fn newer_schemas_are_told_with_their_version() {
     assert_eq!((*code, range.clone()), ("newer_schema", Some(40..44)));
     assert!(message.contains("unsupported version 3.0 of the schema hoomd"), "{message}");
 }
+
+/// Message, range and context of opening a file as the reference does.
+fn refused(bytes: Vec<u8>) -> (String, Option<Range<u64>>, Option<String>) {
+    let error = File::from_source(Box::new(bytes), &OpenOptions::default()).err().unwrap();
+    (error.kind().to_string(), error.range(), error.context().map(str::to_owned))
+}
+
+#[test]
+fn files_that_the_reference_refuses_are_refused_at_their_bytes() {
+    let word = |at: u64, value: u64| put(usual(), at, &value.to_le_bytes());
+    let of_entry = |at: u64, why: &str| (format!("index entry {at}: {why}"), Some(slot(at)), None);
+    assert_eq!(refused(with_entry(0, |it| it.type_code = 77)), of_entry(0, "unknown type code"));
+    // Of eight slots the search reads 4, 2 and 3.
+    assert_eq!(refused(with_entry(2, |it| it.type_code = 77)), of_entry(2, "unknown type code"));
+    assert_eq!(refused(with_entry(3, |it| it.n = 90)), of_entry(3, "its chunk is not within the file"));
+    let back = put(with_entry(2, |it| it.frame = 3), slot(3).start, &2_u64.to_le_bytes());
+    assert_eq!(refused(back), of_entry(3, "its frame comes before that of an earlier entry"));
+    let names = |why: &str, range| (why.to_owned(), Some(range), None);
+    assert_eq!(
+        refused(put(usual(), NAMES + 63, b"x")),
+        names("the last byte of the namelist is not 0", 575..576)
+    );
+    assert_eq!(refused(word(32, 0)), names("the namelist has a length of 0", 32..40));
+    assert_eq!(refused(word(32, 1 << 60)), names("the namelist ends past 2^64", 24..40));
+    assert_eq!(refused(word(16, 1 << 60)), names("the index ends past 2^64", 8..24));
+    let version = put(usual(), 44, &(3_u32 << 16).to_le_bytes());
+    let (message, range, context) = refused(version);
+    assert_eq!(message, "unsupported GSD file layer 3.0 (expected 0.3, 1.x or 2.x)");
+    assert_eq!((range, context.as_deref()), (Some(44..48), Some("gsd header")));
+    let (_, range, context) = refused(word(16, 1000));
+    assert_eq!((range, context.as_deref()), (Some(256..32_256), Some("gsd index")));
+    let (_, range, context) = refused(word(32, 100));
+    assert_eq!((range, context.as_deref()), (Some(512..6912), Some("gsd namelist")));
+}
