@@ -200,3 +200,7 @@ fn compare(checksum: StoredChecksum, range: Range<u64>) -> Result<()> {
         crate::ErrorKind::Checksum { stored: checksum.digest.to_string(), computed: computed.to_string() };
     Err(Error::new(kind).with_range(range).with_context(checksum.algorithm))
 }
+
+#[cfg(test)]
+#[allow(clippy::cast_possible_truncation)]
+mod tests;

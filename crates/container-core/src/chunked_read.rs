@@ -151,3 +151,6 @@ fn touch(bytes: &[u8]) {
     const PAGE: usize = 4096;
     std::hint::black_box(bytes.iter().step_by(PAGE).fold(0, |all, byte| all ^ byte));
 }
+
+#[cfg(test)]
+mod tests;

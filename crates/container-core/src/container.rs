@@ -427,3 +427,8 @@ impl ReadOptions {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod toy;

@@ -324,27 +324,4 @@ impl From<Error> for io::Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_truncation_reads_as_the_house_wants_it() {
-        let error = Error::truncated(48..168, 64).with_context("rawarray dims").with_context("file");
-        assert_eq!(
-            error.to_string(),
-            "rawarray dims: file ends early: need 120 bytes, 64 present (bytes 48..168)"
-        );
-    }
-
-    #[test]
-    fn the_error_is_one_pointer_wide() {
-        assert_eq!(size_of::<Error>(), size_of::<usize>());
-    }
-
-    #[test]
-    fn io_errors_give_the_error_back() {
-        let io = io::Error::from(Error::limit("memory in bytes", 10, 5));
-        assert_eq!(io.kind(), io::ErrorKind::OutOfMemory);
-        assert!(matches!(Error::from(io).kind(), ErrorKind::Limit { asked: 10, allowed: 5, .. }));
-    }
-}
+mod tests;

@@ -383,3 +383,6 @@ impl WriteRequest<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
