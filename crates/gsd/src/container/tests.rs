@@ -17,12 +17,11 @@ fn bytes_of(array: &Array<'_>) -> (Vec<u64>, Vec<u8>) {
     (array.shape().to_vec(), array.bytes(Order::C, &Limits::default()).unwrap().into_owned())
 }
 
-/// Shape and bytes of a region, and of its mask.
-fn read(
-    container: &dyn Container,
-    path: &str,
-    region: &str,
-) -> ((Vec<u64>, Vec<u8>), Option<(Vec<u64>, Vec<u8>)>) {
+/// Shape and bytes.
+type Part = (Vec<u64>, Vec<u8>);
+
+/// A region, and its mask.
+fn read(container: &dyn Container, path: &str, region: &str) -> (Part, Option<Part>) {
     let index = container.find(path).unwrap();
     let dataset = container.require(index).unwrap();
     assert_eq!(dataset.path, path);

@@ -89,7 +89,9 @@ fn chunks_are_found_by_searches_as_by_a_sweep() {
             let array = stack.read(&Rows::All, 1).unwrap();
             let found = array.bytes(container_core::Order::C, &file.options().limits).unwrap();
             let expected: Vec<u8> = (0..count)
-                .flat_map(|slot| [u8::try_from(frames.frame(slot).unwrap()).unwrap(), which as u8])
+                .flat_map(|slot| {
+                    [u8::try_from(frames.frame(slot).unwrap()).unwrap(), u8::try_from(which).unwrap()]
+                })
                 .collect();
             assert_eq!(*found, *expected, "{frames:?} {name}");
         }

@@ -1,3 +1,5 @@
+#![allow(clippy::ptr_arg, clippy::single_range_in_vec_init)]
+
 use std::iter::once;
 
 use container_core::Limits;

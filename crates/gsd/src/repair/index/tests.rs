@@ -1,3 +1,5 @@
+#![allow(clippy::ptr_arg, clippy::single_range_in_vec_init)]
+
 use super::*;
 use crate::repair::tests::build::Builder;
 
@@ -134,7 +136,7 @@ fn entries_follow_one_another_by_frame_and_name_or_in_old_files_by_frame() {
 #[test]
 fn a_block_is_made_of_runs_that_lie_as_one_index_and_are_in_order() {
     let longest = run(1000..1320, (5, 0), (14, 0));
-    let block = |others: &[Run]| block_of(&[&[longest.clone()], others].concat());
+    let block = |others: &[Run]| block_of(&[std::slice::from_ref(&longest), others].concat());
     assert_eq!(block_of(&[]), None);
     assert_eq!(block(&[]), Some(1000..1320));
     // After it, with ruined slots between.

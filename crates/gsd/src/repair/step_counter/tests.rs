@@ -1,3 +1,5 @@
+#![allow(clippy::ptr_arg)]
+
 use container_core::Limits;
 
 use super::*;
