@@ -96,6 +96,8 @@ impl<'a> Array<'a> {
         let dims = self.dims()?;
         let is_native = T::dtype().is_void() || self.dtype.is_in_order(crate::dtype::ByteOrder::NATIVE);
         let reason = match (order, &self.bytes) {
+            // No bytes have no alignment.
+            (Some(order), _) if self.is_empty() => return TypedArray::new(&[][..], &dims, order),
             _ if !is_native => "in the other byte order",
             (None, _) => "with gaps",
             (_, Cow::Owned(_)) => "decoded or copied",
@@ -103,8 +105,7 @@ impl<'a> Array<'a> {
                 let start = usize::try_from(self.origin).unwrap_or(usize::MAX);
                 let len = self.len().saturating_mul(self.dtype.itemsize() as u64);
                 let end = start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
-                let bytes = if len == 0 { Some(&[][..]) } else { bytes.get(start..end) };
-                match bytes.map(bytemuck::try_cast_slice) {
+                match bytes.get(start..end).map(bytemuck::try_cast_slice) {
                     Some(Ok(elements)) => return TypedArray::new(elements, &dims, order),
                     _ => "unaligned",
                 }
@@ -243,78 +244,4 @@ fn write_axis(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::region::Region;
-
-    #[test]
-    fn values_go_in_and_come_out() {
-        let array = Array::from_elements(&[1_i16, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
-        assert_eq!((array.dtype().clone(), array.dims().unwrap()), (i16::dtype(), vec![2, 3]));
-        let column = array.clone().select(&Region::parse(":, 1", &[2, 3]).unwrap()).unwrap();
-        assert_eq!(column.to_vec::<i16>().unwrap(), [2, 5]);
-        assert!(column.to_vec::<u16>().is_err());
-        assert!(Array::from_elements(&[0_u8; 5], &[2, 3]).is_err());
-        assert_eq!(array.typed::<i16>(&Limits::default()).unwrap()[[1, 0]], 4);
-    }
-
-    #[test]
-    fn a_view_borrows_or_is_refused() {
-        let elements = [1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let array = Array::from_elements(&elements, &[2, 3]).unwrap();
-        let view = array.clone().view::<f64>().unwrap();
-        assert_eq!((view.as_slice().as_ptr(), view.is_borrowed()), (elements.as_ptr(), true));
-        let turned = array.clone().reversed_axes().view::<f64>().unwrap();
-        assert_eq!((turned.order(), turned[[2, 0]]), (Order::F, 3.0));
-        let part =
-            array.clone().select(&Region::parse("1", &[2, 3]).unwrap()).unwrap().view::<f64>().unwrap();
-        assert_eq!(part.as_slice(), [4.0, 5.0, 6.0]);
-        let gaps = array.clone().select(&Region::parse(":, ::2", &[2, 3]).unwrap()).unwrap();
-        let owned = array.clone().into_owned(&Limits::default()).unwrap();
-        let swapped = DType::parse(if cfg!(target_endian = "big") { "<f8" } else { ">f8" }).unwrap();
-        let swapped =
-            Array::new(swapped, vec![6], Order::C, Cow::Borrowed(bytemuck::cast_slice(&elements))).unwrap();
-        for refused in [gaps.view::<f64>(), owned.view(), swapped.view()] {
-            assert!(refused.is_err());
-        }
-    }
-
-    #[test]
-    fn debug_shows_values_shape_and_type() {
-        let big = Array::new(
-            DType::parse(">i4").unwrap(),
-            vec![2],
-            Order::C,
-            vec![0, 0, 0, 7, 255, 255, 255, 255].into(),
-        );
-        assert_eq!(format!("{:?}", big.unwrap()), "[7, -1] [2] >i4");
-        let complex = [num_complex::Complex::new(1.5_f32, -2.0)];
-        let complex = Array::from_elements(&complex, &[]).unwrap();
-        assert_eq!(format!("{complex:?}"), "(1.5, -2.0) [] <c8");
-        let opaque =
-            Array::new(DType::parse("|V2").unwrap(), vec![1], Order::C, vec![1, 171].into()).unwrap();
-        assert_eq!(format!("{opaque:?}"), "[0x01ab] [1] |V2");
-        let truth = Array::new(DType::parse("|b1").unwrap(), vec![2], Order::C, vec![0, 1].into()).unwrap();
-        assert_eq!(format!("{truth:?}"), "[false, true] [2] |b1");
-        let bytes = vec![0; 4000];
-        let wide = Array::new(DType::parse("|u1").unwrap(), vec![4, 1000], Order::C, bytes.into()).unwrap();
-        let row = "[0, 0, 0, …, 0, 0, 0]";
-        assert_eq!(format!("{wide:?}"), format!("[{row}, {row}, {row}, {row}] [4, 1000] |u1"));
-    }
-
-    #[cfg(feature = "ndarray")]
-    #[test]
-    fn ndarray_is_borrowed_in_either_order_and_copied_else() {
-        use ndarray::ShapeBuilder;
-        let rows = ndarray::Array2::from_shape_fn((2, 3), |(i, j)| [[0_u8, 1, 2], [10, 11, 12]][i][j]);
-        let mut columns = ndarray::Array2::zeros((2, 3).f());
-        columns.assign(&rows);
-        let mut turned = rows.clone();
-        turned.invert_axis(ndarray::Axis(0));
-        for (array, is_borrowed) in [(rows.view(), true), (columns.view(), true), (turned.view(), false)] {
-            let ours = Array::from_ndarray(&array).unwrap();
-            assert_eq!(ours.parts().2, is_borrowed);
-            assert_eq!(ours.to_ndarray::<u8>().unwrap(), array.into_dyn());
-        }
-    }
-}
+mod tests;
