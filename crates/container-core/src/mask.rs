@@ -153,7 +153,7 @@ pub fn mask_dtype(dtype: &DType) -> DType {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::cast_possible_truncation)]
 mod tests {
     use super::*;
     use std::borrow::Cow;
@@ -191,5 +191,59 @@ mod tests {
         assert_eq!(items[12..], [0, 0, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9]);
         let plain = DType::native(Kind::Int, 4);
         assert!(Hidden::new(&fields, &plain, Order::C, &limits).is_err());
+    }
+
+    #[test]
+    fn the_bytes_of_an_element_are_its_scalars() {
+        let dtype = DType::parse("[('a', '<i2'), ('b', '|u1')]").unwrap();
+        let mask = Array::new(mask_dtype(&dtype), vec![3], Order::C, vec![0, 7, 0, 0, 1, 1].into()).unwrap();
+        let hidden = Hidden::new(&mask, &dtype, Order::C, &Limits::default()).unwrap();
+        assert_eq!((hidden.each(), hidden.bytes()), (2, &[0, 1, 0, 0, 1, 1][..]));
+        assert_eq!([0, 1, 2, 3].map(|index| hidden.of(index)), [&[0, 1][..], &[0, 0], &[1, 1], &[]]);
+        assert_eq!((hidden.count(), hidden.any()), (2, true));
+        let none = Array::new(DType::native(Kind::Bool, 1), vec![3], Order::C, vec![0; 3].into()).unwrap();
+        let hidden = Hidden::new(&none, &dtype, Order::C, &Limits::default()).unwrap();
+        assert_eq!((hidden.count(), hidden.any(), hidden.bytes().len()), (0, false, 6));
+        let small = Limits::default().with_memory(5);
+        assert!(Hidden::new(&none, &dtype, Order::C, &small).is_err());
+    }
+
+    #[test]
+    fn a_mask_of_scalars_is_a_byte_for_each_element() {
+        let dtype = DType::parse("<i2").unwrap();
+        let mask = Array::new(mask_dtype(&dtype), vec![2, 2], Order::C, vec![0, 9, 1, 0].into()).unwrap();
+        let hidden = |order| Hidden::new(&mask, &dtype, order, &Limits::default()).unwrap();
+        assert_eq!(
+            (hidden(Order::C).bytes(), hidden(Order::F).bytes()),
+            (&[0, 1, 1, 0][..], &[0, 1, 1, 0][..])
+        );
+        assert_eq!(hidden(Order::C).each(), 1);
+        let mut items = vec![5; 8];
+        hidden(Order::C).fill(&dtype, &mut items, &|scalar, part| part.fill(scalar.size as u8));
+        assert_eq!(items, [5, 5, 2, 2, 2, 2, 5, 5]);
+        let wide = Array::new(DType::parse("<u2").unwrap(), vec![1], Order::C, vec![0; 2].into()).unwrap();
+        let error = Hidden::new(&wide, &dtype, Order::C, &Limits::default()).unwrap_err();
+        assert_eq!(error.to_string(), "a mask of <u2 for elements of <i2");
+    }
+
+    #[test]
+    fn sub_arrays_of_records_are_spelled_out() {
+        let dtype = DType::parse(
+            "[('p', [('q', [('x', '<u2'), ('y', '|u1')], (2,)), ('z', '|u1')], (2, 1)), ('e', '|V0', (9,)), ('n', '<f4', (0,))]",
+        )
+        .unwrap();
+        assert_eq!((dtype.itemsize(), scalars(&dtype)), (14, 10));
+        let ranges: Vec<_> = places(&dtype).into_iter().map(|(range, _)| range).collect();
+        assert_eq!(ranges, [0..2, 2..3, 3..5, 5..6, 6..7, 7..9, 9..10, 10..12, 12..13, 13..14]);
+        let mask = mask_dtype(&dtype);
+        let want = DType::parse("[('p', [('q', [('x', '|b1'), ('y', '|b1')], (2,)), ('z', '|b1')], (2, 1))]");
+        assert_eq!(mask, want.unwrap());
+        let empty = DType::parse("[('e', '|V0')]").unwrap();
+        assert_eq!((scalars(&empty), places(&empty).len(), mask_dtype(&empty).itemsize()), (0, 0, 0));
+        // Fields that are out of order, and padding.
+        let dict = "{'names': ['a', 'b'], 'formats': ['<u2', '|u1'], 'offsets': [4, 1], 'itemsize': 8}";
+        let ranges: Vec<_> =
+            places(&DType::parse(dict).unwrap()).into_iter().map(|(range, _)| range).collect();
+        assert_eq!(ranges, [4..6, 1..2]);
     }
 }

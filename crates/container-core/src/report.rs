@@ -221,3 +221,82 @@ impl Evidence {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(severity: Severity, at: Option<u64>, message: &str) -> Finding {
+        let finding = Finding::new(severity, "code", message);
+        match at {
+            Some(at) => finding.at(at..at + 1),
+            None => finding,
+        }
+    }
+
+    #[test]
+    fn errors_come_first_and_each_severity_in_file_order() {
+        let blocks = BlockCounts { total: 3, checked: 2, bad: 1 };
+        let report = Report::new(
+            vec![
+                finding(Severity::Note, Some(1), "a"),
+                finding(Severity::Error, Some(9), "b"),
+                finding(Severity::Error, None, "c"),
+                finding(Severity::Warning, Some(5), "d"),
+                finding(Severity::Error, Some(9), "e"),
+            ],
+            blocks,
+        );
+        let messages = |report: &Report| -> String {
+            report.findings.iter().map(|finding| finding.message.as_str()).collect()
+        };
+        assert_eq!((messages(&report).as_str(), report.blocks), ("cbeda", blocks));
+        let more =
+            report.with([finding(Severity::Unchecked, None, "f"), finding(Severity::Error, Some(3), "g")]);
+        assert_eq!((messages(&more).as_str(), more.blocks), ("cgbefda", blocks));
+    }
+
+    #[test]
+    fn the_verdict_is_that_of_the_worst_finding() {
+        let verdict = |severities: &[Severity]| {
+            let findings = severities.iter().map(|severity| finding(*severity, None, "x")).collect();
+            Report::new(findings, BlockCounts::default()).verdict()
+        };
+        use Severity::{Error, Note, Unchecked, Warning};
+        assert_eq!(verdict(&[]), Verdict::Sound);
+        assert_eq!(verdict(&[Note, Warning]), Verdict::Sound);
+        assert_eq!(verdict(&[Note, Unchecked, Warning]), Verdict::Unchecked);
+        assert_eq!(verdict(&[Error, Unchecked]), Verdict::Damaged);
+        assert_eq!(
+            [Verdict::Sound, Verdict::Unchecked, Verdict::Damaged].map(Verdict::name),
+            ["sound", "unchecked", "damaged"]
+        );
+        assert_eq!(
+            [Note, Warning, Unchecked, Error].map(Severity::name),
+            ["note", "warning", "unchecked", "error"]
+        );
+    }
+
+    #[test]
+    fn findings_and_items_carry_what_they_concern() {
+        let finding = Finding::new(Severity::Note, "odd", "x").at(1..2).dataset("a/b");
+        assert_eq!(
+            (finding.range, finding.dataset.as_deref(), finding.part),
+            (Some(1..2), Some("a/b"), None)
+        );
+        let item = RepairItem::new(3..4, "a chunk").with_evidence(Evidence::Walk);
+        assert_eq!((item.range, item.evidence), (Some(3..4), Some(Evidence::Walk)));
+        let item = RepairItem::of_file("all");
+        assert_eq!((item.range, item.what.as_str(), item.evidence), (None, "all", None));
+        let all = [
+            Evidence::Digest,
+            Evidence::SecondCopy,
+            Evidence::Walk,
+            Evidence::Index,
+            Evidence::CommittedFrame,
+            Evidence::KnownDamage,
+        ];
+        let names = ["digest", "second copy", "walk", "index", "committed frame", "known damage"];
+        assert_eq!(all.map(Evidence::name), names);
+    }
+}

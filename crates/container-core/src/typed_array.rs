@@ -176,45 +176,4 @@ impl<T: Element + fmt::Debug> fmt::Debug for TypedArray<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_index_is_a_tuple_of_axes_in_either_order() {
-        let rows = TypedArray::new(vec![0_u8, 1, 2, 10, 11, 12], &[2, 3], Order::C).unwrap();
-        let columns = TypedArray::new(vec![0_u8, 10, 1, 11, 2, 12], &[2, 3], Order::F).unwrap();
-        for array in [&rows, &columns] {
-            assert_eq!(
-                (array[[0, 2]], array[[1, 0]], array.get(&[2, 0]), array.get(&[0])),
-                (2, 10, None, None)
-            );
-        }
-        assert_eq!(rows, columns);
-        assert_ne!(rows, TypedArray::new(vec![0_u8; 6], &[2, 3], Order::F).unwrap());
-        assert!(TypedArray::new(vec![0_u8; 5], &[2, 3], Order::C).is_err());
-        assert_eq!(TypedArray::new(vec![7_u8], &[], Order::C).unwrap()[[]], 7);
-    }
-
-    #[test]
-    fn debug_shows_the_ends_of_long_axes() {
-        let short = TypedArray::new(vec![1.5_f32, -0.0, 3.0, 4.0], &[2, 2], Order::C).unwrap();
-        assert_eq!(format!("{short:?}"), "[[1.5, -0.0], [3.0, 4.0]] [2, 2]");
-        let long = TypedArray::new((0..2000_u16).collect::<Vec<_>>(), &[2000], Order::C).unwrap();
-        assert_eq!(format!("{long:?}"), "[0, 1, 2, …, 1997, 1998, 1999] [2000]");
-        let none = TypedArray::new(Vec::<u8>::new(), &[0, 3], Order::C).unwrap();
-        assert_eq!(format!("{none:?}"), "[] [0, 3]");
-    }
-
-    #[cfg(feature = "ndarray")]
-    #[test]
-    fn ndarray_has_the_same_indices_in_either_order() {
-        for order in [Order::C, Order::F] {
-            let array = TypedArray::new((0..6_i32).collect::<Vec<_>>(), &[2, 3], order).unwrap();
-            let view = array.as_ndarray().unwrap().into_owned();
-            assert_eq!(view, array.clone().into_ndarray().unwrap());
-            for (row, column) in [(0, 0), (0, 2), (1, 1)] {
-                assert_eq!(view[[row, column]], array[[row, column]]);
-            }
-        }
-    }
-}
+mod tests;

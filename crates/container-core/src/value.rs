@@ -102,4 +102,20 @@ mod tests {
         assert_eq!(tree.pointer("/a~1b/01"), None);
         assert_eq!(tree.pointer("a"), None);
     }
+
+    #[test]
+    fn plain_values_become_values() {
+        assert_eq!(Value::from(true), Value::Bool(true));
+        assert_eq!(
+            [Value::from(3_u8), 3_u32.into(), 3_u64.into(), 3_i64.into(), 3_i128.into()],
+            [const { Value::Int(3) }; 5]
+        );
+        assert_eq!((Value::from(1.5), Value::from("a")), (Value::Float(1.5), Value::Text("a".into())));
+        assert_eq!(Value::from(String::from("a")), Value::Text("a".into()));
+        assert_eq!(Value::from(vec![1_u8]), Value::Bytes(vec![1]));
+        assert_eq!((Value::from(None::<u64>), Value::from(Some(1_u64))), (Value::Null, Value::Int(1)));
+        let map = Value::Map(vec![("a".into(), 1_u64.into()), ("a".into(), 2_u64.into())]);
+        assert_eq!((map.get("a"), map.get("b"), Value::Null.get("a")), (Some(&Value::Int(1)), None, None));
+        assert_eq!(Value::List(vec![Value::Null]).pointer("/+0"), None);
+    }
 }

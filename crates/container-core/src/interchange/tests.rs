@@ -93,3 +93,157 @@ fn values_beyond_the_maximum_depth_are_lost() {
     let (kept, lost) = limit_depth(map(&[("deep", deep), ("b", Value::Null)]));
     assert_eq!((kept, lost.len()), (map(&[("b", Value::Null)]), 1));
 }
+
+#[test]
+fn forms_are_maps_of_one_key_with_the_prefix() {
+    let bytes = form("bytes", "00");
+    assert_eq!(bytes, map(&[("$holdall:bytes", "00".into())]));
+    assert_eq!(form_of(&bytes), Some(("bytes", &"00".into())));
+    for plain in [map(&[]), map(&[("bytes", Value::Null)]), Value::Null, Value::List(vec![bytes.clone()])] {
+        assert_eq!(form_of(&plain), None);
+    }
+    assert_eq!(form_of(&map(&[("$holdall:a", Value::Null), ("$holdall:b", Value::Null)])), None);
+    let both = Value::List(vec![1_u64.into(), 2_u64.into()]);
+    assert_eq!(pair(&both), Some((&1_u64.into(), &2_u64.into())));
+    for other in [Value::List(vec![1_u64.into()]), Value::List(vec![Value::Null; 3]), Value::Null] {
+        assert_eq!(pair(&other), None);
+    }
+    assert_eq!((entries(&bytes).len(), entries(&both).len()), (1, 0));
+}
+
+#[test]
+fn a_target_without_metadata_loses_their_names() {
+    let tree = map(&[("a", Value::Null), ("b", Value::Null)]);
+    assert_eq!(losses(&tree), Some(Loss { dataset: None, what: "metadata: a, b".into() }));
+    assert_eq!((losses(&map(&[])), losses(&Value::Null)), (None, None));
+}
+
+#[test]
+fn numbers_that_json_lacks_have_words() {
+    let word = |number: f64| to_json_value(&Value::Float(number));
+    assert_eq!(word(f64::INFINITY), form("float", "inf"));
+    assert_eq!(word(f64::NEG_INFINITY), form("float", "-inf"));
+    assert_eq!(word(f64::NAN), form("float", "nan"));
+    assert_eq!(word(-f64::NAN), form("float", "0xfff8000000000000"));
+    assert_eq!(word(-1.5), Value::Float(-1.5));
+    for number in [i64::MIN.into(), u64::MAX.into(), -1_i128] {
+        assert_eq!(to_json_value(&Value::Int(number)), Value::Int(number));
+    }
+    for number in [i128::from(i64::MIN) - 1, i128::from(u64::MAX) + 1] {
+        let json = to_json_value(&Value::Int(number));
+        assert_eq!(json, form("int", number.to_string()));
+        assert_eq!(from_json_value(json), Value::Int(number));
+    }
+    // The bits of a number that is none.
+    let number = form("float", "0x3ff0000000000000");
+    assert_eq!(from_json_value(number.clone()), number);
+    assert_eq!(from_json_value(form("float", "-inf")), Value::Float(f64::NEG_INFINITY));
+    assert_eq!(from_json_value(form("bytes", "fF0a")), Value::Bytes(vec![255, 10]));
+    let inner = Value::List(vec![map(&[("x", form("bytes", "01"))])]);
+    assert_eq!(from_json_value(inner), Value::List(vec![map(&[("x", Value::Bytes(vec![1]))])]));
+}
+
+#[test]
+fn depth_counts_the_values_around_a_value() {
+    let deep = map(&[("a", Value::Null), ("b", Value::List(vec![Value::Null, map(&[])]))]);
+    assert_eq!(
+        (depth(&Value::Null), depth(&map(&[])), depth(&Value::List(vec![])), depth(&deep)),
+        (0, 1, 1, 3)
+    );
+    let nested = |levels| (0..levels).fold(Value::Null, |inner, _| Value::List(vec![inner]));
+    let tree = map(&[("just", nested(MAX_DEPTH - 1))]);
+    assert_eq!(limit_depth(tree.clone()), (tree, vec![]));
+    let (kept, lost) = limit_depth(map(&[("over", nested(MAX_DEPTH))]));
+    assert_eq!(kept, map(&[]));
+    assert_eq!(lost[0].what, "metadata: over, more than 48 values within each other");
+    assert_eq!(limit_depth(nested(99)), (nested(99), vec![]));
+}
+
+#[test]
+fn the_name_of_the_source_is_kept_where_only_escapes_differ() {
+    let named = |name: &str| map(&[("a", Value::Null), (NAME, name.into())]);
+    for (own, source, want) in [
+        ("x/y~1z", "x/y/z", "x/y/z"),
+        ("x/y/z", "x/y~1z", "x/y~1z"),
+        ("a~0b", "a~b", "a~b"),
+        ("x", "x", "x"),
+        ("x", "y", "x"),
+    ] {
+        assert_eq!(with_equal_name(named(own), &named(source)), named(want), "{own} {source}");
+    }
+    let bare = map(&[("a", Value::Null)]);
+    assert_eq!(with_equal_name(bare.clone(), &named("x")), bare);
+    assert_eq!(with_equal_name(named("x"), &bare), named("x"));
+    let again = with_dataset_name(named("x"), "z");
+    assert_eq!(again, named("z"));
+    assert_eq!(with_dataset_name(Value::Null, "z"), Value::Null);
+}
+
+#[test]
+fn keys_of_the_top_are_removed_and_set_aside() {
+    let tree = map(&[("a", 1_u64.into()), ("b", Value::Null), ("a", 2_u64.into())]);
+    assert_eq!(remove_key(tree.clone(), "a"), map(&[("b", Value::Null)]));
+    assert_eq!((remove_key(tree.clone(), "c"), remove_key(Value::Null, "a")), (tree.clone(), Value::Null));
+    assert_eq!(escape_top(tree.clone(), &|_, _| false), tree);
+    assert_eq!(escape_top(Value::Null, &|_, _| true), Value::Null);
+    assert_eq!(unescape_top(Value::Null), Value::Null);
+    // A name at the top wins over one that was set aside, and `more` that is no map stays.
+    let aside = map(&[(MORE, map(&[("a", 7_u64.into()), ("c", Value::Null)])), ("a", 1_u64.into())]);
+    assert_eq!(unescape_top(aside), map(&[("a", 1_u64.into()), ("c", Value::Null)]));
+    let odd = map(&[(MORE, Value::Null), ("a", Value::Null)]);
+    assert_eq!(unescape_top(odd.clone()), odd);
+}
+
+#[test]
+fn pairs_of_names_are_read_as_a_map() {
+    let pairs = |items: &[(Value, Value)]| {
+        form(
+            "pairs",
+            items
+                .iter()
+                .map(|(key, value)| Value::List(vec![key.clone(), value.clone()]))
+                .collect::<Vec<_>>(),
+        )
+    };
+    let named = |value: &Value| -> Option<Vec<String>> {
+        Some(named_entries(value)?.into_iter().map(|(key, _)| key.to_owned()).collect())
+    };
+    let text = |text: &str| Value::from(text);
+    assert_eq!(named(&map(&[("a", Value::Null)])), Some(vec!["a".into()]));
+    assert_eq!(named(&Value::Null), None);
+    assert_eq!(
+        named(&pairs(&[(text("a"), Value::Null), (text("b"), Value::Null)])),
+        Some(vec!["a".into(), "b".into()])
+    );
+    assert_eq!(named(&pairs(&[])), Some(vec![]));
+    // Twice, not text, or a form but for the pairs around it: the pairs themselves are the map.
+    let whole = Some(vec!["$holdall:pairs".to_owned()]);
+    assert_eq!(named(&pairs(&[(text("a"), Value::Null), (text("a"), Value::Null)])), whole);
+    assert_eq!(named(&pairs(&[(Value::Int(1), Value::Null)])), whole);
+    assert_eq!(named(&pairs(&[(text("$holdall:int"), text("1"))])), whole);
+    assert_eq!(named(&form("pairs", Value::List(vec![Value::Null]))), whole);
+    assert_eq!(named(&pairs(&[(text("$holdall:new"), text("1"))])), Some(vec!["$holdall:new".into()]));
+    let two = pairs(&[(text("$holdall:int"), text("1")), (text("b"), Value::Null)]);
+    assert_eq!(named(&two), Some(vec!["$holdall:int".into(), "b".into()]));
+}
+
+#[test]
+fn trees_are_equivalent_whatever_the_order_of_their_keys() {
+    let one = map(&[("a", 1_u64.into()), ("b", Value::Float(f64::NAN))]);
+    let other = map(&[("b", Value::Float(-f64::NAN)), ("a", 1_u64.into())]);
+    assert!(is_equivalent(&one, &other));
+    for different in [
+        map(&[("a", 1_u64.into())]),
+        map(&[("a", 1_u64.into()), ("c", Value::Null)]),
+        map(&[("a", 2_u64.into()), ("b", Value::Float(f64::NAN))]),
+        map(&[("a", 1_u64.into()), ("b", Value::Float(1.0))]),
+        Value::Null,
+    ] {
+        assert!(!is_equivalent(&one, &different) && !is_equivalent(&different, &one), "{different:?}");
+    }
+    let list = |items: &[u64]| Value::List(items.iter().map(|item| (*item).into()).collect());
+    assert!(is_equivalent(&list(&[1, 2]), &list(&[1, 2])) && !is_equivalent(&list(&[1, 2]), &list(&[2, 1])));
+    assert!(!is_equivalent(&list(&[1]), &list(&[1, 2])));
+    assert!(!is_equivalent(&Value::Float(0.0), &Value::Float(-0.0)));
+    assert!(is_equivalent(&"a".into(), &"a".into()) && !is_equivalent(&"a".into(), &"b".into()));
+}

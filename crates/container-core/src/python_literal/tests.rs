@@ -218,3 +218,103 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn parts_of_a_literal_are_what_they_are_in_python() {
+    assert_eq!((text("a").as_str(), Literal::Int(1).as_str()), (Some("a"), None));
+    let one = vec![Literal::None];
+    assert_eq!(Literal::List(one.clone()).items(), Some(&one[..]));
+    assert_eq!(Literal::Tuple(one.clone()).items(), Some(&one[..]));
+    assert_eq!((Literal::Dict(vec![]).items(), text("a").items()), (None, None));
+    assert_eq!((Literal::Int(7).as_usize(), Literal::Int(-1).as_usize()), (Some(7), None));
+    assert_eq!((Literal::Int(i128::MAX).as_usize(), Literal::Float(1.0).as_usize()), (None, None));
+    assert_eq!(Literal::List(one).get("a"), None);
+}
+
+/// Texts that Python's `json.dumps(…, ensure_ascii=False)` gave, bytes as latin-1 and what JSON lacks as null.
+#[test]
+fn json_escapes_as_python_does() {
+    let json = |literal: &Literal| literal.json();
+    assert_eq!(json(&text("a\"\\\n\r\t\u{1f}\u{0}\u{7f}é")), "\"a\\\"\\\\\\n\\r\\t\\u001f\\u0000\u{7f}é\"");
+    assert_eq!(json(&bytes(b"a\xff\"")), "\"aÿ\\\"\"");
+    assert_eq!(json(&Literal::Bool(true)), "true");
+    assert_eq!(json(&Literal::Bool(false)), "false");
+    assert_eq!(json(&Literal::Float(f64::NAN)), "null");
+    assert_eq!(json(&Literal::Float(-1e-5)), "-1e-05");
+    assert_eq!(json(&Literal::Int(-7)), "-7");
+    let pairs = vec![(Literal::Bool(true), Literal::List(vec![])), (text("k"), Literal::Tuple(vec![]))];
+    assert_eq!(json(&Literal::Dict(pairs)), "{\"True\": [], \"k\": []}");
+}
+
+#[test]
+fn every_fault_says_what_is_wrong() {
+    for (source, what) in [
+        ("", "text ends where a value should be"),
+        ("[", "text ends where a value should be"),
+        ("1 2", "more text after the literal"),
+        ("[1 2]", "neither a comma nor the closing bracket follows a value"),
+        ("{1}", "no colon after a key"),
+        ("{1 2}", "no colon after a key"),
+        ("*", "no value starts with this character"),
+        ("nan", "a name that is not a literal"),
+        ("f''", "no such string prefix"),
+        ("'abc", "a string does not end"),
+        ("'a\nb'", "a string does not end"),
+        ("'a\rb'", "a string does not end"),
+        (r"'\x4'", "too few hexadecimal digits in an escape"),
+        (r"'\u12'", "too few hexadecimal digits in an escape"),
+        (r"'\ud800'", "an escape is not a Unicode character"),
+        (r"'\N{DIGIT ONE}'", "characters by name are not supported"),
+        ("b'é'", "a byte string holds a character that is not ASCII"),
+        (r"b'\777'", "a byte string holds a character that is not a byte"),
+        ("0x", "no digits in a number"),
+        (".", "no digits in a number"),
+        ("012", "an integer starts with 0"),
+        ("12abc", "unexpected character after a number"),
+        ("1e", "unexpected character after a number"),
+        ("170141183460469231731687303715884105728", "an integer needs more than 128 bits"),
+        ("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "brackets nest deeper than 32"),
+    ] {
+        let error = parse(source).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Malformed(_)), "{source}");
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("Python literal: {what} (bytes ")), "{source}: {text}");
+    }
+}
+
+#[test]
+fn rare_spellings_are_read_as_python_reads_them() {
+    for (source, want) in [
+        ("1E5", Literal::Float(1e5)),
+        ("1e+2", Literal::Float(100.0)),
+        ("-1e-2", Literal::Float(-0.01)),
+        ("5e0", Literal::Float(5.0)),
+        ("0.", Literal::Float(0.0)),
+        ("0e0", Literal::Float(0.0)),
+        ("+ .5", Literal::Float(0.5)),
+        ("0_0", Literal::Int(0)),
+        ("0XfF", Literal::Int(255)),
+        ("-0B11", Literal::Int(-3)),
+        ("0O17", Literal::Int(15)),
+        ("0x_f", Literal::Int(15)),
+        ("1l", Literal::Int(1)),
+        ("False", Literal::Bool(false)),
+        ("\x0c[\t1\r\n,\x0c]", Literal::List(vec![Literal::Int(1)])),
+        ("((),)", Literal::Tuple(vec![Literal::Tuple(vec![])])),
+        ("{}", Literal::Dict(vec![])),
+        ("{'a' : 1 , }", Literal::Dict(vec![(text("a"), Literal::Int(1))])),
+        ("U'a'", text("a")),
+        ("B'a'", bytes(b"a")),
+        ("Br'\\n'", bytes(b"\\n")),
+        ("bR'\\''", bytes(b"\\'")),
+        (r"r'\\'", text(r"\\")),
+        (r#"'\"\a\b\f\r\v'"#, text("\"\x07\x08\x0c\r\x0b")),
+        (r"'\08\7777'", text("\08\u{1ff}7")),
+        (r"b'\N\u'", bytes(b"\\N\\u")),
+        ("\"\"", text("")),
+        ("\"a'b\"", text("a'b")),
+        (r"'\U0001F388x'", text("\u{1f388}x")),
+    ] {
+        assert_eq!(parse(source).unwrap(), want, "{source}");
+    }
+}

@@ -95,3 +95,47 @@ impl<'de> Visitor<'de> for Tree {
         Ok(Value::Map(entries))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer as _;
+    use serde::de::value::Error as Plain;
+
+    use super::*;
+
+    #[test]
+    fn trees_of_json_keep_the_order_and_repetition_of_keys() {
+        let text = r#"{"b":[null,true,-3,18446744073709551615,1.5,"x"],"a":{},"b":"again"}"#;
+        let value: Value = serde_json::from_str(text).unwrap();
+        let list = vec![
+            Value::Null,
+            Value::Bool(true),
+            Value::Int(-3),
+            Value::Int(u64::MAX.into()),
+            Value::Float(1.5),
+            "x".into(),
+        ];
+        let entries = [("b", Value::List(list)), ("a", Value::Map(vec![])), ("b", "again".into())];
+        assert_eq!(value, Value::Map(entries.map(|(key, value)| (key.to_owned(), value)).to_vec()));
+        assert_eq!(serde_json::to_string(&value).unwrap(), text);
+    }
+
+    #[test]
+    fn integers_and_bytes_beyond_json_are_serialised() {
+        let json = |value: &Value| serde_json::to_string(value).map_err(|error| error.to_string());
+        assert_eq!(json(&Value::Int(i64::MIN.into())), Ok("-9223372036854775808".into()));
+        assert_eq!(json(&Value::Int(i128::MAX)), Ok(i128::MAX.to_string()));
+        assert_eq!(json(&Value::Bytes(vec![1, 255])), Ok("[1,255]".into()));
+    }
+
+    #[test]
+    fn every_kind_of_value_is_taken_and_others_are_named() {
+        let of = |value: Result<Value, Plain>| value.map_err(|error| error.to_string());
+        assert_eq!(of(Value::deserialize(i128::MAX.into_deserializer())), Ok(Value::Int(i128::MAX)));
+        assert_eq!(of(Value::deserialize(().into_deserializer())), Ok(Value::Null));
+        let bytes = serde::de::value::BytesDeserializer::<Plain>::new(&[1, 2]);
+        assert_eq!(of(Value::deserialize(bytes)), Ok(Value::Bytes(vec![1, 2])));
+        let error = of(Value::deserialize(u128::MAX.into_deserializer())).unwrap_err();
+        assert!(error.ends_with("expected metadata"), "{error}");
+    }
+}
