@@ -259,40 +259,4 @@ pub fn read_parallel(source: &dyn Source, at: u64, dst: &mut [u8], threads: usiz
 
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-mod tests {
-    use super::*;
-    use crate::ErrorKind;
-
-    #[test]
-    fn slices_are_borrowed_and_report_missing_bytes() {
-        let bytes = [1_u8, 2, 3];
-        let source: &dyn Source = &&bytes[..];
-        assert!(matches!(source.read(1..3).unwrap(), Cow::Borrowed([2, 3])));
-        let error = source.read(1..9).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Truncated { need: 8, have: 2 }));
-        assert_eq!(error.range(), Some(1..9));
-        assert!(matches!(source.read(Range { start: 3, end: 1 }).unwrap_err().kind(), ErrorKind::Usage(_)));
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "long data")]
-    fn parallel_reads_give_the_bytes_of_a_plain_read() {
-        let bytes: Vec<u8> = (0..(20_usize << 20) + 7).map(|at| (at * 31 / 8 % 251) as u8).collect();
-        for threads in [1, 2, 3, 8] {
-            let mut copy = vec![0; bytes.len() - 5];
-            read_parallel(&bytes, 5, &mut copy, threads, Stop::never()).unwrap();
-            assert!(copy == bytes[5..], "{threads} threads");
-            assert!(read_parallel(&bytes, 6, &mut copy, threads, Stop::never()).is_err());
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "long data")]
-    fn zeroed_memory_is_bounded_and_zero() {
-        let limits = Limits::default().with_memory(64 << 20);
-        let memory: Vec<u64> = try_zeroed_vec(4 << 20, &limits).unwrap();
-        assert!(memory.len() == 4 << 20 && memory.iter().all(|word| *word == 0));
-        assert!(try_zeroed_vec::<u64>(u64::MAX / 4, &limits).is_err());
-        assert!(try_zeroed_vec::<u8>((64 << 20) + 1, &limits).is_err());
-    }
-}
+mod tests;

@@ -296,3 +296,7 @@ fn widened(run: &[u8], order: ByteOrder) -> Vec<u8> {
     });
     bits.flat_map(|bits| (u32::from(bits) << 16).to_le_bytes()).collect()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+mod tests;

@@ -334,3 +334,49 @@ proptest! {
         prop_assert_eq!((&header.dtype, &header.shape, header.data_at), (&dtype, &shape, bytes.len() as u64));
     }
 }
+
+#[test]
+fn every_fault_of_a_header_says_what_is_wrong() {
+    let with = |descr: &str, order: &str, shape: &str| {
+        format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}}}")
+    };
+    for (text, what) in [
+        ("[]".to_owned(), "not a dict"),
+        (
+            "{'descr': '<f4', 'fortran_order': False}".to_owned(),
+            "the keys are not descr, fortran_order and shape",
+        ),
+        (with("'<f4'", "0", "(3,)"), "fortran_order is neither True nor False"),
+        (with("'<f4'", "False", "[3]"), "shape is not a tuple"),
+        (with("'<f4'", "False", "(3.0,)"), "shape contains an item that is not a length"),
+        (with("'<f4'", "False", "(-1,)"), "shape contains an item that is not a length"),
+        (with("'<f4'", "False", "(18446744073709551615,)"), "the array is larger than a file can be"),
+        (with("'|u1'", "False", "(18446744073709551600,)"), "the array is larger than a file can be"),
+        (with("('<f4', (2,))", "False", "(3,)"), "a sub-array as the type of elements"),
+    ] {
+        let error = parse(&headed(&text)).unwrap_err();
+        let end = 10 + text.len();
+        assert_eq!(error.to_string(), format!("npy header: {what} (bytes 10..{end})"), "{text}");
+    }
+    let text = with("'|u1'", "True", "(7, 2)");
+    let bytes = headed(&text);
+    let data = bytes.len() as u64;
+    let whole = Header::parse(&bytes, data + 14, &Limits::default()).unwrap();
+    assert_eq!((whole.data_at, whole.data_len), (data, 14));
+    let error = Header::parse(&bytes, data + 13, &Limits::default()).unwrap_err();
+    assert_eq!((error.context(), error.range()), (Some("npy elements"), Some(data..data + 14)));
+    assert!(matches!(error.kind(), ErrorKind::Truncated { need: 14, have: 13 }));
+}
+
+#[test]
+fn a_header_of_a_mebibyte_is_the_longest() {
+    let needed = |len: u32| {
+        let start = [&b"\x93NUMPY\x03\x00"[..], &len.to_le_bytes()].concat();
+        Header::needed(&start, u64::MAX)
+    };
+    assert_eq!(needed(1 << 20).unwrap(), 12 + (1 << 20));
+    let error = needed((1 << 20) + 1).unwrap_err();
+    assert_eq!((error.context(), error.range()), (Some("npy header"), Some(12..13 + (1 << 20))));
+    let cut = Header::needed(b"\x93NUMPY\x02\x00\x01\x00", u64::MAX).unwrap_err();
+    assert!(matches!(cut.kind(), ErrorKind::Truncated { need: 12, have: 10 }), "{cut}");
+}
