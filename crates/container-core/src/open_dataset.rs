@@ -252,4 +252,42 @@ mod tests {
         let dataset = dataset(&BYTES);
         assert_eq!(dataset.view::<u16>().is_ok(), cfg!(target_endian = "big"));
     }
+
+    impl Element for [u8; 2] {}
+
+    #[test]
+    fn a_dataset_of_a_container_is_read_with_its_options() {
+        let toy = crate::container::toy::Toy::new().with("a/b", ">u2", &[2, 3], Order::F);
+        let dataset = OpenDataset::of_container(&toy, 0).unwrap();
+        assert_eq!(
+            (dataset.path(), dataset.dtype(), dataset.shape()),
+            ("a/b", &DType::parse(">u2").unwrap(), &[2, 3][..])
+        );
+        assert_eq!(format!("{dataset:?}"), "OpenDataset(\"a/b\", >u2, [2, 3])");
+        assert_eq!(
+            dataset.read::<u16>().unwrap().into_vec(),
+            [0x0001, 0x0405, 0x0809, 0x0203, 0x0607, 0x0a0b]
+        );
+        assert_eq!(dataset.read_array("1").unwrap().to_vec::<u16>().unwrap(), [0x0203, 0x0607, 0x0a0b]);
+        assert_eq!(dataset.view_region::<[u8; 2]>((.., 1)).unwrap().as_slice(), [[4, 5], [6, 7]]);
+        assert!(dataset.view_region::<[u8; 2]>((0, ..)).is_err());
+        assert!(OpenDataset::of_container(&toy, 1).is_err());
+        let options = ReadOptions::default().with_limits(crate::Limits::default().with_memory(5));
+        let error = dataset.with_options(options).read::<u16>().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Limit { asked: 12, allowed: 5, .. }), "{error}");
+        assert_eq!((error.dataset(), error.file_name()), (Some("a/b"), None));
+    }
+
+    /// A damaged file may claim more than memory: its own error is the better one.
+    #[test]
+    fn the_error_of_the_file_goes_before_that_of_memory() {
+        let shape = [1 << 62];
+        let fails = |_: &Region, _: &ReadOptions| Err(Error::truncated(0..8, 4));
+        let dataset = OpenDataset::new("a", DType::parse("|u1").unwrap(), &shape, fails);
+        assert!(matches!(dataset.read::<u8>().unwrap_err().kind(), ErrorKind::Truncated { .. }));
+        let inner = |_: &Region, _: &ReadOptions| Err(Error::usage("x").in_dataset("inner").in_file("part"));
+        let dataset = OpenDataset::new("a", DType::parse("|u1").unwrap(), &[1], inner);
+        let error = dataset.in_file(Some("f".as_ref())).read_all().unwrap_err();
+        assert_eq!((error.dataset(), error.file_name()), (Some("inner"), Some("part")));
+    }
 }

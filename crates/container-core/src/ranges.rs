@@ -18,3 +18,16 @@ pub fn merge_adjacent<T: PartialEq>(ranges: impl IntoIterator<Item = Range<T>>) 
     }
     runs
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_neighbours_in_order_are_joined() {
+        assert_eq!(merge_adjacent([0..4, 4..6, 6..9, 10..11]), [0..9, 10..11]);
+        assert_eq!(merge_adjacent([4..6, 0..4, 5..7]), [4..6, 0..4, 5..7]);
+        assert_eq!(merge_adjacent([3..3, 3..5, 7..8]), [3..5, 7..8]);
+        assert_eq!(merge_adjacent(Vec::<Range<u64>>::new()), []);
+    }
+}

@@ -429,4 +429,47 @@ mod tests {
         assert_eq!((std::fs::read(&target).unwrap(), kind.mode() & 0o7777), (b"new".to_vec(), 0o2664));
         assert!(!given || (kind.uid(), kind.gid()) == (1234, 2345), "{kind:?}");
     }
+
+    #[test]
+    fn refusals_of_a_target_name_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("a"), b"old").unwrap();
+        let refused = |name: &str, overwrite| {
+            let error = AtomicFile::create(at(name), overwrite).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+            let text = error.to_string().replace(&directory.path().display().to_string(), "D");
+            (text, error.hint().map(str::to_owned))
+        };
+        let hint = Some("use -f to replace it".to_owned());
+        assert_eq!(refused("a", Overwrite::Refuse), ("D/a exists".into(), hint));
+        std::fs::create_dir(at("d")).unwrap();
+        for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
+            assert_eq!(refused("d", overwrite), ("D/d is not a regular file".into(), None));
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("none", at("l")).unwrap();
+            assert_eq!(refused("l", Overwrite::Replace), ("D/l is a link to a missing file".into(), None));
+            std::os::unix::fs::symlink("a", at("to a")).unwrap();
+            let file = AtomicFile::create(at("to a"), Overwrite::Replace).unwrap();
+            assert_eq!(file.target(), at("a").canonicalize().unwrap());
+        }
+        let mut file = AtomicFile::create(at("new"), Overwrite::Refuse).unwrap();
+        assert_eq!(file.target(), at("new"));
+        file.write_all(b"0123").unwrap();
+        assert_eq!(file.seek(SeekFrom::Start(1)).unwrap(), 1);
+        file.write_all(b"x").unwrap();
+        file.flush().unwrap();
+        assert_eq!(file.seek(SeekFrom::End(0)).unwrap(), 4);
+        assert_eq!(file.file().metadata().unwrap().len(), 4);
+        file.commit(Durability::Synced).unwrap();
+        assert_eq!(std::fs::read(at("new")).unwrap(), b"0x23");
+        sync_directory(at("new")).unwrap();
+        sync_directory(at("none/of/them")).unwrap();
+        assert_eq!(
+            (directory_of(Path::new("a")), directory_of(Path::new("b/a"))),
+            (Path::new("."), Path::new("b"))
+        );
+    }
 }

@@ -192,3 +192,13 @@ fn nothing_is_written_of_what_cannot_be_read() {
         export(&toy, 0, &region, Bfloat::Widened, &ReadOptions::default(), Progress::none(), &mut out);
     assert!(result.is_err() && out.is_empty());
 }
+
+#[test]
+fn the_format_tells_what_it_can() {
+    let support = [("1.0, 2.0, 3.0", Level::Yes, Level::Yes, Level::No, Level::No)];
+    let told = FORMAT.support.iter().map(|one| (one.version, one.read, one.write, one.verify, one.repair));
+    assert_eq!(told.collect::<Vec<_>>(), support);
+    assert_eq!((FORMAT.name, FORMAT.title, FORMAT.extensions), ("npy", "npy", &["npy"][..]));
+    assert!(FORMAT.opens_by_head && FORMAT.comparable_metadata.is_none() && FORMAT.order.is_none());
+    assert_eq!((FORMAT.magics, FORMAT.codecs), (&[&MAGIC[..]][..], &[CodecSpec::NONE][..]));
+}

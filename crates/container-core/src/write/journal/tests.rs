@@ -402,3 +402,38 @@ mod files {
         assert!(matches!(refused.kind(), crate::ErrorKind::Limit { .. }), "{refused}");
     }
 }
+
+#[test]
+fn a_notice_is_a_finding_a_detail_and_a_part_of_the_map() {
+    let notice = |is_pending| Notice { name: "a.journal".into(), len: 9, is_pending, message: "so".into() };
+    for (is_pending, code, role) in
+        [(true, "pending_journal", "pending journal"), (false, "foreign_journal", "foreign journal")]
+    {
+        let notice = notice(is_pending);
+        let finding = notice.finding();
+        assert_eq!((finding.code, finding.severity), (code, crate::report::Severity::Warning));
+        assert_eq!((finding.message.as_str(), finding.part.as_deref()), ("so", Some("a.journal")));
+        assert_eq!(notice.detail(), ("journal".to_owned(), "so".into()));
+        let segment = notice.segment();
+        assert_eq!(
+            (segment.range, segment.role.as_str(), segment.part.as_deref()),
+            (0..9, role, Some("a.journal"))
+        );
+    }
+}
+
+#[test]
+fn a_patch_is_the_bytes_that_differ() {
+    assert_eq!(Patch::between(500, b"abcdef", b"abXdYf"), Some(patch(502, b"cde", b"XdY")));
+    assert_eq!(Patch::between(500, b"abc", b"abc"), None);
+    for (at, len, spans) in
+        [(0, 512, false), (0, 513, true), (511, 1, false), (511, 2, true), (512, 512, false)]
+    {
+        assert_eq!(patch(at, &vec![0; len], &vec![1; len]).spans_sectors(), spans, "{at} {len}");
+    }
+    assert!(Journal::new(9, 9, vec![patch(8, b"ab", b"cd")]).is_err());
+    let (mut none, limits) = (NoJournal, Limits::default());
+    none.put(b"journal").unwrap();
+    none.remove().unwrap();
+    assert_eq!(none.read(&limits).unwrap(), Found::Absent);
+}

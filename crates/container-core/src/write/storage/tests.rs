@@ -95,7 +95,6 @@ fn one_writer_keeps_out_another_and_no_reader() {
     assert_eq!(io_kind(&error), io::ErrorKind::NotFound);
 }
 
-#[cfg(target_os = "linux")]
 /// A writer that waits for the lock of a file gets that of the one which has taken its place.
 #[cfg(unix)]
 #[test]
@@ -113,6 +112,7 @@ fn a_file_that_was_replaced_meanwhile_is_nobodys() {
     assert!(!file::is_at(old.file(), &path).unwrap());
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn more_room_than_the_disk_has_is_refused_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
@@ -157,4 +157,120 @@ fn a_limit_on_file_sizes_is_an_error_and_not_the_end_of_the_process() {
     let mut bytes = [0; 4];
     file.read_at(limit - 4, &mut bytes).unwrap();
     assert_eq!((file.len().unwrap(), &bytes), (limit, b"kept"));
+}
+
+/// Answers each call otherwise than by default, and records it.
+#[derive(Default)]
+struct Answering(std::sync::Mutex<Vec<&'static str>>);
+
+impl Answering {
+    fn note(&self, call: &'static str) -> Result<()> {
+        self.0.lock().unwrap().push(call);
+        Ok(())
+    }
+}
+
+impl Storage for Answering {
+    fn len(&self) -> Result<u64> {
+        Ok(7)
+    }
+
+    fn read_at(&self, _at: u64, dst: &mut [u8]) -> Result<()> {
+        dst.fill(5);
+        self.note("read")
+    }
+
+    fn write_at(&mut self, _at: u64, _bytes: &[u8]) -> Result<()> {
+        self.note("write")
+    }
+
+    fn write_vectored_at(&mut self, _at: u64, _parts: &[&[u8]]) -> Result<()> {
+        self.note("write all")
+    }
+
+    fn set_len(&mut self, _len: u64) -> Result<()> {
+        self.note("set length")
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.note("sync")
+    }
+
+    fn reserve(&mut self, _range: Range<u64>) -> Result<()> {
+        self.note("reserve")
+    }
+
+    fn punch_hole(&mut self, _range: Range<u64>) -> Result<()> {
+        self.note("hole")
+    }
+}
+
+/// Makes each call once.
+fn call(storage: &mut dyn Storage) {
+    let mut two = [0; 2];
+    storage.read_at(0, &mut two).unwrap();
+    assert_eq!((storage.len().unwrap(), two), (7, [5, 5]));
+    storage.write_at(0, &two).unwrap();
+    storage.write_vectored_at(0, &[&two]).unwrap();
+    storage.set_len(3).unwrap();
+    storage.sync().unwrap();
+    storage.reserve(0..9).unwrap();
+    storage.punch_hole(0..9).unwrap();
+    storage.sync_change().unwrap();
+}
+
+#[test]
+fn a_storage_in_another_gets_each_call() {
+    let calls = ["read", "write", "write all", "set length", "sync", "reserve", "hole", "sync"];
+    let mut boxed = Box::new(Answering::default());
+    call(&mut boxed);
+    assert_eq!(*boxed.0.lock().unwrap(), calls);
+    let mut watched = Watched::new(Answering::default());
+    call(&mut watched);
+    assert_eq!(*watched.get().0.lock().unwrap(), calls);
+}
+
+#[test]
+fn a_storage_that_only_writes_does_the_rest_by_writes() {
+    struct Plain(Vec<u8>, bool);
+    impl Storage for Plain {
+        fn len(&self) -> Result<u64> {
+            Ok(self.0.len() as u64)
+        }
+        fn read_at(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+            self.0.read_at(at, dst)
+        }
+        fn write_at(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
+            self.0.write_at(at, bytes)
+        }
+        fn set_len(&mut self, len: u64) -> Result<()> {
+            Storage::set_len(&mut self.0, len)
+        }
+        fn sync(&mut self) -> Result<()> {
+            if self.1 { Ok(()) } else { Err(io::Error::from(io::ErrorKind::StorageFull).into()) }
+        }
+    }
+    let mut plain = Plain(Vec::new(), true);
+    plain.write_vectored_at(1, &[b"ab", b"", b"c"]).unwrap();
+    plain.reserve(0..1 << 60).unwrap();
+    plain.punch_hole(0..2).unwrap();
+    plain.sync_change().unwrap();
+    assert_eq!((plain.0.as_slice(), plain.len().unwrap()), (&b"\0abc"[..], 4));
+    plain.1 = false;
+    assert!(!plain.sync().unwrap_err().is_after_change());
+    let error = plain.sync_change().unwrap_err();
+    assert!(error.is_after_change() && io_kind(&error) == io::ErrorKind::StorageFull);
+}
+
+#[test]
+fn holes_in_memory_are_zeros_within_the_file() {
+    let mut memory = vec![7; 10];
+    memory.punch_hole(2..5).unwrap();
+    memory.punch_hole(8..20).unwrap();
+    memory.punch_hole(15..20).unwrap();
+    assert_eq!(memory, [7, 7, 0, 0, 0, 7, 7, 7, 0, 0]);
+    memory.write_at(12, b"x").unwrap();
+    assert_eq!(memory[9..], [0, 0, 0, b'x']);
+    let error = Storage::set_len(&mut memory, 1 << 62).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
 }
