@@ -385,4 +385,9 @@ impl WriteRequest<'_> {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::redundant_closure,
+    clippy::redundant_closure_for_method_calls,
+    reason = "paths have one lifetime"
+)]
 mod tests;

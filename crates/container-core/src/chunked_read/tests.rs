@@ -10,13 +10,10 @@ fn options(memory: u64) -> ReadOptions {
     ReadOptions::default().with_limits(Limits::default().with_memory(memory))
 }
 
-/// The pieces of a region, and the ticks.
-fn pieces(
-    toy: &Toy,
-    region: &Region,
-    order: Order,
-    options: &ReadOptions,
-) -> Result<(Vec<Vec<u8>>, Vec<(u64, u64)>)> {
+/// Bytes of each piece, and what was told of the progress.
+type Pieces = (Vec<Vec<u8>>, Vec<(u64, u64)>);
+
+fn pieces(toy: &Toy, region: &Region, order: Order, options: &ReadOptions) -> Result<Pieces> {
     let ticks = Mutex::new(Vec::new());
     let tick = |done, total| {
         ticks.lock().unwrap().push((done, total));

@@ -212,10 +212,10 @@ impl View for Shown {
 
 #[test]
 fn a_view_has_the_bytes_of_the_container_it_shows() {
-    let blocks = vec![ToyBlock { range: 3..4, codec: None }];
+    let blocks = vec![ToyBlock { range: 3..4, codec: None }, ToyBlock { range: 4..9, codec: None }];
     let view = Shown(Answering(Toy { blocks, ..Toy::new() }));
     assert!(!view.may_hide_datasets() && view.may_lack_datasets());
-    assert_eq!(view.blocks().iter().map(|block| block.range()).collect::<Vec<_>>(), [3..4]);
+    assert_eq!(view.blocks().iter().map(|block| block.range()).collect::<Vec<_>>(), [3..4, 4..9]);
     assert!(view.has_small_blocks(7) && !view.has_small_blocks(8));
     assert_eq!(view.byte_map(), [Segment::plain(0..5, "own")]);
     let mut seen = Vec::new();

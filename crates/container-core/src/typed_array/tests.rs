@@ -44,12 +44,16 @@ fn arrays_of_either_order_are_equal_where_their_elements_are() {
     let rows = TypedArray::new(rows, &shape, Order::C).unwrap();
     let turned = TypedArray::new(columns.clone(), &shape, Order::F).unwrap();
     assert_eq!((rows[[1, 2, 3]], turned[[1, 2, 3]], turned[[0, 1, 2]]), (23, 23, 6));
-    assert!(rows == turned && turned == rows && turned == turned.clone());
+    assert_eq!(rows, turned);
+    assert_eq!(turned, rows);
+    assert_eq!(turned, turned.clone());
     for changed in 0..24 {
         let mut columns = columns.clone();
         columns[changed] += 100;
         let other = TypedArray::new(columns, &shape, Order::F).unwrap();
-        assert!(rows != other && other != rows && turned != other, "{changed}");
+        assert_ne!(rows, other, "{changed}");
+        assert_ne!(other, rows, "{changed}");
+        assert_ne!(turned, other, "{changed}");
     }
     assert_ne!(rows, TypedArray::new((0..24).collect::<Vec<u16>>(), &[3, 2, 4], Order::C).unwrap());
 }
