@@ -203,4 +203,4 @@ fn compare(checksum: StoredChecksum, range: Range<u64>) -> Result<()> {
 
 #[cfg(test)]
 #[allow(clippy::cast_possible_truncation)]
-mod tests;
+pub(crate) mod tests;

@@ -58,3 +58,22 @@ impl fmt::Debug for Digest {
         write!(f, "Digest({self})")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn a_digest_prints_its_bytes_and_has_at_most_64() {
+        let digest = Digest::new(&[0, 255, 16]).unwrap();
+        assert_eq!((digest.to_string().as_str(), digest.as_bytes()), ("00ff10", &[0, 255, 16][..]));
+        assert_eq!(format!("{digest:?}"), "Digest(00ff10)");
+        assert_ne!(digest, Digest::new(&[0, 255, 16, 0]).unwrap());
+        let most: Vec<u8> = (0..64).collect();
+        assert_eq!(Digest::new(&most).unwrap().as_bytes(), most);
+        assert!(matches!(Digest::new(&[0; 65]).unwrap_err().kind(), ErrorKind::Usage(_)));
+        assert!(Digest::new(&[0; 256]).is_err());
+        assert_eq!(Digest::new(&[]).unwrap().as_bytes(), [0_u8; 0]);
+    }
+}

@@ -136,3 +136,6 @@ impl std::fmt::Debug for Codecs {
         f.debug_list().entries(self.names()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,11 +2,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::codec::{Codec, decode_by_range};
+use crate::codec::Codec;
 use crate::{ErrorKind, Stop};
 
 /// Reverses the bits of each byte.
-struct Flip(&'static str);
+pub(crate) struct Flip(pub(crate) &'static str);
 
 impl Codec for Flip {
     fn name(&self) -> &str {
@@ -31,7 +31,7 @@ impl Codec for Flip {
     }
 }
 
-fn codecs() -> Codecs {
+pub(crate) fn codecs() -> Codecs {
     let mut codecs = Codecs::none();
     codecs.register(Flip("flip"));
     codecs
@@ -97,7 +97,7 @@ impl Block for Stored {
 }
 
 /// A source that lends nothing.
-struct Copied(Vec<u8>);
+pub(crate) struct Copied(pub(crate) Vec<u8>);
 
 impl Source for Copied {
     fn len(&self) -> u64 {
@@ -109,13 +109,13 @@ impl Source for Copied {
     }
 }
 
-fn stopped() -> Stop {
+pub(crate) fn stopped() -> Stop {
     static ASKED: AtomicBool = AtomicBool::new(true);
     ASKED.store(true, Ordering::Relaxed);
     Stop::when(&ASKED)
 }
 
-const BYTES: [u8; 6] = [10, 11, 12, 13, 14, 15];
+pub(crate) const BYTES: [u8; 6] = [10, 11, 12, 13, 14, 15];
 
 #[test]
 fn a_block_is_lent_where_it_is_plain_and_decoded_where_not() {
@@ -271,152 +271,4 @@ fn bytes_pass_in_pieces_that_join_to_all_of_them() {
     verify_block(&bytes, &block, &codecs(), &Limits::default(), Progress::none()).unwrap();
     let block = Stored::flipped(0..bytes.len() as u64).with_sum(sum as u16, Covers::Stored);
     verify_block(&bytes, &block, &codecs(), &Limits::default(), Progress::none()).unwrap();
-}
-
-#[test]
-fn the_last_codec_of_a_name_wins() {
-    struct Zeros;
-    impl Codec for Zeros {
-        fn name(&self) -> &str {
-            "flip"
-        }
-        fn decode(&self, _src: &[u8], dst: &mut [u8]) -> Result<()> {
-            dst.fill(0);
-            Ok(())
-        }
-        fn encode(&self, _src: &[u8], _level: Option<i32>, _out: &mut Vec<u8>) -> Result<()> {
-            Ok(())
-        }
-        fn max_encoded_len(&self, _len: usize) -> usize {
-            0
-        }
-    }
-    let mut codecs = codecs();
-    codecs.register(Flip("other"));
-    codecs.register(Zeros);
-    assert_eq!(codecs.names().collect::<Vec<_>>(), ["flip", "other", "flip"]);
-    assert_eq!(format!("{codecs:?}"), r#"["flip", "other", "flip"]"#);
-    let mut dst = [7; 2];
-    codecs.get("flip").unwrap().decode(&[1, 2], &mut dst).unwrap();
-    assert_eq!(dst, [0, 0]);
-    let none = Codecs::none();
-    assert_eq!(none.get("x").err().unwrap().to_string(), "unknown codec \"x\" (expected one of: )");
-}
-
-fn encoded<'a>(source: &'a dyn Source, limits: &'a Limits, threads: usize) -> Encoded<'a> {
-    Encoded { source, range: 1..5, decoded_len: 4, limits, threads }
-}
-
-#[test]
-fn a_codec_decodes_ranges_and_pieces_by_way_of_the_whole() {
-    let limits = Limits::default();
-    let source = BYTES.to_vec();
-    let encoded = encoded(&source, &limits, 1);
-    let codec = Flip("flip");
-    let mut all = [0; 4];
-    codec.decode_range(&encoded, 0..4, &mut all).unwrap();
-    assert_eq!(all, [!11, !12, !13, !14]);
-    let mut two = [0; 2];
-    codec.decode_range(&encoded, 1..3, &mut two).unwrap();
-    assert_eq!(two, [!12, !13]);
-    let error = codec.decode_range(&encoded, 1..4, &mut two).unwrap_err();
-    assert_eq!(error.to_string(), "buffer of 2 bytes for bytes 1..4 of 4");
-    let mut pieces = Vec::new();
-    codec
-        .decode_in_pieces(&encoded, &mut |piece| {
-            pieces.push(piece.to_vec());
-            Ok(())
-        })
-        .unwrap();
-    assert_eq!(pieces, [all]);
-    assert_eq!(codec.decoded_len(&BYTES).unwrap(), None);
-    assert_eq!((codec.reach(&encoded).unwrap(), codec.told_len(&BYTES)), (None, None));
-    let mut three = [0; 3];
-    decode_by_range(&codec, &[1, 2, 3], &mut three).unwrap();
-    assert_eq!(three, [!1, !2, !3]);
-    let cancelled = codec.decode_until(&[1], &mut [0], stopped());
-    assert!(matches!(cancelled.unwrap_err().kind(), ErrorKind::Cancelled));
-    codec.decode_until(&[1], &mut two[..1], Stop::never()).unwrap();
-    assert_eq!(two[0], !1);
-}
-
-#[test]
-fn encoded_bytes_are_lent_or_copied_within_the_limits() {
-    let limits = Limits::default().with_memory(4);
-    let (memory, copied) = (BYTES.to_vec(), Copied(BYTES.to_vec()));
-    let lent = encoded(&memory, &limits, 1);
-    assert!(matches!(lent.bytes().unwrap(), Cow::Borrowed([11, 12, 13, 14])));
-    let copy = encoded(&copied, &limits, 1);
-    assert!(matches!(copy.bytes().unwrap(), Cow::Owned(bytes) if bytes == [11, 12, 13, 14]));
-    assert_eq!(*copy.part(2..4).unwrap(), [12, 13]);
-    assert!(matches!(copy.part(4..7).unwrap_err().kind(), ErrorKind::Truncated { need: 3, have: 2 }));
-    let error = copy.part(0..5).unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Limit { asked: 5, allowed: 4, .. }));
-    assert_eq!(error.range(), Some(0..5));
-    let limits = limits.with_stop(stopped());
-    let cancelled = encoded(&copied, &limits, 1).bytes();
-    assert!(matches!(cancelled.unwrap_err().kind(), ErrorKind::Cancelled));
-    let text = format!("{lent:?}");
-    assert!(text.starts_with("Encoded { range: 1..5, decoded_len: 4, limits: Limits {"), "{text}");
-    assert!(text.ends_with("threads: 1, .. }"), "{text}");
-}
-
-#[test]
-fn pieces_grow_with_the_threads_up_to_a_share_of_the_memory() {
-    let source = BYTES.to_vec();
-    let piece = |memory, threads| {
-        let limits = Limits::default().with_memory(memory);
-        encoded(&source, &limits, threads).piece_len()
-    };
-    assert_eq!((piece(1 << 40, 0), piece(1 << 40, 1), piece(1 << 40, 3)), (16 << 20, 16 << 20, 48 << 20));
-    assert_eq!((piece(400, 3), piece(7, 1), piece(0, 1)), (100, 1, 1));
-}
-
-#[test]
-fn a_part_fits_the_decoded_bytes_and_its_memory() {
-    let limits = Limits::default();
-    let source = BYTES.to_vec();
-    let encoded = encoded(&source, &limits, 1);
-    assert!(encoded.is_all(&(0..4)) && !encoded.is_all(&(0..3)) && !encoded.is_all(&(1..4)));
-    for (start, end, len) in [(0, 4, 4), (4, 4, 0), (1, 3, 2)] {
-        encoded.check(&(start..end), &vec![0; len]).unwrap();
-    }
-    for (start, end, len) in [(0, 5, 5), (3, 1, 0), (0, 4, 3), (1, 3, 3)] {
-        let error = encoded.check(&(start..end), &vec![0; len]).unwrap_err();
-        let want = format!("buffer of {len} bytes for bytes {start}..{end} of 4");
-        assert_eq!(error.to_string(), want);
-    }
-    let mut three = [9; 3];
-    encoded
-        .part_of_whole(1..4, &mut three, |whole| {
-            assert_eq!(*whole, [0; 4]);
-            whole.copy_from_slice(&[5, 6, 7, 8]);
-            Ok(())
-        })
-        .unwrap();
-    assert_eq!(three, [6, 7, 8]);
-    // All of it is decoded in place, without other memory.
-    let none = limits.with_memory(0);
-    let in_place = Encoded { limits: &none, ..encoded };
-    let fill = |whole: &mut [u8]| {
-        whole.fill(3);
-        Ok(())
-    };
-    let mut four = [0; 4];
-    in_place.part_of_whole(0..4, &mut four, fill).unwrap();
-    assert_eq!(four, [3; 4]);
-    assert!(in_place.part_of_whole(0..3, &mut three, fill).is_err());
-}
-
-#[test]
-fn a_digest_prints_its_bytes_and_has_at_most_64() {
-    let digest = Digest::new(&[0, 255, 16]).unwrap();
-    assert_eq!((digest.to_string().as_str(), digest.as_bytes()), ("00ff10", &[0, 255, 16][..]));
-    assert_eq!(format!("{digest:?}"), "Digest(00ff10)");
-    assert_ne!(digest, Digest::new(&[0, 255, 16, 0]).unwrap());
-    let most: Vec<u8> = (0..64).collect();
-    assert_eq!(Digest::new(&most).unwrap().as_bytes(), most);
-    assert!(matches!(Digest::new(&[0; 65]).unwrap_err().kind(), ErrorKind::Usage(_)));
-    assert!(Digest::new(&[0; 256]).is_err());
-    assert_eq!(Digest::new(&[]).unwrap().as_bytes(), [0_u8; 0]);
 }
