@@ -36,8 +36,6 @@ pub struct Fixture {
     pub repaired_shape: Option<Vec<u64>>,
     pub repaired_values: Option<String>,
     pub repaired_items: Option<Vec<String>>,
-    /// GSD: the frames that the reference sees, or `refuses`; `None` where it gives no answer.
-    pub reference: Option<String>,
     /// GSD: committed frames.
     pub frames: Option<u64>,
     /// GSD: what a plain listing shows, by path.
