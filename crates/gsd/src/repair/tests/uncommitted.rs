@@ -124,6 +124,23 @@ fn entries_behind_the_visible_end_are_taken_as_guessed() {
     assert_eq!(report.guessed.len(), 1, "{report:?}");
 }
 
+/// Nothing in their bytes tells that they are frames: the entries alone do.
+#[test]
+fn entries_behind_the_visible_end_count_without_a_rising_value() {
+    let mut builder = Builder::new("none", Version::new(2, 1), ByteOrder::Little);
+    for frame in 0..5 {
+        builder.chunk("a", ChunkType::Uint8, 3, 1, &[9 - frame; 3]).end_frame();
+    }
+    builder.flush();
+    let whole = frames(&builder.file).unwrap();
+    let mut file = builder.file.clone();
+    file[16..24].copy_from_slice(&3_u64.to_le_bytes());
+    assert_eq!(committed(&file).unwrap().0, whole[..3]);
+    let (new, report) = repaired(&file).unwrap();
+    assert_eq!(new, whole, "{report:?}");
+    assert_eq!((report.guessed.len(), report.lost.len()), (1, 0), "{report:?}");
+}
+
 #[test]
 fn frame_0_is_enough_to_go_by() {
     for first_step in [0, 7] {
