@@ -279,7 +279,4 @@ pub fn contiguous_strides(shape: &[u64], itemsize: usize, order: Order) -> Resul
 }
 
 #[cfg(test)]
-#[allow(clippy::cast_possible_truncation)]
-mod layout_tests;
-#[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@ use crate::region::Region;
 use crate::source::SparseSource;
 use proptest::prelude::*;
 
+mod layout;
+
 fn u16s(order: ByteOrder) -> DType {
     DType::new(Kind::Uint, 2, order)
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use super::*;
 use crate::ErrorKind;
+use crate::array::*;
 use crate::dtype::Kind;
 
 fn bytes(len: u8) -> Array<'static> {
