@@ -69,7 +69,7 @@ fn roles(file: &File) -> Vec<(&'static str, Range<u64>)> {
     all
 }
 
-/// What growing files leave: the first blocks of gsd, which were never written, and copies of index and names.
+/// A file with the remains of growth: the first blocks of gsd, which were never written, and copies of index and names.
 fn grown(order: ByteOrder) -> Vec<u8> {
     let places = Places {
         version: Version::new(2, 1),

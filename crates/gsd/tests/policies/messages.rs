@@ -1,4 +1,4 @@
-//! What findings say, and the chunks that a check counts.
+//! Messages of findings, and the chunks that a check counts.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What a repair reports: each item with its bytes, its text and its evidence.
+//! Reports of repairs: each item with its bytes, its text and its evidence.
 //!
 //! Frame 0 of the sample has five chunks of 24, 4, 8, 48 and 8 bytes from 5376 on; each later frame has three of 8, 48 and 8. Slots of the
 //! index, at 256, are in the same order.
