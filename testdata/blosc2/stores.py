@@ -20,6 +20,8 @@ from parts import Fixture, Stored, numbers
 from values import text
 
 blosc2.set_nthreads(1)
+# Chunks and blocks of text columns follow from the caches of the processor (compute_chunks_blocks of python-blosc2 4.14).
+blosc2.cpu_info.update(l1_data_cache_size=48 << 10, l2_cache_size=2 << 20, l3_cache_size=32 << 20)
 ONE = {"nthreads": 1}
 A, B, C = numbers("i4", 5, 7), numbers("f8", 11), numbers("u2", 3, 4, 5)
 DATE = b"\x00\x00\x21\x00"  # 1980-01-01 00:00, as a zip has it
