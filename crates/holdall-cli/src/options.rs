@@ -139,7 +139,7 @@ impl RemoteArgs {
     }
 }
 
-/// The proxy that the environment names, as curl reads it; `NO_PROXY` is read by the client.
+/// The proxy that the environment names. `NO_PROXY` has no effect.
 fn proxy() -> Option<String> {
     ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].iter().find_map(|name| std::env::var(name).ok())
 }
