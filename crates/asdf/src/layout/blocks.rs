@@ -73,11 +73,17 @@ fn announce_headers(source: &dyn Source) -> Result<()> {
         return Ok(());
     }
     let tail = source.read(size.saturating_sub(FAR_TAIL_LEN)..size)?;
-    let Some(marker) = memchr::memmem::rfind(&tail, MARKER) else { return Ok(()) };
-    let Ok((index, _)) = BlockIndex::parse(tail.get(marker..).unwrap_or_default()) else { return Ok(()) };
+    let Some((index, _)) = last_index(&tail) else { return Ok(()) };
     let header = |at: &u64| *at..at.saturating_add(MIN_LEN);
     source.prefetch(&index.offsets.iter().map(header).collect::<Vec<_>>())?;
     Ok(())
+}
+
+/// The index that begins at the last marker in `tail`, and its bytes there.
+fn last_index(tail: &[u8]) -> Option<(BlockIndex, Range<usize>)> {
+    let marker = memchr::memmem::rfind(tail, MARKER)?;
+    let (index, len) = BlockIndex::parse(tail.get(marker..)?).ok()?;
+    Some((index, marker..marker.saturating_add(len)))
 }
 
 /// Bytes of memory for the blocks, gaps and faults so far and one more of each. Any few bytes of a file may be one of them.
@@ -183,13 +189,11 @@ fn index_behind_stream(source: &dyn Source, at: u64, start: u64, layout: &mut La
     let most = (layout.blocks.len() as u64).saturating_mul(each).saturating_add(besides);
     let from = size.saturating_sub(most).max(start);
     let tail = source.read(from..size)?;
-    let Some(marker) = memchr::memmem::rfind(&tail, MARKER) else { return Ok(None) };
-    let Ok((index, len)) = BlockIndex::parse(tail.get(marker..).unwrap_or_default()) else { return Ok(None) };
-    let behind = tail.get(marker.saturating_add(len)..).unwrap_or_default();
-    if behind.iter().any(|byte| *byte != 0) {
+    let Some((index, place)) = last_index(&tail) else { return Ok(None) };
+    if tail.get(place.end..).unwrap_or_default().iter().any(|byte| *byte != 0) {
         return Ok(None);
     }
-    let marker = from.saturating_add(marker as u64);
+    let marker = from.saturating_add(place.start as u64);
     let mut blocks = layout.offsets();
     let is_of_others = index.offsets == blocks && !blocks.is_empty();
     blocks.push(at);
