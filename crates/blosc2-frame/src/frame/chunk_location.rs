@@ -193,7 +193,7 @@ impl Frame {
     /// reaches. Chunks of frames whose chunks are files are not announced.
     pub(crate) fn announce(&self, chunks: impl Iterator<Item = u64>) -> Result<()> {
         let ChunkSize::Fixed(chunksize) = self.header().chunksize else { return Ok(()) };
-        if !self.source().is_far() || self.header().kind == crate::header::Kind::Sparse {
+        if self.header().kind == crate::header::Kind::Sparse {
             return Ok(());
         }
         let section = self.layout.chunks();
