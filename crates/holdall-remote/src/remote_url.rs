@@ -13,16 +13,6 @@ const SCHEMES: [&str; 2] = ["http", "https"];
 pub struct RemoteUrl(pub(crate) Url);
 
 impl RemoteUrl {
-    /// Whether `text` begins with a scheme of two or more letters and `://`, as URLs do. Drive letters of Windows have one letter.
-    #[must_use]
-    pub fn is_url(text: &str) -> bool {
-        let Some((scheme, _)) = text.split_once("://") else { return false };
-        let mut letters = scheme.chars();
-        letters.next().is_some_and(|first| first.is_ascii_alphabetic())
-            && scheme.len() > 1
-            && letters.all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
-    }
-
     /// Parses an address.
     ///
     /// # Errors
@@ -42,18 +32,6 @@ impl RemoteUrl {
             return Err(Error::usage("invalid URL: no host"));
         }
         Ok(Self(url))
-    }
-
-    /// The scheme in lower case.
-    #[must_use]
-    pub fn scheme(&self) -> &str {
-        self.0.scheme()
-    }
-
-    /// The last part of the path, percent-encoded as in the address; empty for a path that ends with `/`.
-    #[must_use]
-    pub fn file_name(&self) -> &str {
-        self.0.path().rsplit('/').next().unwrap_or_default()
     }
 }
 
@@ -80,22 +58,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_told_from_paths_by_their_scheme() {
-        for text in ["http://h/a", "HTTPS://h", "s3://b/k", "git+ssh://x"] {
-            assert!(RemoteUrl::is_url(text), "{text}");
-        }
-        for text in ["a.asdf", "C://x", "./s3:/b", "://x", "1a://x", "a b://x", "dir/http://x", ""] {
-            assert!(!RemoteUrl::is_url(text), "{text}");
-        }
-    }
-
-    #[test]
     fn displayed_addresses_have_no_secret() {
         let url =
             RemoteUrl::parse("https://user:SECRET@Example.org:8443/a%20b/c.asdf?sig=SECRET#SECRET").unwrap();
         assert_eq!(url.to_string(), "https://example.org:8443/a%20b/c.asdf?…");
         assert_eq!(format!("{url:?}"), "RemoteUrl(https://example.org:8443/a%20b/c.asdf?…)");
-        assert_eq!((url.scheme(), url.file_name()), ("https", "c.asdf"));
         assert_eq!(RemoteUrl::parse("http://h").unwrap().to_string(), "http://h/");
     }
 

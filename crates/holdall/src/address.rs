@@ -418,9 +418,14 @@ mod tests {
         let names = ["https://h/b/a.asdf?sig=SECRET", "https://h/", "https://h", "b/a.ra", ".."];
         let names = names.map(|typed| file_name(Path::new(typed)).map(|name| name.into_string().unwrap()));
         assert_eq!(names, [some("a.asdf"), None, None, some("a.ra"), None]);
-        assert!(
-            !is_url(Path::new("./http://h")) && !is_url(Path::new("://h")) && is_url(Path::new("az://c"))
-        );
+        for typed in ["http://h/a", "HTTPS://h", "s3://b/k", "git+ssh://x", "az://c"] {
+            assert!(is_url(Path::new(typed)), "{typed}");
+        }
+        for typed in
+            ["a.asdf", "C://x", "./s3:/b", "./http://h", "://x", "1a://x", "a b://x", "dir/http://x", ""]
+        {
+            assert!(!is_url(Path::new(typed)), "{typed}");
+        }
     }
 
     #[cfg(unix)]
