@@ -180,11 +180,7 @@ impl Store for Http {
                 let count = usize::try_from(sent.saturating_sub(start)).unwrap_or(usize::MAX).min(dst.len());
                 let part = dst.get_mut(..count).unwrap_or_default();
                 let filled = fill(response.body_mut(), part)?;
-                if filled < dst.len() {
-                    Err(Failure::transient(filled, early(filled, dst.len())))
-                } else {
-                    Ok(())
-                }
+                complete(filled, dst.len())
             }
             StatusCode::OK => {
                 let len = length(response.headers()).unwrap_or(expected.len);
@@ -203,16 +199,17 @@ impl Store for Http {
                 }
                 let filled =
                     read_full(&mut body, dst).map_err(|(filled, error)| Failure::transient(filled, error))?;
-                if filled < dst.len() {
-                    Err(Failure::transient(filled, early(filled, dst.len())))
-                } else {
-                    Ok(())
-                }
+                complete(filled, dst.len())
             }
             StatusCode::PRECONDITION_FAILED | StatusCode::RANGE_NOT_SATISFIABLE => Err(changed()),
             _ => Err(status(&response)),
         }
     }
+}
+
+/// Checks that all of `expected` bytes arrived.
+fn complete(filled: usize, expected: usize) -> Result<(), Failure> {
+    if filled < expected { Err(Failure::transient(filled, early(filled, expected))) } else { Ok(()) }
 }
 
 /// Fills `dst` from a body that has as many bytes; fewer where it ends early.
