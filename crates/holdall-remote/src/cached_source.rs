@@ -89,7 +89,7 @@ impl CachedSource {
         const HEAD: u64 = 64 << 10;
         const WHOLE: u64 = 2 << 20;
         let stop = limits.stop;
-        let Opened { head, pin } = retry::head(&*store, HEAD, Retries::new(options, stop))?;
+        let (Opened { head, pin }, requests) = retry::head(&*store, HEAD, Retries::new(options, stop))?;
         let capacity = options.cache_len.min(limits.memory / 8).max(head.len() as u64);
         let mut cache = Cache::new(capacity);
         cache.insert(0, &head);
@@ -101,7 +101,7 @@ impl CachedSource {
             capacity,
             state: Mutex::new(State { cache, in_flight: Vec::new(), streams: Vec::new() }),
             arrived: Condvar::new(),
-            requests: AtomicU64::new(1),
+            requests: AtomicU64::new(requests),
             rounds: AtomicU64::new(1),
             bytes: AtomicU64::new(head.len() as u64),
         };

@@ -62,15 +62,17 @@ impl Retries {
     }
 }
 
-/// [`Store::head`] with retries.
+/// [`Store::head`] with retries, and the number of requests.
 ///
 /// # Errors
 /// The last failure; `Cancelled`.
-pub(crate) fn head(store: &dyn Store, len: u64, mut retries: Retries) -> Result<Opened> {
+pub(crate) fn head(store: &dyn Store, len: u64, mut retries: Retries) -> Result<(Opened, u64)> {
+    let mut requests = 0;
     loop {
         retries.stop.check()?;
+        requests += 1;
         match store.head(len) {
-            Ok(opened) => return Ok(opened),
+            Ok(opened) => return Ok((opened, requests)),
             Err(failure) => retries.wait(failure)?,
         }
     }

@@ -96,6 +96,7 @@ fn transient_failures_are_retried() {
     options.deadline = Duration::from_secs(60);
     let source = open_at(&server.url("/"), &options).unwrap();
     reads(&source, &object).unwrap();
+    assert_eq!(server.requests().len() as u64, source.traffic().requests);
 }
 
 #[test]
