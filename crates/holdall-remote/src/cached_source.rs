@@ -12,7 +12,7 @@ use container_core::{Limits, Result, Stop};
 use crate::cache::Cache;
 use crate::retry::{self, Retries};
 use crate::store::{Opened, Pin, Store};
-use crate::{RemoteOptions, plan};
+use crate::{RangeReader, RemoteOptions, plan};
 
 /// Bytes fetched for a read that nothing announced.
 const MIN_FETCH: u64 = 64 << 10;
@@ -83,6 +83,14 @@ impl State {
 }
 
 impl CachedSource {
+    /// The object of a reader, whose length stays as it is.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn over(reader: Box<dyn RangeReader>, options: &RemoteOptions, limits: &Limits) -> Result<Self> {
+        Self::new(Box::new(reader), options, limits)
+    }
+
     /// Opens the object of `store`: its first bytes, and the rest of a small one.
     pub(crate) fn new(store: Box<dyn Store>, options: &RemoteOptions, limits: &Limits) -> Result<Self> {
         // Formats have their headers there; a file up to `WHOLE` is read with one more request.
@@ -210,6 +218,15 @@ impl CachedSource {
             self.load(&[missing.start..end], stop)?;
         }
         self.fetch_direct(at, dst, stop)
+    }
+}
+
+impl std::fmt::Debug for CachedSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CachedSource")
+            .field("len", &self.pin.len)
+            .field("traffic", &self.traffic())
+            .finish_non_exhaustive()
     }
 }
 

@@ -33,7 +33,7 @@ impl Retries {
     ///
     /// # Errors
     /// The failure, where it is final, no retry is left, or the deadline comes before the next attempt; `Cancelled`.
-    fn wait(&mut self, failure: Failure) -> Result<()> {
+    pub(crate) fn wait(&mut self, failure: Failure) -> Result<()> {
         // Bytes that arrived show a server that is alive: a slow one is bounded by the deadline alone.
         if failure.filled == 0 {
             let Some(left) = self.left.checked_sub(1).filter(|_| failure.is_transient) else {

@@ -4,7 +4,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -87,6 +87,7 @@ type Script = dyn Fn(usize, &Request) -> Answer + Send + Sync;
 pub struct Server {
     pub port: u16,
     requests: Arc<Mutex<Vec<Request>>>,
+    connections: Arc<AtomicUsize>,
     ends: Arc<AtomicBool>,
 }
 
@@ -97,17 +98,19 @@ impl Server {
         let port = listener.local_addr().unwrap().port();
         let (requests, ends) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
         let script: Arc<Script> = Arc::new(script);
-        let (seen, ended) = (Arc::clone(&requests), Arc::clone(&ends));
+        let connections = Arc::new(AtomicUsize::new(0));
+        let (seen, ended, count) = (Arc::clone(&requests), Arc::clone(&ends), Arc::clone(&connections));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if ended.load(Ordering::SeqCst) {
                     break;
                 }
+                count.fetch_add(1, Ordering::SeqCst);
                 let (seen, script) = (Arc::clone(&seen), Arc::clone(&script));
                 std::thread::spawn(move || serve(stream.unwrap(), &seen, &*script));
             }
         });
-        Self { port, requests, ends }
+        Self { port, requests, connections, ends }
     }
 
     /// A server of one object with ranges and this `ETag`.
@@ -117,6 +120,11 @@ impl Server {
 
     pub fn url(&self, target: &str) -> String {
         format!("http://127.0.0.1:{}{target}", self.port)
+    }
+
+    /// Connections that were made so far.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     pub fn requests(&self) -> Vec<Request> {
