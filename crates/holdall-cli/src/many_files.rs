@@ -1,13 +1,15 @@
 //! Work on many files: finds them, handles several at a time, and reports in the order in which they were named.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use container_core::Limits;
-use container_core::format::Formats;
+use container_core::container::OpenOptions;
+use holdall::address::Address;
 use holdall::folder::{Found, containers, is_plain_folder, is_sparse_frame};
 use holdall::open::is_stream;
 
@@ -48,11 +50,16 @@ impl From<Found> for Named {
     }
 }
 
-/// The files that arguments name: for a folder those below it, and itself where it is a container. A folder without any stays, and opening
-/// it gives the error.
-pub fn expand(named: &[PathBuf], formats: Formats) -> Vec<Named> {
+/// The files that arguments name: for a folder those below it, and itself where it is a container; for a pattern or a folder in a bucket those that fit. A
+/// folder without any stays, and opening it gives the error.
+pub fn expand(named: &[PathBuf], options: &OpenOptions) -> Vec<Named> {
+    let formats = options.formats;
     let mut files = Vec::with_capacity(named.len());
     for path in named {
+        if let Some(listed) = list(path, options) {
+            files.extend(listed);
+            continue;
+        }
         let is_plain = is_plain_folder(path, formats);
         // Below other containers are their parts.
         let below = match is_plain || is_sparse_frame(path) {
@@ -65,6 +72,39 @@ pub fn expand(named: &[PathBuf], formats: Formats) -> Vec<Named> {
         files.extend(below.into_iter().map(Named::from));
     }
     files
+}
+
+/// The files that the address of a pattern or a folder in a bucket names; `None` for other addresses.
+pub fn list(address: &Path, options: &OpenOptions) -> Option<Vec<Named>> {
+    let extensions: Vec<&str> =
+        holdall::formats::containers(options.formats).flat_map(|format| format.extensions).copied().collect();
+    let listed = options.addresses.as_ref()?.list(address, &extensions, &options.limits)?;
+    Some(match listed {
+        Ok(paths) => paths.into_iter().map(|path| Named { path, unreadable: None }).collect(),
+        Err(error) => vec![Named::from(Found::Unreadable(address.to_owned(), error))],
+    })
+}
+
+/// The addresses of the arguments, those of a pattern in a bucket once for each file that fits.
+///
+/// # Errors
+/// As those of the listing.
+pub fn expand_addresses(typed: &[OsString], options: &OpenOptions) -> Result<Vec<Address>> {
+    let mut addresses = Vec::with_capacity(typed.len());
+    for typed in typed {
+        let address = Address::parse_os(typed);
+        let Some(listed) = list(&address.file, options) else {
+            addresses.push(address);
+            continue;
+        };
+        for named in listed {
+            if let Some(failure) = named.unreadable {
+                return Err(failure);
+            }
+            addresses.push(Address { file: named.path, ..address.clone() });
+        }
+    }
+    Ok(addresses)
 }
 
 /// Settings for the work on one file.

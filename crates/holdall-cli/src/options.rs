@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::ColorChoice;
@@ -123,25 +123,48 @@ pub struct RemoteArgs {
     #[arg(long, help_heading = REMOTE, value_name = "NAME: VALUE", value_parser = header)]
     pub header: Vec<(String, String)>,
 
+    /// Read buckets without credentials
+    #[arg(long, help_heading = REMOTE, visible_alias = "no-sign-request")]
+    pub anon: bool,
+
+    /// Address of an object store other than the provider's own: http://localhost:9000
+    #[arg(long, help_heading = REMOTE, value_name = "URL")]
+    pub endpoint_url: Option<String>,
+
+    /// Region of S3; by default that of the environment or the profile, or the one that the bucket names
+    #[arg(long, help_heading = REMOTE, value_name = "NAME")]
+    pub region: Option<String>,
+
+    /// Profile in the files of AWS
+    #[arg(long, help_heading = REMOTE, value_name = "NAME")]
+    pub profile: Option<String>,
+
     /// Most seconds that one range of bytes at a URL may take, retries included
     #[arg(long, help_heading = REMOTE, value_name = "SECONDS", default_value = "180", value_parser = clap::value_parser!(u32).range(1..))]
     pub deadline: u32,
+
+    /// The client for these options: files share its connections.
+    #[arg(skip)]
+    client: OnceLock<Arc<dyn Addresses>>,
 }
 
 impl RemoteArgs {
     /// URLs as addresses of files.
     pub fn addresses(&self) -> Arc<dyn Addresses> {
+        Arc::clone(self.client.get_or_init(|| holdall::remote::addresses(self.options())))
+    }
+
+    fn options(&self) -> RemoteOptions {
         let mut remote = RemoteOptions::default();
         remote.headers.clone_from(&self.header);
         remote.deadline = Duration::from_secs(self.deadline.into());
-        remote.proxy = proxy();
-        holdall::remote::addresses(remote)
+        remote.anon = self.anon;
+        remote.endpoint_url.clone_from(&self.endpoint_url);
+        remote.region.clone_from(&self.region);
+        remote.profile.clone_from(&self.profile);
+        remote.add_environment(std::env::vars_os());
+        remote
     }
-}
-
-/// The proxy that the environment names. `NO_PROXY` has no effect.
-fn proxy() -> Option<String> {
-    ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].iter().find_map(|name| std::env::var(name).ok())
 }
 
 /// A header. One without a colon is refused when a URL is opened, because a message of the parser would quote it, and it may be secret.

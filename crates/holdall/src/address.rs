@@ -218,15 +218,19 @@ pub fn is_url(path: &Path) -> bool {
     starts && scheme > 1 && text.get(scheme..).is_some_and(|rest| rest.starts_with(b"://"))
 }
 
-/// A path or URL for messages: a URL without user, password, query and fragment, which may be secret.
+/// A path or URL for messages: a URL without user, password, query and fragment, which may be secret. A key in a bucket is shown whole: `?` and `#` are
+/// letters of it.
 #[must_use]
 pub fn shown(path: &Path) -> String {
     let text = path.display().to_string();
     let Some((scheme, rest)) = text.split_once("://").filter(|_| is_url(path)) else { return text };
-    let end = rest.find(['?', '#']).unwrap_or(rest.len());
+    let is_key = !["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
+    let end = rest.find(['?', '#']).filter(|_| !is_key).unwrap_or(rest.len());
     let (place, query) = rest.split_at(end);
     let (authority, path) = place.split_at(place.find('/').unwrap_or(place.len()));
-    let host = authority.rsplit('@').next().unwrap_or_default();
+    // `abfs://CONTAINER@ACCOUNT…` has a name before the `@`.
+    let is_container = scheme.to_ascii_lowercase().starts_with("abfs") && !authority.contains(':');
+    let host = if is_container { authority } else { authority.rsplit('@').next().unwrap_or_default() };
     let query = if query.starts_with('?') { "?…" } else { "" };
     format!("{scheme}://{host}{path}{query}")
 }
@@ -408,6 +412,9 @@ mod tests {
         for (typed, expected) in [
             ("https://user:SECRET@h:8/a@b.asdf?sig=SECRET#SECRET", "https://h:8/a@b.asdf?…"),
             ("s3://bucket/key", "s3://bucket/key"),
+            ("s3://KEY:SECRET@bucket/a#b?.ra", "s3://bucket/a#b?.ra"),
+            ("abfss://box@acc.dfs.core.windows.net/a", "abfss://box@acc.dfs.core.windows.net/a"),
+            ("abfss://box:SECRET@acc/a", "abfss://acc/a"),
             ("https://h?k=SECRET", "https://h?…"),
             ("https://h/#SECRET", "https://h/"),
             ("a?b@c", "a?b@c"),

@@ -395,7 +395,7 @@ fn at_address(path: &Path, options: &OpenOptions) -> Option<Result<Box<dyn Sourc
     #[cfg(feature = "remote")]
     {
         use container_core::source::Addresses as _;
-        crate::remote::Urls(Default::default()).open(path, &options.limits)
+        crate::remote::Urls(holdall_remote::Client::new(Default::default())).open(path, &options.limits)
     }
     #[cfg(not(feature = "remote"))]
     Some(Err(Error::usage("URLs cannot be opened: built without the feature `remote`")))

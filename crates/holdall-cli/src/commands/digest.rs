@@ -1,12 +1,12 @@
 //! `holdall digest`: a hash of dtype, shape and values, and whether those of a list still hold.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use container_core::checksum::Digest;
-use container_core::container::ReadOptions;
+use container_core::container::{OpenOptions, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::Formats;
 use container_core::source::read_stream;
@@ -20,7 +20,7 @@ use holdall::verify::first_damage;
 
 use super::{shown, tell};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
-use crate::many_files::{OneFile, Share, expand, in_order};
+use crate::many_files::{OneFile, Share, expand, in_order, list};
 use crate::options::{JobsArgs, OpenAnywhereArgs, address};
 use crate::output::{Console, ERROR, OK, printable, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
@@ -67,7 +67,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let tasks = if args.check { args.read_lists(console)? } else { args.tasks(console.formats) };
+    let tasks = if args.check {
+        args.read_lists(console)?
+    } else {
+        args.tasks(&args.open.options(console.limits, console.formats))
+    };
     let work = Work { args, formats: console.formats };
     let mut counts = Counts::default();
     if tasks.len() < 2 || args.jobs.count() < 2 {
@@ -141,20 +145,32 @@ impl OneFile for Task {
 }
 
 impl Args {
-    fn tasks(&self, formats: Formats) -> Vec<Task> {
-        let one = |typed: &OsString| {
-            let wanted =
-                Wanted { typed: typed.as_encoded_bytes().into(), address: address(typed), expected: None };
+    fn tasks(&self, options: &OpenOptions) -> Vec<Task> {
+        let formats = options.formats;
+        let one = |typed: &OsStr, address| {
+            let wanted = Wanted { typed: typed.as_encoded_bytes().into(), address, expected: None };
             Task { wanted: vec![wanted], unreadable: None }
         };
         let mut tasks = Vec::with_capacity(self.files.len());
         for typed in &self.files {
             let folder = Path::new(typed);
-            if !is_plain_folder(folder, formats) && !is_sparse_frame(folder) {
-                tasks.push(one(typed));
+            let address = address(typed);
+            if let Some(listed) = list(&address.file, options) {
+                let of_pattern =
+                    typed.as_encoded_bytes().get(address.file.as_os_str().len()..).unwrap_or_default();
+                tasks.extend(listed.into_iter().map(|named| {
+                    let typed = [named.path.as_os_str().as_encoded_bytes(), of_pattern].concat();
+                    let address = Address { file: named.path, ..address.clone() };
+                    let wanted = vec![Wanted { typed, address, expected: None }];
+                    Task { wanted, unreadable: named.unreadable.map(|failure| failure.error.to_string()) }
+                }));
                 continue;
             }
-            tasks.extend(expand(&[folder.to_owned()], formats).into_iter().map(|named| {
+            if !is_plain_folder(folder, formats) && !is_sparse_frame(folder) {
+                tasks.push(one(typed, address));
+                continue;
+            }
+            tasks.extend(expand(&[folder.to_owned()], options).into_iter().map(|named| {
                 let typed = named.path.as_os_str().as_encoded_bytes().into();
                 let wanted = Wanted { typed, address: Address::file(named.path), expected: None };
                 Task {

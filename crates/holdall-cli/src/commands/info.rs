@@ -52,7 +52,7 @@ enum Told<'a> {
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let formats = console.formats;
-    let files = expand(&args.files, formats);
+    let files = expand(&args.files, &args.open.options(console.limits, formats));
     let terminal = console.out.is_terminal();
     let (mut shown_before, mut failed) = (false, 0);
     in_order(

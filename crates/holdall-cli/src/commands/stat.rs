@@ -5,14 +5,15 @@ use std::io::Write;
 
 use container_core::ErrorKind;
 use container_core::container::Dataset;
-use holdall::address::typed;
+use holdall::address::{Address, typed};
 use holdall::open::Accept;
 use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 
 use super::{open, select, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
-use crate::options::{DigestsArgs, JobsArgs, OpenAnywhereArgs, address};
+use crate::many_files::expand_addresses;
+use crate::options::{DigestsArgs, JobsArgs, OpenAnywhereArgs};
 use crate::output::{Console, DIM, STRONG, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
@@ -53,17 +54,17 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    for file in &args.files {
-        match measure(args, file, console) {
-            Err(failure) if failure.subject.is_some() && args.files.len() > 1 => console.fail(&failure),
+    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats))?;
+    for address in &addresses {
+        match measure(args, address, console) {
+            Err(failure) if failure.subject.is_some() && addresses.len() > 1 => console.fail(&failure),
             other => other?,
         }
     }
     Ok(Outcome::Yes)
 }
 
-fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
-    let address = address(file);
+fn measure(args: &Args, address: &Address, console: &mut Console) -> Result<()> {
     let name = shown(&address.file);
     let opened = open(
         &address.file,
@@ -71,7 +72,7 @@ fn measure(args: &Args, file: &OsString, console: &mut Console) -> Result<()> {
         &args.open.options(console.limits, console.formats),
     )?;
     let container = opened.container.as_ref();
-    let chosen = select(&address, container)?;
+    let chosen = select(address, container)?;
     if chosen.is_empty() {
         let nothing = || container_core::Error::usage("no dataset in this file");
         return Err(holdall::verify::first_damage(container).unwrap_or_else(nothing)).on(name);

@@ -61,7 +61,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         Schema::load(named).on(shown(file))
     });
     let check = Check { args, schema: schema.transpose()?, formats: console.formats };
-    let files = expand(&args.files, console.formats);
+    let files = expand(&args.files, &args.open.options(console.limits, console.formats));
     let mut counts = [0; 4];
     in_order(
         &files,

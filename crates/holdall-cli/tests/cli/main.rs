@@ -7,6 +7,7 @@ mod asdf;
 mod beside;
 mod blosc2;
 mod bloscpack;
+mod buckets;
 #[cfg(target_os = "linux")]
 mod campaign;
 mod codes;

@@ -187,7 +187,7 @@ fn a_picture_of_a_url_is_named_after_its_file() {
 
 #[test]
 fn a_scheme_that_is_not_known_is_refused() {
-    for url in ["s3://bucket/key", "ftp://h/x", "file:///etc/passwd", "zip://a.zip"] {
+    for url in ["ftp://h/x", "zip://a.zip"] {
         let refused = holdall(&["info", url]);
         assert_eq!(refused.code, Some(2));
         assert!(refused.err.contains("http, https"), "{refused:#?}");
