@@ -1,7 +1,11 @@
 //! Errors as exceptions of `holdall._errors`, and of Python itself.
 
+use holdall::address::{is_url, shown};
 use holdall::{Error, ErrorKind};
-use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError};
+use pyo3::exceptions::{
+    PyConnectionRefusedError, PyFileNotFoundError, PyKeyError, PyKeyboardInterrupt, PyOSError,
+    PyPermissionError, PyTimeoutError,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyModule, PyTuple};
@@ -53,11 +57,22 @@ fn join<'py, T: IntoPyObject<'py>>(
 }
 
 fn os_error(error: &Error, io: &std::io::Error, path: Option<&std::path::Path>) -> PyErr {
-    let Some(code) = io.raw_os_error() else { return PyOSError::new_err(error.to_string()) };
+    let Some(code) = io.raw_os_error() else {
+        // A server's answer: its class as that of the same refusal by the operating system.
+        let text = error.to_string();
+        return match io.kind() {
+            std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+            std::io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+            std::io::ErrorKind::TimedOut => PyTimeoutError::new_err(text),
+            std::io::ErrorKind::ConnectionRefused => PyConnectionRefusedError::new_err(text),
+            _ => PyOSError::new_err(text),
+        };
+    };
     // "No such file or directory (os error 2)" less what Python adds itself.
     let text = io.to_string();
     let text = text.rsplit_once(" (os error").map_or(text.as_str(), |(text, _)| text).to_owned();
     match (error.context(), path) {
+        (_, Some(path)) if is_url(path) => PyOSError::new_err((code, text, shown(path))),
         (_, Some(path)) => PyOSError::new_err((code, text, path.to_owned().into_os_string())),
         (Some(what), None) => PyOSError::new_err((code, format!("{what}: {text}"))),
         (None, None) => PyOSError::new_err((code, text)),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use container_core::container::{Container, Digests, ReadOptions, visible_datasets};
 use container_core::dtype::Order;
 use container_core::region::Region;
+use holdall::remote::{CachedSource, RemoteOptions};
 use holdall::{Accept, OpenFile, Result};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -49,12 +50,21 @@ impl Core {
         Ok(Self { opened: Arc::new(opened), limits })
     }
 
-    /// Opens what `read_range(start, stop) -> bytes` gives of `len` bytes.
+    /// Opens what `read_range(start, stop) -> bytes` gives of `len` bytes, called by up to `at_once` threads at a time.
     #[staticmethod]
-    fn from_ranges(py: Python<'_>, read_range: Py<PyAny>, len: u64, words: OpenWords) -> PyResult<Self> {
+    fn from_ranges(
+        py: Python<'_>,
+        read_range: Py<PyAny>,
+        len: u64,
+        at_once: usize,
+        words: OpenWords,
+    ) -> PyResult<Self> {
         let (options, limits) = (words.options()?, words.limits());
-        let source = Box::new(Ranges::new(read_range, len));
+        let reader = Box::new(Ranges::new(read_range, len));
+        let mut remote = RemoteOptions::default();
+        remote.max_in_flight = at_once.max(1);
         let opened = patiently(py, None, move |_, _| {
+            let source = Box::new(CachedSource::over(reader, &remote, &limits)?);
             holdall::open::open_source(source, None, Accept::ContainersAndArrays, &options)
         })?;
         Ok(Self { opened: Arc::new(opened.map_err(raise)?), limits })

@@ -42,9 +42,10 @@ fn formats() -> Vec<String> {
 
 /// `(file, dataset, selection)` of `FILE::PATH[SEL]`.
 #[pyfunction]
-fn split_address(text: OsString) -> (PathBuf, Option<String>, Option<String>) {
+fn split_address(text: OsString) -> (OsString, Option<String>, Option<String>) {
     let Address { file, dataset, selection } = Address::parse_os(&text);
-    (file, dataset, selection)
+    // As text: a `Path` would fold the slashes of a URL.
+    (file.into_os_string(), dataset, selection)
 }
 
 /// `(start, step, count, kept)` of each axis that the text of a selection chooses of an array of `shape`.

@@ -17,6 +17,7 @@ mod numpy;
 mod options;
 mod patient;
 mod source;
+mod urls;
 mod values;
 
 use pyo3::prelude::*;
@@ -34,6 +35,9 @@ fn _holdall(module: &Bound<'_, PyModule>) -> PyResult<()> {
     asdf::register(module)?;
     functions::register(module)?;
     bloscpack::register(module)?;
+    module.add_function(wrap_pyfunction!(urls::is_url_text, module)?)?;
+    module.add_function(wrap_pyfunction!(urls::shown_address, module)?)?;
+    module.add_function(wrap_pyfunction!(urls::list_address, module)?)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(draw::draw, module)?)?;
     module.add_function(wrap_pyfunction!(draw::draw_arrays, module)?)?;

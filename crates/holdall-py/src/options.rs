@@ -1,5 +1,7 @@
 //! The package's words for how files are opened, read and written.
 
+use std::sync::Arc;
+
 use container_core::container::{Axes, Defaults, Digests, OpenOptions, ReadOptions, Tolerance};
 use container_core::dtype::DType;
 use container_core::format::TargetOptions;
@@ -11,6 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::urls::Urls;
 
 /// The manner in which a file is opened: `open`'s keywords as a dict.
 #[derive(Default, FromPyObject)]
@@ -23,6 +26,8 @@ pub(crate) struct OpenWords {
     stored: bool,
     assume_dtype: Option<String>,
     assume_codec: Option<String>,
+    /// Settings for URLs.
+    storage: Option<Vec<(String, String)>>,
 }
 
 impl OpenWords {
@@ -47,6 +52,7 @@ impl OpenWords {
         options.assume_dtype =
             parsed.map_err(|error| raise(Error::usage(format!("assume_dtype: {error}"))))?;
         options.assume_codec.clone_from(&self.assume_codec);
+        options.addresses = Some(Arc::new(Urls(self.storage.clone().unwrap_or_default())));
         Ok(options)
     }
 }

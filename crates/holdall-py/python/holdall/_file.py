@@ -10,6 +10,7 @@ from . import _holdall
 from ._dataset import Dataset
 from ._errors import UsageError, in_python
 from ._names import unknown
+from ._remote import is_url, shown
 from ._types import Digests, Json, Progress, Segment, Verification
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class File(Mapping[str, "Dataset"]):
 
     @property
     def path(self) -> str | None:
-        """The absolute path, or the path in its file system; None for a file object."""
+        """The absolute path, the URL, or the path in its file system; None for a file object."""
         return self._path
 
     @property
@@ -127,7 +128,8 @@ class File(Mapping[str, "Dataset"]):
 
         if self._path is None or self._fs is not None:
             raise UsageError("a file without a path of its own cannot be verified", None, None, "a copy on the disk")
-        return verify(self._path, quick=quick, threads=threads, progress=progress)
+        storage = dict(self._options.get("storage") or ())
+        return verify(self._path, quick=quick, threads=threads, progress=progress, storage_options=storage or None)
 
     def close(self) -> None:
         """Ends the use of this object; a second call does nothing. Arrays and datasets in hand stay valid and keep the file open."""
@@ -162,6 +164,9 @@ class File(Mapping[str, "Dataset"]):
         if self._fs is not None:
             info = self._fs.info(self._path)
             return (info.get("size"), str(info.get("ETag") or info.get("mtime") or info.get("LastModified")))
+        if is_url(self._path):
+            # Of the object, which has no state that could be asked for without a request.
+            return (self._core.about()["size"],)
         stat = os.stat(self._path)
         return (stat.st_mtime_ns, stat.st_size)
 
@@ -170,7 +175,7 @@ class File(Mapping[str, "Dataset"]):
         return ("holdall.File", str(pickled[0]), *pickled[1:], *self._state())
 
     def _name(self) -> str:
-        return os.path.basename(self._path) if self._path else "file object"
+        return os.path.basename(shown(self._path)) if self._path else "file object"
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else f"{len(self)} datasets"

@@ -16,6 +16,7 @@ from ._dataset import Dataset
 from ._errors import DifferenceError, HoldallLossWarning, UsageError
 from ._file import File
 from ._opening import DEFAULTS, as_path, from_object, open_on, open_path
+from ._remote import is_option, is_url, storage
 from ._threads import threads as _threads
 from ._types import (
     Codec,
@@ -51,11 +52,13 @@ def open(
     max_memory: int | None = None,
     assume_dtype: DTypeLike | None = None,
     assume_codec: str | None = None,
+    **storage_options: Any,
 ) -> File:
     """Opens a file of any of the formats, told by its bytes; never changes it.
 
-    file : a path; a directory where the format is one (bcolz, sparse Blosc2 frames); an object with `read` and `seek`, which is read from this and
-        from other threads, one at a time, and stays open; or `(fs, path)`, a file system of fsspec and a path in it, which can be pickled
+    file : a path; a URL (`https://…`, `s3://bucket/key`, `gs://…`, `az://…`); a directory where the format is one (bcolz, sparse Blosc2 frames); an
+        object with `read` and `seek`, which is read from this and from other threads, one at a time, and stays open; or `(fs, path)`, a file system
+        of fsspec or a store of obstore and a path in it, which can be pickled
     digests : "whole" compares a digest when all that it covers is read, "compare" with every read (all that it covers is read for that), "ignore"
         never
     c_order : shows column-major data with their axes reversed, so that the last one is fastest; no byte moves
@@ -66,6 +69,10 @@ def open(
     max_memory : most bytes that the file may make one call take; None for three quarters of what the machine allows
     assume_dtype : type of elements of which the file says none: numpy's, or a text such as "<f4"
     assume_codec : codec where the file leaves it open
+    storage_options : for URLs. `anon=True` reads a bucket without credentials; `endpoint_url`, `region`, `profile`; `key`, `secret` and `token`, or
+        any setting of the providers by the name of its environment variable (`aws_access_key_id`); `headers`, a mapping, for the URL's own host;
+        `proxy`; `deadline` in seconds for one range of bytes. A mapping of these as `storage_options` is taken too. What is not given comes from
+        the environment, as the command takes it
 
     Returns a `File`. Metadata are read, the elements of arrays are not.
 
@@ -76,7 +83,7 @@ def open(
     # Small files are opened in some 15 µs: a tenth of that would go into words that nobody gave.
     is_plain = mmap is None and max_memory is None and assume_dtype is None and assume_codec is None
     options = {}
-    if not (is_plain and c_order is False and stored is False and lenient is False):
+    if storage_options or not (is_plain and c_order is False and stored is False and lenient is False):
         options = _options(
             "open",
             c_order=c_order,
@@ -86,10 +93,16 @@ def open(
             max_memory=max_memory,
             assume_dtype=assume_dtype,
             assume_codec=assume_codec,
+            **storage_options,
         )
+    if options.get("storage") and not (isinstance(file, (str, os.PathLike)) and is_url(os.fspath(file))):
+        raise TypeError("storage options are for URLs")
     if isinstance(file, tuple):
-        if len(file) != 2 or not hasattr(file[0], "open") or not isinstance(file[1], str):
-            raise TypeError("a tuple is (fs, path): a file system of fsspec and a path in it, as text")
+        is_place = len(file) == 2 and isinstance(file[1], str)
+        if not is_place or not (hasattr(file[0], "open") or hasattr(file[0], "get_ranges")):
+            raise TypeError(
+                "a tuple is (fs, path): a file system of fsspec or a store of obstore, and a path in it, as text"
+            )
         return open_on(*file, options, digests)
     if isinstance(file, (str, os.PathLike)):
         return open_path(file, options, digests)
@@ -101,9 +114,11 @@ def open(
 def _options(call: str, **words: Any) -> dict[str, Any]:
     """Options of `open` that are not the default; `call` is the function that was given them."""
     missing = object()
+    given = {key: value for key, value in words.items() if is_option(key)}
+    words = {key: value for key, value in words.items() if key not in given}
     changed = {key: value for key, value in words.items() if value is not DEFAULTS.get(key, missing)}
     for key, value in changed.items():
-        if key not in DEFAULTS:
+        if key not in DEFAULTS or key == "storage":
             compared = ": it always compares digests" if key == "digests" else ""
             raise TypeError(f"{call}() got an unexpected keyword argument {key!r}{compared}")
         if key in ("lenient", "c_order", "stored"):
@@ -115,6 +130,8 @@ def _options(call: str, **words: Any) -> dict[str, Any]:
         raise ValueError(f"max_memory is a number of bytes, not {most}")
     if changed.get("assume_dtype") is not None:
         changed["assume_dtype"] = descr(changed["assume_dtype"])
+    if pairs := storage(given):
+        changed["storage"] = pairs
     return changed
 
 
@@ -125,7 +142,7 @@ def _flag(name: str, value: object) -> None:
 
 def _must_exist(address: str) -> None:
     """Raises FileNotFoundError with the file's name where an address leads to none."""
-    if not os.path.exists(address):
+    if not is_url(address) and not os.path.exists(address):
         os.stat(_holdall.split_address(address)[0])
 
 
@@ -469,7 +486,8 @@ def verify(
     """
     options = DEFAULTS | _options("verify", **open_options)
     target = as_path(path)
-    os.stat(target)
+    if not is_url(target):
+        os.stat(target)
     line = json.loads(_holdall.verify(target, options, quick, _threads(threads), progress))
     findings = [
         Finding(

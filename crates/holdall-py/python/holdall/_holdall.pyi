@@ -34,10 +34,13 @@ __all__ = [
     "draw",
     "draw_arrays",
     "formats",
+    "is_url_text",
+    "list_address",
     "parse_selection",
     "recode",
     "repair",
     "save",
+    "shown_address",
     "split_address",
     "verify",
 ]
@@ -53,7 +56,7 @@ class Memory:
 class Core:
     def __new__(cls, path: str, words: Mapping[str, Any] | None) -> Core: ...
     @staticmethod
-    def from_ranges(read_range: Any, len: int, words: Mapping[str, Any]) -> Core: ...
+    def from_ranges(read_range: Any, len: int, at_once: int, words: Mapping[str, Any]) -> Core: ...
     @property
     def format(self) -> str: ...
     def about(self) -> dict[str, Json]: ...
@@ -228,3 +231,6 @@ def bloscpack_append(
     threads: int,
     told: Progress | None,
 ) -> None: ...
+def is_url_text(text: str) -> bool: ...
+def shown_address(text: str) -> str: ...
+def list_address(text: str, settings: Sequence[tuple[str, str]]) -> list[str] | None: ...

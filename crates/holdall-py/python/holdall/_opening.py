@@ -1,4 +1,4 @@
-"""Opening files: by path, in a file system, from an object, and again in another process."""
+"""Opening files: by path or URL, in a file system or store, from an object, and again in another process."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from . import _holdall
 from ._dataset import Dataset
 from ._file import File
+from ._remote import from_fsspec, from_store, is_url
 from ._types import Digests, StrPath
 
 DEFAULTS: dict[str, Any] = {
@@ -19,6 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "stored": False,
     "assume_dtype": None,
     "assume_codec": None,
+    "storage": None,
 }
 """The words of the extension for how a file is opened."""
 
@@ -48,8 +50,8 @@ def reopen(
     """What files and datasets are pickled as. A process opens a file once for each state of it."""
     words: dict[str, Any] = dict(options)
     if fs is None:
-        stat = os.stat(path)
-        key = (path, options, digests, stat.st_mtime_ns, stat.st_size)
+        # A file at a URL stays what it was: reading it after a change is an error.
+        key = (path, options, digests, *(() if is_url(path) else _state(path)))
         file = _opened.pop(key, None)
         if file is None or file.closed:
             file = open_path(path, words, digests)
@@ -64,17 +66,30 @@ def reopen(
     return found if field is None else found.field(field)
 
 
+def _state(path: str) -> tuple[int, int]:
+    stat = os.stat(path)
+    return stat.st_mtime_ns, stat.st_size
+
+
 def open_path(path: StrPath, options: dict[str, Any], digests: Digests) -> File:
     """Opens the file at a path."""
-    absolute = os.path.abspath(as_path(path))
+    text = as_path(path)
+    absolute = text if is_url(text) else os.path.abspath(text)
     # Seven words take a tenth of the time in which a small file is opened.
     words = DEFAULTS | options if options else None
     return File(_holdall.Core(absolute, words), absolute, options, digests)
 
 
 def open_on(fs: Any, path: str, options: dict[str, Any], digests: Digests) -> File:
-    """Opens a file of a file system of fsspec's."""
-    core = from_object(fs.open(path, "rb"), options, owned=True)
+    """Opens a file of a file system of fsspec's, or of a store of obstore's."""
+    words = DEFAULTS | options
+    core = None
+    if hasattr(fs, "get_ranges") and hasattr(fs, "head"):
+        core = from_store(fs, path, words)
+    elif hasattr(fs, "cat_file") and hasattr(fs, "info"):
+        core = from_fsspec(fs, path, words)
+    if core is None:
+        core = from_object(fs.open(path, "rb"), options, owned=True)
     return File(core, path, options, digests, fs)
 
 
@@ -115,4 +130,4 @@ def from_object(file: Any, options: dict[str, Any], *, owned: bool = False) -> _
                 start += len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    return _holdall.Core.from_ranges(read_range, length, DEFAULTS | options)
+    return _holdall.Core.from_ranges(read_range, length, 1, DEFAULTS | options)
