@@ -162,7 +162,7 @@ mod tests {
             ("AWS_PROFILE", "work"),
             ("AWS_ACCESS_KEY_ID", "key"),
             ("AZURE_STORAGE_ACCOUNT_NAME", "account"),
-            ("HOME", "/home/a"),
+            ("HOME", "/root-of-a"),
             ("AWS_CONFIG_FILE", "/etc/aws"),
             ("PATH", "/bin"),
             ("AWS_REGION", ""),
@@ -173,7 +173,10 @@ mod tests {
         assert_eq!(options.profile.as_deref(), Some("work"));
         let names: Vec<_> = options.settings.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["AWS_ACCESS_KEY_ID", "AZURE_STORAGE_ACCOUNT_NAME"]);
-        assert_eq!(options.aws_files, [PathBuf::from("/etc/aws"), PathBuf::from("/home/a/.aws/credentials")]);
+        assert_eq!(
+            options.aws_files,
+            [PathBuf::from("/etc/aws"), PathBuf::from("/root-of-a/.aws/credentials")]
+        );
         let mine = RemoteOptions {
             proxy: Some("http://mine".into()),
             profile: Some("mine".into()),

@@ -43,6 +43,7 @@ pub(crate) struct Opened {
 }
 
 /// A failed request.
+#[derive(Debug)]
 pub(crate) struct Failure {
     /// Bytes at the start of the requested range that arrived.
     pub filled: usize,

@@ -161,8 +161,12 @@ fn credentials_come_from_options_the_environment_and_profiles() {
     };
     let ran = |command: &mut Command| Run::of(&command.output().unwrap());
     ran(&mut bare(&["info", "--endpoint-url", &store.endpoint, "--anon", url])).expect(0);
-    let private = ran(&mut bare(&["info", "--endpoint-url", &store.endpoint, "--anon", "s3://box/run/image.asdf"]));
-    assert!(private.code == Some(2) && private.err.contains("the request had no credentials"), "{private:#?}");
+    let private =
+        ran(&mut bare(&["info", "--endpoint-url", &store.endpoint, "--anon", "s3://box/run/image.asdf"]));
+    assert!(
+        private.code == Some(2) && private.err.contains("the request had no credentials"),
+        "{private:#?}"
+    );
     std::fs::create_dir(store.folder.path().join(".aws")).unwrap();
     let config = format!("[profile local]\nregion = eu-west-1\nendpoint_url = {}\n", store.endpoint);
     std::fs::write(store.folder.path().join(".aws/config"), config).unwrap();

@@ -11,7 +11,7 @@ use object_store::path::Path as Key;
 use object_store::{GetOptions, GetRange, ObjectStore, RetryConfig};
 use ureq::http::{HeaderMap, StatusCode};
 
-use super::transport::{Transport, answers_of};
+use super::transport::Transport;
 use super::{no_credentials, profile};
 use crate::answer::{Response, text};
 use crate::connections::Connections;
@@ -24,7 +24,7 @@ const MAX_ATTEMPTS: usize = 3;
 /// A bucket. Its files share connections and credentials.
 pub(crate) struct Bucket {
     url: BucketUrl,
-    connections: Arc<Connections>,
+    transport: Transport,
     access: Mutex<Access>,
 }
 
@@ -53,15 +53,16 @@ impl Bucket {
     /// # Errors
     /// `Usage` for settings that do not fit; as those of a profile.
     pub(crate) fn new(url: &BucketUrl, connections: Arc<Connections>) -> Result<Self> {
-        let settings = Settings::new(url, &connections)?;
+        let transport = Transport::new(connections);
+        let settings = Settings::new(url, &transport)?;
         let credentials = settings.credentials();
-        let store = settings.build(credentials, None, &connections)?;
+        let store = settings.build(credentials, None, &transport)?;
         let access = Mutex::new(Access { store, region: None, credentials });
-        Ok(Self { url: url.clone(), connections, access })
+        Ok(Self { url: url.clone(), transport, access })
     }
 
-    pub(super) const fn connections(&self) -> &Arc<Connections> {
-        &self.connections
+    pub(super) const fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     pub(super) const fn url(&self) -> &BucketUrl {
@@ -80,8 +81,8 @@ impl Bucket {
     fn replace(&self, old: &Access, credentials: Credentials, region: Option<String>) -> Result<()> {
         let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
         if access.credentials == old.credentials && access.region == old.region {
-            let settings = Settings::new(&self.url, &self.connections)?;
-            let store = settings.build(credentials, region.as_deref(), &self.connections)?;
+            let settings = Settings::new(&self.url, &self.transport)?;
+            let store = settings.build(credentials, region.as_deref(), &self.transport)?;
             *access = Access { store, region, credentials };
         }
         Ok(())
@@ -106,7 +107,8 @@ impl Bucket {
                 if_match: pin.and_then(Pin::strong_etag).map(str::to_owned),
                 ..GetOptions::default()
             };
-            let (answers, _) = answers_of(|| pollster::block_on(access.store.get_opts(key, options)));
+            let (answers, _) =
+                self.transport.answers_of(|| pollster::block_on(access.store.get_opts(key, options)));
             let Some(answer) = answers.object else {
                 // No request came to be: there are no credentials to sign it with.
                 if self.stop_seeking().map_err(Failure::fatal)? {
@@ -166,8 +168,8 @@ struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    fn new(url: &'a BucketUrl, connections: &Connections) -> Result<Self> {
-        let options = connections.options();
+    fn new(url: &'a BucketUrl, transport: &Transport) -> Result<Self> {
+        let options = transport.connections().options();
         let mut values = Vec::new();
         if url.provider == Provider::S3 {
             // What is set otherwise comes later, and replaces what the profile has; a profile that was asked for by name has its own keys.
@@ -237,9 +239,9 @@ impl<'a> Settings<'a> {
         &self,
         credentials: Credentials,
         region: Option<&str>,
-        connections: &Arc<Connections>,
+        transport: &Transport,
     ) -> Result<Arc<dyn ObjectStore>> {
-        let transport = Transport(Arc::clone(connections));
+        let transport = transport.clone();
         let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
         let unsigned = credentials == Credentials::None;
         let bucket = self.url.bucket.as_str();

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use object_store::ObjectStore as _;
 use object_store::path::Path as Key;
 
-use super::transport::{Answers, answers_of};
+use super::transport::Answers;
 use super::{Bucket, no_credentials};
 use crate::answer::{failure_of, malformed};
 use crate::retry::Retries;
@@ -59,7 +59,7 @@ impl Bucket {
         let folder = Key::parse(folder).map_err(|_| Error::usage("invalid folder of a pattern"))?;
         let mut keys = Vec::new();
         let mut last: Option<Key> = None;
-        let mut retries = Retries::new(self.connections().options(), limits.stop);
+        let mut retries = Retries::new(self.transport().connections().options(), limits.stop);
         while let Err(failure) = self.list_from(&folder, &mut last, &fits, &mut keys, limits) {
             match failure {
                 Ended::Again => limits.stop.check()?,
@@ -94,7 +94,7 @@ impl Bucket {
         };
         let mut held = 0_u64;
         loop {
-            let (answers, next) = answers_of(|| pollster::block_on(listed.next()));
+            let (answers, next) = self.transport().answers_of(|| pollster::block_on(listed.next()));
             limits.stop.check().map_err(Failure::fatal)?;
             let object = match next {
                 None => return Ok(()),

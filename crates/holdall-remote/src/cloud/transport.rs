@@ -1,8 +1,9 @@
 //! HTTP for `object_store`, over the connections of a client.
 
-use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -29,7 +30,7 @@ const METADATA_HOSTS: [&str; 5] =
     ["169.254.169.254", "169.254.170.2", "169.254.170.23", "metadata", "metadata.google.internal"];
 
 /// Answers to the requests that `object_store` makes for a thread.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Answers {
     /// To the last request for a range of an object, as it came.
     pub object: Option<Result<Response, Failure>>,
@@ -37,20 +38,37 @@ pub(super) struct Answers {
     pub other: Option<Result<(StatusCode, HeaderMap), Failure>>,
 }
 
-thread_local! {
-    static ANSWERS: RefCell<Answers> = RefCell::default();
-}
-
-/// The answers to the requests of `work`, and what it returns.
-pub(super) fn answers_of<T>(work: impl FnOnce() -> T) -> (Answers, T) {
-    ANSWERS.take();
-    let done = work();
-    (ANSWERS.take(), done)
-}
-
 /// Sends requests on the calling thread, which waits for the answer.
 #[derive(Clone, Debug)]
-pub(super) struct Transport(pub(super) Arc<Connections>);
+pub(super) struct Transport {
+    connections: Arc<Connections>,
+    /// Of the threads that are within [`Transport::answers_of`].
+    answers: Arc<Mutex<HashMap<ThreadId, Answers>>>,
+}
+
+impl Transport {
+    pub(super) fn new(connections: Arc<Connections>) -> Self {
+        Self { connections, answers: Arc::default() }
+    }
+
+    pub(super) const fn connections(&self) -> &Arc<Connections> {
+        &self.connections
+    }
+
+    /// The answers to the requests of `work`, which are those of this thread, and what it returns.
+    pub(super) fn answers_of<T>(&self, work: impl FnOnce() -> T) -> (Answers, T) {
+        let done = work();
+        (self.answers().remove(&thread::current().id()).unwrap_or_default(), done)
+    }
+
+    fn answers(&self) -> MutexGuard<'_, HashMap<ThreadId, Answers>> {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answered(&self, set: impl FnOnce(&mut Answers)) {
+        set(self.answers().entry(thread::current().id()).or_default());
+    }
+}
 
 impl HttpConnector for Transport {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
@@ -61,7 +79,7 @@ impl HttpConnector for Transport {
 #[async_trait]
 impl HttpService for Transport {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let agent = self.0.agent().map_err(|_| unsent(HttpErrorKind::Unknown))?;
+        let agent = self.connections.agent().map_err(|_| unsent(HttpErrorKind::Unknown))?;
         let (parts, body) = request.into_parts();
         let is_object = parts.headers.contains_key(RANGE);
         let is_metadata = parts.uri.host().is_some_and(|host| METADATA_HOSTS.contains(&host));
@@ -75,7 +93,7 @@ impl HttpService for Transport {
         };
         if is_object {
             let answer = sent.map_err(|error| failure(&error));
-            ANSWERS.with_borrow_mut(|answers| answers.object = Some(answer));
+            self.answered(|answers| answers.object = Some(answer));
             return Err(unsent(HttpErrorKind::Unknown));
         }
         if !is_metadata {
@@ -83,7 +101,7 @@ impl HttpService for Transport {
                 Ok(response) => Ok((response.status(), response.headers().clone())),
                 Err(error) => Err(failure(error)),
             };
-            ANSWERS.with_borrow_mut(|answers| answers.other = Some(other));
+            self.answered(|answers| answers.other = Some(other));
         }
         let kind = |error: &ureq::Error| match is_transient(error) {
             true => HttpErrorKind::Interrupted,
