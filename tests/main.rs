@@ -18,6 +18,7 @@ mod large;
 mod manifest;
 mod matrix;
 mod messages;
+mod nginx;
 mod remote;
 mod repairs;
 mod stopped;
