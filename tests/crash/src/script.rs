@@ -115,6 +115,8 @@ impl<F: Format> Script<F> {
                 let path = self.folder.path().join("a");
                 let journal = self.folder.path().join(format!("a{}", F::JOURNAL_SUFFIX));
                 let _ = std::fs::remove_file(&journal);
+                // A new file: some file systems wait for the disk where one is truncated and written again.
+                let _ = std::fs::remove_file(&path);
                 std::fs::write(&path, storage.file())?;
                 if let Some(bytes) = storage.journal() {
                     std::fs::write(journal, bytes)?;
