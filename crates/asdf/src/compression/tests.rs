@@ -160,11 +160,17 @@ fn every_block_decodes_in_pieces_to_the_reference_digest() {
 /// Chunks are in memory a few at a time, streams a piece.
 #[test]
 fn pieces_are_short() {
-    let values: Vec<u8> = (0..3_000_000_u32).flat_map(|k| (k.wrapping_mul(k) / 50).to_le_bytes()).collect();
-    for (label, most) in [("lz4", 4 << 20), ("zlib", 64 << 10), ("bzp2", 64 << 10), ("zstd", 64 << 10)] {
-        let mut stored = Vec::new();
+    let values =
+        |count: u32| -> Vec<u8> { (0..count).flat_map(|k| (k.wrapping_mul(k) / 50).to_le_bytes()).collect() };
+    for (label, count, memory, most) in [
+        ("lz4", 2_700_000, 10 << 20, 4 << 20),
+        ("zlib", 250_000, 800_000, 64 << 10),
+        ("bzp2", 250_000, 800_000, 64 << 10),
+        ("zstd", 2_700_000, 10 << 20, 64 << 10),
+    ] {
+        let (values, mut stored) = (values(count), Vec::new());
         encode(label, &values, &EncodeOptions::default(), &mut stored).unwrap();
-        let (limits, range) = (Limits::default().with_memory(10 << 20), 0..stored.len() as u64);
+        let (limits, range) = (Limits::default().with_memory(memory), 0..stored.len() as u64);
         let decoded_len = values.len() as u64;
         for threads in [1, 3] {
             let encoded =
@@ -206,10 +212,12 @@ impl Source for Stopping {
 /// A chunk has two reads: its head and itself.
 #[test]
 fn no_chunk_is_begun_after_a_request() {
-    let values: Vec<u8> = (0..8_000_000_u32).flat_map(|k| (k.wrapping_mul(k) / 50).to_le_bytes()).collect();
-    let mut stored = Vec::new();
-    encode("lz4", &values, &EncodeOptions::default(), &mut stored).unwrap();
-    let chunks = values.len().div_ceil(4 << 20) as u64;
+    let values: Vec<u8> = (0..600_000_u32).flat_map(|k| (k.wrapping_mul(k) / 50).to_le_bytes()).collect();
+    let (mut stored, chunk_len) = (Vec::new(), 300_000);
+    for chunk in values.chunks(chunk_len) {
+        lz4_chunks::encode_chunk(chunk, None, &mut stored).unwrap();
+    }
+    let chunks = values.len().div_ceil(chunk_len) as u64;
     for threads in [1, 3] {
         let flag: &'static AtomicBool = Box::leak(Box::default());
         let source = Stopping { bytes: stored.clone(), last: 5, reads: AtomicU64::new(0), flag };

@@ -98,7 +98,7 @@ fn limits_of_trees() {
 #[test]
 fn huge_integers_and_python_tags_are_plain_data() {
     // Past 4300 digits an integer is text, and one beyond 128 bits is kept as its digits.
-    for digits in [40, 4300, 5000, 1 << 20] {
+    for digits in [40, 4300, 5000, 1 << 17] {
         let text = "9".repeat(digits);
         let document = parse(&format!("a: {text}\n")).unwrap();
         let scalar = document.find("a").unwrap().scalar();
@@ -119,8 +119,8 @@ fn huge_integers_and_python_tags_are_plain_data() {
         let node = document.find("a").unwrap();
         assert!(node.tag().is_some_and(|tag| tag.starts_with("tag:yaml.org,2002:python/")), "{value}");
     }
-    // Tags, anchors and keys of a megabyte.
-    let long = "x".repeat(1 << 20);
+    // Long tags, anchors and keys.
+    let long = "x".repeat(1 << 17);
     for lines in
         [format!("a: !{long} 1"), format!("a: &{long} 1"), format!("{long}: 1"), format!("? {long}\n: 1")]
     {

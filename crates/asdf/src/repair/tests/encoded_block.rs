@@ -36,7 +36,8 @@ fn a_label_with_a_wrong_bit_is_the_nearest_that_decodes() {
             if !has_digest {
                 sound[at + 38..at + 54].fill(0);
             }
-            for bit in 0..32 {
+            // Of blocks without a digest every third.
+            for bit in (0..32).step_by(if has_digest { 1 } else { 3 }) {
                 let mut damaged = sound.clone();
                 damaged[at + 10 + bit / 8] ^= 1 << (bit % 8);
                 let (out, report) = repaired(&damaged);
