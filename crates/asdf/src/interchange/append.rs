@@ -111,3 +111,6 @@ fn row_type(path: &Path, open: &OpenOptions, array: &str) -> Result<(DType, Vec<
     }
     Ok((geometry.dtype.clone(), geometry.shape.get(1..).unwrap_or_default().to_vec()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -166,3 +166,6 @@ pub fn check_digests(file: &File, options: &ReadOptions) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

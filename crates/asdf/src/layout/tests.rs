@@ -342,3 +342,45 @@ fn comments_of_any_length_are_before_the_tree() {
         }
     }
 }
+
+/// A source on another machine, with the ranges that were announced.
+struct Far(Vec<u8>, std::sync::Mutex<Vec<Range<u64>>>);
+
+impl Source for Far {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+    fn read_into(&self, at: u64, dst: &mut [u8]) -> Result<()> {
+        self.0.read_into(at, dst)
+    }
+    fn is_far(&self) -> bool {
+        true
+    }
+    fn prefetch(&self, ranges: &[Range<u64>]) -> Result<usize> {
+        self.1.lock().unwrap().extend_from_slice(ranges);
+        Ok(ranges.len())
+    }
+}
+
+/// Of each block that the index lists, the 54 bytes of its header.
+#[test]
+fn headers_of_a_far_file_are_announced_by_its_index() {
+    let at = HEAD.len() + TREE.len();
+    let blocks = [block(&[1; 100], 0), block(&[2; 200], 8), block(&[3; 70_000], 0)];
+    let starts = [at, at + 154, at + 154 + 262];
+    let begin = file(&[HEAD.as_bytes(), TREE.as_bytes(), &blocks.concat()]);
+    let announced = |list: &[u8]| {
+        let far = Far(file(&[&begin, list]), std::sync::Mutex::default());
+        let layout = Layout::parse(&far, &Limits::default()).unwrap();
+        assert_eq!(layout.offsets(), starts.map(|start| start as u64));
+        far.1.into_inner().unwrap()
+    };
+    let headers = |starts: &[usize]| -> Vec<Range<u64>> {
+        starts.iter().map(|start| *start as u64..*start as u64 + 54).collect()
+    };
+    assert_eq!(announced(&index(&starts)), headers(&starts));
+    assert_eq!(announced(&file(&[&index(&starts), b"\0\0\0"])), headers(&starts));
+    assert_eq!(announced(b""), []);
+    // What it lists is read only where it is true.
+    assert_eq!(announced(&index(&[7, starts[1]])), headers(&[7, starts[1]]));
+}

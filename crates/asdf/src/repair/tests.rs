@@ -8,6 +8,7 @@ use container_core::container::StaleChecksums;
 mod encoded_block;
 mod find_blocks;
 mod header_lines;
+mod reports;
 mod text_tool;
 
 const HEAD: &str = "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n# kept\n";

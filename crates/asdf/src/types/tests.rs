@@ -164,3 +164,89 @@ fn the_other_types_are_read_by_their_tags() {
     let paths: Vec<&str> = file.arrays().iter().map(|entry| entry.path.as_str()).collect();
     assert_eq!(paths, ["qa/value", "t/columns/0/data", "f/0/data", "other/a"]);
 }
+
+/// By the standard's schemas of these tags (1.6.0).
+#[test]
+fn nodes_that_do_not_fit_their_tag_are_malformed_at_their_text() {
+    for (node, wrong, told) in [
+        ("!table/table-1.1.0 {columns: {}}", "{}", "the columns are not a list"),
+        ("!table/table-1.1.0 {a: 1}", "!table/table-1.1.0 {a: 1}", "missing key columns"),
+        (
+            "!table/column-1.1.0 {name: null, data: 1}",
+            "!table/column-1.1.0 {name: null, data: 1}",
+            "missing key name",
+        ),
+        ("!table/column-1.1.0 {name: [a], data: 1}", "[a]", "a list or mapping (expected text)"),
+        ("!fits/fits-1.0.0 {}", "!fits/fits-1.0.0 {}", "not a list of headers"),
+        ("!fits/fits-1.0.0 [{header: 5}]", "5", "the header is not a list of cards"),
+        ("!fits/fits-1.0.0 [{header: [[A, 1, c, d]]}]", "[A, 1, c, d]", "the card is not a list"),
+        ("!fits/fits-1.0.0 [{header: [A]}]", "A]", "the card is not a list"),
+        (
+            "!core/externalarray-1.0.0 {fileuri: x, target: 1, datatype: int8, shape: 5}",
+            "5",
+            "the shape is not a list",
+        ),
+        ("!core/externalarray-1.0.0 {fileuri: x, target: 1, datatype: int8, shape: [-5]}", "-5", "below 0"),
+        ("!core/integer-1.0.0 {sign: x, words: !core/ndarray-1.0.0 [1]}", "x", "unknown sign"),
+        (
+            "!core/integer-1.0.0 {sign: +, words: !core/ndarray-1.0.0 [[1]]}",
+            "!core/ndarray-1.0.0 [[1]]",
+            "not a list of uint32",
+        ),
+        (
+            "!core/integer-1.0.0 {sign: +, words: !core/ndarray-1.0.0 [1.5]}",
+            "!core/ndarray-1.0.0 [1.5]",
+            "not a list of uint32",
+        ),
+        (
+            "!core/integer-1.0.0 {sign: +, words: !core/ndarray-1.0.0 [4294967296]}",
+            "!core/ndarray-1.0.0 [4294967296]",
+            "does not fit 32 bits",
+        ),
+        ("!core/extension_metadata-1.0.0 {package: 5}", "5", ""),
+        (
+            "!core/history_entry-1.0.0 {time: x}",
+            "!core/history_entry-1.0.0 {time: x}",
+            "missing key description",
+        ),
+    ] {
+        let file = file(&format!("v: {node}\n"));
+        let error = file.value("v").unwrap_err();
+        assert!(matches!(error.kind(), container_core::ErrorKind::Malformed(_)), "{node}: {error}");
+        assert!(error.to_string().contains(told), "{node}: {error}");
+        let text = file.tree().document().text();
+        let wrong = text[text.find(node).unwrap()..].find(wrong.trim_end_matches(']')).unwrap()
+            + text.find(node).unwrap();
+        let base = file.layout().tree.clone().unwrap().start;
+        if !told.is_empty() {
+            assert_eq!(error.range().unwrap().start, base + wrong as u64, "{node}: {error}");
+        }
+    }
+    for (history, told) in [
+        ("text", "neither a list nor a mapping"),
+        ("{entries: 5}", "not a list"),
+        ("{extensions: {}}", "not a list"),
+        ("[5]", "missing key description"),
+    ] {
+        let file = file(&format!("history: {history}\n"));
+        assert!(file.history().unwrap_err().to_string().contains(told), "{history}");
+    }
+    assert!(file("history: ''\n").history().unwrap().entries.is_empty());
+    assert!(file("history: {entries: null}\n").history().unwrap().extensions.is_empty());
+}
+
+/// As many words as are converted to digits in a moment.
+#[test]
+fn integers_of_too_many_words_are_over_the_limit() {
+    let words = |count: usize| {
+        format!(
+            "n: !core/integer-1.0.0 {{sign: +, words: !core/ndarray-1.0.0 [{}]}}\n",
+            vec!["1"; count].join(", ")
+        )
+    };
+    assert!(
+        matches!(file(&words(16_384)).value("n").unwrap(), Value::Integer(integer) if integer.words.len() == 16_384)
+    );
+    let error = file(&words(16_385)).value("n").unwrap_err();
+    assert!(matches!(error.kind(), container_core::ErrorKind::Limit { .. }), "{error}");
+}

@@ -1,3 +1,5 @@
+mod history;
+
 use container_codecs::checksum::Algorithm;
 use container_core::Limits;
 use container_core::dtype::{ByteOrder, DType, Kind, Order};

@@ -182,6 +182,12 @@ fn losses_of_bare_arrays_are_the_rest_of_the_tree() {
     assert!(own.contains(&of("q/value", "unit km")) && own.contains(&of("z", "mask 7")), "{own:?}");
     let text = tree("a: !core/ndarray-1.1.0 {data: [1]}\nb: {c: 1}\nd: []\n");
     assert_eq!(whats(text.as_bytes()), [(None, "tree: b, d".to_owned())]);
+    // Of mappings and lists that have arrays alone nothing is lost; an empty one is a value.
+    let array = "!core/ndarray-1.1.0 {data: [1]}";
+    let nested = format!(
+        "a: {{b: {array}, c: {{d: {array}}}}}\ne: [{array}, {array}]\nf: {{}}\ng: {{h: {{i: {array}, j: []}}}}\nk: [{array}, 1]\n"
+    );
+    assert_eq!(whats(tree(&nested).as_bytes()), [(None, "tree: f, g, k".to_owned())]);
 }
 
 #[test]

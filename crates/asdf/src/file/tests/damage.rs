@@ -216,3 +216,30 @@ fn many_arrays_of_records_are_looked_at_once() {
     let file = open(&format!("a:\n{tree}"), &[plain(&[0; 16])]);
     assert_eq!(file.array_faults().len(), 20_000);
 }
+
+/// The order of a record's numbers may be that of each field.
+#[test]
+fn an_array_needs_a_byte_order_unless_its_fields_have_their_own() {
+    let read = |datatype: &str| {
+        let tree = format!("a: !core/ndarray-1.1.0 {{source: 0, datatype: {datatype}, shape: [2]}}");
+        let file = open(&tree, &[plain(&[0, 1, 2, 0, 3, 4])]);
+        file.array("a")?;
+        file.geometry(0).map(|geometry| geometry.dtype.clone())
+    };
+    let own = "[{name: a, datatype: int16, byteorder: big}, {name: b, datatype: int8, byteorder: little}]";
+    let dtype = |numpy: &str| container_core::dtype::DType::parse(numpy).unwrap();
+    assert_eq!(read(own).unwrap(), dtype("[('a', '>i2'), ('b', '|i1')]"));
+    // Bytes and texts of bytes have none.
+    let bytes = read("[{name: a, datatype: int8}, [ascii, 2]]").unwrap();
+    assert_eq!(bytes, dtype("[('a', '|i1'), ('f1', '|S2')]"));
+    for without in [
+        "int16",
+        "[ucs4, 1]",
+        "[{name: a, datatype: int16}]",
+        "[{name: a, datatype: int16, byteorder: big}, {name: b, datatype: int16}]",
+        "[{name: a, datatype: int16, byteorder: big}, int16]",
+    ] {
+        let error = read(without).unwrap_err();
+        assert!(error.to_string().contains("needs a byteorder"), "{without}: {error}");
+    }
+}

@@ -74,6 +74,20 @@ fn items_become_the_type_that_is_named() {
     assert_eq!(read("{data: [[1, 2.5], [3, 4]], datatype: [uint8, float32]}").unwrap().1, [2]);
 }
 
+/// A record is a list of its fields, or null as a whole: where no record is given, the lists are axes alone.
+#[test]
+fn lists_without_a_record_are_axes() {
+    let of = |data: &str| read(&format!("{{data: {data}, datatype: [uint8, uint8]}}")).map(|it| (it.1, it.2));
+    assert_eq!(of("[]").unwrap(), (vec![0], vec![]));
+    assert_eq!(of("[[], []]").unwrap(), (vec![2, 0], vec![]));
+    assert_eq!(of("[null, null]").unwrap(), (vec![2], vec![0; 4]));
+    assert_eq!(of("[[null], [null]]").unwrap(), (vec![2, 1], vec![0; 4]));
+    assert_eq!(of("[null, [1, 2]]").unwrap(), (vec![2], vec![0, 0, 1, 2]));
+    assert_eq!(of("[1, 2]").unwrap(), (vec![], vec![1, 2]));
+    // Null is no list, and so no array.
+    assert!(of("null").is_err());
+}
+
 #[test]
 fn inline_data_that_does_not_fit_its_description_is_refused() {
     for array in [

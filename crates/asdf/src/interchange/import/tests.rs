@@ -249,3 +249,118 @@ fn one_array_can_be_streamed() {
         assert!(imported(&*source, &words(&[("streamed", "other")])).is_err());
     }
 }
+
+/// Writes all of an ASDF file again.
+fn rewritten(bytes: Vec<u8>, options: &TargetOptions) -> Result<(Vec<u8>, Vec<Loss>)> {
+    let container = seen(bytes, Axes::AsStored);
+    let selection: Vec<_> = container
+        .datasets()
+        .iter()
+        .enumerate()
+        .map(|(index, it)| (index, Region::whole(&it.shape)))
+        .collect();
+    let read = ReadOptions::default();
+    let job = WriteRequest {
+        container: &*container,
+        selection: &selection,
+        options,
+        read,
+        progress: Progress::none(),
+    };
+    let mut out = Vec::new();
+    let losses = import(&job, &mut out)?;
+    Ok((out, losses))
+}
+
+/// Blocks of a byte each, with other bytes between.
+fn with_gaps(lines: &str, blocks: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = format!(
+        "#ASDF 1.0.0\n#ASDF_STANDARD 1.6.0\n%YAML 1.1\n%TAG ! tag:stsci.edu:asdf/\n---\n{lines}...\n"
+    )
+    .into_bytes();
+    for block in blocks {
+        let data = &block[..1];
+        bytes.extend_from_slice(b"\xd3BLK\0\x30\0\0\0\0\0\0\0\0");
+        (0..3).for_each(|_| bytes.extend_from_slice(&1_u64.to_be_bytes()));
+        bytes.extend_from_slice(container_codecs::checksum::Algorithm::Md5.digest(data).as_bytes());
+        bytes.extend_from_slice(block);
+    }
+    bytes
+}
+
+const ONE: &str = "a: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: big, shape: [1]} # kept\n";
+
+#[test]
+fn blocks_and_bytes_that_a_copy_leaves_out_are_losses() {
+    let options = TargetOptions::default();
+    let (same, losses) = rewritten(with_gaps(ONE, &[b"x"]), &options).unwrap();
+    assert_eq!(losses, []);
+    assert!(same.starts_with(&with_gaps(ONE, &[b"x"])));
+    let lose = |what: &str| Loss { dataset: None, what: what.to_owned() };
+    let (out, losses) = rewritten(with_gaps(ONE, &[b"x", b"y", b"z"]), &options).unwrap();
+    assert_eq!(losses, [lose("2 blocks that no array names")]);
+    assert!(out.starts_with(&with_gaps(ONE, &[b"x"])) && String::from_utf8_lossy(&out).contains("# kept"));
+    // Where a gap leaves open which block an array is in, its file is damaged; behind the blocks it is not.
+    let two =
+        format!("{ONE}b: !core/ndarray-1.1.0 {{source: 1, datatype: uint8, byteorder: big, shape: [1]}}\n");
+    assert!(rewritten(with_gaps(&two, &[b"xgap", b"y"]), &options).is_err());
+    let mut behind = with_gaps(ONE, &[b"x"]);
+    behind.extend_from_slice(b"junk#ASDF BLOCK INDEX\n%YAML 1.1\n---\n- 168\n...\n");
+    let (_, losses) = rewritten(behind, &options).unwrap();
+    assert_eq!(losses, [lose("4 bytes outside every known structure")]);
+}
+
+#[test]
+fn damage_and_other_standards_are_not_copied() {
+    let mut damaged = with_gaps(ONE, &[b"x"]);
+    *damaged.last_mut().unwrap() = b'y';
+    for codec in [None, Some("zlib"), Some("none")] {
+        let mut options = TargetOptions::default();
+        options.codec = codec.map(|codec| (codec.to_owned(), None));
+        let error = rewritten(damaged.clone(), &options).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Checksum { .. }), "{codec:?}: {error}");
+    }
+    let sound = with_gaps(ONE, &[b"x"]);
+    let error = rewritten(sound.clone(), &words(&[("standard", "1.5.0")])).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)) && error.hint().is_some(), "{error}");
+    // A value that its type does not have is damage of every copy.
+    let bools = ONE.replace("uint8", "bool8");
+    for codec in [None, Some("zlib")] {
+        let mut options = TargetOptions::default();
+        options.codec = codec.map(|codec| (codec.to_owned(), None));
+        let error = rewritten(with_gaps(&bools, &[b"\x02"]), &options).unwrap_err();
+        assert!(error.is_damage() && error.to_string().contains("the byte 2"), "{error}");
+        assert!(rewritten(with_gaps(&bools, &[b"\x01"]), &options).is_ok());
+    }
+    let (out, _) = rewritten(sound, &words(&[("checksum", "none")])).unwrap();
+    let file = crate::File::from_bytes(out, crate::OpenOptions::default()).unwrap();
+    assert_eq!(file.blocks()[0].header.checksum, [0; 16]);
+}
+
+#[test]
+fn streamed_names_one_array() {
+    let source = array("<i2", "False", "(1,)", &[0; 2]);
+    let error = imported(&*source, &words(&[("streamed", "other")])).unwrap_err();
+    assert!(
+        error.to_string().contains("streamed \"other\": no array of the new file has this path"),
+        "{error}"
+    );
+    assert!(error.hint().is_some());
+    let two = format!("{ONE}{}", ONE.replacen('a', "b", 1));
+    let error = rewritten(with_gaps(&two, &[b"x"]), &words(&[("streamed", "yes")])).unwrap_err();
+    assert!(error.to_string().contains("cannot stream 2 arrays (expected one)"), "{error}");
+    // Rows of the named array come last, in a file whose other arrays stay.
+    let (out, _) = rewritten(with_gaps(&two, &[b"x"]), &words(&[("streamed", "a")])).unwrap();
+    let file = crate::File::from_bytes(out, crate::OpenOptions::default()).unwrap();
+    assert_eq!(file.array("a").unwrap().array.shape, [None]);
+    assert_eq!(file.array("b").unwrap().array.shape, [Some(1)]);
+    assert!(file.blocks().last().unwrap().header.is_streamed());
+    // Rows would have no place in a mask.
+    let masked = "a: !core/ndarray-1.1.0 {data: [1, null], datatype: uint8}\n";
+    let error = rewritten(with_gaps(masked, &[]), &words(&[("streamed", "a")])).unwrap_err();
+    assert!(error.to_string().contains("a: an array with a mask cannot be streamed"), "{error}");
+    let mut options = words(&[("streamed", "yes")]);
+    options.axes = Axes::Reversed;
+    let error = imported(&*source, &options).unwrap_err();
+    assert!(error.to_string().contains("the rows of reversed axes cannot be streamed"), "{error}");
+}

@@ -157,3 +157,36 @@ fn text_tool_damage_without_a_digest_is_reported_as_lost() {
     assert!(!report.lost.is_empty(), "{report:?}");
     assert!(!report.guessed.iter().any(|item| item.what.contains("text tool")), "{report:?}");
 }
+
+/// The number of bytes that were put back or left out.
+#[test]
+fn restored_white_space_is_counted() {
+    let told = |data: &[u8], spoil: &dyn Fn(&[u8]) -> Vec<u8>| {
+        let first = block(data, 0);
+        let original = of(&[first.clone(), block(b"next", 0)], false);
+        let at = original.windows(4).position(|part| part == b"\xd3BLK").unwrap();
+        let spoiled = spoil(&first);
+        let bytes = [&original[..at], &spoiled, &original[at + first.len()..]].concat();
+        let (out, report) = repaired(&bytes);
+        assert!(blocks_of(&out) == blocks_of(&original), "{report:?}");
+        let item = report.guessed.into_iter().find(|item| item.what.contains("text tool")).unwrap();
+        assert_eq!(item.range, Some(at as u64..(at + spoiled.len()) as u64));
+        assert_eq!(item.evidence, Some(Evidence::Digest));
+        item.what
+    };
+    let to_lf = |block: &[u8]| [&block[..54], &replaced(&block[54..], b"\r\n", b"\n")].concat();
+    let to_crlf = |block: &[u8]| [&block[..54], &replaced(&block[54..], b"\n", b"\r\n")].concat();
+    let restored = "of white space at line ends restored, which a text tool had removed: its digest matches";
+    assert_eq!(told(b"a\r\nb", &to_lf), format!("block 0: a byte {restored}"));
+    assert_eq!(told(b"a\r\nb\r\nc", &to_lf), format!("block 0: 2 bytes {restored}"));
+    let left_out = "of white space at line ends left out, which a text tool had added: its digest matches";
+    assert_eq!(told(b"a\nb", &to_crlf), format!("block 0: a byte {left_out}"));
+    assert_eq!(told(b"a\nb\nc", &to_crlf), format!("block 0: 2 bytes {left_out}"));
+    // Each of the three sizes, ten, is a newline.
+    let both = |block: &[u8]| {
+        [&replaced(&block[..38], b"\n", b"\r\n")[..], &block[38..54], &replaced(&block[54..], b"\r\n", b"\n")]
+            .concat()
+    };
+    let changed = "white space at line ends, which a text tool had changed: 1 bytes restored, 3 left out";
+    assert_eq!(told(b"a\r\nb\nc-de-", &both), format!("block 0: {changed}: its digest matches"));
+}

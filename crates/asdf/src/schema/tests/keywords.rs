@@ -193,3 +193,125 @@ fn violations_report_message_path_and_schema_pointer() {
     let found = by("{minItems: 3, items: {type: integer}}", "[x, 1]");
     assert_eq!(found.len(), 2, "both are said: {found:?}");
 }
+
+/// Each message has the value and what was expected.
+#[test]
+fn each_keyword_has_a_message_and_a_pointer() {
+    for (schema, text, pointer, message) in [
+        ("multipleOf: 0.5", "0.75", "multipleOf", "0.75 is not a multiple of 0.5"),
+        ("minimum: 3", "2", "minimum", "2 is below 3"),
+        ("{minimum: 3, exclusiveMinimum: true}", "3", "minimum", "3 is not above 3"),
+        ("maximum: 3", "4", "maximum", "4 is above 3"),
+        ("{maximum: 3, exclusiveMaximum: true}", "3.0", "maximum", "3.0 is not below 3"),
+        ("minLength: 2", "a", "minLength", "has 1 characters (expected at least 2)"),
+        ("maxLength: 2", "abc", "maxLength", "has 3 characters (expected at most 2)"),
+        ("minItems: 2", "[1]", "minItems", "has 1 items (expected at least 2)"),
+        ("maxItems: 2", "[1, 2, 3]", "maxItems", "has 3 items (expected at most 2)"),
+        ("minProperties: 1", "{}", "minProperties", "has 0 keys (expected at least 1)"),
+        ("maxProperties: 1", "{a: 1, b: 2}", "maxProperties", "has 2 keys (expected at most 1)"),
+        ("pattern: '^a'", "ba", "pattern", "`ba` does not match the pattern ^a"),
+        (
+            "tag: 'tag:yaml.org,2002:map'",
+            "[]",
+            "tag",
+            "has tag tag:yaml.org,2002:seq (expected tag:yaml.org,2002:map)",
+        ),
+        ("uniqueItems: true", "[a, 1, b, 1.0]", "uniqueItems", "items 1 and 3 are equal"),
+        (
+            "{items: [{}, {}], additionalItems: false}",
+            "[1, 2, 3]",
+            "items",
+            "has 3 items (expected at most 2)",
+        ),
+        ("enum: [1, [a], b]", "c", "enum", "`c` is not one of 1, a list of 1 items, `b`"),
+        ("required: [a, b]", "{}", "required", "lacks `a`, `b`"),
+        (
+            "{properties: {a: {}}, additionalProperties: false}",
+            "{b: 1}",
+            "properties",
+            "has `b`, which is not allowed",
+        ),
+        ("dependencies: {a: [b, c]}", "{a: 1, c: 1}", "dependencies", "lacks `b`, which `a` needs"),
+        ("not: {}", "1", "not", "matches a schema that is not allowed"),
+        (
+            "oneOf: [{minimum: 3}, {type: string}, {maximum: 5}]",
+            "4",
+            "oneOf",
+            "matches 2 of 3 alternatives (expected exactly one, found numbers 0, 2)",
+        ),
+        ("anyOf: []", "4", "anyOf", "matches no alternative"),
+    ] {
+        let found = by(schema, text);
+        let told: Vec<(&str, &str)> = found.iter().map(|it| (&*it.pointer, &*it.message)).collect();
+        assert_eq!(told, [(&*format!("/{pointer}"), message)], "{schema}");
+    }
+}
+
+#[test]
+fn pointers_lead_to_the_schema_of_the_value() {
+    for (schema, text, path, pointer) in [
+        ("additionalProperties: {type: integer}", "{a: x}", "a", "/additionalProperties/type"),
+        ("patternProperties: {'^a/': {type: integer}}", "{a/b: x}", "a~1b", "/patternProperties/^a~1/type"),
+        ("items: [{}, {type: integer}]", "[1, x]", "1", "/items/1/type"),
+        ("{items: [{}], additionalItems: {type: integer}}", "[1, x]", "1", "/additionalItems/type"),
+        ("allOf: [{}, {minimum: 3}]", "2", "", "/allOf/1/minimum"),
+        ("dependencies: {a: {required: [b]}}", "{a: 1}", "", "/dependencies/a/required"),
+        (
+            "definitions: {n: {type: integer}}\nitems: {$ref: '#/definitions/n'}",
+            "[x]",
+            "0",
+            "/definitions/n/type",
+        ),
+    ] {
+        let found = by(schema, text);
+        let told: Vec<(&str, &str)> = found.iter().map(|it| (&*it.path, &*it.pointer)).collect();
+        assert_eq!(told, [(path, pointer)], "{schema}");
+    }
+}
+
+/// JSON Schema draft-04, validation: the values that each keyword may have.
+#[test]
+fn keywords_of_other_values_make_a_schema_invalid() {
+    for schema in [
+        "type: 5",
+        "type: [integer, text]",
+        "type: {}",
+        "enum: 5",
+        "allOf: {}",
+        "multipleOf: 0",
+        "multipleOf: -1",
+        "multipleOf: x",
+        "minimum: x",
+        "{minimum: 3, exclusiveMinimum: 3}",
+        "minLength: -1",
+        "minLength: 1.5",
+        "maxItems: x",
+        "uniqueItems: 1",
+        "required: a",
+        "required: [[a]]",
+        "properties: []",
+        "dependencies: []",
+        "dependencies: {a: 5}",
+        "additionalProperties: 5",
+        "pattern: '('",
+        "pattern: []",
+        "tag: []",
+        "ndim: x",
+        "datatype: int7",
+        "items: 5",
+        "properties: {a: 5}",
+    ] {
+        let mut schemas = Schemas::new();
+        let result = schemas.add(schema.as_bytes(), "own.yaml").and_then(|uri| {
+            let options = Options::default().with(&schemas, Some(&uri));
+            validate(&tree("{a: !core/ndarray-1.1.0 [1]}"), &options).map(drop)
+        });
+        assert!(result.is_err_and(|error| error.is_damage()), "{schema}");
+    }
+    // A pattern that grows beyond a megabyte.
+    let mut schemas = Schemas::new();
+    let added = schemas
+        .add(b"pattern: '((a{99}){99}){99}'", "own.yaml")
+        .and_then(|uri| validate(&tree("a"), &Options::default().with(&schemas, Some(&uri))).map(drop));
+    assert!(matches!(added.unwrap_err().kind(), container_core::ErrorKind::Limit { .. }));
+}

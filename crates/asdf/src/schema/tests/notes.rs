@@ -86,3 +86,39 @@ fn manifests_and_schemas_can_be_added() {
     assert_eq!(report.notes[0].kind, NoteKind::MissingSchema);
     assert_eq!(report.notes[0].about, "asdf://b.org/schemas/gone-1.0.0");
 }
+
+/// `extension_manifest-1.0.0`: a version, or bounds on it.
+#[test]
+fn manifests_name_the_versions_that_they_are_for() {
+    let text = "!<asdf://b.org/tags/c-1.0.0> {}";
+    let is_known = |requirement: &str, standard: &str| {
+        let mut schemas = Schemas::new();
+        schemas.add(b"id: asdf://b.org/schemas/c-1.0.0\ntype: object\n", "c.yaml").unwrap();
+        let manifest = format!(
+            "id: asdf://b.org/manifests/m-1.0.0\nextension_uri: asdf://b.org/extensions/m-1.0.0\n{requirement}\ntags:\n- {{tag_uri: asdf://b.org/tags/c-1.0.0, schema_uri: asdf://b.org/schemas/c-1.0.0}}\n"
+        );
+        schemas.add(manifest.as_bytes(), "m.yaml").unwrap();
+        let options = Options::default().standard(Version::parse(standard)).with(&schemas, None);
+        let notes = validate(&tree(text), &options).unwrap().notes;
+        assert!(notes.iter().all(|note| note.kind == NoteKind::OtherStandard), "{notes:?}");
+        notes.is_empty()
+    };
+    for (requirement, versions) in [
+        ("", ["1.4.0", "1.5.0", "1.6.0"].as_slice()),
+        ("asdf_standard_requirement: 1.5.0", &["1.5.0"]),
+        ("asdf_standard_requirement: {gt: 1.5.0}", &["1.6.0"]),
+        ("asdf_standard_requirement: {gte: 1.5.0}", &["1.5.0", "1.6.0"]),
+        ("asdf_standard_requirement: {lt: 1.5.0}", &["1.4.0"]),
+        ("asdf_standard_requirement: {lte: 1.5.0}", &["1.4.0", "1.5.0"]),
+        ("asdf_standard_requirement: {gt: 1.4.0, lt: 1.6.0}", &["1.5.0"]),
+        ("asdf_standard_requirement: {gt: 1.5.0, lt: 1.5.0}", &[]),
+    ] {
+        for standard in ["1.4.0", "1.5.0", "1.6.0"] {
+            assert_eq!(
+                is_known(requirement, standard),
+                versions.contains(&standard),
+                "{requirement} {standard}"
+            );
+        }
+    }
+}
