@@ -282,3 +282,22 @@ fn a_history_is_added_to() {
     assert!(places.is_sorted(), "{text}");
     assert!(!text.contains("previous") && text.ends_with("b: null\n...\n"), "{text}");
 }
+
+/// C order is that of every reader, and needs none.
+#[test]
+fn strides_are_written_where_the_order_matters() {
+    let strides = |order: Order, shape: &[u64]| {
+        let node =
+            Plan::new(WriteOptions::default()).array(&ArraySpec::new(int64(), shape).order(order)).unwrap();
+        let Yaml::Tagged(_, inner) = node else { panic!("no tag") };
+        let Yaml::Mapping(pairs, _) = *inner else { panic!("no mapping") };
+        let found = pairs.into_iter().find(|(key, _)| *key == Yaml::text("strides"))?;
+        let Yaml::Sequence(items, _) = found.1 else { panic!("no list") };
+        Some(items)
+    };
+    assert_eq!(strides(Order::F, &[2, 3]), Some(vec![Yaml::int(8), Yaml::int(16)]));
+    for shape in [&[][..], &[3], &[0], &[0, 3], &[2, 0]] {
+        assert_eq!(strides(Order::F, shape), None, "{shape:?}");
+    }
+    assert_eq!(strides(Order::C, &[2, 3]), None);
+}

@@ -255,6 +255,17 @@ fn streamed_flag_of_a_compressed_block_is_cleared_or_reported() {
             assert!(what.starts_with("block 0: streamed with a codec"), "{label}: {what}");
         }
     }
+    // Sizes of zero, as a streamed block has them, are no evidence that it was another.
+    let (mut empty, at) = encoded("zlib", 0);
+    empty.truncate(at + 54);
+    empty[at + 9] = 1;
+    empty[at + 14..at + 54].fill(0);
+    let (out, report) = repaired(&empty);
+    assert!(out == empty && report.guessed.is_empty(), "{report:?}");
+    assert!(
+        report.lost.iter().any(|item| item.what.starts_with("block 0: streamed with a codec")),
+        "{report:?}"
+    );
     // A wrong bit in the label of a streamed block: any bytes are plain data.
     let (mut damaged, at) = encoded("", 0);
     damaged.truncate(at + 54 + 400);

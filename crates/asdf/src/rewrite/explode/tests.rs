@@ -229,3 +229,28 @@ fn a_file_that_the_source_names_is_not_replaced() {
     assert_eq!(std::fs::read(folder.path().join("y0000.asdf")).unwrap(), before);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5);
 }
+
+/// Blocks follow it, so that it needs sizes.
+#[test]
+fn a_streamed_block_before_others_gets_its_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    explode_into(folder.path(), &file(folder.path(), false), "y.asdf");
+    let path = folder.path().join("y.asdf");
+    let mut text = std::fs::read(&path).unwrap();
+    let dots = text.len() - 4;
+    text.splice(
+        dots..dots,
+        *b"own: !core/ndarray-1.1.0 {source: 0, datatype: uint8, byteorder: big, shape: ['*']}\n",
+    );
+    text.extend_from_slice(b"\xd3BLK\0\x30\0\0\0\x01");
+    text.extend_from_slice(&[0; 44]);
+    text.extend_from_slice(b"own");
+    std::fs::write(&path, text).unwrap();
+    let whole = File::from_bytes(imploded(&path), crate::OpenOptions::default()).unwrap();
+    assert_eq!((whole.blocks().len(), whole.layout().faults.len()), (4, 0));
+    let block = &whole.blocks()[0];
+    let header = block.header;
+    assert_eq!((header.flags, header.allocated_size, header.used_size, header.data_size), (0, 3, 3, 3));
+    assert_eq!(header.digest().unwrap(), crate::BlockHeader::ALGORITHM.digest(b"own"));
+    assert_eq!(&*whole.source().read(block.data.clone()).unwrap(), b"own");
+}
