@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use container_core::block::Block;
 use container_core::codec::Codecs;
 use container_core::container::{
     About, Axes, CheckDepth, Container, Dataset, Defaults, FileStructure, Interchange, MetadataText,
-    OpenOptions, ReadOptions, Segment, Visibility,
+    OpenOptions, ReadOptions, Segment, Visibility, codecs_of_datasets,
 };
 use container_core::format::{DuplicatePaths, Format, Input, Level, OptionSpec, Probe, Support};
 use container_core::region::Region;
@@ -155,9 +155,9 @@ impl Container for AsdfContainer {
     fn about(&self) -> About {
         About {
             format: FORMAT.name,
-            version: Some(self.file.layout().header.version.to_string()),
-            size: self.file.layout().size,
-            complete: self.file.layout().is_complete(),
+            version: Some(self.file.front().header.version.to_string()),
+            size: self.file.front().size,
+            complete: self.file.is_listed() || self.file.layout().is_complete(),
             details: {
                 let mut details = info::details(&self.file);
                 details.extend(self.journal.as_ref().map(Notice::detail));
@@ -181,7 +181,11 @@ impl Container for AsdfContainer {
     }
 
     fn dataset_count(&self) -> usize {
-        self.file.arrays().len().saturating_add(self.file.blocks().len())
+        self.file.arrays().len().saturating_add(self.file.block_count())
+    }
+
+    fn codecs(&self) -> Option<BTreeSet<String>> {
+        if self.file.is_listed() { None } else { Some(codecs_of_datasets(self)) }
     }
 
     fn listed_count(&self) -> usize {
@@ -192,6 +196,9 @@ impl Container for AsdfContainer {
     }
 
     fn dataset(&self, index: usize) -> Option<Cow<'_, Dataset>> {
+        if self.file.is_listed() && self.datasets.get().is_none() && index < self.file.arrays().len() {
+            return datasets::array_dataset(&self.file, self.axes, index).map(Cow::Owned);
+        }
         match self.datasets().get(index) {
             Some(dataset) => Some(Cow::Borrowed(dataset)),
             None => datasets::block_dataset(&self.file, index).map(Cow::Owned),
@@ -251,6 +258,10 @@ impl FileStructure for AsdfContainer {
         self.file.blocks().iter().map(|block| block as &dyn Block).collect()
     }
 
+    fn read_structure(&self) -> Result<()> {
+        self.file.read_layout().map(|_| ())
+    }
+
     fn byte_map(&self) -> Vec<Segment> {
         let mut map = byte_map::segments(self.file.layout(), self.of_blocks());
         for part in FileSet::open(&self.file, self.path.as_deref()).all.into_iter().skip(1) {
@@ -271,6 +282,7 @@ impl FileStructure for AsdfContainer {
     }
 
     fn check(&self, depth: CheckDepth, options: &ReadOptions, progress: Progress<'_>) -> Result<Report> {
+        self.read_structure()?;
         let (path, datasets) = (self.path.as_deref(), self.of_blocks());
         Ok(check::check(&self.file, path, datasets, depth, options, progress)?
             .with(self.journal.as_ref().map(Notice::finding)))

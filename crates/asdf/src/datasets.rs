@@ -8,6 +8,7 @@ use container_core::dtype::{DType, Kind, Order};
 use container_core::report::Loss;
 use container_core::{Result, Value};
 
+use crate::blocks::references::resolve_index;
 use crate::compression::codec_name;
 use crate::file::{ArrayEntry, File};
 use crate::layout::StoredBlock;
@@ -17,16 +18,23 @@ use crate::yaml::{Kind as NodeKind, Node};
 /// One dataset for each entry of [`File::arrays`], in its order.
 pub(crate) fn datasets(file: &File, axes: Axes) -> Vec<Dataset> {
     let mut units = Units::default();
-    let entries = file.arrays().iter().enumerate();
-    let shown = entries.map(|(index, entry)| {
-        let mut dataset = dataset(file, index, entry, &mut units);
-        if axes == Axes::Reversed && is_column_major(file, index) {
-            dataset.shape.reverse();
-            dataset.order = dataset.order.reversed();
-        }
-        dataset
-    });
-    shown.collect()
+    let all = 0..file.arrays().len();
+    all.filter_map(|index| shown(file, axes, index, &mut units)).collect()
+}
+
+/// The dataset of one entry of [`File::arrays`].
+pub(crate) fn array_dataset(file: &File, axes: Axes, index: usize) -> Option<Dataset> {
+    shown(file, axes, index, &mut Units::default())
+}
+
+fn shown(file: &File, axes: Axes, index: usize, units: &mut Units) -> Option<Dataset> {
+    file.read_listing(index);
+    let mut dataset = dataset(file, index, file.arrays().get(index)?, units);
+    if axes == Axes::Reversed && is_column_major(file, index) {
+        dataset.shape.reverse();
+        dataset.order = dataset.order.reversed();
+    }
+    Some(dataset)
 }
 
 /// Whether an array is one whose axes [`Axes::Reversed`] reverses. A mask follows the array that it masks, in whatever order it is stored itself;
@@ -111,19 +119,14 @@ fn storage(file: &File, entry: &ArrayEntry) -> (String, u64) {
             plain(span.end.saturating_sub(span.start) as u64)
         }
         ByteSource::External(uri) => {
-            of_block(file.external(uri).ok().and_then(|other| other.blocks().first()))
+            of_block(file.external(uri).ok().and_then(|other| other.block_at(0).ok()?))
         }
     }
 }
 
 /// The block of that number; a negative one counts from the end.
 pub(crate) fn block(file: &File, number: i64) -> Option<&StoredBlock> {
-    let blocks = file.blocks();
-    let index = match u64::try_from(number) {
-        Ok(index) => usize::try_from(index).ok()?,
-        Err(_) => blocks.len().checked_sub(usize::try_from(number.unsigned_abs()).ok()?)?,
-    };
-    blocks.get(index)
+    file.block_at(resolve_index(number, file.block_count())?).ok()?
 }
 
 /// The first dataset of each block that has any.
@@ -194,12 +197,12 @@ fn has_other_values(value: &Value) -> bool {
 
 /// Whether a plain listing shows the blocks of a file.
 pub(crate) fn block_visibility(file: &File) -> Visibility {
-    if file.layout().tree.is_none() { Visibility::Always } else { Visibility::Recursive }
+    if file.front().tree.is_none() { Visibility::Always } else { Visibility::Recursive }
 }
 
 /// The block at the place `index` after the arrays.
 pub(crate) fn block_dataset(file: &File, index: usize) -> Option<Dataset> {
-    let block = file.blocks().get(index.checked_sub(file.arrays().len())?)?;
+    let block = file.block_at(index.checked_sub(file.arrays().len())?).ok()??;
     let len = block_len(file, block);
     Some(Dataset {
         path: file.block_path(block.index),

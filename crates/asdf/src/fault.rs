@@ -24,6 +24,8 @@ container_core::fault_kinds! {
     JunkAfterTree = warning("junk_after_tree", "asdf file"),
     /// The file ends within the header of a block.
     BlockHeaderTruncated = error("block_header", "asdf block"),
+    /// The headers of the blocks of a far file could not be read.
+    BlockHeadersUnread = error("block_header", "asdf block"),
     /// A header size below 48.
     BlockHeaderSize = error("block_header", "asdf block"),
     /// The file ends within the data of a block.

@@ -19,6 +19,7 @@ mod array_faults;
 mod arrays;
 mod blocks;
 pub(crate) mod external;
+mod listed_blocks;
 mod mask;
 pub(crate) mod open_options;
 mod read;
@@ -28,6 +29,7 @@ pub(crate) use array_faults::WRONG_MASK;
 use blocks::Cache;
 pub(crate) use blocks::{is_cacheable, is_same_file};
 use external::OpenFiles;
+use listed_blocks::ListedBlocks;
 
 /// First name of the path of a block.
 const BLOCKS_KEY: &str = "blocks";
@@ -40,7 +42,12 @@ pub struct File {
     /// The path that it was opened at.
     path: Option<PathBuf>,
     source: Box<dyn Source>,
-    layout: Layout,
+    /// The layout; where `listed` has the blocks, without them.
+    front: Layout,
+    /// Blocks of a far file by its index.
+    listed: Option<ListedBlocks>,
+    /// The layout with the blocks of `listed`, once their headers had to be read.
+    walked: OnceLock<Layout>,
     tree: Tree,
     arrays: Vec<ArrayEntry>,
     /// Whether the root of the tree has an entry with the name of the blocks' datasets.
@@ -105,7 +112,10 @@ impl File {
         options: impl Into<OpenOptions>,
     ) -> Result<Self> {
         let options = options.into();
-        let layout = Layout::parse(&source, &options.limits)?;
+        let (mut layout, offsets) = match options.strictness {
+            Strictness::Compatible => Layout::parse_listed(&source, &options.limits)?,
+            Strictness::Strict | Strictness::Lenient => (Layout::parse(&source, &options.limits)?, None),
+        };
         let mut tree_faults = Vec::new();
         let document = match document(&source, &layout, &options) {
             Err(error) if error.is_damage() && options.strictness == Strictness::Lenient => {
@@ -120,10 +130,17 @@ impl File {
             document.refuse_duplicate_keys()?;
         }
         let arrays = arrays::find(&document, &options, &mut tree_faults)?;
+        let is_listed = offsets.is_some();
+        let listed = offsets.and_then(|offsets| ListedBlocks::new(offsets, &arrays));
+        if is_listed && listed.is_none() {
+            layout = Layout::parse(&source, &options.limits)?;
+        }
         let file = Self {
             path: None,
             source,
-            layout,
+            front: layout,
+            listed,
+            walked: OnceLock::new(),
             tree: Tree::new(document),
             geometries: arrays.iter().map(|_| OnceLock::new()).collect(),
             arrays,
@@ -160,10 +177,11 @@ impl File {
         &self.tree
     }
 
-    /// Layout of the file: ranges of all its parts.
+    /// Layout of the file: ranges of all its parts. Where the headers of the blocks of a far file cannot be read, which [`File::read_layout`] reports,
+    /// it has no blocks.
     #[must_use]
-    pub const fn layout(&self) -> &Layout {
-        &self.layout
+    pub fn layout(&self) -> &Layout {
+        self.read_layout().unwrap_or(&self.front)
     }
 
     /// The bytes of the file.
@@ -175,7 +193,7 @@ impl File {
     /// The blocks.
     #[must_use]
     pub fn blocks(&self) -> &[StoredBlock] {
-        &self.layout.blocks
+        &self.layout().blocks
     }
 
     /// Options that the file was opened with.
@@ -246,7 +264,7 @@ impl File {
         };
         let number = number.strip_prefix(BLOCKS_KEY)?.strip_prefix('/')?;
         let index: usize = number.parse().ok().filter(|index: &usize| index.to_string() == number)?;
-        (index < self.blocks().len()).then(|| self.arrays().len().saturating_add(index))
+        (index < self.block_count()).then(|| self.arrays().len().saturating_add(index))
     }
 
     /// The path of the block of that number.
@@ -259,7 +277,7 @@ impl File {
 
     /// Lists the faults that were found on opening the file: those of its layout, then those of its tree.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
-        self.layout.faults.iter().chain(&self.tree_faults)
+        self.layout().faults.iter().chain(&self.tree_faults)
     }
 
     /// The fault of a tree that could not be read, in a file that was opened without it.
@@ -287,9 +305,9 @@ impl File {
 impl std::fmt::Debug for File {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("File")
-            .field("header", &self.layout.header)
+            .field("header", &self.front.header)
             .field("arrays", &self.arrays.len())
-            .field("blocks", &self.layout.blocks.len())
+            .field("blocks", &self.block_count())
             .finish_non_exhaustive()
     }
 }

@@ -23,7 +23,7 @@ const MAX_STANDARD_LINE: u64 = 22;
 const MAX_COMMENT_BYTES: u64 = 64 << 10;
 
 pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
-    let (layout, root) = (file.layout(), file.tree().root());
+    let (layout, root) = (file.front(), file.tree().root());
     let mut list = List::default();
     list.add("standard", layout.header.standard.map(|version| version.to_string()));
     if layout.header.standard.is_none() {
@@ -56,7 +56,14 @@ pub(crate) fn details(file: &File) -> Vec<(String, Value)> {
     if !external.is_empty() {
         list.add("external files", external);
     }
-    list.add("blocks", layout.blocks.len() as u64);
+    list.add("blocks", file.block_count() as u64);
+    if file.is_listed() {
+        // The rest is in the headers of the blocks, which are not read for it.
+        list.add("block index", "unproved");
+        history(root.get("history"), &mut list);
+        return list.0;
+    }
+    let layout = file.layout();
     let unnamed = spare_count(file);
     if unnamed > 0 {
         list.add("blocks that no array names", unnamed as u64);
@@ -85,7 +92,7 @@ impl List {
 
 /// The comment lines of the header, but for the one that names the standard.
 fn comments(file: &File, list: &mut List) {
-    let header = &file.layout().header;
+    let header = &file.front().header;
     let range = header.comments.clone();
     if range.end.saturating_sub(range.start) <= MAX_STANDARD_LINE && header.standard.is_some() {
         return;

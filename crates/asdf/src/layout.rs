@@ -13,9 +13,11 @@ use crate::fault::{Fault, FaultKind};
 use crate::header::{Header, MAX_BYTES, Version};
 
 mod blocks;
+mod listed;
 pub(crate) mod tree;
 
 pub(crate) use blocks::{find_first, find_magic, find_other_than};
+pub(crate) use listed::BlockOffsets;
 
 /// Versions of the standard that were published.
 const PUBLISHED_STANDARDS: [(u32, u32); 8] = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7)];
@@ -72,6 +74,29 @@ impl Layout {
     /// `WrongFormat` and `Unsupported` for the header line, `Malformed` for header lines without end, `Limit` for more blocks than memory has room
     /// for, and those of the source. All other faults are in [`Layout::faults`].
     pub fn parse(source: &dyn Source, limits: &Limits) -> Result<Self> {
+        let (mut layout, after_tree) = Self::parse_front(source)?;
+        blocks::find(source, after_tree, limits, &mut layout)?;
+        Ok(layout)
+    }
+
+    /// Finds the parts of the file, but of a far file with an index, whose blocks are located by that alone, if the rest of the file agrees with it. The
+    /// layout then has no blocks, and a fault that reports this.
+    ///
+    /// # Errors
+    /// As [`Layout::parse`].
+    pub(crate) fn parse_listed(source: &dyn Source, limits: &Limits) -> Result<(Self, Option<BlockOffsets>)> {
+        let (mut layout, after_tree) = Self::parse_front(source)?;
+        if source.is_far()
+            && let Some(offsets) = listed::find(source, after_tree, limits, &mut layout)?
+        {
+            return Ok((layout, Some(offsets)));
+        }
+        blocks::find(source, after_tree, limits, &mut layout)?;
+        Ok((layout, None))
+    }
+
+    /// Finds header and tree, and the end of the tree.
+    fn parse_front(source: &dyn Source) -> Result<(Self, u64)> {
         let size = source.len();
         let header = read_header(source)?;
         let at = header.comments.end;
@@ -89,9 +114,9 @@ impl Layout {
             faults: Vec::new(),
         };
         layout.note_versions();
-        let after = tree::find(source, &mut layout)?;
-        blocks::find(source, after, limits, &mut layout)?;
-        Ok(layout)
+        listed::announce_tree(source, at)?;
+        let after_tree = tree::find(source, &mut layout)?;
+        Ok((layout, after_tree))
     }
 
     /// True unless a fault reports that the file ends early.

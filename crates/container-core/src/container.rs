@@ -7,6 +7,7 @@ mod file_structure;
 mod interchange;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,6 +53,11 @@ pub trait Container: FileStructure + Interchange {
     /// Number of datasets that a plain listing shows: those of the first indices.
     fn listed_count(&self) -> usize {
         self.datasets().iter().filter(|dataset| dataset.visibility == Visibility::Always).count()
+    }
+
+    /// Codecs of the datasets that a plain listing shows, by the command's words. `None` where a far file would have to be read further for them.
+    fn codecs(&self) -> Option<BTreeSet<String>> {
+        Some(codecs_of_datasets(self))
     }
 
     /// One of them: lent where it is held ready. `None` from [`Container::dataset_count`] on.
@@ -166,6 +172,17 @@ pub fn visible_datasets<C: Container + ?Sized>(
     container: &C,
 ) -> impl Iterator<Item = (usize, Cow<'_, Dataset>)> {
     (0..container.listed_count()).filter_map(|index| Some((index, container.dataset(index)?)))
+}
+
+/// Codecs of the datasets that a plain listing shows, by [`Dataset::codec`].
+pub fn codecs_of_datasets<C: Container + ?Sized>(container: &C) -> BTreeSet<String> {
+    let mut codecs = BTreeSet::new();
+    for (_, dataset) in visible_datasets(container) {
+        if !codecs.contains(&dataset.codec) {
+            codecs.insert(dataset.into_owned().codec);
+        }
+    }
+    codecs
 }
 
 /// Every dataset with its index, made one after the other.

@@ -233,7 +233,10 @@ impl Core {
     /// `(start, stop, role, codec, stored, decoded, checksum, dataset, part)` of each range of the file.
     fn layout<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let opened = Arc::clone(&self.opened);
-        let segments = patiently(py, None, move |_, _| opened.container.byte_map())?;
+        let segments = patiently(py, None, move |_, _| {
+            opened.container.read_structure().map(|()| opened.container.byte_map())
+        })?;
+        let segments = segments.map_err(raise)?;
         let list = PyList::empty(py);
         for it in segments {
             list.append((

@@ -145,9 +145,9 @@ impl File {
     /// # Errors
     /// `Usage` for a block that there is not; `Truncated`, `Malformed`, `Checksum`, `Unsupported`, `Limit`, and those of the source.
     pub fn read_block(&self, index: usize, options: &ReadOptions) -> Result<Cow<'_, [u8]>> {
-        let blocks = self.blocks().len();
-        let block = self.blocks().get(index);
-        let block = block.ok_or_else(|| Error::usage(format!("no block {index} (there are {blocks})")))?;
+        let block = self.block_at(index)?;
+        let absent = || Error::usage(format!("no block {index} (there are {})", self.block_count()));
+        let block = block.ok_or_else(absent)?;
         let len = self.available(block)?;
         self.with_verified_checksum(block, options, || {
             if !block.header.is_compressed()
@@ -177,7 +177,10 @@ impl File {
 
     /// The block with a number from the tree.
     pub(super) fn block(&self, number: i64) -> Result<&StoredBlock> {
-        let blocks = self.blocks();
+        if let Some(block) = self.listed_block(number)? {
+            return Ok(block);
+        }
+        let blocks = &self.read_layout()?.blocks;
         let known = if number < 0 {
             let back = usize::try_from(number.unsigned_abs()).ok();
             back.and_then(|back| blocks.len().checked_sub(back))
@@ -197,7 +200,7 @@ impl File {
     /// Returns an error if a block may be lost before this one. Where the walk from block to block met a gap, a block may be lost there, and those
     /// after it have other numbers than in the tree. An index that lists exactly the blocks that were found proves them.
     fn lost_before(&self, index: Option<usize>, from_end: bool) -> Option<Error> {
-        if self.layout.index_state == IndexState::Valid {
+        if self.layout().index_state == IndexState::Valid {
             return None;
         }
         let before = |fault: &&Fault| {
@@ -218,7 +221,7 @@ impl File {
             FaultKind::Gap => self.options.strictness != Strictness::Lenient,
             _ => false,
         };
-        let faults = &self.layout.faults;
+        let faults = &self.layout().faults;
         let first = self.first_loss.get_or_init(|| {
             let losses = faults.iter().enumerate().filter(|(_, fault)| is_loss(fault));
             losses.min_by_key(|(_, fault)| block_of(fault)).map(|(at, _)| at)
@@ -250,7 +253,7 @@ impl File {
     }
 
     fn fault_of(&self, block: &StoredBlock, kind: FaultKind) -> Error {
-        let mut faults = self.layout.faults.iter();
+        let mut faults = self.layout().faults.iter();
         let fault = faults.find(|fault| fault.kind() == kind && block_of(fault) == Some(block.index));
         let unnamed =
             || Error::malformed(format!("block {} is damaged", block.index)).with_range(block.range());

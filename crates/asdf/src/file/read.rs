@@ -155,7 +155,7 @@ impl File {
         region: &Region,
         options: &ReadOptions,
     ) -> Result<Array<'_>> {
-        let block = self.blocks().get(index).ok_or_else(|| Error::usage(format!("no block {index}")))?;
+        let block = self.block_at(index)?.ok_or_else(|| Error::usage(format!("no block {index}")))?;
         let geometry = Geometry::of_bytes(self.available(block)?);
         let region = Region::new(region.axes().to_vec(), &geometry.shape)?;
         self.read_in((self, block), &geometry, &region, options, &self.block_path(index))
@@ -185,7 +185,7 @@ impl File {
         region: &Region,
         options: &ReadOptions,
     ) -> Result<bool> {
-        let block = self.blocks().get(index).ok_or_else(|| Error::usage(format!("no block {index}")))?;
+        let block = self.block_at(index)?.ok_or_else(|| Error::usage(format!("no block {index}")))?;
         self.hold_in(block, &Geometry::of_bytes(self.available(block)?), region, options)
     }
 

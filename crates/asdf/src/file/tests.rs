@@ -17,6 +17,7 @@ mod cutouts;
 mod damage;
 mod hostile;
 mod inline;
+mod listed;
 mod masks;
 mod single_pass;
 

@@ -32,7 +32,7 @@ impl MetadataText for File {
     fn node_text(&self, pointer: &str) -> Result<Option<String>> {
         if self.unread_tree().is_some() {
             // Its text can still be shown, with replacement characters for invalid UTF-8.
-            let Some(range) = self.layout().tree.clone().filter(|_| pointer.is_empty()) else {
+            let Some(range) = self.front().tree.clone().filter(|_| pointer.is_empty()) else {
                 return self.require_tree().map(|()| None);
             };
             self.options().limits.allocate(range.end.saturating_sub(range.start))?;
@@ -50,7 +50,7 @@ impl MetadataText for File {
     }
 
     fn validate(&self, custom: Option<(&[u8], &str)>) -> Result<Vec<Finding>> {
-        validate_tree(self.tree().document(), self.layout().header.standard_or_first(), custom)
+        validate_tree(self.tree().document(), self.front().header.standard_or_first(), custom)
     }
 }
 

@@ -21,10 +21,10 @@ use crate::yaml::{NodeId, Yaml};
 /// `Usage` for an array of more elements than a tree should hold, for one that cannot be replaced because something else names a part of
 /// it, and for a file without a tree; those of reading the arrays.
 pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
-    if file.layout().tree.is_none() {
+    if file.front().tree.is_none() {
         return Err(Error::usage("a file without a tree has no arrays to put into the tree"));
     }
-    let standard = file.layout().header.standard_or_first();
+    let standard = file.front().header.standard_or_first();
     let inliner = Inliner {
         file,
         indices: file.arrays().iter().enumerate().map(|(index, entry)| (entry.array.node, index)).collect(),
@@ -50,7 +50,7 @@ pub fn to_yaml(file: &File, options: &ReadOptions) -> Result<Vec<u8>> {
     for (path, value) in &named {
         set_pairs(&mut editor, path, value)?;
     }
-    let mut text = file.source().read(0..file.layout().header.comments.end)?.into_owned();
+    let mut text = file.source().read(0..file.front().header.comments.end)?.into_owned();
     text.extend_from_slice(editor.text().as_bytes());
     Ok(text)
 }

@@ -7,7 +7,7 @@ use container_core::report::Severity;
 use container_core::source::Source;
 use container_core::{Error, Limits, Result};
 
-use super::{Gap, IndexState, Layout, StoredBlock};
+use super::{Gap, IndexState, Layout, StoredBlock, listed};
 use crate::blocks::header::{BlockHeader, MAGIC, MIN_LEN, STREAMED};
 use crate::blocks::index::{BlockIndex, MARKER};
 use crate::fault::{Fault, FaultKind};
@@ -18,8 +18,8 @@ const INDEX_LEN_LIMIT: (u64, u64) = (64, 4096);
 /// Number of bytes at the end of a file that are read before all of a possible index.
 const TAIL_LEN: u64 = 16;
 
-/// Bytes at the end of a far file that are fetched at once: the index of thousands of blocks.
-const FAR_TAIL_LEN: u64 = 64 << 10;
+/// Headers of a far file that are fetched at once. With the gaps between them, which may come along, they fit its cache.
+const MAX_ANNOUNCED: usize = 512;
 
 /// Bytes of the message of a fault, about.
 const MESSAGE_LEN: usize = 96;
@@ -31,7 +31,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
         return after_last_block(source, after_tree, layout);
     };
     layout.padding = after_tree..first;
-    announce_headers(source)?;
+    let mut headers = AnnouncedHeaders::new(source, first)?;
     if layout.tree.is_none() && first > after_tree && !lost_tree(source, after_tree..first, layout)? {
         let message =
             "bytes between header and first block of a file without a tree, which Python asdf refuses";
@@ -39,6 +39,7 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
     }
     let mut at = first;
     loop {
+        headers.announce(source, layout.blocks.len())?;
         match block(source, at, layout)? {
             Some(block) => {
                 at = block.end;
@@ -65,22 +66,42 @@ pub(super) fn find(source: &dyn Source, after_tree: u64, limits: &Limits, layout
     }
 }
 
-/// Announces to a far source the headers of the blocks that the index lists: the walk from one to the next would be a trip for each. What the index
-/// lists is not believed: the walk reads every header.
-fn announce_headers(source: &dyn Source) -> Result<()> {
-    let size = source.len();
-    if !source.is_far() {
-        return Ok(());
+/// The headers of the blocks of a far file, by its index: without it the walk from one to the next would be a trip for each. What the index lists is not
+/// believed: the walk reads every header.
+struct AnnouncedHeaders {
+    offsets: Vec<u64>,
+    /// Number of the first block that is not announced.
+    next: usize,
+}
+
+impl AnnouncedHeaders {
+    /// The offsets of a far file whose first block is at `first`; none of a near one.
+    fn new(source: &dyn Source, first: u64) -> Result<Self> {
+        let mut headers = Self { offsets: Vec::new(), next: 0 };
+        if source.is_far()
+            && listed::announce_tail(source, first)?.is_some()
+            && let Some((index, _)) = listed::index_at_end(source)?
+        {
+            headers.offsets = index.offsets;
+        }
+        Ok(headers)
     }
-    let tail = source.read(size.saturating_sub(FAR_TAIL_LEN)..size)?;
-    let Some((index, _)) = last_index(&tail) else { return Ok(()) };
-    let header = |at: &u64| *at..at.saturating_add(MIN_LEN);
-    source.prefetch(&index.offsets.iter().map(header).collect::<Vec<_>>())?;
-    Ok(())
+
+    /// Announces the header of the block `index` and those after it, unless that is done.
+    fn announce(&mut self, source: &dyn Source, index: usize) -> Result<()> {
+        if index < self.next || self.offsets.is_empty() {
+            return Ok(());
+        }
+        self.next = index.saturating_add(MAX_ANNOUNCED);
+        let next = self.offsets.iter().skip(index).take(MAX_ANNOUNCED);
+        let header = |at: &u64| *at..at.saturating_add(MIN_LEN);
+        source.prefetch(&next.map(header).collect::<Vec<_>>())?;
+        Ok(())
+    }
 }
 
 /// The index that begins at the last marker in `tail`, and its bytes there.
-fn last_index(tail: &[u8]) -> Option<(BlockIndex, Range<usize>)> {
+pub(super) fn last_index(tail: &[u8]) -> Option<(BlockIndex, Range<usize>)> {
     let marker = memchr::memmem::rfind(tail, MARKER)?;
     let (index, len) = BlockIndex::parse(tail.get(marker..)?).ok()?;
     Some((index, marker..marker.saturating_add(len)))
@@ -105,7 +126,7 @@ fn is_marker(source: &dyn Source, at: u64) -> Result<bool> {
 }
 
 /// The first magic after the tree. An index of a file without blocks ends the search.
-fn first_block(source: &dyn Source, at: u64, layout: &Layout) -> Result<Option<u64>> {
+pub(super) fn first_block(source: &dyn Source, at: u64, layout: &Layout) -> Result<Option<u64>> {
     if is_magic(source, at)? {
         return Ok(Some(at));
     }

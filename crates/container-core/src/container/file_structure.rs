@@ -20,6 +20,15 @@ pub trait FileStructure: Send + Sync {
         false
     }
 
+    /// Reads what opening a far file has left for later of [`FileStructure::blocks`] and [`FileStructure::byte_map`]. These read it themselves, but do
+    /// not report a failure of its source.
+    ///
+    /// # Errors
+    /// Those of the source.
+    fn read_structure(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The stored blocks, in file order.
     fn blocks(&self) -> Vec<&dyn Block>;
 
@@ -79,6 +88,10 @@ impl<V: View> FileStructure for V {
 
     fn may_lack_datasets(&self) -> bool {
         self.inner().may_lack_datasets()
+    }
+
+    fn read_structure(&self) -> Result<()> {
+        self.inner().read_structure()
     }
 
     fn blocks(&self) -> Vec<&dyn Block> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
-use container_core::container::{Container, visible_datasets};
+use container_core::container::Container;
 use container_core::{ErrorKind, Value};
 use holdall::json;
 use holdall::open::Accept;
@@ -125,12 +125,6 @@ const TRUNCATED: &str = "no, the file ends early";
 
 fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> Vec<(String, String)> {
     let about = container.about();
-    let mut codecs = BTreeSet::new();
-    for (_, dataset) in visible_datasets(container) {
-        if !codecs.contains(&dataset.codec) {
-            codecs.insert(dataset.into_owned().codec);
-        }
-    }
     let words = |words: BTreeSet<String>| match words.is_empty() {
         true => "none".into(),
         false => words.into_iter().collect::<Vec<_>>().join(", "),
@@ -150,9 +144,11 @@ fn rows(path: &str, title: &str, container: &dyn Container, terminal: bool) -> V
         ("size".to_owned(), size),
         ("complete".to_owned(), if about.complete { "yes" } else { TRUNCATED }.to_owned()),
         ("datasets".to_owned(), datasets),
-        ("codecs".to_owned(), words(codecs)),
-        ("checksums".to_owned(), words(container.checksums())),
     ];
+    if let Some(codecs) = container.codecs() {
+        rows.push(("codecs".to_owned(), words(codecs)));
+        rows.push(("checksums".to_owned(), words(container.checksums())));
+    }
     about.details.iter().for_each(|(name, value)| push_detail(name, value, &mut rows));
     rows
 }

@@ -39,6 +39,7 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let opened =
         open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
+    container.read_structure().on(shown(&address.file))?;
     let of_paths: Option<Vec<String>> = match (&address.dataset, &address.selection) {
         (None, None) => None,
         _ => Some(chosen(&address, container, Visibility::Always)?.map(|of| of.path.clone()).collect()),

@@ -28,7 +28,7 @@ pub(super) fn whole_file<'a>(job: &WriteRequest<'a>) -> Result<Option<&'a File>>
     };
     refuse_masks(job, file)?;
     // Blocks without a tree become arrays.
-    if file.layout().tree.is_none() {
+    if file.front().tree.is_none() {
         return Ok(None);
     }
     // A tree that stays has the strides that it has.
