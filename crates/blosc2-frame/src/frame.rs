@@ -1,5 +1,6 @@
 //! Reading a frame: its chunks, whole or in parts, and its metadata.
 
+mod block_ranges;
 mod byte_access;
 mod chunk_lengths;
 mod chunk_location;
@@ -8,6 +9,7 @@ mod open;
 mod read;
 mod scan;
 
+pub(crate) use block_ranges::{ChunkSizes, FetchedBlocks};
 pub(crate) use chunk_location::LocatedChunk;
 pub use scan::{ChunkScan, ScannedChunk};
 

@@ -1,10 +1,12 @@
 //! Reads selected elements: decodes only the blocks that a selection touches, and of each block the needed part.
 
+mod announce;
 mod block;
 mod copy_out;
 mod split_work;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +20,7 @@ use container_core::{Error, Limits, Result, Stop};
 use super::select::{Indices, Plan, Tile, index_of};
 use super::{Geometry, MAX_DIMENSIONS, NdArray};
 use crate::cache::{Lookup, Shared};
-use crate::frame::{Frame, LocatedChunk};
+use crate::frame::{FetchedBlocks, Frame, LocatedChunk};
 use crate::offsets::Offset;
 pub(crate) use block::Scratch;
 use block::Stored;
@@ -72,9 +74,6 @@ impl Reader {
     }
 }
 
-/// Chunks that are announced to a far source at once; those beyond are fetched one by one.
-const MAX_ANNOUNCED: usize = 4096;
-
 /// Reads what is selected, which is not empty, into `dst`, which is as long. `is_zeroed` where it holds zeros already.
 pub(super) fn read(
     array: &NdArray,
@@ -93,9 +92,10 @@ pub(super) fn read(
     // Blocks that were not compared with a digest are kept from readers that require it.
     let is_trusted = options.digests != Digests::Ignore || frame.verified_reads().algorithm(frame).is_none();
     let keeps = is_trusted && reader.shared.blocks.keeps(geometry.block_bytes(), blocks);
-    if frame.source().is_far() {
-        frame.announce(chunks(&plan, reader).into_iter())?;
-    }
+    let fetched = match frame.source().is_far() {
+        true => announce::announce(array, &plan, options)?,
+        false => HashMap::new(),
+    };
     // Under DELTA each block needs the first of its chunk, which is better decoded once.
     let mut by_chunk = array.frame().header().filters.contains(Filter::DELTA);
     loop {
@@ -106,6 +106,7 @@ pub(super) fn read(
             array,
             reader,
             plan: &plan,
+            fetched: &fetched,
             shape,
             keeps,
             is_zeroed,
@@ -124,24 +125,13 @@ pub(super) fn read(
     }
 }
 
-/// Numbers of the chunks that a read touches, up to [`MAX_ANNOUNCED`].
-fn chunks(plan: &Plan, reader: &Reader) -> Vec<u64> {
-    let rows: Vec<Range<usize>> = plan.axes.iter().map(|axis| 0..axis.rows.len()).collect();
-    let mut at = Vec::new();
-    let chunk = |number| {
-        combine(&rows, number, &mut at);
-        let strides = reader.chunk_strides.iter().chain(std::iter::repeat(&0));
-        let places = plan.axes.iter().zip(&at).zip(strides);
-        places.map(|((axis, row), stride)| axis.rows[*row].chunk * stride).sum()
-    };
-    (0..combinations(&rows).min(MAX_ANNOUNCED)).map(chunk).collect()
-}
-
 /// Context that all parts of one read share.
 struct Job<'j> {
     array: &'j NdArray,
     reader: &'j Reader,
     plan: &'j Plan,
+    /// Chunks of a far source of which some blocks are there.
+    fetched: &'j HashMap<u64, FetchedBlocks>,
     shape: Shape,
     /// Whether blocks are taken from the cache, and stored in it.
     keeps: bool,
@@ -288,7 +278,10 @@ impl<'j> Job<'j> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let frame = self.array.frame();
-        let bytes: Cow<'_, [u8]> = frame.chunk_by(index, self.digests, self.stop)?;
+        let bytes: Cow<'_, [u8]> = match self.fetched_blocks(index, parts, scratch)? {
+            Some(bytes) => Cow::Owned(bytes),
+            None => frame.chunk_by(index, self.digests, self.stop)?,
+        };
         let read = || -> Result<()> {
             let chunk = Chunk::parse(&bytes)?;
             let want = self.array.geometry().chunk_bytes();
@@ -311,6 +304,21 @@ impl<'j> Job<'j> {
             })
         };
         read().map_err(|error| in_chunk(frame, error, index))
+    }
+
+    /// The bytes of a chunk of which all blocks that are read were fetched, with zeros in the place of others. `None` where the chunk is to be read.
+    fn fetched_blocks(
+        &self,
+        index: u64,
+        parts: &[Range<usize>],
+        scratch: &mut Scratch,
+    ) -> Result<Option<Vec<u8>>> {
+        let Some(fetched) = self.fetched.get(&index) else { return Ok(None) };
+        let is_fetched = |number| fetched.has(self.piece(parts, number, scratch).block);
+        if !(0..combinations(parts)).all(is_fetched) {
+            return Ok(None);
+        }
+        fetched.read(self.array.frame().source(), &self.limits().with_stop(self.stop))
     }
 
     /// Returns the selection in the block with this number among those that are touched of a chunk.

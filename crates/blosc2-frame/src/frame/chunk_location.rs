@@ -189,12 +189,12 @@ impl Frame {
         })
     }
 
-    /// Announces chunks to a far source before they are read: each to the next offset of the index, and no further than an uncompressed chunk
-    /// reaches. Chunks of frames whose chunks are files are not announced.
-    pub(crate) fn announce(&self, chunks: impl Iterator<Item = u64>) -> Result<()> {
-        let ChunkSize::Fixed(chunksize) = self.header().chunksize else { return Ok(()) };
+    /// Range of a stored chunk as it is announced to a far source: to the next offset of the index, and no further than an uncompressed chunk reaches.
+    /// Chunks of frames whose chunks are files are not announced.
+    pub(super) fn announced_range(&self, index: u64) -> Option<Range<u64>> {
+        let ChunkSize::Fixed(chunksize) = self.header().chunksize else { return None };
         if self.header().kind == crate::header::Kind::Sparse {
-            return Ok(());
+            return None;
         }
         let section = self.layout.chunks();
         let longest = u64::from(chunksize).saturating_add(ChunkHeader::MAX_LEN as u64);
@@ -203,13 +203,9 @@ impl Frame {
             Some(Offset::Stored(at)) => Some(section.start.saturating_add(at)),
             _ => None,
         };
-        let ranges = chunks.filter_map(|index| {
-            let start = stored(index)?;
-            let next = stored(index.saturating_add(1)).filter(|next| *next > start).unwrap_or(section.end);
-            Some(start..next.min(start.saturating_add(longest)).min(section.end))
-        });
-        self.source().prefetch(&ranges.collect::<Vec<_>>())?;
-        Ok(())
+        let start = stored(index)?;
+        let next = stored(index.saturating_add(1)).filter(|next| *next > start).unwrap_or(section.end);
+        Some(start..next.min(start.saturating_add(longest)).min(section.end))
     }
 
     /// As [`Frame::locate`], with the header that was read.

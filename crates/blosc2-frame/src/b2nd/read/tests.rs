@@ -9,6 +9,7 @@ use blosc_chunk::{Compressor, Filter, Pipeline};
 use build::{Making, indices, open, pipeline};
 
 mod build;
+mod far;
 mod files;
 
 fn options(threads: usize) -> ReadOptions {
