@@ -48,6 +48,8 @@ TYPES = {
     "Order": '`"K"`, `"C"` or `"F"`',
     "OnLoss": '`"warn"`, `"raise"` or `"ignore"`',
     "Progress": "a function of two integers, done and total; its result is ignored",
+    "Dims": "a mapping from paths to names, or names for every dataset of as many axes; None",
+    "Records": '`"fields"` or `"structured"`',
     "Precision": '`"single"` or `"double"`',
     "Scheme": '`"atomic"` or `"reference"`',
     "ArrayLike, DTypeLike, NDArray": "those of `numpy.typing`",
