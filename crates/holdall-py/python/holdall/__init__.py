@@ -24,6 +24,7 @@ from ._functions import append, convert, diff, digest, formats, load, open, reco
 from ._holdall import __version__
 from ._options import options
 from ._plot import Picture, plot
+from ._refs import References, refs
 from ._threads import set_threads
 from ._types import (
     Conversion,
@@ -54,6 +55,7 @@ __all__ = [
     "Loss",
     "MalformedError",
     "Picture",
+    "References",
     "Repair",
     "RepairItem",
     "Segment",
@@ -74,6 +76,7 @@ __all__ = [
     "options",
     "plot",
     "recode",
+    "refs",
     "repair",
     "save",
     "set_threads",
