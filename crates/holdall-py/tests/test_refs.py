@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import asdf
+import blosc2
 import fsspec
 import numpy as np
 import pytest
@@ -320,6 +321,13 @@ def test_damaged_offsets_are_no_references(tmp_path: Path) -> None:
     (tmp_path / "b.b2nd").write_bytes(data)
     made = holdall.refs(tmp_path / "b.b2nd", on_loss="ignore")
     assert list(made["refs"]) == [".zgroup"], made.losses
+
+
+def test_files_that_claim_any_number_of_chunks_are_refused(tmp_path: Path) -> None:
+    blosc2.zeros((2 * 10**10,), "u1", urlpath=str(tmp_path / "zeros.b2nd"), mode="w", chunks=(1000,), blocks=(100,))
+    assert (tmp_path / "zeros.b2nd").stat().st_size < 1000
+    (loss,) = holdall.refs(tmp_path / "zeros.b2nd", on_loss="ignore").losses
+    assert loss.what == "20000000 chunks, more than 10000000"
 
 
 def test_files_without_a_path_have_no_references(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ steps of a trajectory of which some have the default."""
 _STREAMS = {"zlib": {"id": "zlib"}, "bzp2": {"id": "bz2"}, "zstd": {"id": "zstd"}}
 """Codecs of ASDF whose blocks are what a codec of numcodecs decodes."""
 
+_MAX_CHUNKS = 10_000_000
+"""Most chunks of one dataset: a file of some bytes can claim any number of frames, or of chunks of zeros."""
+
 _MOST = 64
 """Most times the wanted length of a chunk of plain elements."""
 
@@ -147,7 +150,6 @@ class Manifests:
         if not (view.flags.c_contiguous or view.flags.f_contiguous):
             raise UnsupportedError("its elements are not next to each other")
         at = view.__array_interface__["data"][0]
-        self._of("")
         for name in self.file.all():
             block = self.file[name].view() if name.startswith("blocks/") else None
             if block is not None and block.size:
@@ -186,6 +188,7 @@ class Manifests:
             return self._plain_or_stream(dataset)
         frames, inner = dataset.shape[0], dataset.shape[1:]
         size = math.prod(inner) * dataset.dtype.itemsize
+        _check_count(frames)
         places: dict[Key, tuple[int, int]] = {}
         first: tuple[int, int] | None = None
         for frame in range(frames):
@@ -254,6 +257,7 @@ class Manifests:
         else:
             chunks, blocks = tuple(info["chunk shape"]), tuple(info["block shape"])
         grid = [-(-length // chunk) for length, chunk in zip(dataset.shape, chunks, strict=True)]
+        _check_count(math.prod(grid))
         offsets = self._offsets(header, math.prod(grid))
         nbytes = math.prod(chunks) * dataset.dtype.itemsize
         codec = {"id": "holdall.blosc2", "chunk_shape": list(chunks) if blocks else [], "block_shape": list(blocks)}
@@ -300,6 +304,11 @@ class Manifests:
         if len(got) != stop - start:
             raise UnsupportedError(f"the file ends before byte {stop}")
         return got
+
+
+def _check_count(count: int) -> None:
+    if count > _MAX_CHUNKS:
+        raise UnsupportedError(f"{count} chunks, more than {_MAX_CHUNKS}")
 
 
 def _has_type(dtype: np.dtype[Any]) -> bool:

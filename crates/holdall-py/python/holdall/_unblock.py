@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_MAX_NBYTES = (1 << 31) - 1
+"""Most bytes of a chunk of Blosc."""
+
+
 def decoded(chunk: Any, chunk_shape: Sequence[int], block_shape: Sequence[int], nbytes: int | None) -> NDArray[Any]:
     """Decodes a chunk of Blosc1 or Blosc2 to bytes; a b2nd's from its blocks, padded, to C order.
 
@@ -38,6 +42,6 @@ def decoded(chunk: Any, chunk_shape: Sequence[int], block_shape: Sequence[int], 
         array = raw.reshape(*grid, *block_shape, size).transpose(*axes, 2 * ndim)
         array = array.reshape(*(g * b for g, b in zip(grid, block_shape, strict=True)), size)
         raw = np.ascontiguousarray(array[tuple(slice(0, c) for c in chunk_shape)]).reshape(-1)
-    if nbytes is not None and raw.size < nbytes:
+    if nbytes is not None and raw.size < nbytes <= _MAX_NBYTES:
         raw = np.concatenate((raw, np.zeros(nbytes - raw.size, "u1")))
     return raw

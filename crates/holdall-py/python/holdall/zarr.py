@@ -310,12 +310,14 @@ class _Array:
         for at in itertools.product(*map(range, self.counts)):
             yield "/".join(("c", *map(str, at)))
 
-    def names_below(self, within: str) -> list[str]:
+    def names_below(self, within: str) -> Iterator[str]:
         """Names one step below a key in the array."""
         if not within:
-            return [_METADATA, "c"] if 0 not in self.counts else [_METADATA]
+            yield from (_METADATA, "c") if 0 not in self.counts else (_METADATA,)
+            return
         _, *steps = within.split("/")
-        return [str(one) for one in range(self.counts[len(steps)])] if len(steps) < len(self.counts) else []
+        if len(steps) < len(self.counts):
+            yield from map(str, range(self.counts[len(steps)]))
 
 
 def _zarr_type(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], Any, Any]:
