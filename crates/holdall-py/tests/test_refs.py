@@ -279,6 +279,27 @@ def test_virtualizarr_reads_manifests(five: dict[str, Any], name: str) -> None:
     assert count >= (0 if name in ("lz4", "special") else 1)
 
 
+def test_virtualizarr_reads_through_a_store(five: dict[str, Any]) -> None:
+    from obspec_utils.registry import ObjectStoreRegistry
+    from obstore.store import MemoryStore
+
+    from holdall.virtualizarr import HoldallParser
+
+    memory = MemoryStore()
+    for name in ("asdf", "b2nd"):
+        memory.put(f"some/{name}", five[name][0].read_bytes())
+    registry = ObjectStoreRegistry({"memory://bucket": memory})
+    told = pytest.warns(holdall.HoldallLossWarning, match="not expressed: ")
+    with told:
+        store = HoldallParser(group="image")("memory://bucket/some/asdf", registry)
+    assert set(store._group.arrays) == set(), "a part of its block has a place only in a mapped file"
+    store = HoldallParser()("memory://bucket/some/b2nd", registry)
+    array = zarr.open_array(store, path="data", mode="r", zarr_format=3)
+    assert same_bits(array[...], five["b2nd"][1]["data"])
+    made = holdall.refs((memory, "some/b2nd"), url="memory://{}")
+    assert len(made["refs"]) > 10 and made.losses == []
+
+
 def test_the_codec_of_both_libraries(tmp_path: Path) -> None:
     import numcodecs
     from zarr.registry import get_codec_class

@@ -15,10 +15,13 @@ import gsd.hoomd
 import numpy as np
 import pytest
 import xarray as xr
+import zarr
 from conftest import same_bits
 from five import RECORD, all_five, asdf_coded, asdf_plain, rawarray, rng, trajectory
+from test_remote import served
 
 import holdall
+import holdall.zarr
 from holdall._outer import read_outer
 
 NAMES = ["asdf", "zlib", "bzp2", "lz4", "gsd", "b2nd", "special", "bloscpack", "rawarray"]
@@ -252,6 +255,27 @@ def test_what_holdall_opens_is_opened(five: dict[str, Any]) -> None:
     assert same_bits(opened(path, c_order=True)["data"].values, values["data"].T)
     with pytest.raises(TypeError, match="unexpected keyword"):
         opened(path, no_option=1)
+
+
+def test_urls_and_stores_are_read_in_other_processes(five: dict[str, Any]) -> None:
+    from obstore.store import LocalStore
+
+    path, values, _ = five["b2nd"]
+    with served(path.parent) as (address, _seen):
+        one = xr.open_dataset(f"{address}/a.b2nd", engine="holdall", chunks={}, deadline=20, storage_options={})
+        with dask.config.set(scheduler="processes", num_workers=1):
+            assert same_bits(one["data"].compute().values, values["data"])
+        # By its name, without a request.
+        assert same_bits(xr.open_dataset(f"{address}/run.gsd")["log/energy"].values, five["gsd"][1]["log/energy"])
+        urls = [f"{address}/a.ra"] * 3
+        with xr.open_mfdataset(urls, engine="holdall", combine="nested", concat_dim="n", chunks={}) as many:
+            assert same_bits(many["data"].values, np.stack([five["rawarray"][1]["data"]] * 3))
+        again = pickle.loads(pickle.dumps(holdall.zarr.HoldallStore(f"{address}/a.b2nd")))
+        assert same_bits(zarr.open_array(again, path="data", mode="r")[...], values["data"])
+        made = holdall.refs(f"{address}/a.ra")
+        assert [value[0] for value in made["refs"].values() if isinstance(value, list)] == [f"{address}/a.ra"]
+    store = LocalStore(path.parent)
+    assert same_bits(xr.open_dataset((store, "a.b2nd"), engine="holdall")["data"].values, values["data"])
 
 
 def test_the_engine_is_guessed_by_bytes(five: dict[str, Any], tmp_path: Path) -> None:

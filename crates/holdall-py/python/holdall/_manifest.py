@@ -299,7 +299,7 @@ class Manifests:
 
     def _bytes(self, start: int, stop: int) -> bytes:
         if self._read is None:
-            raise UnsupportedError("bytes of the file itself are needed: pass a path or (fs, path)")
+            raise UnsupportedError("bytes of the file itself are needed: pass a path, (fs, path) or (store, path)")
         got = self._read(start, stop)
         if len(got) != stop - start:
             raise UnsupportedError(f"the file ends before byte {stop}")

@@ -52,8 +52,7 @@ class HoldallParser:
         """
         source: Any = unquote(urlsplit(url).path) if url.startswith("file://") else url
         if "://" in str(source):
-            store, path = registry.resolve(url)
-            source = _Object(store, path)
+            source = tuple(registry.resolve(url))
         elif not url.startswith("file://"):
             url = f"file://{source}"
         top = (self.group or "").strip("/")
@@ -117,23 +116,3 @@ def _zero(dtype: Any) -> Any:
     import numpy as np
 
     return np.zeros((), dtype)[()].item() if dtype.names is None else 0
-
-
-class _Object:
-    """An object of a store of obstore's as a file that can be read at any place."""
-
-    def __init__(self, store: Any, path: str) -> None:
-        self._store, self._path, self._at = store, path, 0
-        self._size = int(store.head(path)["size"])
-
-    def seek(self, at: int, whence: int = 0, /) -> int:
-        self._at = at + (0, self._at, self._size)[whence]
-        return self._at
-
-    def read(self, n: int = -1, /) -> bytes:
-        stop = self._size if n < 0 else min(self._at + n, self._size)
-        if stop <= self._at:
-            return b""
-        got = bytes(self._store.get_range(self._path, start=self._at, end=stop))
-        self._at += len(got)
-        return got
