@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import xarray as xr
 import zarr
-from conftest import same_bits
+from conftest import files, same_bits
 from five import RECORD, all_five, asdf_coded, asdf_plain, rawarray, rng, trajectory
 from test_remote import served
 
@@ -296,6 +296,26 @@ def test_the_engine_is_guessed_by_bytes(five: dict[str, Any], tmp_path: Path) ->
     (tmp_path / "cut.gsd").write_bytes(five["gsd"][0].read_bytes()[:100])
     assert engine.guess_can_open(tmp_path / "cut.gsd")
     assert engine.guess_can_open("s3://bucket/a.asdf?x=1") and not engine.guess_can_open("s3://bucket/a.nc")
+
+
+@pytest.mark.parametrize("kind", ["ok", "odd"])
+def test_every_fixture_is_opened(kind: str) -> None:
+    count = 0
+    for path in files(kind):
+        try:
+            names = list(holdall.open(path))
+        except holdall.HoldallError:
+            continue
+        if path.name == "empty_2e63x0x5.ra":
+            for work in (xr.open_dataset, xr.open_datatree):
+                with pytest.raises(holdall.UnsupportedError, match="no axis of"):
+                    work(path, engine="holdall")
+            continue
+        data = opened(path, records="structured", chunks={})
+        assert list(data.variables) == names, path
+        xr.open_datatree(path, engine="holdall", chunks={}).close()
+        count += 1
+    assert count > 150
 
 
 def test_closing_keeps_what_is_in_hand(five: dict[str, Any]) -> None:

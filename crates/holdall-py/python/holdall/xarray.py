@@ -20,7 +20,7 @@ import holdall
 
 from ._dataset import Dataset
 from ._dims import Dims, beside, dims_of, meta_of
-from ._errors import WrongFormatError
+from ._errors import UnsupportedError, WrongFormatError
 from ._file import File
 from ._grids import merged
 from ._names import unknown
@@ -262,7 +262,8 @@ class _Opened:
         for name, dataset in datasets.items():
             if dataset.fields and self.records == "fields":
                 for field in dataset.fields:
-                    full = f"{name}/{field}" if name else field
+                    # Names in a tree have no slash.
+                    full = f"{name}/{field}" if name else field.replace("/", "%2F")
                     if full not in dropped:
                         variables[full] = self._variable(dataset, field)
             else:
@@ -284,6 +285,9 @@ class _Opened:
                 warnings.warn(told, UserWarning, stacklevel=6)
         else:
             is_masked = False
+        if max(dataset.shape, default=0) > np.iinfo(np.intp).max:
+            told = f"{dataset.path}: numpy has no axis of {max(dataset.shape)}"
+            raise UnsupportedError(told, None, None, "drop_variables leaves it out")
         array = HoldallArray(dataset, field, is_masked, self.threads)
         dims = self.names[dataset.path]
         for length in array.shape[dataset.ndim :]:
