@@ -59,7 +59,8 @@ pub struct Cli {
 
 const AFTER_HELP: &str = "\
 Files are recognised by their bytes, never by their names. FILE::PATH names a dataset in a file and FILE::PATH[SEL] a \
-part of it, in numpy's slicing: scan.ra::data[0:100, ::4]. `-` is standard input or output; a dataset in standard input goes after two dashes: \
+part of it, in numpy's slicing: scan.ra::data[0:100, ::4]. FILE::GROUP names all below a group, and FILE::PATH with stars all that fit: * within one name, \
+** across. `-` is standard input or output; a dataset in standard input goes after two dashes: \
 holdall cat -- '-::data[0]'.
 
 Exit codes: 0 yes or clean; 1 the answer is no (damage, a difference, no match, repaired with losses); 2 it could not \

@@ -14,7 +14,7 @@ use holdall::folder::{Found, containers, is_plain_folder, is_sparse_frame};
 use holdall::open::is_stream;
 
 use crate::errors::{Failure, Result};
-use crate::output::to_stderr;
+use crate::output::{Console, to_stderr};
 use crate::progress::{ProgressReporter, ShowProgress};
 
 /// A file to work on, a folder that cannot be listed, or a file that cannot be read.
@@ -85,26 +85,72 @@ pub fn list(address: &Path, options: &OpenOptions) -> Option<Vec<Named>> {
     })
 }
 
-/// The addresses of the arguments, those of a pattern in a bucket once for each file that fits.
+/// An address that arguments name, or a file below a folder that they name.
+#[derive(Debug)]
+pub struct NamedAddress {
+    /// The address.
+    pub address: Address,
+    /// Why the folder cannot be listed, or the file not be read.
+    pub unreadable: Option<Failure>,
+}
+
+/// Addresses to work on in turn.
+pub struct NamedAddresses {
+    /// One after the other.
+    pub all: Vec<NamedAddress>,
+    /// True where arguments name several files, or a folder, whatever is below it: then the output names the file.
+    pub are_several: bool,
+}
+
+/// As [`expand`], for addresses. One with a dataset stays as it is, of a pattern in a bucket once for each file that fits.
+pub fn expand_addresses(named: &[OsString], options: &OpenOptions) -> NamedAddresses {
+    let mut are_several = named.len() > 1;
+    let mut addresses = Vec::with_capacity(named.len());
+    for typed in named {
+        let address = Address::parse_os(typed);
+        if let Some(listed) = list(&address.file, options) {
+            are_several = true;
+            addresses.extend(listed.into_iter().map(|Named { path, unreadable }| NamedAddress {
+                address: Address { file: path, ..address.clone() },
+                unreadable,
+            }));
+            continue;
+        }
+        if address.dataset.is_some() || address.selection.is_some() {
+            addresses.push(NamedAddress { address, unreadable: None });
+            continue;
+        }
+        let files = expand(std::slice::from_ref(&address.file), options);
+        are_several |= !matches!(&files[..], [Named { path, unreadable: None }] if *path == address.file);
+        let files = files.into_iter();
+        addresses.extend(
+            files.map(|Named { path, unreadable }| NamedAddress { address: Address::file(path), unreadable }),
+        );
+    }
+    NamedAddresses { all: addresses, are_several }
+}
+
+/// Runs `show` on each address in turn, with whether there are several. Of several, one without an answer does not hide the others.
 ///
 /// # Errors
-/// As those of the listing.
-pub fn expand_addresses(typed: &[OsString], options: &OpenOptions) -> Result<Vec<Address>> {
-    let mut addresses = Vec::with_capacity(typed.len());
-    for typed in typed {
-        let address = Address::parse_os(typed);
-        let Some(listed) = list(&address.file, options) else {
-            addresses.push(address);
-            continue;
+/// Those of writing, and that of a single address.
+pub fn each_address(
+    addresses: NamedAddresses,
+    console: &mut Console,
+    mut show: impl FnMut(&Address, bool, &mut Console) -> Result<()>,
+) -> Result<()> {
+    let NamedAddresses { all, are_several } = addresses;
+    for NamedAddress { address, unreadable } in all {
+        let shown = match unreadable {
+            Some(failure) => Err(failure),
+            None => show(&address, are_several, console),
         };
-        for named in listed {
-            if let Some(failure) = named.unreadable {
-                return Err(failure);
-            }
-            addresses.push(Address { file: named.path, ..address.clone() });
+        match shown {
+            Err(failure) if failure.subject.is_some() && are_several => console.fail(&failure),
+            other => other?,
         }
     }
-    Ok(addresses)
+    Ok(())
 }
 
 /// Settings for the work on one file.

@@ -193,8 +193,8 @@ impl Out {
         self.writer.write_all(b"\n")
     }
 
-    /// A table: aligned and with its heading on a terminal, else tab-separated rows alone. `numbers` are the
-    /// columns that are aligned to the right.
+    /// A table: aligned and with its heading, where it is not empty, on a terminal, else tab-separated rows alone. `numbers` are the columns that
+    /// are aligned to the right.
     pub fn table<R: IntoIterator<Item = Vec<String>>>(
         &mut self,
         heading: &[&str],
@@ -207,7 +207,7 @@ impl Out {
         // Maximum number of rows aligned together: more do not fit on a screen, and may not fit in memory.
         const MAX_ALIGNED: usize = 10_000;
         let mut rows = rows.into_iter();
-        let mut has_heading = true;
+        let mut has_heading = !heading.is_empty();
         loop {
             let part: Vec<Vec<String>> = rows.by_ref().take(MAX_ALIGNED).collect();
             if part.is_empty() && !has_heading {

@@ -4,6 +4,11 @@
 //! parsing: a file that is literally called `a::b`, alone or with a dataset after it, a dataset that is literally called `x[0]`.
 //!
 //! FILE may be a URL, which ends at the first `::` after its host; `%3A%3A` is one of its own.
+//!
+//! A PATH that no dataset has names several: those below it, where it is a group, and those that fit it, where it has stars. `*` is any characters within
+//! one name, `**` any characters, and `**/` any number of names.
+
+mod pattern;
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -14,9 +19,13 @@ use container_core::region::Region;
 use container_core::{Error, Result};
 
 use crate::verify::first_damage;
+use pattern::Several;
 
 /// Paths that a message lists before it only counts.
 const MAX_LISTED: usize = 8;
+
+/// The same, where one of them has to be named.
+const MAX_NAMED: usize = 20;
 
 /// Maximum number of further places where a file's name may end: paths of datasets and slices have `::` too.
 const MAX_CUTS: usize = 64;
@@ -72,13 +81,55 @@ impl Address {
         named(typed).map(|typed| Self::parse_os(typed.as_os_str()))
     }
 
-    /// The datasets that the address selects, by their index, each with its region: all listed ones where the address is the file alone.
-    /// With one listed dataset its path may be left out.
+    /// The datasets that the address selects, by their index, each with its region: all listed ones where the address is the file alone, those of a
+    /// group or a pattern where its path is one. With one listed dataset its path may be left out.
     ///
     /// # Errors
-    /// `Usage` for a path that does not exist, `Absent` where the format has frames that may lack it. `Usage` for a selection that fits no dataset or
-    /// is ambiguous, listing the datasets. `Malformed` where damage leaves no dataset; and as [`Region::parse`].
+    /// `Usage` for a path that does not exist, `Absent` where the format has frames that may lack it, and for a pattern that fits nothing. `Usage`
+    /// for a selection that fits no dataset or is ambiguous, listing the datasets. `Malformed` where damage leaves no dataset; and as
+    /// [`Region::parse`].
     pub fn select(&self, container: &dyn Container) -> Result<Vec<(usize, Region)>> {
+        self.select_among(container, Visibility::Always)
+    }
+
+    /// As [`Address::select`], for what takes one dataset.
+    ///
+    /// # Errors
+    /// As [`Address::select`]; `Usage` for several, listing them.
+    pub fn select_one(&self, container: &dyn Container) -> Result<(usize, Region)> {
+        let mut chosen = self.select(container)?;
+        match (chosen.pop(), chosen.len()) {
+            (Some(one), 0) => Ok(one),
+            (None, _) => Err(nothing(container)),
+            (Some(last), before) => {
+                let count = before.saturating_add(1);
+                let problem = match &self.dataset {
+                    Some(path) => format!("{path} names {count} datasets"),
+                    None => format!("the file has {count} datasets"),
+                };
+                chosen.push(last);
+                let names = listed(container, chosen.iter().map(|(index, _)| *index), MAX_NAMED);
+                Err(Error::usage(problem).with_hint(format!("FILE::PATH with one of: {names}")))
+            }
+        }
+    }
+
+    /// The selection, without the brackets, that the address has for a dataset that it names: none where the brackets are part of the path.
+    #[must_use]
+    pub fn selection_of(&self, path: &str) -> Option<&str> {
+        let is_literal = self.literal().is_some_and(|literal| literal == path);
+        self.selection.as_deref().filter(|_| !is_literal)
+    }
+
+    /// True where the path, if there is one, is that of a dataset: not of a group, nor a pattern.
+    #[must_use]
+    pub fn is_exact(&self, container: &dyn Container) -> bool {
+        let is_dataset = |path: &str| container.find(path).is_some();
+        self.dataset.as_deref().is_none_or(is_dataset) || self.literal().is_some_and(|path| is_dataset(&path))
+    }
+
+    /// As [`Address::select`]; of a group or a pattern, those that a listing of this visibility shows.
+    fn select_among(&self, container: &dyn Container, most: Visibility) -> Result<Vec<(usize, Region)>> {
         if let Some(literal) = self.literal()
             && let Some(index) = container.find(&literal)
         {
@@ -94,13 +145,55 @@ impl Address {
                     return Err(Error::usage(problem).with_hint(format!("name one: {}", names(container))));
                 }
             },
-            (Some(path), _) => container.find(path).ok_or_else(|| self.not_found(path, container))?,
+            (Some(path), _) => match container.find(path) {
+                Some(index) => index,
+                None => return self.several(path, container, most),
+            },
         };
         let dataset = container.require(index)?;
-        match &self.selection {
-            None => Ok(vec![whole((index, dataset))]),
-            Some(selection) => Ok(vec![(index, Region::parse(selection, &dataset.shape)?)]),
+        Ok(vec![self.region_of(index, &dataset)?])
+    }
+
+    /// The datasets of a group or a pattern: the listed ones, or where none of those is meant, the others.
+    fn several(
+        &self,
+        path: &str,
+        container: &dyn Container,
+        most: Visibility,
+    ) -> Result<Vec<(usize, Region)>> {
+        let several = Several::parse(path);
+        let among = |range: std::ops::Range<usize>| -> Result<Vec<_>> {
+            let datasets = range.filter_map(|index| Some((index, container.dataset(index)?)));
+            let meant = datasets.filter(|(_, dataset)| several.has(&dataset.path));
+            meant.map(|(index, dataset)| self.region_of(index, &dataset)).collect()
+        };
+        let (listed, all) = (container.listed_count(), container.dataset_count());
+        let mut found = among(0..listed)?;
+        if found.is_empty() || most == Visibility::Recursive {
+            found.extend(among(listed..all)?);
         }
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        Err(self.not_found(path, container, &several))
+    }
+
+    fn region_of(&self, index: usize, dataset: &Dataset) -> Result<(usize, Region)> {
+        Ok(match &self.selection {
+            None => (index, Region::whole(&dataset.shape)),
+            Some(selection) => (index, Region::parse(selection, &dataset.shape)?),
+        })
+    }
+
+    /// The index of the dataset of this very path, as a library takes it.
+    ///
+    /// # Errors
+    /// As [`Address::select`].
+    pub(crate) fn find_path(path: &str, container: &dyn Container) -> Result<usize> {
+        container.find(path).ok_or_else(|| {
+            let address = Self { file: PathBuf::new(), dataset: Some(path.to_owned()), selection: None };
+            address.not_found(path, container, &Several::parse(path))
+        })
     }
 
     /// The selected datasets, made one after the other: where the address is the file alone, the listed ones, or all.
@@ -127,20 +220,22 @@ impl Address {
         let (named, count) = match (&self.dataset, &self.selection, most) {
             (None, None, Visibility::Always) => (Vec::new(), container.listed_count()),
             (None, None, Visibility::Recursive) => (Vec::new(), container.dataset_count()),
-            _ => (self.select(container)?, 0),
+            _ => (self.select_among(container, most)?, 0),
         };
         Ok(named.into_iter().map(|(index, _)| index).chain(0..count))
     }
 
     /// The error for a path that no dataset has.
-    fn not_found(&self, path: &str, container: &dyn Container) -> Error {
+    fn not_found(&self, path: &str, container: &dyn Container, several: &Several) -> Error {
         if container.dataset_count() == 0 {
             return nothing(container);
         }
         if let Some(error) = self.bad_selection(path, container).or_else(|| hidden(container)) {
             return error;
         }
-        let error = if container.may_lack_datasets() {
+        let error = if several.is_pattern() {
+            Error::absent(format!("no dataset fits {path:?}"))
+        } else if container.may_lack_datasets() {
             Error::absent(format!("no chunk {path:?}"))
         } else {
             Error::usage(format!("no dataset {path:?}"))
@@ -310,9 +405,15 @@ fn names(container: &dyn Container) -> String {
         0 => container.dataset_count(),
         listed => listed,
     };
-    let shown = (0..count.min(MAX_LISTED)).filter_map(|index| container.dataset(index));
+    listed(container, 0..count, MAX_LISTED)
+}
+
+/// The paths of datasets, the first `most` of them, and the number of the others.
+fn listed(container: &dyn Container, indices: impl ExactSizeIterator<Item = usize>, most: usize) -> String {
+    let more = indices.len().saturating_sub(most);
+    let shown = indices.take(most).filter_map(|index| container.dataset(index));
     let shown: Vec<String> = shown.map(|dataset| typed(&dataset.path).to_owned()).collect();
-    match count.saturating_sub(MAX_LISTED) {
+    match more {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }

@@ -40,10 +40,8 @@ impl OpenFile {
     /// # Errors
     /// `Usage` where the path does not exist, with paths that do; `Absent` where the file may lack it.
     pub fn dataset(&self, path: &str) -> Result<OpenDataset<'_>> {
-        let address = Address { file: PathBuf::new(), dataset: Some(path.to_owned()), selection: None };
-        let found = address.select(&*self.container).map_err(|error| self.named(error))?;
-        let (index, _) = found.first().ok_or_else(|| Error::usage("no such dataset"))?;
-        self.at(*index)
+        let index = Address::find_path(path, &*self.container).map_err(|error| self.named(error))?;
+        self.at(index)
     }
 
     /// The datasets that a plain listing shows, in the order of the file.

@@ -1,18 +1,17 @@
 //! `holdall cat`: values, as text or as bytes.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use container_core::container::{Container, Dataset, Digests, ReadOptions, visible_datasets};
+use container_core::container::{Container, Dataset, Digests, ReadOptions};
 use container_core::dtype::Order;
 use container_core::format::Formats;
 use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
-use holdall::address::typed;
 use holdall::export::{AsStored, ExportFormat, export, least_len};
 use holdall::extract::{is_item, is_numbers, is_text};
 use holdall::open::{Accept, OpenFile, open_for_streaming};
@@ -20,13 +19,17 @@ use holdall::output_file::refuse_source;
 use holdall::views::fill_missing::Filled;
 
 use super::write_args::tell_losses;
-use super::{select, shown, tell};
+use super::{select, shown, tell, tell_left_out};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, address, local_path};
 use crate::output::{Console, Escapes, Named, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
 
-/// Write the values of a dataset, or of a part of it, to standard output or a file
+mod label;
+
+use label::Label;
+
+/// Write the values of datasets, or of parts of them, to standard output or a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Text is for people: the last axis along a line, an empty line between planes. csv has a column for each value of a row, \
@@ -35,16 +38,21 @@ or index columns and a value for more than two dimensions. json nests lists. raw
 numpy.load. An item of a file of items is written as its bytes, unless --format says otherwise; text of a text item is readable \
 on a terminal.
 
+With several files, a group or stars in PATH (* within one name, ** across), each dataset is written after the other: as text below a heading, \
+==> FILE::PATH <==, an empty line between; as json a line for each (holdall.cat/1); as raw and npy without anything between, which numpy.load \
+reads one by one from an open file. A csv is one table.
+
 Examples:
   holdall cat scan.ra
   holdall cat 'scan.ra::data[0, ::10]'
   holdall cat scan.ra -o scan.csv
   holdall cat notes.blp::items/3
+  holdall cat 'run.gsd::log/*' 'old.gsd::log/*'
   holdall cat 'scan.ra::data[..., 0]' --format npy > first.npy")]
 pub struct Args {
-    /// The file, FILE::PATH or FILE::PATH[SEL]; `-` is standard input
-    #[arg(value_name = "FILE")]
-    file: OsString,
+    /// The file, FILE::PATH or FILE::PATH[SEL], one or several; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<OsString>,
 
     /// How the values are written; default: with -o by its extension, which has to tell; else text; for items raw
     #[arg(long, value_name = "FORMAT", value_parser = format_word())]
@@ -100,67 +108,151 @@ fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFor
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let address = address(&args.file);
-    let file = shown(&address.file);
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-    let asked = args.format.or_else(|| output.and_then(ExportFormat::for_path));
-    if let Some(path) = output {
-        refuse_source(&address.file, path).on(&file)?;
+    let format = args.format.or_else(|| output.and_then(ExportFormat::for_path));
+    let mut printer = Printer { args, output, format, target: None, is_first: true };
+    for file in &args.files {
+        let file = address(file).file;
+        if let Some(path) = output {
+            refuse_source(&file, path).on(shown(&file))?;
+        }
+        format.map_or(Ok(()), |format| printer.refuse_terminal(format, console)).on(shown(&file))?;
     }
-    let not_for_terminal = |format| {
+    for file in &args.files {
+        match printer.print(file, console) {
+            // A target is complete or not there.
+            Err(failure) if failure.subject.is_some() && args.files.len() > 1 && output.is_none() => {
+                console.fail(&failure);
+            }
+            other => other?,
+        }
+    }
+    printer.commit()?;
+    Ok(Outcome::Yes)
+}
+
+/// Datasets on their way to standard output or to a file.
+struct Printer<'a> {
+    args: &'a Args,
+    output: Option<&'a Path>,
+    /// The form that is asked for, by word or by extension.
+    format: Option<ExportFormat>,
+    /// The file of `output`, from the first dataset on.
+    target: Option<BufWriter<Named<AtomicFile>>>,
+    /// True until a dataset with a heading is printed.
+    is_first: bool,
+}
+
+impl Printer<'_> {
+    fn refuse_terminal(&self, format: ExportFormat, console: &Console) -> container_core::Result<()> {
         let bytes = matches!(format, ExportFormat::Raw | ExportFormat::Npy);
-        if bytes && output.is_none() && console.out.is_terminal() {
+        if bytes && self.output.is_none() && console.out.is_terminal() {
             return Err(
                 Error::usage("binary output is not written to a terminal").with_hint("-o NEW, or a pipe")
             );
         }
-        Ok(format)
-    };
-    asked.map(not_for_terminal).transpose().on(&file)?;
-    let options = args.open.options(console.limits, console.formats);
-    let in_order = |opened: &OpenFile| {
-        let stored = opened.container.dataset(0).map(|dataset| dataset.order);
-        stored.map(|stored| asked.map_or(Order::C, |format| format.order(stored)))
-    };
-    let opened = open_for_streaming(&address.file, Accept::ContainersAndArrays, &options, in_order)
-        .on(shown(&address.file))?;
-    let container = opened.container.as_ref();
-    tell(&address.file, &container.notices());
-    let (index, region) = single(container, select(&address, container)?).on(&file)?;
-    let format =
-        args.form(&*container.require(index).on(&file)?, output, console.out.is_terminal(), console.formats)?;
-    not_for_terminal(format).on(&file)?;
-    let mut read = args.digests.apply(args.jobs.read_options(console.limits));
-    if args.no_verify {
-        read.digests = Digests::Ignore;
+        Ok(())
     }
-    let filled = match &args.fill {
-        Some(fill) => Filled::new(container, &[(index, region.clone())], Some(fill), &read).on(&file)?,
-        None => None,
-    };
-    let losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
-    let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
-    let target = output.map_or_else(|| file.clone(), shown);
-    let job = Job {
-        container,
-        index,
-        region: &region,
-        format,
-        as_stored: if args.as_stored { AsStored::Yes } else { AsStored::No },
-        read,
-    };
-    let more = match output {
-        Some(path) => job.to_file(path, args.force, &file)?,
-        None => {
-            let bar = if console.out.is_terminal() { ShowProgress::Never } else { ShowProgress::OnTerminal };
-            let meter = ProgressReporter::new(printable(&file), bar);
-            let escapes = if format == ExportFormat::Json { Escapes::Json } else { Escapes::Text };
-            console.out.text(escapes, |out| meter.watch(|progress| job.write(progress, out)).on(file))?
+
+    /// Prints the datasets of an address.
+    fn print(&mut self, typed: &OsStr, console: &mut Console) -> Result<()> {
+        let args = self.args;
+        let address = address(typed);
+        let file = shown(&address.file);
+        let options = args.open.options(console.limits, console.formats);
+        let in_order = |opened: &OpenFile| {
+            let stored = opened.container.dataset(0).map(|dataset| dataset.order);
+            stored.map(|stored| self.format.map_or(Order::C, |format| format.order(stored)))
+        };
+        let opened = open_for_streaming(&address.file, Accept::ContainersAndArrays, &options, in_order)
+            .on(shown(&address.file))?;
+        let container = opened.container.as_ref();
+        tell(&address.file, &container.notices());
+        let is_exact = address.is_exact(container);
+        let chosen = match is_exact {
+            true => {
+                let one = address.select_one(container).on(&file)?;
+                tell_left_out(&address.file, &container.left_out(one.0));
+                vec![one]
+            }
+            false => select(&address, container)?,
+        };
+        // By the arguments alone, so that a program need not count the datasets.
+        let is_labelled = !is_exact || args.files.len() > 1;
+        let mut read = args.digests.apply(args.jobs.read_options(console.limits));
+        if args.no_verify {
+            read.digests = Digests::Ignore;
         }
-    };
-    tell_losses(&target, &[losses, more].concat());
-    tell(&address.file, container.uncompared().as_slice());
-    Ok(Outcome::Yes)
+        if chosen.len().max(args.files.len()) > 1 && self.format == Some(ExportFormat::Csv) {
+            let error = Error::usage("csv is one table, and several datasets are named");
+            return Err(error.with_hint("--format json, or holdall extract, which writes a file for each"))
+                .on(&file);
+        }
+        for (index, region) in &chosen {
+            let dataset = container.require(*index).on(&file)?;
+            let format =
+                args.form(self.format, &dataset, self.output, console.out.is_terminal(), console.formats)?;
+            self.refuse_terminal(format, console).on(&file)?;
+            let filled = match &args.fill {
+                Some(fill) => {
+                    Filled::new(container, &[(*index, region.clone())], Some(fill), &read).on(&file)?
+                }
+                None => None,
+            };
+            let losses = filled.as_ref().map(Filled::losses).unwrap_or_default();
+            let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
+            let as_stored = if args.as_stored { AsStored::Yes } else { AsStored::No };
+            let job = Job { container, index: *index, region, format, as_stored, read };
+            let label =
+                is_labelled.then(|| Label::new(format, &file, &address, &dataset.path, self.is_first));
+            self.is_first &= label.is_none();
+            let more = match self.output {
+                Some(path) => {
+                    let meter = ProgressReporter::new(printable(&file), ShowProgress::OnTerminal);
+                    let target = self.target(path, least_len(&dataset, region, format))?;
+                    meter.watch(|progress| job.write(label, progress, target)).on(&file)?
+                }
+                None => {
+                    let bar = if console.out.is_terminal() {
+                        ShowProgress::Never
+                    } else {
+                        ShowProgress::OnTerminal
+                    };
+                    let meter = ProgressReporter::new(printable(&file), bar);
+                    let escapes = if format == ExportFormat::Json { Escapes::Json } else { Escapes::Text };
+                    console.out.text(escapes, |out| {
+                        meter.watch(|progress| job.write(label, progress, out)).on(&file)
+                    })?
+                }
+            };
+            let target = self.output.map_or_else(|| file.clone(), shown);
+            tell_losses(&target, &[losses, more].concat());
+        }
+        tell(&address.file, container.uncompared().as_slice());
+        Ok(())
+    }
+
+    /// The file of `output`, for `len` bytes or more.
+    fn target(&mut self, path: &Path, len: u64) -> Result<&mut BufWriter<Named<AtomicFile>>> {
+        let target = match self.target.take() {
+            Some(target) => target,
+            None => {
+                let file = AtomicFile::create(path, self.args.force.overwrite()).on(shown(path))?;
+                BufWriter::with_capacity(256 << 10, Named { inner: file, name: shown(path) })
+            }
+        };
+        let room = target.get_ref().inner.require_room(len);
+        room.map_err(|error| error.with_context("writing")).on(shown(path))?;
+        Ok(self.target.insert(target))
+    }
+
+    /// Gives the file its name.
+    fn commit(self) -> Result<()> {
+        let (Some(target), Some(path)) = (self.target, self.output) else { return Ok(()) };
+        let target =
+            target.into_inner().map_err(|failed| Error::from(failed.into_error())).on(shown(path))?;
+        target.inner.commit(Durability::Synced).on(shown(path))
+    }
 }
 
 impl Args {
@@ -168,12 +260,13 @@ impl Args {
     /// shown as such.
     fn form(
         &self,
+        asked: Option<ExportFormat>,
         dataset: &Dataset,
         output: Option<&Path>,
         terminal: bool,
         formats: Formats,
     ) -> Result<ExportFormat> {
-        match (self.format, output) {
+        match (asked, output) {
             (Some(format), _) => Ok(format),
             (None, None) if is_text(dataset) && terminal => Ok(ExportFormat::Text),
             (None, _) if is_item(dataset) && !is_numbers(dataset) => Ok(ExportFormat::Raw),
@@ -193,51 +286,19 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn write(&self, progress: Progress<'_>, out: &mut dyn Write) -> container_core::Result<Vec<Loss>> {
+    fn write(
+        &self,
+        label: Option<Label>,
+        progress: Progress<'_>,
+        out: &mut dyn Write,
+    ) -> container_core::Result<Vec<Loss>> {
         let Self { container, index, region, format, as_stored, read } = self;
-        export(*container, *index, region, *format, *as_stored, read, progress, out)
-    }
-
-    /// The file appears when it is complete.
-    fn to_file(&self, path: &Path, force: ForceArgs, source: &str) -> Result<Vec<Loss>> {
-        let target = AtomicFile::create(path, force.overwrite()).on(shown(path))?;
-        let dataset = self.container.require(self.index).on(source)?;
-        let len = least_len(&dataset, self.region, self.format);
-        target.require_room(len).map_err(|error| error.with_context("writing")).on(shown(path))?;
-        let mut buffered = BufWriter::with_capacity(256 << 10, Named { inner: target, name: shown(path) });
-        let meter = ProgressReporter::new(printable(source), ShowProgress::OnTerminal);
-        let losses = meter.watch(|progress| self.write(progress, &mut buffered)).on(source)?;
-        let target =
-            buffered.into_inner().map_err(|failed| Error::from(failed.into_error())).on(shown(path))?;
-        target.inner.commit(Durability::Synced).on(shown(path))?;
-        Ok(losses)
-    }
-}
-
-/// The one dataset that is meant.
-pub(super) fn single(
-    container: &dyn Container,
-    mut chosen: Vec<(usize, Region)>,
-) -> container_core::Result<(usize, Region)> {
-    match (chosen.pop(), chosen.is_empty()) {
-        (Some(one), true) => Ok(one),
-        (None, _) => {
-            let nothing = || Error::usage("no dataset in this file");
-            Err(holdall::verify::first_damage(container).unwrap_or_else(nothing))
-        }
-        (Some(_), false) => {
-            // A file may hold thousands.
-            const MAX_NAMED: usize = 20;
-            let count = container.listed_count();
-            let paths: Vec<String> = visible_datasets(container)
-                .take(MAX_NAMED)
-                .map(|(_, dataset)| typed(&dataset.path).to_owned())
-                .collect();
-            let problem = format!("the file has {count} datasets");
-            let more = count.saturating_sub(MAX_NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            Err(Error::usage(problem)
-                .with_hint(format!("FILE::PATH with one of: {}{more}", paths.join(", "))))
+        let export = |out: &mut dyn Write| {
+            export(*container, *index, region, *format, *as_stored, read, progress, out)
+        };
+        match label {
+            Some(label) => label.around(out, export),
+            None => export(out),
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::progress::{ProgressReporter, ShowProgress};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A line is the SHA-256 of the array, two blanks and its address, as sha256sum has it. Of a file without a path, every listed \
-dataset is digested; of a folder, every array of each container below it, whose path then begins with the folder's. The array is what counts, not how it is stored: byte order, order of the axes in storage, codec, chunks, \
+dataset is digested; of a group or a path with stars (* within one name, ** across), those that it names; of a folder, every array of each container below it, whose path then begins with the folder's. The array is what counts, not how it is stored: byte order, order of the axes in storage, codec, chunks, \
 padding of records and the format make no difference. The page docs/digest.md says what is hashed, and has a program of \
 numpy's that gives the same. Files that cannot be read, and arrays that are damaged, are reported on standard error and hide no other; the exit code is the worst.
 
@@ -308,7 +308,7 @@ impl Work<'_> {
     ) -> Result<()> {
         let Some(first) = task.wanted.first() else { return Ok(()) };
         if let Some(error) = &task.unreadable {
-            return show(first.answer(None, Err(std::io::Error::other(error.clone()).into())));
+            return show(first.answer(None, true, Err(std::io::Error::other(error.clone()).into())));
         }
         let read = ReadOptions::default().with_threads(threads).with_limits(limits);
         let options = self.args.open.options(limits, self.formats);
@@ -321,7 +321,7 @@ impl Work<'_> {
                 let mut error = Some(error);
                 for one in &task.wanted {
                     let error = error.take().unwrap_or_else(|| Error::usage("the file cannot be opened"));
-                    show(one.answer(None, Err(error)))?;
+                    show(one.answer(None, true, Err(error)))?;
                 }
                 return Ok(());
             }
@@ -338,15 +338,16 @@ impl Work<'_> {
             let chosen = match chosen {
                 Ok(chosen) => chosen,
                 Err(error) => {
-                    show(one.answer(None, Err(error)))?;
+                    show(one.answer(None, true, Err(error)))?;
                     continue;
                 }
             };
+            let is_exact = one.address.is_exact(container);
             for (index, region) in chosen {
                 let path = container.dataset(index).map(|dataset| dataset.path.clone());
                 let made =
                     meter.watch(|progress: Progress<'_>| digest(container, index, &region, &read, progress));
-                show(one.answer(path, made))?;
+                show(one.answer(path, is_exact, made))?;
             }
         }
         Ok(())
@@ -371,8 +372,13 @@ fn first_damage_of<T>(chosen: &[T], container: &dyn container_core::container::C
 }
 
 impl Wanted {
-    /// `path`: the dataset's, where one was found.
-    fn answer(&self, path: Option<String>, made: container_core::Result<ArrayDigest>) -> Answer {
+    /// `path`: the dataset's, where one was found. `is_exact`: whether it is the one that is typed.
+    fn answer(
+        &self,
+        path: Option<String>,
+        is_exact: bool,
+        made: container_core::Result<ArrayDigest>,
+    ) -> Answer {
         let file = &self.address.file;
         let whole = self.address.dataset.is_none() && self.address.selection.is_none();
         // Names are the bytes as typed, which a list is checked by again; those of a URL are without what may be secret.
@@ -380,7 +386,11 @@ impl Wanted {
         let name: Cow<'_, [u8]> =
             if is_url(file) { shown(file).into_bytes().into() } else { Cow::Borrowed(bytes) };
         let address = match &path {
-            Some(path) if whole => [&name, b"::".as_slice(), typed(path).as_bytes()].concat(),
+            Some(path) if whole || !is_exact => {
+                let selection = self.address.selection_of(path).map(|text| format!("[{text}]"));
+                let path = [typed(path), selection.as_deref().unwrap_or_default()].concat();
+                [&name, b"::".as_slice(), path.as_bytes()].concat()
+            }
             _ => match self.typed.strip_prefix(bytes) {
                 Some(rest) => [&name, rest].concat(),
                 None => self.typed.clone(),

@@ -1,4 +1,4 @@
-//! `holdall ls`: the datasets of a file.
+//! `holdall ls`: the datasets of files.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -13,22 +13,26 @@ use holdall::verify::first_damage;
 use super::{no_selection, open, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
-use crate::options::{OpenAnywhereArgs, address};
+use crate::many_files::{each_address, expand_addresses};
+use crate::options::OpenAnywhereArgs;
 use crate::output::{Console, human_bytes, print_error};
 
-/// List the datasets of a file, one line each
+/// List the datasets of files, one line each
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Columns: path, dtype, shape, order, chunks, codec, bytes stored, bytes of values. Through a pipe they are separated by \
-tabs, without a heading. A file without datasets has no lines; where damage may hide some, or values are not in the file, standard error tells.
+tabs, without a heading. Of several files, and of a folder, the path is an address, FILE::PATH. PATH may be a group, or have stars: * within one name, ** \
+across. A file without datasets has no lines; where damage may hide some, or values are not in the file, standard error tells.
 
 Examples:
   holdall ls scan.ra
+  holdall ls image.asdf::roman
+  holdall ls 'run.gsd::log/*' /data/archive
   holdall ls --json scan.ra | jq -r .dtype")]
 pub struct Args {
-    /// The file, or FILE::PATH for one dataset; `-` is standard input
-    #[arg(value_name = "FILE")]
-    file: OsString,
+    /// The file, FILE::PATH, or a folder, of which every container below is listed; one or several; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<OsString>,
 
     /// One JSON line for each dataset (holdall.ls/1)
     #[arg(long)]
@@ -43,8 +47,23 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let address = address(&args.file);
-    no_selection(&address)?;
+    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats));
+    // A table begins with its heading.
+    let mut is_first = true;
+    each_address(addresses, console, |address, are_several, console| {
+        list(args, address, are_several, &mut is_first, console)
+    })?;
+    Ok(Outcome::Yes)
+}
+
+fn list(
+    args: &Args,
+    address: &Address,
+    are_several: bool,
+    is_first: &mut bool,
+    console: &mut Console,
+) -> Result<()> {
+    no_selection(address)?;
     let opened =
         open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
@@ -61,16 +80,24 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let indices = address.indices(container, most).on(shown(&address.file))?;
     let mut chosen = indices.filter_map(|index| {
         let dataset = container.dataset(index)?;
-        absent.extend(absence(&address, container, index, &dataset));
+        absent.extend(absence(address, container, index, &dataset));
         Some(dataset)
     });
     if args.json {
-        chosen.try_for_each(|dataset| console.out.json(&json::ls_json(&dataset)))?;
+        let file = shown(&address.file);
+        chosen.try_for_each(|dataset| {
+            let mut line = json::ls_json(&dataset);
+            line["file"] = file.as_str().into();
+            console.out.json(&line)
+        })?;
         return tell(&absent, console);
     }
     let terminal = console.out.is_terminal();
     let heading = ["PATH", "DTYPE", "SHAPE", "ORDER", "CHUNKS", "CODEC", "STORED", "VALUES"];
-    console.out.table(&heading, &[6, 7], chosen.map(|dataset| row(&dataset, terminal)))?;
+    let file = are_several.then(|| shown(&address.file));
+    let rows = chosen.map(|dataset| row(file.as_deref(), &dataset, terminal));
+    let heading = if std::mem::take(is_first) { &heading[..] } else { &[] };
+    console.out.table(heading, &[6, 7], rows)?;
     tell(&absent, console)
 }
 
@@ -84,16 +111,18 @@ fn absence(address: &Address, container: &dyn Container, index: usize, dataset: 
 }
 
 /// Reports on standard error what the list does not show.
-fn tell(absent: &[Failure], console: &mut Console) -> Result<Outcome> {
+fn tell(absent: &[Failure], console: &mut Console) -> Result<()> {
     console.out.flush()?;
     absent.iter().for_each(print_error);
-    Ok(Outcome::Yes)
+    Ok(())
 }
 
-fn row(dataset: &Dataset, terminal: bool) -> Vec<String> {
+/// A row of the table, with the file in the path where there are several.
+fn row(file: Option<&str>, dataset: &Dataset, terminal: bool) -> Vec<String> {
+    let path = typed(&dataset.path);
     let bytes = |count: u64| if terminal { human_bytes(count) } else { count.to_string() };
     vec![
-        typed(&dataset.path).to_owned(),
+        file.map_or_else(|| path.to_owned(), |file| format!("{file}::{path}")),
         dataset.dtype.to_string(),
         format_value::shape(&dataset.shape),
         dataset.order.letter().to_owned(),

@@ -11,7 +11,7 @@ use holdall::json;
 use holdall::open::Accept;
 use holdall::set_meta::{MetaChange, Replace, set_meta};
 
-use super::{open, select, shown, tell_before};
+use super::{open, shown, tell_before, tell_left_out};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, scalar};
 use crate::options::{OpenAnywhereArgs, address};
@@ -134,9 +134,9 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         };
     }
     let value = if address.dataset.is_some() || address.selection.is_some() {
-        let chosen = select(&address, container)?;
-        let datasets = chosen.iter().filter_map(|(index, _)| container.dataset(*index));
-        Value::Map(datasets.flat_map(|dataset| dataset.attributes.clone()).collect())
+        let (index, _) = address.select_one(container).on(&file)?;
+        tell_left_out(&address.file, &container.left_out(index));
+        Value::Map(container.require(index).on(&file)?.attributes.clone())
     } else {
         container.meta().on(&file)?
     };

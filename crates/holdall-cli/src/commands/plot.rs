@@ -349,14 +349,14 @@ impl Args {
         let mut left_out = Vec::new();
         let (container, index, region): (&dyn Container, _, _) = match &self.field {
             None => {
-                let (index, region) = super::cat::single(container, address.select(container)?)?;
+                let (index, region) = address.select_one(container)?;
                 path = container.require(index)?.path.clone();
                 left_out = container.left_out(index);
                 (container, index, region)
             }
             Some(field) => {
                 let whole = Address { selection: None, ..address.clone() };
-                let (index, _) = super::cat::single(container, whole.select(container)?)?;
+                let (index, _) = whole.select_one(container)?;
                 path = container.require(index)?.path.clone();
                 view = OneField::new(container, index, field)?;
                 let shape = &require(&view, 0)?.shape;

@@ -12,7 +12,7 @@ use holdall::stat::{Measured, Number, Stat, Summary, stat, stat_json};
 use super::{open, select, shown};
 use crate::errors::{ErrorContext, Failure, Outcome, Result};
 use crate::format_value;
-use crate::many_files::expand_addresses;
+use crate::many_files::{each_address, expand_addresses};
 use crate::options::{DigestsArgs, JobsArgs, OpenAnywhereArgs};
 use crate::output::{Console, DIM, STRONG, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
@@ -35,7 +35,7 @@ Examples:
   holdall stat 'scan.ra::data[0]' model.gsd::particles/position
   holdall stat --json scan.ra | jq .mean")]
 pub struct Args {
-    /// FILE, FILE::PATH or FILE::PATH[SEL], one or several; a file alone means all its listed datasets
+    /// FILE, FILE::PATH or FILE::PATH[SEL], one or several; a file alone means all its listed datasets, a group those below it, stars those that fit
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
 
@@ -54,13 +54,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats))?;
-    for address in &addresses {
-        match measure(args, address, console) {
-            Err(failure) if failure.subject.is_some() && addresses.len() > 1 => console.fail(&failure),
-            other => other?,
-        }
-    }
+    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats));
+    each_address(addresses, console, |address, _, console| measure(args, address, console))?;
     Ok(Outcome::Yes)
 }
 
@@ -91,9 +86,7 @@ fn measure(args: &Args, address: &Address, console: &mut Console) -> Result<()> 
             }
             stats => stats.on(&name)?,
         };
-        // The literal name of a dataset may have brackets.
-        let literal = address.dataset.as_deref() != Some(dataset.path.as_str()) && address.dataset.is_some();
-        let selection = address.selection.as_deref().filter(|_| !literal);
+        let selection = address.selection_of(&dataset.path);
         for stat in &stats {
             if args.json {
                 let mut line = stat_json(&name, &dataset.path, selection, stat);

@@ -7,30 +7,34 @@ use std::io::Write;
 use container_core::Value;
 use container_core::container::{Container, Dataset, Visibility, visible_datasets};
 use container_core::json_pointer::escape;
+use holdall::address::Address;
 use holdall::glob;
 use holdall::open::Accept;
 
 use super::{chosen, open, shown};
 use crate::errors::{ErrorContext, Outcome, Result};
 use crate::format_value::{MAX_DEPTH, one_line, parts, scalar, shape, type_name};
-use crate::options::{OpenAnywhereArgs, address};
+use crate::many_files::{each_address, expand_addresses};
+use crate::options::OpenAnywhereArgs;
 use crate::output::{Console, DIM, Out, STRONG, printable, to_stderr};
 
 /// Show metadata and datasets as a tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Through a pipe every node is a tab-separated row: path, type, value. With --grep or --type only the nodes that match are \
-shown, with those above them; no match is exit code 1. Tags, which ASDF has, stand before the value; an array stands where it is in the tree.
+shown, with those above them; no match is exit code 1. Of several files, and of a folder, each row begins with a column more, the file, and as grep has it one match in any of \
+them is exit code 0. Tags, which ASDF has, stand before the value; an array stands where it is in the tree.
 
 Examples:
   holdall tree scan.ra
   holdall tree --depth 2 scan.ra
   holdall tree --grep 'dim*' --type list scan.ra
-  holdall tree --type '!core/ndarray-*' image.asdf")]
+  holdall tree --type '!core/ndarray-*' image.asdf
+  holdall tree --grep F158 /data/archive")]
 pub struct Args {
-    /// The file, or FILE::PATH for one dataset; `-` is standard input
-    #[arg(value_name = "FILE")]
-    file: OsString,
+    /// The file, FILE::PATH for a dataset or a group, or a folder, of which every container below is shown; one or several; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<OsString>,
 
     /// Levels to show
     #[arg(long, value_name = "N")]
@@ -50,7 +54,29 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
-    let address = address(&args.file);
+    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats));
+    let (count, name) = (addresses.all.len(), addresses.all.first().map(|named| shown(&named.address.file)));
+    let mut shown_any = false;
+    each_address(addresses, console, |address, are_several, console| {
+        shown_any |= show(args, address, are_several, shown_any, console)?;
+        Ok(())
+    })?;
+    if !shown_any && (args.grep.is_some() || args.kind.is_some()) {
+        let name = name.filter(|_| count == 1).unwrap_or_else(|| format!("{count} files"));
+        to_stderr(&format!("holdall: {}: nothing matches", printable(&name)));
+        return Ok(Outcome::No);
+    }
+    Ok(Outcome::Yes)
+}
+
+/// Shows a file; whether there is anything to show, where only matches are wanted.
+fn show(
+    args: &Args,
+    address: &Address,
+    are_several: bool,
+    shown_before: bool,
+    console: &mut Console,
+) -> Result<bool> {
     let opened =
         open(&address.file, Accept::Containers, &args.open.options(console.limits, console.formats))?;
     let container = opened.container.as_ref();
@@ -58,22 +84,29 @@ pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
         nodes(container, args.depth).on(shown(&address.file))?
     } else {
         let (mut nodes, most) = (Vec::new(), most_levels(args.depth));
-        for dataset in chosen(&address, container, Visibility::Always)? {
+        for dataset in chosen(address, container, Visibility::Always)? {
             grow_dataset(&dataset, 1, most, &mut nodes);
         }
         nodes
     };
     let kept = prune(&nodes, |node| args.wants(node));
+    let file = shown(&address.file);
     if kept.is_empty() && (args.grep.is_some() || args.kind.is_some()) {
-        to_stderr(&format!("holdall: {}: nothing matches", printable(&shown(&address.file))));
-        return Ok(Outcome::No);
+        return Ok(false);
     }
     if console.out.is_terminal() {
-        draw(&heading(&shown(&address.file), container), &kept, &mut console.out)?;
+        if shown_before {
+            writeln!(console.out)?;
+        }
+        draw(&heading(&file, container), &kept, &mut console.out)?;
     } else {
-        kept.iter().try_for_each(|node| console.out.row(&[node.path.as_str(), node.kind, &node.shown()]))?;
+        for node in &kept {
+            let text = node.shown();
+            let row = [&file, node.path.as_str(), node.kind, &text];
+            console.out.row(if are_several { &row } else { &row[1..] })?;
+        }
     }
-    Ok(Outcome::Yes)
+    Ok(true)
 }
 
 fn most_levels(depth: Option<usize>) -> usize {

@@ -25,6 +25,7 @@ mod pipes;
 mod plot;
 mod plugins;
 mod remote;
+mod several;
 mod signed;
 mod sparse;
 mod support;
