@@ -17,6 +17,7 @@ use crate::output::{Console, printable, to_stderr};
 
 mod append;
 mod cat;
+mod catalog;
 mod completions;
 mod convert;
 mod csv_args;
@@ -93,6 +94,7 @@ pub enum Command {
     Implode(implode::Args),
     Diff(diff::Args),
     Digest(digest::Args),
+    Catalog(catalog::Args),
     Formats(formats::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -125,6 +127,7 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Implode(args) => implode::run(&args, console),
         Command::Diff(args) => diff::run(&args, console),
         Command::Digest(args) => digest::run(&args, console),
+        Command::Catalog(args) => catalog::run(&args, console),
         Command::Formats(args) => formats::run(&args, console),
         Command::Completions(args) => completions::run(&args, console),
         Command::Man(args) => man::run(&args, console),

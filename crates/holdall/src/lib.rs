@@ -9,6 +9,7 @@ pub mod append;
 mod asdf_blosc2;
 #[cfg(any(feature = "fits", feature = "zarr"))]
 mod attributes;
+pub mod catalog;
 mod concurrent_writer;
 pub mod convert;
 mod created_folders;

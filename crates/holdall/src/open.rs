@@ -154,6 +154,21 @@ pub fn open_with(path: &Path, accept: Accept, options: &OpenOptions) -> Result<O
     concurrent_writer::look(path, || open_once(path, accept, options), is_unfinished)
 }
 
+/// As [`open_with`], with the first `len` bytes of what is opened, from the same source.
+///
+/// # Errors
+/// As [`open_with`].
+pub(crate) fn open_with_head(
+    path: &Path,
+    accept: Accept,
+    options: &OpenOptions,
+    len: u64,
+) -> Result<(OpenFile, Vec<u8>)> {
+    let (source, path) = read(path, options)?;
+    let head = source.read(0..source.len().min(len))?.into_owned();
+    Ok((open_source(source, path, accept, options)?, head))
+}
+
 fn open_once(path: &Path, accept: Accept, options: &OpenOptions) -> Result<OpenFile> {
     let (format, input) = recognise(path, accept, options)?;
     opened(format, input, options)

@@ -10,6 +10,7 @@ mod bloscpack;
 mod buckets;
 #[cfg(target_os = "linux")]
 mod campaign;
+mod catalog;
 mod codes;
 mod csv;
 mod damage;
