@@ -25,6 +25,7 @@ mod diff;
 mod digest;
 mod explode;
 mod extract;
+mod find;
 mod formats;
 mod implode;
 mod info;
@@ -95,6 +96,7 @@ pub enum Command {
     Diff(diff::Args),
     Digest(digest::Args),
     Catalog(catalog::Args),
+    Find(find::Args),
     Formats(formats::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -128,6 +130,7 @@ pub fn run(command: Command, console: &mut Console) -> Result<Outcome> {
         Command::Diff(args) => diff::run(&args, console),
         Command::Digest(args) => digest::run(&args, console),
         Command::Catalog(args) => catalog::run(&args, console),
+        Command::Find(args) => find::run(&args, console),
         Command::Formats(args) => formats::run(&args, console),
         Command::Completions(args) => completions::run(&args, console),
         Command::Man(args) => man::run(&args, console),

@@ -36,6 +36,7 @@ pub mod open;
 pub mod output_file;
 pub mod pack;
 mod pack_records;
+pub mod query;
 mod raw_bytes;
 pub mod recode;
 #[cfg(feature = "remote")]

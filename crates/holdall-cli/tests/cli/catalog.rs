@@ -1,4 +1,4 @@
-//! Catalogues: written, brought up to date, and read by others.
+//! Catalogues: written, brought up to date, read by others, and searched.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -166,6 +166,100 @@ fn what_is_no_catalogue_is_not_replaced() {
     assert!(!names.iter().any(|name| name.contains("tmp") || name == "s.parquet"), "{names:?}");
 }
 
+#[test]
+fn datasets_are_found_in_files_and_in_catalogues() {
+    let directory = desk();
+    let at = directory.path();
+    catalog(at, &[]);
+    let data = |name: &str| Path::new("data").join(name).display().to_string();
+    let (a, b, image) = (data("a.ra::data"), data("sub/b.ra::data"), data("image.asdf::roman/data"));
+    for (condition, expected) in [
+        ("roman/meta/start >= 2026-01-01", vec![&image]),
+        ("roman/meta/start >= 2027-01-01", vec![]),
+        ("roman/meta/exposure > 30 and dtype == int16", vec![&image]),
+        ("dtype == float32 and verdict == sound", vec![&a, &b]),
+        ("shape[0] == 1 or shape[1] > 100", vec![&image]),
+        ("not (format == rawarray) and exists roman/meta/filters", vec![&image]),
+        ("bytes < 5 & ndim == 2", vec![&image]),
+    ] {
+        let code = if expected.is_empty() { 1 } else { 0 };
+        let expected: String = expected.iter().map(|address| format!("{address}\n")).collect();
+        let in_catalog = run(at, &["find", condition, "cat.parquet"]);
+        assert_eq!(in_catalog.expect(code), expected, "{condition}");
+        // One file cannot be read, unless that is asked for.
+        let in_files = run(at, &["find", condition, "data"]);
+        assert_eq!(in_files.out, expected, "{condition} {in_files:?}");
+        assert_eq!(in_files.code, Some(if condition.contains("verdict") { code } else { 2 }), "{condition}");
+        assert_eq!(in_files.err.contains("empty.ra"), !condition.contains("verdict"));
+    }
+    let unread = run(at, &["find", "-l", "verdict != sound", "cat.parquet"]);
+    assert_eq!(unread.expect(0), format!("{}\n{}\n", data("cut.ra"), data("empty.ra")));
+    let found = run(at, &["find", "--json", "dtype == int16", "cat.parquet"]);
+    let line: serde_json::Value = serde_json::from_str(found.expect(0)).unwrap();
+    assert_eq!(
+        line,
+        serde_json::json!({"schema": "holdall.find/1", "address": image, "path": data("image.asdf"), "dataset": "roman/data"})
+    );
+    // The addresses are those of other verbs.
+    assert_eq!(run(at, &["cat", &image]).expect(0), "1 2\n");
+}
+
+#[test]
+fn questions_that_cannot_be_answered_are_errors() {
+    let directory = desk();
+    let at = directory.path();
+    catalog(at, &[]);
+    for (condition, what) in [
+        ("roman/meta/nosuch == 1", "--meta 'roman/meta/nosuch'"),
+        ("a = 3", "column 3"),
+        ("(a == 3", "column 8"),
+        ("", "column 1"),
+    ] {
+        let run = run(at, &["find", condition, "cat.parquet"]);
+        run.expect(2);
+        assert!(run.err.contains(what), "{run:?}");
+    }
+    std::fs::write(at.join("bad.parquet"), b"PAR1 and no more PAR1").unwrap();
+    let bad = run(at, &["find", "dtype == int16", "bad.parquet", "cat.parquet"]);
+    assert!(bad.expect(2).ends_with("image.asdf::roman/data\n"), "{bad:?}");
+}
+
+#[test]
+fn tables_of_other_writers_are_searched() {
+    let directory = desk();
+    let at = directory.path();
+    catalog(at, &[]);
+    let code = r#"
+import duckdb, polars, pyarrow.parquet as p
+t = p.read_table('cat.parquet')
+p.write_table(t, 'a.parquet', compression='none')
+p.write_table(t, 'a2.parquet', compression='none', data_page_version='2.0', use_dictionary=False, row_group_size=2, data_page_size=64)
+p.write_table(t.select(['path', 'dtype', 'shape', 'dataset']), 'few.parquet', compression='none')
+p.write_table(t, 'snappy.parquet')
+p.write_table(t.append_column('extra', [[1.5] * 5]).append_column('deep', [[{'x': [1]}] * 5]), 'more.parquet', compression='none')
+polars.read_parquet('cat.parquet').write_parquet('p.parquet', compression='uncompressed')
+duckdb.sql("copy (from 'cat.parquet') to 'd.parquet' (compression uncompressed)")
+q = t.set_column(t.column_names.index('shape'), 'shape', [['x'] * 5])
+p.write_table(q, 'wrong.parquet', compression='none')
+"#;
+    python(at, code);
+    let expected =
+        run(at, &["find", "shape[0] == 3 and dtype == float32", "cat.parquet"]).expect(0).to_owned();
+    assert_eq!(expected.lines().count(), 3);
+    for name in ["a", "a2", "few", "more", "p", "d"] {
+        let run = run(at, &["find", "shape[0] == 3 and dtype == float32", &format!("{name}.parquet")]);
+        assert_eq!(run.expect(0), expected, "{name}");
+    }
+    for (name, what) in [("snappy", "compressed by SNAPPY"), ("wrong", "shape has another type")] {
+        let run = run(at, &["find", "shape[0] == 3", &format!("{name}.parquet")]);
+        run.expect(2);
+        assert!(run.err.contains(what), "{run:?}");
+    }
+    let few = run(at, &["find", "verdict == sound", "few.parquet"]);
+    few.expect(2);
+    assert!(few.err.contains("no column verdict"), "{few:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn odd_names_are_rows_and_cannot_break_lines() {
@@ -184,6 +278,12 @@ fn odd_names_are_rows_and_cannot_break_lines() {
     let again = run(at, &["catalog", "odd", "-o", "odd.parquet"]);
     // The name that is not text is read again.
     assert!(again.err.starts_with("odd.parquet: 3 rows, 1 files read, 2 as before"), "{again:?}");
+    let found = run(at, &["find", "ndim == 2", "odd"]);
+    assert_eq!(found.expect(0).lines().count(), 3);
+    assert!(found.out.contains("odd/new\\nline.ra::data\n"), "{found:?}");
+    let mut command = crate::support::holdall(at);
+    let output = command.args(["find", "-l", "-0", "ndim == 2", "odd"]).output().unwrap();
+    assert_eq!(output.stdout, b"odd/a::b.ra\0odd/new\nline.ra\0odd/\xff.ra\0");
 }
 
 /// An interrupted run leaves the catalogue that was there, and nothing else.

@@ -227,6 +227,7 @@ fn the_page_has_every_key_and_no_other() {
         (&["stat", "--json", &format!("{image}::roman/dq[0]")], 0),
         (&["formats", "--json"], 0),
         (&["cat", "--format", "json", "good.ra", "good.npy"], 0),
+        (&["find", "--json", "ndim == 2", "good.ra"], 0),
     ] {
         for line in lines(run(at, args).expect(code)) {
             page.see(&line);
