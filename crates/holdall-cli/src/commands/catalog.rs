@@ -163,7 +163,7 @@ impl Work<'_> {
         console: &mut Console,
     ) -> Result<Counts> {
         let name = shown(&self.args.output);
-        let mut files = expand(&self.args.files, self.formats);
+        let mut files = expand(&self.args.files, &self.args.open.options(console.limits, self.formats));
         // A file that several arguments name has its rows once.
         let mut seen = HashSet::with_capacity(files.len());
         files.retain(|file| seen.insert(file.path.clone()));

@@ -129,7 +129,7 @@ impl Search<'_> {
         if named.is_empty() {
             return Ok(());
         }
-        let files = expand(named, self.formats);
+        let files = expand(named, &self.args.open.options(console.limits, self.formats));
         let limits = console.limits;
         let look = Look { args: self.args, query: self.query, table: self.table, formats: self.formats };
         let is_short = |made: &Result<Fitting, &Failure>| made.as_ref().is_ok_and(Fitting::is_short);
