@@ -109,7 +109,9 @@ pub fn expand_addresses(named: &[OsString], options: &OpenOptions) -> NamedAddre
     for typed in named {
         let address = Address::parse_os(typed);
         if let Some(listed) = list(&address.file, options) {
-            are_several = true;
+            // A name with the letters of a pattern may be meant.
+            are_several |=
+                !matches!(&listed[..], [Named { path, unreadable: None }] if *path == address.file);
             addresses.extend(listed.into_iter().map(|Named { path, unreadable }| NamedAddress {
                 address: Address { file: path, ..address.clone() },
                 unreadable,

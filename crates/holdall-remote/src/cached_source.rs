@@ -54,6 +54,8 @@ pub struct CachedSource {
     stop: Stop,
     /// Maximum bytes in the cache.
     capacity: u64,
+    /// Whether all of the object is in the cache.
+    is_whole: bool,
     state: Mutex<State>,
     arrived: Condvar,
     requests: AtomicU64,
@@ -101,8 +103,10 @@ impl CachedSource {
         let capacity = options.cache_len.min(limits.memory / 8).max(head.len() as u64);
         let mut cache = Cache::new(capacity);
         cache.insert(0, &head);
+        let is_whole = pin.len <= WHOLE.min(capacity);
         let source = Self {
             store,
+            is_whole,
             pin,
             options: options.clone(),
             stop,
@@ -113,7 +117,7 @@ impl CachedSource {
             rounds: AtomicU64::new(1),
             bytes: AtomicU64::new(head.len() as u64),
         };
-        if source.pin.len <= WHOLE.min(capacity) {
+        if is_whole {
             source.load(&[0..source.pin.len], stop)?;
         }
         Ok(source)
@@ -298,8 +302,9 @@ impl Source for CachedSource {
         Ok(held.max(1).min(ranges.len()))
     }
 
+    /// An object that was fetched whole stays in the cache: reading it costs no request.
     fn is_far(&self) -> bool {
-        true
+        !self.is_whole
     }
 }
 

@@ -68,7 +68,8 @@ fn small_objects_are_read_whole_with_two_requests() {
     assert!(is_object(0, &source.read(0..1 << 20).unwrap()));
     assert!(is_object(5000, &source.read(5000..900_000).unwrap()));
     assert_eq!(source.traffic(), Traffic { requests: 2, rounds: 2, bytes: 1 << 20 });
-    assert!(source.is_far() && source.read(1 << 20..(1 << 20) + 1).is_err());
+    assert!(!source.is_far() && source.read(1 << 20..(1 << 20) + 1).is_err());
+    assert!(open(Memory { len: 3 << 20, ..Memory::default() }, &RemoteOptions::default()).0.is_far());
     assert_eq!(open(Memory::default(), &RemoteOptions::default()).0.len(), 0);
 }
 
