@@ -102,32 +102,25 @@ pub struct NamedAddresses {
     pub are_several: bool,
 }
 
-/// As [`expand`], for addresses. One with a dataset stays as it is, of a pattern in a bucket once for each file that fits.
+/// The addresses of the arguments: as [`expand`] where they name no dataset, and those of a pattern in a bucket once for each file that fits.
 pub fn expand_addresses(named: &[OsString], options: &OpenOptions) -> NamedAddresses {
     let mut are_several = named.len() > 1;
     let mut addresses = Vec::with_capacity(named.len());
     for typed in named {
         let address = Address::parse_os(typed);
-        if let Some(listed) = list(&address.file, options) {
-            // A name with the letters of a pattern may be meant.
-            are_several |=
-                !matches!(&listed[..], [Named { path, unreadable: None }] if *path == address.file);
-            addresses.extend(listed.into_iter().map(|Named { path, unreadable }| NamedAddress {
-                address: Address { file: path, ..address.clone() },
-                unreadable,
-            }));
-            continue;
-        }
-        if address.dataset.is_some() || address.selection.is_some() {
-            addresses.push(NamedAddress { address, unreadable: None });
-            continue;
-        }
-        let files = expand(std::slice::from_ref(&address.file), options);
+        let files = match list(&address.file, options) {
+            Some(listed) => listed,
+            None if address.dataset.is_some() || address.selection.is_some() => {
+                addresses.push(NamedAddress { address, unreadable: None });
+                continue;
+            }
+            None => expand(std::slice::from_ref(&address.file), options),
+        };
         are_several |= !matches!(&files[..], [Named { path, unreadable: None }] if *path == address.file);
-        let files = files.into_iter();
-        addresses.extend(
-            files.map(|Named { path, unreadable }| NamedAddress { address: Address::file(path), unreadable }),
-        );
+        addresses.extend(files.into_iter().map(|Named { path, unreadable }| NamedAddress {
+            address: Address { file: path, ..address.clone() },
+            unreadable,
+        }));
     }
     NamedAddresses { all: addresses, are_several }
 }

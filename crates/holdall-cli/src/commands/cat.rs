@@ -1,6 +1,6 @@
 //! `holdall cat`: values, as text or as bytes.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use container_core::region::Region;
 use container_core::report::Loss;
 use container_core::write::{AtomicFile, Durability};
 use container_core::{Error, Progress};
+use holdall::Address;
 use holdall::export::{AsStored, ExportFormat, export, least_len};
 use holdall::extract::{is_item, is_numbers, is_text};
 use holdall::open::{Accept, OpenFile, open_for_streaming};
@@ -21,6 +22,7 @@ use holdall::views::fill_missing::Filled;
 use super::write_args::tell_losses;
 use super::{select, shown, tell, tell_left_out};
 use crate::errors::{ErrorContext, Outcome, Result};
+use crate::many_files::expand_addresses;
 use crate::options::{DigestsArgs, ForceArgs, JobsArgs, OpenAnywhereArgs, address, local_path};
 use crate::output::{Console, Escapes, Named, printable};
 use crate::progress::{ProgressReporter, ShowProgress};
@@ -110,18 +112,20 @@ fn by_name_of(path: &Path, formats: Formats) -> container_core::Result<ExportFor
 pub fn run(args: &Args, console: &mut Console) -> Result<Outcome> {
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = args.format.or_else(|| output.and_then(ExportFormat::for_path));
-    let mut printer = Printer { args, output, format, target: None, is_first: true };
-    for file in &args.files {
-        let file = address(file).file;
+    let addresses = expand_addresses(&args.files, &args.open.options(console.limits, console.formats))?;
+    let are_typed = addresses.iter().eq(&args.files.iter().map(|typed| address(typed)).collect::<Vec<_>>());
+    let are_several = addresses.len() > 1 || !are_typed;
+    let mut printer = Printer { args, output, format, are_several, target: None, is_first: true };
+    for Address { file, .. } in &addresses {
         if let Some(path) = output {
-            refuse_source(&file, path).on(shown(&file))?;
+            refuse_source(file, path).on(shown(file))?;
         }
-        format.map_or(Ok(()), |format| printer.refuse_terminal(format, console)).on(shown(&file))?;
+        format.map_or(Ok(()), |format| printer.refuse_terminal(format, console)).on(shown(file))?;
     }
-    for file in &args.files {
-        match printer.print(file, console) {
+    for address in &addresses {
+        match printer.print(address, console) {
             // A target is complete or not there.
-            Err(failure) if failure.subject.is_some() && args.files.len() > 1 && output.is_none() => {
+            Err(failure) if failure.subject.is_some() && are_several && output.is_none() => {
                 console.fail(&failure);
             }
             other => other?,
@@ -137,6 +141,8 @@ struct Printer<'a> {
     output: Option<&'a Path>,
     /// The form that is asked for, by word or by extension.
     format: Option<ExportFormat>,
+    /// True for several addresses, and for a pattern of them.
+    are_several: bool,
     /// The file of `output`, from the first dataset on.
     target: Option<BufWriter<Named<AtomicFile>>>,
     /// True until a dataset with a heading is printed.
@@ -155,9 +161,8 @@ impl Printer<'_> {
     }
 
     /// Prints the datasets of an address.
-    fn print(&mut self, typed: &OsStr, console: &mut Console) -> Result<()> {
+    fn print(&mut self, address: &Address, console: &mut Console) -> Result<()> {
         let args = self.args;
-        let address = address(typed);
         let file = shown(&address.file);
         let options = args.open.options(console.limits, console.formats);
         let in_order = |opened: &OpenFile| {
@@ -175,15 +180,15 @@ impl Printer<'_> {
                 tell_left_out(&address.file, &container.left_out(one.0));
                 vec![one]
             }
-            false => select(&address, container)?,
+            false => select(address, container)?,
         };
         // By the arguments alone, so that a program need not count the datasets.
-        let is_labelled = !is_exact || args.files.len() > 1;
+        let is_labelled = !is_exact || self.are_several;
         let mut read = args.digests.apply(args.jobs.read_options(console.limits));
         if args.no_verify {
             read.digests = Digests::Ignore;
         }
-        if chosen.len().max(args.files.len()) > 1 && self.format == Some(ExportFormat::Csv) {
+        if (chosen.len() > 1 || self.are_several) && self.format == Some(ExportFormat::Csv) {
             let error = Error::usage("csv is one table, and several datasets are named");
             return Err(error.with_hint("--format json, or holdall extract, which writes a file for each"))
                 .on(&file);
@@ -203,8 +208,7 @@ impl Printer<'_> {
             let container = filled.as_ref().map_or(container, |filled| filled as &dyn Container);
             let as_stored = if args.as_stored { AsStored::Yes } else { AsStored::No };
             let job = Job { container, index: *index, region, format, as_stored, read };
-            let label =
-                is_labelled.then(|| Label::new(format, &file, &address, &dataset.path, self.is_first));
+            let label = is_labelled.then(|| Label::new(format, &file, address, &dataset.path, self.is_first));
             self.is_first &= label.is_none();
             let more = match self.output {
                 Some(path) => {
