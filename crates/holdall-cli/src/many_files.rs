@@ -85,6 +85,28 @@ pub fn list(address: &Path, options: &OpenOptions) -> Option<Vec<Named>> {
     })
 }
 
+/// The addresses of the arguments, those of a pattern in a bucket once for each file that fits.
+///
+/// # Errors
+/// As those of the listing.
+pub fn expand_addresses(typed: &[OsString], options: &OpenOptions) -> Result<Vec<Address>> {
+    let mut addresses = Vec::with_capacity(typed.len());
+    for typed in typed {
+        let address = Address::parse_os(typed);
+        let Some(listed) = list(&address.file, options) else {
+            addresses.push(address);
+            continue;
+        };
+        for named in listed {
+            if let Some(failure) = named.unreadable {
+                return Err(failure);
+            }
+            addresses.push(Address { file: named.path, ..address.clone() });
+        }
+    }
+    Ok(addresses)
+}
+
 /// An address that arguments name, or a file below a folder that they name.
 #[derive(Debug)]
 pub struct NamedAddress {
@@ -103,7 +125,7 @@ pub struct NamedAddresses {
 }
 
 /// The addresses of the arguments: as [`expand`] where they name no dataset, and those of a pattern in a bucket once for each file that fits.
-pub fn expand_addresses(named: &[OsString], options: &OpenOptions) -> NamedAddresses {
+pub fn expand_all(named: &[OsString], options: &OpenOptions) -> NamedAddresses {
     let mut are_several = named.len() > 1;
     let mut addresses = Vec::with_capacity(named.len());
     for typed in named {

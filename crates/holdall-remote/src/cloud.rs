@@ -64,7 +64,7 @@ impl CloudObject {
         if key.is_empty() || key.ends_with('/') {
             let error = Error::usage("this is a folder of a bucket (expected an object)");
             return Err(error
-                .with_hint("folders are for commands that read several files (info, verify, stat, digest)"));
+                .with_hint("folders are for commands that read several files (info, verify, stat, digest, ls, cat)"));
         }
         // `Path` refuses empty parts, `.` and `..`, and drops a `/` at either end.
         let parsed = Key::parse(key).ok().filter(|parsed| parsed.as_ref() == key);
@@ -86,7 +86,7 @@ impl Request for CloudObject {
             container_core::ErrorKind::Io(error) => match error.kind() {
                 ErrorKind::PermissionDenied => self.bucket.hint_at_credentials(),
                 ErrorKind::NotFound if self.key.as_ref().contains(['*', '?']) => Some(
-                    "this command reads one file: patterns are for those that read several (info, verify, stat, digest)",
+                    "this command reads one file: patterns are for those that read several (info, verify, stat, digest, ls, cat)",
                 ),
                 _ => None,
             },

@@ -137,10 +137,15 @@ fn files_in_a_bucket_are_read_as_those_of_a_folder() {
     assert!(listed.expect(0).starts_with("s3://box/signed.ra::data\t"), "{listed:#?}");
     let none = store.run(&["info", "s3://box/none/*.ra"]);
     assert!(none.code == Some(2) && none.err.contains("no object fits"), "{none:#?}");
-    let one = store.run(&["cat", "s3://box/run/*.ra"]);
+    let several = store.run(&["cat", "s3://box/run/*.ra"]);
+    assert!(several.expect(0).starts_with("==> s3://box/run/b c#%41?.ra::data <==\n"), "{several:#?}");
+    let one = store.run(&["meta", "s3://box/run/*.ra"]);
     assert!(one.code == Some(2) && one.err.contains("patterns are for those that read several"), "{one:#?}");
-    let folder = store.run(&["cat", "s3://box/run/"]);
+    let folder = store.run(&["meta", "s3://box/run/"]);
     assert!(folder.code == Some(2) && folder.err.contains("folder of a bucket"), "{folder:#?}");
+
+    let found = store.run(&["find", "-l", "format == asdf", "s3://box/run/"]);
+    assert_eq!(found.expect(0), "s3://box/run/image.asdf\n");
 
     // Another writer.
     store.replace("signed.ra", "rawarray/ok/f4_3x4.ra");
