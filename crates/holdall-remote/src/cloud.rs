@@ -63,8 +63,9 @@ impl CloudObject {
     pub(crate) fn new(bucket: Arc<Bucket>, key: &str) -> Result<Self> {
         if key.is_empty() || key.ends_with('/') {
             let error = Error::usage("this is a folder of a bucket (expected an object)");
-            return Err(error
-                .with_hint("folders are for commands that read several files (info, verify, stat, digest, ls, cat)"));
+            return Err(error.with_hint(
+                "folders are for commands that read several files (info, verify, stat, digest, ls, cat)",
+            ));
         }
         // `Path` refuses empty parts, `.` and `..`, and drops a `/` at either end.
         let parsed = Key::parse(key).ok().filter(|parsed| parsed.as_ref() == key);
