@@ -177,7 +177,8 @@ def test_ranges_of_fsspec_are_read_at_a_time(tmp_path: Path) -> None:
         opened = len(asked)
         assert opened <= 3
         file["data"][:: 1 << 20]
-        assert most > 1 and len(asked) - opened <= 9
+        # Of each of eight chunks the places of its blocks, and then one of them.
+        assert most > 1 and len(asked) - opened <= 24
     finally:
         del fs.cat_file
 

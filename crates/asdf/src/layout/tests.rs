@@ -373,14 +373,20 @@ fn headers_of_a_far_file_are_announced_by_its_index() {
         let far = Far(file(&[&begin, list]), std::sync::Mutex::default());
         let layout = Layout::parse(&far, &Limits::default()).unwrap();
         assert_eq!(layout.offsets(), starts.map(|start| start as u64));
-        far.1.into_inner().unwrap()
+        // Beside the end of the file, where the index is.
+        let mut headers = far.1.into_inner().unwrap();
+        headers.retain(|range| range.end - range.start == 54);
+        headers.sort_by_key(|range| range.start);
+        headers.dedup();
+        headers
     };
     let headers = |starts: &[usize]| -> Vec<Range<u64>> {
         starts.iter().map(|start| *start as u64..*start as u64 + 54).collect()
     };
     assert_eq!(announced(&index(&starts)), headers(&starts));
     assert_eq!(announced(&file(&[&index(&starts), b"\0\0\0"])), headers(&starts));
-    assert_eq!(announced(b""), []);
+    // The first is read to find the second, which comes in one round with the end of the file.
+    assert_eq!(announced(b""), headers(&starts[1..2]));
     // What it lists is read only where it is true.
     assert_eq!(announced(&index(&[7, starts[1]])), headers(&[7, starts[1]]));
 }
