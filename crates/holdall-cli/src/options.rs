@@ -139,6 +139,10 @@ pub struct RemoteArgs {
     #[arg(long, help_heading = REMOTE, value_name = "NAME")]
     pub profile: Option<String>,
 
+    /// Refuse redirects to hosts with private addresses
+    #[arg(long, help_heading = REMOTE)]
+    pub no_private_redirects: bool,
+
     /// Most seconds that one range of bytes at a URL may take, retries included
     #[arg(long, help_heading = REMOTE, value_name = "SECONDS", default_value = "180", value_parser = clap::value_parser!(u32).range(1..))]
     pub deadline: u32,
@@ -158,6 +162,7 @@ impl RemoteArgs {
         let mut remote = RemoteOptions::default();
         remote.headers.clone_from(&self.header);
         remote.deadline = Duration::from_secs(self.deadline.into());
+        remote.refuse_private_redirects = self.no_private_redirects;
         remote.anon = self.anon;
         remote.endpoint_url.clone_from(&self.endpoint_url);
         remote.region.clone_from(&self.region);

@@ -98,6 +98,7 @@ fn options(settings: &Settings, environment: &Settings) -> Result<RemoteOptions>
             "region" => options.region = Some(value),
             "profile" => options.profile = Some(value),
             "proxy" => options.proxy = Some(value),
+            "refuse_private_redirects" => options.refuse_private_redirects = value == "True",
             "deadline" => {
                 let seconds =
                     value.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -21,6 +21,7 @@ import xarray as xr
 from conftest import same_bits
 from distributed import Client, LocalCluster, as_completed
 from five import asdf_read, b2nd_read, bloscpack, bloscpack_read, gsd_read, rng, trajectory
+from test_remote import served
 
 import holdall
 
@@ -137,6 +138,23 @@ def test_memory_of_the_client_stays_flat(client: Client, tmp_path: Path) -> None
         time.sleep(0.01)
     assert int(future.result()) == total
     assert most - before < 32 << 20, f"{(most - before) >> 20} MiB more"
+
+
+def test_objects_in_a_bucket_are_requested_as_often_as_planned(
+    client: Client, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "box").symlink_to(folder)
+    with served(tmp_path) as (address, requests):
+        options = {"endpoint_url": address, "anon": True}
+        files = [holdall.open(f"s3://box/{number:02}.gsd", **options) for number in range(60)]
+        arrays = [file["particles/position"].to_dask() for file in files]
+        assert sorted(requests) == [f"/box/{number:02}.gsd" for number in range(60)]
+        requests.clear()
+        total = client.compute(da.concatenate(arrays).astype("f8").sum()).result()
+        # One request opens a file of up to 64 KiB, in the one process that reads it.
+        assert sorted(requests) == [f"/box/{number:02}.gsd" for number in range(60)]
+    runs = [gsd_read(folder / f"{number:02}.gsd", "particles/position") for number in range(60)]
+    assert np.isclose(total, np.concatenate(runs).astype("f8").sum(), rtol=1e-12)
 
 
 def test_a_graph_holds_paths_not_elements(folder: Path) -> None:

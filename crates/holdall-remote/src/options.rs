@@ -25,6 +25,9 @@ pub struct RemoteOptions {
     pub proxy: Option<String>,
     /// Hosts that are reached without the proxy, with their subdomains; `*` is all.
     pub no_proxy: Vec<String>,
+    /// Whether redirects to hosts with private addresses (loopback, private networks, link-local) are refused: for programs whose addresses come from
+    /// strangers, and which can reach what these cannot.
+    pub refuse_private_redirects: bool,
     /// Whether requests to object stores are sent without credentials.
     pub anon: bool,
     /// Address of an object store other than the provider's own: `http://localhost:9000`. Of an address that begins with `http://` nothing is
@@ -52,6 +55,7 @@ impl Default for RemoteOptions {
             max_retries: 5,
             proxy: None,
             no_proxy: Vec::new(),
+            refuse_private_redirects: false,
             anon: false,
             endpoint_url: None,
             region: None,
@@ -121,6 +125,7 @@ impl fmt::Debug for RemoteOptions {
             .field("max_retries", &self.max_retries)
             .field("has_proxy", &self.proxy.is_some())
             .field("no_proxy", &self.no_proxy)
+            .field("refuse_private_redirects", &self.refuse_private_redirects)
             .field("anon", &self.anon)
             .field("has_endpoint_url", &self.endpoint_url.is_some())
             .field("region", &self.region)

@@ -244,6 +244,21 @@ fn headers_go_to_the_origin_of_the_address_alone() {
 }
 
 #[test]
+fn redirects_to_private_addresses_are_refused_where_it_is_asked() {
+    let object = object(1000);
+    let other = Server::of(Arc::clone(&object), "\"a\"");
+    for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"] {
+        let target = format!("http://{host}:{}/", other.port);
+        let server = Server::new(move |_, _| Answer::status("302 Found", &format!("Location: {target}\r\n")));
+        let mut options = quick();
+        options.refuse_private_redirects = true;
+        let error = open_at(&server.url("/"), &options).unwrap_err();
+        assert!(error.to_string().contains("private address") && server.requests().len() == 1, "{error}");
+    }
+    assert!(other.requests().is_empty());
+}
+
+#[test]
 fn redirects_without_end_or_to_other_protocols_are_refused() {
     for location in
         ["/again", "ftp://127.0.0.1/x", "file:///etc/passwd", "http://[", "http://user:SECRET@localhost:1/"]

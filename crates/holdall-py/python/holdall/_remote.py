@@ -16,6 +16,7 @@ _WORDS = frozenset(
         "endpoint_url",
         "region",
         "profile",
+        "refuse_private_redirects",
         "proxy",
         "deadline",
         "key",
@@ -57,9 +58,9 @@ def storage(options: Mapping[str, Any]) -> Storage:
                     raise TypeError(f"unknown storage option {inner!r}")
             if name == "storage_options":
                 found.update(storage(value))
-        elif name == "anon":
+        elif name in ("anon", "refuse_private_redirects"):
             if not isinstance(value, bool):
-                raise TypeError(f"anon is True or False, not {value!r}")
+                raise TypeError(f"{name} is True or False, not {value!r}")
             found[name] = str(value)
         elif name == "deadline":
             found[name] = repr(float(value))
