@@ -71,8 +71,8 @@ def open(
     assume_codec : codec where the file leaves it open
     storage_options : for URLs. `anon=True` reads a bucket without credentials; `endpoint_url`, `region`, `profile`; `key`, `secret` and `token`, or
         any setting of the providers by the name of its environment variable (`aws_access_key_id`); `headers`, a mapping, for the URL's own host;
-        `proxy`; `refuse_private_redirects=True`; `deadline` in seconds for one range of bytes. A mapping of these as `storage_options` is taken too. What is not given comes from
-        the environment, as the command takes it
+        `proxy`; `refuse_private_redirects=True`; `deadline` in seconds for one range of bytes. A mapping of these as `storage_options` is taken
+        too. What is not given comes from the environment, as the command takes it
 
     Returns a `File`. Metadata are read, the elements of arrays are not.
 
