@@ -27,6 +27,9 @@ const MAX_LISTED: usize = 8;
 /// The same, where one of them has to be named.
 const MAX_NAMED: usize = 20;
 
+/// Maximum number of datasets beside the listed ones among which a group is looked for.
+const MAX_SEARCHED: usize = 1_000_000;
+
 /// Maximum number of further places where a file's name may end: paths of datasets and slices have `::` too.
 const MAX_CUTS: usize = 64;
 
@@ -169,7 +172,9 @@ impl Address {
         };
         let (listed, all) = (container.listed_count(), container.dataset_count());
         let mut found = among(0..listed)?;
-        if found.is_empty() || most == Visibility::Recursive {
+        // A name that is wrong is not looked for among a billion parts; a pattern asks for that.
+        let is_worth = several.is_pattern() || all.saturating_sub(listed) <= MAX_SEARCHED;
+        if found.is_empty() && is_worth || most == Visibility::Recursive {
             found.extend(among(listed..all)?);
         }
         if !found.is_empty() {
