@@ -72,6 +72,18 @@ def test_a_process_opens_a_file_once(chunked: Path) -> None:
     assert pickle.loads(data).shape == (101, 90)
 
 
+def test_a_graph_is_unpickled_without_its_files(chunked: Path) -> None:
+    data = pickle.dumps(holdall.open(chunked)["data"].to_dask())
+    expected = holdall.open(chunked)["data"][...]
+    away = chunked.rename(chunked.with_suffix(".away"))
+    array = pickle.loads(data)
+    assert (array.shape, array.dtype) == ((100, 90), expected.dtype)
+    with pytest.raises(FileNotFoundError):
+        array.compute(scheduler="sync")
+    away.rename(chunked)
+    assert np.array_equal(array.compute(scheduler="sync"), expected)
+
+
 def test_every_exception_goes_through_what_dask_pickles_exceptions_by() -> None:
     import tblib.pickling_support
 

@@ -330,10 +330,11 @@ class Dataset:
             raise ImportError("to_dask needs Dask: pip install 'holdall[dask]'") from error
         if chunks == "auto" and self.chunks:
             chunks = da.core.normalize_chunks("auto", self.shape, dtype=self.dtype, previous_chunks=self.chunks)
-        self._file._pickled()
+        from ._reference import DatasetReference
+
         meta = _np().empty((0,) * self.ndim, self.dtype)
         name = f"holdall-{tokenize(self, chunks)}"
-        return da.from_array(self, chunks=chunks, name=name, asarray=False, meta=meta)
+        return da.from_array(DatasetReference(self), chunks=chunks, name=name, asarray=False, meta=meta)
 
     def __iter__(self) -> Iterator[Any]:
         """Elements along the first axis; the file is read chunk by chunk."""

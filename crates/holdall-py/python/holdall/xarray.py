@@ -25,6 +25,7 @@ from ._file import File
 from ._grids import merged
 from ._names import unknown
 from ._outer import read_outer
+from ._reference import DatasetReference
 
 __all__ = ["HoldallArray", "HoldallBackendEntrypoint"]
 
@@ -38,20 +39,29 @@ class HoldallArray(BackendArray):
     shape, dtype : of the array; those of a field that holds arrays have their axes at the end
     """
 
-    dataset: Dataset
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
     def __init__(
-        self, dataset: Dataset, field: str | None = None, is_masked: bool = False, threads: int | None = None
+        self,
+        dataset: Dataset | DatasetReference,
+        field: str | None = None,
+        is_masked: bool = False,
+        threads: int | None = None,
     ) -> None:
-        self.dataset, self._field, self._is_masked, self._threads = dataset, field, is_masked, threads
+        self._dataset, self._field, self._is_masked, self._threads = dataset, field, is_masked, threads
         dtype = dataset.dtype if field is None else dataset.dtype[field]
         self.dtype, self.shape = dtype.base, dataset.shape + dtype.shape
 
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset, whose file another process opens at the first read."""
+        return self._dataset.dataset if isinstance(self._dataset, DatasetReference) else self._dataset
+
     def __reduce__(self) -> tuple[Callable[..., HoldallArray], tuple[Any, ...]]:
+        reference = self._dataset if isinstance(self._dataset, DatasetReference) else DatasetReference(self._dataset)
         # Another process reads it in a task, of which there is one on each core.
-        return HoldallArray, (self.dataset, self._field, self._is_masked, self._threads or 1)
+        return HoldallArray, (reference, self._field, self._is_masked, self._threads or 1)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         return ("holdall.xarray", self.dataset.__dask_tokenize__(), self._field, self._is_masked)
