@@ -44,7 +44,7 @@ pub(crate) fn is_column_major(file: &File, index: usize) -> bool {
     while let Some(above) = masked_by(file, owner) {
         owner = above;
     }
-    file.geometry(owner).is_ok_and(|geometry| geometry.order() == Some(Order::F))
+    file.listed_geometry(owner).is_some_and(|geometry| geometry.order() == Some(Order::F))
 }
 
 /// The array that an array masks.
@@ -55,7 +55,7 @@ fn masked_by(file: &File, index: usize) -> Option<usize> {
 }
 
 fn dataset(file: &File, index: usize, entry: &ArrayEntry, units: &mut Units) -> Dataset {
-    let geometry = file.geometry(index).ok();
+    let geometry = file.listed_geometry(index);
     // The stated geometry is listed even where the block is too short for it.
     let stated = || entry.array.shape.iter().map(|axis| axis.unwrap_or(0)).collect();
     let (dtype, shape, order) = match geometry {
@@ -113,7 +113,10 @@ fn storage(file: &File, entry: &ArrayEntry) -> (String, u64) {
         None => plain(0),
     };
     match &entry.array.source {
-        ByteSource::Block(number) => of_block(block(file, *number)),
+        ByteSource::Block(number) => match file.filled_len(*number) {
+            Some(stored) => plain(stored),
+            None => of_block(block(file, *number)),
+        },
         ByteSource::Inline(node) => {
             let span = file.tree().document().node(*node).span();
             plain(span.end.saturating_sub(span.start) as u64)

@@ -5,6 +5,7 @@
 //! so as well: by its header, or because an array of the tree fills the bytes up to the next offset exactly, behind a header of the usual length. In any
 //! other case the file is walked.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,8 @@ use super::{ArrayEntry, File, is_same_file};
 use crate::blocks::header::{BlockHeader, MIN_LEN};
 use crate::blocks::references::resolve_index;
 use crate::layout::{BlockOffsets, Layout, StoredBlock};
-use crate::ndarray::{ByteSource, NdArray};
+use crate::ndarray::geometry::Rows;
+use crate::ndarray::{ByteSource, Geometry, NdArray};
 
 /// Bytes that are fetched with the header of a block that is used: all of a small array.
 const MAX_WITH_HEADER: u64 = 64 << 10;
@@ -114,6 +116,14 @@ impl ListedBlocks {
         Ok(slot.get())
     }
 
+    /// Bytes of a block whose header has not been read, which an array of the tree fills exactly as they are decoded.
+    fn filled_len(&self, index: usize) -> Option<u64> {
+        let is_unread = self.blocks.get(index)?.get().is_none();
+        let is_filled = self.unexplained.binary_search(&index).is_err();
+        let place = self.place(index).filter(|_| is_unread && is_filled)?;
+        place.end.checked_sub(place.start)?.checked_sub(MIN_LEN)
+    }
+
     fn header_range(&self, index: usize) -> Option<Range<u64>> {
         self.place(index).map(|place| place.start..place.start.saturating_add(MIN_LEN))
     }
@@ -146,7 +156,7 @@ impl ListedBlocks {
         let headers = listed.filter_map(|entry| {
             let ByteSource::Block(number) = entry.array.source else { return None };
             let index = resolve_index(number, self.len())?;
-            let is_unread = self.blocks.get(index)?.get().is_none();
+            let is_unread = self.blocks.get(index)?.get().is_none() && self.filled_len(index).is_none();
             is_unread.then_some((index, self.header_range(index)?))
         });
         let (numbers, headers): (Vec<usize>, Vec<Range<u64>>) = headers.unzip();
@@ -220,6 +230,23 @@ impl File {
         let Some(listed) = self.listed() else { return Ok(None) };
         let Some(index) = resolve_index(number, listed.len()) else { return Ok(None) };
         listed.block(&self.source, index)
+    }
+
+    /// Bytes of a block that a listing takes for a plain one: its header has not been read, and an array fills it exactly.
+    pub(crate) fn filled_len(&self, number: i64) -> Option<u64> {
+        let listed = self.listed()?;
+        listed.filled_len(resolve_index(number, listed.len())?)
+    }
+
+    /// The geometry of an array of [`File::arrays`] as a listing shows it: by its length alone where that fills a block whose header has not been read.
+    pub(crate) fn listed_geometry(&self, index: usize) -> Option<Cow<'_, Geometry>> {
+        let array = &self.arrays.get(index)?.array;
+        if let ByteSource::Block(number) = array.source
+            && let Some(len) = self.filled_len(number)
+        {
+            return Geometry::of_block(array, len, Rows::Stated, self.limits()).ok().map(Cow::Owned);
+        }
+        self.geometry(index).ok().map(Cow::Borrowed)
     }
 
     /// Reads the headers that a listing of the arrays from `array` on needs.
